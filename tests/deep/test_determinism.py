@@ -30,11 +30,11 @@ OTHER_PYTHONS = {"3.11", "3.12", "3.13", "3.14"} - {f"{sys.version_info.major}.{
 PROGRAM = """
 import sys
 from pathlib import Path
-from ultracluster_stacks.synthesis.in_process import synthesize_here
+from ultracluster_stacks.synthesis.in_process import synthesize
 from ultracluster_stacks.config import load_rollout
 rollouts = [load_rollout(path).config for path in sys.argv[2:]]
 clusters = [cluster for rollout in rollouts for wave in rollout.waves for cluster in wave.clusters]
-synthesize_here(clusters, Path(sys.argv[1]))
+synthesize(clusters, Path(sys.argv[1]))
 """
 CONTEXT = json.dumps(json.loads((ROOT / "cdk.json").read_text())["context"])
 

@@ -17,7 +17,7 @@ from ultracluster_catalog.places.zones import ZONE_ID_PREFIXES, offered_zones, r
 from ultracluster_local.deploy import read_assembly
 from ultracluster_rules.findings import FindingsError, Severity
 from ultracluster_stacks.config import ClusterConfig, load_rollout
-from ultracluster_stacks.synthesis.in_process import synthesize_here
+from ultracluster_stacks.synthesis.in_process import synthesize
 
 pytestmark = pytest.mark.deep
 
@@ -47,7 +47,7 @@ def test_the_grid_is_clean_in_a_region(region: str, tmp_path: Path, tried: Tried
     clusters = [found for row in rows if (found := loaded(row, region, tmp_path))]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CDK_VALIDATION", "false")  # below, with the Region
-        synthesize_here(clusters, tmp_path / "cdk.out")
+        synthesize(clusters, tmp_path / "cdk.out")
     stacks = read_assembly(tmp_path / "cdk.out")
     templates = [(stack.name, stack.region, stack.template.read_text("utf-8")) for stack in stacks]
     tried(

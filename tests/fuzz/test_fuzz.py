@@ -16,7 +16,7 @@ from ultracluster_local import LocalAws
 from ultracluster_local.deploy import AssemblyStack, deploy_assembly, read_assembly
 from ultracluster_rules.findings import Severity
 from ultracluster_stacks.config import load_rollout
-from ultracluster_stacks.synthesis.in_process import synthesize_here
+from ultracluster_stacks.synthesis import in_process
 
 pytestmark = [pytest.mark.synth, pytest.mark.deploy]
 
@@ -116,5 +116,5 @@ def linted(stacks: Sequence[AssemblyStack]) -> list[str]:
 def synthesize(chosen: list[dict[str, Any]], folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write(folder / "rollout.yaml", chosen)
     monkeypatch.setenv("CDK_VALIDATION", "false")  # cfn-lint judges here
-    synthesize_here(load_rollout(folder / "rollout.yaml").config.clusters(), folder / "cdk.out")
+    in_process.synthesize(load_rollout(folder / "rollout.yaml").config.clusters(), folder / "cdk.out")
     return folder / "cdk.out"

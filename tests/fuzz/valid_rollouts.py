@@ -41,7 +41,7 @@ _BASES: tuple[Mapping[str, Any], ...] = (
 _JOB = {"image": _IMAGE, "command": ["train.py"]}
 
 # Where a cluster is, and what its account must have.
-_KEPT = {"name", "region", "zone_id", "account", "profile", "own_instance_type"}
+_KEPT = {"name", "region", "zone_id", "account", "profile", "custom_instance_type"}
 
 
 _PLAIN: Mapping[Any, st.SearchStrategy[Any]] = {

@@ -220,7 +220,7 @@ def test_weaker_protection_and_stacks_that_are_left_must_be_named(golden: Path, 
 
     said = " ".join(_judged(golden, today))
     assert "remove:Old/*" in said
-    assert "its DeletionPolicy goes from Retain to Delete" in said
+    assert "its DeletionPolicy changes from Retain to Delete" in said
 
 
 def test_an_update_in_place_needs_no_word(golden: Path, today: Stacks) -> None:

@@ -53,7 +53,7 @@ _MACHINES: dict[str, dict[str, Any]] = {
     "p5e.48xlarge": _machine("p5e.48xlarge", "use2-az1"),
     "p5en.48xlarge": _machine("p5en.48xlarge", "use2-az1"),
     "p6-b300.48xlarge": _machine("p6-b300.48xlarge", "sae1-az2"),
-    "a type of one's own": _machine("trn9.48xlarge", "use2-az3") | {"own_instance_type": _OWN},
+    "a type of one's own": _machine("trn9.48xlarge", "use2-az3") | {"custom_instance_type": _OWN},
 }
 
 _BLOCK = {"market_type": "capacity-block", "reservation_id": "RESERVATION"}
@@ -64,13 +64,13 @@ DIMENSIONS: dict[str, dict[str, dict[str, Any]]] = {
         "block": {"capacity": _BLOCK | {"start": "2026-12-01T12:00:00Z", "end": "2026-12-15T11:30:00Z"}},
         "reservation, then on-demand": {
             "capacity": {"market_type": "on-demand", "reservation_id": "RESERVATION"},
-            "further_capacity": [{"name": "overflow", "market_type": "on-demand", "max_nodes": 1}],
+            "additional_capacity": [{"name": "overflow", "market_type": "on-demand", "max_nodes": 1}],
         },
         "a group of reservations, and Spot for small jobs": {
             "capacity": {"market_type": "on-demand", "resource_group_arn": "RESERVATIONS"},
-            "further_capacity": [{"name": "spot", "market_type": "spot", "max_nodes": 2}],
+            "additional_capacity": [{"name": "spot", "market_type": "spot", "max_nodes": 2}],
             "queue": {"capacity": ["capacity"]},
-            "further_queues": [{"name": "small", "capacity": ["spot"]}],
+            "additional_queues": [{"name": "small", "capacity": ["spot"]}],
         },
         "on-demand": {"capacity": {"market_type": "on-demand"}},
         "spot": {"capacity": {"market_type": "spot", "max_price_percent": 60}},
@@ -108,7 +108,7 @@ DIMENSIONS: dict[str, dict[str, dict[str, Any]]] = {
                 "storage_capacity_gib": 4800,
                 "metadata_iops": 12000,
                 "data_compression": False,
-                "join_checkpoints": False,
+                "link_checkpoints": False,
                 "backup_retention_days": 7,
                 "backup_start_time": "03:30",
             }
@@ -148,7 +148,7 @@ DIMENSIONS: dict[str, dict[str, dict[str, Any]]] = {
                 "throughput_capacity": 4000,
                 "read_cache": "PROPORTIONAL_TO_THROUGHPUT_CAPACITY",
                 "metadata_iops": 6000,
-                "join_checkpoints": False,
+                "link_checkpoints": False,
             }
         },
     },
@@ -163,7 +163,7 @@ DIMENSIONS: dict[str, dict[str, dict[str, Any]]] = {
         "with shares": {
             "queue": {"priority": 5, "shares": {"research": 3, "team*": 1}, "compute_reservation_percent": 10}
         },
-        "two": {"further_queues": [{"name": "urgent", "priority": 100, "capacity": ["capacity"]}]},
+        "two": {"additional_queues": [{"name": "urgent", "priority": 100, "capacity": ["capacity"]}]},
     },
     "scratch": {"none": {}, "on instance store": {"scratch_path": "/scratch"}},
     "jobs": {
@@ -233,7 +233,7 @@ _PRECOMPILES = {"trn1.32xlarge", "inf2.48xlarge"}
 
 def _options(row: Row) -> set[str]:
     part = _MACHINES[row["machine"]]
-    own = part.get("own_instance_type")
+    own = part.get("custom_instance_type")
     return set(own["purchase_options"] if own else get_instance_type(part["instance_type"]).purchase_options)
 
 
@@ -243,7 +243,7 @@ def _market(row: Row) -> str:
 
 def _markets(row: Row) -> set[str]:
     sources = DIMENSIONS["capacity"][row["capacity"]]
-    return {each["market_type"] for each in (sources["capacity"], *sources.get("further_capacity", ()))}
+    return {each["market_type"] for each in (sources["capacity"], *sources.get("additional_capacity", ()))}
 
 
 def _all_nodes_talk(row: Row) -> bool:
@@ -302,7 +302,7 @@ REFUSED: Mapping[tuple[str, ...], tuple[str, Callable[[Row], bool]]] = {
 def _cards(machine: str) -> list[tuple[int, bool]]:
     """Network cards with EFA and without, in order."""
     part = _MACHINES[machine]
-    if "own_instance_type" in part:
+    if "custom_instance_type" in part:
         return [(card, True) for card in range(_OWN["network_cards"])]  # type: ignore[call-overload]
     return [(card.index, card.efa) for card in get_instance_type(part["instance_type"]).network_cards]
 

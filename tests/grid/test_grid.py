@@ -19,7 +19,7 @@ from ultracluster_local.cloudformation.resource_types import unsupported_types
 from ultracluster_local.deploy import AssemblyStack, deploy_assembly, destroy_assembly, read_assembly
 from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
-from ultracluster_stacks.synthesis.in_process import synthesize_here
+from ultracluster_stacks.synthesis.in_process import synthesize
 
 pytestmark = [pytest.mark.synth, pytest.mark.deploy]
 
@@ -30,7 +30,7 @@ REGIONS = sorted({part["region"] for part in DIMENSIONS["machine"].values()})
 MOST_NODES = {
     each["name"]: each["max_nodes"]
     for part in DIMENSIONS["capacity"].values()
-    for each in part.get("further_capacity", ())
+    for each in part.get("additional_capacity", ())
 }
 
 Templates = dict[str, dict[str, Any]]
@@ -58,7 +58,7 @@ def grid(local_aws_server: LocalAws, tmp_path_factory: pytest.TempPathFactory) -
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CDK_VALIDATION", "false")  # cfn-lint and botocore judge here
         assembly = directory / "cdk.out"
-        synthesize_here(load_rollout(path).config.clusters(), assembly)
+        synthesize(load_rollout(path).config.clusters(), assembly)
     yield Grid(local=local_aws_server, assembly=assembly, stacks=read_assembly(assembly), before=before)
     local_aws_server.reset()
 

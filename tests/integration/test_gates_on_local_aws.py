@@ -11,7 +11,7 @@ from ultracluster_cli.main import main
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly, read_assembly
 from ultracluster_stacks.config import load_rollout
-from ultracluster_stacks.synthesis.in_process import synthesize_here
+from ultracluster_stacks.synthesis.in_process import synthesize
 
 pytestmark = [pytest.mark.synth, pytest.mark.deploy]
 
@@ -26,7 +26,7 @@ def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     text = QUICKSTART.read_text()
     assert LINE in text
     (directory / "rollout.yaml").write_text(text.replace(LINE, LINE + GATES, 1))
-    synthesize_here(load_rollout(directory / "rollout.yaml").config.clusters(), directory / "cdk.out")
+    synthesize(load_rollout(directory / "rollout.yaml").config.clusters(), directory / "cdk.out")
     return directory / "cdk.out"
 
 

@@ -62,10 +62,10 @@ def rollout() -> dict[str, Any]:
     usual = _CLUSTER | {
         "name": "usual",
         "capacity": {"market_type": "on-demand"},
-        "further_capacity": [{"name": "spot", "market_type": "spot", "max_nodes": 2}],
+        "additional_capacity": [{"name": "spot", "market_type": "spot", "max_nodes": 2}],
         "queue": {"capacity": ["capacity"]},
         "compile_cache": {"versioned": True, "replicate_to": ["compile-cache-of-another-region"]},
-        "further_queues": [{"name": "small", "capacity": ["spot"]}],
+        "additional_queues": [{"name": "small", "capacity": ["spot"]}],
         "network": {"nat_gateway": True, "cidr": "10.1.0.0/16"},
     }
     return {"version": 1, "waves": [{"name": "all", "clusters": [bounded, usual]}]}

@@ -22,10 +22,10 @@ from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION, listed_pric
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 from ultracluster_stacks.cost import (
     HOURS_OF_A_MONTH,
+    Alternative,
     Estimate,
     Footprint,
     Prices,
-    Rival,
     Usage,
     catalogue_prices,
     compare_with,
@@ -67,7 +67,7 @@ class _ClusterEstimate:
 
     estimate: Estimate
     hours_from: Literal["--hours", "window of the capacity", "a month"]
-    rival: Rival | None
+    rival: Alternative | None
 
 
 def estimate(

@@ -5,14 +5,14 @@ from typing import Any, Final
 
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_cli.output import print_table
-from ultracluster_stacks.cost import NOT_COUNTED, Estimate, Line, Money, Rival
+from ultracluster_stacks.cost import NOT_COUNTED, Alternative, Estimate, Line, Money
 
 __all__ = ["cost_json", "money_json", "print_cost"]
 
 _EXACT: Final = Decimal("0.000001")
 
 
-def cost_json(estimate: Estimate, hours_from: str, rival: Rival | None) -> dict[str, Any]:
+def cost_json(estimate: Estimate, hours_from: str, rival: Alternative | None) -> dict[str, Any]:
     """Return an estimate as plain values; amounts are strings to keep all digits.
 
     Args:
@@ -69,7 +69,7 @@ def _line_json(line: Line, estimate: Estimate) -> dict[str, Any]:
     }
 
 
-def _rival_json(rival: Rival) -> dict[str, Any]:
+def _rival_json(rival: Alternative) -> dict[str, Any]:
     estimate = rival.estimate
     tokens = estimate.million_tokens if estimate else None
     return {
@@ -84,7 +84,7 @@ def _rival_json(rival: Rival) -> dict[str, Any]:
     }
 
 
-def print_cost(estimate: Estimate, hours_from: str, rival: Rival | None) -> None:
+def print_cost(estimate: Estimate, hours_from: str, rival: Alternative | None) -> None:
     """Print an estimate to stdout as tables.
 
     Args:
@@ -163,7 +163,7 @@ def _price(price: Price) -> str:
     return " to ".join(dict.fromkeys(str(end) for end in price.bounds))
 
 
-def _rival_rows(estimate: Estimate, rival: Rival) -> list[dict[str, Any]]:
+def _rival_rows(estimate: Estimate, rival: Alternative) -> list[dict[str, Any]]:
     own_line = next(line for line in estimate.lines if line.charged != "once")
     sides = [
         (estimate.footprint.supplies[0].instance_type, rival.own_chips_per_node, own_line.price, estimate),

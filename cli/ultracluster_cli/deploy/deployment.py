@@ -82,7 +82,7 @@ def deploy_to(
         own_type_clusters = [
             cluster
             for cluster in clusters_of(load_rollout(rollout).config, wave)
-            if cluster.own_instance_type
+            if cluster.custom_instance_type
         ]
         clusters = read_clusters(
             [stack for stack in read_assembly(directory / "cdk.out") if not only or stack.cluster in only],

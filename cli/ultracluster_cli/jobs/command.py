@@ -42,7 +42,7 @@ _Cluster = Annotated[
 _Job = Annotated[str, typer.Argument(metavar="JOB", help="ID or ARN of the job.")]
 _Queue = Annotated[
     str | None,
-    typer.Option("--queue", help="Name of one of `further_queues`. Default: the cluster's main queue."),
+    typer.Option("--queue", help="Name of one of `additional_queues`. Default: the cluster's main queue."),
 ]
 _Region = Annotated[
     str | None, typer.Option(help="AWS Region. Default: Region of the ARN, the environment or the profile.")

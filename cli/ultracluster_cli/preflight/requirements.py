@@ -65,7 +65,7 @@ def _cluster(config: ClusterConfig, ledger: tuple[str, str] | None) -> ClusterRe
         compilers=compilers,
         interfaces=_interfaces(config, machine),
         compute_environments=len(list(config.sources())) + len(compilers),
-        queues=1 + len(config.further_queues) + len(compilers),
+        queues=1 + len(config.additional_queues) + len(compilers),
         new_vpc=config.network.subnet_id is None,
         storage_quota=quota,
         storage_gib=(storage.settings.storage_capacity_gib or 0) if quota else 0,
@@ -190,7 +190,7 @@ def _buckets(config: ClusterConfig) -> Iterator[BucketRequirements]:
     joined: dict[str, bool] = {}
     new = config.file_system.file_system_id is None
     if (name := config.checkpoints.bucket_name) is not None:
-        joined[name] = new and config.file_system.join_checkpoints
+        joined[name] = new and config.file_system.link_checkpoints
     for dataset in config.datasets:
         if dataset.bucket_name is not None:
             known = joined.get(dataset.bucket_name, False)

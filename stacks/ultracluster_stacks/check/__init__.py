@@ -1,4 +1,4 @@
-"""Reading the templates that `ultracluster check` looks at: files in JSON or YAML, and cloud assemblies."""
+"""Read the templates for `ultracluster check`: JSON or YAML files, and cloud assemblies."""
 
 from ultracluster_stacks.check.reading import read_templates
 

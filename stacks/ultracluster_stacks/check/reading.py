@@ -1,7 +1,7 @@
-"""Reading templates that somebody wrote, or that a tool made: files of at most 1 MB, and folders of the CDK.
+"""Read untrusted templates: files of at most 1 MB, and cloud assemblies.
 
-The files are other people's. What could make reading them slow or ambiguous is refused with a line: folders and devices,
-large files, deep nesting, aliases, keys that stand twice.
+Everything slow or ambiguous to read is refused, with the line: directories and devices, large files, deep nesting,
+aliases, duplicate keys.
 """
 
 import json
@@ -32,21 +32,21 @@ def read_templates(paths: Sequence[Path], *, region: str | None = None) -> list[
     """Read templates.
 
     Args:
-        paths: Files, and cloud assemblies such as cdk.out.
-        region: Region that they are deployed to. Default: what an assembly says; of a file it is not known.
+        paths: Template files, and cloud assemblies such as cdk.out.
+        region: Region to deploy to. Default: that of the assembly; unknown for a file.
 
     Returns:
-        The templates in the order of the paths, those of an assembly in the order of its manifest.
+        Templates in the order of the paths, and of the manifest within an assembly.
 
     Raises:
-        FindingsError: Whatever cannot be read (UC9505 to UC9508, UC9510), all of it together.
+        FindingsError: Findings of all templates that cannot be read (UC9505 to UC9508, UC9510).
     """
     sources: list[Source] = []
     findings: list[Finding] = []
     for path in paths:
         try:
             files = _assembly(path, path) if path.is_dir() else [(path, None)]
-            sources += [_read(file, region or own) for file, own in files]
+            sources += [_read(file, region or file_region) for file, file_region in files]
         except FindingsError as error:
             findings += error.findings
     if findings:
@@ -55,20 +55,20 @@ def read_templates(paths: Sequence[Path], *, region: str | None = None) -> list[
 
 
 def _assembly(folder: Path, whole: Path) -> list[tuple[Path, str | None]]:
-    """The templates of a cloud assembly and of those inside it, each with its Region."""
+    """Return the templates of a cloud assembly and its nested assemblies, each with its Region."""
     artifacts = _artifacts(folder, whole)
-    found: list[tuple[Path, str | None]] = []
+    files: list[tuple[Path, str | None]] = []
     for artifact in artifacts.values():
         properties = artifact.get("properties")
         if not isinstance(properties, dict):
             continue
         if artifact.get("type") == _STACK:
             environment = str(artifact.get("environment", "")).rsplit("/", 1)[-1]
-            known = environment if environment and environment != "unknown-region" else None
-            found.append((_inside(folder, whole, properties.get("templateFile")), known))
+            region = environment if environment and environment != "unknown-region" else None
+            files.append((_inside(folder, whole, properties.get("templateFile")), region))
         elif artifact.get("type") == _NESTED:
-            found += _assembly(_inside(folder, whole, properties.get("directoryName")), whole)
-    return found
+            files += _assembly(_inside(folder, whole, properties.get("directoryName")), whole)
+    return files
 
 
 def _artifacts(folder: Path, whole: Path) -> Mapping[str, Mapping[str, Any]]:
@@ -79,16 +79,21 @@ def _artifacts(folder: Path, whole: Path) -> Mapping[str, Mapping[str, Any]]:
     artifacts = manifest.get("artifacts") if isinstance(manifest, dict) else None
     if not isinstance(artifacts, dict):
         raise _refusal(
-            whole, "UC9510", "the folder has no manifest.json of the CDK", "cdk.out, or the files themselves"
+            whole,
+            "UC9510",
+            "the directory has no manifest.json of the CDK",
+            "cdk.out, or the files themselves",
         )
-    return {name: each for name, each in artifacts.items() if isinstance(each, dict)}
+    return {name: artifact for name, artifact in artifacts.items() if isinstance(artifact, dict)}
 
 
 def _inside(folder: Path, whole: Path, name: object) -> Path:
-    """A file of an assembly, which may not lead out of it."""
+    """Return the path of an assembly's file, refusing paths outside the assembly."""
     path = folder / str(name)
     if not isinstance(name, str) or not path.resolve().is_relative_to(whole.resolve()):
-        raise _refusal(whole, "UC9510", f"the manifest names {quote(name)}, which is not in the folder")
+        raise _refusal(
+            whole, "UC9510", f"the manifest refers to {quote(name)}, which is outside the directory"
+        )
     return path
 
 
@@ -103,10 +108,10 @@ def _read(path: Path, region: str | None) -> Source:
     except TemplateError as error:
         raise _refusal(path, error.code, error.problem, error.allowed, line=error.line) from None
     if not isinstance(body, dict) or not isinstance(body.get("Resources"), dict):
-        raise _refusal(path, "UC9508", "there are no Resources at the top", "a CloudFormation template")
+        raise _refusal(path, "UC9508", "there are no top-level Resources", "a CloudFormation template")
     if len(body["Resources"]) > TEMPLATE_RESOURCES:
         problem = f"there are {len(body['Resources'])} Resources"
-        raise _refusal(path, "UC9508", problem, f"at most {TEMPLATE_RESOURCES}, as CloudFormation takes")
+        raise _refusal(path, "UC9508", problem, f"at most {TEMPLATE_RESOURCES}, the limit of CloudFormation")
     return Source(name=_name(path), body=body, region=region, lines=lines)
 
 
@@ -115,7 +120,7 @@ def _text(path: Path) -> str:
         # O_NONBLOCK, so that a named pipe without a writer is refused rather than waited for.
         with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise _refusal(path, "UC9505", "this is no regular file", "a template")
+                raise _refusal(path, "UC9505", "this is not a regular file", "a template")
             content = file.read(TEMPLATE_SIZE_BYTES + 1)
     except OSError as error:
         raise _refusal(path, "UC9505", f"the file cannot be read: {error.strerror}") from None
@@ -123,7 +128,7 @@ def _text(path: Path) -> str:
         raise _refusal(
             path,
             "UC9505",
-            "the file is larger than CloudFormation takes",
+            "the file exceeds the limit of CloudFormation",
             f"at most {TEMPLATE_SIZE_BYTES:,} bytes",
         )
     try:
@@ -152,19 +157,19 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
         names = [name for name, _ in pairs]
-        twice = next(name for name in names if names.count(name) > 1)
-        raise TemplateError(f"the key {quote(twice)} stands twice in a mapping", "each key once")
+        duplicate = next(name for name in names if names.count(name) > 1)
+        raise TemplateError(f"duplicate key {quote(duplicate)}", "each key once")
     return members
 
 
 def _no_number(text: str) -> None:
-    raise TemplateError(f"got {quote(text)}, which is no number of JSON")
+    raise TemplateError(f"got {quote(text)}, which is not a JSON number")
 
 
 def _refuse_depth(body: Any) -> None:
     level = [body]
     for _ in range(DEEPEST_NESTING + 1):
-        level = [part for each in level if isinstance(each, dict | list) for part in _parts(each)]
+        level = [part for value in level if isinstance(value, dict | list) for part in _parts(value)]
         if not level:
             return
     raise _too_deep()
@@ -179,7 +184,7 @@ def _too_deep() -> TemplateError:
 
 
 class _LinesOfJson(Mapping[tuple[str | int, ...], int]):
-    """The lines of a JSON file, looked for only when something was found in it: JSON is YAML too."""
+    """Lines of a JSON file, found lazily with the YAML reader, because only findings need them."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -188,7 +193,7 @@ class _LinesOfJson(Mapping[tuple[str | int, ...], int]):
     def _lines(self) -> Mapping[tuple[str | int, ...], int]:
         try:
             return read_yaml_template(self._text)[1]
-        except TemplateError:  # such as a tab, which only JSON takes
+        except TemplateError:  # such as a tab, which only JSON allows
             return {}
 
     def __getitem__(self, path: tuple[str | int, ...]) -> int:

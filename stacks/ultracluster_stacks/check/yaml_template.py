@@ -1,4 +1,4 @@
-"""Templates in YAML, with the short forms of functions (``!Ref``, ``!Sub``) written out, and the line of each value."""
+"""Read YAML templates, with short forms of functions (``!Ref``, ``!Sub``) expanded, and the line of each value."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -10,13 +10,13 @@ from ultracluster_rules.findings import quote
 __all__ = ["DEEPEST_NESTING", "Lines", "TemplateError", "UnsupportedTemplateError", "read_yaml_template"]
 
 DEEPEST_NESTING: Final = 60
-"""How deep mappings and lists may stand in each other; the deepest of our templates needs 14."""
+"""Maximum nesting of mappings and lists; our deepest template has 14 levels."""
 
-_DEEPEST_LINE: Final = 30  # no rule looks deeper, and each line takes memory for its path
+_DEEPEST_LINE: Final = 30  # no rule looks deeper, and each path takes memory
 
 Lines = dict[tuple[str | int, ...], int]
 
-# The parser of libyaml is ten times as fast; PyYAML has it wherever there is a wheel.
+# The libyaml parser, which all wheels of PyYAML have, is ten times as fast.
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _STANDARD: Final = "tag:yaml.org,2002:"
 _PLAIN_TAGS: Final = {f"{_STANDARD}{name}" for name in ("bool", "float", "int", "map", "null", "seq", "str")}
@@ -29,8 +29,8 @@ class TemplateError(ValueError):
     Attributes:
         code: Code of the rule.
         problem: What is wrong.
-        allowed: What would be right; empty if not said.
-        line: Line from 1. None if not known.
+        allowed: What is allowed; empty if omitted.
+        line: Line, starting at 1. None if unknown.
     """
 
     code = "UC9506"
@@ -43,7 +43,7 @@ class TemplateError(ValueError):
 
 
 class UnsupportedTemplateError(TemplateError):
-    """A template with YAML that CloudFormation does not take, or that is nested too deeply."""
+    """A template with YAML that CloudFormation does not support, or nested too deeply."""
 
     code = "UC9507"
 
@@ -52,14 +52,14 @@ def read_yaml_template(text: str) -> tuple[Any, Lines]:
     """Read a template in YAML, or in JSON.
 
     Args:
-        text: The template.
+        text: Text of the template.
 
     Returns:
-        Its values, functions in their long form, and the line of each.
+        Values with functions in their long form, and the line of each value.
 
     Raises:
-        TemplateError: If it is not valid, has aliases, unknown tags, keys that stand twice, nesting deeper than 60 or
-            more than one document.
+        TemplateError: The template is invalid, or has aliases, unknown tags, duplicate keys, nesting deeper than 60
+            or several documents.
     """
     reader = _Reader()
     try:
@@ -72,7 +72,7 @@ def read_yaml_template(text: str) -> tuple[Any, Lines]:
 
 
 class _Scalars(yaml.SafeLoader):
-    """Plain values as CloudFormation reads them: by YAML 1.1, but a date such as 2010-09-09 stays text."""
+    """Plain scalars as CloudFormation reads them: YAML 1.1, but a date such as 2010-09-09 stays a string."""
 
 
 _Scalars.yaml_implicit_resolvers = {
@@ -82,7 +82,7 @@ _Scalars.yaml_implicit_resolvers = {
 
 
 class _Reader:
-    """Builds values from parser events; `lines` fills as a side effect."""
+    """Build values from parser events, filling `lines` as a side effect."""
 
     def __init__(self) -> None:
         self.lines: Lines = {}
@@ -95,7 +95,9 @@ class _Reader:
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    raise TemplateError("a second document starts", "one", line=_line(event))
+                    raise TemplateError(
+                        "the file has several YAML documents", "one document", line=_line(event)
+                    )
                 values = self._value(next(events), events, ())
         return values
 
@@ -107,7 +109,7 @@ class _Reader:
             problem = f"nesting deeper than {DEEPEST_NESTING}"
             raise UnsupportedTemplateError(problem, f"{DEEPEST_NESTING} levels", line=line)
         if isinstance(event, yaml.AliasEvent) or getattr(event, "anchor", None):
-            problem = "got an anchor or an alias, which CloudFormation does not take"
+            problem = "got an anchor or an alias, which CloudFormation does not support"
             raise UnsupportedTemplateError(problem, "the value itself", line=line)
         tag = getattr(event, "tag", None)
         if isinstance(event, yaml.MappingStartEvent):
@@ -127,12 +129,12 @@ class _Reader:
                 break
             line = _line(event)
             if not isinstance(event, yaml.ScalarEvent):
-                raise TemplateError("a key is no text", "text", line=line)
+                raise TemplateError("a key is not a string", "a string", line=line)
             key = event.value
             if key == "<<" and event.implicit[0]:
                 raise UnsupportedTemplateError("got the merge key <<", "the values themselves", line=line)
             if key in values:
-                raise TemplateError(f"the key {quote(key)} stands twice", "each key once", line=line)
+                raise TemplateError(f"duplicate key {quote(key)}", "each key once", line=line)
             if len(path) < _DEEPEST_LINE:
                 self.lines[*path, key] = line
             values[key] = self._value(next(events), events, (*path, key))
@@ -158,7 +160,7 @@ class _Reader:
         try:
             return self._scalars.construct_object(yaml.ScalarNode(tag, text))
         except (ValueError, yaml.YAMLError):
-            return text  # such as a number of 5,000 digits: no rule takes it for one
+            return text  # such as a number of 5,000 digits
 
 
 def _function(tag: str, argument: Any, line: int) -> dict[str, Any]:

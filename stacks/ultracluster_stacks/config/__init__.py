@@ -4,17 +4,19 @@ from ultracluster_stacks.config.loading.loader import LoadedRollout, load_rollou
 from ultracluster_stacks.config.models.association import AssociationConfig
 from ultracluster_stacks.config.models.buckets import CheckpointsConfig, DatasetConfig
 from ultracluster_stacks.config.models.budget import BudgetConfig
-from ultracluster_stacks.config.models.capacity import CapacityConfig, FurtherCapacityConfig
+from ultracluster_stacks.config.models.capacity import AdditionalCapacityConfig, CapacityConfig
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.compile_cache import CompileCacheConfig
 from ultracluster_stacks.config.models.file_system import FileSystemConfig
 from ultracluster_stacks.config.models.job import JobConfig
 from ultracluster_stacks.config.models.network import NetworkConfig
-from ultracluster_stacks.config.models.queue import FurtherQueueConfig, QueueConfig
+from ultracluster_stacks.config.models.queue import AdditionalQueueConfig, QueueConfig
 from ultracluster_stacks.config.models.rollout import RolloutConfig
 from ultracluster_stacks.config.models.wave import WaveConfig
 
 __all__ = [
+    "AdditionalCapacityConfig",
+    "AdditionalQueueConfig",
     "AssociationConfig",
     "BudgetConfig",
     "CapacityConfig",
@@ -23,8 +25,6 @@ __all__ = [
     "CompileCacheConfig",
     "DatasetConfig",
     "FileSystemConfig",
-    "FurtherCapacityConfig",
-    "FurtherQueueConfig",
     "JobConfig",
     "LoadedRollout",
     "NetworkConfig",

@@ -1,7 +1,6 @@
 """The JSON schema of the rollout file, for editors.
 
-It is looser than the models where a cluster may leave out what `defaults` gives, and it knows no rule over several
-fields. ``python -m ultracluster_stacks.config.schema`` writes docs/rollout.schema.json.
+It is looser than the models where `defaults` may provide a required key, and it has no rules across fields. ``python -m ultracluster_stacks.config.schema`` writes docs/rollout.schema.json.
 """
 
 import copy
@@ -19,37 +18,36 @@ SCHEMA_FILE: Final = Path("docs/rollout.schema.json")
 
 _DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
-# What merges key by key with the defaults, so that each of its keys may be left out.
+# Models that merge key by key with the defaults, so each of their keys is optional.
 _MERGED: Final = (
     "ClusterConfig",
     "CapacityConfig",
     "CheckpointsConfig",
     "FileSystemConfig",
     "NetworkConfig",
-    "OwnInstanceType",
+    "CustomInstanceType",
 )
 
 
 def rollout_schema() -> dict[str, Any]:
-    """The JSON schema (draft 2020-12) of the rollout file."""
+    """Return the JSON schema (draft 2020-12) of the rollout file."""
     schema = copy.deepcopy(RolloutConfig.model_json_schema())
     for name in _MERGED:
         schema["$defs"][name].pop("required", None)
     schema["properties"]["defaults"] = {
         "$ref": "#/$defs/ClusterConfig",
-        "description": "What clusters have in common. Mappings merge key by key; a list or a single value of a "
-        "cluster replaces the one here.",
+        "description": "Defaults of all clusters. Mappings merge key by key; a list or scalar of a "
+        "cluster replaces the default.",
     }
     schema["properties"]["base"] = {
         "type": "string",
         "minLength": 1,
-        "description": "In an environment file: the rollout in the same folder that this file is laid over, in place of "
-        "`waves`.",
+        "description": "In an environment file: the base rollout in the same directory, instead of `waves`.",
     }
     schema["properties"]["clusters"] = {
         "type": "object",
         "additionalProperties": {"$ref": "#/$defs/ClusterConfig"},
-        "description": "In an environment file: what differs, by the name of the cluster.",
+        "description": "In an environment file: overrides by the name of the cluster.",
     }
     schema["required"].remove("waves")
     schema |= {
@@ -62,16 +60,16 @@ def rollout_schema() -> dict[str, Any]:
 
 
 def schema_text() -> str:
-    """The schema as it is published."""
+    """Return the schema as published."""
     return json.dumps(rollout_schema(), indent=2) + "\n"
 
 
 def _tidy(schema: Any) -> None:
-    """Drop pydantic's titles, which only repeat the name of each key, and close maps with a form of keys."""
+    """Drop pydantic's titles, which repeat each key, and disallow keys that match no pattern."""
     if isinstance(schema, dict):
         if isinstance(schema.get("title"), str):
             del schema["title"]
-        if "patternProperties" in schema:  # keys of another form are refused, which pydantic leaves unsaid
+        if "patternProperties" in schema:  # pydantic omits this
             schema["additionalProperties"] = False
         for part in schema.values():
             _tidy(part)

@@ -1,9 +1,10 @@
-"""What a cluster will cost, judged from its configuration or its templates, with dated prices. Needs neither AWS nor the CDK.
+"""Estimate the cost of a cluster from its configuration or templates, with dated prices, without AWS and the CDK.
 
-A footprint says what is paid for; an estimate puts prices to it for a planned use. What no source prices is named as unknown
-and never counted as nothing.
+A footprint lists the billable resources; an estimate prices them for a planned usage. Unknown prices are reported as
+unknown, never as 0.
 """
 
+from ultracluster_stacks.cost.alternative import Alternative, compare_with
 from ultracluster_stacks.cost.bill import Prices
 from ultracluster_stacks.cost.config_footprint import configured_footprint, planned_hours
 from ultracluster_stacks.cost.difference import CostDifference, cost_differences
@@ -11,13 +12,13 @@ from ultracluster_stacks.cost.estimate import NOT_COUNTED, Estimate, catalogue_p
 from ultracluster_stacks.cost.footprint import Footprint, NodeSupply
 from ultracluster_stacks.cost.line import HOURS_OF_A_MONTH, Line, Usage
 from ultracluster_stacks.cost.money import NOTHING, Money
-from ultracluster_stacks.cost.rival import Rival, compare_with
 from ultracluster_stacks.cost.template_footprint import template_footprint
 
 __all__ = [
     "HOURS_OF_A_MONTH",
     "NOTHING",
     "NOT_COUNTED",
+    "Alternative",
     "CostDifference",
     "Estimate",
     "Footprint",
@@ -25,7 +26,6 @@ __all__ = [
     "Money",
     "NodeSupply",
     "Prices",
-    "Rival",
     "Usage",
     "catalogue_prices",
     "compare_with",

@@ -1,4 +1,4 @@
-"""The lines of a bill: each thing of a footprint, how much of it, and what its price is."""
+"""The lines of a bill: each billable resource of a footprint with quantity and price."""
 
 from collections.abc import Callable, Iterator
 from decimal import Decimal
@@ -17,24 +17,24 @@ from ultracluster_catalog.prices.service_prices import PaidService
 from ultracluster_stacks.cost.footprint import Footprint, NodeSupply
 from ultracluster_stacks.cost.line import Line, Usage
 
-__all__ = ["Prices", "bill", "further_nodes"]
+__all__ = ["Prices", "additional_nodes", "bill"]
 
 Prices = Callable[[BillableItem, str], Price]
-"""Gives the price of a thing in a Region."""
+"""Returns the price of a billable item in a Region."""
 
 _INCLUDED_MB_PER_S: Final = 125  # of a gp3 volume; Amazon EBS User Guide, read 2026-10
-_METRICS_OF_REQUESTS: Final = 16  # of one filter of S3 request metrics; Amazon S3 User Guide, read 2026-10
-_MONTHS_OF_LOGS: Final = 3  # what log groups of jobs keep by default
-_PROPORTIONAL_CACHE_GIB: Final = 20_000  # for each step of throughput, see READ_CACHE_MODES
+_METRICS_OF_REQUESTS: Final = 16  # per filter of S3 request metrics; Amazon S3 User Guide, read 2026-10
+_MONTHS_OF_LOGS: Final = 3  # default retention of job log groups
+_PROPORTIONAL_CACHE_GIB: Final = 20_000  # per step of throughput, see READ_CACHE_MODES
 
 
 def bill(footprint: Footprint, usage: Usage, prices: Prices) -> Iterator[Line]:
-    """Give every line of a bill, nodes first.
+    """Yield every line of a bill, nodes first.
 
     Args:
-        footprint: What is paid for.
-        usage: The planned use.
-        prices: Where prices come from.
+        footprint: Billable resources.
+        usage: Planned usage.
+        prices: Source of prices.
     """
     for supply in footprint.paid_supplies():
         yield _nodes(supply, footprint.region, usage, prices)
@@ -46,12 +46,12 @@ def bill(footprint: Footprint, usage: Usage, prices: Prices) -> Iterator[Line]:
         yield _compile(footprint, usage, prices)
 
 
-def further_nodes(footprint: Footprint, prices: Prices) -> Iterator[Line]:
-    """Give the nodes that are paid only when the others have no room.
+def additional_nodes(footprint: Footprint, prices: Prices) -> Iterator[Line]:
+    """Yield lines of nodes that are used, and billed, only when the others are full.
 
     Args:
-        footprint: What is paid for.
-        prices: Where prices come from.
+        footprint: Billable resources.
+        prices: Source of prices.
     """
     paid = footprint.paid_supplies()
     for supply in footprint.supplies:
@@ -60,16 +60,16 @@ def further_nodes(footprint: Footprint, prices: Prices) -> Iterator[Line]:
 
 
 def _nodes(supply: NodeSupply, region: str, usage: Usage | None, prices: Prices) -> Line:
-    bought = {"capacity-block": "in a Capacity Block", "on-demand": "on demand", "spot": "Spot"}[
+    purchase = {"capacity-block": "in a Capacity Block", "on-demand": "On-Demand", "spot": "Spot"}[
         supply.market
     ]
     if supply.reserved and supply.market == "on-demand":
-        bought += ", reserved: paid while the reservation is active"
+        purchase += ", reserved: billed while the reservation is active"
     price = prices(BillableItem(kind=supply.market, name=supply.instance_type), region)
     plan = usage.savings_plan_rate if usage and supply.market == "on-demand" else None
     return Line(
         name=f"nodes of {supply.name}" if supply.name else "nodes",
-        what=f"{supply.nodes} x {supply.instance_type} {'under a Savings Plan' if plan else bought}",
+        what=f"{supply.nodes} x {supply.instance_type} {'under a Savings Plan' if plan else purchase}",
         quantity=Decimal(supply.nodes),
         price=plan or price,
         charged="always" if plan else "run",
@@ -78,11 +78,11 @@ def _nodes(supply: NodeSupply, region: str, usage: Usage | None, prices: Prices)
 
 def _volumes(footprint: Footprint, prices: Prices) -> Iterator[Line]:
     supplies = footprint.paid_supplies()
-    size = sum(each.nodes * each.volume_gib for each in supplies)
-    more = sum(each.nodes * max(0, each.volume_mb_per_s - _INCLUDED_MB_PER_S) for each in supplies)
+    size = sum(supply.nodes * supply.volume_gib for supply in supplies)
+    more = sum(supply.nodes * max(0, supply.volume_mb_per_s - _INCLUDED_MB_PER_S) for supply in supplies)
     rows: tuple[tuple[str, str, int, PaidService], ...] = (
         ("volumes", "root volumes of the nodes", size, "volume gp3"),
-        ("volume throughput", "beyond 125 MB/s of each", more, "volume gp3 throughput"),
+        ("volume throughput", "beyond 125 MB/s per volume", more, "volume gp3 throughput"),
     )
     for name, what, quantity, service in rows:
         if quantity:
@@ -108,9 +108,7 @@ def _file_system(settings: LustreSettings, region: str, usage: Usage, prices: Pr
         cache = _read_cache_gib(settings)
         if cache:
             yield service("read cache", f"{cache:,} GiB of SSD", cache, "FSx read cache")
-        yield service(
-            "data of the file system", "as it grows", usage.tiered_gb, "FSx Intelligent-Tiering data"
-        )
+        yield service("file system data", "stored data", usage.tiered_gb, "FSx Intelligent-Tiering data")
     else:
         capacity = settings.storage_capacity_gib or 0
         tier = settings.per_unit_storage_throughput
@@ -121,10 +119,10 @@ def _file_system(settings: LustreSettings, region: str, usage: Usage, prices: Pr
         yield Line(name="file system", what=what, quantity=Decimal(capacity), price=price, charged="always")
     more = (settings.metadata_iops or 0) - included
     if more > 0:
-        yield service("metadata IOPS", f"beyond {included:,} that are included", more, "FSx metadata IOPS")
+        yield service("metadata IOPS", f"beyond the {included:,} included", more, "FSx metadata IOPS")
     if settings.backup_retention_days:
-        kept = f"daily backups, kept for {settings.backup_retention_days} days"
-        yield service("backups", kept, usage.backup_gb, "FSx backups")
+        what = f"daily backups, retained for {settings.backup_retention_days} days"
+        yield service("backups", what, usage.backup_gb, "FSx backups")
 
 
 def _read_cache_gib(settings: LustreSettings) -> int:
@@ -140,7 +138,7 @@ def _services(footprint: Footprint, usage: Usage, prices: Prices) -> Iterator[Li
     metrics = (
         usage.custom_metrics + footprint.custom_metrics + footprint.request_metrics * _METRICS_OF_REQUESTS
     )
-    kept = None if usage.logs_gb is None else usage.logs_gb * _MONTHS_OF_LOGS
+    stored_logs = None if usage.logs_gb is None else usage.logs_gb * _MONTHS_OF_LOGS
     has_endpoints, has_nat = footprint.interface_endpoints > 0, footprint.nat_gateways > 0
     rows: tuple[tuple[bool, str, str, Decimal | int | None, PaidService], ...] = (
         (footprint.buckets > 0, "buckets", "S3 Standard", usage.stored_gb, "S3 Standard storage"),
@@ -154,35 +152,41 @@ def _services(footprint: Footprint, usage: Usage, prices: Prices) -> Iterator[Li
         (
             has_endpoints,
             "endpoint data",
-            "through them in a month",
+            "processed per month",
             usage.endpoint_gb,
             "interface endpoint data",
         ),
-        (has_nat, "NAT gateway", "with one public address", footprint.nat_gateways, "NAT gateway"),
+        (has_nat, "NAT gateway", "with one public IPv4 address", footprint.nat_gateways, "NAT gateway"),
         (has_nat, "public address", "of the NAT gateway", footprint.nat_gateways, "public IPv4 address"),
-        (has_nat, "NAT data", "through it in a month", usage.nat_gb, "NAT gateway data"),
-        (footprint.alarms > 0, "alarms", "metrics that they look at", footprint.alarms, "alarm"),
+        (has_nat, "NAT data", "processed per month", usage.nat_gb, "NAT gateway data"),
+        (footprint.alarms > 0, "alarms", "alarm metrics", footprint.alarms, "alarm"),
         (
             footprint.composite_alarms > 0,
             "composite alarms",
-            "of other alarms",
+            "over other alarms",
             footprint.composite_alarms,
             "composite alarm",
         ),
-        (footprint.dashboards > 0, "dashboards", "of CloudWatch", footprint.dashboards, "dashboard"),
-        (metrics > 0, "metrics", "custom metrics, those of S3 requests at most", metrics, "custom metric"),
-        (True, "logs", "written in a month", usage.logs_gb, "logs ingested"),
-        (usage.logs_gb is not None, "logs kept", "three months of them, not compressed", kept, "logs stored"),
+        (footprint.dashboards > 0, "dashboards", "CloudWatch dashboards", footprint.dashboards, "dashboard"),
+        (
+            metrics > 0,
+            "metrics",
+            "custom metrics, including all S3 request metrics",
+            metrics,
+            "custom metric",
+        ),
+        (True, "logs", "ingested per month", usage.logs_gb, "logs ingested"),
+        (usage.logs_gb is not None, "logs kept", "three months, uncompressed", stored_logs, "logs stored"),
         (
             usage.transfer_gb is not None,
             "data transfer",
-            "to the internet in a month",
+            "to the internet per month",
             usage.transfer_gb,
             "data transfer out",
         ),
     )
-    for wanted, name, what, quantity, service in rows:
-        if wanted:
+    for applies, name, what, quantity, service in rows:
+        if applies:
             yield Line(
                 name=name,
                 what=what,
@@ -197,7 +201,7 @@ def _compile(footprint: Footprint, usage: Usage, prices: Prices) -> Line:
     if footprint.compile_type is not None:
         return Line(
             name="compile",
-            what=f"{usage.compile_hours} h on one {footprint.compile_type} on demand, {runs}",
+            what=f"{usage.compile_hours} h on one On-Demand {footprint.compile_type}, {runs}",
             quantity=usage.compile_hours,
             price=prices(BillableItem(kind="on-demand", name=footprint.compile_type), footprint.region),
             charged="once",

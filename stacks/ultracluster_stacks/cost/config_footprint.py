@@ -1,4 +1,4 @@
-"""What of a cluster is paid for, read from its configuration. tests/unit/stacks/cost holds it against the templates."""
+"""Billable resources of a cluster, from its configuration; tests compare them with the templates."""
 
 from datetime import timedelta
 from decimal import Decimal
@@ -12,37 +12,37 @@ from ultracluster_stacks.cost.footprint import Footprint, NodeSupply
 
 __all__ = ["configured_footprint", "planned_hours"]
 
-# The root volume that nodes have unless their construct is told otherwise, which a rollout file cannot.
+# The default root volume of nodes, which a rollout file cannot change.
 _VOLUME_GIB: Final = 200
 _VOLUME_MB_PER_S: Final = 500
 
-# What `alarms` of a cluster looks at, with a file system of known size.
+# Metrics of a cluster with `alarms` and a file system of known size.
 _ALARM_METRICS: Final = 17
-_CUSTOM_METRICS: Final = sum(each.source in {"node", "watch"} for each in METRICS.values())
+_CUSTOM_METRICS: Final = sum(metric.source in {"node", "watch"} for metric in METRICS.values())
 
 
 def configured_footprint(cluster: ClusterConfig) -> Footprint:
-    """Say what of a cluster will be paid for.
+    """Return the billable resources of a cluster.
 
     Args:
-        cluster: A cluster without mistakes.
+        cluster: A valid cluster.
     """
     supplies = tuple(
         NodeSupply(
-            name=getattr(each, "name", ""),
+            name=getattr(capacity, "name", ""),
             instance_type=cluster.instance_type,
-            nodes=cluster.nodes_from(each),
-            market=each.market_type,
-            reserved=each.reservation_id is not None or each.resource_group_arn is not None,
+            nodes=cluster.nodes_from(capacity),
+            market=capacity.market_type,
+            reserved=capacity.reservation_id is not None or capacity.resource_group_arn is not None,
             volume_gib=_VOLUME_GIB,
             volume_mb_per_s=_VOLUME_MB_PER_S,
         )
-        for _, each in cluster.sources()
+        for _, capacity in cluster.sources()
     )
     new_network = cluster.network.subnet_id is None
     new_file_system = cluster.file_system.file_system_id is None
     own_cache = not cluster.compile_cache.on_file_system
-    bucket_names = [cluster.checkpoints.bucket_name, *(each.bucket_name for each in cluster.datasets)]
+    bucket_names = [cluster.checkpoints.bucket_name, *(dataset.bucket_name for dataset in cluster.datasets)]
     return Footprint(
         cluster=cluster.name,
         region=cluster.region,
@@ -51,7 +51,7 @@ def configured_footprint(cluster: ClusterConfig) -> Footprint:
         buckets=bucket_names.count(None) + own_cache,
         interface_endpoints=len(NODE_SERVICES) if new_network else 0,
         nat_gateways=1 if new_network and cluster.network.nat_gateway else 0,
-        alarms=sum(each.market == "capacity-block" for each in supplies)
+        alarms=sum(supply.market == "capacity-block" for supply in supplies)
         + _closes_queues(cluster)
         + (0 if cluster.alarms is None else _ALARM_METRICS - (not _has_size(cluster))),
         composite_alarms=0 if cluster.alarms is None else 1,
@@ -63,13 +63,13 @@ def configured_footprint(cluster: ClusterConfig) -> Footprint:
 
 
 def _has_size(cluster: ClusterConfig) -> bool:
-    """Whether the size of the file system is known, so that an alarm can look at the room in it."""
+    """Return whether the size of the file system is known, so that an alarm can watch its free space."""
     file_system = cluster.file_system
     return file_system.file_system_id is None and file_system.settings.storage_capacity_gib is not None
 
 
 def _closes_queues(cluster: ClusterConfig) -> bool:
-    """Whether a budget closes the queues: the function that does so has an alarm."""
+    """Return whether a budget closes the queues, with a function that has an alarm."""
     return cluster.budget is not None and cluster.budget.close_queues_at_percent is not None
 
 
@@ -82,10 +82,10 @@ def _compile_type(cluster: ClusterConfig) -> str | None:
 
 
 def planned_hours(cluster: ClusterConfig) -> Decimal | None:
-    """Give the hours of the window that the capacity of a cluster has; None where it is not known.
+    """Return the hours between start and end of a cluster's capacity, or None if unknown.
 
     Args:
-        cluster: A cluster without mistakes.
+        cluster: A valid cluster.
     """
     start, end = cluster.capacity.start, cluster.capacity.end
     return None if start is None or end is None else Decimal((end - start) // timedelta(minutes=1)) / 60

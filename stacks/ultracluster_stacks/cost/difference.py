@@ -1,4 +1,4 @@
-"""What a change of the templates of a cluster adds to its bill, or takes from it."""
+"""How a change of templates changes the cost of a cluster."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ __all__ = ["CostDifference", "cost_differences"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CostDifference:
-    """What a deployment does to the bill of one cluster; less is below zero.
+    """How a deployment changes the cost of a cluster; negative if it becomes cheaper.
 
     Attributes:
         cluster: Name of its stage, such as ``train-us-east-2``.
-        node_hour: For an hour in which all nodes run.
-        idle_month: For a month in which none does.
+        node_hour: Change per hour in which all nodes run.
+        idle_month: Change per month in which no node runs.
     """
 
     cluster: str
@@ -32,28 +32,28 @@ class CostDifference:
 def cost_differences(
     before: Iterable[StackTemplate], after: Iterable[StackTemplate], *, prices: Prices
 ) -> tuple[CostDifference, ...]:
-    """Say what a deployment does to the bill of each cluster.
+    """Return how a deployment changes the cost of each cluster.
 
-    What is the same on both sides adds nothing, also where its price is not known.
+    Unchanged lines cancel out, even if their price is unknown.
 
     Args:
-        before: What is there.
-        after: What shall be there; clusters that are not in it are left out, since nothing happens to them.
-        prices: Where prices come from.
+        before: Deployed stacks.
+        after: Stacks to deploy; clusters without any are omitted, since a deployment does not touch them.
+        prices: Source of prices.
     """
     before, after = list(before), list(after)
-    found = []
-    for cluster in dict.fromkeys(each.cluster for each in after):
+    changes = []
+    for cluster in dict.fromkeys(stack.cluster for stack in after):
         old, new = (
-            _estimate(cluster, [each for each in side if each.cluster == cluster], prices)
-            for side in (before, after)
+            _estimate(cluster, [stack for stack in stacks if stack.cluster == cluster], prices)
+            for stacks in (before, after)
         )
         run = _difference(old.lines, new.lines)
         idle = _difference(
-            *([each for each in side if each.charged == "always"] for side in (old.lines, new.lines))
+            *([line for line in lines if line.charged == "always"] for lines in (old.lines, new.lines))
         )
-        found.append(CostDifference(cluster=cluster, node_hour=run, idle_month=idle * HOURS_OF_A_MONTH))
-    return tuple(found)
+        changes.append(CostDifference(cluster=cluster, node_hour=run, idle_month=idle * HOURS_OF_A_MONTH))
+    return tuple(changes)
 
 
 def _estimate(cluster: str, stacks: list[StackTemplate], prices: Prices) -> Estimate:
@@ -61,12 +61,12 @@ def _estimate(cluster: str, stacks: list[StackTemplate], prices: Prices) -> Esti
 
 
 def _difference(before: Sequence[Line], after: Sequence[Line]) -> Money:
-    """Add up the lines that are on one side only: a changed line is the old one gone and a new one."""
+    """Return the cost of the lines only in `after` minus that of the lines only in `before`."""
     old, new = list(before), list(after)
     for line in before:
-        if line in new:  # the same thing, at the same price
+        if line in new:  # same resource and price
             old.remove(line)
             new.remove(line)
-    less = Money.total(each.hour for each in old)
-    more = Money.total(each.hour for each in new)
+    less = Money.total(line.hour for line in old)
+    more = Money.total(line.hour for line in new)
     return more + Money(low=-less.high, high=-less.low, without=less.without) if old or new else NOTHING

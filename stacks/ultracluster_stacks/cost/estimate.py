@@ -1,4 +1,4 @@
-"""The bill of a footprint for a planned use: what an hour, a run, a month and a million tokens cost."""
+"""Cost of a footprint for a planned usage: per hour, run, month and million tokens."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -7,7 +7,7 @@ from typing import Final
 
 from ultracluster_catalog.prices.billable_items import BillableItem, price_of
 from ultracluster_catalog.prices.prices import Price
-from ultracluster_stacks.cost.bill import Prices, bill, further_nodes
+from ultracluster_stacks.cost.bill import Prices, additional_nodes, bill
 from ultracluster_stacks.cost.footprint import Footprint
 from ultracluster_stacks.cost.line import Line, Usage
 from ultracluster_stacks.cost.money import Money
@@ -18,7 +18,7 @@ NOT_COUNTED: Final = (
     "requests to S3, AWS Lambda, EventBridge, SNS, Systems Manager and KMS, customer managed keys, snapshots, images in "
     "Amazon ECR, support and taxes"
 )
-"""What no line of an estimate stands for."""
+"""Costs that estimates leave out."""
 
 _SECONDS_OF_AN_HOUR: Final = 3600
 _MILLION: Final = 1_000_000
@@ -26,13 +26,13 @@ _MILLION: Final = 1_000_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Estimate:
-    """What a cluster will cost.
+    """Estimated cost of a cluster.
 
     Attributes:
-        footprint: What is paid for.
-        usage: The planned use.
-        lines: The bill.
-        if_used: Lines of nodes that are paid only when the others have no room; in no sum.
+        footprint: Billable resources.
+        usage: Planned usage.
+        lines: Lines of the bill.
+        if_used: Lines of nodes used only when the others are full; in no total.
     """
 
     footprint: Footprint
@@ -42,27 +42,27 @@ class Estimate:
 
     @property
     def hour(self) -> Money:
-        """What an hour of a run costs."""
-        return Money.total(each.hour for each in self.lines)
+        """Cost per hour of a run."""
+        return Money.total(line.hour for line in self.lines)
 
     @property
     def run(self) -> Money:
-        """What a run costs."""
-        return Money.total(each.run(self.usage) for each in self.lines)
+        """Cost per run."""
+        return Money.total(line.run(self.usage) for line in self.lines)
 
     @property
     def month(self) -> Money:
-        """What a month costs."""
-        return Money.total(each.month(self.usage) for each in self.lines)
+        """Cost per month."""
+        return Money.total(line.month(self.usage) for line in self.lines)
 
     @property
     def idle_hour(self) -> Money:
-        """What an hour without a run costs: all that is paid at all times."""
-        return Money.total(each.hour for each in self.lines if each.charged == "always")
+        """Cost per hour without a run."""
+        return Money.total(line.hour for line in self.lines if line.charged == "always")
 
     @property
     def million_tokens(self) -> Money | None:
-        """What a million tokens cost; None where the throughput is not said."""
+        """Cost per million tokens, or None without a throughput."""
         if self.usage.tokens_per_second is None:
             return None
         tokens = self.usage.tokens_per_second * _SECONDS_OF_AN_HOUR * self.usage.hours
@@ -74,23 +74,23 @@ def catalogue_prices(
     known: Mapping[tuple[BillableItem, str], Price] | None = None,
     fallback_region: str | None = None,
 ) -> Prices:
-    """Give the prices of the catalogue.
+    """Return a source of the catalogue's prices.
 
     Args:
-        known: Newer prices by thing and Region, which win. Default: none.
-        fallback_region: Region whose price stands in where that of the Region is not known; its source then says so.
-            Default: none, such a price is unknown.
+        known: Newer prices by billable item and Region, which take precedence. Default: none.
+        fallback_region: Region whose price is used if that of the Region is unknown, as noted in its source.
+            Default: the price is unknown.
     """
     newer = known or {}
 
     def price(thing: BillableItem, region: str) -> Price:
-        found = newer.get((thing, region)) or price_of(thing, region)
-        if found.bounds is not None or fallback_region is None:
-            return found
-        other = newer.get((thing, fallback_region)) or price_of(thing, fallback_region)
-        if other.bounds is None:
-            return found
-        return replace(other, source=f"{other.source}; that of {fallback_region}, not of {region}")
+        regional = newer.get((thing, region)) or price_of(thing, region)
+        if regional.bounds is not None or fallback_region is None:
+            return regional
+        fallback = newer.get((thing, fallback_region)) or price_of(thing, fallback_region)
+        if fallback.bounds is None:
+            return regional
+        return replace(fallback, source=f"{fallback.source}; price of {fallback_region}, not of {region}")
 
     return price
 
@@ -98,23 +98,23 @@ def catalogue_prices(
 def estimate_cost(
     footprint: Footprint, *, usage: Usage, prices: Prices, given: Mapping[str, Price] | None = None
 ) -> Estimate:
-    """Put prices to a footprint.
+    """Estimate the cost of a footprint.
 
     Args:
-        footprint: What is paid for.
-        usage: The planned use.
-        prices: Where prices come from.
-        given: Prices by the name of their line, which win over all others. Default: none.
+        footprint: Billable resources.
+        usage: Planned usage.
+        prices: Source of prices.
+        given: Prices by the name of their line, which take precedence. Default: none.
     """
-    find = partial(_priced, given=given or {})
+    with_given_price = partial(_with_given_price, given=given or {})
     return Estimate(
         footprint=footprint,
         usage=usage,
-        lines=tuple(find(each) for each in bill(footprint, usage, prices)),
-        if_used=tuple(find(each) for each in further_nodes(footprint, prices)),
+        lines=tuple(map(with_given_price, bill(footprint, usage, prices))),
+        if_used=tuple(map(with_given_price, additional_nodes(footprint, prices))),
     )
 
 
-def _priced(line: Line, *, given: Mapping[str, Price]) -> Line:
+def _with_given_price(line: Line, *, given: Mapping[str, Price]) -> Line:
     price = given.get(line.name)
     return line if price is None else replace(line, price=replace(price, unit=line.price.unit))

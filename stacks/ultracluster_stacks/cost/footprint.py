@@ -1,4 +1,4 @@
-"""What of a cluster is paid for."""
+"""Billable resources of a cluster."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -14,12 +14,12 @@ class NodeSupply:
 
     Attributes:
         name: Name of the source; empty for the first one.
-        instance_type: Their type.
-        nodes: Most of them at one time.
-        market: How they are bought.
-        reserved: Whether they are paid from the start to the end of a reservation, used or not.
-        volume_gib: Size of the root volume of a node.
-        volume_mb_per_s: Throughput of that volume.
+        instance_type: Instance type.
+        nodes: Maximum number of nodes.
+        market: Purchase option.
+        reserved: Whether the nodes are billed for the whole reservation, used or not.
+        volume_gib: Size of each root volume in GiB.
+        volume_mb_per_s: Throughput of each root volume in MB/s.
     """
 
     name: str
@@ -33,22 +33,22 @@ class NodeSupply:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Footprint:
-    """What of one cluster is paid for.
+    """Billable resources of one cluster.
 
     Attributes:
         cluster: Name of the cluster.
-        region: Its Region.
-        supplies: Its nodes, by source of capacity, in order of preference.
-        file_systems: Its new file systems; an existing one is paid for by somebody else already.
+        region: Region of the cluster.
+        supplies: Nodes by source of capacity, in order of preference.
+        file_systems: New file systems; existing ones are not counted.
         buckets: Number of new buckets.
         interface_endpoints: Number of interface endpoints, each in one Availability Zone.
         nat_gateways: Number of NAT gateways, each with one public address.
-        alarms: Number of metrics that alarms of CloudWatch look at, which is what they are paid by.
+        alarms: Number of alarm metrics, by which CloudWatch alarms are billed.
         composite_alarms: Number of composite alarms.
         dashboards: Number of dashboards.
-        request_metrics: Number of buckets whose requests S3 counts, each with up to 16 custom metrics.
-        custom_metrics: Number of metrics of nodes and of the function that watches them; templates do not show it.
-        compile_type: Instance type that graphs are compiled on before the run. None if the nodes do it.
+        request_metrics: Number of buckets with S3 request metrics, each with up to 16 custom metrics.
+        custom_metrics: Number of custom metrics of the nodes and of the function that watches them; not in templates.
+        compile_type: Instance type that compiles graphs before the run. None if the nodes do.
     """
 
     cluster: str
@@ -66,8 +66,5 @@ class Footprint:
     compile_type: str | None = None
 
     def paid_supplies(self) -> tuple[NodeSupply, ...]:
-        """The nodes that are paid for in any case: those of the first source, and those that are reserved.
-
-        Other sources are for when these have no room.
-        """
-        return tuple(each for index, each in enumerate(self.supplies) if index == 0 or each.reserved)
+        """Return the nodes that are billed in any case: those of the first source, and reserved ones."""
+        return tuple(supply for index, supply in enumerate(self.supplies) if index == 0 or supply.reserved)

@@ -1,4 +1,4 @@
-"""The planned use of a cluster, and one line of its bill."""
+"""Planned usage of a cluster, and one line of its bill."""
 
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -10,29 +10,29 @@ from ultracluster_stacks.cost.money import NOTHING, Money
 __all__ = ["HOURS_OF_A_MONTH", "Line", "Usage"]
 
 HOURS_OF_A_MONTH: Final = 730
-"""A twelfth of a year: how prices for a month and prices for an hour are converted here."""
+"""Hours of a twelfth of a year, to convert between monthly and hourly prices."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Usage:
-    """How a cluster is planned to be used. What is None is not said, and its lines are named as left out.
+    """Planned usage of a cluster. Lines that depend on a value that is None are reported as left out.
 
     Attributes:
-        hours: Hours of one run, in which all nodes are paid.
-        runs_per_month: Runs in a month.
-        tokens_per_second: What the whole cluster trains in a second.
-        savings_plan_rate: What a node-hour costs under a Savings Plan, in US dollars; such hours are paid whether they
-            are used or not. For on-demand nodes only.
+        hours: Hours of one run, in which all nodes are billed.
+        runs_per_month: Runs per month.
+        tokens_per_second: Training throughput of the whole cluster.
+        savings_plan_rate: Price of a node-hour under a Savings Plan, billed whether used or not. Applies to on-demand
+            nodes only.
         stored_gb: GB in the buckets.
-        logs_gb: GB of logs that are written in a month.
-        nat_gb: GB through the NAT gateway in a month.
-        endpoint_gb: GB through the interface endpoints in a month.
-        transfer_gb: GB out to the internet in a month.
-        backup_gb: GB of backups of the file system.
+        logs_gb: GB of logs ingested per month.
+        nat_gb: GB through the NAT gateway per month.
+        endpoint_gb: GB through the interface endpoints per month.
+        transfer_gb: GB out to the internet per month.
+        backup_gb: GB of file system backups.
         tiered_gb: GB on a file system with Intelligent-Tiering.
-        custom_metrics: Custom metrics beside those of the footprint. Default: none.
-        compile_hours: Hours of compiling before the first run. Default: none.
-        compile_reuse: Runs that use what was compiled, which share its cost. Default: one.
+        custom_metrics: Custom metrics besides those of the footprint. Default: none.
+        compile_hours: Hours of compilation before the first run. Default: 0.
+        compile_reuse: Number of runs that share the compiled graphs and their cost. Default: 1.
     """
 
     hours: Decimal
@@ -52,21 +52,20 @@ class Usage:
 
     @property
     def node_hours_of_a_month(self) -> Decimal:
-        """Hours of a month in which the nodes are paid."""
+        """Hours per month in which the nodes are billed."""
         return min(self.hours * self.runs_per_month, Decimal(HOURS_OF_A_MONTH))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Line:
-    """One thing that is paid.
+    """One line of a bill.
 
     Attributes:
-        name: What it is called on the bill, once in an estimate.
-        what: What it is, in words.
-        quantity: How many units of the price; for ``GB`` those of a month. None where it depends on a use that is not
-            said.
-        price: The price of one unit.
-        charged: In the hours of a run, at all times, or once before the first run.
+        name: Name, unique in an estimate.
+        what: Description.
+        quantity: Number of units of the price; GB are per month. None if it depends on an unknown usage.
+        price: Price of one unit.
+        charged: When it is billed: in the hours of a run, always, or once before the first run.
     """
 
     name: str
@@ -83,27 +82,27 @@ class Line:
 
     @property
     def hour(self) -> Money:
-        """What an hour of a run costs; nothing for what is paid once."""
+        """Cost per hour of a run; nothing for a line that is billed once."""
         if self.charged == "once":
             return NOTHING
-        by_the_hour = self.price.unit in {"hour", "instance-hour"}
-        return self._amount() * (Decimal(1) if by_the_hour else 1 / Decimal(HOURS_OF_A_MONTH))
+        is_hourly = self.price.unit in {"hour", "instance-hour"}
+        return self._amount() * (Decimal(1) if is_hourly else 1 / Decimal(HOURS_OF_A_MONTH))
 
     def run(self, usage: Usage) -> Money:
-        """What a run costs; of what is paid once, its share.
+        """Return the cost per run, including a share of a line that is billed once.
 
         Args:
-            usage: The planned use.
+            usage: Planned usage.
         """
         if self.charged == "once":
             return self._amount() * (1 / Decimal(usage.compile_reuse))
         return self.hour * usage.hours
 
     def month(self, usage: Usage) -> Money:
-        """What a month costs.
+        """Return the cost per month.
 
         Args:
-            usage: The planned use.
+            usage: Planned usage.
         """
         match self.charged:
             case "once":

@@ -1,4 +1,4 @@
-"""Amounts in US dollars that may be a range, and that say what they leave out."""
+"""Amounts in US dollars, which may be a range and incomplete."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ _CENT: Final = Decimal("0.01")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Money:
-    """An amount.
+    """An amount in US dollars.
 
     Attributes:
-        low: The least that is known of it.
-        high: The most that is known of it.
-        without: Names of what belongs to it and has no known price, or no known quantity.
+        low: Lower bound of the known part.
+        high: Upper bound of the known part.
+        without: Names of lines without a known price or quantity.
     """
 
     low: Decimal
@@ -27,12 +27,12 @@ class Money:
 
     @classmethod
     def total(cls, amounts: Iterable["Money"]) -> "Money":
-        """Add amounts up; what one of them leaves out, the sum leaves out.
+        """Return the sum of amounts, without everything that one of them leaves out.
 
         Args:
-            amounts: The amounts.
+            amounts: Amounts to add.
         """
-        return reduce(lambda sum_, each: sum_ + each, amounts, NOTHING)
+        return reduce(lambda sum_, amount: sum_ + amount, amounts, NOTHING)
 
     def __add__(self, other: "Money") -> "Money":
         return Money(
@@ -46,16 +46,16 @@ class Money:
 
     @property
     def is_known(self) -> bool:
-        """Whether something of it is known: an amount without anything known is shown as unknown, never as 0."""
+        """Whether a part of the amount is known; otherwise it is shown as unknown, never as 0."""
         return bool(self.high or self.low) or not self.without
 
     def text(self) -> str:
-        """Show it in dollars and cents: an amount, a range, or that it is not known."""
+        """Format the amount in dollars and cents, as a range if needed, or as unknown."""
         if not self.is_known:
             return "not known"
-        low, high = (each.quantize(_CENT, ROUND_HALF_UP) for each in (self.low, self.high))
+        low, high = (bound.quantize(_CENT, ROUND_HALF_UP) for bound in (self.low, self.high))
         return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 NOTHING: Final = Money(low=Decimal(0), high=Decimal(0))
-"""What costs nothing."""
+"""The amount zero, with nothing left out."""

@@ -1,4 +1,4 @@
-"""What of a cluster is paid for, read from the templates of its stacks: what a plan has of before and after."""
+"""Billable resources of a cluster, from the templates of its stacks."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
@@ -15,30 +15,36 @@ _Resources = Mapping[str, Mapping[str, Any]]
 
 
 def template_footprint(cluster: str, stacks: Iterable[StackTemplate]) -> Footprint:
-    """Say what of a cluster is paid for.
+    """Return the billable resources of a cluster.
 
-    Nodes of a type that the catalogue does not know are left out, because templates count vCPUs.
+    Nodes of instance types that are not in the catalogue are left out, because templates contain vCPUs.
 
     Args:
-        cluster: Name to give it.
-        stacks: Its stacks.
+        cluster: Name of the cluster.
+        stacks: Stacks of the cluster.
     """
     stacks = list(stacks)
-    found = [(stack.resources, resource) for stack in stacks for resource in stack.resources.values()]
+    resources_of_stacks = [
+        (stack.resources, resource) for stack in stacks for resource in stack.resources.values()
+    ]
 
     def count(kind: str) -> int:
-        return sum(resource["Type"] == kind for _, resource in found)
+        return sum(resource["Type"] == kind for _, resource in resources_of_stacks)
 
     supplies = chain.from_iterable(
         _supplies(resources, resource)
-        for resources, resource in found
+        for resources, resource in resources_of_stacks
         if resource["Type"] == "AWS::Batch::ComputeEnvironment"
     )
     endpoints = [
-        resource["Properties"] for _, resource in found if resource["Type"] == "AWS::EC2::VPCEndpoint"
+        resource["Properties"]
+        for _, resource in resources_of_stacks
+        if resource["Type"] == "AWS::EC2::VPCEndpoint"
     ]
     buckets = [
-        resource.get("Properties") or {} for _, resource in found if resource["Type"] == "AWS::S3::Bucket"
+        resource.get("Properties") or {}
+        for _, resource in resources_of_stacks
+        if resource["Type"] == "AWS::S3::Bucket"
     ]
     return Footprint(
         cluster=cluster,
@@ -46,24 +52,24 @@ def template_footprint(cluster: str, stacks: Iterable[StackTemplate]) -> Footpri
         supplies=tuple(supplies),
         file_systems=tuple(
             _settings(resource["Properties"])
-            for _, resource in found
+            for _, resource in resources_of_stacks
             if resource["Type"] == "AWS::FSx::FileSystem"
         ),
         buckets=len(buckets),
         interface_endpoints=sum(
-            len(each.get("SubnetIds") or [None])
-            for each in endpoints
-            if each.get("VpcEndpointType") == "Interface"
+            len(endpoint.get("SubnetIds") or [None])
+            for endpoint in endpoints
+            if endpoint.get("VpcEndpointType") == "Interface"
         ),
         nat_gateways=count("AWS::EC2::NatGateway"),
         alarms=sum(
             _alarm_metrics(resource["Properties"])
-            for _, resource in found
+            for _, resource in resources_of_stacks
             if resource["Type"] == "AWS::CloudWatch::Alarm"
         ),
         composite_alarms=count("AWS::CloudWatch::CompositeAlarm"),
         dashboards=count("AWS::CloudWatch::Dashboard"),
-        request_metrics=sum(len(each.get("MetricsConfigurations") or ()) for each in buckets),
+        request_metrics=sum(len(bucket.get("MetricsConfigurations") or ()) for bucket in buckets),
     )
 
 
@@ -72,7 +78,7 @@ def _supplies(resources: _Resources, environment: Mapping[str, Any]) -> Iterator
     template_id = (compute.get("LaunchTemplate") or {}).get("LaunchTemplateId")
     reference = template_id.get("Ref") if isinstance(template_id, Mapping) else None
     launch = resources.get(str(reference), {}).get("Properties", {}).get("LaunchTemplateData")
-    if launch is None:  # not made for nodes of ours
+    if launch is None:  # not for nodes of a cluster
         return
     row = INSTANCE_TYPES.get(str(launch.get("InstanceType")))
     most = compute.get("MaxvCpus")
@@ -95,8 +101,8 @@ def _supplies(resources: _Resources, environment: Mapping[str, Any]) -> Iterator
 
 
 def _alarm_metrics(alarm: Mapping[str, Any]) -> int:
-    """Count what an alarm looks at: one metric, or those of its expression."""
-    return sum("MetricStat" in each for each in alarm.get("Metrics") or ()) or 1
+    """Return the number of metrics of an alarm: one, or those of its expression."""
+    return sum("MetricStat" in metric for metric in alarm.get("Metrics") or ()) or 1
 
 
 def _settings(properties: Mapping[str, Any]) -> LustreSettings:

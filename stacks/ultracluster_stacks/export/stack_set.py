@@ -1,4 +1,4 @@
-"""A template that deploys the exported ones to the accounts of an organization, as service-managed StackSets."""
+"""A template that deploys exported templates to accounts of an organization as service-managed StackSets."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,16 +9,16 @@ __all__ = ["stack_set_template"]
 def stack_set_template(
     cluster: str, templates: Sequence[tuple[str, Mapping[str, Any]]], *, region: str
 ) -> dict[str, Any]:
-    """Give the template with a StackSet for each template of a cluster, in their order.
+    """Return a template with one StackSet per template of a cluster, in order of deployment.
 
-    It is deployed in the management account or, with ``CallAs`` as it stands, by a delegated administrator.
+    Deploy it in the management account or, with the default of ``CallAs``, as a delegated administrator.
 
     Args:
-        cluster: Name of the cluster's stage, such as ``training-a-us-east-2``; the StackSets are named after it.
-        templates: Part and exported template of each stack, in the order of deployment.
-        region: Default of the Regions.
+        cluster: Name of the cluster's stage, such as ``training-a-us-east-2``, the prefix of the StackSet names.
+        templates: Name and exported template of each stack, in order of deployment.
+        region: Default Region.
     """
-    own = {
+    stack_set_parameters = {
         "TemplateBaseUrl": {
             "Type": "String",
             "AllowedPattern": "https://[^?]*[^/?]",
@@ -40,15 +40,15 @@ def stack_set_template(
             "Description": "SELF in the management account.",
         },
     }
-    passed = {
+    cluster_parameters = {
         name: parameter
         for _, template in templates
         for name, parameter in (template.get("Parameters") or {}).items()
     }
-    # The type of an image would be looked up in this account, not where the nodes are.
-    passed = {
+    # AWS::EC2::Image::Id would be validated in this account and Region, not in the target.
+    cluster_parameters = {
         name: {**parameter, "Type": "String"} if parameter["Type"] == "AWS::EC2::Image::Id" else parameter
-        for name, parameter in passed.items()
+        for name, parameter in cluster_parameters.items()
     }
     resources: dict[str, Any] = {}
     for part, template in templates:
@@ -57,14 +57,14 @@ def stack_set_template(
     return {
         "AWSTemplateFormatVersion": "2010-09-09",
         "Description": f"The cluster {cluster} as service-managed StackSets",
-        "Parameters": own | passed,
+        "Parameters": stack_set_parameters | cluster_parameters,
         "Resources": resources,
     }
 
 
 def _stack_set(name: str, part: str, template: Mapping[str, Any], *, after: Sequence[str]) -> dict[str, Any]:
     parameters = [
-        {"ParameterKey": each, "ParameterValue": {"Ref": each}} for each in template.get("Parameters") or {}
+        {"ParameterKey": key, "ParameterValue": {"Ref": key}} for key in template.get("Parameters") or {}
     ]
     return {
         "Type": "AWS::CloudFormation::StackSet",
@@ -73,7 +73,7 @@ def _stack_set(name: str, part: str, template: Mapping[str, Any], *, after: Sequ
             "StackSetName": name,
             "PermissionModel": "SERVICE_MANAGED",
             "CallAs": {"Ref": "CallAs"},
-            # An account that joins a unit has no reservation of ours.
+            # An account that joins the unit has no reservation for the nodes.
             "AutoDeployment": {"Enabled": False},
             "Capabilities": ["CAPABILITY_NAMED_IAM"],
             "ManagedExecution": {"Active": True},

@@ -1,4 +1,4 @@
-"""Turns a template of the CDK into one that needs neither its bootstrap nor one Region."""
+"""Turn a CDK template into one that needs no CDK bootstrap and no specific Region."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from ultracluster_rules.findings import Finding, FindingsError, quote
 __all__ = ["BUCKET_PARAMETER", "exported_template", "text_of"]
 
 BUCKET_PARAMETER: Final = "AssetBucket"
-"""The parameter that names the bucket with the code of functions."""
+"""Name of the parameter for the bucket with the code of Lambda functions."""
 
 _KINDS: Final[dict[str, dict[str, str]]] = {
     "ImageId": {"Type": "AWS::EC2::Image::Id", "Description": "AMI of the nodes, in this Region."},
@@ -38,31 +38,31 @@ _NAME: Final = re.compile(r"[A-Za-z]+")
 def exported_template(
     template: Mapping[str, Any], *, values: Mapping[str, str], region: str, bucket: str | None
 ) -> dict[str, Any]:
-    """Give a template that can be deployed by itself.
+    """Return a template that can be deployed without the CDK.
 
     Args:
-        template: A template that the CDK has synthesized for one place.
-        values: Values that become parameters, with the names of these: ``ImageId``, ``ZoneId`` or ``ReservationId``, perhaps with a
-            number behind it. They stay as defaults.
-        region: The Region that it was synthesized for; whatever names it, or its partition in an ARN, names that of the
-            deployment instead.
-        bucket: Default of the parameter for the bucket with assets. None for none.
+        template: Template synthesized by the CDK.
+        values: Values to replace by parameters, with the parameter names: ``ImageId``, ``ZoneId`` or ``ReservationId``,
+            optionally followed by a number. The values become defaults.
+        region: Region that the template was synthesized for. References to it, and to its partition in ARNs, are
+            replaced by those of the deployment.
+        bucket: Default of the parameter for the asset bucket. None for no default.
 
     Raises:
-        FindingsError: If a value is part of a key, which CloudFormation cannot compute (UC9610), or the template
-            needs something else of the bootstrap (UC9612).
+        FindingsError: A value is part of a key, which CloudFormation cannot compute (UC9610), or the template
+            needs the bootstrap for something other than the code of functions (UC9612).
     """
-    wanted = {value: f"${{{name}}}" for value, name in values.items()} | {region: "${AWS::Region}"}
+    replacements = {value: f"${{{name}}}" for value, name in values.items()} | {region: "${AWS::Region}"}
     resources = {
         name: _without_cdk(resource)
         for name, resource in template["Resources"].items()
         if resource["Type"] != "AWS::CDK::Metadata"
     }
     body = {key: template[key] for key in ("Description", "Conditions", "Mappings") if key in template}
-    body = _replaced(body | {"Resources": resources, "Outputs": template.get("Outputs", {})}, wanted)
+    body = _replaced(body | {"Resources": resources, "Outputs": template.get("Outputs", {})}, replacements)
     text = json.dumps(body)
     if _BOOTSTRAP_BUCKET.search(text) or "container-assets" in text:
-        problem = "the template needs the bootstrap of the CDK for more than the code of a function"
+        problem = "the template needs the CDK bootstrap for more than the code of a function"
         raise FindingsError([Finding(code="UC9612", problem=problem, remedy="Deploy it with the CDK")])
     defaults = {name: value for value, name in values.items()} | {BUCKET_PARAMETER: bucket}
     parameters = {
@@ -78,78 +78,78 @@ def exported_template(
 
 
 def text_of(template: Mapping[str, Any]) -> str:
-    """Give a template as text without spaces: up to 51,200 bytes can be sent as they are, more go by way of a bucket."""
+    """Return a template as compact JSON: CloudFormation accepts up to 51,200 bytes directly, more from a bucket."""
     return json.dumps(template, separators=(",", ":"))
 
 
 def _parameter(name: str, default: str | None) -> dict[str, str]:
-    found = _NAME.match(name)
-    kind = _KINDS[found[0]] if found else {}
+    match = _NAME.match(name)
+    kind = _KINDS[match[0]] if match else {}
     return kind | ({"Default": default} if default else {})
 
 
 def _without_cdk(resource: Mapping[str, Any]) -> dict[str, Any]:
-    """A resource without notes for the CDK, and with its code in a bucket of the one who deploys."""
-    kept = {
+    """Return a resource without CDK metadata, with its code in the asset bucket."""
+    metadata = {
         key: value
         for key, value in (resource.get("Metadata") or {}).items()
         if not key.startswith(("aws:cdk", "aws:asset"))
     }
     plain = {key: value for key, value in resource.items() if key != "Metadata"}
-    if kept:
-        plain["Metadata"] = kept
+    if metadata:
+        plain["Metadata"] = metadata
     code = (plain.get("Properties") or {}).get("Code")
     if isinstance(code, Mapping) and _BOOTSTRAP_BUCKET.search(json.dumps(code.get("S3Bucket"))):
-        moved = {**code, "S3Bucket": {"Ref": BUCKET_PARAMETER}}
-        plain["Properties"] = {**plain["Properties"], "Code": moved}
+        own_code = {**code, "S3Bucket": {"Ref": BUCKET_PARAMETER}}
+        plain["Properties"] = {**plain["Properties"], "Code": own_code}
     return plain
 
 
-def _replaced(value: Any, wanted: Mapping[str, str]) -> Any:
+def _replaced(value: Any, replacements: Mapping[str, str]) -> Any:
     match value:
         case str():
-            filled = _filled(value, wanted)
-            return value if filled == value else _expression(value, wanted)
+            filled = _filled(value, replacements)
+            return value if filled == value else _expression(value, replacements)
         case {"Fn::Sub": str(text)}:
-            return {"Fn::Sub": _filled(text, wanted)}
+            return {"Fn::Sub": _filled(text, replacements)}
         case {"Fn::Sub": [str(text), variables]}:
-            return {"Fn::Sub": [_filled(text, wanted), _replaced(variables, wanted)]}
+            return {"Fn::Sub": [_filled(text, replacements), _replaced(variables, replacements)]}
         case Mapping():
             for key in value:
-                if _filled(key, wanted) != key:
-                    problem = f"{quote(key)} is a key, and holds what should become a parameter"
+                if _filled(key, replacements) != key:
+                    problem = f"the key {quote(key)} contains a value that must become a parameter"
                     raise FindingsError(
                         [Finding(code="UC9610", problem=problem, remedy="Choose another name or tag")]
                     )
-            return {key: _replaced(each, wanted) for key, each in value.items()}
+            return {key: _replaced(part, replacements) for key, part in value.items()}
         case list():
-            return [_replaced(each, wanted) for each in value]
+            return [_replaced(part, replacements) for part in value]
         case _:
             return value
 
 
-def _pattern(wanted: Mapping[str, str]) -> re.Pattern[str]:
-    # us-east-1 is no part of us-east-10, and a partition is one inside of an ARN only.
-    values = (f"{re.escape(each)}(?![0-9a-f])" for each in sorted(wanted, key=len, reverse=True))
+def _pattern(replacements: Mapping[str, str]) -> re.Pattern[str]:
+    # us-east-1 must not match in us-east-10, and a partition only in an ARN.
+    values = (f"{re.escape(value)}(?![0-9a-f])" for value in sorted(replacements, key=len, reverse=True))
     return re.compile("|".join([*values, r"(?<=\barn:)aws[a-z-]*(?=:)"]))
 
 
-def _filled(text: str, wanted: Mapping[str, str]) -> str:
-    return _pattern(wanted).sub(lambda found: wanted.get(found[0], _PARTITION), text)
+def _filled(text: str, replacements: Mapping[str, str]) -> str:
+    return _pattern(replacements).sub(lambda match: replacements.get(match[0], _PARTITION), text)
 
 
-def _expression(text: str, wanted: Mapping[str, str]) -> Any:
-    """A string as a reference, or as references and pieces joined. No Fn::Sub: a script has its own ``${...}``."""
-    parts = list(_parts(text, wanted))
+def _expression(text: str, replacements: Mapping[str, str]) -> Any:
+    """Return a Ref, or an Fn::Join of text and Refs; Fn::Sub would replace the ``${...}`` of scripts."""
+    parts = list(_parts(text, replacements))
     return parts[0] if len(parts) == 1 else {"Fn::Join": ["", parts]}
 
 
-def _parts(text: str, wanted: Mapping[str, str]) -> Iterator[Any]:
-    at = 0
-    for found in _pattern(wanted).finditer(text):
-        if found.start() > at:
-            yield text[at : found.start()]
-        yield {"Ref": wanted.get(found[0], _PARTITION).removeprefix("${").removesuffix("}")}
-        at = found.end()
-    if at < len(text):
-        yield text[at:]
+def _parts(text: str, replacements: Mapping[str, str]) -> Iterator[Any]:
+    end = 0
+    for match in _pattern(replacements).finditer(text):
+        if match.start() > end:
+            yield text[end : match.start()]
+        yield {"Ref": replacements.get(match[0], _PARTITION).removeprefix("${").removesuffix("}")}
+        end = match.end()
+    if end < len(text):
+        yield text[end:]

@@ -1,4 +1,4 @@
-"""What a deployment would do, judged from templates alone: what is replaced, what is lost, what ends running jobs.
+"""Plan a deployment from templates alone: replaced resources, lost data, terminated jobs.
 
 Needs neither AWS nor the CDK. `compare` takes the stacks before and after; the command line reads them.
 """

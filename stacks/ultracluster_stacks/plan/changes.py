@@ -1,4 +1,4 @@
-"""A plan: stacks, what changes in them, and what stops the deployment until somebody allows it."""
+"""A plan: stacks, their changes, and reasons to stop the deployment until they are allowed."""
 
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
@@ -24,9 +24,9 @@ class Action(StrEnum):
     UPDATE = "update in place"
     REPLACE = "replace"
     MAY_REPLACE = "may replace"
-    """Whether it is replaced depends on what the templates do not say."""
+    """The templates do not determine whether the resource is replaced."""
     RETAIN = "retain"
-    """It leaves the stack and stays in the account, where nobody manages it."""
+    """The resource leaves the stack and stays in the account, unmanaged."""
     REMOVE = "remove"
 
 
@@ -37,32 +37,32 @@ class StackState(StrEnum):
     CHANGED = "changed"
     SAME = "same"
     LEFT = "left"
-    """It is no longer defined. ``cdk deploy`` does not touch it: it stays, and costs what it costs."""
+    """The stack is no longer defined. ``cdk deploy`` leaves it deployed, and it is billed as before."""
 
 
 class StopKind(StrEnum):
     """Why a change stops a deployment."""
 
     DATA = "data"
-    """What a resource holds would be lost, left behind, or is no longer protected."""
+    """Data of a resource would be lost, left behind or unprotected."""
     JOBS = "jobs"
     """Running or waiting jobs would end."""
     NETWORK = "network"
-    """Nodes and file systems lose what their traffic goes through."""
+    """Nodes and file systems would lose network connectivity."""
     UNKNOWN = "unknown"
-    """What happens is not known."""
+    """The effect is unknown."""
     REFUSED = "refused"
-    """CloudFormation or the service would refuse it, so that the deployment fails and rolls back."""
+    """CloudFormation or the service would refuse the change, so the deployment would roll back."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stop:
-    """One reason to stop.
+    """A reason to stop.
 
     Attributes:
-        kind: What is in danger.
-        reason: What would happen, in one sentence.
-        allow: The word that allows it, such as ``replace:train-us-east-2-Storage/FileSystem8A8E25C0``; None for what
+        kind: Kind of danger.
+        reason: Effect of the change, in one sentence.
+        allow: Word that allows the change, such as ``replace:train-us-east-2-Storage/FileSystem8A8E25C0``. None if it
             would fail anyway.
     """
 
@@ -73,15 +73,15 @@ class Stop:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PropertyChange:
-    """One property that changes.
+    """A changed property.
 
     Attributes:
-        path: Where it is, such as ``("LustreConfiguration", "EfaEnabled")``.
-        before: Its value or expression in the old template; None if it is new.
-        after: The same in the new template; None if it goes.
-        replaces: Whether its change forces a new resource. None if it does in some cases.
-        cause: Logical id or export whose change reaches this property through a reference; empty if the template
-            itself says something else here.
+        path: Path of the property, such as ``("LustreConfiguration", "EfaEnabled")``.
+        before: Value or expression in the old template; None if added.
+        after: Value or expression in the new template; None if removed.
+        replaces: Whether the change replaces the resource. None if it does in some cases.
+        cause: Logical ID or export whose change reaches this property through a reference; empty if the property
+            itself differs.
     """
 
     path: tuple[str, ...]
@@ -93,19 +93,19 @@ class PropertyChange:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ResourceChange:
-    """One resource that changes.
+    """A changed resource.
 
     Attributes:
-        stack: Name of its stack.
-        logical_id: Its logical id.
-        resource_type: Its type; the old one where it changes.
-        path: Its construct path, such as ``train-us-east-2/Storage/FileSystem/Resource``; empty if not known.
+        stack: Name of the stack.
+        logical_id: Logical ID.
+        resource_type: Resource type; the old one if it changes.
+        path: Construct path, such as ``train-us-east-2/Storage/FileSystem/Resource``; empty if unknown.
         action: What CloudFormation does.
         leaves_behind: Whether the old resource stays in the account, unmanaged.
-        properties: What changes in it.
-        widened: Permissions that somebody gets, in words.
-        notes: What else to know.
-        stops: Why it stops the deployment.
+        properties: Changed properties.
+        widened: Descriptions of added permissions.
+        notes: Other remarks.
+        stops: Reasons to stop the deployment.
     """
 
     stack: str
@@ -122,16 +122,16 @@ class ResourceChange:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StackChange:
-    """One stack.
+    """Changes of one stack.
 
     Attributes:
-        cluster: Name of its stage, such as ``train-us-east-2``.
-        name: Its name in CloudFormation.
-        region: Its Region.
-        state: What happens to it.
-        changes: Its resources that change, in the order of the templates; not listed for new and left stacks.
-        stops: Why the stack as a whole would fail.
-        resources: Number of its resources afterwards.
+        cluster: Name of the stage, such as ``train-us-east-2``.
+        name: Name of the stack.
+        region: Region of the stack.
+        state: What happens to the stack.
+        changes: Changed resources in the order of the templates; empty for new and left stacks.
+        stops: Reasons why the stack as a whole would fail.
+        resources: Number of resources afterwards.
     """
 
     cluster: str
@@ -145,25 +145,25 @@ class StackChange:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """What a deployment would do.
+    """Effects of a deployment.
 
     Attributes:
-        stacks: All stacks, in the order of the new assembly, then those that are left.
+        stacks: All stacks, in the order of the new assembly, followed by stacks that are no longer defined.
     """
 
     stacks: tuple[StackChange, ...]
 
     def stops(self) -> Iterator[Stop]:
-        """Give every reason to stop."""
+        """Iterate over all reasons to stop."""
         for stack in self.stacks:
             yield from stack.stops
             for change in stack.changes:
                 yield from change.stops
 
     def stopped(self, allowed: Collection[str] = ()) -> bool:
-        """Whether something stops that `allowed` does not name.
+        """Return whether any reason to stop is not allowed.
 
         Args:
-            allowed: Words of `Stop.allow`. Default: none.
+            allowed: Values of `Stop.allow` to accept. Default: none.
         """
         return any(stop.allow is None or stop.allow not in allowed for stop in self.stops())

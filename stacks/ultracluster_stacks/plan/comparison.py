@@ -1,4 +1,4 @@
-"""Compares the stacks before and after, and follows what a new resource does to everything that refers to it."""
+"""Compare the stacks before and after, propagating replacements to everything that refers to them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,11 +28,11 @@ _RETAINING: Final = frozenset({"Retain", "RetainExceptOnCreate", "Snapshot"})
 
 
 def compare(before: Sequence[StackTemplate], after: Sequence[StackTemplate]) -> Plan:
-    """Say what a deployment would do.
+    """Return the plan of a deployment.
 
     Args:
-        before: What is deployed.
-        after: What would be, all in one account. A stack is the same one by its name and Region.
+        before: Deployed stacks.
+        after: Stacks to deploy, all in one account. Stacks are matched by name and Region.
     """
     old_stacks = {stack.key: stack for stack in before}
     judged = _settled([(old_stacks[new.key], new) for new in after if new.key in old_stacks])
@@ -61,28 +61,28 @@ def _whole(stack: StackTemplate, state: StackState) -> StackChange:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Judgement:
-    """The changes of one stack, and what moves because of them."""
+    """Changes of one stack, and the references whose value changes with them."""
 
     changes: tuple[ResourceChange, ...]
     moves: Moves
 
 
 def _settled(pairs: list[tuple[StackTemplate, StackTemplate]]) -> dict[StackKey, _Judgement]:
-    """Judge all stacks again and again until nothing more follows; each round can only add what moves."""
+    """Judge all stacks repeatedly until the set of moved references no longer grows."""
     moves: Moves = {}
     while True:
         judged = {new.key: _judge(old, new, moves) for old, new in pairs}
-        found: dict[tuple[StackKey, str], Moved] = {}
+        new_moves: dict[tuple[StackKey, str], Moved] = {}
         for judgement in judged.values():
-            found |= judgement.moves
-        if found == moves:
+            new_moves |= judgement.moves
+        if new_moves == moves:
             return judged
-        moves = found
+        moves = new_moves
 
 
 def _judge(old: StackTemplate, new: StackTemplate, moves: Moves) -> _Judgement:
     changes = []
-    found: dict[tuple[StackKey, str], Moved] = {}
+    own_moves: dict[tuple[StackKey, str], Moved] = {}
     for logical_id in [*new.resources, *(name for name in old.resources if name not in new.resources)]:
         change = _resource_change(old, new, logical_id, moves)
         if change is None:
@@ -90,10 +90,11 @@ def _judge(old: StackTemplate, new: StackTemplate, moves: Moves) -> _Judgement:
         changes.append(change)
         moved = _moved_by(change)
         if moved:
-            found[new.key, logical_id] = moved
+            own_moves[new.key, logical_id] = moved
     for name in _changed_parameters(old, new):
-        found[new.key, name] = Moved(certain=True)
-    return _Judgement(changes=tuple(changes), moves=found | moved_exports(old, new, {**moves, **found}))
+        own_moves[new.key, name] = Moved(certain=True)
+    exports = moved_exports(old, new, {**moves, **own_moves})
+    return _Judgement(changes=tuple(changes), moves=own_moves | exports)
 
 
 def _moved_by(change: ResourceChange) -> Moved | None:
@@ -159,7 +160,7 @@ def _resource_change(
         leaves_behind=leaves_behind,
         properties=properties,
         widened=widened(kind, (before or {}).get("Properties") or {}, (after or {}).get("Properties") or {}),
-        notes=tuple(note for one in properties if (note := code_note(one, old, new))),
+        notes=tuple(note for change in properties if (note := code_note(change, old, new))),
         stops=(),
     )
     return replace(
@@ -172,8 +173,8 @@ def _resource_change(
 def _action(
     before: Mapping[str, Any], after: Mapping[str, Any], properties: tuple[PropertyChange, ...]
 ) -> Action:
-    if before["Type"] != after["Type"] or any(one.replaces for one in properties):
+    if before["Type"] != after["Type"] or any(change.replaces for change in properties):
         return Action.REPLACE
-    if any(one.replaces is None for one in properties):
+    if any(change.replaces is None for change in properties):
         return Action.MAY_REPLACE
     return Action.UPDATE

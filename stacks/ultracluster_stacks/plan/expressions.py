@@ -1,4 +1,4 @@
-"""Values of templates: one form for what CloudFormation takes as the same, what they refer to, where they differ."""
+"""Values of templates: their canonical form, references and differences."""
 
 import json
 import re
@@ -13,11 +13,11 @@ _PLACEHOLDER: Final = re.compile(r"\$\{(!?)([^{}]*)\}")
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What a value refers to.
+    """Target of a reference.
 
     Attributes:
-        name: Logical id, parameter or pseudo parameter; the name of an export for an import.
-        attribute: Attribute of it; empty for its id, ``import`` for an export of another stack.
+        name: Logical ID, parameter or pseudo parameter; the name of the export for an import.
+        attribute: Attribute; empty for the ID, ``import`` for an export of another stack.
     """
 
     name: str
@@ -28,7 +28,7 @@ IMPORT: Final = "import"
 
 
 def is_expression(value: Any) -> bool:
-    """Whether `value` is one function call, such as ``{"Ref": "Vpc"}``."""
+    """Return whether `value` is a single function call, such as ``{"Ref": "Vpc"}``."""
     if not isinstance(value, dict) or len(value) != 1:
         return False
     name = next(iter(value))
@@ -36,7 +36,7 @@ def is_expression(value: Any) -> bool:
 
 
 def written(value: Any) -> Any:
-    """Give what two spellings of one expression have in common: ``GetAtt`` by name or list; tags in any order."""
+    """Normalize spelling: ``GetAtt`` as a list, tags in sorted order."""
     if isinstance(value, dict):
         attribute = value.get("Fn::GetAtt")
         if len(value) == 1 and isinstance(attribute, str):
@@ -51,7 +51,7 @@ def written(value: Any) -> Any:
 
 
 def canonical(value: Any) -> Any:
-    """Give one form to expressions that have the same value: `written`, and ``Sub`` and ``Join`` as fragments."""
+    """Normalize expressions of equal value: as `written` does, and ``Sub`` and ``Join`` as fragments."""
     if is_expression(value):
         ((name, argument),) = value.items()
         if name == "Fn::Sub":
@@ -72,10 +72,10 @@ def _substituted(argument: Any) -> list[Any]:
     text, names = (argument, {}) if isinstance(argument, str) else (argument[0], argument[1])
     fragments: list[Any] = []
     end = 0
-    for found in _PLACEHOLDER.finditer(text):
-        fragments.append(text[end : found.start()])
-        end = found.end()
-        literal, name = found.groups()
+    for match in _PLACEHOLDER.finditer(text):
+        fragments.append(text[end : match.start()])
+        end = match.end()
+        literal, name = match.groups()
         if literal:
             fragments.append(f"${{{name}}}")
         elif name in names:
@@ -90,18 +90,18 @@ def _joined(fragments: list[Any]) -> Any:
     for part in fragments:
         joined = part.get("Fn::Join") if is_expression(part) else None
         inner = joined[1] if joined and joined[0] == "" and isinstance(joined[1], list) else [part]
-        for one in inner:
-            if isinstance(one, str) and flat and isinstance(flat[-1], str):
-                flat[-1] += one
-            elif one != "":
-                flat.append(one)
+        for fragment in inner:
+            if isinstance(fragment, str) and flat and isinstance(flat[-1], str):
+                flat[-1] += fragment
+            elif fragment != "":
+                flat.append(fragment)
     if not flat:
         return ""
     return flat[0] if len(flat) == 1 else {"Fn::Join": ["", flat]}
 
 
 def references(value: Any) -> Iterator[Reference]:
-    """Name everything that `value` refers to."""
+    """Iterate over all references in `value`."""
     if isinstance(value, list):
         for part in value:
             yield from references(part)
@@ -129,7 +129,7 @@ def references(value: Any) -> Iterator[Reference]:
 def differences(
     before: Any, after: Any, path: tuple[str, ...] = ()
 ) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
-    """Compare two values member by member; expressions, and lists of different length, differ as a whole."""
+    """Iterate over differences between two values; expressions and lists of unequal length differ as a whole."""
     if before == after:
         return
     plain = not is_expression(before) and not is_expression(after)
@@ -137,7 +137,7 @@ def differences(
         for key in [*before, *(key for key in after if key not in before)]:
             yield from differences(before.get(key), after.get(key), (*path, key))
     elif isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
-        for index, (one, other) in enumerate(zip(before, after, strict=True)):
-            yield from differences(one, other, (*path, str(index)))
+        for index, (old, new) in enumerate(zip(before, after, strict=True)):
+            yield from differences(old, new, (*path, str(index)))
     else:
         yield path, before, after

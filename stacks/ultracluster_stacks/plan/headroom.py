@@ -1,4 +1,4 @@
-"""How near stacks are to what CloudFormation takes of one template."""
+"""How close stacks are to the template limits of CloudFormation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ _NEAR: Final = 0.8
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Headroom:
-    """The fullest stack by one limit.
+    """The stack closest to a limit.
 
     Attributes:
-        what: What is counted: ``resources``, ``outputs`` or ``bytes``.
+        what: Limited quantity: ``resources``, ``outputs`` or ``bytes``.
         stack: Name of the stack.
-        count: How many it has.
-        most: How many CloudFormation takes.
+        count: Number in the stack.
+        most: Limit of CloudFormation.
     """
 
     what: str
@@ -38,40 +38,40 @@ class Headroom:
 
 
 def headroom(stacks: Sequence[StackTemplate]) -> tuple[Headroom, ...]:
-    """Find the fullest stack by each limit; the first one of equal ones.
+    """Find the stack closest to each limit.
 
     Args:
-        stacks: Stacks to be deployed.
+        stacks: Stacks to deploy.
 
     Returns:
-        One for resources, outputs and bytes; empty without stacks.
+        Headroom for resources, outputs and bytes; empty without stacks.
     """
     if not stacks:
         return ()
     return tuple(
-        max(counts, key=lambda each: each.count) for counts in zip(*map(_counts, stacks), strict=True)
+        max(counts, key=lambda headroom: headroom.count) for counts in zip(*map(_counts, stacks), strict=True)
     )
 
 
 def check_headroom(stacks: Sequence[StackTemplate]) -> list[Finding]:
-    """Find stacks that CloudFormation refuses, and those that soon are.
+    """Find stacks that exceed a limit of CloudFormation or are close to it.
 
     Args:
-        stacks: Stacks to be deployed.
+        stacks: Stacks to deploy.
 
     Returns:
-        UC9650 above a limit, UC9651 from four fifths of it.
+        UC9650 above a limit, UC9651 from 80 % of it.
     """
     return [
         Finding(
-            code="UC9650" if each.count > each.most else "UC9651",
-            problem=f"got {each}",
-            allowed=f"up to {each.most:,}",
-            remedy="Divide the cluster: fewer jobs, queues or sources of capacity in one",
+            code="UC9650" if usage.count > usage.most else "UC9651",
+            problem=f"got {usage}",
+            allowed=f"up to {usage.most:,}",
+            remedy="Split the cluster into several with fewer jobs, queues or sources of capacity",
         )
         for stack in stacks
-        for each in _counts(stack)
-        if each.count >= _NEAR * each.most
+        for usage in _counts(stack)
+        if usage.count >= _NEAR * usage.most
     ]
 
 

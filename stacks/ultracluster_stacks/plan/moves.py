@@ -1,4 +1,4 @@
-"""What has another value although it is written the same: ids of new resources, and exports that give them on."""
+"""References whose value changes although their expression does not: IDs of new resources, and their exports."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ __all__ = ["Moved", "Moves", "StackKey", "export_stops", "importers", "moved_exp
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What refers to a resource or an export will see another value: surely, or perhaps.
+    """A resource or export whose value changes for everything that refers to it.
 
     Attributes:
-        certain: Whether it is sure.
-        attribute: The one attribute that moves; None for the id and all attributes.
+        certain: Whether the change is certain.
+        attribute: The only attribute that changes. None for the ID and all attributes.
     """
 
     certain: bool
@@ -29,58 +29,60 @@ StackKey = tuple[str, str]
 """Region and name of a stack."""
 
 Moves = Mapping[tuple[StackKey, str], Moved]
-"""By stack and logical id or parameter; by Region without a stack and name for exports."""
+"""Moved values by stack and logical ID or parameter; for exports by Region without a stack, and name."""
 
 
 Importers = Mapping[tuple[str, str], list[str]]
-"""Names of stacks by Region and name of the export that they import."""
+"""Names of the importing stacks, by Region and name of the export."""
 
 
 def moved_exports(old: StackTemplate, new: StackTemplate, moves: Moves) -> dict[tuple[StackKey, str], Moved]:
-    """Give the exports of a stack whose value changes.
+    """Return the exports of a stack whose value changes.
 
     Args:
-        old: The stack before.
-        new: The stack after.
-        moves: What moves in it.
+        old: Stack before.
+        new: Stack after.
+        moves: Moved values in the stack.
     """
     before = _exports(old)
-    found = {}
+    exports = {}
     for name, value in _exports(new).items():
-        causes = [moved for one in references(value) if (moved := _found(moves, new.key, one))]
+        causes = [moved for reference in references(value) if (moved := _moved(moves, new.key, reference))]
         if name in before and canonical(before[name]) != canonical(value):
-            found[_export_key(new.key, name)] = Moved(certain=True)
+            exports[_export_key(new.key, name)] = Moved(certain=True)
         elif causes:
-            found[_export_key(new.key, name)] = Moved(certain=any(one.certain for one in causes))
-    return found
+            exports[_export_key(new.key, name)] = Moved(certain=any(cause.certain for cause in causes))
+    return exports
 
 
 def importers(stacks: Iterable[StackTemplate]) -> Importers:
-    """Name the stacks that import each export, sorted.
+    """Return the sorted names of the stacks that import each export.
 
     Args:
-        stacks: All stacks as they are deployed.
+        stacks: All deployed stacks.
     """
-    found: dict[tuple[str, str], list[str]] = {}
-    for stack in sorted(stacks, key=lambda one: one.name):
+    names: dict[tuple[str, str], list[str]] = {}
+    for stack in sorted(stacks, key=lambda stack: stack.name):
         imported = {
-            one.name for one in references(stack.template.get("Resources")) if one.attribute == IMPORT
+            reference.name
+            for reference in references(stack.template.get("Resources"))
+            if reference.attribute == IMPORT
         }
         for name in imported:
-            found.setdefault((stack.region, name), []).append(stack.name)
-    return found
+            names.setdefault((stack.region, name), []).append(stack.name)
+    return names
 
 
 def export_stops(
     old: StackTemplate, new: StackTemplate, moves: Moves, importing: Importers
 ) -> tuple[Stop, ...]:
-    """Say which exports in use would change or go; CloudFormation refuses that, whatever the importers become.
+    """Return a stop for each imported export that would change or be removed, which CloudFormation refuses.
 
     Args:
-        old: The stack before.
-        new: The stack after.
-        moves: What moves in it, its exports included.
-        importing: Who imports what, as it is deployed.
+        old: Stack before.
+        new: Stack after.
+        moves: Moved values in the stack, including exports.
+        importing: Importing stacks of each deployed export.
     """
     remaining = _exports(new)
     stops = []
@@ -88,9 +90,9 @@ def export_stops(
         moved = moves.get(_export_key(old.key, name))
         users = importing.get((old.region, name))
         if users and (moved or name not in remaining):
-            what = "changes" if name in remaining else "goes"
-            certainly = "may refuse" if moved and not moved.certain else "would refuse"
-            reason = f"the export {name} {what} while {', '.join(users)} imports it; CloudFormation {certainly} the update"
+            change = "changes" if name in remaining else "is removed"
+            verb = "may refuse" if moved and not moved.certain else "would refuse"
+            reason = f"the export {name} {change} while {', '.join(users)} imports it; CloudFormation {verb} the update"
             stops.append(Stop(kind=StopKind.REFUSED, reason=reason, allow=None))
     return tuple(stops)
 
@@ -98,12 +100,12 @@ def export_stops(
 def moved_parts(
     value: Any, stack: StackKey, moves: Moves, path: PropertyPath = ()
 ) -> Iterator[tuple[PropertyPath, Any, str, bool]]:
-    """Give each expression that sees another value although it is written the same: path, itself, cause, sure or not."""
+    """Iterate over unchanged expressions with a moved value: path, expression, cause, and whether it is certain."""
     if is_expression(value):
-        for one in references(value):
-            moved = _found(moves, stack, one)
+        for reference in references(value):
+            moved = _moved(moves, stack, reference)
             if moved:
-                yield path, value, one.name, moved.certain
+                yield path, value, reference.name, moved.certain
                 return
     elif isinstance(value, dict):
         for key, part in value.items():
@@ -113,7 +115,7 @@ def moved_parts(
             yield from moved_parts(part, stack, moves, (*path, str(index)))
 
 
-def _found(moves: Moves, stack: StackKey, reference: Reference) -> Moved | None:
+def _moved(moves: Moves, stack: StackKey, reference: Reference) -> Moved | None:
     if reference.attribute == IMPORT:
         return moves.get(_export_key(stack, reference.name))
     moved = moves.get((stack, reference.name))
@@ -126,5 +128,7 @@ def _export_key(stack: StackKey, name: str) -> tuple[StackKey, str]:
 
 def _exports(stack: StackTemplate) -> dict[str, Any]:
     outputs = (stack.template.get("Outputs") or {}).values()
-    named = [(canonical(one["Export"]["Name"]), one.get("Value")) for one in outputs if "Export" in one]
-    return {name: value for name, value in named if isinstance(name, str)}
+    exports = [
+        (canonical(output["Export"]["Name"]), output.get("Value")) for output in outputs if "Export" in output
+    ]
+    return {name: value for name, value in exports if isinstance(name, str)}

@@ -1,4 +1,4 @@
-"""Permissions that somebody gets: what policies allow after a change that they did not allow before."""
+"""Permissions that a change adds to policies."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ from ultracluster_stacks.plan.expressions import canonical
 
 __all__ = ["widened"]
 
-# Where policy documents stand, by type. One with a list holds several.
+# Properties with policy documents, by resource type. A list holds several.
 _DOCUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "AWS::DynamoDB::Table": ("ResourcePolicy",),
     "AWS::ECR::Repository": ("RepositoryPolicyText",),
@@ -29,7 +29,7 @@ _LISTS: Final[Mapping[str, tuple[str, ...]]] = {
     "AWS::IAM::Policy": ("Roles", "Users", "Groups"),
     "AWS::EC2::SecurityGroup": ("SecurityGroupIngress", "SecurityGroupEgress"),
 }
-# Types that are one permission as a whole.
+# Resource types that are a permission as a whole.
 _WHOLE: Final = frozenset(
     {"AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress", "AWS::Lambda::Permission"}
 )
@@ -59,29 +59,29 @@ class _Grant:
 
 
 def widened(resource_type: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
-    """Say what is allowed after a change that was not before, in words; nothing if permissions only shrink.
+    """Describe the permissions that a change adds; empty if permissions only shrink.
 
     Args:
         resource_type: Type of the resource.
-        before: Its properties in the old template; empty if it is new.
-        after: Its properties in the new template; empty if it goes.
+        before: Properties in the old template; empty if the resource is new.
+        after: Properties in the new template; empty if the resource is removed.
     """
     old, new = ([*_grants(resource_type, properties)] for properties in (before, after))
-    allowed = [one for one in new if one.effect == "Allow" and not any(was.covers(one) for was in old)]
+    allowed = [
+        grant for grant in new if grant.effect == "Allow" and not any(other.covers(grant) for other in old)
+    ]
     lifted = (
-        [one for one in old if one.effect == "Deny" and not any(now.covers(one) for now in new)]
+        [grant for grant in old if grant.effect == "Deny" and not any(other.covers(grant) for other in new)]
         if after
         else []
     )
-    said = [f"allows {one}" for one in allowed] + [f"no longer denies {one}" for one in lifted]
+    additions = [f"allows {grant}" for grant in allowed] + [f"no longer denies {grant}" for grant in lifted]
     for name in _LISTS.get(resource_type, ()):
-        had = {_text(part) for part in before.get(name) or []}
-        said += [
-            f"{name} gets {part}" for part in sorted({_text(one) for one in after.get(name) or []} - had)
-        ]
+        old_items, new_items = ({_text(item) for item in side.get(name) or []} for side in (before, after))
+        additions += [f"{name} gets {item}" for item in sorted(new_items - old_items)]
     if resource_type in _WHOLE and after and canonical(before) != canonical(after):
-        said.append(f"{resource_type.rsplit('::', 1)[1]}: {_text(after)}")
-    return tuple(said)
+        additions.append(f"{resource_type.rsplit('::', 1)[1]}: {_text(after)}")
+    return tuple(additions)
 
 
 def _grants(resource_type: str, properties: Mapping[str, Any]) -> Iterator[_Grant]:
@@ -95,23 +95,25 @@ def _grants(resource_type: str, properties: Mapping[str, Any]) -> Iterator[_Gran
 def _of_statement(statement: Mapping[str, Any]) -> Iterator[_Grant]:
     condition = _text(statement["Condition"]) if statement.get("Condition") else ""
     principal = statement.get("Principal", statement.get("NotPrincipal", ""))
-    but = "anyone but " if "NotPrincipal" in statement else ""
+    prefix = "anyone but " if "NotPrincipal" in statement else ""
     for action in _named(statement, "Action"):
         for resource in _named(statement, "Resource") or ["itself"]:
-            for one in _principals(principal):
-                yield _Grant(str(statement.get("Effect")), action, resource, but + one, condition)
+            for name in _principals(principal):
+                yield _Grant(str(statement.get("Effect")), action, resource, prefix + name, condition)
 
 
 def _named(statement: Mapping[str, Any], name: str) -> list[str]:
     if f"Not{name}" in statement:
-        return ["all but " + ", ".join(sorted(_text(one) for one in _listed(statement[f"Not{name}"])))]
-    return [_text(one) for one in _listed(statement.get(name) or [])]
+        return ["all but " + ", ".join(sorted(_text(item) for item in _listed(statement[f"Not{name}"])))]
+    return [_text(item) for item in _listed(statement.get(name) or [])]
 
 
 def _principals(principal: Any) -> list[str]:
     if not isinstance(principal, dict) or not principal:
         return [f'"{principal}"' if principal else ""]
-    return [f"{kind} {_text(one)}" for kind, values in sorted(principal.items()) for one in _listed(values)]
+    return [
+        f"{kind} {_text(value)}" for kind, values in sorted(principal.items()) for value in _listed(values)
+    ]
 
 
 def _matches(pattern: str, text: str) -> bool:

@@ -1,4 +1,4 @@
-"""What changes in one resource that stays in its stack, property by property, and what of it forces a new one."""
+"""Changed properties of a resource in both templates, and whether they replace it."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -16,44 +16,50 @@ from ultracluster_stacks.plan.resource_updates import (
 
 __all__ = ["property_changes"]
 
-# What stands beside Properties and says something about the life of a resource.
-_LIFE: Final = ("DeletionPolicy", "UpdateReplacePolicy", "Condition", "CreationPolicy", "UpdatePolicy")
+# Attributes beside Properties that control the life cycle of a resource.
+_LIFECYCLE_ATTRIBUTES: Final = (
+    "DeletionPolicy",
+    "UpdateReplacePolicy",
+    "Condition",
+    "CreationPolicy",
+    "UpdatePolicy",
+)
 
 
 def property_changes(
     before: Mapping[str, Any], after: Mapping[str, Any], stack: StackKey, moves: Moves
 ) -> Iterator[PropertyChange]:
-    """Give every change of a resource that is in both templates.
+    """Iterate over the changed properties of a resource in both templates.
 
     Args:
-        before: The resource in the old template.
-        after: The resource in the new template.
-        stack: Its stack.
-        moves: What has another value although it is written the same.
+        before: Resource in the old template.
+        after: Resource in the new template.
+        stack: Stack of the resource.
+        moves: Moved values, whose expression does not change.
     """
     old, new = before.get("Properties") or {}, after.get("Properties") or {}
     rules = None if is_custom(after["Type"]) else replacement(after["Type"], new)
     seen = set()
-    for path, was, becomes in differences(written(old), written(new)):
-        forces = _forces(path, rules)
-        if canonical(was) == canonical(becomes):
-            if forces is False:
+    for path, old_value, new_value in differences(written(old), written(new)):
+        replaces = _replaces(path, rules)
+        if canonical(old_value) == canonical(new_value):
+            if replaces is False:
                 continue
-            # CloudFormation may go by the expression and not by its value (github.com/aws/aws-cdk/issues/38492).
-            forces = None
+            # CloudFormation may compare expressions, not values (github.com/aws/aws-cdk/issues/38492).
+            replaces = None
         seen.add(path)
-        yield PropertyChange(path=path, before=was, after=becomes, replaces=forces)
+        yield PropertyChange(path=path, before=old_value, after=new_value, replaces=replaces)
     for path, value, cause, certain in moved_parts(new, stack, moves):
-        if not any(path[: len(one)] == one for one in seen):
-            forces = _forces(path, rules)
+        if not any(path[: len(other)] == other for other in seen):
+            replaces = _replaces(path, rules)
             yield PropertyChange(
                 path=path,
                 before=value,
                 after=value,
-                replaces=forces if certain or forces is False else None,
+                replaces=replaces if certain or replaces is False else None,
                 cause=cause,
             )
-    for name in _LIFE:
+    for name in _LIFECYCLE_ATTRIBUTES:
         if canonical(before.get(name)) != canonical(after.get(name)):
             replaces = None if name == "Condition" else False
             yield PropertyChange(
@@ -63,7 +69,7 @@ def property_changes(
         yield PropertyChange(path=("Type",), before=before["Type"], after=after["Type"], replaces=True)
 
 
-def _forces(path: PropertyPath, rules: Replacement | None) -> bool | None:
+def _replaces(path: PropertyPath, rules: Replacement | None) -> bool | None:
     if rules is None:
         return None
     if touches(path, rules.always):

@@ -1,7 +1,7 @@
-"""What CloudFormation does to a resource that changes: what is replaced, what holds data, what running jobs hang on.
+"""Facts about resource updates: replaced properties, types that hold data, types that running jobs depend on.
 
-`replacement.json` is written by ``make types`` from the registry's schemas as cfn-lint 1.58.0 ships them (2026-11-20).
-The registry is not complete, so what the documentation of a type adds stands here by hand.
+``make types`` writes `replacement.json` from the registry's schemas as shipped with cfn-lint 1.58.0 (2026-11-20).
+The registry is incomplete; additions from the documentation are listed here.
 """
 
 import json
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 PropertyPath = tuple[str, ...]
-"""Where a property is, such as ``("LustreConfiguration", "EfaEnabled")``; ``*`` stands for any part."""
+"""Path of a property, such as ``("LustreConfiguration", "EfaEnabled")``; ``*`` matches any part."""
 
 ASSOCIATION: Final = "AWS::FSx::DataRepositoryAssociation"
 COMPUTE_ENVIRONMENT: Final = "AWS::Batch::ComputeEnvironment"
@@ -42,11 +42,11 @@ COMPUTE_ENVIRONMENT: Final = "AWS::Batch::ComputeEnvironment"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Replacement:
-    """Which properties of a type force CloudFormation to make a new resource.
+    """Properties of a type whose change replaces the resource.
 
     Attributes:
-        always: Paths whose change always does.
-        sometimes: Paths whose change does in some cases.
+        always: Paths that always replace it.
+        sometimes: Paths that replace it in some cases.
     """
 
     always: frozenset[PropertyPath] = field(default_factory=frozenset)
@@ -54,18 +54,18 @@ class Replacement:
 
 
 class Safe(StrEnum):
-    """When a change in place of something that holds data is harmless."""
+    """When an in-place change of a resource with data is harmless."""
 
     ANY = "any"
     GROWS = "grows"
-    """Only from one number to a larger one; the service refuses a smaller one."""
+    """Only to a larger number; the service refuses a smaller one."""
     KEEPS_LONGER = "keeps longer"
-    """Only to a larger number, or to none at all, which is for ever."""
+    """Only to a larger number, or to none, which means forever."""
 
 
-# Given to CreateFileSystem only: UpdateFileSystem of botocore 1.44.5 has none of them, and the registry's schema omits them. The
-# documentation of AWS::FSx::FileSystem says "Replacement" of CopyTagsToBackups and DeploymentType, and "No interruption" of the
-# others, which no call could do (read 2026-11-21); the worse is taken.
+# Parameters of CreateFileSystem only: UpdateFileSystem of botocore 1.44.5 and the registry's schema omit them. The documentation
+# of AWS::FSx::FileSystem says "Replacement" for CopyTagsToBackups and DeploymentType, and "No interruption" for the others, which
+# no API call supports (2026-11-21); assume replacement for all.
 _DOCUMENTED: Final[Mapping[str, frozenset[PropertyPath]]] = MappingProxyType(
     {
         "AWS::FSx::FileSystem": frozenset(
@@ -92,14 +92,14 @@ STATEFUL: Final[Mapping[str, Mapping[PropertyPath, Safe]]] = MappingProxyType(
             ("LustreConfiguration", "DataCompressionType"): Safe.ANY,
             ("LustreConfiguration", "MetadataConfiguration", "Iops"): Safe.GROWS,
             ("LustreConfiguration", "ThroughputCapacity"): Safe.GROWS,
-            ("LustreConfiguration", "DataReadCacheConfiguration"): Safe.ANY,  # holds copies only
+            ("LustreConfiguration", "DataReadCacheConfiguration"): Safe.ANY,  # holds only copies
             ("LustreConfiguration", "WeeklyMaintenanceStartTime"): Safe.ANY,
             ("LustreConfiguration", "DailyAutomaticBackupStartTime"): Safe.ANY,
         },
         ASSOCIATION: {("Tags",): Safe.ANY, ("S3", "AutoImportPolicy"): Safe.ANY},
         "AWS::S3::Bucket": {
             ("Tags",): Safe.ANY,
-            ("BucketEncryption",): Safe.ANY,  # what is stored stays as it was written
+            ("BucketEncryption",): Safe.ANY,  # does not affect existing objects
             ("LoggingConfiguration",): Safe.ANY,
             ("MetricsConfigurations",): Safe.ANY,
             ("NotificationConfiguration",): Safe.ANY,
@@ -122,15 +122,15 @@ STATEFUL: Final[Mapping[str, Mapping[PropertyPath, Safe]]] = MappingProxyType(
         "AWS::SecretsManager::Secret": {("Tags",): Safe.ANY, ("Description",): Safe.ANY},
         "AWS::EFS::FileSystem": {("FileSystemTags",): Safe.ANY},
         "AWS::EC2::Volume": {("Tags",): Safe.ANY, ("Size",): Safe.GROWS},
-        # Capacity that was given back may be gone for good.
+        # Released capacity may not be available again.
         "AWS::EC2::CapacityReservation": {("TagSpecifications",): Safe.ANY},
     }
 )
-"""The types that hold what cannot be made again, each with the paths that change in place without harm.
+"""Types whose content cannot be recreated, with the paths that are safe to change in place.
 
-An allow-list: a path that is not here counts as dangerous. The paths are those that the Update operation of the service
-takes (botocore 1.44.5, 2026-11-20); tests/unit/stacks/plan/test_update_operations.py names it for each. Left out on purpose are settings
-that delete (lifecycle rules, shorter retention), stop protecting (versioning, export to S3) or lock out (key policies).
+All other paths count as dangerous. The paths are parameters of the service's update operation (botocore 1.44.5, 2026-11-20),
+as tested in tests/unit/stacks/plan/test_update_operations.py. Deliberately omitted are settings that delete data (lifecycle
+rules, shorter retention), remove protection (versioning, export to S3) or lock users out (key policies).
 """
 
 NETWORK_TYPES: Final = frozenset(
@@ -150,7 +150,7 @@ NETWORK_TYPES: Final = frozenset(
         "VPCGatewayAttachment",
     )
 )
-"""What the traffic of running nodes goes through: the collectives, Lustre, S3, the container agent."""
+"""Types that carry traffic of running nodes: collectives, Lustre, S3, the container agent."""
 
 JOB_CARRIERS: Final = frozenset(
     {
@@ -163,29 +163,29 @@ JOB_CARRIERS: Final = frozenset(
         "AWS::EKS::Nodegroup",
     }
 )
-"""What takes running and waiting jobs with it when it is deleted."""
+"""Types whose deletion ends running and waiting jobs."""
 
 IDENTITY_TYPES: Final = frozenset({"AWS::IAM::InstanceProfile", "AWS::IAM::Role"})
-"""What gives permissions to what runs now."""
+"""Types that grant permissions to running workloads."""
 
 WORKLOAD_SERVICES: Final = ("ec2.", "ecs-tasks.")
-"""How the services begin that assume the roles of nodes and jobs; functions start anew with another role."""
+"""Prefixes of the services that assume the roles of nodes and jobs."""
 
 SCALING_PROPERTIES: Final = frozenset({"MaxvCpus", "MinvCpus", "DesiredvCpus"})
-"""Members of ComputeResources that change without an infrastructure update (Batch guide, Updating compute environments)."""
+"""Members of ComputeResources that need no infrastructure update (Batch guide, "Updating compute environments")."""
 
 LONGEST_JOB_TIMEOUT_MINUTES: Final = 7200
 """The longest ``JobExecutionTimeoutMinutes``: UpdatePolicy of the Batch API reference, botocore 1.44.5, 2026-11-20."""
 
 MOVING_ATTRIBUTES: Final = frozenset({("AWS::EC2::LaunchTemplate", "LatestVersionNumber")})
-"""Attributes that change with each change in place of their resource."""
+"""Attributes that change with each in-place update of their resource."""
 
 MOVING_IDS: Final = frozenset({"AWS::Batch::JobDefinition"})
-"""Types whose ``Ref`` changes with each change in place: it names the revision."""
+"""Types whose ``Ref`` includes a revision and so changes with each in-place update."""
 
 
 def is_custom(resource_type: str) -> bool:
-    """Whether a function of somebody decides what happens to resources of this type."""
+    """Return whether this is a custom resource, whose function decides how to update it."""
     return resource_type.startswith("Custom::") or resource_type == "AWS::CloudFormation::CustomResource"
 
 
@@ -197,15 +197,15 @@ def _table() -> Mapping[str, Any]:
 
 
 def replacement(resource_type: str, properties: Mapping[str, Any]) -> Replacement | None:
-    """Say which properties of a type force a new resource. None where that is not known.
+    """Return the properties whose change replaces a resource, or None if unknown.
 
     Args:
-        resource_type: Such as ``AWS::FSx::FileSystem``.
-        properties: The properties of the resource as it shall become; only a compute environment's are looked at,
-            since ``ReplaceComputeEnvironment`` directs its own update.
+        resource_type: Resource type, such as ``AWS::FSx::FileSystem``.
+        properties: Properties in the new template; ``ReplaceComputeEnvironment`` of a compute environment controls
+            its update.
     """
     if resource_type == "AWS::CDK::Metadata":
-        return Replacement()  # a note of the CDK, which CloudFormation makes nothing of
+        return Replacement()  # not a real resource
     if resource_type not in _table():
         return None
     always, sometimes = (
@@ -213,7 +213,7 @@ def replacement(resource_type: str, properties: Mapping[str, Any]) -> Replacemen
     )
     always |= _DOCUMENTED.get(resource_type, frozenset())
     if resource_type == COMPUTE_ENVIRONMENT:
-        # Its default is true; then all but scaling makes a new environment, else an infrastructure update.
+        # By default, every change but scaling replaces the environment; otherwise it is an infrastructure update.
         replaces = str(properties.get("ReplaceComputeEnvironment", True)).lower() != "false"
         return Replacement(always=always | sometimes if replaces else always)
     return Replacement(always=always, sometimes=sometimes)
@@ -222,13 +222,13 @@ def replacement(resource_type: str, properties: Mapping[str, Any]) -> Replacemen
 def touches(
     path: PropertyPath, others: Mapping[PropertyPath, Any] | frozenset[PropertyPath]
 ) -> PropertyPath | None:
-    """Return the first of `others` that a changed path is, is inside or is around. None if there is none.
+    """Return the first of `others` that equals, contains or is inside a path, or None.
 
     Args:
-        path: Where something changed.
-        others: Paths, in which ``*`` stands for any part.
+        path: Path of a change.
+        others: Paths, in which ``*`` matches any part.
     """
     for other in sorted(others):
-        if all(two in {one, "*"} for one, two in zip(path, other, strict=False)):
+        if all(pattern in {part, "*"} for part, pattern in zip(path, other, strict=False)):
             return other
     return None

@@ -1,4 +1,4 @@
-"""What stops a deployment: the rules, one function each, from a change to the reasons."""
+"""Rules that stop a deployment, one function each."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -29,36 +29,36 @@ _PROTECTING: Final = frozenset({"Retain", "RetainExceptOnCreate", "Snapshot"})
 
 
 def stops_of(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Stop, ...]:
-    """Say why a change stops the deployment; nothing if it does not.
+    """Return the reasons why a change stops the deployment.
 
     Args:
-        change: The change, judged as far as replacement goes.
-        before: The resource in the old template; empty if it is new.
-        after: The resource in the new template; empty if it goes.
+        change: Change with its action.
+        before: Resource in the old template; empty if it is new.
+        after: Resource in the new template; empty if it is removed.
     """
     if change.action is Action.ADD:
         return ()
     if before.get("Type") != after.get("Type") and after:
-        reason = "its type changes under the same logical id, which CloudFormation refuses"
+        reason = "its type changes under the same logical ID, which CloudFormation refuses"
         return (Stop(kind=StopKind.REFUSED, reason=reason, allow=None),)
     rules = (_data, _protection, _association, _jobs, _identity, _network, _unknown)
     return tuple(stop for rule in rules for stop in rule(change, before, after))
 
 
 def notes_of(change: ResourceChange, after: Mapping[str, Any]) -> tuple[str, ...]:
-    """Say what else to know of a change that does not stop the deployment.
+    """Return remarks on a change that do not stop the deployment.
 
     Args:
-        change: The change.
-        after: The resource in the new template; empty if it goes.
+        change: Change with its properties.
+        after: Resource in the new template; empty if it is removed.
     """
     notes = []
     if change.leaves_behind:
-        notes.append("the old one stays in the account, unmanaged, and goes on costing")
+        notes.append("the old resource stays in the account, unmanaged and billed")
     if _updates_infrastructure(change) and not _ends_jobs(after):
         notes.append(
-            "AWS Batch starts new nodes as jobs end; a job that runs longer than "
-            f"{LONGEST_JOB_TIMEOUT_MINUTES:,} minutes from then is ended"
+            "AWS Batch replaces nodes as jobs end; jobs that run longer than "
+            f"{LONGEST_JOB_TIMEOUT_MINUTES:,} minutes from then are terminated"
         )
     return tuple(notes)
 
@@ -70,8 +70,8 @@ def _stop(change: ResourceChange, kind: StopKind, reason: str) -> Stop:
 
 def _data(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:
     safe = STATEFUL.get(change.resource_type)
-    kept = before.get("DeletionPolicy") in _PROTECTING
-    if safe is None and not kept:
+    is_protected = before.get("DeletionPolicy") in _PROTECTING
+    if safe is None and not is_protected:
         return
     if change.action in _REPLACES:
         fate = (
@@ -86,30 +86,25 @@ def _data(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str,
     elif change.action is Action.REMOVE:
         yield _stop(change, StopKind.DATA, "it is deleted with its data")
     elif change.action is Action.RETAIN:
-        yield _stop(
-            change, StopKind.DATA, "the stack lets go of it; it stays, unmanaged, and goes on costing"
-        )
+        yield _stop(change, StopKind.DATA, "it leaves the stack and stays, unmanaged and billed")
     elif safe is not None:
-        for one in change.properties:
-            if _shrinks(one, safe):
-                reason = f"{'.'.join(one.path)} cannot become smaller; the service refuses it"
+        for property_change in change.properties:
+            name = ".".join(property_change.path)
+            if _shrinks(property_change, safe):
+                reason = f"{name} cannot be decreased; the service refuses it"
                 yield Stop(kind=StopKind.REFUSED, reason=reason, allow=None)
-            elif one.path[0] not in _POLICIES and not _is_safe(one, safe):
-                where = ".".join(one.path)
-                yield _stop(
-                    change,
-                    StopKind.DATA,
-                    f"{where} of what holds data or capacity is not known to change without harm",
-                )
+            elif property_change.path[0] not in _POLICIES and not _is_safe(property_change, safe):
+                reason = f"{name} of a resource with data or capacity is not known to be safe to change"
+                yield _stop(change, StopKind.DATA, reason)
     del after
 
 
 def _is_safe(change: PropertyChange, safe: Mapping[tuple[str, ...], Safe]) -> bool:
-    """Whether a change is inside one of the paths of an allow-list, and grows if it must."""
+    """Return whether a change is in the allow-list and keeps its condition."""
     for path, rule in safe.items():
         if change.path[: len(path)] == path:
-            longer = rule is Safe.KEEPS_LONGER and change.after is None
-            return rule is Safe.ANY or longer or _grows(change.before, change.after)
+            keeps_forever = rule is Safe.KEEPS_LONGER and change.after is None
+            return rule is Safe.ANY or keeps_forever or _grows(change.before, change.after)
     return False
 
 
@@ -131,20 +126,21 @@ def _protection(
 ) -> Iterator[Stop]:
     for policy in _POLICIES:
         if after and before.get(policy) in _PROTECTING and after.get(policy) not in _PROTECTING:
-            became = after.get(policy, "Delete")
-            yield _stop(change, StopKind.DATA, f"its {policy} goes from {before[policy]} to {became}")
+            new_policy = after.get(policy, "Delete")
+            reason = f"its {policy} changes from {before[policy]} to {new_policy}"
+            yield _stop(change, StopKind.DATA, reason)
 
 
 def _association(
     change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> Iterator[Stop]:
-    """A new association is made before the old one goes, and FSx wants both paths unique in a file system."""
+    """CloudFormation creates the new association first, but both paths must be unique in a file system."""
     del before, after
     if change.resource_type != ASSOCIATION or change.action is not Action.REPLACE:
         return
-    changed = {one.path[0] for one in change.properties}
+    changed = {property_change.path[0] for property_change in change.properties}
     if "FileSystemId" not in changed and not {"FileSystemPath", "DataRepositoryPath"} <= changed:
-        reason = "FSx refuses a second association of the same path before the old one is gone"
+        reason = "FSx refuses a second association of the same path while the old one exists"
         yield Stop(kind=StopKind.REFUSED, reason=reason, allow=None)
 
 
@@ -152,12 +148,12 @@ def _jobs(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str,
     if change.resource_type not in JOB_CARRIERS:
         return
     if change.action in _REPLACES | _GOES:
-        yield _stop(change, StopKind.JOBS, "jobs that run or wait in it end")
+        yield _stop(change, StopKind.JOBS, "its running and waiting jobs end")
     elif _updates_infrastructure(change) and _ends_jobs(after):
         policy = (after.get("Properties") or {}).get("UpdatePolicy") or {}
         at_once = str(policy.get("TerminateJobsOnUpdate", False)).lower() == "true"
-        when = "at once" if at_once else f"after {policy.get('JobExecutionTimeoutMinutes', 30)} minutes"
-        yield _stop(change, StopKind.JOBS, f"an infrastructure update ends running jobs {when}")
+        when = "immediately" if at_once else f"after {policy.get('JobExecutionTimeoutMinutes', 30)} minutes"
+        yield _stop(change, StopKind.JOBS, f"an infrastructure update terminates running jobs {when}")
     del before
 
 
@@ -166,17 +162,19 @@ def _identity(change: ResourceChange, before: Mapping[str, Any], after: Mapping[
     if change.resource_type not in IDENTITY_TYPES or change.action not in _REPLACES | _GOES:
         return
     trust = str((before.get("Properties") or {}).get("AssumeRolePolicyDocument", ""))
-    if change.resource_type == "AWS::IAM::InstanceProfile" or any(one in trust for one in WORKLOAD_SERVICES):
-        yield _stop(change, StopKind.JOBS, "nodes or jobs that run under it lose their permissions")
+    if change.resource_type == "AWS::IAM::InstanceProfile" or any(
+        service in trust for service in WORKLOAD_SERVICES
+    ):
+        yield _stop(change, StopKind.JOBS, "running nodes or jobs lose their permissions")
 
 
 def _updates_infrastructure(change: ResourceChange) -> bool:
-    """Whether AWS Batch starts new nodes for a change in place: of all of ComputeResources but the scaling."""
+    """Return whether an in-place change makes AWS Batch replace nodes: all of ComputeResources but scaling."""
     if change.resource_type != COMPUTE_ENVIRONMENT or change.action is not Action.UPDATE:
         return False
     return any(
-        one.path[0] == "ComputeResources" and (len(one.path) == 1 or one.path[1] not in SCALING_PROPERTIES)
-        for one in change.properties
+        path[0] == "ComputeResources" and (len(path) == 1 or path[1] not in SCALING_PROPERTIES)
+        for path in (property_change.path for property_change in change.properties)
     )
 
 
@@ -189,16 +187,19 @@ def _ends_jobs(after: Mapping[str, Any]) -> bool:
 def _network(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:
     del before, after
     if change.resource_type in NETWORK_TYPES and change.action in _REPLACES | _GOES:
-        fate = "is taken from" if change.action in _GOES else "is made anew for"
-        yield _stop(change, StopKind.NETWORK, f"a part of the network {fate} running nodes and file systems")
+        fate = "removed" if change.action in _GOES else "replaced"
+        reason = f"a part of the network of running nodes and file systems is {fate}"
+        yield _stop(change, StopKind.NETWORK, reason)
 
 
 def _unknown(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:
     del before
     kind = change.resource_type
     if is_custom(kind):
-        yield _stop(change, StopKind.UNKNOWN, "what the function behind it does with the change is not known")
+        yield _stop(
+            change, StopKind.UNKNOWN, "the effect of the change depends on its function and is unknown"
+        )
     elif replacement(kind, after.get("Properties") or {}) is None and change.action in _REPLACES:
-        yield _stop(change, StopKind.UNKNOWN, f"whether a change replaces a {kind} is not known")
-    elif touches(("Condition",), frozenset(one.path for one in change.properties)):
+        yield _stop(change, StopKind.UNKNOWN, f"whether a change replaces {kind} is unknown")
+    elif touches(("Condition",), frozenset(property_change.path for property_change in change.properties)):
         yield _stop(change, StopKind.UNKNOWN, "its condition changes, which may create or delete it")

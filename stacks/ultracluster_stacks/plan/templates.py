@@ -1,4 +1,4 @@
-"""The stacks to compare: a template with where it belongs."""
+"""Templates of stacks to compare."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,16 +14,16 @@ __all__ = ["StackTemplate", "read_template"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StackTemplate:
-    """One stack.
+    """A stack with its template.
 
     Attributes:
-        cluster: Name of its stage; empty if not known.
-        name: Its name in CloudFormation.
-        region: Its Region.
-        template: Its template.
-        paths: Construct path of each logical id, as far as known.
-        assembly: The folder with its assets. None if they are not on this machine.
-        size_bytes: Size of the template's text. 0 if not known.
+        cluster: Name of the stage; empty if unknown.
+        name: Name of the stack.
+        region: Region of the stack.
+        template: Template of the stack.
+        paths: Construct path by logical ID, as far as known.
+        assembly: Directory of the assets. None if they are not available.
+        size_bytes: Size of the template's text in bytes. 0 if unknown.
     """
 
     cluster: str
@@ -36,18 +36,18 @@ class StackTemplate:
 
     @property
     def key(self) -> tuple[str, str]:
-        """What two templates of the same stack have in common."""
+        """Key by which the old and the new template of a stack are matched."""
         return self.region, self.name
 
     @property
     def resources(self) -> Mapping[str, Mapping[str, Any]]:
-        """Its resources by logical id."""
-        found: Mapping[str, Mapping[str, Any]] = self.template.get("Resources") or {}
-        return found
+        """Resources by logical ID."""
+        resources: Mapping[str, Mapping[str, Any]] = self.template.get("Resources") or {}
+        return resources
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML in which a date such as 2012-10-17 stays text."""
+    """YAML in which a date such as 2012-10-17 stays a string."""
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -57,10 +57,10 @@ _Loader.yaml_implicit_resolvers = {
 
 
 def read_template(text: str) -> dict[str, Any]:
-    """Read a template: JSON, or YAML with functions in their long form, which is what the CDK CLI writes.
+    """Parse a template: JSON, or YAML with functions in their long form, as the CDK CLI writes it.
 
     Raises:
-        ValueError: If it is neither.
+        ValueError: The text is neither.
     """
     try:
         if text.lstrip().startswith("{"):
@@ -72,5 +72,5 @@ def read_template(text: str) -> dict[str, Any]:
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
     if not isinstance(template, dict) or not isinstance(template.get("Resources"), dict):
-        raise ValueError("it has no Resources")  # noqa: TRY004 - the text is wrong, no type of ours
+        raise ValueError("it has no Resources")  # noqa: TRY004 - the text is invalid, not a type
     return template

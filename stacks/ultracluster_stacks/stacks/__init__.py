@@ -1,3 +1,3 @@
-"""The stacks and stages that `cdk deploy` deploys."""
+"""Stacks and stages that `cdk deploy` deploys."""
 
 __all__: list[str] = []

@@ -1,4 +1,4 @@
-"""The stack of an account that buys capacity: one for the account, in its home Region, apart from every rollout."""
+"""A stack for buying capacity, once per account in its home Region."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,10 +13,10 @@ __all__ = ["CapacityStack"]
 
 
 class CapacityStack(cdk.Stack):
-    """The ledger, the role that buys, the role that looks, and the guard of the home Region.
+    """The capacity ledger, the purchase and search roles, and the guard of the home Region.
 
-    No part of a rollout: the ledger belongs to the account and outlives every cluster, and who deploys clusters
-    needs no right to decide who may spend. Its outputs say what the commands and a service control policy need.
+    Not part of a rollout: the ledger outlives every cluster, and deploying clusters must not include the right to
+    decide who may buy. The outputs are inputs of the commands and of a service control policy.
     """
 
     def __init__(
@@ -35,15 +35,15 @@ class CapacityStack(cdk.Stack):
         """Define the stack.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            buyers: Who may assume the role that buys.
-            searchers: Who may assume the role that looks.
-            regions: Regions to buy in. Each one but the stack's own needs another `CapacityGuard`.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            buyers: Principals that may assume the purchase role.
+            searchers: Principals that may assume the search role.
+            regions: Regions to buy in. Each Region other than the stack's needs its own `CapacityGuard`.
             instance_types: Instance types to buy.
-            max_instances: Most instances of one purchase.
-            emails: Addresses that hear of every purchase. Default: none.
-            **options: Of `aws_cdk.Stack`.
+            max_instances: Maximum number of instances per purchase.
+            emails: Email addresses to notify of every purchase. Default: none.
+            **options: Properties of `aws_cdk.Stack`.
         """
         super().__init__(scope, construct_id, **options)
         ledger = CapacityLedger(self, "Ledger")

@@ -1,11 +1,11 @@
-"""The stack with the nodes, the queue and the jobs of a cluster."""
+"""The stack with the nodes, queues and jobs of a cluster."""
 
 from typing import Any
 
 import aws_cdk as cdk
 from constructs import Construct
 
-import ultracluster  # by their full names, what few clusters have is imported when one has it
+import ultracluster  # lazily imported attributes
 from ultracluster import ClusterNetwork, UltraCluster
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_stacks.config import ClusterConfig
@@ -27,7 +27,7 @@ __all__ = ["ClusterStack"]
 
 
 class ClusterStack(cdk.Stack):
-    """Launch template, compute environment, job queue and job definitions."""
+    """Launch template, compute environments, job queues and job definitions of a cluster."""
 
     def __init__(
         self,
@@ -42,12 +42,12 @@ class ClusterStack(cdk.Stack):
         """Define the stack.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            config: The cluster.
-            network: Its network.
-            storage: Its storage.
-            **options: Of `aws_cdk.Stack`.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            config: Configuration of the cluster.
+            network: Network of the cluster.
+            storage: Storage stack of the cluster.
+            **options: Properties of `aws_cdk.Stack`.
         """
         super().__init__(scope, construct_id, **options)
         key = encryption_key(self, "Key", config.kms_key_arn)
@@ -82,8 +82,8 @@ class ClusterStack(cdk.Stack):
                 fair_share=fair_share(queue),
                 wait_limits=wait_limits(queue),
             )
-            for queue in config.further_queues
+            for queue in config.additional_queues
         }
-        notify_of_blocked_queues(self, config, own=cluster.queue, further=queues, kms_key=key)
+        notify_of_blocked_queues(self, config, own=cluster.queue, additional=queues, kms_key=key)
         define_budget(self, config, queues=[cluster.queue, *queues.values()], kms_key=key)
         define_jobs(cluster, config.jobs, datasets=list(storage.dataset_buckets.values()), queues=queues)

@@ -3,7 +3,7 @@
 import aws_cdk as cdk
 from constructs import Construct
 
-import ultracluster  # by its full name, what few clusters have is imported when one has it
+import ultracluster  # lazily imported attributes
 from ultracluster._foundation.cluster_name import name_cluster
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_stacks.config import ClusterConfig
@@ -13,22 +13,22 @@ from ultracluster_stacks.stacks.storage_stack import StorageStack
 
 __all__ = ["ClusterStage"]
 
-# Tags of these types can only be set at creation: adding one later would replace the resource.
+# Changing tags of these types would replace the resource.
 _TAGS_AT_CREATION = ["AWS::Batch::ComputeEnvironment", "AWS::EC2::PlacementGroup"]
 
 
 class ClusterStage(cdk.Stage):
     """The stacks of one cluster, named ``<cluster>-<region>-Network``, ``-Storage`` and ``-Cluster``.
 
-    The wave is no part of the construct path, so that a cluster can be moved to another wave unchanged.
+    The wave is not part of the construct path, so a cluster can move to another wave unchanged.
     """
 
     def __init__(self, scope: Construct, *, config: ClusterConfig) -> None:
         """Define the stacks.
 
         Args:
-            scope: The app.
-            config: The cluster.
+            scope: CDK app.
+            config: Configuration of the cluster.
         """
         super().__init__(
             scope,
@@ -36,8 +36,8 @@ class ClusterStage(cdk.Stage):
             env=cdk.Environment(account=config.account, region=config.region),
             permissions_boundary=_boundary(config.permissions_boundary),
         )
-        # The CDK merges statements and sorts their ARNs while these are still tokens, whose numbers begin at random: the exports
-        # behind them would come in another order in some runs, and the same rollout would not give the same bytes.
+        # The CDK sorts ARNs of merged statements while they are unresolved tokens with random numbers, so the order of
+        # exports would differ between runs.
         self.node.set_context("@aws-cdk/aws-iam:minimizePolicies", value=False)
         if config.role_path is not None:
             cdk.Aspects.of(self).add(ultracluster.RolePath(config.role_path))
@@ -55,7 +55,6 @@ class ClusterStage(cdk.Stage):
 def _boundary(policy: str | None) -> cdk.PermissionsBoundary | None:
     if policy is None:
         return None
-    named = (
-        cdk.PermissionsBoundary.from_arn if policy.startswith("arn:") else cdk.PermissionsBoundary.from_name
-    )
-    return named(policy)
+    if policy.startswith("arn:"):
+        return cdk.PermissionsBoundary.from_arn(policy)
+    return cdk.PermissionsBoundary.from_name(policy)

@@ -13,16 +13,16 @@ __all__ = ["NetworkStack"]
 
 
 class NetworkStack(cdk.Stack):
-    """VPC, subnet, endpoints and the security group of the nodes; in an existing subnet the group only."""
+    """VPC, subnet, endpoints and security group of the nodes; only the security group for an existing subnet."""
 
     def __init__(self, scope: Construct, construct_id: str, *, config: ClusterConfig, **options: Any) -> None:
         """Define the stack.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            config: The cluster.
-            **options: Of `aws_cdk.Stack`.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            config: Configuration of the cluster.
+            **options: Properties of `aws_cdk.Stack`.
         """
         super().__init__(scope, construct_id, **options)
         self.network = self._existing(config) or ClusterNetwork(
@@ -44,7 +44,7 @@ class NetworkStack(cdk.Stack):
         return ClusterNetwork.from_subnet(
             self,
             "Network",
-            # The zone's name is not known: it differs between accounts. Nothing asks this VPC for it.
+            # The zone's name differs between accounts and is unknown; nothing uses it.
             vpc=ec2.Vpc.from_vpc_attributes(
                 self, "Vpc", vpc_id=settings.vpc_id, availability_zones=[config.zone_id]
             ),

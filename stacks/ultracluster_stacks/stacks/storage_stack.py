@@ -1,4 +1,4 @@
-"""The stack with what outlives the nodes of a cluster."""
+"""The stack with the storage of a cluster, which outlives its nodes."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ __all__ = ["StorageStack"]
 
 
 class StorageStack(cdk.Stack):
-    """Buckets, file system and compile cache; all of them are kept when the stack is deleted."""
+    """Buckets, file system and compile cache of a cluster, all retained when the stack is deleted."""
 
     def __init__(
         self,
@@ -33,16 +33,18 @@ class StorageStack(cdk.Stack):
         """Define the stack.
 
         Args:
-            scope: Where to add it.
-            construct_id: Its id there.
-            config: The cluster.
-            network: Its network.
-            **options: Of `aws_cdk.Stack`.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            config: Configuration of the cluster.
+            network: Network of the cluster.
+            **options: Properties of `aws_cdk.Stack`.
         """
         super().__init__(scope, construct_id, **options)
         key = encryption_key(self, "Key", config.kms_key_arn)
         self.checkpoint_bucket = checkpoint_bucket(self, config.checkpoints, key)
-        self.dataset_buckets = {each.name: dataset_bucket(self, each, key) for each in config.datasets}
+        self.dataset_buckets = {
+            dataset.name: dataset_bucket(self, dataset, key) for dataset in config.datasets
+        }
         self.file_system = existing_file_system(self, config, network) or new_file_system(
             self,
             config,

@@ -1,39 +1,31 @@
-"""Synthesizes clusters with the CDK in this process; as a program, those that come in."""
+"""Synthesize clusters with the CDK in this process; as a program, the pickled clusters on stdin."""
 
-import gc
+import pickle
+import sys
+from collections.abc import Sequence
+from pathlib import Path
 
-# The CDK's modules define some ten thousand classes that live to the end. Looking through them again and again for
-# garbage while they are defined is a tenth of the time that one cluster takes.
-gc.disable()
+import aws_cdk as cdk
 
-import sys  # noqa: E402
-from collections.abc import Sequence  # noqa: E402
-from pathlib import Path  # noqa: E402
+from ultracluster_rules.findings import FindingsError
+from ultracluster_stacks.config import ClusterConfig
+from ultracluster_stacks.stacks.cluster_stage import ClusterStage
 
-import aws_cdk as cdk  # noqa: E402
-
-from ultracluster_rules.findings import FindingsError  # noqa: E402
-from ultracluster_stacks.config import ClusterConfig  # noqa: E402
-from ultracluster_stacks.stacks.cluster_stage import ClusterStage  # noqa: E402
-
-gc.freeze()
-gc.enable()
-
-__all__ = ["synthesize_here"]
+__all__ = ["synthesize"]
 
 
-def synthesize_here(clusters: Sequence[ClusterConfig], directory: Path | None) -> None:
-    """Synthesize clusters into one assembly.
+def synthesize(clusters: Sequence[ClusterConfig], directory: Path | None) -> None:
+    """Synthesize clusters into one cloud assembly.
 
     Args:
-        clusters: The clusters.
-        directory: Where to write. None for where the CDK writes by itself.
+        clusters: Clusters to synthesize.
+        directory: Directory to write to. None for the CDK's default.
     """
     app = cdk.App(
         analytics_reporting=False,
-        # Nothing of ours reads the tree, which repeats every template.
+        # The construct tree repeats every template, and nothing here reads it.
         tree_metadata=False,
-        # Of a warning they name temporary folders and never our code, which runs in another process than the CDK.
+        # Stack traces of warnings name temporary directories of jsii and never the Python code.
         stack_traces=False,
         outdir=str(directory) if directory else None,
     )
@@ -43,11 +35,9 @@ def synthesize_here(clusters: Sequence[ClusterConfig], directory: Path | None) -
 
 
 if __name__ == "__main__":
-    import pickle
-
     try:
-        # What comes in was written by the process that started this one.
-        synthesize_here(pickle.load(sys.stdin.buffer), Path(sys.argv[1]))  # noqa: S301
+        # The parent process wrote the pickle.
+        synthesize(pickle.load(sys.stdin.buffer), Path(sys.argv[1]))  # noqa: S301
     except FindingsError as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(2)

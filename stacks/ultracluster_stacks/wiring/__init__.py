@@ -1,3 +1,3 @@
-"""Translation of rollout settings into constructs."""
+"""Translate rollout settings into constructs."""
 
 __all__: list[str] = []

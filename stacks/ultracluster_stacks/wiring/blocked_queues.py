@@ -1,4 +1,4 @@
-"""The topic that people subscribe to for queues that a job at their head holds up."""
+"""An SNS topic for events about blocked job queues."""
 
 from collections.abc import Mapping
 
@@ -18,20 +18,20 @@ def notify_of_blocked_queues(
     config: ClusterConfig,
     *,
     own: TrainingQueue,
-    further: Mapping[str, TrainingQueue],
+    additional: Mapping[str, TrainingQueue],
     kms_key: kms.IKey | None,
 ) -> None:
-    """Send AWS Batch's events about blocked queues to one topic; where nobody wants to be told there is none.
+    """Publish AWS Batch's blocked-queue events to one topic, if any queue has `notify_blocked`.
 
     Args:
-        scope: The stack of the queues.
-        config: The cluster, which says of which queues somebody wants to be told.
-        own: The queue of the cluster.
-        further: Its other queues by their names.
-        kms_key: Key that encrypts the topic. None for none.
+        scope: Stack of the queues.
+        config: Configuration of the cluster.
+        own: The cluster's own queue.
+        additional: Additional queues by name.
+        kms_key: Key to encrypt the topic. None for no encryption.
     """
     queues = [own] if config.queue.notify_blocked else []
-    queues += [further[queue.name] for queue in config.further_queues if queue.notify_blocked]
+    queues += [additional[queue.name] for queue in config.additional_queues if queue.notify_blocked]
     if not queues:
         return
     target = targets.SnsTopic(sns.Topic(scope, "BlockedQueues", enforce_ssl=True, master_key=kms_key))

@@ -1,4 +1,4 @@
-"""The buckets of a cluster: checkpoints, datasets, compiled graphs; new ones, or those that exist."""
+"""Define or import the buckets of a cluster for checkpoints, datasets and compiled graphs."""
 
 import aws_cdk as cdk
 from aws_cdk import aws_kms as kms
@@ -12,57 +12,57 @@ __all__ = ["checkpoint_bucket", "compile_cache_bucket", "dataset_bucket", "encry
 
 
 def checkpoint_bucket(
-    scope: Construct, given: CheckpointsConfig, kms_key: kms.IKey | None
+    scope: Construct, config: CheckpointsConfig, kms_key: kms.IKey | None
 ) -> CheckpointBucket:
-    """Give the bucket for checkpoints, new or existing; `kms_key` is for a new one without a key of its own."""
-    if given.bucket_name is not None:
-        bucket = _existing_bucket(scope, "ExistingCheckpoints", given.bucket_name, given.kms_key_arn)
+    """Define or import the checkpoint bucket; `kms_key` is the default key of a new one."""
+    if config.bucket_name is not None:
+        bucket = _existing_bucket(scope, "ExistingCheckpoints", config.bucket_name, config.kms_key_arn)
         return CheckpointBucket.from_bucket(scope, "Checkpoints", bucket)
     return CheckpointBucket(
         scope,
         "Checkpoints",
-        kms_key=encryption_key(scope, "CheckpointsKey", given.kms_key_arn) or kms_key,
-        noncurrent_version_expiration=_days(given.noncurrent_days),
+        kms_key=encryption_key(scope, "CheckpointsKey", config.kms_key_arn) or kms_key,
+        noncurrent_version_expiration=_days(config.noncurrent_days),
     )
 
 
-def dataset_bucket(scope: Construct, given: DatasetConfig, kms_key: kms.IKey | None) -> DatasetBucket:
-    """Give the bucket of a dataset, new or existing; `kms_key` is for a new one without a key of its own."""
-    construct_id = f"Dataset-{given.name}"
-    if given.bucket_name is not None:
-        bucket = _existing_bucket(scope, f"Existing{construct_id}", given.bucket_name, given.kms_key_arn)
+def dataset_bucket(scope: Construct, config: DatasetConfig, kms_key: kms.IKey | None) -> DatasetBucket:
+    """Define or import the bucket of a dataset; `kms_key` is the default key of a new one."""
+    construct_id = f"Dataset-{config.name}"
+    if config.bucket_name is not None:
+        bucket = _existing_bucket(scope, f"Existing{construct_id}", config.bucket_name, config.kms_key_arn)
         return DatasetBucket.from_bucket(scope, construct_id, bucket)
     return DatasetBucket(
         scope,
         construct_id,
-        kms_key=encryption_key(scope, f"Key-{given.name}", given.kms_key_arn) or kms_key,
-        noncurrent_version_expiration=_days(given.noncurrent_days),
+        kms_key=encryption_key(scope, f"Key-{config.name}", config.kms_key_arn) or kms_key,
+        noncurrent_version_expiration=_days(config.noncurrent_days),
     )
 
 
 def compile_cache_bucket(
-    scope: Construct, given: CompileCacheConfig, kms_key: kms.IKey | None
+    scope: Construct, config: CompileCacheConfig, kms_key: kms.IKey | None
 ) -> CompileCache:
-    """Give the compile cache on S3."""
+    """Define the compile cache on S3."""
     return CompileCache(
         scope,
         "CompileCache",
-        expire_after=_days(given.expire_after_days),
+        expire_after=_days(config.expire_after_days),
         expire_compilers={
-            version: cdk.Duration.days(days) for version, days in given.expire_compilers.items()
+            version: cdk.Duration.days(days) for version, days in config.expire_compilers.items()
         },
-        request_metrics=given.request_metrics,
-        versioned=given.versioned,
+        request_metrics=config.request_metrics,
+        versioned=config.versioned,
         kms_key=kms_key,
         replicate_to=[
             s3.Bucket.from_bucket_name(scope, f"CopiesOfCache{index + 1}", name)
-            for index, name in enumerate(given.replicate_to)
+            for index, name in enumerate(config.replicate_to)
         ],
     )
 
 
 def encryption_key(scope: Construct, construct_id: str, arn: str | None) -> kms.IKey | None:
-    """Give a key by its ARN."""
+    """Import a key by its ARN, if there is one."""
     return None if arn is None else kms.Key.from_key_arn(scope, construct_id, arn)
 
 

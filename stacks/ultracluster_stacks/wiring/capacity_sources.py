@@ -1,4 +1,4 @@
-"""From the capacity and the queues of a rollout's cluster to what `UltraCluster` takes."""
+"""Translate capacity and queues of a cluster into arguments of `UltraCluster`."""
 
 from collections.abc import Sequence
 
@@ -14,27 +14,27 @@ from ultracluster import (
     SpotCapacity,
     WaitLimits,
 )
-from ultracluster_stacks.config import CapacityConfig, ClusterConfig, FurtherCapacityConfig, QueueConfig
+from ultracluster_stacks.config import AdditionalCapacityConfig, CapacityConfig, ClusterConfig, QueueConfig
 from ultracluster_stacks.config.models.queue import OWN_CAPACITY
 
 __all__ = ["capacity_sources", "fair_share", "source_names", "wait_limits"]
 
 
 def capacity_sources(config: ClusterConfig) -> list[Capacity]:
-    """Give the sources of capacity in order of preference.
+    """Return the sources of capacity in order of preference.
 
     Args:
-        config: The cluster.
+        config: Configuration of the cluster.
     """
-    return [_source(each, zone_id=config.zone_id) for _, each in config.sources()]
+    return [_source(capacity, zone_id=config.zone_id) for _, capacity in config.sources()]
 
 
 def _source(capacity: CapacityConfig, *, zone_id: str) -> Capacity:
-    name = capacity.name if isinstance(capacity, FurtherCapacityConfig) else None
-    most = capacity.max_nodes
+    name = capacity.name if isinstance(capacity, AdditionalCapacityConfig) else None
+    max_nodes = capacity.max_nodes
     if capacity.market_type == "spot":
         return SpotCapacity(
-            zone_id=zone_id, max_price_percent=capacity.max_price_percent, name=name, max_nodes=most
+            zone_id=zone_id, max_price_percent=capacity.max_price_percent, name=name, max_nodes=max_nodes
         )
     if capacity.resource_group_arn is not None:
         return ReservationGroup.from_resource_group_arn(
@@ -42,17 +42,17 @@ def _source(capacity: CapacityConfig, *, zone_id: str) -> Capacity:
             zone_id=zone_id,
             placement_group_name=capacity.placement_group,
             name=name,
-            max_nodes=most,
+            max_nodes=max_nodes,
         )
     if capacity.reservation_id is None:
-        return OnDemandCapacity(zone_id=zone_id, name=name, max_nodes=most)
+        return OnDemandCapacity(zone_id=zone_id, name=name, max_nodes=max_nodes)
     if capacity.market_type == "on-demand":
         return CapacityReservation.from_reservation_id(
             capacity.reservation_id,
             zone_id=zone_id,
             placement_group_name=capacity.placement_group,
             name=name,
-            max_nodes=most,
+            max_nodes=max_nodes,
         )
     return CapacityBlock.from_reservation_id(
         capacity.reservation_id,
@@ -60,24 +60,24 @@ def _source(capacity: CapacityConfig, *, zone_id: str) -> Capacity:
         start=capacity.start,
         end=capacity.end,
         name=name,
-        max_nodes=most,
+        max_nodes=max_nodes,
     )
 
 
 def source_names(queue: QueueConfig) -> Sequence[str | None] | None:
-    """Give the names of the sources that a queue uses; None is all of them.
+    """Return the names of the sources that a queue uses, or None for all.
 
     Args:
-        queue: The queue.
+        queue: Configuration of the queue.
     """
     return [None if name == OWN_CAPACITY else name for name in queue.capacity] or None
 
 
 def fair_share(queue: QueueConfig) -> FairShare:
-    """Give how a queue divides its nodes.
+    """Return the fair-share settings of a queue.
 
     Args:
-        queue: The queue.
+        queue: Configuration of the queue.
     """
     return FairShare(
         parts=queue.shares,
@@ -87,10 +87,10 @@ def fair_share(queue: QueueConfig) -> FairShare:
 
 
 def wait_limits(queue: QueueConfig) -> WaitLimits:
-    """Give when a waiting job of a queue is cancelled.
+    """Return when a queue cancels waiting jobs.
 
     Args:
-        queue: The queue.
+        queue: Configuration of the queue.
     """
     return WaitLimits(
         **{name: Duration.hours(hours) for name, hours in queue.wait_limits if hours is not None}

@@ -1,20 +1,20 @@
-"""The alarms that a rollout asks for."""
+"""Translate `alarms` of a cluster into alarm settings."""
 
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-import ultracluster  # by its full name, what few clusters have is imported when one has it
+import ultracluster  # lazily imported attributes
 from ultracluster_stacks.config import ClusterConfig
 
 __all__ = ["alarm_settings"]
 
 
 def alarm_settings(scope: Construct, config: ClusterConfig) -> "ultracluster.AlarmSettings | None":
-    """Give what a cluster needs to watch itself; None when nothing was asked for.
+    """Return the alarm settings of a cluster, or None without alarms.
 
     Args:
-        scope: The stack of the cluster.
-        config: The cluster.
+        scope: Stack of the cluster.
+        config: Configuration of the cluster.
     """
     if config.alarms is None:
         return None

@@ -1,4 +1,4 @@
-"""The budget of a cluster, over its tag, that closes its queues."""
+"""Define the budget of a cluster, which can close its queues."""
 
 from collections.abc import Sequence
 
@@ -6,7 +6,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-import ultracluster  # by their full names, what few clusters have is imported when one has it
+import ultracluster  # lazily imported attributes
 from ultracluster import TrainingQueue
 from ultracluster_stacks.config import ClusterConfig
 
@@ -19,10 +19,10 @@ def define_budget(
     """Define the budget of a cluster, if it has one.
 
     Args:
-        scope: The stack of the queues.
-        config: The cluster.
+        scope: Stack of the queues.
+        config: Configuration of the cluster.
         queues: All queues of the cluster.
-        kms_key: Key of its topics and its log. None for keys of AWS.
+        kms_key: Key of its topics and log group. None for AWS managed keys.
     """
     budget = config.budget
     if budget is None:
@@ -30,7 +30,7 @@ def define_budget(
     topic = None
     if budget.topic_arn is not None:
         topic = sns.Topic.from_topic_arn(scope, "BudgetTopic", budget.topic_arn)
-    at = budget.close_queues_at_percent
+    close_at = budget.close_queues_at_percent
     ultracluster.ClusterBudget(
         scope,
         "Budget",
@@ -40,7 +40,7 @@ def define_budget(
         forecast_percents=budget.forecast_percents,
         emails=budget.emails,
         topic=topic,
-        queues_to_close=() if at is None else queues,
-        close_at_percent=100 if at is None else at,
+        queues_to_close=() if close_at is None else queues,
+        close_at_percent=100 if close_at is None else close_at,
         kms_key=kms_key,
     )

@@ -1,4 +1,4 @@
-"""The file system of a cluster: a new one, or one that exists."""
+"""Define or import the file system of a cluster."""
 
 from collections.abc import Mapping
 
@@ -16,23 +16,23 @@ __all__ = ["existing_file_system", "new_file_system"]
 def existing_file_system(
     scope: Construct, config: ClusterConfig, network: ClusterNetwork
 ) -> SharedFileSystem | None:
-    """Give the file system that the cluster names; None when it names none."""
-    given = config.file_system
-    if given.file_system_id is None or given.mount_name is None:
+    """Import the existing file system of a cluster, or return None without one."""
+    settings = config.file_system
+    if settings.file_system_id is None or settings.mount_name is None:
         return None
-    group = given.security_group_id
+    group = settings.security_group_id
     return SharedFileSystem.from_attributes(
         scope,
         "FileSystem",
         network=network,
-        file_system_id=given.file_system_id,
-        mount_name=given.mount_name,
-        dns_name=given.dns_name,
-        zone_id=given.zone_id,
+        file_system_id=settings.file_system_id,
+        mount_name=settings.mount_name,
+        dns_name=settings.dns_name,
+        zone_id=settings.zone_id,
         security_group=ec2.SecurityGroup.from_security_group_id(scope, "FileSystemGroup", group)
         if group
         else None,
-        efa_enabled=given.efa,
+        efa_enabled=settings.efa,
     )
 
 
@@ -45,35 +45,35 @@ def new_file_system(
     datasets: Mapping[str, DatasetBucket],
     kms_key: kms.IKey | None,
 ) -> SharedFileSystem:
-    """Define a file system, joined to the buckets as the cluster asks."""
-    given = config.file_system
-    # SCRATCH_2 is encrypted with a key of FSx, whatever else is.
-    usual = kms_key if given.deployment_type == "PERSISTENT_2" else None
+    """Define a file system with its links to the buckets."""
+    settings = config.file_system
+    # SCRATCH_2 is always encrypted with a key of FSx.
+    default_key = kms_key if settings.deployment_type == "PERSISTENT_2" else None
     return SharedFileSystem(
         scope,
         "FileSystem",
         network=network,
-        deployment_type=given.deployment_type,
-        storage_type=given.storage_type,
-        storage_capacity_gib=given.storage_capacity_gib,
-        per_unit_storage_throughput=given.per_unit_storage_throughput,
-        throughput_capacity=given.throughput_capacity,
-        read_cache=given.read_cache,
-        read_cache_gib=given.read_cache_gib,
-        metadata_iops=given.metadata_iops,
-        efa_clients=config.machine if given.efa else None,
-        data_compression=given.data_compression,
-        kms_key=encryption_key(scope, "FileSystemKey", given.kms_key_arn) or usual,
-        checkpoint_bucket=checkpoints if given.join_checkpoints else None,
+        deployment_type=settings.deployment_type,
+        storage_type=settings.storage_type,
+        storage_capacity_gib=settings.storage_capacity_gib,
+        per_unit_storage_throughput=settings.per_unit_storage_throughput,
+        throughput_capacity=settings.throughput_capacity,
+        read_cache=settings.read_cache,
+        read_cache_gib=settings.read_cache_gib,
+        metadata_iops=settings.metadata_iops,
+        efa_clients=config.machine if settings.efa else None,
+        data_compression=settings.data_compression,
+        kms_key=encryption_key(scope, "FileSystemKey", settings.kms_key_arn) or default_key,
+        checkpoint_bucket=checkpoints if settings.link_checkpoints else None,
         associations=[
-            *(each.association for each in given.associations),
+            *(association.association for association in settings.associations),
             *(
-                datasets[each.name].association(each.file_system_path)
-                for each in config.datasets
-                if each.file_system_path is not None
+                datasets[dataset.name].association(dataset.file_system_path)
+                for dataset in config.datasets
+                if dataset.file_system_path is not None
             ),
         ],
-        backup_retention_days=given.backup_retention_days,
-        backup_start_time=given.backup_start_time,
-        copy_tags_to_backups=given.copy_tags_to_backups,
+        backup_retention_days=settings.backup_retention_days,
+        backup_start_time=settings.backup_start_time,
+        copy_tags_to_backups=settings.copy_tags_to_backups,
     )

@@ -1,4 +1,4 @@
-"""The jobs of a rollout's cluster, each after those that it waits for."""
+"""Define the jobs of a cluster in the order of their dependencies."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,34 +19,36 @@ def define_jobs(
     datasets: Sequence[DatasetBucket],
     queues: Mapping[str, TrainingQueue],
 ) -> dict[str, Job]:
-    """Define them.
+    """Define the jobs of a cluster.
 
     Args:
-        cluster: Where to add them.
-        jobs: The jobs; what they wait for is among them and makes no circle.
-        datasets: Buckets that every job may read.
-        queues: The further queues by name.
+        cluster: Cluster to add the jobs to.
+        jobs: Configurations of the jobs, without circular dependencies.
+        datasets: Buckets that every job can read.
+        queues: Additional queues by name.
 
     Returns:
-        The jobs by name.
+        Jobs by name.
     """
     configs = {job.name: job for job in jobs}
     defined: dict[str, Job] = {}
 
     def define(job: JobConfig) -> Job:
         if job.name not in defined:
-            depends_on = [define(configs[name]) for name in job.depends_on]
-            made = defined[job.name] = _define(cluster, job, depends_on, queues.get(job.queue or ""))
+            after = [define(configs[name]) for name in job.depends_on]
+            defined[job.name] = _define(cluster, job, after, queues.get(job.queue or ""))
             for dataset in datasets:
-                dataset.grant_read(made)
+                dataset.grant_read(defined[job.name])
         return defined[job.name]
 
-    for each in jobs:
-        define(each)
+    for job in jobs:
+        define(job)
     return defined
 
 
-def _define(cluster: UltraCluster, job: JobConfig, depends_on: Sequence[Job], queue: TrainingQueue | None) -> Job:
+def _define(
+    cluster: UltraCluster, job: JobConfig, depends_on: Sequence[Job], queue: TrainingQueue | None
+) -> Job:
     common: dict[str, Any] = {
         "image": job.image,
         "command": job.command,
@@ -74,7 +76,7 @@ def _define(cluster: UltraCluster, job: JobConfig, depends_on: Sequence[Job], qu
 def _gates(
     cluster: UltraCluster, job: JobConfig, depends_on: Sequence[Job], queue: TrainingQueue | None
 ) -> list[Job]:
-    """Add the gates of a job, each behind what the job waits for, so that they run just before it."""
+    """Add the gates of a job after its dependencies, so that they run just before it."""
     gates, added = job.gates, list[Job]()
     if gates.fabric:
         fabric = cluster.add_fabric_gate(

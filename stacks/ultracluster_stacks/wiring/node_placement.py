@@ -1,4 +1,4 @@
-"""From `network.placement` of a cluster to what `UltraCluster` takes."""
+"""Translate `network.placement` of a cluster into the argument of `UltraCluster`."""
 
 from typing import Literal
 
@@ -11,11 +11,11 @@ __all__ = ["node_placement"]
 
 
 def node_placement(scope: Construct, config: ClusterConfig) -> ClusterPlacement | Literal["auto", "none"]:
-    """Bring the group that a cluster names, or hand on its choice.
+    """Import the placement group of a cluster, or return ``auto`` or ``none``.
 
     Args:
-        scope: The stack of the nodes.
-        config: The cluster.
+        scope: Stack of the nodes.
+        config: Configuration of the cluster.
     """
     match config.network.placement:
         case "auto" | "none" as choice:

@@ -115,10 +115,10 @@ ROWS = [
         "one block twice",
         [
             cluster(
-                "further_capacity: [{name: more, market_type: capacity-block, reservation_id: cr-0123456789abcdef0}]"
+                "additional_capacity: [{name: more, market_type: capacity-block, reservation_id: cr-0123456789abcdef0}]"
             )
         ],
-        "UC4127 13 @.further_capacity[0].reservation_id",
+        "UC4127 13 @.additional_capacity[0].reservation_id",
     ),
     refused(
         61,

@@ -106,7 +106,7 @@ ROWS = [
         78,
         "the root of the file system",
         [cluster("datasets: [{name: one, file_system_path: /}]")],
-        "UC5023 20 @.file_system.join_checkpoints",
+        "UC5023 20 @.file_system.link_checkpoints",
     ),
     refused(
         78,

@@ -8,7 +8,7 @@ from tests.unit.stacks.conftest import QUICKSTART
 
 from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks
 from ultracluster_stacks.config import load_rollout
-from ultracluster_stacks.synthesis.in_process import synthesize_here
+from ultracluster_stacks.synthesis.in_process import synthesize
 
 pytestmark = pytest.mark.synth
 
@@ -35,7 +35,7 @@ def two_clusters(tmp_path: Path, *, second_wave: bool) -> Path:
 
 def assembled(path: Path, *, wave: str | None = None) -> list[AssembledStack]:
     with tempfile.TemporaryDirectory() as directory:
-        synthesize_here(load_rollout(path).config.clusters(wave), Path(directory))
+        synthesize(load_rollout(path).config.clusters(wave), Path(directory))
         return assembled_stacks(Path(directory))
 
 

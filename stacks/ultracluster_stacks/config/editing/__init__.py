@@ -1,3 +1,3 @@
-"""Editing a rollout file in place."""
+"""Edit a rollout file in place."""
 
 __all__: list[str] = []

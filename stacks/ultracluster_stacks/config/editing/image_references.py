@@ -4,7 +4,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ultracluster_stacks.config.editing.raw_clusters import IMAGE_KEY, written_clusters
+from ultracluster_stacks.config.editing.raw_clusters import IMAGE_KEY, validated_clusters
 from ultracluster_stacks.config.reading.problem import Loc
 from ultracluster_stacks.config.reading.yaml_edit import set_values
 
@@ -16,13 +16,13 @@ class ClusterImage:
     """The AMI of one cluster of a rollout file.
 
     Attributes:
-        loc: Place of the cluster.
-        cluster: Its name.
-        region: Its Region.
-        profile: Profile with which its account is reached. None for the credentials of the shell.
-        instance_type: Name of its instance type.
-        image_id: What it says now, of its own or by the defaults; empty when nothing does.
-        inherited: Whether it has no AMI of its own, so that the defaults decide.
+        loc: Location of the cluster.
+        cluster: Name of the cluster.
+        region: Region of the cluster.
+        profile: AWS CLI profile for its account. None for the credentials of the shell.
+        instance_type: Name of the instance type.
+        image_id: Current AMI of the cluster or of `defaults`; empty if there is none.
+        inherited: Whether the AMI comes from `defaults`.
     """
 
     loc: Loc
@@ -35,41 +35,41 @@ class ClusterImage:
 
 
 def cluster_images(path: str | os.PathLike[str]) -> list[ClusterImage]:
-    """Read the AMIs of a rollout that is right in everything else: they may be missing or wrong.
+    """Read the AMIs of a rollout, which may be missing or invalid; everything else must be valid.
 
     Args:
-        path: The rollout file.
+        path: Rollout file.
 
     Raises:
-        FindingsError: With every other mistake of the file.
+        FindingsError: The file has other errors.
     """
     return [
         ClusterImage(
-            loc=each.loc,
-            cluster=str(each.merged["name"]),
-            region=str(each.merged["region"]),
-            profile=each.merged.get("profile"),
-            instance_type=str(each.merged["instance_type"]),
-            image_id=str(each.merged.get(IMAGE_KEY) or ""),
-            inherited=IMAGE_KEY not in each.own,
+            loc=cluster.loc,
+            cluster=str(cluster.merged["name"]),
+            region=str(cluster.merged["region"]),
+            profile=cluster.merged.get("profile"),
+            instance_type=str(cluster.merged["instance_type"]),
+            image_id=str(cluster.merged.get(IMAGE_KEY) or ""),
+            inherited=IMAGE_KEY not in cluster.own,
         )
-        for each in written_clusters(path)
+        for cluster in validated_clusters(path)
     ]
 
 
 def with_images(
     text: str, images: Sequence[ClusterImage], ids: Mapping[Loc, str], *, others: bool = False
 ) -> str:
-    """Replace AMIs in the text of a rollout file; all other text stays unchanged.
+    """Replace AMIs in the text of a rollout file, preserving all other text.
 
-    The id goes to the defaults when every cluster takes its AMI from there and all get the same; else to each cluster,
-    since an AMI belongs to one Region, and one's own to one account.
+    The AMI is set in `defaults` if all clusters inherit it and get the same one; otherwise in each cluster, since AMIs
+    are specific to a Region, and custom ones to an account.
 
     Args:
-        text: The file.
-        images: The clusters to write for, of those that `cluster_images` found in it.
-        ids: The new id for the place of each cluster.
-        others: Whether the file has more clusters, whose AMIs stay. Default: no.
+        text: Text of the file.
+        images: Clusters to update, as returned by `cluster_images`.
+        ids: New AMI ID by the location of each cluster.
+        others: Whether the file has other clusters, whose AMIs do not change. Default: no.
     """
     new = {ids[image.loc] for image in images}
     if not others and len(new) == 1 and all(image.inherited and image.image_id for image in images):

@@ -1,11 +1,11 @@
-"""Capacity of a rollout file that comes from an order of the ledger."""
+"""Capacity of a rollout file that refers to orders of the ledger."""
 
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ultracluster_stacks.config.editing.raw_clusters import read_clusters, written_clusters
+from ultracluster_stacks.config.editing.raw_clusters import read_clusters, validated_clusters
 from ultracluster_stacks.config.reading.problem import Loc
 
 __all__ = ["OrderedCapacity", "cluster_places", "ordered_capacity"]
@@ -15,20 +15,20 @@ _FIRST: Final = ("capacity",)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OrderedCapacity:
-    """Capacity of a cluster that names an order.
+    """Capacity of a cluster that refers to an order.
 
     Attributes:
-        loc: Place of the capacity in the file.
-        wave: Name of the wave of the cluster.
-        path: Path of the capacity in its cluster: ``capacity`` or ``further_capacity.0``.
+        loc: Location of the capacity in the file.
+        wave: Name of the wave.
+        path: Path of the capacity in its cluster: ``capacity`` or ``additional_capacity.0``.
         cluster: Name of the cluster.
-        region: Its Region.
-        zone_id: Its zone.
-        instance_type: Name of its instance type.
-        nodes: Most nodes from this capacity.
-        market_type: How it is bought.
+        region: Region of the cluster.
+        zone_id: Zone ID of the cluster.
+        instance_type: Name of the instance type.
+        nodes: Maximum number of nodes of this capacity.
+        market_type: Purchase option.
         order: Name of the order.
-        reservation_id: The reservation, or empty while the order is not resolved.
+        reservation_id: Reservation; empty while the order is unresolved.
     """
 
     loc: Loc
@@ -45,37 +45,39 @@ class OrderedCapacity:
 
     @property
     def gives_zone(self) -> bool:
-        """Whether the zone of the cluster follows this capacity: the first of a cluster that is not resolved yet."""
+        """Whether this capacity determines the zone of the cluster: the first one, while it is unresolved."""
         return self.path == _FIRST[0] and not self.reservation_id
 
 
 def ordered_capacity(path: str | os.PathLike[str]) -> list[OrderedCapacity]:
-    """Read what names an order, in a rollout that is right but for orders that are not resolved and AMIs.
+    """Read the capacity with orders of a rollout that is valid except for unresolved orders and AMIs.
 
     Args:
-        path: The rollout file.
+        path: Rollout file.
 
     Raises:
-        FindingsError: With every other mistake of the file.
+        FindingsError: The file has other errors.
     """
     return [
-        found for each in written_clusters(path) for found in _of_cluster(each.loc, each.wave, each.merged)
+        capacity
+        for cluster in validated_clusters(path)
+        for capacity in _of_cluster(cluster.loc, cluster.wave, cluster.merged)
     ]
 
 
 def cluster_places(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
-    """Return name and Region of every cluster of a file that `ordered_capacity` has read.
+    """Return name and Region of every cluster of a file that `ordered_capacity` accepts.
 
     Args:
-        path: The rollout file.
+        path: Rollout file.
     """
-    return [(str(each.merged["name"]), str(each.merged["region"])) for each in read_clusters(path)]
+    return [(str(cluster.merged["name"]), str(cluster.merged["region"])) for cluster in read_clusters(path)]
 
 
 def _of_cluster(loc: Loc, wave: str, cluster: Mapping[str, Any]) -> Iterator[OrderedCapacity]:
-    further = cluster.get("further_capacity") or ()
+    additional = cluster.get("additional_capacity") or ()
     places: list[tuple[Loc, Any]] = [(_FIRST, cluster.get("capacity") or {})]
-    places += [(("further_capacity", index), each) for index, each in enumerate(further)]
+    places += [(("additional_capacity", index), capacity) for index, capacity in enumerate(additional)]
     for place, capacity in places:
         if capacity.get("order"):
             yield OrderedCapacity(

@@ -1,4 +1,4 @@
-"""The clusters of a rollout file as they are written there, for commands that write AMIs or reservations beside them."""
+"""Raw clusters of a rollout file, for commands that set AMIs or reservations."""
 
 import os
 from collections.abc import Mapping
@@ -13,20 +13,20 @@ from ultracluster_stacks.config.reading.problem import Loc
 from ultracluster_stacks.config.reading.yaml_source import read_yaml
 from ultracluster_stacks.config.rules.capacity_rules import UNRESOLVED_ORDER
 
-__all__ = ["IMAGE_KEY", "WrittenCluster", "read_clusters", "written_clusters"]
+__all__ = ["IMAGE_KEY", "RawCluster", "read_clusters", "validated_clusters"]
 
 IMAGE_KEY: Final = "image_id"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class WrittenCluster:
-    """A cluster of a rollout file.
+class RawCluster:
+    """A raw cluster of a rollout file.
 
     Attributes:
-        loc: Its place in the file.
-        wave: Name of its wave.
-        own: Its own values.
-        merged: Its values with the defaults of the file.
+        loc: Location in the file.
+        wave: Name of the wave.
+        own: Values of the cluster.
+        merged: Values merged with `defaults`.
     """
 
     loc: Loc
@@ -35,43 +35,43 @@ class WrittenCluster:
     merged: Mapping[str, Any]
 
 
-def written_clusters(path: str | os.PathLike[str]) -> list[WrittenCluster]:
-    """Read the clusters of a rollout that is right but for AMIs, and for orders that are not resolved.
+def validated_clusters(path: str | os.PathLike[str]) -> list[RawCluster]:
+    """Read the clusters of a rollout that is valid except for AMIs and unresolved orders.
 
     Args:
-        path: The rollout file.
+        path: Rollout file.
 
     Raises:
-        FindingsError: With every other mistake of the file.
+        FindingsError: The file has other errors.
     """
     refuse_environment(path)
     try:
         load_rollout(path)
     except FindingsError as error:
-        others = [one for one in error.findings if not _comes_later(one)]
-        if any(one.severity is Severity.ERROR for one in others):
+        others = [finding for finding in error.findings if not _is_resolvable(finding)]
+        if any(finding.severity is Severity.ERROR for finding in others):
             raise FindingsError(others) from None
     return read_clusters(path)
 
 
-def read_clusters(path: str | os.PathLike[str]) -> list[WrittenCluster]:
-    """Read the clusters of a rollout that `written_clusters` has found right.
+def read_clusters(path: str | os.PathLike[str]) -> list[RawCluster]:
+    """Read the clusters of a rollout that `validated_clusters` accepts.
 
     Args:
-        path: The rollout file.
+        path: Rollout file.
     """
     values = read_yaml(path).values
     merged = with_defaults(values)
     return [
-        WrittenCluster(
+        RawCluster(
             loc=loc, wave=str(_at(values, loc[:2])["name"]), own=_at(values, loc), merged=_at(merged, loc)
         )
         for loc in cluster_locs(values)
     ]
 
 
-def _comes_later(finding: Finding) -> bool:
-    """Return whether a command that writes the file repairs it; an AMI depends on the Region, which an order may set."""
+def _is_resolvable(finding: Finding) -> bool:
+    """Return whether a command that edits the file fixes a finding."""
     return finding.code == UNRESOLVED_ORDER or finding.path.rpartition(".")[2] == IMAGE_KEY
 
 

@@ -1,3 +1,3 @@
-"""Loading and validating a rollout file."""
+"""Load and validate a rollout file."""
 
 __all__: list[str] = []

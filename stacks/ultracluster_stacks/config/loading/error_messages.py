@@ -1,4 +1,4 @@
-"""Translate errors of pydantic into problems with a code."""
+"""Translate pydantic errors into problems with a code."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
@@ -23,23 +23,21 @@ from ultracluster_stacks.config.reading.yaml_source import UNREADABLE
 __all__ = ["MISSING", "MOST_PROBLEMS", "TRANSLATED_TYPES", "translate", "unread_locs"]
 
 MISSING: Final = "UC1021"
-"""Code of a required value that is not given."""
+"""Code of the rule about missing required values."""
 
 MOST_PROBLEMS: Final = 1_000
-"""Most problems that are reported; a file with more is hardly a rollout, and each one takes time."""
+"""Maximum number of reported problems; a file with more is hardly a rollout."""
 
 
 def translate(
-    error: ValidationError, model: type[BaseModel], *, further_keys: Collection[str] = ()
+    error: ValidationError, model: type[BaseModel], *, additional_keys: Collection[str] = ()
 ) -> list[Problem]:
-    """Turn what pydantic found into problems.
-
-    What the YAML reader reported before is left out: the caller has it already.
+    """Return the problems of a pydantic error, except those that the YAML reader reported.
 
     Args:
-        error: What pydantic raised.
-        model: The model that was validated.
-        further_keys: Keys that the top level of the file has beside those of the model. Default: none.
+        error: Error of the validation.
+        model: Validated model.
+        additional_keys: Top-level keys that are not in the model. Default: none.
     """
     problems = []
     for details in error.errors(include_url=False)[: MOST_PROBLEMS + 1]:
@@ -48,7 +46,7 @@ def translate(
         loc = _loc(details)
         if details["type"] == "extra_forbidden":
             problems.append(
-                _unknown_key(loc, _model_at(model, loc[:-1]), further_keys if len(loc) == 1 else ())
+                _unknown_key(loc, _model_at(model, loc[:-1]), additional_keys if len(loc) == 1 else ())
             )
         elif details["type"] in RULES:
             context = details["ctx"]
@@ -67,7 +65,7 @@ def translate(
 
 
 def unread_locs(error: ValidationError) -> frozenset[Loc]:
-    """Return the places of all values that pydantic could not read."""
+    """Return the locations of all values that pydantic refused."""
     return frozenset(_loc(details) for details in error.errors(include_url=False))
 
 
@@ -83,8 +81,8 @@ def _model_at(model: type[BaseModel], loc: Loc) -> type[BaseModel]:
     return model
 
 
-def _unknown_key(loc: Loc, model: type[BaseModel], further_keys: Collection[str]) -> Problem:
-    return unknown_key(loc, (*further_keys, *model.model_fields))
+def _unknown_key(loc: Loc, model: type[BaseModel], additional_keys: Collection[str]) -> Problem:
+    return unknown_key(loc, (*additional_keys, *model.model_fields))
 
 
 _Translation = Callable[[Loc, Mapping[str, Any]], Problem]
@@ -110,9 +108,9 @@ def _expected(loc: Loc, expected: str) -> str:
 
 
 def _missing(loc: Loc, details: Mapping[str, Any]) -> Problem:
-    given = "it has no value" if details["input"] is None else "it is not given"
     name = loc[-1] if loc else "the rollout"
-    return Problem(loc=loc, code=MISSING, problem=f"{name} is required and {given}")
+    suffix = " and has no value" if details["input"] is None else ""
+    return Problem(loc=loc, code=MISSING, problem=f"{name} is required{suffix}")
 
 
 def _not_a_choice(loc: Loc, details: Mapping[str, Any]) -> Problem:
@@ -124,8 +122,8 @@ def _not_a_choice(loc: Loc, details: Mapping[str, Any]) -> Problem:
 
 
 def _untranslated(loc: Loc, details: Mapping[str, Any]) -> Problem:
-    found = wrong_type(loc, details["input"], allowed="")
-    return replace(found, problem=f"{found.problem}, which cannot be used here")
+    problem = wrong_type(loc, details["input"], allowed="")
+    return replace(problem, problem=f"{problem.problem}, which is invalid here")
 
 
 _BY_TYPE: Final[Mapping[str, _Translation]] = {
@@ -141,7 +139,7 @@ _BY_TYPE: Final[Mapping[str, _Translation]] = {
 }
 
 TRANSLATED_TYPES: Final = frozenset({*_BY_TYPE, "extra_forbidden"})
-"""Error types of pydantic that are translated; a test proves that no other can occur."""
+"""Translated pydantic error types; a test proves that no others can occur."""
 
 
 def _translation(details: ErrorDetails) -> _Translation:

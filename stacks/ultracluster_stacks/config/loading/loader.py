@@ -1,4 +1,4 @@
-"""Loading a rollout file: everything that is wrong with it at once, by file and line."""
+"""Load a rollout file and report all problems at once, with file and line."""
 
 import os
 from dataclasses import dataclass
@@ -27,18 +27,18 @@ from ultracluster_stacks.config.rules.rollout_rules import rollout_problems
 __all__ = ["LARGEST_ROLLOUT", "LoadedRollout", "SuppressedWarning", "load_rollout", "rollout_findings"]
 
 LARGEST_ROLLOUT: Final = 50_000
-"""Most values of a rollout with the defaults in each cluster; 90 clusters have about 4,000."""
+"""Maximum number of values with `defaults` merged into each cluster; 90 clusters have about 4,000."""
 
-_VALUES_OF_EMPTY_CLUSTER: Final = 20  # an empty cluster costs checks and messages too
+_VALUES_OF_EMPTY_CLUSTER: Final = 20  # an empty cluster takes time for checks and messages too
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SuppressedWarning:
-    """A warning that the file suppresses.
+    """A warning suppressed by the file.
 
     Attributes:
-        finding: The warning.
-        reason: Why it does not matter, as the file says.
+        finding: Suppressed warning.
+        reason: Reason given in the file.
     """
 
     finding: Finding
@@ -47,13 +47,13 @@ class SuppressedWarning:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LoadedRollout:
-    """A rollout that was read from a file.
+    """A rollout read from a file.
 
     Attributes:
-        config: The rollout, with the defaults of the file merged into each cluster.
-        warnings: What is legal but doubtful, in file order.
-        suppressed: What is doubtful and suppressed by the file. Default: nothing.
-        source: The file, as it was given.
+        config: Rollout, with `defaults` merged into each cluster.
+        warnings: Warnings in file order.
+        suppressed: Warnings suppressed by the file. Default: none.
+        source: Path of the file.
     """
 
     config: RolloutConfig
@@ -63,16 +63,16 @@ class LoadedRollout:
 
 
 def load_rollout(path: str | os.PathLike[str]) -> LoadedRollout:
-    """Read a rollout file and check it against the catalogue. Needs no AWS account and no network.
+    """Load and validate a rollout file, without an AWS account or network.
 
     Args:
-        path: A regular YAML file of at most 256 KiB, or an environment file with the `base` that it names.
+        path: Rollout file in YAML of at most 256 KiB, or an environment file.
 
     Returns:
-        The rollout and the warnings.
+        Rollout with warnings.
 
     Raises:
-        FindingsError: The file is wrong; it holds every problem that was seen, warnings too, in file order.
+        FindingsError: The file is invalid; contains all errors and warnings in file order.
     """
     source = read_rollout(path)
     _check_size(source)
@@ -94,10 +94,10 @@ def load_rollout(path: str | os.PathLike[str]) -> LoadedRollout:
 
 
 def rollout_findings(path: str | os.PathLike[str]) -> tuple[Finding, ...]:
-    """Find what is wrong or doubtful about a rollout file, without stopping at it.
+    """Return the errors and warnings of a rollout file without raising them.
 
     Args:
-        path: A rollout file.
+        path: Rollout file.
     """
     try:
         return load_rollout(path).warnings
@@ -106,30 +106,30 @@ def rollout_findings(path: str | os.PathLike[str]) -> tuple[Finding, ...]:
 
 
 def _check_size(source: YamlSource) -> None:
-    """Refuse what small files can grow to, since `defaults` are copied into each cluster."""
+    """Limit the size after merging, since `defaults` are copied into each cluster."""
     inherited = sum(loc[:1] == ("defaults",) for loc in source.lines)
     clusters = len(cluster_locs(source.values))
     size = len(source.lines) + clusters * (inherited + _VALUES_OF_EMPTY_CLUSTER)
     if size > LARGEST_ROLLOUT:
         problem = (
-            f"got {clusters:,} clusters with {inherited:,} values under defaults, {size:,} values in all"
+            f"got {clusters:,} clusters with {inherited:,} values under defaults, {size:,} values in total"
         )
         allowed = f"at most {LARGEST_ROLLOUT:,} values"
-        remedy = "Divide the rollout into several files"
+        remedy = "Split the rollout into several files"
         raise FindingsError(
             [Finding(code="UC1018", problem=problem, allowed=allowed, remedy=remedy, location=source.name)]
         )
 
 
 def _validate(source: YamlSource) -> tuple[RolloutConfig | None, RolloutConfig, list[Problem]]:
-    """Return the rollout or None, the part of it that can be read, and all problems."""
+    """Return the rollout or None if invalid, its readable part, and all problems."""
     values = with_defaults(source.values)
     problems = _defaults_problems(source.values)
     config: RolloutConfig | None = None
     try:
         config = readable = RolloutConfig.model_validate(values)
     except ValidationError as error:
-        problems += translate(error, RolloutConfig, further_keys=("defaults",))
+        problems += translate(error, RolloutConfig, additional_keys=("defaults",))
         readable = partial_model(RolloutConfig, values, unread_locs(error))
     for loc, cluster in readable.located_clusters():
         problems += (problem.under(loc) for problem in cluster_problems(cluster))
@@ -137,7 +137,7 @@ def _validate(source: YamlSource) -> tuple[RolloutConfig | None, RolloutConfig, 
 
 
 def _defaults_problems(values: dict[str, Any]) -> list[Problem]:
-    """Check the defaults by themselves: clusters may override all of them, or there may be no clusters."""
+    """Validate `defaults` separately: clusters may override all of them, or there may be no clusters."""
     defaults = values.get("defaults", {})
     if defaults is UNREADABLE:
         return []
@@ -149,7 +149,7 @@ def _defaults_problems(values: dict[str, Any]) -> list[Problem]:
         problems = translate(error, ClusterConfig)
     else:
         problems = []
-    # What is not given here, each cluster gives.
+    # Clusters provide required values that are missing here.
     return [
         problem.under(("defaults",))
         for problem in problems
@@ -159,8 +159,8 @@ def _defaults_problems(values: dict[str, Any]) -> list[Problem]:
 
 def _findings(source: YamlSource, problems: list[Problem]) -> tuple[Finding, ...]:
     if len(problems) > MOST_PROBLEMS:
-        shown_first = sorted(problems, key=lambda each: _line(source, each))[: MOST_PROBLEMS - 1]
-        return (*_findings(source, shown_first), _too_many(source))
+        first_problems = sorted(problems, key=lambda problem: _line(source, problem))[: MOST_PROBLEMS - 1]
+        return (*_findings(source, first_problems), _too_many(source))
     located: dict[Finding, int] = {}
     for problem in problems:
         loc = origin(source.values, problem.loc)
@@ -177,7 +177,7 @@ def _line(source: YamlSource, problem: Problem) -> int:
 def _too_many(source: YamlSource) -> Finding:
     return Finding(
         code="UC1031",
-        problem=f"there are more than {MOST_PROBLEMS - 1:,} problems, of which the first are shown",
-        remedy="Check that this is a rollout file, or mend these and look again",
+        problem=f"the file has more than {MOST_PROBLEMS - 1:,} problems; only the first are shown",
+        remedy="Check that this is a rollout file, or fix these problems and validate again",
         location=source.name,
     )

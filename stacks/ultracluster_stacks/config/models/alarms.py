@@ -1,4 +1,4 @@
-"""`alarms` of a cluster: whom they tell, and where they go off."""
+"""`alarms` of a cluster: recipients and thresholds."""
 
 from typing import Annotated, Final
 
@@ -29,51 +29,54 @@ def _threshold(name: str) -> Between:
 
 
 class AlarmsConfig(ConfigModel):
-    """Alarms with what to do, and with them the metrics of every node, a function that watches the cluster, and a dashboard."""
+    """Alarms with remedies, with the metrics of all nodes, a function that watches the cluster, and a dashboard."""
 
     emails: tuple[
         Annotated[str, EMAIL],
         ...,
     ] = Field(
-        default=(), description="Addresses that a new SNS topic tells; each is asked first. Default: none."
+        default=(),
+        description="Email addresses to subscribe to a new SNS topic; each must confirm. Default: none.",
     )
     topic_arn: Annotated[str, TOPIC_ARN] | None = Field(
         default=None,
-        description="SNS topic to tell, whose policy lets CloudWatch publish. Default: a new one.",
+        description="ARN of an existing SNS topic, whose policy lets CloudWatch publish. Default: a new topic.",
     )
     dashboard: bool = Field(
-        default=True, description="Whether there is a dashboard of the cluster. Default: yes."
+        default=True, description="Whether to create a CloudWatch dashboard of the cluster. Default: yes."
     )
     idle_percent: Annotated[int, _threshold("idle_percent")] = Field(
         default=_DEFAULTS.idle_percent,
-        description="NeuronCore utilisation of a node below which it is idle, in percent.",
+        description="NeuronCore utilization below which a node counts as idle, in percent.",
     )
     idle_minutes: Annotated[int, _threshold("idle_minutes")] = Field(
-        default=_DEFAULTS.idle_minutes, description="How long nodes may be idle or missing in paid capacity."
+        default=_DEFAULTS.idle_minutes,
+        description="Minutes that nodes may be idle or missing in paid capacity.",
     )
     drain_minutes: Annotated[int, _threshold("drain_minutes")] = Field(
         default=_DEFAULTS.drain_minutes,
-        description="How long before the drain of a Capacity Block people are told.",
+        description="Minutes before the drain of a Capacity Block at which to notify.",
     )
     wait_minutes: Annotated[int, _threshold("wait_minutes")] = Field(
-        default=_DEFAULTS.wait_minutes, description="How long a job that could run may wait."
+        default=_DEFAULTS.wait_minutes, description="Minutes that a job that could run may wait."
     )
     collective_percent: Annotated[int, _threshold("collective_percent")] = Field(
-        default=_DEFAULTS.collective_percent, description="Share of a step in collectives, in percent."
+        default=_DEFAULTS.collective_percent,
+        description="Share of a training step spent in collectives, in percent.",
     )
     stalled_steps: Annotated[int, _threshold("stalled_steps")] = Field(
         default=_DEFAULTS.stalled_steps,
-        description="Time without a step, as a multiple of the median step; five minutes at least.",
+        description="Time without a training step, as a multiple of the median step; at least five minutes.",
     )
     free_percent: Annotated[int, _threshold("free_percent")] = Field(
-        default=_DEFAULTS.free_percent, description="Free part of the file system, in percent."
+        default=_DEFAULTS.free_percent, description="Free space of the file system, in percent."
     )
     cache_misses: Annotated[int, _threshold("cache_misses")] = Field(
         default=_DEFAULTS.cache_misses,
-        description="Graphs that are compiled within 15 minutes while nodes run.",
+        description="Graphs compiled within 15 minutes while nodes run.",
     )
 
     @property
     def thresholds(self) -> AlarmThresholds:
-        """The thresholds."""
+        """Thresholds for the constructs."""
         return AlarmThresholds(**{name: getattr(self, name) for name in THRESHOLD_BOUNDS})

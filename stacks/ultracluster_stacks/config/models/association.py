@@ -1,4 +1,4 @@
-"""`associations` of a file system: folders that are joined with S3."""
+"""`associations` of a file system: directories linked to S3."""
 
 from typing import Annotated, Literal
 
@@ -14,9 +14,9 @@ _Event = Literal["NEW", "CHANGED", "DELETED"]
 
 
 class AssociationConfig(ConfigModel):
-    """A data repository association: a folder of the file system, joined with a bucket or a prefix of one."""
+    """A data repository association: a directory of the file system linked to a bucket or prefix."""
 
-    file_system_path: str = Field(description="The folder, such as /datasets.")
+    file_system_path: str = Field(description="Directory of the file system, such as /datasets.")
     data_repository_path: Annotated[
         str,
         Form(
@@ -24,22 +24,22 @@ class AssociationConfig(ConfigModel):
             pattern=r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:/[^\x00-\x1f\x7f]*)?",
             allowed="s3://BUCKET or s3://BUCKET/PREFIX/",
         ),
-    ] = Field(description="An existing bucket and prefix, such as s3://my-bucket/c4/.")
+    ] = Field(description="Existing bucket and prefix, such as s3://my-bucket/c4/.")
     import_events: tuple[_Event, ...] = Field(
         default=("NEW", "CHANGED"),
-        description="What is carried from S3 to the folder by itself. A bucket in another Region takes none.",
+        description="Changes in S3 that are imported automatically. Must be empty for a bucket in another Region.",
     )
     export_events: tuple[_Event, ...] = Field(
         default=("NEW", "CHANGED"),
-        description="What is carried from the folder to S3 by itself. With `DELETED`, an rm on Lustre deletes the object.",
+        description="Changes in the directory that are exported to S3 automatically. With `DELETED`, rm on Lustre deletes the object.",
     )
     import_existing: bool = Field(
-        default=True, description="Whether the objects that are there at the start are listed in the folder."
+        default=True, description="Whether to import the metadata of objects that exist at creation."
     )
 
     @property
     def association(self) -> DataRepositoryAssociation:
-        """The association as it is asked of FSx."""
+        """The association for the constructs."""
         return DataRepositoryAssociation(
             file_system_path=self.file_system_path,
             data_repository_path=self.data_repository_path,

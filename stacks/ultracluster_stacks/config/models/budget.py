@@ -1,4 +1,4 @@
-"""`budget` of a cluster: who is told of what it costs, and when its queues are closed."""
+"""`budget` of a cluster: notifications of its cost, and when its queues are closed."""
 
 from typing import Annotated
 
@@ -23,30 +23,30 @@ _TopicArn = Annotated[
 
 
 class BudgetConfig(ConfigModel):
-    """A monthly budget of AWS Budgets over all that carries the tag of the cluster, in its Region."""
+    """A monthly budget of AWS Budgets for everything with the cluster's tag in its Region."""
 
     monthly_usd: Annotated[int, Between(code="UC6360", least=1, most=10_000_000_000)] = Field(
-        description="Limit of a month in US dollars. A Capacity Block is on the bill of the month in which it was bought."
+        description="Monthly limit in US dollars. A Capacity Block is billed in the month of its purchase."
     )
     emails: tuple[str, ...] = Field(
-        default=(), description="Mail addresses that are told, up to 10. Default: none."
+        default=(), description="Email addresses to notify, up to 10. Default: none."
     )
     topic_arn: _TopicArn | None = Field(
         default=None,
-        description="ARN of an SNS topic that is told; its policy must let budgets.amazonaws.com publish. Default: a new "
-        "one, without subscribers.",
+        description="ARN of an SNS topic to notify; its policy must let budgets.amazonaws.com publish. Default: a new "
+        "topic without subscribers.",
     )
     actual_percents: tuple[_Percent, ...] = Field(
         default=(50, 80, 100),
-        description="When people are told of what was spent, in percent of the limit. Default: 50, 80 and 100.",
+        description="Actual cost at which to notify, in percent of the limit. Default: 50, 80 and 100.",
     )
     forecast_percents: tuple[_Percent, ...] = Field(
         default=(100,),
-        description="When people are told of what AWS forecasts for the end of the month, in percent. Default: 100.",
+        description="Forecast cost of the month at which to notify, in percent of the limit. Default: 100.",
     )
     close_queues_at_percent: _Percent | None = Field(
         default=None,
-        description="When the queues of the cluster take no new jobs any more, in percent of the limit that was spent. "
-        "Running jobs go on and write their checkpoints; only a person opens the queues again. Default: never, because "
-        "a Capacity Block is paid whether its queue is open or not.",
+        description="Actual cost at which the queues of the cluster stop accepting jobs, in percent of the limit. Running "
+        "jobs continue; the queues must be reopened manually. Default: never, because a Capacity Block is paid for whether "
+        "its queue is open or not.",
     )

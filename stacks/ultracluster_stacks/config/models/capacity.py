@@ -1,4 +1,4 @@
-"""`capacity` of a cluster: how its instances are bought and which reservation they run in."""
+"""`capacity` of a cluster: how its instances are bought, and the reservation that they run in."""
 
 import re
 from datetime import UTC, datetime
@@ -13,24 +13,24 @@ from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import Name, placement_group_name
 from ultracluster_stacks.config.reading.problem import shown
 
-__all__ = ["CapacityConfig", "FurtherCapacityConfig", "NodeCount"]
+__all__ = ["AdditionalCapacityConfig", "CapacityConfig", "NodeCount"]
 
 NodeCount = Annotated[int, Between(code="UC4101", least=1, most=MOST_NODES)]
-"""Most nodes at one time."""
+"""Maximum number of nodes at a time."""
 
 _UTC_TIME: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(?::[0-9]{2})?Z"
 
 
 def _explain_reservation_id(value: str) -> str:
     if value.startswith("cb-"):
-        return "cb- is an offering (a quote) or a block; give the reservation that was bought with it, cr-"
+        return "cb- is an offering or a block; use its Capacity Reservation, cr-"
     if value.startswith("cbr-"):
-        return "cbr- is the id of a Capacity Block; give the id of its Capacity Reservation, cr-"
+        return "cbr- is a Capacity Block ID; use the ID of its Capacity Reservation, cr-"
     if value.startswith("arn:"):
-        return "Give the last part of the ARN, without what stands before the slash"
+        return "Use only the part of the ARN after the slash"
     if re.fullmatch(r"cr-[0-9a-f]{8}", value):
-        return "This has 8 hexadecimal digits"
-    return "See the reservation's id in `aws ec2 describe-capacity-reservations`"
+        return "This ID has 8 hexadecimal digits"
+    return "Run `aws ec2 describe-capacity-reservations` to find the ID"
 
 
 def _read_utc(value: Any) -> Any:
@@ -43,13 +43,13 @@ def _read_utc(value: Any) -> Any:
         try:
             return datetime.fromisoformat(text)
         except ValueError:
-            remedy = "There is no such day or time"
+            remedy = "This date or time does not exist"
     elif re.fullmatch(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", text):
         remedy = "Add the time and Z"
     elif re.fullmatch(r"[0-9-]{10}[T ][0-9:.]+", text):
-        remedy = "Write T between day and time, and Z at the end when it is UTC"
+        remedy = "Write T between date and time, and Z at the end if it is UTC"
     else:
-        remedy = "Convert it to UTC; Capacity Blocks start and end by UTC"
+        remedy = "Convert it to UTC"
     raise refusal(
         code="UC4111",
         problem=f"got {shown(text)}",
@@ -66,13 +66,13 @@ _Utc = Annotated[
 
 
 class CapacityConfig(ConfigModel):
-    """How the instances of a cluster are bought. Nothing is bought by a deployment."""
+    """How the instances of a cluster are bought. A deployment never buys anything."""
 
     market_type: Literal["capacity-block", "on-demand", "spot"] = Field(
         default="capacity-block",
-        description="`capacity-block`: the instances run in a Capacity Block that was bought before. "
-        "`on-demand`: they run on demand, in On-Demand Capacity Reservations if `reservation_id` or "
-        "`resource_group_arn` names them. `spot`: EC2 takes them back with two minutes' notice; for jobs of one node.",
+        description="`capacity-block`: the instances run in a Capacity Block that was bought beforehand. "
+        "`on-demand`: On-Demand Instances, in On-Demand Capacity Reservations with `reservation_id` or "
+        "`resource_group_arn`. `spot`: Spot Instances, interrupted with two minutes' notice; single-node jobs only.",
     )
     reservation_id: (
         Annotated[
@@ -87,7 +87,7 @@ class CapacityConfig(ConfigModel):
         | None
     ) = Field(
         default=None,
-        description="Id of the Capacity Reservation, also that of a Capacity Block: cr- and 17 hexadecimal "
+        description="ID of the Capacity Reservation, also of a Capacity Block: cr- and 17 hexadecimal "
         "digits. Required for `capacity-block`.",
     )
     order: (
@@ -96,22 +96,22 @@ class CapacityConfig(ConfigModel):
             Form(
                 code="UC2223",
                 pattern=r"[a-z][a-z0-9-]{1,47}",
-                allowed="the name of an order in the ledger: 2 to 48 of a-z, 0-9 and -, a letter first",
+                allowed="the name of an order in the ledger: 2 to 48 of a-z, 0-9 and -, starting with a letter",
             ),
         ]
         | None
     ) = Field(
         default=None,
-        description="Name of the order that buys it, in place of `reservation_id`: once it is bought, `ultracluster capacity "
-        "resolve --write` writes reservation, zone, start and end beside it. Default: none.",
+        description="Name of the order that buys the capacity, instead of `reservation_id`. After the purchase, `ultracluster capacity "
+        "resolve --write` adds reservation, zone, start and end. Default: none.",
     )
     start: _Utc | None = Field(
-        default=None, description="When the capacity starts: ISO 8601 in UTC, in quotes. Default: not known."
+        default=None, description="Start of the capacity: ISO 8601 in UTC, in quotes. Default: unknown."
     )
     end: _Utc | None = Field(
         default=None,
-        description="When the capacity ends: ISO 8601 in UTC, in quotes; 11:30 for a Capacity Block. "
-        "Default: not known.",
+        description="End of the capacity: ISO 8601 in UTC, in quotes; 11:30 for a Capacity Block. "
+        "Default: unknown.",
     )
     resource_group_arn: (
         Annotated[
@@ -125,31 +125,31 @@ class CapacityConfig(ConfigModel):
         | None
     ) = Field(
         default=None,
-        description="ARN of a resource group of On-Demand Capacity Reservations, in place of `reservation_id`: the "
-        "instances run in whichever of them has room, and nowhere else. Default: none.",
+        description="ARN of a resource group of On-Demand Capacity Reservations, instead of `reservation_id`. "
+        "Instances launch only into reservations of the group. Default: none.",
     )
     placement_group: (
         Annotated[str, placement_group_name("the name of an existing cluster placement group")] | None
     ) = Field(
         default=None,
-        description="Name of the cluster placement group that the On-Demand Capacity Reservation was made inside. "
-        "Default: it was made outside any group.",
+        description="Name of the cluster placement group of the On-Demand Capacity Reservation. "
+        "Default: the reservation has none.",
     )
     max_nodes: NodeCount | None = Field(
         default=None,
-        description="Most nodes from this capacity at one time, 1 to 1,000. Default: the `nodes` of the cluster.",
+        description="Maximum number of nodes in this capacity, 1 to 1,000. Default: `nodes` of the cluster.",
     )
     max_price_percent: Annotated[int, Between(code="UC4125", least=1, most=100)] | None = Field(
         default=None,
-        description="For `spot`: the most that an instance may cost, in percent of the on-demand price. Default: 100.",
+        description="For `spot`: maximum price, in percent of the On-Demand price. Default: 100.",
     )
 
 
-class FurtherCapacityConfig(CapacityConfig):
-    """More capacity of a cluster, for when what stands before it has no room."""
+class AdditionalCapacityConfig(CapacityConfig):
+    """Capacity used when the capacity before it in the list is full."""
 
     name: Name = Field(
-        description="Name of this capacity, once in a cluster. It can be moved in the list, but a new name replaces its "
+        description="Name of this capacity, unique in the cluster. Its position in the list can change; another name replaces its "
         "compute environment."
     )
     market_type: Literal["capacity-block", "on-demand", "spot"] = Field(

@@ -12,18 +12,18 @@ from ultracluster_rules.machines import get_instance_type
 from ultracluster_stacks.config.models.alarms import AlarmsConfig
 from ultracluster_stacks.config.models.buckets import CheckpointsConfig, DatasetConfig
 from ultracluster_stacks.config.models.budget import BudgetConfig
-from ultracluster_stacks.config.models.capacity import CapacityConfig, FurtherCapacityConfig, NodeCount
+from ultracluster_stacks.config.models.capacity import AdditionalCapacityConfig, CapacityConfig, NodeCount
 from ultracluster_stacks.config.models.compile_cache import CompileCacheConfig
 from ultracluster_stacks.config.models.constraints import Form
 from ultracluster_stacks.config.models.file_system import FileSystemConfig
 from ultracluster_stacks.config.models.job import JobConfig
 from ultracluster_stacks.config.models.keys import KeyArn
-from ultracluster_stacks.config.models.machine import InstanceTypeName, OwnInstanceType
+from ultracluster_stacks.config.models.machine import CustomInstanceType, InstanceTypeName
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import Name
 from ultracluster_stacks.config.models.network import NetworkConfig
 from ultracluster_stacks.config.models.permissions import PolicyRef, RolePathText
-from ultracluster_stacks.config.models.queue import FurtherQueueConfig, QueueConfig
+from ultracluster_stacks.config.models.queue import AdditionalQueueConfig, QueueConfig
 from ultracluster_stacks.config.models.suppression import Suppress
 from ultracluster_stacks.config.models.tags import Tags
 from ultracluster_stacks.config.reading.did_you_mean import suggestion
@@ -31,7 +31,7 @@ from ultracluster_stacks.config.reading.problem import Loc
 
 __all__ = ["ClusterConfig"]
 
-# Partitions are opaque to us: any Region of theirs is taken, with a warning (UC2103).
+# The catalogue has no Regions of other partitions: all are accepted, with a warning (UC2103).
 _OTHER_PARTITIONS: Final = r"(?:cn|us-gov|us-iso[a-z]?|eu-isoe|eusc)-[a-z]+(?:-[a-z]+)?-[0-9]"
 
 
@@ -42,8 +42,8 @@ def _explain_region(value: str) -> str:
 def _explain_zone_id(value: str) -> str:
     if value[:-1].strip().lower() in REGIONS:
         return (
-            "This is a zone name, whose letter means another zone in each account; "
-            "`aws ec2 describe-availability-zones` shows its zone id"
+            "This is a zone name, which maps to a different zone in each account; "
+            "`aws ec2 describe-availability-zones` shows its zone ID"
         )
     return ""
 
@@ -54,14 +54,16 @@ def _explain_account(value: str) -> str:
 
 def _explain_image_id(value: str) -> str:
     if value in {"latest", "recommended"} or value.startswith(("/aws/", "resolve:")):
-        return "An AMI is pinned, because one that moves replaces the fleet at any deployment"
+        return "Pin the AMI: one that changes replaces all nodes at any deployment"
     return ""
 
 
 class ClusterConfig(ConfigModel):
     """One UltraCluster: nodes of one type in one zone, with their network, file system and jobs."""
 
-    name: Name = Field(description="Name of the cluster, once in a Region: lower case, digits and hyphens.")
+    name: Name = Field(
+        description="Name of the cluster, unique in its Region: lower case letters, digits and hyphens."
+    )
     region: Annotated[
         str,
         Form(
@@ -84,7 +86,7 @@ class ClusterConfig(ConfigModel):
         | None
     ) = Field(
         default=None,
-        description="Account to deploy to: 12 digits in quotes. Default: the account of the credentials.",
+        description="AWS account ID: 12 digits in quotes. Default: the account of the credentials.",
     )
     profile: (
         Annotated[
@@ -92,48 +94,48 @@ class ClusterConfig(ConfigModel):
             Form(
                 code="UC2230",
                 pattern=r"[A-Za-z0-9_][A-Za-z0-9_.@+/-]{0,127}",
-                allowed="the name of a profile of the AWS configuration, such as production",
+                allowed="the name of an AWS CLI profile, such as production",
             ),
         ]
         | None
     ) = Field(
         default=None,
-        description="Profile of the AWS configuration with which `plan`, `preflight`, `deploy`, `rollout`, `ami resolve`, "
-        "`advise` and `cost actual` reach the account of the cluster. It is in no template. Default: the credentials of the shell.",
+        description="AWS CLI profile that `plan`, `preflight`, `deploy`, `rollout`, `ami resolve`, `advise` and `cost actual` use "
+        "for the account of the cluster. Not part of templates. Default: the credentials of the shell.",
     )
     permissions_boundary: PolicyRef | None = Field(
         default=None,
-        description="Policy of the account that bounds what every role of the cluster may do: its name or its ARN. Default: none.",
+        description="Name or ARN of the policy that is the permissions boundary of all roles of the cluster. Default: none.",
     )
     role_path: RolePathText | None = Field(
         default=None,
-        description="IAM path of the roles and instance profiles of the cluster, such as /training/. Another path in an existing "
-        "deployment replaces them, and the nodes with them. Default: /.",
+        description="IAM path of the roles and instance profiles of the cluster, such as /training/. Changing it replaces them and "
+        "the nodes. Default: /.",
     )
     kms_key_arn: KeyArn | None = Field(
         default=None,
-        description="ARN of the KMS key of everything new that has no `kms_key_arn` of its own: buckets, file system, root volumes, logs "
-        "and topics. Its policy must let the services use it (docs/security.md). In an existing deployment it replaces the file "
-        "system. Default: keys of AWS.",
+        description="ARN of the KMS key for all new buckets, file systems, root volumes, log groups and topics without their own "
+        "`kms_key_arn`. Its policy must allow the services to use it (docs/security.md). Changing it replaces the file "
+        "system. Default: AWS managed keys.",
     )
     zone_id: Annotated[
         str,
         Form(
             code="UC3101",
             pattern=ZONE_ID,
-            allowed="a zone id, such as use2-az3",
+            allowed="a zone ID, such as use2-az3",
             explain=_explain_zone_id,
         ),
-    ] = Field(description="Zone id of the Availability Zone of the capacity, such as use2-az3.")
-    own_instance_type: OwnInstanceType | None = Field(
+    ] = Field(description="Zone ID of the Availability Zone of the capacity, such as use2-az3.")
+    custom_instance_type: CustomInstanceType | None = Field(
         default=None,
-        description="Figures of an instance type that this project does not know yet, or knows less well. They replace "
-        "those of the catalogue, with a warning. Default: those of the catalogue.",
+        description="Properties of an instance type that the catalogue lacks or that override it, with a warning. "
+        "Default: those of the catalogue.",
     )
     instance_type: InstanceTypeName = Field(description="Instance type of the nodes, such as trn2.48xlarge.")
     nodes: NodeCount = Field(
-        description="Most nodes at one time, 1 to 1,000; 64 in a Capacity Block. With `further_capacity`: from each of "
-        "them that has no `max_nodes`."
+        description="Maximum number of nodes, 1 to 1,000; 64 in a Capacity Block. With `additional_capacity`: per capacity "
+        "without `max_nodes`."
     )
     image_id: Annotated[
         str,
@@ -143,85 +145,88 @@ class ClusterConfig(ConfigModel):
             allowed="ami- and 17 hexadecimal digits in lower case, such as ami-0123456789abcdef0",
             explain=_explain_image_id,
         ),
-    ] = Field(description="AMI of the nodes, pinned by its id, which is another in each Region.")
+    ] = Field(description="AMI ID of the nodes, specific to the Region.")
     capacity: CapacityConfig = Field(
-        default_factory=CapacityConfig.model_construct, description="How the instances are bought."
+        default_factory=CapacityConfig.model_construct,
+        description="How the instances are bought. Default: Capacity Blocks.",
     )
-    further_capacity: tuple[FurtherCapacityConfig, ...] = Field(
+    additional_capacity: tuple[AdditionalCapacityConfig, ...] = Field(
         default=(),
-        description="More capacity in order of preference, for when `capacity` has no room: each with its own compute "
-        "environment. A multi-node job goes on to it only when what stands before is closed or too small. "
+        description="Capacity to use when `capacity` is full, in order of preference, each with its own compute "
+        "environment. Multi-node jobs use it only if the capacity before it is closed or too small. "
         "Default: none.",
     )
     queue: QueueConfig = Field(
         default_factory=QueueConfig.model_construct,
-        description="The queue of the cluster: priority, shares, limits.",
+        description="Priority, shares and limits of the cluster's own job queue.",
     )
-    further_queues: tuple[FurtherQueueConfig, ...] = Field(
-        default=(), description="More queues over the same nodes. Default: none."
+    additional_queues: tuple[AdditionalQueueConfig, ...] = Field(
+        default=(), description="More job queues for the same nodes. Default: none."
     )
     network: NetworkConfig = Field(
-        default_factory=NetworkConfig.model_construct, description="Addresses and network interfaces."
+        default_factory=NetworkConfig.model_construct, description="VPC, subnet and network interfaces."
     )
     scratch_path: str | None = Field(
         default=None,
-        description="Where the instance-store disks of a node are mounted as one, on the node and in its jobs, such as "
-        "/scratch. What is on them is lost with the node. The AMI must hold mdadm. Default: they are left as they are.",
+        description="Path at which the instance-store disks are mounted as one volume, on the node and in its jobs, such as "
+        "/scratch. The data is lost with the node. The AMI must include mdadm. Default: not mounted.",
     )
     file_system: FileSystemConfig = Field(
         default_factory=FileSystemConfig.model_construct, description="The FSx for Lustre file system."
     )
     checkpoints: CheckpointsConfig = Field(
-        default_factory=CheckpointsConfig.model_construct, description="The bucket of the checkpoints."
+        default_factory=CheckpointsConfig.model_construct, description="The checkpoint bucket."
     )
     datasets: tuple[DatasetConfig, ...] = Field(
-        default=(), description="Buckets with training data, which the jobs may read."
+        default=(), description="Buckets with training data that jobs can read. Default: none."
     )
     compile_cache: CompileCacheConfig = Field(
         default_factory=CompileCacheConfig.model_construct,
-        description="Where compiled graphs are kept, and for how long.",
+        description="Storage and expiration of compiled graphs.",
     )
-    jobs: tuple[JobConfig, ...] = Field(default=(), description="The job definitions of the cluster.")
+    jobs: tuple[JobConfig, ...] = Field(
+        default=(), description="Job definitions of the cluster. Default: none."
+    )
     budget: BudgetConfig | None = Field(
         default=None, description="The monthly budget of the cluster. Default: none."
     )
     alarms: AlarmsConfig | None = Field(
         default=None,
-        description="Alarms, and with them the metrics of nodes, queue and paid capacity, and a dashboard. Default: nobody looks.",
+        description="Alarm recipients and thresholds. Default: no alarms.",
     )
     tags: Tags = Field(
         default_factory=dict,
-        description="Tags of every resource of the cluster, up to 40.",
+        description="Tags of all resources of the cluster, up to 40. Default: none.",
     )
 
     suppress: Suppress = Field(
         default_factory=dict,
-        description="Warnings that do not matter here: the code of each and the reason. They are not shown, by no "
-        "command; `ultracluster validate --json` lists them. Default: none.",
+        description="Codes of warnings to hide, each with the reason; `ultracluster validate --json` still lists them. "
+        "Default: none.",
     )
 
     @property
     def stage(self) -> str:
-        """Name of its CDK stage, such as ``training-us-east-2``, which is unique in the rollout."""
+        """Name of the CDK stage, such as ``training-us-east-2``, unique in the rollout."""
         return f"{self.name}-{self.region}"
 
     @property
     def machine(self) -> InstanceType:
-        """The instance type of the nodes, from the catalogue or from `own_instance_type`."""
-        own = self.own_instance_type
+        """The instance type of the nodes, from the catalogue or from `custom_instance_type`."""
+        own = self.custom_instance_type
         return get_instance_type(self.instance_type if own is None else own.entry(self.instance_type))
 
     def sources(self) -> Iterator[tuple[Loc, CapacityConfig]]:
-        """Iterate over all capacity in order of preference, each with its place in the cluster."""
+        """Iterate over all capacity in order of preference, with the location of each in the cluster."""
         yield ("capacity",), self.capacity
-        for index, capacity in enumerate(self.further_capacity):
-            yield ("further_capacity", index), capacity
+        for index, capacity in enumerate(self.additional_capacity):
+            yield ("additional_capacity", index), capacity
 
     @property
     def most_nodes(self) -> int:
-        """The most nodes at one time, from all capacity together."""
+        """Maximum number of nodes of all capacity together."""
         return sum(self.nodes_from(capacity) for _, capacity in self.sources())
 
     def nodes_from(self, capacity: CapacityConfig) -> int:
-        """Return the most nodes at one time from one capacity of the cluster."""
+        """Return the maximum number of nodes of one capacity of the cluster."""
         return capacity.max_nodes or self.nodes

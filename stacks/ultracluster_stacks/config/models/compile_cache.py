@@ -1,4 +1,4 @@
-"""`compile_cache` of a cluster: where compiled graphs are kept, and for how long."""
+"""`compile_cache` of a cluster: storage and expiration of compiled graphs."""
 
 from typing import Annotated
 
@@ -22,30 +22,30 @@ _Version = Annotated[
 
 
 class CompileCacheConfig(ConfigModel):
-    """A bucket for torch-neuronx and JAX, or folders of the file system for TorchNeuron and vLLM."""
+    """A bucket for torch-neuronx and JAX, or directories of the file system for TorchNeuron and vLLM."""
 
     on_file_system: bool = Field(
         default=False,
-        description="Whether it is on the file system, which TorchNeuron and vLLM need; they cannot read S3.",
+        description="Whether to use the file system, which TorchNeuron and vLLM require, instead of S3.",
     )
     expire_after_days: _Days | None = Field(
-        default=None, description="Days after which an entry of the bucket is removed. Default: never."
+        default=None, description="Days after which entries of the bucket expire. Default: never."
     )
     expire_compilers: dict[_Version, _Days] = Field(
         default_factory=dict,
-        description='The same for single versions of neuronx-cc that nobody runs any more, such as {"2.19": 30}.',
+        description='Days after which entries of retired versions of neuronx-cc expire, such as {"2.19": 30}.',
     )
     versioned: bool = Field(
         default=False,
-        description="Whether the bucket keeps replaced entries for a week, which it needs to take copies of a cache in "
-        "another Region. Cannot be taken back. Default: only with `replicate_to`.",
+        description="Whether to keep noncurrent entries for a week, which replication to this bucket requires. "
+        "Cannot be undone. Default: only with `replicate_to`.",
     )
     replicate_to: tuple[BucketName, ...] = Field(
         default=(),
-        description="Buckets of versioned caches in other Regions of the same account that S3 copies each new entry to. "
-        "What is removed here stays there. Default: none.",
+        description="Buckets of versioned caches in other Regions of the same account to replicate new entries to. "
+        "Deletions are not replicated. Default: none.",
     )
     request_metrics: bool = Field(
         default=False,
-        description="Whether S3 counts hits and misses; costs what custom metrics of CloudWatch cost.",
+        description="Whether S3 counts hits and misses; billed as CloudWatch custom metrics.",
     )

@@ -16,18 +16,17 @@ __all__ = ["Between", "Form", "Known", "NotEmpty", "refusal", "refusal_of", "res
 
 
 def refusal(*, code: str, problem: str, allowed: str = "", remedy: str = "") -> PydanticCustomError:
-    """Return the error for pydantic: its type is the code of the rule, its context holds the parts of the finding."""
+    """Return a pydantic error whose type is the rule's code and whose context has the parts of the finding."""
     parts = {"problem": problem, "allowed": allowed, "remedy": remedy}
     text = str(Finding(code=code, **parts)).removeprefix(f"{code}: ")
     return PydanticCustomError(code, "{text}", parts | {"text": text})
 
 
-def refusal_of(found: Finding | Problem) -> PydanticCustomError:
-    """Return the error for a finding of a rule that is stated elsewhere."""
-    return refusal(code=found.code, problem=found.problem, allowed=found.allowed, remedy=found.remedy)
+def refusal_of(finding: Finding | Problem) -> PydanticCustomError:
+    """Return a pydantic error for a finding of a shared rule."""
+    return refusal(code=finding.code, problem=finding.problem, allowed=finding.allowed, remedy=finding.remedy)
 
 
-# Rules are never compared or printed, and generating these methods takes four times as long as the rest of the class.
 @dataclass(kw_only=True, eq=False, repr=False)
 class _FieldRule:
     code: str
@@ -39,13 +38,13 @@ class _FieldRule:
         raise NotImplementedError
 
     def broken(self, loc: Loc, problem: str, *, allowed: str = "", remedy: str = "") -> Problem:
-        """Return the problem of a value that breaks the rule only together with other fields.
+        """Return the problem of a value that breaks the rule in combination with other fields.
 
         Args:
-            loc: Place of the value in the cluster or job.
+            loc: Location of the value in the cluster or job.
             problem: What is wrong, with the value.
-            allowed: What would be right. Default: not said.
-            remedy: What to do. Default: not said.
+            allowed: What is allowed. Default: omitted.
+            remedy: What to do. Default: omitted.
         """
         return Problem(loc=loc, code=self.code, problem=problem, allowed=allowed, remedy=remedy)
 
@@ -60,12 +59,12 @@ class _FieldRule:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Form(_FieldRule):
-    """A text matches a pattern.
+    """Require that a string matches a pattern.
 
     Attributes:
-        pattern: Regular expression that the whole text matches; of the subset that JSON schema knows too.
-        allowed: The form in words, with an example.
-        explain: Returns a remedy for a wrong text. Default: no remedy.
+        pattern: Regular expression for the whole string, in the subset that JSON schema supports.
+        allowed: Description of the pattern, with an example.
+        explain: Function that returns a remedy for an invalid string. Default: no remedy.
     """
 
     pattern: str
@@ -73,10 +72,10 @@ class Form(_FieldRule):
     explain: Callable[[str], str] | None = None
 
     def check(self, value: str) -> str:
-        """Return the text.
+        """Return the value.
 
         Raises:
-            PydanticCustomError: It has another form.
+            PydanticCustomError: The value does not match.
         """
         if re.fullmatch(self.pattern, value):
             return value
@@ -84,15 +83,15 @@ class Form(_FieldRule):
         raise refusal(code=self.code, problem=f"got {shown(value)}", allowed=self.allowed, remedy=remedy)
 
     def json_schema(self) -> dict[str, Any]:
-        """Return the rule as JSON schema."""
+        """Return the constraint as JSON schema."""
         return {"pattern": f"^(?:{self.pattern})$"}
 
 
 def resource_id(kind: str, *, code: str) -> Form:
-    """Return the rule for the id of an EC2 resource.
+    """Return the constraint for the ID of an EC2 resource.
 
     Args:
-        kind: What the id begins with, such as ``subnet``.
+        kind: Prefix of the ID, such as ``subnet``.
         code: Code of the rule.
     """
     return Form(
@@ -104,17 +103,17 @@ def resource_id(kind: str, *, code: str) -> Form:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Between(_FieldRule):
-    """A whole number is within bounds, both included."""
+    """Require that an integer is within inclusive bounds."""
 
     least: int
     most: int
     remedy: str = ""
 
     def check(self, value: int) -> int:
-        """Return the number.
+        """Return the value.
 
         Raises:
-            PydanticCustomError: It is out of bounds.
+            PydanticCustomError: The value is out of bounds.
         """
         if self.least <= value <= self.most:
             return value
@@ -122,22 +121,22 @@ class Between(_FieldRule):
         raise refusal(code=self.code, problem=f"got {shown(value)}", allowed=allowed, remedy=self.remedy)
 
     def json_schema(self) -> dict[str, Any]:
-        """Return the rule as JSON schema."""
+        """Return the constraint as JSON schema."""
         return {"minimum": self.least, "maximum": self.most}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Known(_FieldRule):
-    """A text is one of the known names."""
+    """Require that a string is one of the known names."""
 
     names: Collection[str]
     explain: Callable[[str], str]
 
     def check(self, value: str) -> str:
-        """Return the name.
+        """Return the value.
 
         Raises:
-            PydanticCustomError: It is not in the table.
+            PydanticCustomError: The name is unknown.
         """
         if value in self.names:
             return value
@@ -149,29 +148,29 @@ class Known(_FieldRule):
         )
 
     def json_schema(self) -> dict[str, Any]:
-        """Return the rule as JSON schema."""
+        """Return the constraint as JSON schema."""
         return {"enum": list(self.names)}
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class NotEmpty(_FieldRule):
-    """A list has an item.
+    """Require that a list has an item.
 
-    Not pydantic's `min_length`, which counts valid items only and so reports a list whose items are all wrong.
+    Pydantic's `min_length` counts only valid items, so it also reports a list whose items are all invalid.
     """
 
     code: str = "UC1024"
 
     def check(self, value: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the list.
+        """Return the value.
 
         Raises:
-            PydanticCustomError: It is empty.
+            PydanticCustomError: The list is empty.
         """
         if value:
             return value
         raise refusal(code=self.code, problem="the list is empty", allowed="at least one item")
 
     def json_schema(self) -> dict[str, Any]:
-        """Return the rule as JSON schema."""
+        """Return the constraint as JSON schema."""
         return {"minItems": 1}

@@ -1,4 +1,4 @@
-"""`file_system` of a cluster: its FSx for Lustre file system, a new one or an existing one."""
+"""`file_system` of a cluster: a new or existing FSx for Lustre file system."""
 
 from typing import Annotated, Final, Literal
 
@@ -21,95 +21,95 @@ from ultracluster_stacks.config.models.model import ConfigModel
 __all__ = ["OF_EXISTING", "FileSystemConfig"]
 
 OF_EXISTING: Final = ("mount_name", "dns_name", "zone_id", "security_group_id")
-"""Settings of an existing file system, beside its id."""
+"""Settings of an existing file system besides its ID."""
 
 
 class FileSystemConfig(ConfigModel):
-    """An FSx for Lustre file system: a new one of deployment type PERSISTENT_2 on SSD unless the file says otherwise."""
+    """An FSx for Lustre file system. Default: a new one with deployment type PERSISTENT_2 on SSD."""
 
     deployment_type: Literal["PERSISTENT_2", "SCRATCH_2"] = Field(
         default="PERSISTENT_2",
-        description="`SCRATCH_2` is not replicated: its data may be lost with a server. Changing it replaces the "
+        description="`SCRATCH_2` is not replicated: data is lost if a server fails. Changing it replaces the "
         "file system.",
     )
     storage_type: Literal["SSD", "INTELLIGENT_TIERING"] = Field(
         default="SSD",
-        description="`INTELLIGENT_TIERING` grows with its data and is paid by throughput, read cache, data and requests; "
-        "it cannot be joined with S3. Set at creation: a change means a new file system.",
+        description="`INTELLIGENT_TIERING` grows with its data and is billed by throughput, read cache, data and requests; "
+        "it cannot be linked to S3. Changing it replaces the file system.",
     )
     storage_capacity_gib: Annotated[int, Between(code="UC5101", least=1_200, most=100_000_000)] | None = (
         Field(
             default=None,
-            description="Size in GiB: 1,200, 2,400 or a multiple of 2,400. It can grow later, not shrink. "
-            "Default: 4,800; none with `INTELLIGENT_TIERING`.",
+            description="Size in GiB: 1,200, 2,400 or a multiple of 2,400. Can be increased later, not decreased. "
+            "Default: 4,800; not applicable to `INTELLIGENT_TIERING`.",
         )
     )
     per_unit_storage_throughput: int | None = Field(
         default=None,
-        description="Throughput in MB/s per TiB of storage: 125, 250, 500 or 1,000. Default: 250; none for `SCRATCH_2` "
-        "and with `INTELLIGENT_TIERING`.",
+        description="Throughput in MB/s per TiB of storage: 125, 250, 500 or 1,000. Default: 250; not applicable to "
+        "`SCRATCH_2` and `INTELLIGENT_TIERING`.",
     )
     throughput_capacity: int | None = Field(
         default=None,
-        description="Throughput of the whole file system in MB/s with `INTELLIGENT_TIERING`: a multiple of 4,000. It can "
-        "grow later, not shrink. Default: 4,000 there.",
+        description="Throughput in MB/s with `INTELLIGENT_TIERING`: a multiple of 4,000. Can be increased later, "
+        "not decreased. Default: 4,000.",
     )
     read_cache: Literal["NO_CACHE", "USER_PROVISIONED", "PROPORTIONAL_TO_THROUGHPUT_CAPACITY"] | None = Field(
         default=None,
-        description="SSD read cache; required with `INTELLIGENT_TIERING`. `PROPORTIONAL_TO_THROUGHPUT_CAPACITY` pays for "
-        "20,000 GiB of SSD for each 4,000 MB/s.",
+        description="SSD read cache; required with `INTELLIGENT_TIERING`. `PROPORTIONAL_TO_THROUGHPUT_CAPACITY` is billed as "
+        "20,000 GiB of SSD per 4,000 MB/s.",
     )
     read_cache_gib: int | None = Field(
         default=None,
-        description="Size of a `USER_PROVISIONED` read cache: 32 to 131,072 GiB for each 4,000 MB/s.",
+        description="Size of a `USER_PROVISIONED` read cache: 32 to 131,072 GiB per 4,000 MB/s.",
     )
     metadata_iops: int | None = Field(
         default=None,
         description="Metadata operations per second: 1,500, 3,000, 6,000 or a multiple of 12,000 up to 192,000. "
-        "They can grow later, not shrink. Default: left to FSx, by the size; 6,000 with `INTELLIGENT_TIERING`, which "
-        "takes 6,000 or 12,000.",
+        "Can be increased later, not decreased. Default: chosen by FSx from the size; 6,000 with `INTELLIGENT_TIERING`, "
+        "which supports 6,000 or 12,000.",
     )
     efa: bool = Field(
         default=False,
-        description="Whether nodes mount over EFA, which the trn2 family cannot. Set at creation: a change means a "
-        "new file system.",
+        description="Whether nodes mount over EFA, which the trn2 family does not support. Changing it replaces "
+        "the file system.",
     )
     data_compression: bool = Field(
-        default=True, description="Whether data is compressed with LZ4 when it is written."
+        default=True, description="Whether to compress new data with LZ4. Default: yes."
     )
     kms_key_arn: KeyArn | None = Field(
         default=None,
-        description="ARN of a KMS key of your own for data at rest. Changing it replaces the file system. "
-        "Default: the key that AWS manages for FSx.",
+        description="ARN of the KMS key for data at rest. Changing it replaces the file system. "
+        "Default: the AWS managed key of FSx.",
     )
-    join_checkpoints: bool = Field(
+    link_checkpoints: bool = Field(
         default=True,
-        description="Whether the folder /checkpoints is joined with the checkpoint bucket, both ways.",
+        description="Whether to link /checkpoints to the checkpoint bucket, in both directions. Default: yes.",
     )
     associations: tuple[AssociationConfig, ...] = Field(
         default=(),
-        description="More folders that are joined with S3: 8 with /checkpoints and those of datasets.",
+        description="More directories to link to S3; at most 8 including /checkpoints and datasets. Default: none.",
     )
     backup_retention_days: int = Field(
         default=0,
-        description="Days to keep daily backups, up to 90; not with `SCRATCH_2`, and not when anything is joined "
-        "with S3. Default: no backups.",
+        description="Days to keep daily backups, up to 90; not with `SCRATCH_2` or links to S3. "
+        "Default: no backups.",
     )
     backup_start_time: str | None = Field(
         default=None,
-        description='When daily backups start: HH:MM in UTC, in quotes, such as "03:30". Default: left to FSx.',
+        description='Start of daily backups: HH:MM in UTC, in quotes, such as "03:30". Default: chosen by FSx.',
     )
     copy_tags_to_backups: bool = Field(
         default=False,
-        description="Whether backups get the tags of the file system. Changing it replaces the file system.",
+        description="Whether to copy the tags of the file system to backups. Changing it replaces the file system. Default: no.",
     )
     file_system_id: (
         Annotated[str, Form(code="UC5030", pattern=FILE_SYSTEM_ID, allowed="fs- and 17 hexadecimal digits")]
         | None
     ) = Field(
         default=None,
-        description="Id of an existing file system, with `mount_name`. Nothing of it is changed, and nothing above is "
-        "given but `efa`. Default: a new file system.",
+        description="ID of an existing file system, with `mount_name`. It is not changed; of the settings above only "
+        "`efa` applies. Default: a new file system.",
     )
     mount_name: (
         Annotated[
@@ -129,22 +129,22 @@ class FileSystemConfig(ConfigModel):
         | None
     ) = Field(
         default=None,
-        description="DNS name of the existing file system. Default: the one that FSx gives in the Region.",
+        description="DNS name of the existing file system. Default: derived from ID and Region.",
     )
     zone_id: str | None = Field(
         default=None,
-        description="Zone id of the existing file system, compared with that of the cluster. Default: not compared, "
+        description="Zone ID of the existing file system, checked against the cluster's. Default: not checked, "
         "with a warning.",
     )
     security_group_id: Annotated[str, resource_id("sg", code="UC5030")] | None = Field(
         default=None,
-        description="Security group of the existing file system, to which the rules for the nodes are added. "
-        "Default: no rule is added, with a warning.",
+        description="ID of the existing file system's security group, to which rules for the nodes are added. "
+        "Default: no rules are added, with a warning.",
     )
 
     @property
     def settings(self) -> LustreSettings:
-        """The new file system as it is asked of FSx."""
+        """Settings of the new file system for the constructs."""
         return LustreSettings(
             deployment_type=self.deployment_type,
             storage_type=self.storage_type,
@@ -162,7 +162,7 @@ class FileSystemConfig(ConfigModel):
 
     @property
     def subnet_addresses(self) -> int:
-        """Addresses that an existing subnet keeps for it: those of a new one, and room to grow."""
+        """Addresses to reserve in an existing subnet: those of a new file system, with room to grow."""
         if self.file_system_id is not None:
             return 0
         settings = self.settings

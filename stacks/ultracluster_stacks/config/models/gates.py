@@ -1,4 +1,4 @@
-"""`gates` of a job: checks of its nodes that run with its image before it starts."""
+"""`gates` of a job: checks of its nodes before it starts."""
 
 from typing import Annotated, Literal
 
@@ -11,29 +11,29 @@ __all__ = ["GatesConfig"]
 
 
 class GatesConfig(ConfigModel):
-    """Jobs that have to succeed before the job itself, on as many nodes and with the same image."""
+    """Jobs that must succeed first, on as many nodes as the job and with the same image."""
 
     fabric: bool = Field(
         default=False,
-        description="Whether a job JOB-fabric counts the EFA interfaces that the image sees and measures an all-reduce "
-        "over all nodes. Default: no.",
+        description="Whether to add the job JOB-fabric, which counts the EFA interfaces visible in the image and measures an "
+        "all-reduce over all nodes. Default: no.",
     )
     min_bandwidth: Annotated[int, Between(code="UC6151", least=1, most=10_000)] | None = Field(
         default=None,
-        description="GiB/s of bus bandwidth that an all-reduce of 1 GiB must reach in the fabric gate. Default: any; its "
-        "log says what was measured.",
+        description="Minimum bus bandwidth of an all-reduce of 1 GiB in the fabric gate, in GiB/s. Default: none; the job "
+        "logs the measurement.",
     )
     max_latency: Annotated[int, Between(code="UC6151", least=1, most=10_000_000)] | None = Field(
         default=None,
-        description="Microseconds that an all-reduce of 1 KiB may take in the fabric gate. Default: any.",
+        description="Maximum duration of an all-reduce of 1 KiB in the fabric gate, in microseconds. Default: none.",
     )
     smoke: bool = Field(
         default=False,
-        description="Whether a job JOB-smoke trains a tiny model in every process and compares the losses of all ranks. "
-        "Default: no.",
+        description="Whether to add the job JOB-smoke, which trains a tiny model in every process and compares the losses of "
+        "all ranks. Default: no.",
     )
     device: Literal["xla", "neuron", "cuda"] | None = Field(
         default=None,
-        description="What torch calls the device in the smoke training: xla for torch-neuronx, neuron for TorchNeuron, "
-        "cuda for GPUs. Default: xla on Neuron types, else cuda.",
+        description="Torch device of the smoke training: xla for torch-neuronx, neuron for TorchNeuron, cuda for GPUs. "
+        "Default: xla on Neuron instance types, else cuda.",
     )

@@ -1,4 +1,4 @@
-"""A job of a cluster: a job definition of AWS Batch, of one of three kinds."""
+"""A job of a cluster: an AWS Batch job definition of one of three kinds."""
 
 from datetime import timedelta
 from typing import Annotated, Final, Literal
@@ -22,23 +22,21 @@ __all__ = ["JOB_NODES", "PROCESSES_PER_NODE", "JobConfig"]
 JOB_NODES: Final = Between(code="UC6101", least=1, most=MOST_NODES)
 PROCESSES_PER_NODE: Final = Between(code="UC6103", least=1, most=1_024)
 
-# Host with dot, colon or `localhost` is not demanded: `ubuntu:24.04` is a reference too (of Docker Hub).
+# No host with a dot, colon or `localhost` is required: `ubuntu:24.04` refers to Docker Hub.
 _IMAGE: Final = (
     r"[a-z0-9]+(?:[._:/-]{1,2}[a-z0-9]+)*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?"
 )
 
-# The longest job is one over the longest Capacity Block.
+# The longest job runs for the longest Capacity Block.
 _LONGEST_TIMEOUT: Final = LONGEST_BLOCK // timedelta(hours=1)
 
 
 def _explain_variable(name: str) -> str:
-    return (
-        "Names with AWS_BATCH at the start are those that Batch sets" if name.startswith("AWS_BATCH") else ""
-    )
+    return "AWS Batch sets the variables that begin with AWS_BATCH" if name.startswith("AWS_BATCH") else ""
 
 
 def _check_secret(name: str) -> str:
-    """A job definition is readable to everybody who may describe it."""
+    """Refuse credentials: everyone who may describe a job definition can read its variables."""
     if names_credential(name):
         raise refusal_of(credential(f"the value of {shown(name)} is a credential"))
     return name
@@ -49,7 +47,7 @@ _Variable = Annotated[
     Form(
         code="UC6109",
         pattern=r"(?!AWS_BATCH)[A-Za-z_][A-Za-z0-9_]{0,254}",
-        allowed="letters, digits and _, no digit first, not AWS_BATCH first",
+        allowed="letters, digits and _, not starting with a digit or AWS_BATCH",
         explain=_explain_variable,
     ),
     AfterValidator(_check_secret),
@@ -57,18 +55,19 @@ _Variable = Annotated[
 
 
 class JobConfig(ConfigModel):
-    """One job definition. A job is submitted to a queue of its cluster."""
+    """A job definition, from which jobs are submitted to a queue of the cluster."""
 
-    name: Name = Field(description="Name of the job, once in a cluster: lower case, digits and hyphens.")
+    name: Name = Field(
+        description="Name of the job, unique in the cluster: lower case letters, digits and hyphens."
+    )
     kind: Literal["multi-node", "single-node", "precompile"] = Field(
         default="multi-node",
-        description="multi-node; single-node, which has one node for itself; or precompile, which fills the compile "
-        "cache on one small on-demand node. Default: multi-node.",
+        description="multi-node; single-node, which has a node to itself; or precompile, which fills the compile "
+        "cache on a small on-demand node. Default: multi-node.",
     )
     queue: Name | None = Field(
         default=None,
-        description="Name of the further queue that `ultracluster jobs submit` gives the job to. Default: the cluster's "
-        "own queue.",
+        description="Name of the additional queue that `ultracluster jobs submit` uses. Default: `queue` of the cluster.",
     )
     image: Annotated[
         str,
@@ -77,73 +76,75 @@ class JobConfig(ConfigModel):
             pattern=r"(?=.{1,255}$)" + _IMAGE,
             allowed="a container image, such as 123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20",
         ),
-    ] = Field(description="Container image with a tag that does not move, or a digest; in ECR of the Region.")
+    ] = Field(
+        description="Container image with an immutable tag or a digest, in the Amazon ECR of the Region."
+    )
     command: tuple[str, ...] = Field(
         default=(),
-        description="What the launcher starts, one argument per item: with torchrun a script, else a program.",
+        description="Arguments for the launcher, one per item: a script and its arguments for torchrun, else a program.",
     )
     nodes: Annotated[int, JOB_NODES] | None = Field(
         default=None, description="Number of nodes of a multi-node job. Default: all nodes of the cluster."
     )
     processes_per_node: Annotated[int, PROCESSES_PER_NODE] | None = Field(
         default=None,
-        description="Processes that torchrun starts on each node. Default: one per logical NeuronCore.",
+        description="Number of processes that torchrun starts on each node. Default: one per logical NeuronCore.",
     )
     launcher: Literal["torchrun", "jax", "raw"] = Field(
         default="torchrun",
-        description="What starts the command on each node: torchrun; jax, one process that is told its place; or raw, "
-        "a program that starts its own processes. Default: torchrun.",
+        description="How the command starts on each node: torchrun; jax, one process that receives its rank; or "
+        "raw, a program that starts its own processes. Default: torchrun.",
     )
     environment: dict[_Variable, str] = Field(
         default_factory=dict,
-        description="Environment variables of the container. No credentials: the job reads those from "
-        "AWS Secrets Manager.",
+        description="Environment variables of the container, without credentials: read those from "
+        "AWS Secrets Manager. Default: none.",
     )
     timeout_hours: Annotated[int, Between(code="UC6104", least=1, most=_LONGEST_TIMEOUT)] | None = Field(
-        default=None, description="Hours after which Batch ends an attempt. Default: none."
+        default=None, description="Hours after which AWS Batch terminates an attempt. Default: no timeout."
     )
     attempts: Annotated[int, Between(code="UC6104", least=1, most=10)] | None = Field(
         default=None,
-        description="How often Batch starts the job in all when its host is lost, 1 to 10. Default: once for a "
-        "multi-node job, 3 times for others.",
+        description="Number of attempts if the host is lost, 1 to 10. Default: 1 for a "
+        "multi-node job, 3 for others.",
     )
     neuron: NeuronConfig = Field(
         default_factory=NeuronConfig.model_construct,
-        description="Settings of the Neuron compiler and runtime.",
+        description="Settings of the Neuron compiler and runtime. Default: Neuron's defaults.",
     )
     depends_on: tuple[Name, ...] = Field(
         default=(),
-        description="Jobs of the cluster that have to succeed before; `ultracluster jobs submit` submits them first.",
+        description="Jobs of the cluster that must succeed first; `ultracluster jobs submit` submits them too. Default: none.",
     )
     without_efa: bool = Field(
         default=False,
-        description="Whether several nodes of a type without EFA are meant for a multi-node job: they talk over TCP, at a "
-        "fraction of the speed. Default: they are refused.",
+        description="Whether to allow a multi-node job on instance types without EFA, which communicate over TCP at a "
+        "fraction of the speed. Default: no.",
     )
     array_size: Annotated[int, Between(code="UC6111", least=2, most=MOST_ARRAY_JOBS)] | None = Field(
         default=None,
-        description="Jobs of an array of a single-node job, 2 to 10,000. Default: one job and no array.",
+        description="Size of the array job for a single-node job, 2 to 10,000. Default: no array.",
     )
     instance_type: Annotated[str, KNOWN_TYPE] | None = Field(
         default=None,
-        description="Type of the node of a precompile job. Default: the smallest with the cluster's chips in its zone.",
+        description="Instance type of a precompile job. Default: the smallest with the cluster's chips in its zone.",
     )
     method: Literal["neuron-parallel-compile", "first-steps"] = Field(
         default="neuron-parallel-compile",
-        description="How a precompile job finds the graphs: neuron-parallel-compile (torch-neuronx), or the first-steps "
-        "of the program itself.",
+        description="How a precompile job collects graphs: neuron-parallel-compile (torch-neuronx), or first-steps, which "
+        "runs the program. Default: neuron-parallel-compile.",
     )
     phase: Literal["all", "collect", "compile"] = Field(
         default="all",
-        description="What a precompile job does: all; collect graphs only; or compile those collected before.",
+        description="Phase of a precompile job: collect graphs, compile graphs collected before, or all. Default: all.",
     )
     gates: GatesConfig = Field(
         default_factory=GatesConfig.model_construct,
-        description="Jobs that have to succeed before this one; submitting it submits them first. Default: none.",
+        description="Jobs that check the nodes first; submitting this job submits them too. Default: none.",
     )
 
     @property
     def gate_names(self) -> tuple[str, ...]:
-        """Names of the gates of the job, in the order in which they run."""
-        wanted = {"fabric": self.gates.fabric, "smoke": self.gates.smoke}
-        return tuple(f"{self.name}-{gate}" for gate, is_wanted in wanted.items() if is_wanted)
+        """Names of the job's gates in the order in which they run."""
+        gates = {"fabric": self.gates.fabric, "smoke": self.gates.smoke}
+        return tuple(f"{self.name}-{gate}" for gate, is_enabled in gates.items() if is_enabled)

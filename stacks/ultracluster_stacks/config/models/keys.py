@@ -1,4 +1,4 @@
-"""KMS keys that a rollout names."""
+"""ARNs of KMS keys."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""`own_instance_type` of a cluster: the figures of a type that the catalogue does not know, or knows less well."""
+"""`custom_instance_type` of a cluster: an instance type that the catalogue lacks, or an override."""
 
 from datetime import date
 from typing import Annotated, Final, Literal
@@ -11,7 +11,7 @@ from ultracluster_stacks.config.models.constraints import Between, Form, Known, 
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.reading.did_you_mean import suggestion
 
-__all__ = ["KNOWN_TYPE", "InstanceTypeName", "OwnInstanceType"]
+__all__ = ["KNOWN_TYPE", "CustomInstanceType", "InstanceTypeName"]
 
 KNOWN_TYPE: Final = Known(
     code="UC4001",
@@ -23,9 +23,9 @@ _NAME: Final = r"[a-z][a-z0-9-]*\.[a-z0-9-]+"
 
 
 def _check_name(name: str, info: ValidationInfo) -> str:
-    """Refuse a type that neither the catalogue nor the cluster describes; an unreadable description passes."""
-    own = (info.data or {}).get("own_instance_type", "unread")  # no data where one field is read by itself
-    if own is not None:
+    """Refuse a type that neither the catalogue nor the cluster describes; ignore an unreadable description."""
+    custom = (info.data or {}).get("custom_instance_type", "unread")  # no data if a field is read by itself
+    if custom is not None:
         return name
     return KNOWN_TYPE.check(name)
 
@@ -35,48 +35,52 @@ InstanceTypeName = Annotated[
     AfterValidator(_check_name),
     WithJsonSchema({"type": "string", "anyOf": [{"enum": list(INSTANCE_TYPES)}, {"pattern": f"^{_NAME}$"}]}),
 ]
-"""Name of an instance type; the field stands after `own_instance_type`."""
+"""Name of an instance type; the field must follow `custom_instance_type`."""
 
 _Count = Annotated[int, Between(code="UC4025", least=1, most=1_000_000)]
 _CountOrNone = Annotated[int, Between(code="UC4025", least=0, most=1_000_000)]
 
 
-class OwnInstanceType(ConfigModel):
-    """Figures of an instance type, as `aws ec2 describe-instance-types` tells them."""
+class CustomInstanceType(ConfigModel):
+    """Properties of an instance type, as shown by `aws ec2 describe-instance-types`."""
 
-    vcpus: _Count = Field(description="vCPUs of one instance.")
-    memory_gib: _Count = Field(description="Memory of one instance in GiB.")
-    accelerator: str = Field(description="Name of the chip, such as Trainium2.")
-    chips: _Count = Field(description="Chips in one instance.")
-    device_memory_gib: _Count = Field(description="Memory of one chip in GiB.")
-    cores_per_chip: _CountOrNone = Field(default=0, description="NeuronCores of one chip. Default: 0, a GPU.")
+    vcpus: _Count = Field(description="Number of vCPUs.")
+    memory_gib: _Count = Field(description="Memory in GiB.")
+    accelerator: str = Field(description="Accelerator name, such as Trainium2.")
+    chips: _Count = Field(description="Number of accelerators.")
+    device_memory_gib: _Count = Field(description="Memory of one accelerator in GiB.")
+    cores_per_chip: _CountOrNone = Field(
+        default=0, description="NeuronCores per accelerator. Default: 0, a GPU."
+    )
     logical_nc_config: Annotated[int, Between(code="UC4025", least=1, most=8)] = Field(
-        default=1, description="NeuronCores that make one logical core without being told. Default: 1."
+        default=1, description="NeuronCores per logical NeuronCore by default. Default: 1."
     )
     network_cards: Annotated[int, Between(code="UC4025", least=1, most=64)] = Field(
-        description="Network cards of one instance, all alike."
+        description="Number of network cards, all identical."
     )
     interfaces_per_card: Annotated[int, Between(code="UC4025", least=1, most=64)] = Field(
-        description="Network interfaces that can be attached to each card."
+        description="Maximum number of network interfaces per card."
     )
     gbps_per_card: _Count = Field(description="Peak bandwidth of each card in Gbit/s.")
-    efa: bool = Field(default=True, description="Whether each card takes an EFA interface. Default: it does.")
-    ipv4_per_interface: _Count = Field(description="IPv4 addresses that one interface can hold.")
-    nvme_disks: _CountOrNone = Field(default=0, description="Instance-store disks. Default: none.")
-    nvme_gb: _CountOrNone = Field(default=0, description="GB of each of these disks.")
+    efa: bool = Field(default=True, description="Whether each card supports EFA. Default: yes.")
+    ipv4_per_interface: _Count = Field(description="Maximum number of IPv4 addresses per interface.")
+    nvme_disks: _CountOrNone = Field(default=0, description="Number of instance-store disks. Default: 0.")
+    nvme_gb: _CountOrNone = Field(
+        default=0, description="Size of each instance-store disk in GB. Default: 0."
+    )
     purchase_options: Annotated[
         tuple[Literal["on-demand", "spot", "capacity-block"], ...], NotEmpty(code="UC4025")
-    ] = Field(description="How the type is sold.")
+    ] = Field(description="Purchase options of the type.")
     nitro_generation: _Count = Field(description="Generation of the Nitro System.")
-    source: str = Field(description="Where these figures come from.")
+    source: str = Field(description="Source of these properties.")
     dated: Annotated[
         str,
         Form(
             code="UC4025",
             pattern="[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9])",
-            allowed='a day in quotes, such as "2026-11-20"',
+            allowed='a date in quotes, such as "2026-11-20"',
         ),
-    ] = Field(description="The day of that source, in quotes.")
+    ] = Field(description="Date of the source, in quotes.")
 
     def entry(self, name: str) -> InstanceType:
         """Return the type as a catalogue entry.

@@ -6,9 +6,9 @@ __all__ = ["ConfigModel"]
 
 
 class ConfigModel(BaseModel):
-    """A part of the rollout: cannot be changed, refuses unknown keys, converts no type silently.
+    """Base of all models: immutable, without unknown keys, strict about types.
 
-    The default of a part is its `model_construct`: validators would be built for that alone. A test validates them all.
+    Defaults of nested models use `model_construct`, which skips validation; a test validates all defaults.
     """
 
     model_config = ConfigDict(
@@ -16,6 +16,6 @@ class ConfigModel(BaseModel):
         frozen=True,
         strict=True,
         hide_input_in_errors=True,
-        # Built once as a part of the whole rollout, at its first use; else each part is built by itself as well.
+        # Build validators only with the whole rollout, at first use, and not for each model separately.
         defer_build=True,
     )

@@ -1,4 +1,4 @@
-"""Names that become parts of stack names and construct ids, and names of placement groups."""
+"""Names that become part of stack names and construct IDs, and names of placement groups."""
 
 from typing import Annotated
 
@@ -13,15 +13,15 @@ Name = Annotated[
     Form(
         code="UC2101",
         pattern=r"[a-z][a-z0-9-]{1,31}",
-        allowed="2 to 32 characters: lower case letters, digits and hyphens, a letter first",
+        allowed="2 to 32 lower case letters, digits and hyphens, starting with a letter",
     ),
 ]
 
 
 def placement_group_name(allowed: str) -> Form:
-    """Return the rule for the name of a placement group.
+    """Return the constraint for the name of a placement group.
 
     Args:
-        allowed: What the field takes, in words.
+        allowed: Description of allowed values.
     """
     return Form(code="UC3108", pattern=PLACEMENT_GROUP, allowed=allowed)

@@ -1,4 +1,4 @@
-"""`network` of a cluster: its addresses and how the nodes' interfaces are laid out."""
+"""`network` of a cluster: VPC, subnet and network interfaces of the nodes."""
 
 import ipaddress
 from typing import Annotated, Final, Literal
@@ -22,7 +22,7 @@ __all__ = [
     "NetworkInterfaceConfig",
 ]
 
-# The sizes of a VPC and of a subnet that EC2 accepts (Amazon VPC User Guide, "VPC CIDR blocks", November 2026).
+# Prefix lengths of VPCs and subnets (Amazon VPC User Guide, "VPC CIDR blocks", November 2026).
 SMALLEST_PREFIX: Final = 16
 LARGEST_PREFIX: Final = 28
 
@@ -31,8 +31,8 @@ _VPC_ID: Final = resource_id("vpc", code="UC3107")
 SUBNET_ID: Final = resource_id("subnet", code="UC3107")
 SECURITY_GROUP_ID: Final = resource_id("sg", code="UC3109")
 
-# What EC2 refuses for a VPC (same page).
-_REFUSED: Final = tuple(
+# Ranges that EC2 refuses for a VPC (same page).
+_RESERVED: Final = tuple(
     map(ipaddress.IPv4Network, ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4"))
 )
 
@@ -47,9 +47,9 @@ def _check_cidr(value: str) -> str:
         ) from None
     if str(network) != value or not SMALLEST_PREFIX <= network.prefixlen <= LARGEST_PREFIX:
         raise refusal(code="UC3103", problem=f"got {shown(value)}", allowed=allowed)
-    if refused := next((other for other in _REFUSED if network.overlaps(other)), None):
+    if reserved := next((other for other in _RESERVED if network.overlaps(other)), None):
         raise refusal(
-            code="UC3103", problem=f"got {value}, which lies in the reserved {refused}", allowed=allowed
+            code="UC3103", problem=f"got {value}, which is in the reserved {reserved}", allowed=allowed
         )
     return value
 
@@ -62,17 +62,17 @@ def _nearest(value: str) -> str:
 
 
 class NetworkInterfaceConfig(ConfigModel):
-    """One network interface of every node."""
+    """A network interface of every node."""
 
-    card: int = Field(description="Index of the network card, from 0.")
-    device: int = Field(default=0, description="Device index on that card. Default: 0.")
+    card: int = Field(description="Index of the network card, starting at 0.")
+    device: int = Field(default=0, description="Device index on the card. Default: 0.")
     interface_type: Literal["interface", "efa", "efa-only"] = Field(
         description="`interface`: ENA only. `efa`: EFA and ENA, one address. `efa-only`: EFA, no address."
     )
 
 
 class NetworkConfig(ConfigModel):
-    """The VPC of a cluster, new or existing. Its nodes stand in one private subnet in the zone of the capacity."""
+    """The VPC of a cluster, new or existing. The nodes are in one private subnet in the zone of the capacity."""
 
     cidr: Annotated[
         str,
@@ -80,69 +80,71 @@ class NetworkConfig(ConfigModel):
         WithJsonSchema({"type": "string", "pattern": r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/(1[6-9]|2[0-8])$"}),
     ] = Field(
         default="10.0.0.0/16",
-        description="Addresses of the VPC: an IPv4 network of /16 to /28. Clusters that are never connected to "
-        "each other may use the same.",
+        description="CIDR block of the VPC: an IPv4 network of /16 to /28. Clusters whose VPCs are never connected "
+        "can use the same one.",
     )
     nic_layout: Annotated[
         str, Known(code="UC4002", names=tuple(NIC_LAYOUTS), explain=lambda got: suggestion(got, NIC_LAYOUTS))
     ] = Field(
         default="batch",
-        description="How network interfaces are laid out over the network cards. `batch` takes one address per "
+        description="Layout of network interfaces on the network cards. `batch` uses one address per "
         "node and leaves room for the interface of a multi-node parallel job.",
     )
     network_interfaces: tuple[NetworkInterfaceConfig, ...] = Field(
         default=(),
-        description="The network interfaces one by one, in place of a named layout. Default: as `nic_layout` lays "
-        "them out.",
+        description="Explicit list of network interfaces, instead of a named layout. Default: those of "
+        "`nic_layout`.",
     )
     placement: Annotated[
         str,
         placement_group_name("auto, none, or the name of an existing cluster placement group"),
     ] = Field(
         default="auto",
-        description="Cluster placement group of the nodes. `auto`: a new one for on-demand nodes, none with a Capacity "
-        "Block or a reservation. `none`: none. Anything else is the name of an existing group.",
+        description="Cluster placement group of the nodes. `auto`: a new group for on-demand nodes, none with a Capacity "
+        "Block or a reservation. `none`: no group. Otherwise the name of an existing group. Default: auto.",
     )
     subnet_prefix: Annotated[int, SUBNET_PREFIX] | None = Field(
         default=None,
-        description="Prefix length of the nodes' subnet, 16 to 28. Default: 20, or less where the "
-        "nodes need more addresses; the whole VPC where that is smaller.",
+        description="Prefix length of the nodes' subnet, 16 to 28. Default: 20, or less if the "
+        "nodes need more addresses; the whole VPC if that is smaller.",
     )
     nat_gateway: bool = Field(
         default=False,
-        description="Whether nodes reach the internet over HTTPS, through one NAT gateway. It is paid by the hour "
-        "and by the GB. Without it they reach AWS services only, through endpoints.",
+        description="Whether to create a NAT gateway, through which nodes reach the internet over HTTPS; billed per hour "
+        "and per GB. Default: no; nodes reach only AWS services, through VPC endpoints.",
     )
     vpc_id: Annotated[str, _VPC_ID] | None = Field(
-        default=None, description="Id of an existing VPC, with `subnet_id`. Default: a new VPC."
+        default=None, description="ID of an existing VPC, with `subnet_id`. Default: a new VPC."
     )
     subnet_id: Annotated[str, SUBNET_ID] | None = Field(
         default=None,
-        description="Id of an existing private subnet in the zone, with `vpc_id`. It assigns no public addresses, and "
-        "reaches AWS services by a NAT gateway or endpoints of its VPC: none are added, and `cidr` is not used. Default: a new subnet.",
+        description="ID of an existing private subnet in the zone, with `vpc_id`, without public addresses and with a NAT gateway or VPC endpoints: "
+        "none are added, and `cidr` is ignored. Default: a new subnet.",
     )
     available_addresses: Annotated[int, Between(code="UC3002", least=0, most=65_531)] | None = Field(
         default=None,
-        description="AvailableIpAddressCount of the existing subnet before the first deployment, checked against what "
-        "the cluster takes from it. Default: not checked.",
+        description="AvailableIpAddressCount of the existing subnet before the first deployment, checked against the needs "
+        "of the cluster. Default: not checked.",
     )
     security_group_id: Annotated[str, SECURITY_GROUP_ID] | None = Field(
         default=None,
-        description="Id of an existing security group for the nodes, with `subnet_id`. Default: a new one.",
+        description="ID of an existing security group for the nodes, with `subnet_id`. Default: a new one.",
     )
     add_efa_rules: bool = Field(
         default=False,
-        description="Whether the two rules that EFA needs are added to the existing security group. EC2 refuses a rule "
-        "that exists already. Default: they are expected there.",
+        description="Whether to add the two rules that EFA requires to the existing security group. EC2 refuses "
+        "duplicate rules. Default: no; they must exist.",
     )
 
     @property
     def layout(self) -> NicLayout:
-        """The layout of network interfaces: its name, or the interfaces themselves."""
+        """Name of the layout, or the explicit list of interfaces."""
         return (
             tuple(
-                NetworkInterface(card=each.card, device=each.device, interface_type=each.interface_type)
-                for each in self.network_interfaces
+                NetworkInterface(
+                    card=interface.card, device=interface.device, interface_type=interface.interface_type
+                )
+                for interface in self.network_interfaces
             )
             or self.nic_layout
         )

@@ -14,57 +14,61 @@ _Count = Annotated[int, Between(code="UC6011", least=0, most=2**31 - 1)]
 
 
 class NeuronConfig(ConfigModel):
-    """Settings of the Neuron compiler and runtime. Each default is that of Neuron."""
+    """Settings of the Neuron compiler and runtime of a job. All defaults are Neuron's."""
 
     logical_nc_config: Literal[1, 2] | None = Field(
         default=None,
-        description="Physical NeuronCores in a logical one; Trainium2 only. Decides how many processes a node has. "
-        "Default: 2 on Trainium2.",
+        description="Physical NeuronCores per logical NeuronCore; Trainium2 only. Determines the number of processes per "
+        "node. Default: 2 on Trainium2.",
     )
     model_type: Literal["generic", "transformer", "unet-inference"] | None = Field(
-        default=None, description="Kind of model that the compiler optimizes for. Default: generic."
+        default=None, description="Model type to optimize for. Default: generic."
     )
     auto_cast: Literal["none", "matmult", "all"] | None = Field(
-        default=None, description="Which FP32 operations are cast to a lower precision. Default: none."
+        default=None, description="FP32 operations to cast to a lower precision. Default: none."
     )
     auto_cast_type: Literal["bf16", "fp16", "tf32", "fp8_e4m3"] | None = Field(
-        default=None, description="What they are cast to; only with auto_cast. Default: bf16."
+        default=None, description="Data type of `auto_cast`. Default: bf16."
     )
     optlevel: Literal[1, 2, 3] | None = Field(
         default=None, description="Optimization level; 1 compiles fastest. Default: 2."
     )
     llm_training: bool = Field(
         default=False,
-        description="Whether the compiler optimizes for large language models that are sharded over data-parallel "
-        "workers.",
+        description="Whether to optimize for large language models sharded over data-parallel workers. "
+        "Default: no.",
     )
     mixed_precision_accumulation: bool | None = Field(
-        default=None, description="Whether sums are kept in FP32. Default: they are."
+        default=None, description="Whether to accumulate in FP32. Default: yes."
     )
     saturate_infinity: bool = Field(
-        default=False, description="Whether infinities become the largest finite numbers in transposes."
+        default=False,
+        description="Whether to replace infinities by the largest finite numbers in transposes. Default: no.",
     )
     compiler_flags: tuple[str, ...] = Field(
-        default=(), description="Further flags of neuronx-cc, one per item, such as --verbose=info."
+        default=(),
+        description="More flags of neuronx-cc, one per item, such as --verbose=info. Default: none.",
     )
     stochastic_rounding: bool | None = Field(
         default=None,
-        description="Whether FP32 is rounded at random to lower precisions. Default: left to the framework.",
+        description="Whether to round stochastically to lower precisions. Default: chosen by the framework.",
     )
-    stochastic_rounding_seed: _Count | None = Field(default=None, description="Its seed. Default: 0.")
+    stochastic_rounding_seed: _Count | None = Field(
+        default=None, description="Seed of stochastic rounding. Default: 0."
+    )
     exec_timeout_seconds: _Count | None = Field(
         default=None,
-        description="Seconds that one execution may take on a NeuronCore before the runtime fails it. Default: 30.",
+        description="Timeout of one execution on a NeuronCore in seconds. Default: 30.",
     )
     async_requests: _Count | None = Field(
         default=None,
-        description="Executions that the runtime queues, up to 3; SDKs from 2.31 on ignore it. Default: none.",
+        description="Maximum number of queued asynchronous executions, up to 3; ignored since SDK 2.31. Default: 0.",
     )
     log_level: Literal["ERROR", "WARNING", "INFO", "DEBUG", "TRACE"] | None = Field(
-        default=None, description="How much the runtime logs. Default: ERROR."
+        default=None, description="Log level of the runtime. Default: ERROR."
     )
 
     def settings(self) -> NeuronSettings | None:
-        """The settings for the constructs; None when nothing is set."""
+        """Return the settings for the constructs, or None if nothing is set."""
         settings = NeuronSettings(**{name: getattr(self, name) for name in type(self).model_fields})
         return None if settings == NeuronSettings() else settings

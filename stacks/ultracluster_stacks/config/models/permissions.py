@@ -23,6 +23,6 @@ RolePathText = Annotated[
     Form(
         code="UC2261",
         pattern=IAM_PATH,
-        allowed="a path that begins and ends with a slash, such as /training/",
+        allowed="a path that starts and ends with a slash, such as /training/",
     ),
 ]

@@ -1,4 +1,4 @@
-"""`queue` and `further_queues` of a cluster: who comes first, and what a queue uses."""
+"""`queue` and `additional_queues` of a cluster: priority, shares and capacity of job queues."""
 
 from dataclasses import replace
 from typing import Annotated, Final
@@ -11,10 +11,10 @@ from ultracluster_stacks.config.models.constraints import Between, refusal_of
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import Name
 
-__all__ = ["OWN_CAPACITY", "FurtherQueueConfig", "QueueConfig", "WaitLimitsConfig"]
+__all__ = ["OWN_CAPACITY", "AdditionalQueueConfig", "QueueConfig", "WaitLimitsConfig"]
 
 OWN_CAPACITY: Final = "capacity"
-"""Name by which a queue refers to the capacity of its cluster that has no name."""
+"""Name by which a queue refers to `capacity` of the cluster, which has no name."""
 
 _Hours = Annotated[int, Between(code="UC6306", least=1, most=24)]
 
@@ -27,64 +27,64 @@ def _check_shares(shares: dict[str, int]) -> dict[str, int]:
 
 
 class WaitLimitsConfig(ConfigModel):
-    """Hours after which a job that waits at the head of a queue is cancelled. Never what waits for a Capacity Block."""
+    """Hours after which a job at the head of a queue is cancelled. Jobs waiting for a Capacity Block never are."""
 
     insufficient_capacity: _Hours | None = Field(
         default=None,
-        description="EC2 has no instances for any of the capacity: 1 to 24 hours. Not with reserved capacity, whose "
-        "jobs may wait for it to start. Default: for ever.",
+        description="If EC2 lacks instances in all capacity: 1 to 24 hours. Not with reserved capacity, for which "
+        "jobs may wait. Default: no limit.",
     )
     exceeds_environments: _Hours | None = Field(
         default=None,
-        description="The job needs more nodes than any of the capacity may have: 1 to 24 hours. Not with a Capacity "
-        "Block. Default: for ever.",
+        description="If the job needs more nodes than any capacity has: 1 to 24 hours. Not with a Capacity "
+        "Block. Default: no limit.",
     )
     exceeds_nodes: _Hours | None = Field(
         default=None,
-        description="The container of the job fits no node: 1 to 24 hours. Default: for ever.",
+        description="If the container fits on no node: 1 to 24 hours. Default: no limit.",
     )
 
 
 class QueueConfig(ConfigModel):
-    """How a queue divides the nodes."""
+    """Scheduling of a job queue."""
 
     priority: Annotated[int, Between(code="UC6305", least=0, most=MOST_PRIORITY)] = Field(
         default=1,
-        description="Whose jobs come first among queues with nodes in common: the higher number, 0 to 1,000.",
+        description="Priority among queues that share nodes, 0 to 1,000; higher runs first. Default: 1.",
     )
     shares: Annotated[dict[str, int], AfterValidator(_check_shares)] = Field(
         default_factory=dict,
-        description="Parts of the nodes for each share identifier (letters and digits, an asterisk at the end for all "
-        "that begin so), 1 to 1,000: one with 4 is due four times as much as one with 1. Others have one part.",
+        description="Weight of each share identifier, 1 to 1,000: a share with 4 gets four times as many nodes as one with 1. "
+        "Identifiers are letters and digits; a trailing asterisk matches a prefix. Default: weight 1.",
     )
     share_decay_hours: Annotated[int, Between(code="UC6313", least=1, most=168)] = Field(
-        default=24, description="Hours for which the use of a share is remembered, 1 to 168."
+        default=24, description="Hours of past usage that count toward fair shares, 1 to 168. Default: 24."
     )
     compute_reservation_percent: Annotated[
         int, Between(code="UC6304", least=0, most=MOST_RESERVED_PERCENT)
     ] = Field(
         default=0,
-        description="What is kept free for share identifiers without jobs, 0 to 99 percent. Default: nothing.",
+        description="Capacity reserved for share identifiers without jobs, in percent, 0 to 99. Default: 0.",
     )
     capacity: tuple[str, ...] = Field(
         default=(),
-        description="Names of the capacity that the queue uses, in order of preference, up to three: those of "
-        "`further_capacity`, and `capacity` for that of the cluster. Default: all.",
+        description="Names of up to three capacities to use, in order of preference: those of "
+        "`additional_capacity`, and `capacity` for the first. Default: all.",
     )
     notify_blocked: bool = Field(
         default=False,
-        description="Whether AWS Batch's event about a blocked queue goes to the topic `BlockedQueues` of the cluster. "
-        "Default: it does not.",
+        description="Whether to publish AWS Batch's blocked-queue events to the topic `BlockedQueues` of the cluster. "
+        "Default: no.",
     )
     wait_limits: WaitLimitsConfig = Field(
         default_factory=WaitLimitsConfig.model_construct,
-        description="When a job that waits at the head is cancelled. Default: never.",
+        description="When to cancel a job at the head of the queue. Default: never.",
     )
 
 
-class FurtherQueueConfig(QueueConfig):
-    """One more queue over the nodes of a cluster."""
+class AdditionalQueueConfig(QueueConfig):
+    """An additional job queue for the nodes of a cluster."""
 
     name: Name = Field(
-        description="Name of the queue, once in a cluster; `ultracluster jobs submit --queue NAME`."
+        description="Name of the queue, unique in the cluster, for `ultracluster jobs submit --queue NAME`."
     )

@@ -1,4 +1,4 @@
-"""The rollout: all waves, with the defaults already in each cluster."""
+"""The rollout: all waves, with the file's defaults merged into each cluster."""
 
 from collections.abc import Iterator
 from typing import Annotated, Any, Final, Literal
@@ -19,30 +19,30 @@ _NEWEST: Final = 1
 
 
 def _check_version(value: Any) -> Any:
-    """Refuse a file of another version, with what to do about it."""
+    """Refuse a file of another version, with a remedy."""
     if value is UNREADABLE or (value == _NEWEST and type(value) is int):
         return value
     if type(value) is not int:
-        remedy = "Write it as a whole number, without quotes"
+        remedy = "Write an integer without quotes"
     elif value > _NEWEST:
-        remedy = "Update ultracluster: the file was written for a newer one"
+        remedy = "Upgrade ultracluster: the file is for a newer release"
     else:
-        remedy = "Check the file: there never was such a version"
+        remedy = "Check the file: this version never existed"
     raise refusal_of(not_a_choice((), value, [str(_NEWEST)], remedy=remedy))
 
 
 class RolloutConfig(ConfigModel):
-    """All clusters, in waves. What a file says under `defaults` is already in each cluster here."""
+    """All clusters, in waves, with `defaults` merged into each cluster."""
 
     version: Annotated[Literal[1], BeforeValidator(_check_version)] = Field(
-        description="Version of the form of this file: 1."
+        description="Version of the file format: 1."
     )
     waves: Annotated[tuple[WaveConfig, ...], NotEmpty()] = Field(
-        description="The waves in the order of deployment, at least one."
+        description="Waves in order of deployment, at least one."
     )
 
     def located_clusters(self) -> Iterator[tuple[Loc, ClusterConfig]]:
-        """Iterate over the clusters that could be read, each with its place in the file."""
+        """Iterate over the clusters that could be read, with the location of each in the file."""
         for w, wave in enumerate(getattr(self, "waves", ())):
             for c, cluster in enumerate(getattr(wave, "clusters", ())):
                 yield ("waves", w, "clusters", c), cluster
@@ -53,7 +53,7 @@ class RolloutConfig(ConfigModel):
         Args:
             wave: Name of the only wave to return. Default: all waves.
         """
-        return [each for each in self.waves if wave in (None, each.name)]
+        return [candidate for candidate in self.waves if wave in (None, candidate.name)]
 
     def clusters(self, wave: str | None = None) -> list[ClusterConfig]:
         """Return the clusters in the order of deployment.
@@ -61,4 +61,4 @@ class RolloutConfig(ConfigModel):
         Args:
             wave: Name of the only wave whose clusters to return. Default: all waves.
         """
-        return [cluster for each in self.select_waves(wave) for cluster in each.clusters]
+        return [cluster for selected in self.select_waves(wave) for cluster in selected.clusters]

@@ -13,21 +13,21 @@ __all__ = ["Suppress"]
 
 
 def _check_code(code: str) -> str:
-    from ultracluster_rules.rule_notes import rule_note  # noqa: PLC0415 - texts, which a usual file never needs
+    from ultracluster_rules.rule_notes import rule_note  # noqa: PLC0415 - rule texts, rarely needed
 
     if code not in RULES:
         raise refusal(
             code="UC2240",
-            problem=f"got {shown(code)}, which is no rule",
+            problem=f"got {shown(code)}, which is not a rule",
             allowed="the code of a warning, such as UC4103",
-            remedy=suggestion(code, [each for each in RULES if rule_note(each).suppressible]),
+            remedy=suggestion(code, [rule for rule in RULES if rule_note(rule).suppressible]),
         )
     if not rule_note(code).suppressible:
         raise refusal(
             code="UC2241",
             problem=f"{code} is {_article(RULES[code].severity)} that cannot be suppressed",
-            allowed="warnings that `ultracluster rules CODE` says can be switched off",
-            remedy=f"Take it out; `ultracluster rules {code}` says what to do about it",
+            allowed="warnings that `ultracluster rules CODE` shows as suppressible",
+            remedy=f"Remove it; `ultracluster rules {code}` shows the remedy",
         )
     return code
 
@@ -41,7 +41,7 @@ def _check_reason(reason: str) -> str:
         raise refusal(
             code="UC2242",
             problem="the reason is empty",
-            allowed="why this warning does not matter here, in a few words",
+            allowed="a short reason why this warning does not matter here",
         )
     return reason
 

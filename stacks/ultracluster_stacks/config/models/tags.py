@@ -1,4 +1,4 @@
-"""`tags` of a cluster, within the limits of AWS (guide "Tagging AWS Resources", read November 2026)."""
+"""`tags` of a cluster, within the limits of AWS ("Tagging AWS Resources", November 2026)."""
 
 from typing import Annotated, Final
 
@@ -9,7 +9,7 @@ from ultracluster_stacks.config.models.constraints import Form, refusal
 __all__ = ["MOST_TAGS", "Tags"]
 
 MOST_TAGS: Final = 40
-"""Most tags of a cluster: fewer than the 50 of AWS, as CloudFormation, Batch and the stacks add some of their own."""
+"""Maximum number of tags: below the 50 of AWS, because CloudFormation, Batch and the stacks add their own."""
 
 # Letters and digits of any script, spaces and these: + - = . _ : / @
 _CHARACTER: Final = r"[^\x00-\x1f!-*,;<>?\[-^`{-\x7f]"
@@ -19,7 +19,7 @@ _Key = Annotated[
     Form(
         code="UC2107",
         pattern=rf"(?![aA][wW][sS]:){_CHARACTER}{{1,128}}",
-        allowed="1 to 128 letters, digits, spaces and + - = . _ : / @, and not aws: first, which AWS keeps for itself",
+        allowed="1 to 128 letters, digits, spaces and + - = . _ : / @, without the reserved prefix aws:",
     ),
 ]
 
@@ -27,7 +27,7 @@ _Value = Annotated[
     str,
     Form(
         code="UC2107",
-        # Tags of a stack have a value: CreateStack of CloudFormation, botocore 1.44.5.
+        # CloudFormation requires a value (CreateStack, botocore 1.44.5).
         pattern=f"{_CHARACTER}{{1,256}}",
         allowed="1 to 256 letters, digits, spaces and + - = . _ : / @",
     ),

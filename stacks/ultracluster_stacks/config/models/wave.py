@@ -13,9 +13,9 @@ __all__ = ["WaveConfig"]
 
 
 class WaveConfig(ConfigModel):
-    """Clusters that are deployed together. A wave selects clusters; moving one to another wave changes nothing else."""
+    """Clusters that are deployed together. Moving a cluster to another wave does not change it."""
 
-    name: Name = Field(description="Name of the wave, once in a rollout.")
+    name: Name = Field(description="Name of the wave, unique in the rollout.")
     clusters: Annotated[tuple[ClusterConfig, ...], NotEmpty()] = Field(
-        description="The clusters of the wave, at least one."
+        description="Clusters of the wave, at least one."
     )

@@ -1,3 +1,3 @@
-"""Reading YAML with source positions and defaults."""
+"""Read YAML with source positions and defaults."""
 
 __all__: list[str] = []

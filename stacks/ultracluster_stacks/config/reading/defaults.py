@@ -1,6 +1,6 @@
-"""`defaults` of the rollout file: merged under each cluster, and traced back for messages.
+"""Merge `defaults` of a rollout file into each cluster, and trace merged values back for messages.
 
-Mappings merge key by key; a list or a single value of a cluster replaces that of the defaults.
+Mappings merge key by key; a list or scalar of a cluster replaces the default.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ __all__ = ["cluster_locs", "merge", "origin", "with_defaults"]
 
 
 def merge(defaults: Any, own: Any) -> Any:
-    """Merge the value of a cluster over that of the defaults."""
+    """Return the value of a cluster merged with the default."""
     if not isinstance(defaults, Mapping) or not isinstance(own, Mapping):
         return own
     return {
@@ -22,7 +22,7 @@ def merge(defaults: Any, own: Any) -> Any:
 
 
 def cluster_locs(values: Mapping[str, Any]) -> list[Loc]:
-    """Return the places of all clusters of a file that are mappings."""
+    """Return the locations of all clusters of a file that are mappings."""
     waves = values.get("waves")
     locs: list[Loc] = []
     for w, wave in enumerate(waves if isinstance(waves, tuple) else ()):
@@ -34,7 +34,7 @@ def cluster_locs(values: Mapping[str, Any]) -> list[Loc]:
 
 
 def with_defaults(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a file with the defaults merged into each cluster, without `defaults`."""
+    """Return the values of a file with `defaults` merged into each cluster and removed."""
     defaults = values.get("defaults")
     merged = {key: value for key, value in values.items() if key != "defaults"}
     if not isinstance(defaults, Mapping) or not isinstance(values.get("waves"), tuple):
@@ -53,11 +53,11 @@ def _merge_wave(defaults: Mapping[str, Any], wave: Any) -> Any:
 
 
 def origin(values: Mapping[str, Any], loc: Loc) -> Loc:
-    """Return the place in the file of a value of the merged rollout: in its cluster or under `defaults`.
+    """Return where a value of the merged rollout comes from: its cluster or `defaults`.
 
     Args:
-        values: The values of the file, before merging.
-        loc: Place in the merged rollout.
+        values: Values of the file before merging.
+        loc: Location in the merged rollout.
     """
     depth = 4  # waves, index, clusters, index
     own: Any = values

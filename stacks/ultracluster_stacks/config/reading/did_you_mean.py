@@ -1,4 +1,4 @@
-"""Did you mean: the nearest known name, and the letters in a name that only look like others."""
+"""Suggest the closest known name, and point out look-alike letters."""
 
 import difflib
 import unicodedata
@@ -8,14 +8,14 @@ __all__ = ["suggestion"]
 
 
 def suggestion(got: str, known: Iterable[str]) -> str:
-    """Suggest the known name that was probably meant, and name letters that are not ASCII.
+    """Suggest the closest known name, and point out a non-ASCII letter.
 
     Args:
-        got: The name that was given.
-        known: The names there are.
+        got: Unknown name.
+        known: Known names.
 
     Returns:
-        A sentence, such as ``Did you mean 'region'?``; empty when there is nothing to say.
+        A sentence, such as ``Did you mean 'region'?``; empty without a suggestion.
     """
     near = difflib.get_close_matches(got[:100].lower().strip(), list(known), n=1)
     meant = f"Did you mean {near[0]!r}?" if near else ""

@@ -1,8 +1,8 @@
-"""Environment files: one rollout for all environments, and a small file with what differs in one of them.
+"""Environment files: a base rollout for all environments, and a small file of overrides for each.
 
-An environment file names its `base`, a rollout beside it. Its `defaults` are laid over those of the base, and what
-`clusters` says by the name of a cluster is laid over that cluster: mappings merge key by key, a list or a single value
-replaces. A cluster's own value wins over any default. There is one level of this, and nothing else is merged.
+An environment file names its `base`, a rollout in the same directory. Its `defaults` override those of the base, and
+`clusters` overrides clusters by name: mappings merge key by key, lists and scalars replace. A cluster's own value takes
+precedence over any default. A base cannot have a base, and nothing else is merged.
 """
 
 import os
@@ -20,7 +20,7 @@ from ultracluster_stacks.config.reading.yaml_source import YamlSource, read_yaml
 __all__ = ["BASE", "ENVIRONMENT_KEYS", "read_rollout", "refuse_environment"]
 
 BASE: Final = "base"
-"""The key that makes a file an environment file."""
+"""Key that marks an environment file."""
 
 ENVIRONMENT_KEYS: Final = ("version", BASE, "defaults", "clusters")
 """All top-level keys of an environment file."""
@@ -30,41 +30,37 @@ def read_rollout(path: str | os.PathLike[str]) -> YamlSource:
     """Read a rollout file, or an environment file together with its base.
 
     Args:
-        path: The file.
+        path: Rollout or environment file.
 
     Returns:
-        The values of the rollout, before its defaults are merged into its clusters; each has the line of its own file.
+        Values before `defaults` are merged into clusters, each with the line in its file.
 
     Raises:
-        FindingsError: What `read_yaml` raises, and UC1020, UC1022 and UC2224 to UC2226 for what an environment file
-            cannot be.
+        FindingsError: A file cannot be read (see `read_yaml`), or an environment file is invalid (UC1020, UC1022,
+            UC2224 to UC2226).
     """
-    own = read_yaml(path)
-    if BASE not in own.values:
-        return own
-    _raise(_wrong_values(own))
-    base = read_yaml(_base_path(own, Path(path)))
-    _raise(_wrong_base(own, base))
-    return _laid_over(own, base)
+    source = read_yaml(path)
+    if BASE not in source.values:
+        return source
+    _raise(_wrong_values(source))
+    base = read_yaml(_base_path(source, Path(path)))
+    _raise(_wrong_base(source, base))
+    return _override(source, base)
 
 
 def refuse_environment(path: str | os.PathLike[str]) -> None:
-    """Refuse an environment file where a command writes into the file that has the clusters.
+    """Refuse an environment file for commands that edit the clusters of a rollout file.
 
     Args:
-        path: A file that `read_rollout` reads.
+        path: Rollout or environment file.
 
     Raises:
-        FindingsError: UC2227 for an environment file.
+        FindingsError: The file is an environment file (UC2227).
     """
     source = read_yaml(path)
     if BASE in source.values:
-        problem = (
-            f"this environment file has no clusters of its own; they are in {shown(source.values[BASE])}"
-        )
-        _raise(
-            [_finding(source, (BASE,), "UC2227", problem, remedy="Give the rollout that has the clusters")]
-        )
+        problem = f"the clusters of this environment file are in {shown(source.values[BASE])}"
+        _raise([_finding(source, (BASE,), "UC2227", problem, remedy="Use the rollout with the clusters")])
 
 
 def _raise(findings: list[Finding]) -> None:
@@ -77,7 +73,7 @@ def _finding(source: YamlSource, loc: Loc, code: str, problem: str, **more: str)
 
 
 def _unread(source: YamlSource) -> list[Finding]:
-    """Return what the YAML reader found wrong, each at its line."""
+    """Return the findings of the YAML reader."""
     return [
         each.finding(location=f"{source.name}:{each.line}" if each.line else source.location(each.loc))
         for each in source.problems
@@ -123,10 +119,8 @@ def _base_path(own: YamlSource, path: Path) -> Path:
 def _wrong_base(own: YamlSource, base: YamlSource) -> list[Finding]:
     findings = _unread(base)
     if BASE in base.values:
-        problem = f"{base.name} is an environment file itself"
-        findings.append(
-            _finding(own, (BASE,), "UC2225", problem, remedy="Name the rollout that has the clusters")
-        )
+        problem = f"{base.name} is itself an environment file"
+        findings.append(_finding(own, (BASE,), "UC2225", problem, remedy="Use the rollout with the clusters"))
     names = [name for _, name in _named_clusters(base)]
     findings += [
         _finding(
@@ -156,58 +150,58 @@ def _at(values: Any, loc: Loc) -> Any:
     return values
 
 
-class _Places:
-    """File and line of each value, while an environment file is laid over its base."""
+class _Origins:
+    """File and line of each value while an environment file overrides its base."""
 
     def __init__(self, own: YamlSource, base: YamlSource) -> None:
         self.own = own
         self.lines = {place: line for place, line in base.lines.items() if place != ("version",)}
         self.names = dict.fromkeys(self.lines, base.name)
-        self._take((), (), only=True)  # what is missing at the top is missing here
+        self._take((), (), only=True)  # missing top-level keys are reported here
 
     def lay(self, value: Any, loc: Loc, under: Any, target: Loc) -> None:
-        """Take over the places of what the environment file gives, and forget those that it replaces."""
+        """Record the origins of overriding values and drop those of overridden ones."""
         if isinstance(value, Mapping) and isinstance(under, Mapping):
             for key, part in value.items():
                 self.lay(part, (*loc, key), under.get(key), (*target, key))
             return
-        for place in [each for each in self.lines if each[: len(target)] == target]:
+        for place in [loc for loc in self.lines if loc[: len(target)] == target]:
             del self.lines[place], self.names[place]
         self._take(loc, target)
 
     def _take(self, loc: Loc, target: Loc, *, only: bool = False) -> None:
         for place, line in self.own.lines.items():
             if place == loc or (not only and place[: len(loc)] == loc):
-                there = (*target, *place[len(loc) :])
-                self.lines[there], self.names[there] = line, self.own.name
+                target_loc = (*target, *place[len(loc) :])
+                self.lines[target_loc], self.names[target_loc] = line, self.own.name
 
 
-def _laid_over(own: YamlSource, base: YamlSource) -> YamlSource:
-    places = _Places(own, base)
-    # A version is required in each file, so that of the base does not stand for a missing one.
+def _override(own: YamlSource, base: YamlSource) -> YamlSource:
+    places = _Origins(own, base)
+    # Each file requires a version, so the base's cannot replace a missing one.
     values = {key: value for key, value in base.values.items() if key != "version"}
     for key in ("version", "defaults"):
         if key in own.values:
             places.lay(own.values[key], (key,), base.values.get(key), (key,))
             values[key] = merge(base.values.get(key), own.values[key])
-    given = own.values.get("clusters", {})
+    overrides = own.values.get("clusters", {})
     changed: dict[Loc, Any] = {}
     for loc, name in _named_clusters(base):
-        if name in given:
+        if name in overrides:
             under = _at(base.values, loc)
-            places.lay(given[name], ("clusters", name), under, loc)
-            changed[loc] = merge(under, given[name])
+            places.lay(overrides[name], ("clusters", name), under, loc)
+            changed[loc] = merge(under, overrides[name])
     if changed:
         values["waves"] = _with_clusters(values["waves"], changed)
     return replace(own, values=values, lines=places.lines, names=places.names, problems=())
 
 
 def _with_clusters(waves: tuple[Any, ...], changed: Mapping[Loc, Any]) -> tuple[Any, ...]:
-    def cluster(w: int, c: int, one: Any) -> Any:
-        return changed.get(("waves", w, "clusters", c), one)
+    def override(w: int, c: int, cluster: Any) -> Any:
+        return changed.get(("waves", w, "clusters", c), cluster)
 
     return tuple(
-        {**wave, "clusters": tuple(cluster(w, c, one) for c, one in enumerate(wave["clusters"]))}
+        {**wave, "clusters": tuple(override(w, c, cluster) for c, cluster in enumerate(wave["clusters"]))}
         if isinstance(wave, Mapping) and isinstance(wave.get("clusters"), tuple)
         else wave
         for w, wave in enumerate(waves)

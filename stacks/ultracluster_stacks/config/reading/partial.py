@@ -1,4 +1,4 @@
-"""Models with only the fields that could be read, so that rules over several fields can check these."""
+"""Build models from only the readable fields, so that rules across fields can still check them."""
 
 from collections.abc import Collection, Iterable, Iterator
 from functools import cache
@@ -15,12 +15,12 @@ _Model = TypeVar("_Model", bound=BaseModel)
 
 
 def partial_model(model: type[_Model], values: Any, unread: Collection[Loc]) -> _Model:
-    """Build a model without the fields that could not be read; to read one of those is an AttributeError.
+    """Build a model without its unreadable fields; accessing one of them raises AttributeError.
 
     Args:
-        model: The model.
-        values: Plain values, as given to the model's validation.
-        unread: Places where validation found an error.
+        model: Model class.
+        values: Plain values as passed to validation.
+        unread: Locations of validation errors.
     """
     around = {place[:length] for place in unread for length in range(len(place))}
     return _build(model, values, (), frozenset(unread), around)
@@ -42,21 +42,21 @@ def _build(
             read[name] = _field_adapter(model, name).validate_python(values[name])
         elif isinstance(values[name], dict):
             read[name] = _build(part, values[name], at, unread, around)
-        else:  # a list keeps its length, so that indexes stay true
+        else:  # a list keeps its length, so that indexes stay valid
             read[name] = tuple(
                 _build(part, item, (*at, index), unread, around) for index, item in enumerate(values[name])
             )
     built = model.model_construct(**read)
     for name in model.model_fields.keys() - read.keys():
-        built.__dict__.pop(name, None)  # model_construct has put defaults there
+        built.__dict__.pop(name, None)  # model_construct sets defaults
     return built
 
 
 def readable_part(problems: Iterable[Problem]) -> Iterator[Problem]:
-    """Yield problems until a field is needed that could not be read.
+    """Yield problems until a rule needs an unreadable field.
 
     Raises:
-        AttributeError: An attribute is missing that is no field of a model, which is a mistake of ours.
+        AttributeError: The missing attribute is not a model field, which is a bug.
     """
     try:
         yield from problems

@@ -20,11 +20,11 @@ __all__ = [
 ]
 
 Loc = tuple[str | int, ...]
-"""Place of a value: keys and indexes from the top of the file, such as ``("waves", 0, "name")``."""
+"""Location of a value: keys and indexes from the top level, such as ``("waves", 0, "name")``."""
 
 
 def loc_text(loc: Loc) -> str:
-    """Format a place such as ``waves[0].clusters[0].nodes``; unusual keys are quoted, in ASCII."""
+    """Format a location such as ``waves[0].clusters[0].nodes``; unusual keys are quoted in ASCII."""
     text = ""
     for part in loc:
         if isinstance(part, int):
@@ -37,7 +37,7 @@ def loc_text(loc: Loc) -> str:
 
 
 def shown(value: object) -> str:
-    """Format a value of the user in ASCII, at most 80 characters; credentials are hidden."""
+    """Format a user's value in at most 80 ASCII characters, with credentials hidden."""
     if isinstance(value, str):
         return quote(hide_credentials(value))
     if isinstance(value, dict):
@@ -51,15 +51,15 @@ def shown(value: object) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Problem:
-    """One problem at a place of the rollout.
+    """A problem at a location of the rollout.
 
     Attributes:
-        loc: Where the value stands, or, for a value that is missing, would stand.
-        code: A code of `ultracluster_rules.rules`.
-        problem: What is wrong, with the value got.
-        allowed: What would be right. Default: not said.
-        remedy: What to do. Default: not said, where `allowed` says it already.
-        line: The line in the file. Default: that of the value at `loc`.
+        loc: Location of the value, present or missing.
+        code: Code of the rule in `ultracluster_rules.rules`.
+        problem: What is wrong, with the actual value.
+        allowed: Allowed values. Default: omitted.
+        remedy: What to do. Default: omitted.
+        line: Line in the file. Default: the line of the value at `loc`.
     """
 
     loc: Loc
@@ -71,11 +71,11 @@ class Problem:
 
     @classmethod
     def of(cls, finding: Finding, loc: Loc) -> "Problem":
-        """Return the problem that a rule of the catalogue has found.
+        """Return the problem for a finding of a shared rule.
 
         Args:
-            finding: What it has found.
-            loc: Where the value stands in the rollout.
+            finding: Finding of the rule.
+            loc: Location of the value in the rollout.
         """
         return cls(
             loc=loc,
@@ -91,15 +91,15 @@ class Problem:
         return Severity(RULES[self.code].severity)
 
     def under(self, prefix: Loc) -> "Problem":
-        """Return the same problem with a place that starts further up."""
+        """Return the problem with a prefix added to its location."""
         return replace(self, loc=(*prefix, *self.loc))
 
     def finding(self, *, loc: Loc | None = None, location: str = "") -> Finding:
         """Return the finding to show.
 
         Args:
-            loc: Where the value stands in the file. Default: where it stands in the rollout.
-            location: File and line. Default: not said.
+            loc: Location of the value in the file. Default: its location in the rollout.
+            location: File and line. Default: omitted.
         """
         return Finding(
             code=self.code,
@@ -112,25 +112,25 @@ class Problem:
 
 
 def wrong_type(loc: Loc, value: object, *, allowed: str, remedy: str = "") -> Problem:
-    """Return the problem of a value of another type.
+    """Return the problem of a value with the wrong type.
 
     Args:
-        loc: Place of the value.
-        value: The value.
-        allowed: The type in words.
-        remedy: What to do. Default: not said.
+        loc: Location of the value.
+        value: Actual value.
+        allowed: Description of the allowed type.
+        remedy: What to do. Default: omitted.
     """
     return Problem(loc=loc, code="UC1022", problem=f"got {shown(value)}", allowed=allowed, remedy=remedy)
 
 
 def not_a_choice(loc: Loc, value: object, choices: Collection[str], *, remedy: str = "") -> Problem:
-    """Return the problem of a value that is none of the choices.
+    """Return the problem of a value that is not one of the choices.
 
     Args:
-        loc: Place of the value.
-        value: The value.
-        choices: The choices.
-        remedy: What to do. Default: not said.
+        loc: Location of the value.
+        value: Actual value.
+        choices: Allowed values.
+        remedy: What to do. Default: omitted.
     """
     return Problem(
         loc=loc, code="UC1023", problem=f"got {shown(value)}", allowed=", ".join(choices), remedy=remedy
@@ -138,12 +138,12 @@ def not_a_choice(loc: Loc, value: object, choices: Collection[str], *, remedy: s
 
 
 def unknown_key(loc: Loc, known: Collection[str], *, of: str = "") -> Problem:
-    """Return the problem of a key that a mapping does not take.
+    """Return the problem of an unknown key.
 
     Args:
-        loc: Place of the key.
-        known: Keys that the mapping takes.
-        of: What the mapping is, where that is not plain from the place. Default: not said.
+        loc: Location of the key.
+        known: Allowed keys.
+        of: Description of the mapping, if the location does not identify it. Default: omitted.
     """
     key = str(loc[-1])
     return Problem(
@@ -159,15 +159,15 @@ def credential(problem: str, *, loc: Loc = (), line: int | None = None) -> Probl
     """Return the problem of a credential in the file.
 
     Args:
-        problem: What is a credential, without showing it.
-        loc: Place of the value. Default: not known here.
-        line: Line in the file. Default: that of the value.
+        problem: Description of the credential, without its value.
+        loc: Location of the value. Default: unknown.
+        line: Line in the file. Default: the line of the value.
     """
     return Problem(
         loc=loc,
         code="UC2108",
         problem=problem,
         allowed="no credentials",
-        remedy="Take it out of the file, renew it, and let the job read it from AWS Secrets Manager",
+        remedy="Remove it from the file, rotate it, and let the job read it from AWS Secrets Manager",
         line=line,
     )

@@ -1,7 +1,6 @@
-"""Reading plain YAML scalars by strict rules: what two YAML readers would take differently is refused.
+"""Read plain YAML scalars strictly: values that YAML 1.1 and 1.2 read differently are refused.
 
-YAML 1.1 reads ``no`` as false, ``010`` as 8 and ``12:30:00`` as 45000; YAML 1.2 does not; people expect what
-they wrote. A value is read here only if it can mean one thing, and dates stay text.
+YAML 1.1 reads ``no`` as false, ``010`` as 8 and ``12:30:00`` as 45000; YAML 1.2 does not. Dates stay strings.
 """
 
 import re
@@ -14,12 +13,12 @@ __all__ = ["LARGEST_NUMBER", "Scalar", "read_plain_scalar"]
 
 Scalar = str | int | float | bool | None
 
-# The last whole number that JSON, and so CloudFormation and jsii, carry without changing it.
+# The largest integer that JSON, and so CloudFormation and jsii, represent exactly.
 LARGEST_NUMBER: Final = 2**53
 
 _INTEGER: Final = re.compile(r"-?(?:0|[1-9][0-9]*)")
 _DECIMAL: Final = re.compile(r"-?(?:0|[1-9][0-9]*)\.[0-9]+")
-_DIGITS_READ: Final = 17  # more digits than a float can tell apart
+_DIGITS_READ: Final = 17  # a float cannot represent more digits
 
 _OTHER_NUMBER: Final = re.compile(
     r"[-+]?(?:0[xX][0-9a-fA-F_]++|0[oO][0-7_]++|0[bB][01_]++"
@@ -31,14 +30,14 @@ _AMBIGUOUS_WORD: Final = re.compile(r"(?:y|n|yes|no|on|off|true|false|null)", re
 
 
 def read_plain_scalar(text: str, loc: Loc) -> Scalar | Problem:
-    """Read a scalar that stands without quotes and without a tag.
+    """Read a scalar without quotes and without a tag.
 
     Args:
-        text: The scalar as written.
-        loc: Where it stands, for the problem.
+        text: Text of the scalar.
+        loc: Location of the scalar, for problems.
 
     Returns:
-        The value, or the problem when the text can be read in more than one way.
+        The value, or a problem if the text is ambiguous.
     """
     if text in {"", "~", "null"}:
         return None
@@ -48,7 +47,7 @@ def read_plain_scalar(text: str, loc: Loc) -> Scalar | Problem:
         return Problem(
             loc=loc,
             code="UC1015",
-            problem=f"got {text} without quotes, which some YAML readers take for a truth value or for null",
+            problem=f"got {text} without quotes, which some YAML parsers read as a boolean or null",
             allowed="true, false or null in lower case, or text in quotes",
             remedy=f'Write true or false, or "{text}" for the text',
         )

@@ -1,4 +1,4 @@
-"""Reading the text of a rollout file: a regular file, not large, UTF-8, and nothing in it that hides."""
+"""Read the text of a rollout file, with limits on type, size, encoding and invisible characters."""
 
 import os
 import re
@@ -17,16 +17,16 @@ __all__ = [
 ]
 
 HIDDEN_CHARACTER: Final = "UC1004"
-"""Code of a character that is not shown."""
+"""Code of the rule about invisible characters."""
 
 VISIBLE: Final = "visible characters, spaces and line ends"
-"""What a file may have instead, in words."""
+"""Description of the allowed characters."""
 
 LARGEST_FILE: Final = 256 * 1024
-"""The largest rollout file in bytes; a rollout of 90 clusters takes about 60,000."""
+"""Maximum size of a rollout file in bytes; 90 clusters take about 60,000."""
 
-# Control characters but tab, line feed and carriage return; line and paragraph separators; marks that change
-# the direction of text or have no width, so that a text is not what it looks like; lone surrogates.
+# Control characters except tab, line feed and carriage return; line and paragraph separators; bidirectional and
+# zero-width characters, which disguise text; lone surrogates.
 _HIDDEN: Final = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\ufffe\uffff]"
@@ -34,27 +34,27 @@ _HIDDEN: Final = re.compile(
 
 
 def display_name(path: str | os.PathLike[str]) -> str:
-    """Write a path as it was given, but in ASCII and without control characters."""
+    """Format a path in ASCII, without control characters."""
     return ascii(os.fspath(path))[1:-1]
 
 
 def hidden_character(text: str) -> re.Match[str] | None:
-    """Find the first character that hides or cannot be shown."""
+    """Find the first invisible character."""
     return _HIDDEN.search(text)
 
 
 def read_source_file(path: str | os.PathLike[str]) -> str:
-    """Read a file that a person wrote.
+    """Read the text of a file.
 
     Args:
-        path: A regular file, or a link to one.
+        path: Regular file, or a link to one.
 
     Returns:
-        The text, without a byte order mark.
+        Text without a byte order mark.
 
     Raises:
-        FindingsError: The file cannot be read, is no regular file, is too large, is not UTF-8 or has characters
-            that hide.
+        FindingsError: The file cannot be read, is not a regular file, is too large, is not UTF-8, or has invisible
+            characters.
     """
     try:
         return _text(path, _bytes(path))
@@ -70,7 +70,7 @@ def _bytes(path: str | os.PathLike[str]) -> bytes:
     try:
         return read_untrusted_file(path, most_bytes=LARGEST_FILE)
     except NotRegularError:
-        raise _refusal(path, "UC1001", "this is no regular file", "a file with the rollout in YAML") from None
+        raise _refusal(path, "UC1001", "this is not a regular file", "a YAML rollout file") from None
     except TooLargeError:
         raise _refusal(path, "UC1002", "the file is larger than 256 KiB", "at most 262,144 bytes") from None
 
@@ -80,12 +80,12 @@ def _text(path: str | os.PathLike[str], content: bytes) -> str:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        problem = f"byte {error.start + 1} of the file is not valid UTF-8"
+        problem = f"byte {error.start + 1} is not valid UTF-8"
         raise _refusal(path, "UC1003", problem, "text in UTF-8", line=line) from None
     if hidden := hidden_character(text):
         line = text.count("\n", 0, hidden.start()) + 1
         column = hidden.start() - text.rfind("\n", 0, hidden.start())
-        problem = f"a character that is not shown, U+{ord(hidden[0]):04X}, stands in column {column}"
+        problem = f"invisible character U+{ord(hidden[0]):04X} in column {column}"
         raise _refusal(path, HIDDEN_CHARACTER, problem, VISIBLE, line=line)
     return text
 

@@ -1,4 +1,4 @@
-"""Changing single values of a YAML text, with everything else as its author wrote it: comments, order, quotes, style."""
+"""Set single values in YAML text, preserving comments, order, quotes and style of everything else."""
 
 import json
 from collections.abc import Mapping
@@ -12,41 +12,40 @@ __all__ = ["set_values"]
 
 
 def set_values(text: str, values: Mapping[Loc, str | int]) -> str:
-    """Set values in a YAML text, replacing those that exist.
+    """Return YAML text with values added or replaced.
 
-    Places are found by the positions that the YAML parser gives. A key that is missing is written before the first key
-    of its mapping, which is right in block style as well as in braces.
+    A missing key is inserted before the first key of its mapping, which is valid in block and flow style.
 
     Args:
         text: One YAML document without aliases, such as one that `load_rollout` accepts.
-        values: The new value of each place. Lists on the way to it, and what they have at its index, must exist.
+        values: New value for each location. Lists in a location, and their items, must exist.
 
     Returns:
-        The text with the values, text of them in double quotes.
+        The text with the values; strings are in double quotes.
     """
-    for loc, value in reversed(list(values.items())):  # each new key comes before those that are there
+    for loc, value in reversed(list(values.items())):  # new keys are inserted first in their mapping
         text = _set_value(text, loc, json.dumps(value))  # a JSON string is a YAML string
     return text
 
 
 def _set_value(text: str, loc: Loc, written: str) -> str:
-    # The positions count the characters of a text; the parser of libyaml is not needed for one of this size.
+    # The pure Python loader counts positions in characters and is fast enough for small texts.
     node: Any = yaml.compose(text, Loader=yaml.SafeLoader)
     for depth, part in enumerate(loc):
         if isinstance(node, yaml.MappingNode):
-            found = next((value for key, value in node.value if key.value == part), None)
-            if found is None:
+            child = next((value for key, value in node.value if key.value == part), None)
+            if child is None:
                 return _insert(text, node, _key(loc[depth:], written))
-            node = found
+            node = child
         elif isinstance(node, yaml.SequenceNode) and isinstance(part, int):
             node = node.value[part]
-        else:  # a mapping that is left empty
+        else:  # an empty mapping
             return _replace(text, node, f"{{{_key(loc[depth:], written)}}}")
     return _replace(text, node, written)
 
 
 def _key(missing: Loc, written: str) -> str:
-    """Write a key with its value; where several mappings are missing, the inner ones in braces."""
+    """Format a key with its value, with missing inner mappings in flow style."""
     first, *inner = missing
     return f"{first}: {{{_key(tuple(inner), written)}}}" if inner else f"{first}: {written}"
 

@@ -1,7 +1,7 @@
-"""Reading YAML into plain values, with the line of each, under rules that leave one reading.
+"""Read unambiguous YAML into plain values, with the line of each.
 
-The events of PyYAML are read, not its values: a value is built by `ultracluster_stacks.config.reading.scalars`, and
-anchors, aliases, tags, merge keys and duplicate keys are seen before they could have an effect.
+Values are built from PyYAML's parser events with `ultracluster_stacks.config.reading.scalars`, so that anchors, aliases,
+tags, merge keys and duplicate keys are refused before they take effect.
 """
 
 import os
@@ -26,14 +26,14 @@ from ultracluster_stacks.config.reading.source_file import (
 __all__ = ["DEEPEST_NESTING", "UNREADABLE", "Unreadable", "YamlSource", "read_yaml"]
 
 DEEPEST_NESTING: Final = 20
-"""How deep mappings and lists may stand in each other; a rollout needs 7."""
+"""Maximum nesting of mappings and lists; a rollout needs 7."""
 
-# The parser of libyaml is ten times as fast; PyYAML has it wherever there is a wheel.
+# The libyaml parser, which all wheels of PyYAML have, is ten times as fast.
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class Unreadable:
-    """Stands for a value that a problem was already reported for, so that no check reports it again."""
+    """Placeholder for a value with a reported problem, so that no other check reports it."""
 
 
 UNREADABLE: Final = Unreadable()
@@ -41,15 +41,15 @@ UNREADABLE: Final = Unreadable()
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class YamlSource:
-    """What a YAML file holds.
+    """Content of a YAML file.
 
     Attributes:
-        name: The file, as shown to people.
-        values: The top-level mapping: text, int, float, bool, None, tuples, dicts with text as keys, and
-            `UNREADABLE` where a problem was seen.
-        lines: The line of each value, from 1; for the value of a key the line of the key.
-        problems: What was wrong with single values, in file order.
-        names: The file of each value that is in another file than `name`. Default: all are in it.
+        name: Name of the file for messages.
+        values: Top-level mapping of str, int, float, bool, None, tuple and dict values, with
+            `UNREADABLE` for values with a problem.
+        lines: Line of each value, starting at 1; that of the key for a mapping entry.
+        problems: Problems of single values, in file order.
+        names: File of each value that is not in `name`. Default: all values are in `name`.
     """
 
     name: str
@@ -59,11 +59,11 @@ class YamlSource:
     names: dict[Loc, str] = field(default_factory=dict)
 
     def line(self, loc: Loc) -> int:
-        """The line of a value, or of the nearest mapping or list around it when it is missing."""
+        """Return the line of a value; of the closest enclosing mapping or list if it is missing."""
         return self.lines.get(self._nearest(loc), 1)
 
     def location(self, loc: Loc) -> str:
-        """File and line of a value, or of the nearest mapping or list around it when it is missing."""
+        """Return file and line of a value; of the closest enclosing mapping or list if it is missing."""
         nearest = self._nearest(loc)
         return f"{self.names.get(nearest, self.name)}:{self.lines.get(nearest, 1)}"
 
@@ -77,14 +77,14 @@ def read_yaml(path: str | os.PathLike[str]) -> YamlSource:
     """Read a YAML file.
 
     Args:
-        path: A regular file of at most 256 KiB.
+        path: Regular file of at most 256 KiB.
 
     Returns:
-        The values, their lines and the problems of single values.
+        Values with their lines, and the problems of single values.
 
     Raises:
-        FindingsError: The file as a whole cannot be used: unreadable, too large, not UTF-8, no YAML, nested
-            deeper than 20, not exactly one document, or no mapping at the top.
+        FindingsError: The file as a whole is invalid: unreadable, too large, not UTF-8, not YAML, nested deeper
+            than 20, not exactly one document, or not a mapping.
     """
     name = display_name(path)
     text = read_source_file(path)
@@ -102,7 +102,7 @@ def read_yaml(path: str | os.PathLike[str]) -> YamlSource:
         )
     if not isinstance(values, dict):
         got = "nothing" if values is None else shown(values)
-        raise _refusal(name, 1, "UC1006", f"got {got} at the top of the file", "one mapping: version, waves")
+        raise _refusal(name, 1, "UC1006", f"got {got} at the top level", "a mapping with version and waves")
     return YamlSource(name=name, values=values, lines=builder.lines, problems=tuple(builder.problems))
 
 
@@ -115,7 +115,7 @@ def _line(event: yaml.Event) -> int:
 
 
 class _Builder:
-    """Builds values from parser events; `lines` and `problems` fill as a side effect."""
+    """Build values from parser events, filling `lines` and `problems` as a side effect."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -129,7 +129,7 @@ class _Builder:
             if isinstance(event, yaml.DocumentStartEvent):
                 documents += 1
                 if documents > 1:
-                    problem = "a second document starts"
+                    problem = "the file has several YAML documents"
                     raise _refusal(self.name, _line(event), "UC1006", problem, "one document")
                 values = self._value(next(events), events, ())
         return values
@@ -160,7 +160,7 @@ class _Builder:
             if key is None:
                 self._skip(next(events), events, (*loc, ""))
             elif key in values:
-                problem = f"the key {shown(key)} stands twice, in lines {self.lines[*loc, key]} and {line}"
+                problem = f"duplicate key {shown(key)}, in lines {self.lines[*loc, key]} and {line}"
                 self._report((*loc, key), "UC1012", problem, "each key once", "Keep one of them", line=line)
                 self._skip(next(events), events, (*loc, ""))
             else:
@@ -177,19 +177,19 @@ class _Builder:
         return tuple(values)
 
     def _key(self, event: yaml.Event, events: Iterator[yaml.Event], loc: Loc) -> str | None:
-        """The key that an event starts; None, with the problem reported, when it cannot be one."""
+        """Return the key of an event, or report a problem and return None."""
         line = _line(event)
         if not isinstance(event, yaml.ScalarEvent):
-            self._report(loc, "UC1011", "a key is a mapping, a list or an alias", "text", line=line)
+            self._report(loc, "UC1011", "a key is a mapping, a list or an alias", "a string", line=line)
             self._skip(event, events, (*loc, ""))
             return None
         if event.implicit[0] and event.value == "<<":
-            remedy = "Put what clusters share under `defaults`"
+            remedy = "Put common settings of clusters under `defaults`"
             self._report(loc, "UC1010", "got the merge key <<", "no merge keys", remedy, line=line)
             return None
         refused = self._refuses_indirection(event, loc) or self._refuses_text(event.value, loc, line)
         if not refused and event.implicit[0] and not isinstance(read_plain_scalar(event.value, loc), str):
-            problem = f"the key {shown(event.value)} without quotes is not text"
+            problem = f"the unquoted key {shown(event.value)} is not a string"
             self._report(loc, "UC1011", problem, "text", f'Write "{shown(event.value)[1:-1]}"', line=line)
             refused = True
         return None if refused else event.value
@@ -205,7 +205,7 @@ class _Builder:
             self._report(
                 loc,
                 "UC1017",
-                f"got {shown(value)}, which is passed on as it is",
+                f"got {shown(value)}, which is not expanded",
                 remedy="Write the value itself",
             )
         return value
@@ -217,17 +217,17 @@ class _Builder:
             problem = (
                 f"got {'an alias' if isinstance(event, yaml.AliasEvent) else 'an anchor'}, {shown(anchor)}"
             )
-            remedy = "Put what clusters share under `defaults`"
+            remedy = "Put common settings of clusters under `defaults`"
             self._report(loc, "UC1008", problem, "neither anchors nor aliases", remedy, line=line)
         if tag is not None:
             problem = f"got the tag {shown(tag)}"
-            self._report(loc, "UC1009", problem, "no tags", "Leave the tag away", line=line)
+            self._report(loc, "UC1009", problem, "no tags", "Remove the tag", line=line)
         return anchor is not None or tag is not None
 
     def _refuses_text(self, text: str, loc: Loc, line: int) -> bool:
-        hidden = hidden_character(text)  # written as an escape, since the file itself was searched before
+        hidden = hidden_character(text)  # from an escape sequence; the file itself was checked before
         if hidden is not None:
-            problem = f"got the character U+{ord(hidden[0]):04X}, which is not shown"
+            problem = f"got the invisible character U+{ord(hidden[0]):04X}"
             self._report(loc, HIDDEN_CHARACTER, problem, VISIBLE, line=line)
         elif kind := credential_kind(text):
             self.problems.append(credential(f"this looks like {kind}", loc=loc, line=line))
@@ -236,7 +236,7 @@ class _Builder:
         return True
 
     def _skip(self, event: yaml.Event, events: Iterator[yaml.Event], loc: Loc) -> None:
-        _Builder(self.name)._value(event, events, loc)  # noqa: SLF001 - our own class
+        _Builder(self.name)._value(event, events, loc)  # noqa: SLF001 - same class
 
     def _report(
         self,

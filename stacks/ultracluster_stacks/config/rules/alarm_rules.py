@@ -28,7 +28,7 @@ def emails_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
     emails = cluster.alarms.emails if cluster.alarms else ()
     for index, address in enumerate(emails):
         if address in emails[:index]:
-            yield EMAIL.broken(("alarms", "emails", index), problem=f"{shown(address)} is there twice")
+            yield EMAIL.broken(("alarms", "emails", index), problem=f"{shown(address)} is a duplicate")
 
 
 def topic_is_in_the_region(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -38,7 +38,7 @@ def topic_is_in_the_region(cluster: ClusterConfig) -> Iterator[Problem]:
         yield TOPIC_ARN.broken(
             ("alarms", "topic_arn"),
             problem=f"the topic is in {alarms.topic_arn.split(':')[3]}, the cluster in {cluster.region}",
-            remedy="Give a topic of the cluster's Region",
+            remedy="Use a topic in the cluster's Region",
         )
 
 
@@ -60,7 +60,7 @@ def topic_has_subscribers(name: str, settings: AlarmsConfig | BudgetConfig) -> I
             loc=(name,),
             code="UC2250",
             problem=f"the {name} {'get' if name == 'alarms' else 'gets'} a new topic without a subscriber",
-            remedy="Give emails or topic_arn, or subscribe somebody to the topic",
+            remedy="Set emails or topic_arn, or subscribe to the topic after deployment",
         )
 
 
@@ -70,4 +70,4 @@ RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (
     topic_is_in_the_region,
     alarms_have_recipients,
 )
-"""Rules over the alarms."""
+"""Rules about alarms."""

@@ -1,4 +1,4 @@
-"""Rules over the budget of a cluster."""
+"""Rules about the budget of a cluster."""
 
 from collections.abc import Iterator
 from typing import Final

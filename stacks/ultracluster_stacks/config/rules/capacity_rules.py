@@ -16,11 +16,11 @@ from ultracluster_stacks.config.reading.problem import Loc, Problem
 __all__ = ["RULES", "UNRESOLVED_ORDER"]
 
 UNRESOLVED_ORDER: Final = "UC2220"
-"""Code of capacity whose order has no reservation yet; a command that resolves orders mends it."""
+"""Code of capacity whose order has no reservation yet; `capacity resolve` fixes it."""
 
 
 def type_is_sold_so(cluster: ClusterConfig) -> Iterator[Problem]:
-    """Refuse a way to buy in which the instance type is not sold."""
+    """Refuse a purchase option that the instance type lacks."""
     options = cluster.machine.purchase_options
     for loc, capacity in cluster.sources():
         if capacity.market_type not in options:
@@ -47,7 +47,7 @@ def block_holds_nodes(cluster: ClusterConfig) -> Iterator[Problem]:
                     loc=loc,
                     code="UC4105",
                     problem=f"got {nodes} nodes of {instance_type.name} for one reservation; it is sold as the "
-                    f"UltraServer {instance_type.ultraserver_type}, and each UltraServer is a block of its own",
+                    f"UltraServer {instance_type.ultraserver_type}, and each UltraServer is a separate block",
                     allowed=f"1 to {instance_type.instances_per_ultraserver}",
                     remedy="Define one cluster for each UltraServer",
                 )
@@ -90,7 +90,7 @@ def block_names_reservation(cluster: ClusterConfig) -> Iterator[Problem]:
             yield Problem(
                 loc=(*loc, "order"),
                 code=UNRESOLVED_ORDER,
-                problem=f"nothing says what the order {capacity.order} has bought",
+                problem=f"the order {capacity.order} is not resolved",
                 remedy="Buy it with `ultracluster capacity buy`, then run `ultracluster capacity resolve ROLLOUT --write`",
             )
         elif capacity.market_type == "capacity-block" and capacity.reservation_id is None:
@@ -99,7 +99,7 @@ def block_names_reservation(cluster: ClusterConfig) -> Iterator[Problem]:
                 code="UC4108",
                 problem="reservation_id is required for a Capacity Block",
                 allowed="cr- and 17 hexadecimal digits",
-                remedy="Give the reservation of the block that was bought; nothing is bought by a deployment",
+                remedy="Set the reservation of the block that was bought; a deployment never buys anything",
             )
 
 
@@ -117,14 +117,14 @@ def settings_fit_kind(cluster: ClusterConfig) -> Iterator[Problem]:
         ):
             if getattr(capacity, name) is not None and not fits:
                 yield Problem(
-                    loc=(*loc, name), code="UC4126", problem=f"{name} is for {whose}", remedy="Leave it out"
+                    loc=(*loc, name), code="UC4126", problem=f"{name} is for {whose}", remedy="Remove it"
                 )
         if kind == "on-demand" and capacity.reservation_id and capacity.resource_group_arn:
             yield Problem(
                 loc=(*loc, "resource_group_arn"),
                 code="UC4128",
-                problem="reservation_id is given too",
-                remedy="Give the reservation, or the group that it is in",
+                problem="reservation_id is set too",
+                remedy="Set either the reservation or its group",
             )
 
 
@@ -138,8 +138,8 @@ def reservation_is_one_source(cluster: ClusterConfig) -> Iterator[Problem]:
                 yield Problem(
                     loc=(*loc, name),
                     code="UC4127",
-                    problem=f"{target} is capacity of this cluster already",
-                    remedy="Give it once",
+                    problem=f"duplicate capacity {target}",
+                    remedy="Remove one of them",
                 )
             if target is not None:
                 seen.add(target)
@@ -154,7 +154,7 @@ def window_is_in_order(cluster: ClusterConfig) -> Iterator[Problem]:
                 loc=(*loc, "end"),
                 code="UC4113",
                 problem=f"got an end at {capacity.end:%H:%M:%S} UTC, but Capacity Blocks end at 11:30 UTC",
-                remedy="Give the EndDate of the reservation",
+                remedy="Use the EndDate of the reservation",
             )
         if capacity.start is None or capacity.end is None:
             continue
@@ -169,7 +169,7 @@ def window_is_in_order(cluster: ClusterConfig) -> Iterator[Problem]:
                 loc=(*loc, "end"),
                 code="UC4114",
                 problem=f"got {(capacity.end - capacity.start) / timedelta(days=1):.1f} days, but a Capacity Block lasts at most {LONGEST_BLOCK.days}",
-                remedy="Give the StartDate and EndDate of the reservation",
+                remedy="Use the StartDate and EndDate of the reservation",
             )
 
 

@@ -18,35 +18,35 @@ _OF_THE_BUCKET: Final = (
 
 
 def cache_is_in_one_place(cluster: ClusterConfig) -> Iterator[Problem]:
-    """Settings of a bucket would be ignored on the file system."""
+    """Refuse bucket settings for a cache on the file system, where they would be ignored."""
     cache = cluster.compile_cache
     for name in _OF_THE_BUCKET:
         if cache.on_file_system and getattr(cache, name):
             yield Problem(
                 loc=("compile_cache", name),
                 code="UC6018",
-                problem=f"{name} is of a cache in a bucket, and this one is on the file system",
-                remedy="Leave one of them out",
+                problem=f"{name} applies to a cache on S3, but this one is on the file system",
+                remedy="Remove one of them",
             )
 
 
 def copies_go_to_each_bucket_once(cluster: ClusterConfig) -> Iterator[Problem]:
-    """S3 refuses two rules for one destination."""
+    """Refuse a duplicate destination, as S3 does."""
     buckets = cluster.compile_cache.replicate_to
     for index, name in enumerate(buckets):
         if name in buckets[:index]:
             yield Problem(
                 loc=("compile_cache", "replicate_to", index),
                 code="UC5140",
-                problem=f"{name} is a destination already",
-                remedy="Name it once",
+                problem=f"duplicate destination {name}",
+                remedy="Remove one of them",
             )
         if name in {cluster.checkpoints.bucket_name, *(each.bucket_name for each in cluster.datasets)}:
             yield Problem(
                 loc=("compile_cache", "replicate_to", index),
                 code="UC5142",
                 problem=f"{name} holds checkpoints or data of this cluster",
-                remedy="Name the bucket of the compile cache of another Region",
+                remedy="Use the bucket of a compile cache in another Region",
             )
 
 
@@ -67,4 +67,4 @@ RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (
     copies_go_to_each_bucket_once,
     copies_have_no_key,
 )
-"""Rules over the compile cache."""
+"""Rules about the compile cache."""

@@ -12,24 +12,24 @@ __all__ = ["JOB_RULES"]
 
 
 def gates_have_their_own_names(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
-    """A gate is a job, whose name must not be that of another one."""
+    """Refuse a job with the name of a gate, which is a job too."""
     for name in sorted(set(job.gate_names) & {getattr(each, "name", None) for each in cluster.jobs}):
         yield Problem(
             loc=("gates",),
             code="UC6153",
-            problem=f"the gate is called {shown(name)}, and so is a job",
-            remedy="Give that job another name",
+            problem=f"a gate and a job have the same name {shown(name)}",
+            remedy="Rename the job",
         )
 
 
 def fabric_is_there(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
-    """There is nothing to look at on nodes without EFA."""
+    """Refuse a fabric gate on nodes without EFA."""
     if job.gates.fabric and not cluster.machine.efa_interfaces:
         yield Problem(
             loc=("gates", "fabric"),
             code="UC6150",
-            problem=f"{cluster.instance_type} has no EFA, so there is no fabric to look at",
-            remedy="Leave it out, or choose an instance type with EFA",
+            problem=f"{cluster.instance_type} has no EFA to test",
+            remedy="Remove it, or choose an instance type with EFA",
         )
 
 

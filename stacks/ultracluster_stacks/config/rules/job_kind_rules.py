@@ -1,4 +1,4 @@
-"""Rules about kinds of jobs, what they wait for, and their Neuron settings."""
+"""Rules about kinds of jobs, their dependencies and their Neuron settings."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -25,21 +25,21 @@ _MOST_TAG_CHARACTERS: Final = 256
 
 
 def job_has_settings_of_its_kind(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
-    """A setting of another kind would be ignored."""
+    """Refuse settings of another kind of job, which would be ignored."""
     for name, kind in _KINDS.items():
         if job.kind != kind and getattr(job, name) != type(job).model_fields[name].get_default():
             yield Problem(
                 loc=(name,),
                 code="UC6112",
                 problem=f"got {shown(getattr(job, name))} for a {job.kind} job",
-                remedy=f"Leave it out, or set kind: {kind}",
+                remedy=f"Remove it, or set kind: {kind}",
             )
     if job.kind == "precompile" and job.method == "first-steps" and job.phase != "all":
         yield Problem(
             loc=("phase",),
             code="UC6112",
             problem="the first steps of the program compile what they collect",
-            remedy="Leave it out",
+            remedy="Remove it",
         )
 
 
@@ -50,7 +50,7 @@ def gates_protect_several_nodes(cluster: ClusterConfig, job: JobConfig) -> Itera
             loc=("gates",),
             code="UC6112",
             problem=f"got gates for a {job.kind} job",
-            remedy="Leave them out, or set kind: multi-node",
+            remedy="Remove them, or set kind: multi-node",
         )
 
 
@@ -100,18 +100,18 @@ def jobs_wait_for_jobs_of_their_cluster(cluster: ClusterConfig) -> Iterator[Prob
             yield Problem(
                 loc=loc,
                 code="UC6113",
-                problem=f"got {len(job.depends_on)} jobs of {len(' '.join(job.depends_on))} characters in all",
+                problem=f"got {len(job.depends_on)} jobs of {len(' '.join(job.depends_on))} characters in total",
                 allowed=f"up to {MOST_DEPENDENCIES} jobs of {_MOST_TAG_CHARACTERS} characters with the spaces between",
             )
         for place, name in enumerate(job.depends_on):
             if name not in waits:
                 others = ", ".join(other for other in waits if other != job.name)
-                problem = f"no job is called {shown(name)}"
+                problem = f"unknown job {shown(name)}"
                 yield Problem(loc=(*loc, place), code="UC6113", problem=problem, allowed=others)
             elif name in job.depends_on[:place]:
-                yield Problem(loc=(*loc, place), code="UC6113", problem=f"{shown(name)} is there twice")
+                yield Problem(loc=(*loc, place), code="UC6113", problem=f"duplicate {shown(name)}")
             elif job.name in _reached(name, waits):
-                problem = f"{shown(name)} waits for {shown(job.name)}, so that neither would start"
+                problem = f"circular dependency: {shown(name)} waits for {shown(job.name)}"
                 yield Problem(loc=(*loc, place), code="UC6113", problem=problem)
 
 
@@ -156,7 +156,7 @@ def _workers(cluster: ClusterConfig, job: JobConfig) -> int:
 
 
 def _reached(name: str, waits: dict[str, tuple[str, ...]]) -> set[str]:
-    """The job and all that it waits for."""
+    """Return the job and all its dependencies."""
     reached: set[str] = set()
     follow = [name]
     while follow:

@@ -20,21 +20,19 @@ __all__ = ["JOB_RULES", "RULES"]
 
 
 def job_names_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
-    """Two jobs with the same name would share a job definition."""
+    """Refuse duplicate job names, which would share a job definition."""
     seen: set[str] = set()
     for index, job in enumerate(cluster.jobs):
         name = getattr(job, "name", None)
         if name in seen:
-            yield Problem(
-                loc=("jobs", index, "name"), code="UC6110", problem=f"a second job is called {shown(name)}"
-            )
+            yield Problem(loc=("jobs", index, "name"), code="UC6110", problem=f"duplicate job {shown(name)}")
         if name is not None:
             seen.add(name)
 
 
 def job_has_a_queue(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
     """A job goes to the cluster's own queue, or to one that the cluster has; a precompile job has one of its own."""
-    names = [each.name for each in cluster.further_queues]
+    names = [each.name for each in cluster.additional_queues]
     if job.queue is not None and (job.kind == "precompile" or job.queue not in names):
         yield Problem(
             loc=("queue",),
@@ -43,12 +41,12 @@ def job_has_a_queue(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]
             allowed="" if job.kind == "precompile" else ", ".join(names),
             remedy="Leave it out: it has a queue of its own"
             if job.kind == "precompile"
-            else "Name one of further_queues, or leave it out for the cluster's own queue",
+            else "Name one of additional_queues, or leave it out for the cluster's own queue",
         )
 
 
 def job_fits_cluster(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
-    """A job that needs more nodes than its queue has never starts."""
+    """Refuse a job that needs more nodes than its queue has, which never starts."""
     most = max(
         (cluster.nodes_from(capacity) for capacity in _behind(cluster, job).values()), default=cluster.nodes
     )
@@ -61,27 +59,27 @@ def job_fits_cluster(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem
 
 
 def queue_starts_job(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
-    """AWS Batch runs no multi-node jobs on Spot nodes; such a job never starts."""
+    """Refuse multi-node jobs on Spot nodes, where AWS Batch never starts them."""
     for name, source in _behind(cluster, job).items():
         if source.market_type == "spot" and job.kind == "multi-node":
             yield Problem(
                 loc=("queue",),
                 code="UC6308",
-                problem=f"its queue has Spot nodes ({shown(name)}), on which AWS Batch runs no multi-node jobs: one that "
-                "comes to them waits for ever, at the head of all others",
-                remedy="Give it a queue without them; queue.capacity and further_queues say what each queue uses",
+                problem=f"its queue has Spot nodes ({shown(name)}), on which AWS Batch does not run multi-node jobs: "
+                "the job would block the queue forever",
+                remedy="Use a queue without Spot nodes; see queue.capacity and additional_queues",
             )
 
 
 def _behind(cluster: ClusterConfig, job: JobConfig) -> dict[str, CapacityConfig]:
     """Return the capacity behind the queue of a job; empty where the cluster has no such queue."""
     own = {None: cluster.queue}
-    queue = (own | {each.name: each for each in cluster.further_queues}).get(job.queue)
+    queue = (own | {each.name: each for each in cluster.additional_queues}).get(job.queue)
     return used(cluster, queue) if queue else {}
 
 
 def nodes_can_talk(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
-    """Collectives over several nodes need EFA."""
+    """Refuse multi-node jobs without EFA, which collectives need."""
     nodes = cluster.nodes if job.nodes is None else job.nodes
     if job.without_efa or job.kind != "multi-node":
         return
@@ -91,7 +89,7 @@ def nodes_can_talk(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
             code="UC6102",
             problem=f"the job runs on {nodes} nodes, but {cluster.instance_type} has no EFA",
             allowed="1 node on this type",
-            remedy="Set nodes: 1, choose an instance type with EFA, or say without_efa: true",
+            remedy="Set nodes: 1, choose an instance type with EFA, or set without_efa: true",
         )
 
 
@@ -115,8 +113,8 @@ def launcher_has_a_command(cluster: ClusterConfig, job: JobConfig) -> Iterator[P
         yield Problem(
             loc=("command",),
             code="UC6142",
-            problem="got no command; that of the image cannot be seen from here",
-            remedy="Say what the launcher starts, such as command: [train.py]",
+            problem="command is required: the launcher replaces that of the image",
+            remedy="Set what the launcher starts, such as command: [train.py]",
         )
 
 
@@ -127,7 +125,7 @@ def launcher_starts_processes(cluster: ClusterConfig, job: JobConfig) -> Iterato
             loc=("processes_per_node",),
             code="UC6140",
             problem=f"got {job.processes_per_node} processes on a node with the launcher {job.launcher}, which starts one",
-            remedy="Leave it out, or choose torchrun",
+            remedy="Remove it, or choose torchrun",
         )
 
 
@@ -147,7 +145,7 @@ def timeout_is_within_capacity(cluster: ClusterConfig, job: JobConfig) -> Iterat
             code="UC6105",
             problem=f"got {job.timeout_hours} hours, but the capacity can be used for "
             f"{usable / timedelta(hours=1):.1f} hours",
-            remedy="Write checkpoints, and give a timeout that ends before the capacity does",
+            remedy="Write checkpoints, and set a timeout that ends before the capacity",
         )
 
 
@@ -159,7 +157,7 @@ def image_is_pinned(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]
             loc=("image",),
             code="UC6107",
             problem=f"got {shown(job.image)} {'with the tag latest' if tag else 'without a tag'}",
-            remedy="Give a tag that does not move, or a digest, so that all nodes and all attempts run the same",
+            remedy="Use an immutable tag or a digest, so that all nodes and attempts run the same image",
         )
 
 
@@ -170,8 +168,8 @@ def image_is_near(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
         yield Problem(
             loc=("image",),
             code="UC6108",
-            problem=f"{shown(job.image)} does not lie in the Amazon ECR of {cluster.region}, the only registry that "
-            "nodes reach without a NAT gateway",
+            problem=f"{shown(job.image)} is not in the Amazon ECR of {cluster.region}, the only registry that "
+            "nodes can reach without a NAT gateway",
             remedy="Copy or replicate it there",
         )
 
@@ -186,7 +184,7 @@ RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (
     job_names_are_unique,
     *job_kind_rules.RULES,
 )
-"""Rules over all jobs of a cluster."""
+"""Rules about all jobs of a cluster."""
 
 JOB_RULES: Final[tuple[Callable[[ClusterConfig, JobConfig], Iterator[Problem]], ...]] = (
     job_has_a_queue,

@@ -1,4 +1,4 @@
-"""Rules about the machine of a cluster: figures of its own, scratch."""
+"""Rules about the instance type of a cluster: custom properties, scratch, UltraServers."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -18,9 +18,9 @@ _FILE_SYSTEM_PATH: Final = "/fsx"
 
 
 def figures_have_a_source(cluster: ClusterConfig) -> Iterator[Problem]:
-    """Warn of figures that were not compared with those of EC2."""
+    """Warn of custom properties that were not compared with EC2."""
     for finding in check_figures_are_sourced(cluster.machine):
-        yield Problem.of(finding, ("own_instance_type",))
+        yield Problem.of(finding, ("custom_instance_type",))
 
 
 def scratch_has_disks_and_a_path(cluster: ClusterConfig) -> Iterator[Problem]:

@@ -1,4 +1,4 @@
-"""Rules about a cluster's addresses: which ones, and whether there are enough."""
+"""Rules about the network of a cluster: address ranges, free addresses, interfaces, security groups."""
 
 import ipaddress
 import re
@@ -38,7 +38,7 @@ def addresses_are_private(cluster: ClusterConfig) -> Iterator[Problem]:
         yield Problem(
             loc=("network", "cidr"),
             code="UC3104",
-            problem=f"{network} is not private (RFC 1918), so the nodes cannot reach whoever owns it",
+            problem=f"{network} is not private (RFC 1918), so the nodes cannot reach its owner on the internet",
             remedy="Use a part of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16",
         )
     if network.overlaps(_DOCKER):
@@ -46,7 +46,7 @@ def addresses_are_private(cluster: ClusterConfig) -> Iterator[Problem]:
             loc=("network", "cidr"),
             code="UC3104",
             problem=f"{network} overlaps {_DOCKER}, which Docker uses on each node",
-            remedy="Use another network",
+            remedy="Use another CIDR block",
         )
 
 
@@ -87,8 +87,8 @@ def nat_gateway_has_room(cluster: ClusterConfig) -> Iterator[Problem]:
     if settings.subnet_prefix == ipaddress.IPv4Network(settings.cidr).prefixlen:
         yield SUBNET_PREFIX.broken(
             ("network", "subnet_prefix"),
-            problem=f"the nodes' subnet takes all of {settings.cidr} and leaves nothing for the NAT gateway",
-            remedy="Give a larger cidr, or a smaller subnet",
+            problem=f"the nodes' subnet takes all of {settings.cidr} and leaves no addresses for the NAT gateway",
+            remedy="Use a larger cidr or a smaller subnet",
         )
 
 
@@ -99,8 +99,8 @@ def existing_subnet_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
         given, missing = ("subnet_id", "vpc_id") if settings.vpc_id is None else ("vpc_id", "subnet_id")
         yield SUBNET_ID.broken(
             ("network", given),
-            problem=f"{given} is given without {missing}",
-            remedy="Give both for an existing subnet, or neither for a new one",
+            problem=f"{given} is set without {missing}",
+            remedy="Set both for an existing subnet, or neither for a new one",
         )
     existing = settings.subnet_id is not None
     for name, is_given, belongs in (
@@ -112,7 +112,7 @@ def existing_subnet_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
             yield SUBNET_ID.broken(
                 ("network", name),
                 problem=f"{name} is for {belongs}",
-                remedy="Leave it out" if existing else "Leave it out, or give vpc_id and subnet_id",
+                remedy="Remove it" if existing else "Remove it, or set vpc_id and subnet_id",
             )
 
 
@@ -163,7 +163,7 @@ def placement_fits_capacity(cluster: ClusterConfig) -> Iterator[Problem]:
             loc=("network", "placement"),
             code="UC4020",
             problem=f"got the placement group {shown(placement)} and a Capacity Block; EC2 does not support them together",
-            remedy="Leave placement out; a block's nodes are close together already",
+            remedy="Remove placement; nodes of a block are already close together",
         )
 
 
@@ -174,21 +174,21 @@ def security_group_has_a_subnet(cluster: ClusterConfig) -> Iterator[Problem]:
         yield SECURITY_GROUP_ID.broken(
             ("network", "add_efa_rules"),
             problem="add_efa_rules is for an existing security group only",
-            remedy="Leave it out: a new group has the rules",
+            remedy="Remove it: a new group has the rules",
         )
     if settings.security_group_id is None:
         return
     if settings.subnet_id is None:
         yield SECURITY_GROUP_ID.broken(
             ("network", "security_group_id"),
-            problem="security_group_id is given without subnet_id, and a new VPC holds no existing group",
-            remedy="Give vpc_id and subnet_id of its VPC",
+            problem="security_group_id is set without subnet_id, but a new VPC has no existing group",
+            remedy="Set vpc_id and subnet_id of its VPC",
         )
     elif not settings.add_efa_rules:
         yield Problem(
             loc=("network", "security_group_id"),
             code="UC3106",
-            problem=f"the rules of {settings.security_group_id} are not known here; without all traffic from and to "
+            problem=f"the rules of {settings.security_group_id} are unknown; without all traffic from and to "
             "the group itself, EFA fails, and jobs hang or fall back to TCP",
             remedy="Make sure that it has both rules, or set add_efa_rules: true",
         )

@@ -16,8 +16,8 @@ __all__ = ["RULES", "used"]
 def names_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
     """Two queues or two sources of one name could not be told apart."""
     for place, code, items in (
-        ("further_capacity", "UC4121", cluster.further_capacity),
-        ("further_queues", "UC6310", cluster.further_queues),
+        ("additional_capacity", "UC4121", cluster.additional_capacity),
+        ("additional_queues", "UC6310", cluster.additional_queues),
     ):
         seen: set[str] = set()
         for index, item in enumerate(items):
@@ -101,7 +101,7 @@ def _by_name(cluster: ClusterConfig) -> dict[str, CapacityConfig]:
 def _queues(cluster: ClusterConfig) -> list[tuple[Loc, QueueConfig]]:
     return [
         (("queue",), cluster.queue),
-        *((("further_queues", index), each) for index, each in enumerate(cluster.further_queues)),
+        *((("additional_queues", index), each) for index, each in enumerate(cluster.additional_queues)),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Rules over all clusters of a rollout: names that are used once, ids that exist in one place only."""
+"""Rules across the clusters of a rollout: unique names, and IDs that exist in only one place."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -11,17 +11,17 @@ __all__ = ["rollout_problems"]
 
 
 def rollout_problems(rollout: RolloutConfig) -> list[Problem]:
-    """Find what is wrong between clusters and between waves.
+    """Find problems across clusters and waves.
 
     Args:
-        rollout: A rollout, possibly without the fields that could not be read.
+        rollout: Rollout, possibly without unreadable fields.
     """
     clusters = list(rollout.located_clusters())
     return [*_repeated_waves(rollout), *(problem for rule in _RULES for problem in rule(clusters))]
 
 
 def _read(value: Any, *names: str) -> Any:
-    """A value that may not have been read, by its path; None then."""
+    """Return a value by its path, or None if it could not be read."""
     for name in names:
         value = getattr(value, name, None)
     return value
@@ -33,14 +33,14 @@ def _repeated_waves(rollout: RolloutConfig) -> Iterator[Problem]:
         name = _read(wave, "name")
         if name in seen:
             yield Problem(
-                loc=("waves", index, "name"), code="UC2106", problem=f"a second wave is called {shown(name)}"
+                loc=("waves", index, "name"), code="UC2106", problem=f"duplicate wave {shown(name)}"
             )
         if name is not None:
             seen.add(name)
 
 
 def _repeated_clusters(clusters: list[tuple[Loc, ClusterConfig]]) -> Iterator[Problem]:
-    """A stage is called by cluster and Region, so two accounts do not tell two clusters apart."""
+    """Refuse duplicate clusters in a Region, even in several accounts: stage names have no account."""
     seen: dict[tuple[str, str], Loc] = {}
     for loc, cluster in clusters:
         name, region = _read(cluster, "name"), _read(cluster, "region")
@@ -52,37 +52,37 @@ def _repeated_clusters(clusters: list[tuple[Loc, ClusterConfig]]) -> Iterator[Pr
                 loc=(*loc, "name"),
                 code="UC2105",
                 problem=f"duplicate cluster {shown(name)} in {region}, also in waves[{first[1]}].clusters[{first[3]}]",
-                remedy="Give each cluster of a Region a name of its own",
+                remedy="Use a unique name for each cluster in a Region",
             )
 
 
 def _ids_in_two_places(clusters: list[tuple[Loc, ClusterConfig]]) -> Iterator[Problem]:
-    """An AMI exists in one Region, a reservation in one zone and for one type."""
+    """Refuse IDs in several places: an AMI is in one Region, a reservation in one zone and for one type."""
     places: dict[str, tuple[Any, ...]] = {}
     for loc, cluster in clusters:
         place = (_read(cluster, "region"), _read(cluster, "zone_id"), _read(cluster, "instance_type"))
         if None in place:
             continue
-        further = _read(cluster, "further_capacity") or ()
+        additional = _read(cluster, "additional_capacity") or ()
         ids: list[tuple[Loc, tuple[Any, ...], Any]] = [
             (("image_id",), place[:1], _read(cluster, "image_id")),
             (("capacity", "reservation_id"), place, _read(cluster, "capacity", "reservation_id")),
             *(
-                (("further_capacity", index, "reservation_id"), place, _read(each, "reservation_id"))
-                for index, each in enumerate(further)
+                (("additional_capacity", index, "reservation_id"), place, _read(each, "reservation_id"))
+                for index, each in enumerate(additional)
             ),
         ]
-        for path, there, given in ids:
-            if given is None:
+        for path, id_place, resource_id in ids:
+            if resource_id is None:
                 continue
-            first = places.setdefault(given, there)
-            if first != there:
+            first = places.setdefault(resource_id, id_place)
+            if first != id_place:
                 yield Problem(
                     loc=(*loc, *path),
                     code="UC4115",
-                    problem=f"{given} is given for {' '.join(there)} and for {' '.join(first)}; it can exist in one "
-                    "of them only",
-                    remedy="Give each cluster its own id",
+                    problem=f"{resource_id} is used in {' '.join(id_place)} and in {' '.join(first)}, but exists in "
+                    "only one of them",
+                    remedy="Use the ID of each place",
                 )
 
 

@@ -1,4 +1,4 @@
-"""Rules about a cluster's file system and buckets; the catalogue knows most of them."""
+"""Rules about the file system and buckets of a cluster."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -22,7 +22,7 @@ _OF_BOTH: Final = frozenset({"file_system_id", "efa", *OF_EXISTING})
 
 
 def file_system_exists(cluster: ClusterConfig) -> Iterator[Problem]:
-    """FSx sells only certain sizes and throughputs."""
+    """Refuse sizes and throughputs that FSx does not offer."""
     if cluster.file_system.file_system_id is not None:
         return
     for finding in check_file_system(cluster.file_system.settings):
@@ -31,7 +31,7 @@ def file_system_exists(cluster: ClusterConfig) -> Iterator[Problem]:
 
 
 def associations_can_be_made(cluster: ClusterConfig) -> Iterator[Problem]:
-    """A file system is joined with S3 within the limits of FSx: folders of its own, buckets of its own."""
+    """Check links to S3 against the limits of FSx: paths and prefixes must not overlap."""
     settings = cluster.file_system
     if settings.file_system_id is not None:
         return
@@ -41,23 +41,23 @@ def associations_can_be_made(cluster: ClusterConfig) -> Iterator[Problem]:
         if dataset.file_system_path is not None:
             places.append(("datasets", index))
             joined.append(_joined(dataset.file_system_path, dataset.bucket_name or f"new-{index}"))
-    if settings.join_checkpoints:
-        places.append(("file_system", "join_checkpoints"))
+    if settings.link_checkpoints:
+        places.append(("file_system", "link_checkpoints"))
         joined.append(_joined("/checkpoints", cluster.checkpoints.bucket_name or "new"))
     for finding in check_associations(joined, settings=settings.settings):
         yield Problem.of(finding, _association_loc(finding.path, places))
 
 
 def buckets_have_one_use(cluster: ClusterConfig) -> Iterator[Problem]:
-    """Jobs write into the bucket of the checkpoints. That it is not joined twice is another rule."""
+    """Warn of a dataset in the checkpoint bucket, to which jobs write."""
     name = cluster.checkpoints.bucket_name
     for index, dataset in enumerate(cluster.datasets):
         if name is not None and dataset.bucket_name == name and dataset.file_system_path is None:
             yield Problem(
                 loc=("datasets", index, "bucket_name"),
                 code="UC2251",
-                problem=f"{name} is the bucket of the checkpoints too, into which jobs write",
-                remedy="Keep data and checkpoints in buckets of their own",
+                problem=f"{name} is also the checkpoint bucket, to which jobs write",
+                remedy="Use separate buckets for datasets and checkpoints",
             )
 
 
@@ -68,10 +68,10 @@ def _joined(file_system_path: str, bucket_name: str) -> DataRepositoryAssociatio
 
 
 def _association_loc(path: str, places: list[Loc]) -> Loc:
-    """Return the place of an association: in the list of associations, in a dataset, or the checkpoints."""
+    """Return the location of an association: an explicit one, a dataset, or the checkpoints."""
     if match := re.fullmatch(r"associations\[(\d+)\]\.(\w+)", path):
         place = places[int(match[1])]
-        if place[-1] == "join_checkpoints":
+        if place[-1] == "link_checkpoints":
             return place
         if place[0] == "datasets":
             return (*place, "bucket_name" if match[2] == "data_repository_path" else match[2])
@@ -82,7 +82,7 @@ def _association_loc(path: str, places: list[Loc]) -> Loc:
 
 
 def efa_has_clients(cluster: ClusterConfig) -> Iterator[Problem]:
-    """EFA makes a file system slower for nodes that cannot use it, and it has connections for so many only."""
+    """Refuse EFA for nodes that cannot use it, and warn of too many connections."""
     if not cluster.file_system.efa:
         return
     machine = cluster.machine
@@ -92,7 +92,7 @@ def efa_has_clients(cluster: ClusterConfig) -> Iterator[Problem]:
             code="UC5027",
             problem=f"{cluster.instance_type} cannot mount a file system over EFA",
             allowed="types of Nitro v4 with EFA, except Trainium2",
-            remedy="Leave it out",
+            remedy="Remove it",
         )
         return
     connections = efa_connections(machine, nodes=cluster.most_nodes)
@@ -107,15 +107,15 @@ def efa_has_clients(cluster: ClusterConfig) -> Iterator[Problem]:
 
 
 def existing_file_system_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
-    """A file system is an existing one, with its mount name, or a new one."""
+    """Refuse settings that mix a new and an existing file system."""
     settings = cluster.file_system
     existing = settings.file_system_id is not None
     if existing and settings.mount_name is None:
         yield Problem(
             loc=("file_system", "file_system_id"),
             code="UC5103",
-            problem="file_system_id is given without mount_name",
-            remedy="Give both for an existing file system; `aws fsx describe-file-systems` shows them",
+            problem="file_system_id is set without mount_name",
+            remedy="Set both for an existing file system; `aws fsx describe-file-systems` shows them",
         )
     for name, field in FileSystemConfig.model_fields.items():
         if getattr(settings, name) == field.get_default(call_default_factory=True) or name == "efa":
@@ -125,27 +125,27 @@ def existing_file_system_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
                 loc=("file_system", name),
                 code="UC5103",
                 problem=f"{name} is for a new file system only",
-                remedy="Leave it out, or leave out file_system_id",
+                remedy="Remove it, or remove file_system_id",
             )
         if not existing and name in OF_EXISTING:
             yield Problem(
                 loc=("file_system", name),
                 code="UC5103",
                 problem=f"{name} is for an existing file system only",
-                remedy="Leave it out, or give file_system_id",
+                remedy="Remove it, or set file_system_id",
             )
     for index, dataset in enumerate(cluster.datasets):
         if existing and dataset.file_system_path is not None:
             yield Problem(
                 loc=("datasets", index, "file_system_path"),
                 code="UC5103",
-                problem="a dataset is shown on a new file system only; nothing of an existing one is changed",
-                remedy="Leave it out",
+                problem="file_system_path is for a new file system only; an existing one is not changed",
+                remedy="Remove it",
             )
 
 
 def existing_file_system_is_near(cluster: ClusterConfig) -> Iterator[Problem]:
-    """Traffic between zones is slower and paid; rules must let the nodes through."""
+    """Check that an existing file system is in the zone of the nodes and reachable."""
     settings = cluster.file_system
     if settings.file_system_id is None:
         return
@@ -153,8 +153,8 @@ def existing_file_system_is_near(cluster: ClusterConfig) -> Iterator[Problem]:
         yield Problem(
             loc=("file_system", "file_system_id"),
             code="UC5032",
-            problem=f"the zone of the file system is not known; the nodes are in {cluster.zone_id}",
-            remedy="Give its zone_id, so that it is compared",
+            problem=f"the zone of the file system is unknown; the nodes are in {cluster.zone_id}",
+            remedy="Set its zone_id, so that it is checked",
         )
     elif settings.zone_id != cluster.zone_id:
         yield Problem(
@@ -167,19 +167,19 @@ def existing_file_system_is_near(cluster: ClusterConfig) -> Iterator[Problem]:
         yield Problem(
             loc=("file_system", "file_system_id"),
             code="UC5033",
-            problem="no rule lets the nodes reach the file system",
-            remedy="Give its security_group_id, or add rules for Lustre to both groups yourself",
+            problem="no security group rule lets the nodes reach the file system",
+            remedy="Set its security_group_id, or add rules for Lustre to both groups yourself",
         )
 
 
 def keys_are_near(cluster: ClusterConfig) -> Iterator[Problem]:
-    """A KMS key works in its own Region."""
+    """Refuse KMS keys of another Region."""
     if cluster.file_system.kms_key_arn is not None and cluster.file_system.deployment_type != "PERSISTENT_2":
         yield Problem(
             loc=("file_system", "kms_key_arn"),
             code="UC5007",
             problem=f"{cluster.file_system.deployment_type} is encrypted with a key of FSx",
-            remedy="Leave it out, or use PERSISTENT_2",
+            remedy="Remove it, or use PERSISTENT_2",
         )
     places: list[tuple[Loc, str | None]] = [
         (("kms_key_arn",), cluster.kms_key_arn),
@@ -196,12 +196,12 @@ def keys_are_near(cluster: ClusterConfig) -> Iterator[Problem]:
                 loc=loc,
                 code="UC5104",
                 problem=f"the key is in {arn.split(':')[3]}, the cluster in {cluster.region}",
-                remedy="Give a key of the Region of the cluster",
+                remedy="Use a key in the Region of the cluster",
             )
 
 
 def buckets_are_new_or_existing(cluster: ClusterConfig) -> Iterator[Problem]:
-    """Nothing of an existing bucket is changed; the names of datasets differ."""
+    """Refuse settings of new buckets on existing ones, and duplicate datasets."""
     buckets: list[tuple[Loc, CheckpointsConfig | DatasetConfig]] = [(("checkpoints",), cluster.checkpoints)]
     buckets += [(("datasets", index), each) for index, each in enumerate(cluster.datasets)]
     for loc, bucket in buckets:
@@ -210,7 +210,7 @@ def buckets_are_new_or_existing(cluster: ClusterConfig) -> Iterator[Problem]:
                 loc=(*loc, "noncurrent_days"),
                 code="UC5112",
                 problem="noncurrent_days is for a new bucket only",
-                remedy="Leave it out, or leave out bucket_name",
+                remedy="Remove it, or remove bucket_name",
             )
     names = [each.name for each in cluster.datasets]
     for index, name in enumerate(names):
@@ -218,8 +218,8 @@ def buckets_are_new_or_existing(cluster: ClusterConfig) -> Iterator[Problem]:
             yield Problem(
                 loc=("datasets", index, "name"),
                 code="UC5113",
-                problem=f"{name} is used before in this cluster",
-                remedy="Give each dataset a name of its own",
+                problem=f"duplicate dataset {name}",
+                remedy="Use a unique name for each dataset",
             )
 
 

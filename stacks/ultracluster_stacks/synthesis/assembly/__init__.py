@@ -1,6 +1,7 @@
-"""Cloud assemblies in parts, one for each cluster, so that an unchanged cluster is not synthesized again.
+"""A cache of cloud assemblies, one part per cluster, so that unchanged clusters are not synthesized again.
 
-Synthesis is pure: the same cluster, packages, source and context give the same bytes. Nothing here imports aws_cdk.
+Synthesis is deterministic: the same cluster, packages, source and context produce the same bytes. Nothing here
+imports aws_cdk.
 """
 
 __all__: list[str] = []

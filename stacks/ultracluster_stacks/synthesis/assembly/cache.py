@@ -1,4 +1,4 @@
-"""The parts of clusters that were synthesized before, by what they follow from."""
+"""A cache of synthesized clusters, keyed by everything that determines them."""
 
 import hashlib
 import json
@@ -14,24 +14,24 @@ __all__ = ["AssemblyCache"]
 
 
 class AssemblyCache:
-    """Parts of assemblies by the configuration of their cluster; assets, which many share, once."""
+    """Parts of assemblies by the configuration of their cluster; shared assets are stored once."""
 
     def __init__(self, directory: Path, *, fingerprint: str) -> None:
-        """Open it.
+        """Open a cache.
 
         Args:
-            directory: Where it is kept. It can be removed at any time.
-            fingerprint: What acts on every cluster; see `synthesis_fingerprint`.
+            directory: Directory of the cache. It can be deleted at any time.
+            fingerprint: Digest of everything that affects all clusters; see `synthesis_fingerprint`.
         """
         self._store = EntryStore(directory)
         self._fingerprint = fingerprint
         self._assets: dict[str, Files] = {}
 
     def get(self, config: str) -> Part | None:
-        """Return the part of a cluster, or None if it is not known, with everything it needs.
+        """Return the part of a cluster with its assets, or None if any of it is missing.
 
         Args:
-            config: The cluster with all defaults resolved, as JSON.
+            config: Configuration of the cluster with all defaults resolved, as JSON.
         """
         values = self._read("cluster", config)
         if values is None:
@@ -45,12 +45,12 @@ class AssemblyCache:
         return Part(**values | {"assets": {name: self._assets[name] for name in values["assets"]}})
 
     def put(self, parts: Iterable[tuple[str, Part]]) -> None:
-        """Keep parts, if there is room.
+        """Store parts, if there is room.
 
-        One that validation had something to say about is not kept, so that it is said again the next time.
+        Parts with validation messages are not stored, so that the messages are shown again.
 
         Args:
-            parts: Each with the configuration of its cluster.
+            parts: Pairs of a cluster's configuration and its part.
         """
         written: set[str] = set()
         for config, part in parts:
@@ -63,12 +63,12 @@ class AssemblyCache:
             self._write("cluster", config, values | {"assets": sorted(part.assets)})
         self._store.prune()
 
-    def _read(self, kind: str, what: str) -> Any:
-        found = self._store.get(self._key(kind, what))
-        return None if found is None else json.loads(found)
+    def _read(self, kind: str, name: str) -> Any:
+        content = self._store.get(self._key(kind, name))
+        return None if content is None else json.loads(content)
 
-    def _write(self, kind: str, what: str, value: Any) -> None:
-        self._store.put(self._key(kind, what), json.dumps(value))
+    def _write(self, kind: str, name: str, value: Any) -> None:
+        self._store.put(self._key(kind, name), json.dumps(value))
 
-    def _key(self, kind: str, what: str) -> str:
-        return hashlib.sha256(f"{self._fingerprint}\n{kind}\n{what}".encode()).hexdigest()
+    def _key(self, kind: str, name: str) -> str:
+        return hashlib.sha256(f"{self._fingerprint}\n{kind}\n{name}".encode()).hexdigest()

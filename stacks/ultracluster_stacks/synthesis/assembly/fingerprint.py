@@ -1,4 +1,4 @@
-"""What every assembly follows from beside its cluster, as one digest."""
+"""A digest of everything that determines an assembly besides its cluster."""
 
 import hashlib
 import json
@@ -23,20 +23,20 @@ _SOURCES = (
     "ultracluster_stacks",
 )
 
-# They say which clusters are synthesized and by whom, and not into what.
+# They select the clusters and how they are synthesized, and do not affect the result.
 _SELECTING = {"cache", "processes", "rollout", "wave"}
 
-# Variables that aws_cdk reads and that change what it writes. The account and Region of the credentials do not:
-# a cluster names its Region, and without an account it is deployed to whichever the credentials are of.
+# Variables that change the output of aws_cdk. Account and Region of the credentials do not: a cluster has a Region,
+# and a stack without an account is environment-agnostic.
 _VARIABLES = ("CDK_DEBUG", "CDK_DISABLE_STACK_TRACE", "CDK_VALIDATION", "JSII_HOST_STACK_TRACES")
 
 
 def synthesis_fingerprint(context: Mapping[str, Any], environment: Mapping[str, str]) -> str:
-    """Return a digest of all that acts on every cluster: packages, our own source, context and variables.
+    """Return a digest of everything that affects all clusters: packages, our source, context and variables.
 
     Args:
         context: Context of the app.
-        environment: Environment of the process.
+        environment: Environment variables.
     """
     facts = {
         "python": sys.version_info[:2],
@@ -51,7 +51,7 @@ def synthesis_fingerprint(context: Mapping[str, Any], environment: Mapping[str, 
 
 
 def _metadata(package: str) -> str:
-    """What each version has another of, unparsed: to parse that of aws-cdk-lib takes half as long as all the rest here."""
+    """Return the metadata of a package, unparsed: parsing that of aws-cdk-lib takes as long as half of the digest."""
     return distribution(package).read_text("METADATA") or version(package)
 
 
@@ -64,5 +64,7 @@ def _own_source() -> Iterator[tuple[str, bytes]]:
                 inside = folder.removeprefix(root)
                 for name in sorted(names):
                     path = Path(folder, name)
-                    if not name.endswith(".pyc") and path.is_file():  # an editor's lock is a link to nothing
+                    if (
+                        not name.endswith(".pyc") and path.is_file()
+                    ):  # an editor's lock file is a dangling link
                         yield f"{package}{inside}/{name}", path.read_bytes()

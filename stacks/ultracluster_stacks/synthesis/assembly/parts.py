@@ -1,4 +1,4 @@
-"""The part of a cloud assembly that belongs to one cluster: taken out of one, and put together with others."""
+"""Split a cloud assembly into one part per cluster, and merge parts into an assembly."""
 
 import json
 import shutil
@@ -7,29 +7,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-__all__ = ["Files", "Part", "put_together", "take_apart"]
+__all__ = ["Files", "Part", "merge_assembly", "split_assembly"]
 
 _MANIFEST = "manifest.json"
 _REPORT = "validation-report.json"
 _EXECUTABLE = 0o111
 
 Files: TypeAlias = dict[str, tuple[int, str]]
-"""Files below a folder by their path, with the bits that make them executable and their content. An asset that is
-one file has an empty path."""
+"""Executable bits and content of each file by its path below a directory. The path of an asset that is one file is
+empty."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Part:
-    """What one cluster adds to a cloud assembly.
+    """The part of a cloud assembly that belongs to one cluster.
 
     Attributes:
-        directory: Folder of the cluster's own assembly, such as ``assembly-training-a-us-east-2``.
-        artifact: What the manifest says of it.
-        files: The files of that folder.
-        assets: The files of the assets that it uses, by the asset's name; they lie beside its folder.
-        manifest: The manifest without any cluster: the same for all parts that fit together.
-        report: What the validation of templates found in it; None if it was off.
-        version: Content of the file that marks a folder as an assembly.
+        directory: Name of the cluster's nested assembly, such as ``assembly-training-a-us-east-2``.
+        artifact: Entry of the nested assembly in the manifest.
+        files: Files of the nested assembly.
+        assets: Files of the assets that the cluster uses, by the asset's name.
+        manifest: Manifest without any cluster; equal in all parts that can be merged.
+        report: Validation report of the cluster. None if validation was off.
+        version: Content of ``cdk.out``, the file that marks a directory as an assembly.
     """
 
     directory: str
@@ -42,21 +42,23 @@ class Part:
 
     @property
     def clean(self) -> bool:
-        """Whether validation had nothing to say, so that nothing is lost when it does not run again."""
+        """Whether validation found nothing, so that no message is lost when the part comes from the cache."""
         return self.report is None or not self.report["pluginReports"]
 
 
-def take_apart(root: Path) -> dict[str, Part]:
-    """Return the parts of an assembly by the names of their clusters' stages.
+def split_assembly(root: Path) -> dict[str, Part]:
+    """Return the parts of an assembly by the names of their stages.
 
     Args:
-        root: A cloud assembly whose stacks are all in stages.
+        root: Cloud assembly whose stacks are all in stages.
     """
     manifest = json.loads((root / _MANIFEST).read_text(encoding="utf-8"))
     stages = {
-        name: each for name, each in manifest["artifacts"].items() if each["type"] == "cdk:cloud-assembly"
+        name: artifact
+        for name, artifact in manifest["artifacts"].items()
+        if artifact["type"] == "cdk:cloud-assembly"
     }
-    rest = {name: each for name, each in manifest["artifacts"].items() if name not in stages}
+    rest = {name: artifact for name, artifact in manifest["artifacts"].items() if name not in stages}
     path = root / _REPORT
     report = json.loads(path.read_text(encoding="utf-8")) if path.exists() else None
     assets = {path.name: _read_files(path) for path in root.glob("asset.*")}
@@ -67,22 +69,22 @@ def take_apart(root: Path) -> dict[str, Part]:
             files=(files := _read_files(root / directory)),
             assets={name: assets[name] for name in _assets(files)},
             manifest=manifest | {"artifacts": rest},
-            report=_about(report, artifact["properties"]["displayName"]),
+            report=_report_of(report, artifact["properties"]["displayName"]),
             version=(root / "cdk.out").read_text(encoding="utf-8"),
         )
         for artifact in stages.values()
     }
 
 
-def put_together(root: Path, parts: Sequence[Part]) -> None:
-    """Write the assembly of several clusters, in their order.
+def merge_assembly(root: Path, parts: Sequence[Part]) -> None:
+    """Write the cloud assembly of several clusters, in order.
 
     Args:
-        root: Where to write.
-        parts: At least one. What is alike in all of them is taken from the first.
+        root: Directory to write to.
+        parts: Parts of the clusters, at least one.
 
     Raises:
-        ValueError: If they come from assemblies that do not fit together.
+        ValueError: The parts come from assemblies that differ in more than their clusters.
     """
     first = parts[0]
     if any((part.manifest, part.version) != (first.manifest, first.version) for part in parts):
@@ -102,18 +104,22 @@ def put_together(root: Path, parts: Sequence[Part]) -> None:
     _write(root / _MANIFEST, _json(manifest))
 
 
-def _about(report: dict[str, Any] | None, stage: str) -> dict[str, Any] | None:
-    """What a report says of one cluster, and whatever it says without naming a construct."""
+def _report_of(report: dict[str, Any] | None, stage: str) -> dict[str, Any] | None:
+    """Return the violations of one cluster, and those that name no construct."""
     if report is None:
         return None
     plugins = []
     for plugin in report["pluginReports"]:
         violations = []
         for violation in plugin.get("violations", []):
-            named = violation.get("violatingConstructs", [])
-            ours = [each for each in named if each.get("constructPath", stage).split("/")[0] == stage]
-            if ours or not named:
-                violations.append(violation | ({"violatingConstructs": ours} if ours else {}))
+            constructs = violation.get("violatingConstructs", [])
+            own = [
+                construct
+                for construct in constructs
+                if construct.get("constructPath", stage).split("/")[0] == stage
+            ]
+            if own or not constructs:
+                violations.append(violation | ({"violatingConstructs": own} if own else {}))
         if violations or not plugin.get("violations"):
             plugins.append(plugin | ({"violations": violations} if violations else {}))
     return report | {"pluginReports": plugins}
@@ -121,12 +127,12 @@ def _about(report: dict[str, Any] | None, stage: str) -> dict[str, Any] | None:
 
 def _read_files(path: Path) -> Files:
     return {
-        "" if each == path else each.relative_to(path).as_posix(): (
-            each.stat().st_mode & _EXECUTABLE,
-            each.read_bytes().decode("utf-8", "surrogateescape"),
+        "" if file == path else file.relative_to(path).as_posix(): (
+            file.stat().st_mode & _EXECUTABLE,
+            file.read_bytes().decode("utf-8", "surrogateescape"),
         )
-        for each in [path, *sorted(path.rglob("*"))]
-        if each.is_file()
+        for file in [path, *sorted(path.rglob("*"))]
+        if file.is_file()
     }
 
 
@@ -153,7 +159,7 @@ def _assets(files: Files) -> Iterator[str]:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False)  # as JSON.stringify of the CDK writes it
+    return json.dumps(value, indent=2, ensure_ascii=False)  # as the CDK writes it
 
 
 def _write(path: Path, text: str) -> None:

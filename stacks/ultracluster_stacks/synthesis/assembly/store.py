@@ -1,4 +1,4 @@
-"""A folder of entries that may be lost: each costs time to make again, and nothing else."""
+"""A directory of cache entries, each of which can be lost at any time."""
 
 import contextlib
 import hashlib
@@ -12,28 +12,28 @@ _DIGEST = 64
 
 
 class EntryStore:
-    """Entries by name, each one file that begins with a digest of the rest.
+    """Entries by name, each a file that begins with a digest of its content.
 
-    Several processes may use it at one time: an entry is written beside its place and moved there whole. An entry
-    that is damaged is removed and counts as missing; when the disk is full, nothing is kept.
+    Safe for concurrent processes: entries are written to a temporary file and renamed. A damaged entry is removed and
+    counts as missing; when the disk is full, nothing is stored.
     """
 
     def __init__(self, directory: Path, *, limit: int = 256 * 1024**2) -> None:
-        """Open it; the folder is made when the first entry is kept.
+        """Open a store; the directory is created with the first entry.
 
         Args:
-            directory: Where the entries are.
-            limit: Most bytes of all entries together; those that were not used for longest go first.
+            directory: Directory of the entries.
+            limit: Maximum size of all entries in bytes; the least recently used are removed first.
                 Default: 256 MiB, about a thousand clusters.
         """
         self._directory = directory
         self._limit = limit
 
     def get(self, key: str) -> str | None:
-        """Return the content of an entry, or None if there is none that is whole.
+        """Return the content of an entry, or None if it is missing or damaged.
 
         Args:
-            key: Its name.
+            key: Name of the entry.
         """
         path = self._directory / key
         try:
@@ -41,7 +41,7 @@ class EntryStore:
         except OSError:
             return None
         digest, body = content[:_DIGEST], content[_DIGEST:]
-        with contextlib.suppress(OSError):  # the folder may be read-only
+        with contextlib.suppress(OSError):  # the directory may be read-only
             if digest != _digest(key, body):
                 path.unlink(missing_ok=True)
             else:
@@ -49,11 +49,11 @@ class EntryStore:
         return body.decode() if digest == _digest(key, body) else None
 
     def put(self, key: str, content: str) -> None:
-        """Keep an entry, if there is room.
+        """Store an entry, if there is room.
 
         Args:
-            key: Its name.
-            content: What to keep.
+            key: Name of the entry.
+            content: Content to store.
         """
         body = content.encode()
         temporary = None
@@ -68,7 +68,7 @@ class EntryStore:
                 Path(temporary).unlink(missing_ok=True)
 
     def prune(self) -> None:
-        """Remove the entries that were not used for longest, until all the others fit."""
+        """Remove the least recently used entries beyond the limit."""
         with contextlib.suppress(OSError):
             entries = sorted(
                 ((path.stat().st_mtime_ns, path.stat().st_size, path) for path in self._directory.iterdir()),

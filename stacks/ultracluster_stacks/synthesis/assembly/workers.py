@@ -1,4 +1,4 @@
-"""Processes that share the synthesis of many clusters."""
+"""Synthesize many clusters in several processes."""
 
 import os
 import pickle
@@ -12,18 +12,18 @@ from ultracluster_stacks.config import ClusterConfig
 
 __all__ = ["processes_for", "synthesize_in_processes"]
 
-# A process costs as much as eight clusters before its first one (docs/performance.md).
+# Starting a process takes as long as synthesizing eight clusters (docs/performance.md).
 _CLUSTERS_WORTH_A_PROCESS = 8
 _MEMORY_OF_A_PROCESS = 700 * 1024**2  # Python and Node with 45 clusters
 
 
 def processes_for(clusters: int, *, cores: int | None = None, free_memory: int | None = None) -> int:
-    """Return how many processes synthesize this many clusters soonest, without filling the memory.
+    """Return the number of processes that synthesize clusters fastest within the free memory.
 
     Args:
-        clusters: Clusters to synthesize.
-        cores: Processor cores. Default: those that this process may use.
-        free_memory: Bytes of memory. Default: what the kernel says is available; unknown counts as enough.
+        clusters: Number of clusters to synthesize.
+        cores: Number of processor cores. Default: those that this process may use.
+        free_memory: Free memory in bytes. Default: what the kernel reports; enough if it reports nothing.
     """
     cores = cores or _cores()
     free_memory = free_memory if free_memory is not None else _free_memory()
@@ -34,29 +34,29 @@ def processes_for(clusters: int, *, cores: int | None = None, free_memory: int |
 def synthesize_in_processes(
     clusters: Sequence[ClusterConfig], directory: Path, *, processes: int
 ) -> list[Path]:
-    """Synthesize clusters into several assemblies at one time, and return where they are.
+    """Synthesize clusters into several assemblies in parallel, and return their directories.
 
     Args:
-        clusters: The clusters.
-        directory: An empty folder for the assemblies.
-        processes: How many to start.
+        clusters: Clusters to synthesize.
+        directory: Empty directory for the assemblies.
+        processes: Number of processes to start.
 
     Raises:
-        FindingsError: If a process fails (UC9101); what it says is on stderr.
+        FindingsError: A process fails (UC9101); its message is on stderr.
     """
     shares = [list(clusters[first::processes]) for first in range(processes)]
-    started = []
+    workers = []
     for number, share in enumerate(shares):
-        own = directory / str(number)
-        with (directory / f"{number}.clusters").open("w+b") as clusters_of_it:
-            pickle.dump(share, clusters_of_it)
-            clusters_of_it.seek(0)
-            command = [sys.executable, "-m", "ultracluster_stacks.synthesis.in_process", str(own)]
-            started.append((own, share, subprocess.Popen(command, stdin=clusters_of_it)))
-    if failed := [cluster.name for _, share, process in started if process.wait() for cluster in share]:
-        problem = f"a process that synthesizes {', '.join(failed)} has failed; see above"
-        raise FindingsError([Finding(code="UC9101", problem=problem, remedy="Repair the cause")])
-    return [own for own, _, _ in started]
+        assembly = directory / str(number)
+        with (directory / f"{number}.clusters").open("w+b") as pickled:
+            pickle.dump(share, pickled)
+            pickled.seek(0)
+            command = [sys.executable, "-m", "ultracluster_stacks.synthesis.in_process", str(assembly)]
+            workers.append((assembly, share, subprocess.Popen(command, stdin=pickled)))
+    if failed := [cluster.name for _, share, process in workers if process.wait() for cluster in share]:
+        problem = f"a process that synthesizes {', '.join(failed)} failed; see the message above"
+        raise FindingsError([Finding(code="UC9101", problem=problem, remedy="Fix the cause")])
+    return [assembly for assembly, _, _ in workers]
 
 
 def _cores() -> int:
@@ -68,5 +68,5 @@ def _free_memory() -> int | None:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:
         return None
-    found = [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")]
-    return found[0] if found else None
+    available = [int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")]
+    return available[0] if available else None

@@ -91,7 +91,7 @@ def test_shows_spot_as_a_range(run: Run, tmp_path: Path) -> None:
 def test_compiling_is_on_the_bill_of_the_small_machine(run: Run) -> None:
     (told,) = clusters(run("cost", JOBS, "--compile-hours", "3", "--fallback-region", "us-east-1", "--json"))
 
-    assert told["lines"][-1]["what"].startswith("3 h on one trn1.2xlarge on demand")
+    assert told["lines"][-1]["what"].startswith("3 h on one On-Demand trn1.2xlarge")
     assert told["lines"][-1]["run"]["low"] == "4.031250"
 
 

@@ -180,7 +180,7 @@ waves:
         datasets:
           - {name: text, bucket_name: our-text}
           - {name: code, bucket_name: our-code, file_system_path: /code}
-        file_system: {join_checkpoints: false}
+        file_system: {link_checkpoints: false}
 """,
     )
     joined = {bucket.name: bucket.joined for bucket in cluster.buckets}

@@ -69,7 +69,7 @@ waves:
       - name: demand
         instance_type: trn1.32xlarge
         capacity: {{market_type: on-demand}}
-        further_capacity:
+        additional_capacity:
           - {{name: group, market_type: on-demand, resource_group_arn: "{group_arn}"}}
       - name: spot
         instance_type: trn1.32xlarge

@@ -31,7 +31,7 @@ waves:
           reservation_id: cr-0123456789abcdef4
           start: "2026-12-01T11:30:00Z"
           end: "2026-12-03T11:30:00Z"
-        further_capacity:
+        additional_capacity:
           - {name: overflow, market_type: on-demand, max_nodes: 1}
           - {name: cheap, market_type: spot}
         network: {nat_gateway: true}

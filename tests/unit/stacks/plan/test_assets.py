@@ -26,7 +26,7 @@ def test_names_the_files_of_code_that_change(tmp_path: Path) -> None:
 
     assert compare([old], [new]).stacks[0].changes[0].notes == ("the code changes: two.py",)
     assert compare([old], [same]).stacks[0].changes[0].notes == (
-        "the code changes in its hash only: every file is the same",
+        "only the hash of the code changes: all files are the same",
     )
     unknown = StackTemplate(cluster="c", name="s", region="us-east-2", template=old.template)
     assert compare([unknown], [new]).stacks[0].changes[0].notes == ("the code changes",)

@@ -18,7 +18,7 @@ OTHER_IMPORTER = stack("another", T=topic(TopicName={"Fn::ImportValue": "first:I
     ("before", "after", "said"),
     [
         (exporting("a"), exporting("b"), "changes while another, second imports it; CloudFormation would"),
-        (exporting("a"), stack("first"), "goes while another, second imports it; CloudFormation would"),
+        (exporting("a"), stack("first"), "is removed while another, second imports it; CloudFormation would"),
         (
             exporting({"Fn::GetAtt": ["O", "Id"]}, O={"Type": "Custom::Order", "Properties": {"Size": 1}}),
             exporting({"Fn::GetAtt": ["O", "Id"]}, O={"Type": "Custom::Order", "Properties": {"Size": 2}}),

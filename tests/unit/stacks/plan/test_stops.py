@@ -16,15 +16,15 @@ GONE: dict[str, Any] = {}
 DATA = "a new, empty one takes its place; the old one stays, unmanaged"
 LOST = "a new, empty one takes its place; the old one and its data are deleted"
 PERHAPS = "a new, empty one may take its place; the old one stays, unmanaged"
-LET_GO = "the stack lets go of it; it stays, unmanaged, and goes on costing"
-SECOND_LINK = "FSx refuses a second association of the same path before the old one is gone"
-END = "jobs that run or wait in it end"
+LET_GO = "it leaves the stack and stays, unmanaged and billed"
+SECOND_LINK = "FSx refuses a second association of the same path while the old one exists"
+END = "its running and waiting jobs end"
 CONDITION = "its condition changes, which may create or delete it"
-AFTER_30 = "an infrastructure update ends running jobs after 30 minutes"
-AT_ONCE = "an infrastructure update ends running jobs at once"
-CUSTOM = "what the function behind it does with the change is not known"
-HARM = "of what holds data or capacity is not known to change without harm"
-PERMISSIONS = "nodes or jobs that run under it lose their permissions"
+AFTER_30 = "an infrastructure update terminates running jobs after 30 minutes"
+AT_ONCE = "an infrastructure update terminates running jobs immediately"
+CUSTOM = "the effect of the change depends on its function and is unknown"
+HARM = "of a resource with data or capacity is not known to be safe to change"
+PERMISSIONS = "running nodes or jobs lose their permissions"
 
 
 def resource(kind: str, properties: Any = None, **life: Any) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def environment_for(minutes: Any = None, *, at_once: Any = None, image: str = "a
         (
             file_system(),
             file_system(StorageCapacity=2400),
-            {("refused", None, "StorageCapacity cannot become smaller; the service refuses it")},
+            {("refused", None, "StorageCapacity cannot be decreased; the service refuses it")},
         ),
         (
             file_system(LustreConfiguration={"MetadataConfiguration": {"Iops": 3000}}),
@@ -106,7 +106,7 @@ def environment_for(minutes: Any = None, *, at_once: Any = None, image: str = "a
                 (
                     "refused",
                     None,
-                    "LustreConfiguration.MetadataConfiguration.Iops cannot become smaller; the service refuses it",
+                    "LustreConfiguration.MetadataConfiguration.Iops cannot be decreased; the service refuses it",
                 )
             },
         ),
@@ -128,12 +128,12 @@ def environment_for(minutes: Any = None, *, at_once: Any = None, image: str = "a
         (
             file_system(),
             file_system() | {"DeletionPolicy": "Delete"},
-            {("data", "change:s/R", "its DeletionPolicy goes from Retain to Delete")},
+            {("data", "change:s/R", "its DeletionPolicy changes from Retain to Delete")},
         ),
         (
             resource(FILE_SYSTEM, DeletionPolicy="Snapshot", UpdateReplacePolicy="Snapshot"),
             resource(FILE_SYSTEM, DeletionPolicy="Snapshot"),
-            {("data", "change:s/R", "its UpdateReplacePolicy goes from Snapshot to Delete")},
+            {("data", "change:s/R", "its UpdateReplacePolicy changes from Snapshot to Delete")},
         ),
         (
             resource("AWS::SNS::Topic", {"TopicName": "a"}, DeletionPolicy="RetainExceptOnCreate"),
@@ -167,7 +167,7 @@ def environment_for(minutes: Any = None, *, at_once: Any = None, image: str = "a
         (
             environment_for(60),
             environment_for(60, image="ami-2"),
-            {("jobs", "change:s/R", "an infrastructure update ends running jobs after 60 minutes")},
+            {("jobs", "change:s/R", "an infrastructure update terminates running jobs after 60 minutes")},
         ),
         (
             environment_for(7200, at_once=True),
@@ -203,14 +203,14 @@ def environment_for(minutes: Any = None, *, at_once: Any = None, image: str = "a
                 (
                     "network",
                     "replace:s/R",
-                    "a part of the network is made anew for running nodes and file systems",
+                    "a part of the network of running nodes and file systems is replaced",
                 )
             },
         ),
         (
             resource("AWS::EC2::VPCEndpoint"),
             GONE,
-            {("network", "remove:s/R", "a part of the network is taken from running nodes and file systems")},
+            {("network", "remove:s/R", "a part of the network of running nodes and file systems is removed")},
         ),
         (
             resource("Custom::Order", {"Size": 1}),
@@ -229,7 +229,7 @@ def environment_for(minutes: Any = None, *, at_once: Any = None, image: str = "a
                 (
                     "unknown",
                     "replace:s/R",
-                    "whether a change replaces a AWS::QuantumLedger::Cluster is not known",
+                    "whether a change replaces AWS::QuantumLedger::Cluster is unknown",
                 )
             },
         ),
@@ -241,7 +241,7 @@ def environment_for(minutes: Any = None, *, at_once: Any = None, image: str = "a
         (
             resource("AWS::SNS::Topic"),
             resource("AWS::SQS::Queue"),
-            {("refused", None, "its type changes under the same logical id, which CloudFormation refuses")},
+            {("refused", None, "its type changes under the same logical ID, which CloudFormation refuses")},
         ),
     ],
 )
@@ -296,10 +296,8 @@ def test_lets_pass_what_harms_nothing(before: dict[str, Any], after: dict[str, A
 
 
 def test_notes_what_stays_behind_and_when_nodes_are_new() -> None:
-    stays = "the old one stays in the account, unmanaged, and goes on costing"
-    new_nodes = (
-        "AWS Batch starts new nodes as jobs end; a job that runs longer than 7,200 minutes from then is ended"
-    )
+    stays = "the old resource stays in the account, unmanaged and billed"
+    new_nodes = "AWS Batch replaces nodes as jobs end; jobs that run longer than 7,200 minutes from then are terminated"
 
     assert change(file_system(), file_system(KmsKeyId="k")).notes == (stays,)
     assert change(file_system(), GONE).notes == (stays,)

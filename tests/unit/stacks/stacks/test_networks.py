@@ -9,7 +9,7 @@ from tests.unit.stacks.conftest import QUICKSTART
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly, destroy_assembly, read_assembly
 from ultracluster_stacks.config import load_rollout
-from ultracluster_stacks.synthesis.in_process import synthesize_here
+from ultracluster_stacks.synthesis.in_process import synthesize
 
 pytestmark = [pytest.mark.synth, pytest.mark.deploy]
 
@@ -23,7 +23,7 @@ def _assembly(directory: Path, network: str, monkeypatch: pytest.MonkeyPatch) ->
     assert line in text
     path = directory / "rollout.yaml"
     path.write_text(text.replace(line, f"        network: {network}\n{line}", 1))
-    synthesize_here(load_rollout(path).config.clusters(), directory / "cdk.out")
+    synthesize(load_rollout(path).config.clusters(), directory / "cdk.out")
     return directory / "cdk.out"
 
 

@@ -11,7 +11,7 @@ from tests.unit.stacks.conftest import QUICKSTART, synthesized_templates
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly, destroy_assembly, read_assembly
 from ultracluster_stacks.config import load_rollout
-from ultracluster_stacks.synthesis.in_process import synthesize_here
+from ultracluster_stacks.synthesis.in_process import synthesize
 
 pytestmark = pytest.mark.synth
 
@@ -26,7 +26,7 @@ def _assembly(directory: Path, storage: str, monkeypatch: pytest.MonkeyPatch) ->
     before = text[: text.index("        file_system:\n")]
     path = directory / "rollout.yaml"
     path.write_text(before + storage + text[text.index(_JOBS) :])
-    synthesize_here(load_rollout(path).config.clusters(), directory / "cdk.out")
+    synthesize(load_rollout(path).config.clusters(), directory / "cdk.out")
     return directory / "cdk.out"
 
 
@@ -133,7 +133,7 @@ def test_a_rollout_has_a_file_system_that_tiers(tmp_path: Path, monkeypatch: pyt
           throughput_capacity: 8000
           read_cache: USER_PROVISIONED
           read_cache_gib: 64
-          join_checkpoints: false
+          link_checkpoints: false
           kms_key_arn: {_KEY}
           backup_retention_days: 7
           backup_start_time: "03:30"

@@ -24,7 +24,7 @@ class Cache:
 def test_another_profile_is_the_same_assembly_and_another_account_is_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(synthesis, "put_together", lambda *_: None)
+    monkeypatch.setattr(synthesis, "merge_assembly", lambda *_: None)
     (cluster,) = load_rollout(QUICKSTART).config.waves[0].clusters
     cache: Any = Cache()
     for changed in ({}, {"profile": "production"}, {"account": "123456789012"}):

@@ -30,10 +30,10 @@ def test_there_is_a_file_of_every_version_that_is_read() -> None:
 @pytest.mark.parametrize(
     ("version", "said"),
     [
-        ("2", "Update ultracluster"),
-        ("0", "there never was"),
+        ("2", "Upgrade ultracluster"),
+        ("0", "this version never existed"),
         ('"1"', "without quotes"),
-        ("1.0", "whole number"),
+        ("1.0", "an integer without quotes"),
     ],
 )
 def test_another_version_is_refused_with_what_to_do(tmp_path: Path, version: str, said: str) -> None:

@@ -130,7 +130,7 @@ def test_a_key_that_stands_twice_is_shown_where_it_stands_again(findings: Findin
     (finding,) = findings(("nodes: 4\n", "nodes: 4\n        nodes: 8\n"))
 
     assert str(finding) == (
-        "UC1012: rollout.yaml:13: waves[0].clusters[0].nodes: the key 'nodes' stands twice, in lines 12 and 13. "
+        "UC1012: rollout.yaml:13: waves[0].clusters[0].nodes: duplicate key 'nodes', in lines 12 and 13. "
         "Allowed: each key once. Keep one of them."
     )
 

@@ -60,7 +60,7 @@ def test_takes_new_and_existing_buckets(findings: Findings, line: str) -> None:
         (
             "datasets: [{name: c4, file_system_path: /checkpoints/c4}]",
             "UC5023",
-            "file_system.join_checkpoints",
+            "file_system.link_checkpoints",
         ),
     ],
 )
@@ -73,7 +73,7 @@ def test_one_bucket_is_not_joined_twice(findings: Findings) -> None:
         "checkpoints: {bucket_name: ours}",
         "datasets: [{name: c4, bucket_name: ours, file_system_path: /c4}]",
     )
-    assert _found(findings, *lines) == [("UC5024", "file_system.join_checkpoints")]
+    assert _found(findings, *lines) == [("UC5024", "file_system.link_checkpoints")]
 
 
 def test_a_dataset_is_not_shown_on_an_existing_file_system(findings: Findings) -> None:

@@ -1,4 +1,4 @@
-"""`further_capacity`, `queue` and `further_queues` of a cluster."""
+"""`additional_capacity`, `queue` and `additional_queues` of a cluster."""
 
 from collections.abc import Callable
 
@@ -21,7 +21,7 @@ _NO_JOBS = ("jobs:\n          - name", "jobs: []\n      #    - name")
 def further(*items: str) -> tuple[str, str]:
     """Add capacity, each item in flow style."""
     return _BEFORE, "".join(
-        ["        further_capacity:\n", *(f"          - {{{i}}}\n" for i in items), _BEFORE]
+        ["        additional_capacity:\n", *(f"          - {{{i}}}\n" for i in items), _BEFORE]
     )
 
 
@@ -47,7 +47,7 @@ def test_a_cluster_has_capacity_of_several_kinds(load: Load) -> None:
             "compute_reservation_percent: 20}"
         ),
         lines(
-            "further_queues: [{name: urgent, priority: 10, capacity: [spill], "
+            "additional_queues: [{name: urgent, priority: 10, capacity: [spill], "
             "wait_limits: {insufficient_capacity: 24, exceeds_nodes: 1}}]"
         ),
     ]
@@ -57,8 +57,8 @@ def test_a_cluster_has_capacity_of_several_kinds(load: Load) -> None:
     (cluster,) = loaded.config.waves[0].clusters
     assert [loc for loc, _ in cluster.sources()] == [
         ("capacity",),
-        ("further_capacity", 0),
-        ("further_capacity", 1),
+        ("additional_capacity", 0),
+        ("additional_capacity", 1),
     ]
     assert cluster.most_nodes == 4 + 4 + 2
 
@@ -69,34 +69,34 @@ def test_a_cluster_has_capacity_of_several_kinds(load: Load) -> None:
         (
             [further(SPILL, "name: spill, market_type: on-demand")],
             "UC4121",
-            "further_capacity[1].name",
+            "additional_capacity[1].name",
         ),
-        ([further("name: capacity, market_type: on-demand")], "UC4121", "further_capacity[0].name"),
-        ([further("market_type: on-demand")], "UC1021", "further_capacity[0].name"),
-        ([further("name: spill")], "UC1021", "further_capacity[0].market_type"),
+        ([further("name: capacity, market_type: on-demand")], "UC4121", "additional_capacity[0].name"),
+        ([further("market_type: on-demand")], "UC1021", "additional_capacity[0].name"),
+        ([further("name: spill")], "UC1021", "additional_capacity[0].market_type"),
         (
             [further("name: later, market_type: capacity-block")],
             "UC4108",
-            "further_capacity[0].reservation_id",
+            "additional_capacity[0].reservation_id",
         ),
         (
             [further("name: again, market_type: on-demand, reservation_id: cr-0123456789abcdef0")],
             "UC4127",
-            "further_capacity[0].reservation_id",
+            "additional_capacity[0].reservation_id",
         ),
-        ([further(f"{SPILL}, placement_group: near")], "UC4126", "further_capacity[0].placement_group"),
-        ([further(f"{SPILL}, max_price_percent: 60")], "UC4126", "further_capacity[0].max_price_percent"),
+        ([further(f"{SPILL}, placement_group: near")], "UC4126", "additional_capacity[0].placement_group"),
+        ([further(f"{SPILL}, max_price_percent: 60")], "UC4126", "additional_capacity[0].max_price_percent"),
         (
             [further(f"{RESERVED}, resource_group_arn: '{_GROUP}'")],
             "UC4128",
-            "further_capacity[0].resource_group_arn",
+            "additional_capacity[0].resource_group_arn",
         ),
         ([capacity("resource_group_arn: training")], "UC4124", "capacity.resource_group_arn"),
         ([capacity("max_nodes: 1001")], "UC4101", "capacity.max_nodes"),
         (
             [further(f"{RESERVED}, placement_group: 'x\u00e9'")],
             "UC3108",
-            "further_capacity[0].placement_group",
+            "additional_capacity[0].placement_group",
         ),
         (
             [
@@ -105,7 +105,7 @@ def test_a_cluster_has_capacity_of_several_kinds(load: Load) -> None:
                 )
             ],
             "UC4102",
-            "further_capacity[0].max_nodes",
+            "additional_capacity[0].max_nodes",
         ),
         ([further(RESERVED, SPILL, "name: more, market_type: on-demand")], "UC4120", "queue.capacity"),
         ([lines("queue: {capacity: [spil]}"), further(SPILL)], "UC6312", "queue.capacity[0]"),
@@ -123,9 +123,9 @@ def test_a_cluster_has_capacity_of_several_kinds(load: Load) -> None:
             "queue.wait_limits.insufficient_capacity",
         ),
         (
-            [lines("further_queues: [{name: a2, priority: 2}, {name: a2, priority: 3}]")],
+            [lines("additional_queues: [{name: a2, priority: 2}, {name: a2, priority: 3}]")],
             "UC6310",
-            "further_queues[1].name",
+            "additional_queues[1].name",
         ),
         ([_ON_DEMAND, further("name: spot, market_type: spot")], "UC6308", "jobs[0].queue"),
         (
@@ -171,7 +171,7 @@ def test_takes_the_other_side(findings: Findings, edits: list[tuple[str, str]], 
     assert code not in {finding.code for finding in found}, found
 
 
-SMALL = "further_queues: [{name: small, capacity: [spot]}]"
+SMALL = "additional_queues: [{name: small, capacity: [spot]}]"
 SPOT = further("name: spot, market_type: spot, max_nodes: 2")
 
 
@@ -194,15 +194,15 @@ def job(text: str) -> tuple[str, str]:
             set(),
         ),
         ([_ON_DEMAND, SPOT, job("kind: single-node")], set()),
-        ([lines("further_queues: [{name: other}]"), job("queue: othr")], {"UC6315"}),
-        ([lines("further_queues: [{name: other}]"), job("queue: other")], set()),
-        ([lines("further_queues: [{name: other}]"), job("kind: precompile\n            queue: other")], {"UC6315"}),
+        ([lines("additional_queues: [{name: other}]"), job("queue: othr")], {"UC6315"}),
+        ([lines("additional_queues: [{name: other}]"), job("queue: other")], set()),
+        ([lines("additional_queues: [{name: other}]"), job("kind: precompile\n            queue: other")], {"UC6315"}),
         (
-            [further(SPILL), lines("further_queues: [{name: less, capacity: [spill]}]"), job("queue: less\n            nodes: 3")],
+            [further(SPILL), lines("additional_queues: [{name: less, capacity: [spill]}]"), job("queue: less\n            nodes: 3")],
             {"UC6101"},
         ),
         (
-            [further(SPILL), lines("further_queues: [{name: less, capacity: [spill]}]"), job("queue: less\n            nodes: 2")],
+            [further(SPILL), lines("additional_queues: [{name: less, capacity: [spill]}]"), job("queue: less\n            nodes: 2")],
             set(),
         ),
     ],
@@ -227,7 +227,7 @@ def test_a_reservation_of_another_cluster_is_seen_in_further_capacity(findings: 
         instance_type: trn2.48xlarge
         nodes: 4
         capacity: {market_type: on-demand}
-        further_capacity: [{name: same, market_type: on-demand, reservation_id: cr-0123456789abcdef0}]
+        additional_capacity: [{name: same, market_type: on-demand, reservation_id: cr-0123456789abcdef0}]
 """
     found = findings(("    clusters:\n", f"    clusters:\n{second}"))
     assert "UC4115" in {finding.code for finding in found}

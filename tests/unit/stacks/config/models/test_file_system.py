@@ -32,7 +32,7 @@ def test_leaves_metadata_iops_to_fsx_when_a_file_says_nothing(
 
 
 _PLACE = "waves[0].clusters[0]"
-_TIERED = "storage_type: INTELLIGENT_TIERING, join_checkpoints: false"
+_TIERED = "storage_type: INTELLIGENT_TIERING, link_checkpoints: false"
 _KEY = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
 _BOTH = f"{_SIZE}, per_unit_storage_throughput: 250"
 
@@ -52,7 +52,7 @@ def _found(findings: Findings, settings: str, *edits: tuple[str, str]) -> list[t
         "deployment_type: SCRATCH_2",
         f"{_TIERED}, read_cache: NO_CACHE",
         f"{_TIERED}, throughput_capacity: 8000, read_cache: USER_PROVISIONED, read_cache_gib: 64",
-        "join_checkpoints: false, backup_retention_days: 7, backup_start_time: '03:30'",
+        "link_checkpoints: false, backup_retention_days: 7, backup_start_time: '03:30'",
         "associations: [{file_system_path: /c4, data_repository_path: 's3://corpora/c4/', export_events: []}]",
         f"kms_key_arn: {_KEY}",
     ],
@@ -65,14 +65,14 @@ def test_takes_what_fsx_takes(findings: Findings, settings: str) -> None:
     ("settings", "code", "place"),
     [
         ("deployment_type: SCRATCH_2, per_unit_storage_throughput: 200", "UC5002", "per_unit_storage_throughput"),
-        ("deployment_type: SCRATCH_2, backup_retention_days: 1, join_checkpoints: false", "UC5014", "backup_retention_days"),
+        ("deployment_type: SCRATCH_2, backup_retention_days: 1, link_checkpoints: false", "UC5014", "backup_retention_days"),
         (f"deployment_type: SCRATCH_2, kms_key_arn: {_KEY}", "UC5007", "kms_key_arn"),
         (f"{_TIERED}", "UC5013", "read_cache"),
         (f"{_TIERED}, read_cache: NO_CACHE, throughput_capacity: 5000", "UC5012", "throughput_capacity"),
         (f"{_TIERED}, read_cache: NO_CACHE, storage_capacity_gib: 4800", "UC5011", "storage_capacity_gib"),
-        ("storage_type: INTELLIGENT_TIERING, read_cache: NO_CACHE", "UC5020", "join_checkpoints"),
+        ("storage_type: INTELLIGENT_TIERING, read_cache: NO_CACHE", "UC5020", "link_checkpoints"),
         ("backup_retention_days: 7", "UC5014", "backup_retention_days"),
-        ("backup_retention_days: 91, join_checkpoints: false", "UC5015", "backup_retention_days"),
+        ("backup_retention_days: 91, link_checkpoints: false", "UC5015", "backup_retention_days"),
         ("efa: true, storage_capacity_gib: 19200", "UC5027", "efa"),
         ("kms_key_arn: alias/fsx", "UC5102", "kms_key_arn"),
         (f"kms_key_arn: {_KEY.replace('us-east-2', 'us-east-1')}", "UC5104", "kms_key_arn"),
@@ -108,7 +108,7 @@ def test_nodes_that_can_mount_over_efa_may_while_connections_last(
 @pytest.mark.parametrize(
     ("associations", "found"),
     [
-        (["/checkpoints/old s3://a-bucket"], [("UC5023", "file_system.join_checkpoints")]),
+        (["/checkpoints/old s3://a-bucket"], [("UC5023", "file_system.link_checkpoints")]),
         (["/a s3://a-bucket/x/", "/b s3://a-bucket/y/"], []),
         (
             ["/a s3://a-bucket", "/a/b s3://a-bucket/y"],

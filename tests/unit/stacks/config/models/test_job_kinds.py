@@ -32,7 +32,7 @@ def job(name: str, *more: str) -> str:
         ("kind: single-node\n            array_size: 10000", "", ""),
         ("kind: single-node\n            array_size: 1", "UC6111", "2 to 10,000"),
         ("kind: single-node\n            array_size: 10001", "UC6111", "2 to 10,000"),
-        ("array_size: 2", "UC6112", "for a multi-node job. Leave it out, or set kind: single-node"),
+        ("array_size: 2", "UC6112", "for a multi-node job. Remove it, or set kind: single-node"),
         ("kind: single-node\n            nodes: 1", "UC6112", "set kind: multi-node"),
         ("phase: compile", "UC6112", "set kind: precompile"),
         ("method: first-steps", "UC6112", "set kind: precompile"),
@@ -46,7 +46,7 @@ def job(name: str, *more: str) -> str:
         ("neuron: {async_requests: 3}", "", ""),
         ("neuron: {async_requests: 4}", "UC6013", "device memory"),
         ("depends_on: [pretrain]", "UC6113", "'pretrain' waits for 'pretrain'"),
-        ("depends_on: [other]", "UC6113", "no job is called 'other'"),
+        ("depends_on: [other]", "UC6113", "unknown job 'other'"),
     ],
 )
 def test_a_setting_of_a_job_is_taken_or_refused(
@@ -99,7 +99,7 @@ def test_one_node_needs_no_efa(findings: Findings) -> None:
     ("jobs", "said"),
     [
         (job("aa", "depends_on: [bb]") + job("bb"), []),
-        (job("aa", "depends_on: [bb, bb]") + job("bb"), ["'bb' is there twice"]),
+        (job("aa", "depends_on: [bb, bb]") + job("bb"), ["duplicate 'bb'"]),
         (
             job("aa", "depends_on: [bb]") + job("bb", "depends_on: [aa]"),
             ["'bb' waits for 'aa'", "'aa' waits for 'bb'"],

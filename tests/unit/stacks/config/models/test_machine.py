@@ -18,7 +18,7 @@ _ON_DEMAND = "market_type: on-demand"
 
 _OWN = """\
         instance_type: trn9.48xlarge
-        own_instance_type:
+        custom_instance_type:
           vcpus: 256
           memory_gib: 4096
           accelerator: Trainium9
@@ -57,7 +57,7 @@ def test_a_cluster_describes_a_type_that_the_catalogue_does_not_know(load: Load)
     assert (machine.name, machine.vcpus, machine.efa_interfaces) == ("trn9.48xlarge", 256, 16)
     assert (machine.logical_neuron_cores, machine.network_gbps) == (64, 6400)
     (warning,) = loaded.warnings
-    assert (warning.code, warning.path) == ("UC4024", f"{_CLUSTER}.own_instance_type")
+    assert (warning.code, warning.path) == ("UC4024", f"{_CLUSTER}.custom_instance_type")
     assert warning.location == "rollout.yaml:12"
 
 
@@ -87,7 +87,7 @@ def test_without_figures_the_type_must_be_known(findings: Findings) -> None:
 )
 def test_figures_are_checked_one_by_one(findings: Findings, old: str, new: str, code: str, path: str) -> None:
     found = {finding.path: finding for finding in findings((_TYPE, _OWN), (old, new))}
-    assert found[f"{_CLUSTER}.own_instance_type.{path}"].code == code
+    assert found[f"{_CLUSTER}.custom_instance_type.{path}"].code == code
     # The name is not called unknown because its figures cannot be read.
     assert "UC4001" not in {finding.code for finding in found.values()}
 

@@ -70,7 +70,7 @@ def test_a_doubt_of_the_yaml_reader_is_suppressed_too(load: Load) -> None:
     ("code", "reason", "found", "part"),
     [
         ("UC4150", _REASON, "UC2240", "Allowed: the code of a warning, such as UC4103"),
-        ("uc4103", _REASON, "UC2240", "got 'uc4103', which is no rule"),
+        ("uc4103", _REASON, "UC2240", "got 'uc4103', which is not a rule"),
         ("UC4101", _REASON, "UC2241", "UC4101 is an error that cannot be suppressed"),
         ("UC4113", _REASON, "UC2241", "UC4113 is a warning that cannot be suppressed"),
         ("UC2243", _REASON, "UC2241", "UC2243 is a warning that cannot be suppressed"),

@@ -98,7 +98,7 @@ def test_defaults_are_checked_even_where_each_cluster_overrides_them(findings: F
 
 def test_a_job_of_the_defaults_is_complete_by_itself(findings: Findings) -> None:
     assert [str(finding) for finding in findings(("{name: pretrain, ", "{"), text=_SHARED)] == [
-        "UC1021: rollout.yaml:11: defaults.jobs[0].name: name is required and it is not given."
+        "UC1021: rollout.yaml:11: defaults.jobs[0].name: name is required."
     ]
 
 

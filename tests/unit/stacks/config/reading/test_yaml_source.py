@@ -47,20 +47,20 @@ def _lines(source: YamlSource) -> list[str]:
         ("text\n", "UC1006", "got 'text' at the top"),
         ("# x\n--- &top\na: 1\n", "UC1008", "rollout.yaml:2: got an anchor, 'top'"),
         ("!!map\na: 1\n", "UC1009", "rollout.yaml:1: got the tag"),
-        ("a: 1\n---\nb: 2\n", "UC1006", "rollout.yaml:2: a second document starts"),
+        ("a: 1\n---\nb: 2\n", "UC1006", "rollout.yaml:2: the file has several YAML documents"),
         ("a:\n\tb: 1\n", "UC1005", "rollout.yaml:2: this is not valid YAML"),
         ("a: [1\n", "UC1005", "this is not valid YAML"),
         ("a: 'x\n", "UC1005", "this is not valid YAML"),
         (
             "a: 1\nb: \x00\n",
             "UC1004",
-            "rollout.yaml:2: a character that is not shown, U+0000, stands in column 4",
+            "rollout.yaml:2: invisible character U+0000 in column 4",
         ),
         ("a: \x1b[31m\n", "UC1004", "U+001B"),
         ("# \u202e comment\n", "UC1004", "U+202E"),
         ("a: zero\u200bwidth\n", "UC1004", "U+200B"),
-        (b"a: 1\nb: \xff\n", "UC1003", "rollout.yaml:2: byte 9 of the file is not valid UTF-8"),
-        ("a: 1\n".encode("utf-16"), "UC1003", "byte 1 of the file is not valid UTF-8"),
+        (b"a: 1\nb: \xff\n", "UC1003", "rollout.yaml:2: byte 9 is not valid UTF-8"),
+        ("a: 1\n".encode("utf-16"), "UC1003", "byte 1 is not valid UTF-8"),
         ("a: " + "[" * 2000, "UC1007", "nesting deeper than 20"),
         ("a: " + "{x: " * 2000, "UC1007", "nesting deeper than 20"),
         ("? " * 200, "UC1007", "nesting deeper than 20"),
@@ -106,9 +106,7 @@ def test_refuses_what_is_no_regular_file(tmp_path: Path, monkeypatch: pytest.Mon
 
         for name in ("fifo", "socket", "", "missing"):
             assert _refusal(tmp_path / name).startswith("UC1001: ")
-    assert _refusal(Path("/dev/zero")).endswith(
-        "this is no regular file. Allowed: a file with the rollout in YAML."
-    )
+    assert _refusal(Path("/dev/zero")).endswith("this is not a regular file. Allowed: a YAML rollout file.")
 
 
 def test_refuses_a_path_that_no_file_can_have() -> None:
@@ -128,17 +126,17 @@ def test_refuses_a_path_that_no_file_can_have() -> None:
         ("a: !!binary aGk=", "UC1009: 1: a: got the tag 'tag:yaml.org,2002:binary'"),
         ("a: !!str 1", "UC1009: 1: a: got the tag"),
         ("<<: {b: 1}", "UC1010: 1: got the merge key <<"),
-        ("1: x", "UC1011: 1: the key '1' without quotes is not text"),
-        ("true: x", "UC1011: 1: the key 'true' without quotes is not text"),
-        ("null: x", "UC1011: 1: the key 'null' without quotes is not text"),
-        ("on: x", "UC1011: 1: the key 'on' without quotes is not text"),
+        ("1: x", "UC1011: 1: the unquoted key '1' is not a string"),
+        ("true: x", "UC1011: 1: the unquoted key 'true' is not a string"),
+        ("null: x", "UC1011: 1: the unquoted key 'null' is not a string"),
+        ("on: x", "UC1011: 1: the unquoted key 'on' is not a string"),
         ("? [a]\n: x", "UC1011: 1: a key is a mapping, a list or an alias"),
-        ("a: 1\nb: 2\na: 3", "UC1012: 3: a: the key 'a' stands twice, in lines 1 and 3"),
-        ('a: "\\u202e"', "UC1004: 1: a: got the character U+202E"),
-        ('"\\0": 1', "UC1004: 1: got the character U+0000"),
+        ("a: 1\nb: 2\na: 3", "UC1012: 3: a: duplicate key 'a', in lines 1 and 3"),
+        ('a: "\\u202e"', "UC1004: 1: a: got the invisible character U+202E"),
+        ('"\\0": 1', "UC1004: 1: got the invisible character U+0000"),
         ("a: AKIAIOSFODNN7EXAMPLE", "UC2108: 1: a: this looks like an AWS access key id"),
         ("ghp_" + "a" * 36 + ": 1", "UC2108: 1: this looks like a GitHub token"),
-        ("a: ${HOME}/x", "UC1017: 1: a: got '${HOME}/x', which is passed on as it is"),
+        ("a: ${HOME}/x", "UC1017: 1: a: got '${HOME}/x', which is not expanded"),
     ],
 )
 def test_reports_yaml_that_can_be_misread(write: Write, text: str, expected: str) -> None:

@@ -50,7 +50,7 @@ def test_an_ami_exists_in_one_region(findings: Findings, valid: str) -> None:
 
     (finding,) = findings(text=valid + other)
     assert (finding.code, finding.path) == ("UC4115", "defaults.image_id")
-    assert "ami-0123456789abcdef0 is given for ap-south-2 and for us-east-2" in str(finding)
+    assert "ami-0123456789abcdef0 is used in ap-south-2 and in us-east-2" in str(finding)
 
 
 def test_a_reservation_exists_in_one_zone_and_for_one_type(findings: Findings, valid: str) -> None:
@@ -64,12 +64,12 @@ def test_a_reservation_exists_in_one_zone_and_for_one_type(findings: Findings, v
 def test_a_wave_and_a_job_are_named_once(findings: Findings, valid: str) -> None:
     again = valid.split("waves:\n")[1].replace("name: train", "name: other")
     assert [str(finding) for finding in findings(text=valid + again)] == [
-        "UC2106: rollout.yaml:25: waves[1].name: a second wave is called 'first'."
+        "UC2106: rollout.yaml:25: waves[1].name: duplicate wave 'first'."
     ]
 
     job = valid[valid.index("          - name: pretrain") :]
     assert [str(finding) for finding in findings(text=valid + job)] == [
-        "UC6110: rollout.yaml:25: waves[0].clusters[0].jobs[1].name: a second job is called 'pretrain'."
+        "UC6110: rollout.yaml:25: waves[0].clusters[0].jobs[1].name: duplicate job 'pretrain'."
     ]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 from ultracluster_stacks.synthesis import app as synthesis
-from ultracluster_stacks.synthesis.app import synthesize
+from ultracluster_stacks.synthesis.app import read_context, synthesize
 from ultracluster_stacks.synthesis.assembly.cache import AssemblyCache
 
 Synthesized = list[list[str]]
@@ -25,7 +25,7 @@ def synthesized(monkeypatch: pytest.MonkeyPatch) -> Synthesized:
         if directory:
             _write_assembly(clusters, directory)
 
-    monkeypatch.setattr(synthesis, "_synthesize_here", stand_in)
+    monkeypatch.setattr(synthesis, "_synthesize_in_process", stand_in)
     return asked
 
 
@@ -290,3 +290,14 @@ def _manifest(root: Path) -> dict[str, Any]:
 
 def _content(root: Path) -> dict[str, bytes]:
     return {str(path.relative_to(root)): path.read_bytes() for path in root.rglob("*") if path.is_file()}
+
+
+def test_reads_context_from_the_variable_and_the_overflow_file(tmp_path: Path) -> None:
+    overflow = tmp_path / "overflow.json"
+    overflow.write_text(json.dumps({"b": 3, "c": 4}))
+
+    assert read_context({}) == {}
+    assert read_context({"CDK_CONTEXT_JSON": '{"a": 1, "b": 2}'}) == {"a": 1, "b": 2}
+    assert read_context(
+        {"CDK_CONTEXT_JSON": '{"a": 1, "b": 2}', "CONTEXT_OVERFLOW_LOCATION_ENV": str(overflow)}
+    ) == {"a": 1, "b": 3, "c": 4}

@@ -1,4 +1,4 @@
-"""The same run on another instance type, side by side."""
+"""Compare the cost of a run with another instance type."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -11,19 +11,19 @@ from ultracluster_rules.machines import get_instance_type
 from ultracluster_stacks.cost.bill import Prices
 from ultracluster_stacks.cost.estimate import Estimate, estimate_cost
 
-__all__ = ["Rival", "compare_with"]
+__all__ = ["Alternative", "compare_with"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Rival:
-    """Another instance type beside that of a cluster.
+class Alternative:
+    """An alternative to the instance type of a cluster.
 
     Attributes:
-        instance_type: Its name.
-        chips_per_node: Its chips.
-        own_chips_per_node: Chips of the cluster's own type.
-        price: Price of a node-hour, bought in the same way.
-        estimate: The same run on as many nodes of it. None where nobody said how fast they are.
+        instance_type: Name of the instance type.
+        chips_per_node: Accelerators per node.
+        own_chips_per_node: Accelerators per node of the cluster.
+        price: Price of a node-hour with the same purchase option.
+        estimate: Estimate of the same run on as many nodes. None without a throughput ratio.
     """
 
     instance_type: str
@@ -40,21 +40,21 @@ def compare_with(
     prices: Prices,
     throughput_ratio: Decimal | None,
     given: Mapping[str, Price] | None = None,
-) -> Rival:
+) -> Alternative:
     """Estimate the same run on another instance type.
 
-    The run ends earlier by the ratio. Nothing is compiled ahead for a GPU.
+    The throughput ratio shortens the run. GPUs need no compilation.
 
     Args:
-        instance_type: The other type.
-        own: The estimate for the cluster.
-        prices: Where prices come from.
-        throughput_ratio: Tokens per second of one node of the other type over those of one node of the cluster, as you
-            measured them. None: only prices are compared, since there is no such figure that holds for all models.
-        given: Prices by the name of their line, of which those of nodes are not those of the other type. Default: none.
+        instance_type: Instance type to compare with.
+        own: Estimate for the cluster.
+        prices: Source of prices.
+        throughput_ratio: Measured tokens per second of one node of the other type, divided by those of one node of
+            the cluster. None to compare prices only: the ratio depends on the model.
+        given: Prices by the name of their line; those of nodes are ignored. Default: none.
 
     Raises:
-        FindingsError: If the catalogue does not know the type (UC4001).
+        FindingsError: The instance type is not in the catalogue (UC4001).
     """
     machine = get_instance_type(instance_type)
     footprint = own.footprint
@@ -62,7 +62,7 @@ def compare_with(
     known = INSTANCE_TYPES.get(first.instance_type)
     estimate = None
     if throughput_ratio is not None:
-        supplies = tuple(replace(each, instance_type=instance_type) for each in footprint.paid_supplies())
+        supplies = tuple(replace(supply, instance_type=instance_type) for supply in footprint.paid_supplies())
         speed = own.usage.tokens_per_second
         usage = replace(
             own.usage,
@@ -77,7 +77,7 @@ def compare_with(
             prices=prices,
             given={name: price for name, price in (given or {}).items() if not name.startswith("nodes")},
         )
-    return Rival(
+    return Alternative(
         instance_type=instance_type,
         chips_per_node=machine.chips,
         own_chips_per_node=known.chips if known else 0,
