@@ -7,7 +7,7 @@ from ultracluster_checks.problem import Problem
 from ultracluster_checks.table import CHECKS, CODES, NEVER_LEFT_OUT
 from ultracluster_checks.template import Property, Resource, Source, Templates
 from ultracluster_rules.findings import Finding, FindingsError, Severity, quote
-from ultracluster_rules.rules import RULES
+from ultracluster_rules.registry import RULES
 
 __all__ = ["CheckReport", "LeftOut", "check_templates"]
 

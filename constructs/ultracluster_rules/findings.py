@@ -40,7 +40,7 @@ class Finding:
     """A problem with its place, the allowed values and a remedy.
 
     Attributes:
-        code: A code of `ultracluster_rules.rules`, such as ``UC4101``.
+        code: A code of `ultracluster_rules.registry`, such as ``UC4101``.
         problem: Description of the problem, with the value.
         allowed: Allowed values. Default: not stated.
         remedy: What to do. Default: not stated.
@@ -63,10 +63,10 @@ class Finding:
             KeyError: If the code is not registered.
         """
         # Lambda functions include this module, but not the texts of rules.
-        from ultracluster_rules.rules import RULES  # noqa: PLC0415
+        from ultracluster_rules.registry import RULES  # noqa: PLC0415
 
         if self.code not in RULES:
-            raise KeyError(f"{self.code} is not registered in ultracluster_rules.rules")
+            raise KeyError(f"{self.code} is not registered in ultracluster_rules.registry")
         return Severity(RULES[self.code].severity)
 
     def __str__(self) -> str:

@@ -9,18 +9,16 @@ from aws_cdk import aws_lambda as lambda_
 __all__ = ["function_code"]
 
 # The packages lie side by side, in the repository as in site-packages, beside much else. Functions get the facts, and of the
-# runtime what runs in them, without the texts of rules, which only people read.
+# runtime what runs in them; they state no rules.
 _EXCLUDE = [
     "/*",
     "!/ultracluster_catalog/",
-    "!/ultracluster_rules/",
     "!/ultracluster_runtime/",
-    "/ultracluster_runtime/*/",
+    "/ultracluster_runtime/*",
+    "!/ultracluster_runtime/__init__.py",
     "!/ultracluster_runtime/functions/",
     "!/ultracluster_runtime/lifecycle/",
     "!/ultracluster_runtime/watch/",
-    "rules.py",
-    "rule_notes/",
     "__pycache__/",
 ]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Generic, Protocol, TypeVar
 
-from ultracluster_rules.rules import RULES
+from ultracluster_rules.registry import RULES
 from ultracluster_runtime.preflight.reads import Reads
 from ultracluster_runtime.preflight.requirements import RolloutNeeds
 
@@ -96,7 +96,7 @@ class Check(Generic[NeedsT, FactsT]):
     """One check.
 
     Attributes:
-        code: Its code of `ultracluster_rules.rules`, whose summary is what holds when it passes.
+        code: Its code of `ultracluster_rules.registry`, whose summary is what holds when it passes.
         calls: What it asks AWS, as the API spells it.
         subjects: What of a rollout it is about; nothing when the rollout has no such thing.
         gather: Asks AWS.

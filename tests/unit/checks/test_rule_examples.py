@@ -6,10 +6,10 @@ import pytest
 
 from ultracluster_checks import Source, check_templates
 from ultracluster_checks.table import CODES
-from ultracluster_rules.rule_notes import RuleNote, all_rule_notes
+from ultracluster_rules.registry import RULES, Rule
 from ultracluster_stacks.check.yaml_template import read_yaml_template
 
-EXAMPLES = {code: note for code, note in all_rule_notes().items() if note.kind == "template"}
+EXAMPLES = {code: note for code, note in RULES.items() if note.kind == "template"}
 OWN_SECTIONS = ("UC32", "UC42", "UC52", "UC640", "UC641", "UC642")
 
 
@@ -20,7 +20,7 @@ def codes(example: str) -> set[str]:
 
 
 @pytest.mark.parametrize(("code", "note"), EXAMPLES.items(), ids=EXAMPLES)
-def test_an_example_breaks_its_rule_and_the_other_keeps_it(code: str, note: RuleNote) -> None:
+def test_an_example_breaks_its_rule_and_the_other_keeps_it(code: str, note: Rule) -> None:
     assert code in codes(note.fails)
     assert code not in codes(note.passes)
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from ultracluster_rules.rules import RULES
+from ultracluster_rules.registry import RULES
 from ultracluster_stacks.config.models.constraints import refusal
 from ultracluster_stacks.config.reading.did_you_mean import suggestion
 from ultracluster_stacks.config.reading.problem import shown
@@ -13,16 +13,14 @@ __all__ = ["Suppress"]
 
 
 def _check_code(code: str) -> str:
-    from ultracluster_rules.rule_notes import rule_note  # noqa: PLC0415 - texts, which a usual file never needs
-
     if code not in RULES:
         raise refusal(
             code="UC2240",
             problem=f"got {shown(code)}, which is no rule",
             allowed="the code of a warning, such as UC4103",
-            remedy=suggestion(code, [each for each in RULES if rule_note(each).suppressible]),
+            remedy=suggestion(code, [each for each, rule in RULES.items() if rule.suppressible]),
         )
-    if not rule_note(code).suppressible:
+    if not RULES[code].suppressible:
         raise refusal(
             code="UC2241",
             problem=f"{code} is {_article(RULES[code].severity)} that cannot be suppressed",

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from ultracluster_rules.credentials import hide_credentials
 from ultracluster_rules.findings import Finding, Severity, quote
-from ultracluster_rules.rules import RULES
+from ultracluster_rules.registry import RULES
 from ultracluster_stacks.config.reading.did_you_mean import suggestion
 
 __all__ = [
@@ -55,7 +55,7 @@ class Problem:
 
     Attributes:
         loc: Where the value stands, or, for a value that is missing, would stand.
-        code: A code of `ultracluster_rules.rules`.
+        code: A code of `ultracluster_rules.registry`.
         problem: What is wrong, with the value got.
         allowed: What would be right. Default: not said.
         remedy: What to do. Default: not said, where `allowed` says it already.

@@ -12,7 +12,7 @@ from botocore.exceptions import ClientError
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
 
-from ultracluster_rules.rules import RULES
+from ultracluster_rules.registry import RULES
 from ultracluster_runtime.preflight.check import (
     Check,
     Outcome,
