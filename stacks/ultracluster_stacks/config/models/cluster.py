@@ -26,7 +26,7 @@ from ultracluster_stacks.config.models.permissions import PolicyRef, RolePathTex
 from ultracluster_stacks.config.models.queue import FurtherQueueConfig, QueueConfig
 from ultracluster_stacks.config.models.suppression import Suppress
 from ultracluster_stacks.config.models.tags import Tags
-from ultracluster_stacks.config.reading.did_you_mean import suggestion
+from ultracluster_rules.did_you_mean import suggestion
 from ultracluster_stacks.config.reading.problem import Loc
 
 __all__ = ["ClusterConfig"]

@@ -9,7 +9,7 @@ from ultracluster_catalog.machines.instance_type import InstanceType, describe_i
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_stacks.config.models.constraints import Between, Form, Known, NotEmpty
 from ultracluster_stacks.config.models.model import ConfigModel
-from ultracluster_stacks.config.reading.did_you_mean import suggestion
+from ultracluster_rules.did_you_mean import suggestion
 
 __all__ = ["KNOWN_TYPE", "InstanceTypeName", "OwnInstanceType"]
 
@@ -27,7 +27,7 @@ def _check_name(name: str, info: ValidationInfo) -> str:
     own = (info.data or {}).get("own_instance_type", "unread")  # no data where one field is read by itself
     if own is not None:
         return name
-    return KNOWN_TYPE.check(name)
+    return str(KNOWN_TYPE.apply(name))
 
 
 InstanceTypeName = Annotated[

@@ -9,7 +9,7 @@ from ultracluster_catalog.machines.nic_layouts import NIC_LAYOUTS, NetworkInterf
 from ultracluster_stacks.config.models.constraints import Between, Known, refusal, resource_id
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import placement_group_name
-from ultracluster_stacks.config.reading.did_you_mean import suggestion
+from ultracluster_rules.did_you_mean import suggestion
 from ultracluster_stacks.config.reading.problem import shown
 
 __all__ = [
