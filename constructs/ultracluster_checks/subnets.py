@@ -21,6 +21,8 @@ from ultracluster_checks.machines import (
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_rules.findings import quote
+from ultracluster_rules.machines import check_offered
+from ultracluster_rules.network import check_zone_region
 
 __all__ = [
     "efa_nodes_are_in_one_subnet",
@@ -45,12 +47,10 @@ def zones_belong_to_their_region(templates: Templates) -> Iterator[Problem]:
                 at = resource[name]
                 region = _region_of(at)
                 if region not in {None, template.region}:
-                    yield Problem(
-                        at,
-                        "UC3102",
-                        f"{quote(at.text)} is in {region}, and the template is for {template.region}",
-                        f"a zone of {template.region}",
-                    )
+                    for finding in check_zone_region(
+                        quote(at.text), zone_region=str(region), region=str(template.region)
+                    ):
+                        yield Problem.of(finding, at)
 
 
 def _region_of(at: Property) -> str | None:
@@ -84,13 +84,8 @@ def types_are_offered_in_their_zone(templates: Templates) -> Iterator[Problem]:
             for machine in environment_types(environment) or [] if zone else []:
                 offered = offered_zones(machine.name)
                 if offered and zone not in offered:
-                    yield Problem(
-                        environment["ComputeResources"]["InstanceTypes"],
-                        "UC4106",
-                        f"EC2 does not list {machine.name} in {zone}",
-                        ", ".join(offered),
-                        "Use one of these zones, or check with `aws ec2 describe-instance-type-offerings`",
-                    )
+                    for finding in check_offered(machine.name, str(zone)):
+                        yield Problem.of(finding, environment["ComputeResources"]["InstanceTypes"])
 
 
 def subnets_fit_their_vpc(templates: Templates) -> Iterator[Problem]:

@@ -6,7 +6,7 @@ The format of a line is fixed, so that people can search for it and tools can pa
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -68,6 +68,15 @@ class Finding:
         if self.code not in RULES:
             raise KeyError(f"{self.code} is not registered in ultracluster_rules.registry")
         return Severity(RULES[self.code].severity)
+
+    def at(self, path: str, location: str = "") -> "Finding":
+        """Return the same finding at a place of the input.
+
+        Args:
+            path: Path in the input.
+            location: File and line. Default: none.
+        """
+        return replace(self, path=path, location=location)
 
     def __str__(self) -> str:
         where = "".join(f"{part}: " for part in (self.location, self.path) if part)

@@ -27,6 +27,7 @@ __all__ = [
     "check_network_interfaces",
     "check_task_interface",
     "check_zone_id",
+    "check_zone_region",
     "cluster_addresses",
     "network_interfaces",
     "smallest_subnet_prefix",
@@ -329,6 +330,28 @@ def check_zone_id(zone_id: str) -> list[Finding]:
             )
         ]
     return []
+
+
+def check_zone_region(zone: str, *, zone_region: str, region: str) -> list[Finding]:
+    """Check whether a zone is in the Region of a cluster.
+
+    Args:
+        zone: Zone ID or name of the zone.
+        zone_region: Region of the zone.
+        region: Region of the cluster.
+
+    Returns:
+        UC3102 if it is not.
+    """
+    if zone_region == region:
+        return []
+    return [
+        Finding(
+            code="UC3102",
+            problem=f"zone {zone} is in {zone_region}, not in {region}",
+            remedy="Give the zone id that the reservation names, and the Region of that zone",
+        )
+    ]
 
 
 def _require_counts(**counts: int) -> None:

@@ -74,9 +74,7 @@ class Between:
         if self.least <= value <= self.most:
             return []
         allowed = f"{self.least:,} to {self.most:,}"
-        return [
-            Finding(code=self.code, problem=_got(value), allowed=allowed, remedy=self.remedy, path=path)
-        ]
+        return [Finding(code=self.code, problem=_got(value), allowed=allowed, remedy=self.remedy, path=path)]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -18,6 +18,7 @@ from ultracluster_cli.options import (
 )
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.images import check_image_kind
 from ultracluster_stacks.config.editing.image_references import ClusterImage, cluster_images, with_images
 from ultracluster_stacks.config.loading.loader import rollout_findings
 from ultracluster_stacks.config.reading.source_file import read_source_file
@@ -26,7 +27,7 @@ __all__ = ["app", "resolve"]
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Find AMIs and pin rollouts to their IDs.")
 
-_LINES = ", ".join(name for name, kind in IMAGE_KINDS.items() if kind.parameter)
+_LINES = [name for name, kind in IMAGE_KINDS.items() if kind.parameter]
 
 
 @app.callback()
@@ -38,7 +39,7 @@ def _group() -> None:
 def resolve(
     rollout: RolloutArgument,
     *,
-    image: Annotated[str, typer.Option(help=f"Line of AMIs: {_LINES}.")] = "ecs-neuron",
+    image: Annotated[str, typer.Option(help=f"Line of AMIs: {', '.join(_LINES)}.")] = "ecs-neuron",
     parameter: Annotated[
         str | None, typer.Option(help="SSM parameter of your own with the id of an AMI, instead of --image.")
     ] = None,
@@ -97,9 +98,7 @@ def resolve(
 
 
 def _check_choice(image: str, parameter: str | None, baked: str | None) -> None:
-    findings = []
-    if image not in IMAGE_KINDS or IMAGE_KINDS[image].parameter is None:
-        findings.append(Finding(code="UC4050", problem=f"got {quote(image)}", allowed=_LINES, path="--image"))
+    findings = check_image_kind(image, _LINES, path="--image")
     if parameter and baked:
         findings.append(
             Finding(

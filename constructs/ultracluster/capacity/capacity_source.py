@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from aws_cdk import Token
 from aws_cdk import aws_ec2 as ec2
 
-from ultracluster_catalog.limits.queues import MOST_NODES
 from ultracluster_catalog.names.identifiers import SOURCE_NAME
+from ultracluster_rules.capacity import MAX_NODES
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.numbers import reject_unsafe_numbers
 
@@ -67,10 +67,6 @@ def _common_problems(source: CapacitySource) -> list[Finding]:
             )
         )
     most = source.max_nodes
-    if most is not None and not Token.is_unresolved(most) and not 1 <= most <= MOST_NODES:
-        findings.append(
-            Finding(
-                code="UC4101", problem=f"got {quote(most)}", allowed=f"1 to {MOST_NODES}", path="max_nodes"
-            )
-        )
+    if most is not None and not Token.is_unresolved(most):
+        findings += MAX_NODES.check(most, path="max_nodes")
     return findings

@@ -6,6 +6,7 @@ from aws_cdk import Token
 
 from ultracluster.capacity.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
 from ultracluster_catalog.limits.queues import MOST_ENVIRONMENTS
+from ultracluster_rules.capacity import check_source_names, check_targets
 from ultracluster_rules.findings import Finding, FindingsError, quote
 
 __all__ = ["check_names", "check_own_queue", "named", "sources_of", "used_by_queue"]
@@ -28,17 +29,7 @@ def sources_of(capacity: Capacity | Sequence[Capacity] | None) -> tuple[Capacity
             Finding(code="UC4120", problem="got no source", allowed="at least 1", path="capacity")
         )
     findings += check_names([each.name for each in capacity], path="capacity")
-    ids = [target for each in capacity if (target := _reservation(each))]
-    findings += [
-        Finding(
-            code="UC4127",
-            problem=f"{quote(target)} is given for {ids.count(target)} sources",
-            remedy="Give it once: each source launches its most nodes into it",
-            path="capacity",
-        )
-        for target in dict.fromkeys(ids)
-        if ids.count(target) > 1
-    ]
+    findings += [finding.at("capacity") for _, finding in check_targets(list(map(_reservation, capacity)))]
     if findings:
         raise FindingsError(findings)
     return tuple(capacity)
@@ -115,16 +106,7 @@ def check_names(names: Sequence[str | None], *, path: str) -> list[Finding]:
         names: Their names; None is a source without one.
         path: Where they were given.
     """
-    return [
-        Finding(
-            code="UC4121",
-            problem=f"two sources are called {quote(name)}" if name else "two sources have no name",
-            remedy="Give each source a name of its own; the one that was there first can stay without",
-            path=path,
-        )
-        for name in dict.fromkeys(names)
-        if names.count(name) > 1
-    ]
+    return [finding.at(path) for _, finding in check_source_names(names)]
 
 
 def named(construct_id: str, source: Capacity | None) -> str:

@@ -14,7 +14,8 @@ from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.scheduling.compute_environment import ComputeEnvironment, define_compute_environment
 from ultracluster.scheduling.fair_share import FairShare
 from ultracluster.scheduling.wait_limits import WaitLimits
-from ultracluster_catalog.limits.queues import MOST_ENVIRONMENTS, MOST_NODES, MOST_PRIORITY
+from ultracluster_catalog.limits.queues import MOST_ENVIRONMENTS, MOST_PRIORITY
+from ultracluster_rules.capacity import check_max_nodes
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
@@ -230,16 +231,7 @@ def _check(
 
 def _check_nodes(groups: Sequence[NodeGroup], max_nodes: int | None) -> list[Finding]:
     given = [max_nodes] if max_nodes is not None else [_most_nodes(each, None) for each in groups]
-    return [
-        Finding(
-            code="UC4101",
-            problem=f"got {quote(each)}" if each else "nothing says how many nodes there are at most",
-            allowed=f"1 to {MOST_NODES}",
-            path="max_nodes",
-        )
-        for each in dict.fromkeys(given)
-        if not 1 <= each <= MOST_NODES
-    ]
+    return [finding for each in dict.fromkeys(given) for finding in check_max_nodes(each, path="max_nodes")]
 
 
 def _check_environments(groups: Sequence[NodeGroup], behind: Sequence[NodeGroup]) -> list[Finding]:

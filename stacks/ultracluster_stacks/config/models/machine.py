@@ -7,17 +7,20 @@ from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema
 
 from ultracluster_catalog.machines.instance_type import InstanceType, describe_instance_type, network_cards
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_stacks.config.models.constraints import Between, Form, Known, NotEmpty
+from ultracluster_rules.machines import (
+    COUNT,
+    DATED,
+    INSTANCE_TYPE,
+    LOGICAL_CORES,
+    NETWORK_CARDS,
+    OPTIONAL_COUNT,
+)
+from ultracluster_stacks.config.models.constraints import NotEmpty, constraint
 from ultracluster_stacks.config.models.model import ConfigModel
-from ultracluster_rules.did_you_mean import suggestion
 
 __all__ = ["KNOWN_TYPE", "InstanceTypeName", "OwnInstanceType"]
 
-KNOWN_TYPE: Final = Known(
-    code="UC4001",
-    names=tuple(INSTANCE_TYPES),
-    explain=lambda name: suggestion(name.removeprefix("ml."), INSTANCE_TYPES),
-)
+KNOWN_TYPE: Final = constraint(INSTANCE_TYPE)
 
 _NAME: Final = r"[a-z][a-z0-9-]*\.[a-z0-9-]+"
 
@@ -37,8 +40,8 @@ InstanceTypeName = Annotated[
 ]
 """Name of an instance type; the field stands after `own_instance_type`."""
 
-_Count = Annotated[int, Between(code="UC4025", least=1, most=1_000_000)]
-_CountOrNone = Annotated[int, Between(code="UC4025", least=0, most=1_000_000)]
+_Count = Annotated[int, constraint(COUNT)]
+_CountOrNone = Annotated[int, constraint(OPTIONAL_COUNT)]
 
 
 class OwnInstanceType(ConfigModel):
@@ -50,13 +53,13 @@ class OwnInstanceType(ConfigModel):
     chips: _Count = Field(description="Chips in one instance.")
     device_memory_gib: _Count = Field(description="Memory of one chip in GiB.")
     cores_per_chip: _CountOrNone = Field(default=0, description="NeuronCores of one chip. Default: 0, a GPU.")
-    logical_nc_config: Annotated[int, Between(code="UC4025", least=1, most=8)] = Field(
+    logical_nc_config: Annotated[int, constraint(LOGICAL_CORES)] = Field(
         default=1, description="NeuronCores that make one logical core without being told. Default: 1."
     )
-    network_cards: Annotated[int, Between(code="UC4025", least=1, most=64)] = Field(
+    network_cards: Annotated[int, constraint(NETWORK_CARDS)] = Field(
         description="Network cards of one instance, all alike."
     )
-    interfaces_per_card: Annotated[int, Between(code="UC4025", least=1, most=64)] = Field(
+    interfaces_per_card: Annotated[int, constraint(NETWORK_CARDS)] = Field(
         description="Network interfaces that can be attached to each card."
     )
     gbps_per_card: _Count = Field(description="Peak bandwidth of each card in Gbit/s.")
@@ -65,17 +68,13 @@ class OwnInstanceType(ConfigModel):
     nvme_disks: _CountOrNone = Field(default=0, description="Instance-store disks. Default: none.")
     nvme_gb: _CountOrNone = Field(default=0, description="GB of each of these disks.")
     purchase_options: Annotated[
-        tuple[Literal["on-demand", "spot", "capacity-block"], ...], NotEmpty(code="UC4025")
+        tuple[Literal["on-demand", "spot", "capacity-block"], ...], NotEmpty(code=COUNT.code)
     ] = Field(description="How the type is sold.")
     nitro_generation: _Count = Field(description="Generation of the Nitro System.")
     source: str = Field(description="Where these figures come from.")
     dated: Annotated[
         str,
-        Form(
-            code="UC4025",
-            pattern="[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9])",
-            allowed='a day in quotes, such as "2026-11-20"',
-        ),
+        constraint(DATED),
     ] = Field(description="The day of that source, in quotes.")
 
     def entry(self, name: str) -> InstanceType:

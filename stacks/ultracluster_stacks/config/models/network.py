@@ -6,10 +6,10 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field, WithJsonSchema
 
 from ultracluster_catalog.machines.nic_layouts import NIC_LAYOUTS, NetworkInterface, NicLayout
+from ultracluster_rules.did_you_mean import suggestion
 from ultracluster_stacks.config.models.constraints import Between, Known, refusal, resource_id
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import placement_group_name
-from ultracluster_rules.did_you_mean import suggestion
 from ultracluster_stacks.config.reading.problem import shown
 
 __all__ = [

@@ -4,9 +4,9 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
+from ultracluster_rules.did_you_mean import suggestion
 from ultracluster_rules.registry import RULES
 from ultracluster_stacks.config.models.constraints import refusal
-from ultracluster_rules.did_you_mean import suggestion
 from ultracluster_stacks.config.reading.problem import shown
 
 __all__ = ["Suppress"]

@@ -4,9 +4,9 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from ultracluster_rules.credentials import hide_credentials
+from ultracluster_rules.did_you_mean import suggestion
 from ultracluster_rules.findings import Finding, Severity, quote
 from ultracluster_rules.registry import RULES
-from ultracluster_rules.did_you_mean import suggestion
 
 __all__ = [
     "Loc",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface, addresses_per_node
+from ultracluster_rules.capacity import check_block_placement
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.network import (
     check_free_addresses,
@@ -21,7 +22,7 @@ from ultracluster_stacks.config.models.network import (
     SUBNET_ID,
     SUBNET_PREFIX,
 )
-from ultracluster_stacks.config.reading.problem import Problem, shown
+from ultracluster_stacks.config.reading.problem import Problem
 
 __all__ = ["RULES"]
 
@@ -158,13 +159,9 @@ def placement_fits_capacity(cluster: ClusterConfig) -> Iterator[Problem]:
     placement = cluster.network.placement
     if placement in {"auto", "none"}:
         return
-    if all(capacity.market_type == "capacity-block" for _, capacity in cluster.sources()):
-        yield Problem(
-            loc=("network", "placement"),
-            code="UC4020",
-            problem=f"got the placement group {shown(placement)} and a Capacity Block; EC2 does not support them together",
-            remedy="Leave placement out; a block's nodes are close together already",
-        )
+    block = all(capacity.market_type == "capacity-block" for _, capacity in cluster.sources())
+    for finding in check_block_placement(block=block, placed=True):
+        yield Problem.of(finding, ("network", "placement"))
 
 
 def security_group_has_a_subnet(cluster: ClusterConfig) -> Iterator[Problem]:
