@@ -14,10 +14,10 @@ from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.scheduling.compute_environment import ComputeEnvironment, define_compute_environment
 from ultracluster.scheduling.fair_share import FairShare
 from ultracluster.scheduling.wait_limits import WaitLimits
-from ultracluster_catalog.limits.queues import MOST_ENVIRONMENTS, MOST_PRIORITY
 from ultracluster_rules.capacity import check_max_nodes
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_rules.queues import PRIORITY, check_environment_count
 
 __all__ = ["TrainingQueue"]
 
@@ -216,15 +216,7 @@ def _check(
         *_check_environments(groups, behind),
         *(wait_limits.check([each.capacity for each in behind]) if wait_limits else ()),
     ]
-    if not 0 <= priority <= MOST_PRIORITY:
-        findings.append(
-            Finding(
-                code="UC6305",
-                problem=f"got {quote(priority)}",
-                allowed=f"0 to {MOST_PRIORITY:,}",
-                path="priority",
-            )
-        )
+    findings += PRIORITY.check(priority, path="priority")
     if findings:
         raise FindingsError(findings)
 
@@ -235,17 +227,7 @@ def _check_nodes(groups: Sequence[NodeGroup], max_nodes: int | None) -> list[Fin
 
 
 def _check_environments(groups: Sequence[NodeGroup], behind: Sequence[NodeGroup]) -> list[Finding]:
-    findings = []
-    if not 1 <= len(behind) <= MOST_ENVIRONMENTS:
-        findings.append(
-            Finding(
-                code="UC4120",
-                problem=f"got {len(behind)} compute environments",
-                allowed=f"1 to {MOST_ENVIRONMENTS}",
-                remedy="Put the other sources behind a queue of their own",
-                path="nodes",
-            )
-        )
+    findings = check_environment_count(len(behind), path="nodes")
     names = [each.capacity.name if each.capacity else None for each in groups]
     findings += check_names(names, path="nodes")
     kinds = {(each.instance_type.name, each.efa_devices, each.file_system) for each in behind}

@@ -127,7 +127,7 @@ class NotEmpty(_Constraint):
 
     code: str = "UC1024"
 
-    def check(self, value: tuple[Any, ...]) -> list[Finding]:  # type: ignore[override] - a method, not an attribute
+    def check(self, value: tuple[Any, ...]) -> list[Finding]:
         """Return a finding if the list is empty."""
         if value:
             return []

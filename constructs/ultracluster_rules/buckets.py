@@ -1,0 +1,73 @@
+"""Rules for buckets and the compile cache."""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.values import Form
+
+__all__ = ["COMPILER_VERSION", "check_cache_prefix", "check_destinations", "check_replication_key"]
+
+COMPILER_VERSION: Final = Form(
+    code="UC6014",
+    pattern=r"[0-9]+\.[0-9]+(?:\.[0-9]+){0,2}",
+    allowed='a version of neuronx-cc of two to four numbers in quotes, such as "2.19"',
+)
+"""Version of the Neuron compiler."""
+
+
+def check_cache_prefix(prefix: str) -> list[Finding]:
+    """Check the key prefix of a compile cache.
+
+    Args:
+        prefix: Key prefix.
+
+    Returns:
+        UC6014 if it is empty or has a slash at an end.
+    """
+    if prefix and prefix == prefix.strip("/"):
+        return []
+    allowed = "a key prefix without a slash at either end, such as neuron or team-a/neuron"
+    return [
+        Finding(code=COMPILER_VERSION.code, problem=f"got {quote(prefix)}", allowed=allowed, path="prefix")
+    ]
+
+
+def check_destinations(names: Sequence[str | None]) -> Iterator[tuple[int, Finding]]:
+    """Find buckets that are destinations of one replication twice.
+
+    Args:
+        names: Names of the buckets; None if not known.
+
+    Yields:
+        Index and UC5140 of each bucket that was named before.
+    """
+    for index, name in enumerate(names):
+        if name is not None and name in names[:index]:
+            yield (
+                index,
+                Finding(
+                    code="UC5140", problem=f"{quote(name)} is a destination already", remedy="Name it once"
+                ),
+            )
+
+
+def check_replication_key(*, has_key: bool, replicated: bool) -> list[Finding]:
+    """Check that entries of a compile cache that are replicated are not encrypted with a key of yours.
+
+    Args:
+        has_key: Whether they are.
+        replicated: Whether they are replicated.
+
+    Returns:
+        UC5250 if both hold.
+    """
+    if not (has_key and replicated):
+        return []
+    return [
+        Finding(
+            code="UC5250",
+            problem="entries that are copied are encrypted with a key of your own",
+            remedy="Leave out the copies, or the key of the cache or cluster",
+        )
+    ]
