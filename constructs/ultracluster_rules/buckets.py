@@ -1,12 +1,22 @@
 """Rules for buckets and the compile cache."""
 
 from collections.abc import Iterator, Sequence
+from pathlib import PurePosixPath
 from typing import Final
 
 from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.values import Form
 
-__all__ = ["COMPILER_VERSION", "check_cache_prefix", "check_destinations", "check_replication_key"]
+__all__ = [
+    "COMPILER_VERSION",
+    "check_cache_folder",
+    "check_cache_prefix",
+    "check_destinations",
+    "check_replication_key",
+    "refuse_unmounted_cache",
+]
+
+_CACHE_FOLDER: Final = "UC6016"
 
 COMPILER_VERSION: Final = Form(
     code="UC6014",
@@ -31,6 +41,36 @@ def check_cache_prefix(prefix: str) -> list[Finding]:
     return [
         Finding(code=COMPILER_VERSION.code, problem=f"got {quote(prefix)}", allowed=allowed, path="prefix")
     ]
+
+
+def check_cache_folder(folder: str) -> list[Finding]:
+    """Check the folder of a compile cache.
+
+    Args:
+        folder: Folder below the mount path of a file system.
+
+    Returns:
+        UC6016 if it is not below the mount path.
+    """
+    path = PurePosixPath(folder)
+    if path.parts and not path.is_absolute() and ".." not in path.parts:
+        return []
+    allowed = "a folder below the mount path, such as compile-cache"
+    return [Finding(code=_CACHE_FOLDER, problem=f"got {quote(folder)}", allowed=allowed, path="folder")]
+
+
+def refuse_unmounted_cache(folder: str) -> Finding:
+    """Return the finding (UC6016) about nodes that do not mount the file system of a compile cache.
+
+    Args:
+        folder: Path of the cache.
+    """
+    return Finding(
+        code=_CACHE_FOLDER,
+        problem=f"the nodes do not mount the file system of {folder}",
+        remedy="Give the nodes the file system of the cache",
+        path="compile_cache",
+    )
 
 
 def check_destinations(names: Sequence[str | None]) -> Iterator[tuple[int, Finding]]:

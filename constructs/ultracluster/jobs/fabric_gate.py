@@ -11,7 +11,8 @@ from ultracluster.jobs.job import Job
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.job_definitions import check_fabric, check_gate_bound
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["FabricGate"]
@@ -93,20 +94,9 @@ class FabricGate(MultiNodeJob):
 def _check(
     queue: TrainingQueue, *, least_bandwidth: float | None, most_latency: float | None
 ) -> list[Finding]:
-    findings = []
-    if not queue.nodes.efa_devices:
-        findings.append(
-            Finding(
-                code="UC6150",
-                problem=f"{queue.nodes.instance_type.name} has no EFA, so there is no fabric to look at",
-                remedy="Leave the gate out, or choose a type with EFA, such as trn1.32xlarge or trn2.48xlarge",
-                path="queue",
-            )
-        )
-    bounds = {"least_bandwidth": least_bandwidth, "most_latency": most_latency}
-    findings += [
-        Finding(code="UC6151", problem=f"got {quote(bound)}", allowed="more than 0", path=name)
-        for name, bound in bounds.items()
-        if bound is not None and bound <= 0
+    fabric = check_fabric(queue.nodes.instance_type.name, has_efa=bool(queue.nodes.efa_devices))
+    return [
+        *(finding.at("queue") for finding in fabric),
+        *check_gate_bound(least_bandwidth, path="least_bandwidth"),
+        *check_gate_bound(most_latency, path="most_latency"),
     ]
-    return findings

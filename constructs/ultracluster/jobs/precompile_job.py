@@ -21,6 +21,7 @@ from ultracluster_catalog.neuron.neuron import (
 )
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings, compile_target
 from ultracluster_rules.findings import Finding
+from ultracluster_rules.job_definitions import check_compile_type, check_phase, warn_of_other_graphs
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
@@ -130,8 +131,11 @@ class PrecompileJob(Job):
             after=after,
             own_environment=own,
             findings=[
-                *_check_method(method, phase),
-                *(_check_place(machine.name, target.name) if elsewhere and phase != "compile" else []),
+                *(finding.at("phase") for finding in check_phase(method, phase)),
+                *(
+                    finding.at("for_instance_type")
+                    for finding in check_compile_type(machine, target, phase=phase)
+                ),
             ],
         )
         self._collects = phase != "compile"
@@ -165,15 +169,8 @@ class PrecompileJob(Job):
             differences.append(
                 f"it has {self.workers} workers, not {job.workers}: graphs with collectives over all differ"
             )
-        if not differences:
-            return []
         return [
-            Finding(
-                code="UC6115",
-                problem=f"{self.node.id} compiles what {job.node.id} will not find: {'; '.join(differences)}",
-                remedy="Give both the same settings, or see PrecompileJob for graphs of many workers",
-                path="after",
-            )
+            finding.at("after") for finding in warn_of_other_graphs(self.node.id, job.node.id, differences)
         ]
 
 
@@ -182,21 +179,3 @@ def _command(command: Sequence[str], launcher: Launcher, *, method: str, phase: 
         return launch_command(command, launcher)
     options = [] if phase == "all" else ["--command", phase]
     return ["neuron_parallel_compile", *options, *launch_command(command, launcher)]
-
-
-def _check_method(method: str, phase: str) -> list[Finding]:
-    if method == "neuron-parallel-compile" or phase == "all":
-        return []
-    problem = "the first steps of the program compile what they collect"
-    return [Finding(code="UC6112", problem=problem, remedy='Leave it out, or set it to "all"', path="phase")]
-
-
-def _check_place(got: str, wanted: str) -> list[Finding]:
-    return [
-        Finding(
-            code="UC6114",
-            problem=f"the graphs are for {wanted}, and the program cannot run for it on {got}",
-            remedy='Choose a queue with the same family of chips, or phase="compile" for graphs collected before',
-            path="for_instance_type",
-        )
-    ]

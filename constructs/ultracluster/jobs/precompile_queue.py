@@ -8,7 +8,8 @@ from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.neuron.compile_machines import smaller_compile_types
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.job_definitions import refuse_default_compile_type
 from ultracluster_rules.machines import get_instance_type
 
 __all__ = ["precompile_queue"]
@@ -57,14 +58,4 @@ def _machine(cluster: NodeGroup, instance_type: str | InstanceType | None) -> In
     known = [] if zone is None or Token.is_unresolved(zone) else smaller_compile_types(machine, zone_id=zone)
     if known:
         return known[0]
-    raise FindingsError(
-        [
-            Finding(
-                code="UC6116",
-                problem=f"no smaller type with the chips of {machine.name} is known to be offered in the zone",
-                remedy="Give instance_type; or queue=cluster.queue, which compiles on a node of the cluster; or a "
-                'node of another family with phase="compile"',
-                path="instance_type",
-            )
-        ]
-    )
+    raise FindingsError([refuse_default_compile_type(machine.name, "the zone")])

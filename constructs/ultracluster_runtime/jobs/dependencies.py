@@ -5,8 +5,16 @@ from typing import Any
 
 from ultracluster_catalog.names.submission_tags import AFTER_TAG, ARRAY_SIZE_TAG, QUEUE_TAG
 from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.job_definitions import refuse_circle
 
-__all__ = ["array_size_of", "dependencies_of", "job_name", "queue_of", "submission_order"]
+__all__ = [
+    "array_size_of",
+    "dependencies_of",
+    "job_name",
+    "queue_of",
+    "refuse_definition",
+    "submission_order",
+]
 
 Definition = Mapping[str, Any]
 
@@ -52,6 +60,17 @@ def queue_of(definition: Definition) -> str | None:
     return None if arn is None else str(arn)
 
 
+def refuse_definition(problem: str, *, allowed: str = "", remedy: str = "") -> Finding:
+    """Return the finding (UC6203) about a job that the cluster does not define.
+
+    Args:
+        problem: The problem.
+        allowed: Jobs that it defines. Default: not stated.
+        remedy: What to do. Default: not stated.
+    """
+    return Finding(code="UC6203", problem=problem, allowed=allowed, remedy=remedy)
+
+
 def submission_order(definition: Definition, cluster: Iterable[Definition]) -> list[Definition]:
     """Give all that has to be submitted for a job, itself last, each after what it waits for.
 
@@ -71,14 +90,14 @@ def submission_order(definition: Definition, cluster: Iterable[Definition]) -> l
         if any(done is one for done in order):
             return
         if name in open_names:
-            circle = " waits for ".join(map(quote, [*open_names[open_names.index(name) :], name]))
-            raise FindingsError([Finding(code="UC6113", problem=circle, remedy="Deploy the cluster again")])
+            circle = [*open_names[open_names.index(name) :], name]
+            raise FindingsError([refuse_circle(circle, remedy="Deploy the cluster again")])
         open_names.append(name)
         for other in dependencies_of(one):
             if other not in named:
                 problem = f"{quote(name)} waits for {quote(other)}, which is not known here"
                 remedy = "Give the cluster by its name, or submit the job with --alone and --after"
-                raise FindingsError([Finding(code="UC6203", problem=problem, remedy=remedy)])
+                raise FindingsError([refuse_definition(problem, remedy=remedy)])
             add(named[other])
         open_names.pop()
         order.append(one)

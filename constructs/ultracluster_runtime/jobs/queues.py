@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_runtime.jobs.dependencies import job_name
+from ultracluster_runtime.jobs.dependencies import job_name, refuse_definition
 
 __all__ = ["Client", "Queue", "definitions_of", "find_definition", "find_queue", "find_queues", "region_of"]
 
@@ -210,17 +210,8 @@ def find_definition(job: str, *, queue: Queue, client: Client) -> Mapping[str, A
         if found and found[0]["status"] == "ACTIVE":
             return dict(found[0])
     names = sorted(job_name(one) or _with_revision(one) for one in ours)
-    raise FindingsError(
-        [
-            Finding(
-                code="UC6203",
-                problem=f"got {quote(job)}",
-                allowed=", ".join(names)
-                if names
-                else "the ARN of an active job definition, or its NAME:REVISION",
-            )
-        ]
-    )
+    allowed = ", ".join(names) if names else "the ARN of an active job definition, or its NAME:REVISION"
+    raise FindingsError([refuse_definition(f"got {quote(job)}", allowed=allowed)])
 
 
 def _with_revision(definition: Mapping[str, Any]) -> str:

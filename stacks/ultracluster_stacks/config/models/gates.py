@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from ultracluster_stacks.config.models.constraints import Between
+from ultracluster_rules.job_definitions import LEAST_BANDWIDTH, MOST_LATENCY
+from ultracluster_stacks.config.models.constraints import constraint
 from ultracluster_stacks.config.models.model import ConfigModel
 
 __all__ = ["GatesConfig"]
@@ -18,12 +19,12 @@ class GatesConfig(ConfigModel):
         description="Whether a job JOB-fabric counts the EFA interfaces that the image sees and measures an all-reduce "
         "over all nodes. Default: no.",
     )
-    least_bandwidth: Annotated[int, Between(code="UC6151", least=1, most=10_000)] | None = Field(
+    least_bandwidth: Annotated[int, constraint(LEAST_BANDWIDTH)] | None = Field(
         default=None,
         description="GiB/s of bus bandwidth that an all-reduce of 1 GiB must reach in the fabric gate. Default: any; its "
         "log says what was measured.",
     )
-    most_latency: Annotated[int, Between(code="UC6151", least=1, most=10_000_000)] | None = Field(
+    most_latency: Annotated[int, constraint(MOST_LATENCY)] | None = Field(
         default=None,
         description="Microseconds that an all-reduce of 1 KiB may take in the fabric gate. Default: any.",
     )

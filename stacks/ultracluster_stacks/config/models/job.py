@@ -1,15 +1,12 @@
 """A job of a cluster: a job definition of AWS Batch, of one of three kinds."""
 
-from datetime import timedelta
 from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field
 
-from ultracluster_catalog.capacity.capacity_blocks import LONGEST_BLOCK
-from ultracluster_catalog.limits.queues import MOST_NODES
-from ultracluster_catalog.names.submission_tags import MOST_ARRAY_JOBS
 from ultracluster_rules.credentials import names_credential
-from ultracluster_stacks.config.models.constraints import Between, Form, refusal_of
+from ultracluster_rules.job_definitions import ARRAY_SIZE, ATTEMPTS, NODES, TIMEOUT_HOURS, VARIABLE
+from ultracluster_stacks.config.models.constraints import Between, Form, constraint, refusal_of
 from ultracluster_stacks.config.models.gates import GatesConfig
 from ultracluster_stacks.config.models.machine import KNOWN_TYPE
 from ultracluster_stacks.config.models.model import ConfigModel
@@ -17,24 +14,14 @@ from ultracluster_stacks.config.models.names import Name
 from ultracluster_stacks.config.models.neuron import NeuronConfig
 from ultracluster_stacks.config.reading.problem import credential, shown
 
-__all__ = ["JOB_NODES", "PROCESSES_PER_NODE", "JobConfig"]
+__all__ = ["PROCESSES_PER_NODE", "JobConfig"]
 
-JOB_NODES: Final = Between(code="UC6101", least=1, most=MOST_NODES)
 PROCESSES_PER_NODE: Final = Between(code="UC6103", least=1, most=1_024)
 
 # Host with dot, colon or `localhost` is not demanded: `ubuntu:24.04` is a reference too (of Docker Hub).
 _IMAGE: Final = (
     r"[a-z0-9]+(?:[._:/-]{1,2}[a-z0-9]+)*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?"
 )
-
-# The longest job is one over the longest Capacity Block.
-_LONGEST_TIMEOUT: Final = LONGEST_BLOCK // timedelta(hours=1)
-
-
-def _explain_variable(name: str) -> str:
-    return (
-        "Names with AWS_BATCH at the start are those that Batch sets" if name.startswith("AWS_BATCH") else ""
-    )
 
 
 def _check_secret(name: str) -> str:
@@ -46,12 +33,7 @@ def _check_secret(name: str) -> str:
 
 _Variable = Annotated[
     str,
-    Form(
-        code="UC6109",
-        pattern=r"(?!AWS_BATCH)[A-Za-z_][A-Za-z0-9_]{0,254}",
-        allowed="letters, digits and _, no digit first, not AWS_BATCH first",
-        explain=_explain_variable,
-    ),
+    constraint(VARIABLE),
     AfterValidator(_check_secret),
 ]
 
@@ -82,7 +64,7 @@ class JobConfig(ConfigModel):
         default=(),
         description="What the launcher starts, one argument per item: with torchrun a script, else a program.",
     )
-    nodes: Annotated[int, JOB_NODES] | None = Field(
+    nodes: Annotated[int, constraint(NODES)] | None = Field(
         default=None, description="Number of nodes of a multi-node job. Default: all nodes of the cluster."
     )
     processes_per_node: Annotated[int, PROCESSES_PER_NODE] | None = Field(
@@ -99,10 +81,10 @@ class JobConfig(ConfigModel):
         description="Environment variables of the container. No credentials: the job reads those from "
         "AWS Secrets Manager.",
     )
-    timeout_hours: Annotated[int, Between(code="UC6104", least=1, most=_LONGEST_TIMEOUT)] | None = Field(
+    timeout_hours: Annotated[int, constraint(TIMEOUT_HOURS)] | None = Field(
         default=None, description="Hours after which Batch ends an attempt. Default: none."
     )
-    attempts: Annotated[int, Between(code="UC6104", least=1, most=10)] | None = Field(
+    attempts: Annotated[int, constraint(ATTEMPTS)] | None = Field(
         default=None,
         description="How often Batch starts the job in all when its host is lost, 1 to 10. Default: once for a "
         "multi-node job, 3 times for others.",
@@ -120,7 +102,7 @@ class JobConfig(ConfigModel):
         description="Whether several nodes of a type without EFA are meant for a multi-node job: they talk over TCP, at a "
         "fraction of the speed. Default: they are refused.",
     )
-    array_size: Annotated[int, Between(code="UC6111", least=2, most=MOST_ARRAY_JOBS)] | None = Field(
+    array_size: Annotated[int, constraint(ARRAY_SIZE)] | None = Field(
         default=None,
         description="Jobs of an array of a single-node job, 2 to 10,000. Default: one job and no array.",
     )
