@@ -6,7 +6,19 @@ from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
+from ultracluster_runtime.preflight.check import (
+    ACCOUNT,
+    ACCOUNT_IS_KNOWN,
+    BOOTSTRAPPED,
+    CREDENTIALS,
+    REGION_IS_ENABLED,
+    AnyCheck,
+    Check,
+    Outcome,
+    failed,
+    passed,
+    warned,
+)
 from ultracluster_runtime.preflight.reads import Reads
 from ultracluster_runtime.preflight.requirements import RegionNeeds, RolloutNeeds
 from ultracluster_runtime.purchasing.aws_errors import server_time
@@ -129,19 +141,19 @@ def _judge_bootstrap(needs: RegionNeeds, version: str | None) -> Outcome:
 
 ACCOUNT_CHECKS: Final[tuple[AnyCheck, ...]] = (
     Check(
-        code="UC9401",
+        code=CREDENTIALS,
         calls=("sts:GetCallerIdentity",),
         subjects=_rollout,
         gather=_try_identity,
         judge=_judge_credentials,
     ),
     Check(
-        code="UC9402",
+        code=ACCOUNT,
         calls=("sts:GetCallerIdentity",),
         subjects=_rollout,
         gather=lambda reads, needs: identity(reads, needs.home),
         judge=_judge_account,
-        after=("UC9401",),
+        after=(CREDENTIALS,),
     ),
     Check(
         code="UC9403",
@@ -151,19 +163,19 @@ ACCOUNT_CHECKS: Final[tuple[AnyCheck, ...]] = (
         judge=_judge_clock,
     ),
     Check(
-        code="UC9404",
+        code=REGION_IS_ENABLED,
         calls=("ec2:DescribeRegions",),
         subjects=RolloutNeeds.regions,
         gather=_region,
         judge=_judge_region,
-        after=("UC9401", "UC9402"),
+        after=ACCOUNT_IS_KNOWN,
     ),
     Check(
-        code="UC9405",
+        code=BOOTSTRAPPED,
         calls=("ssm:GetParameter",),
         subjects=RolloutNeeds.regions,
         gather=_bootstrap,
         judge=_judge_bootstrap,
-        after=("UC9404",),
+        after=(REGION_IS_ENABLED,),
     ),
 )

@@ -3,13 +3,18 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 from ultracluster_rules.registry import RULES
 from ultracluster_runtime.preflight.reads import Reads
 from ultracluster_runtime.preflight.requirements import RolloutNeeds
 
 __all__ = [
+    "ACCOUNT",
+    "ACCOUNT_IS_KNOWN",
+    "BOOTSTRAPPED",
+    "CREDENTIALS",
+    "REGION_IS_ENABLED",
     "AnyCheck",
     "Check",
     "Outcome",
@@ -21,6 +26,22 @@ __all__ = [
     "warned",
     "worst",
 ]
+
+
+CREDENTIALS: Final = "UC9401"
+"""Code of the check that credentials are accepted."""
+
+ACCOUNT: Final = "UC9402"
+"""Code of the check that they belong to the account."""
+
+ACCOUNT_IS_KNOWN: Final = (CREDENTIALS, ACCOUNT)
+"""Checks without which no answer is about the account of the rollout."""
+
+REGION_IS_ENABLED: Final = "UC9404"
+"""Code of the check that a Region is enabled, without which none of its services answers."""
+
+BOOTSTRAPPED: Final = "UC9405"
+"""Code of the check of the CDK's bootstrap."""
 
 
 class Status(StrEnum):

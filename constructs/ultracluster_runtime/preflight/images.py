@@ -8,7 +8,16 @@ from typing import Any, Final
 
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
-from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, skipped, warned
+from ultracluster_runtime.preflight.check import (
+    REGION_IS_ENABLED,
+    AnyCheck,
+    Check,
+    Outcome,
+    failed,
+    passed,
+    skipped,
+    warned,
+)
 from ultracluster_runtime.preflight.reads import Reads
 from ultracluster_runtime.preflight.requirements import ClusterNeeds, ImageNeeds, RolloutNeeds
 
@@ -218,7 +227,7 @@ IMAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         subjects=lambda rollout: rollout.clusters,
         gather=_find,
         judge=_judge_ami,
-        after=("UC9404",),
+        after=(REGION_IS_ENABLED,),
     ),
     _ami_check("UC9443", _judge_architecture),
     _ami_check("UC9444", _judge_purpose),
@@ -229,7 +238,7 @@ IMAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         subjects=_images,
         gather=_repository,
         judge=_judge_repository,
-        after=("UC9404",),
+        after=(REGION_IS_ENABLED,),
     ),
     Check(
         code="UC9447",
@@ -237,6 +246,6 @@ IMAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         subjects=_images,
         gather=_image,
         judge=_judge_image,
-        after=("UC9404",),
+        after=(REGION_IS_ENABLED,),
     ),
 )

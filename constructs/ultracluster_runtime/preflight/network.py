@@ -4,7 +4,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
+from ultracluster_runtime.preflight.check import (
+    REGION_IS_ENABLED,
+    AnyCheck,
+    Check,
+    Outcome,
+    failed,
+    passed,
+    warned,
+)
 from ultracluster_runtime.preflight.quotas import is_deployed
 from ultracluster_runtime.preflight.reads import Reads
 from ultracluster_runtime.preflight.requirements import RolloutNeeds, SubnetNeeds
@@ -284,7 +292,7 @@ NETWORK_CHECKS: Final[tuple[AnyCheck, ...]] = (
         subjects=_subnets,
         gather=_find,
         judge=_judge_subnet,
-        after=("UC9404",),
+        after=(REGION_IS_ENABLED,),
     ),
     _check("UC9436", _judge_addresses, _room, _SUBNET, "cloudformation:DescribeStacks"),
     _check("UC9437", _judge_private, _shown, _SUBNET),

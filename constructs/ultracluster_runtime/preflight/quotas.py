@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from ultracluster_catalog.limits.service_quotas import SERVICE_QUOTAS, ServiceQuota, quota_request_command
 from ultracluster_runtime.preflight.check import (
+    REGION_IS_ENABLED,
     AnyCheck,
     Check,
     Outcome,
@@ -177,7 +178,7 @@ def quota_check(code: str, gather: Any, *calls: str, judge: Any = judge_shares) 
         subjects=RolloutNeeds.regions,
         gather=gather,
         judge=judge,
-        after=("UC9404",),
+        after=(REGION_IS_ENABLED,),
     )
 
 

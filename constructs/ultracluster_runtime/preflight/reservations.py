@@ -4,7 +4,16 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, skipped, warned
+from ultracluster_runtime.preflight.check import (
+    REGION_IS_ENABLED,
+    AnyCheck,
+    Check,
+    Outcome,
+    failed,
+    passed,
+    skipped,
+    warned,
+)
 from ultracluster_runtime.preflight.reads import Reads
 from ultracluster_runtime.preflight.requirements import RolloutNeeds, SourceNeeds
 
@@ -259,7 +268,7 @@ RESERVATION_CHECKS: Final[tuple[AnyCheck, ...]] = (
         subjects=_reserved,
         gather=_find,
         judge=_judge_exists,
-        after=("UC9404",),
+        after=(REGION_IS_ENABLED,),
     ),
     _check("UC9423", _judge_zone),
     _check("UC9424", _judge_type),
@@ -278,6 +287,6 @@ RESERVATION_CHECKS: Final[tuple[AnyCheck, ...]] = (
         subjects=_grouped,
         gather=_members,
         judge=_judge_members,
-        after=("UC9404",),
+        after=(REGION_IS_ENABLED,),
     ),
 )

@@ -4,7 +4,15 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
+from ultracluster_runtime.preflight.check import (
+    REGION_IS_ENABLED,
+    AnyCheck,
+    Check,
+    Outcome,
+    failed,
+    passed,
+    warned,
+)
 from ultracluster_runtime.preflight.reads import Reads
 from ultracluster_runtime.preflight.requirements import BucketNeeds, KeyNeeds, RolloutNeeds
 
@@ -146,7 +154,7 @@ STORAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         subjects=_buckets,
         gather=_location,
         judge=_judge_bucket,
-        after=("UC9404",),
+        after=(REGION_IS_ENABLED,),
     ),
     Check(
         code="UC9449",
@@ -162,7 +170,7 @@ STORAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         subjects=_keys,
         gather=_key,
         judge=_judge_key,
-        after=("UC9404",),
+        after=(REGION_IS_ENABLED,),
     ),
     Check(
         code="UC9451",
