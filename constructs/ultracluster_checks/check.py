@@ -9,7 +9,7 @@ from ultracluster_checks.template import Property, Resource, Source, Templates
 from ultracluster_rules.findings import Finding, FindingsError, Severity, quote
 from ultracluster_rules.registry import RULES
 
-__all__ = ["CheckReport", "LeftOut", "check_templates"]
+__all__ = ["CheckReport", "LeftOut", "check_templates", "refuse_skip"]
 
 METADATA_KEY = "ultracluster"
 """Under ``Metadata`` of a resource, ``skip`` in this mapping says which codes are left out there, and why."""
@@ -107,10 +107,22 @@ def _wrong_metadata(templates: Templates) -> Iterator[Problem]:
     for resource in _resources(templates):
         skips = _skips(resource)
         if not skips.missing and not isinstance(skips.value, dict):
-            yield Problem(skips, "UC9509", f"got {quote(skips.value)}", "a mapping of codes to reasons")
+            finding = refuse_skip(f"got {quote(skips.value)}", "a mapping of codes to reasons")
+            yield Problem.of(finding, skips)
         for member in skips.members:
             for finding in _refusals(str(member.path[-1]), member.value):
-                yield Problem(member, finding.code, finding.problem, finding.allowed)
+                yield Problem.of(finding, member)
+
+
+def refuse_skip(problem: str, allowed: str, *, path: str = "") -> Finding:
+    """Return the finding (UC9509) about a code that cannot be left out.
+
+    Args:
+        problem: The problem.
+        allowed: What is allowed.
+        path: Path in the input. Default: none.
+    """
+    return Finding(code="UC9509", problem=problem, allowed=allowed, path=path)
 
 
 def _refusals(code: str, reason: object) -> list[Finding]:
@@ -122,4 +134,4 @@ def _refusals(code: str, reason: object) -> list[Finding]:
         problem, allowed = f"{code} is left out without a reason", "a sentence that says why"
     else:
         return []
-    return [Finding(code="UC9509", problem=problem, allowed=allowed, path=code)]
+    return [refuse_skip(problem, allowed, path=code)]

@@ -18,7 +18,8 @@ from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.purchasing.ec2_driver import session_clients
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
-from ultracluster_runtime.purchasing.offerings import RANKINGS, Offering
+from ultracluster_runtime.purchasing.offerings import Offering
+from ultracluster_runtime.purchasing.order_checks import check_ranking
 from ultracluster_runtime.purchasing.placement import Need, PlacementRules
 from ultracluster_runtime.purchasing.placement import place as choose
 from ultracluster_runtime.purchasing.search import Search, search_offerings
@@ -53,10 +54,9 @@ def place(
     as_json: JsonOption = False,
 ) -> None:
     """Choose Regions for the clusters of a wave whose orders have no reservation yet. Buys nothing."""
-    if prefer not in RANKINGS:
-        allowed = ", ".join(sorted(RANKINGS))
-        problem = f"got {quote(prefer)}"
-        raise FindingsError([Finding(code="UC7016", path="--prefer", problem=problem, allowed=allowed)])
+    if findings := list(check_ranking("--prefer", prefer)):
+        raise FindingsError(findings)
+
     wanted = [each for each in ordered_capacity(rollout) if each.wave == wave and each.gives_zone]
     if not wanted:
         raise _nothing_to_place(wave)

@@ -17,6 +17,7 @@ from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.purchasing.order_states import OrderState
 from ultracluster_runtime.purchasing.orders import ExtensionOrder, order_token
+from ultracluster_runtime.purchasing.pagination import edited_ledger, unknown_order
 from ultracluster_runtime.purchasing.records import Record
 from ultracluster_stacks.config.editing.order_references import OrderedCapacity, ordered_capacity
 from ultracluster_stacks.config.loading.loader import rollout_findings
@@ -102,24 +103,17 @@ def bought(places: Sequence[OrderedCapacity], records: Sequence[Record]) -> list
 
 
 def _unknown(place: OrderedCapacity, known: Mapping[str, Any]) -> Finding:
-    return Finding(
-        code="UC7020",
-        problem=f"the ledger holds no order {quote(place.order)}",
-        allowed=", ".join(sorted(known)) or "the ledger is empty",
-        path=f"{place.cluster}.{place.path}",
-    )
+    allowed = ", ".join(sorted(known)) or "the ledger is empty"
+    (finding,) = unknown_order(place.order, allowed=allowed, path=f"{place.cluster}.{place.path}").findings
+    return finding
 
 
 def _unusable(place: OrderedCapacity, record: Record) -> Iterator[Finding]:
     path = f"{place.cluster}.{place.path}"
     if order_token(record.order) != record.token:
         problem = f"the terms of order {quote(place.order)} are not those that were approved"
-        yield Finding(
-            code="UC7025",
-            problem=problem,
-            remedy="Somebody edited the ledger; approve a new order",
-            path=path,
-        )
+        remedy = "Somebody edited the ledger; approve a new order"
+        yield from edited_ledger(problem, remedy=remedy, path=path).findings
         return
     order: Any = record.order
     if isinstance(order, ExtensionOrder):

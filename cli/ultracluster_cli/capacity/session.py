@@ -16,6 +16,7 @@ from ultracluster_runtime.purchasing.ec2_objects import Quote
 from ultracluster_runtime.purchasing.effects import Identify, Steps, Unanswered, perform_all
 from ultracluster_runtime.purchasing.ledger import Ledger
 from ultracluster_runtime.purchasing.orders import Order, order_token
+from ultracluster_runtime.purchasing.pagination import unanswered
 from ultracluster_runtime.purchasing.reconcile import Outcome
 from ultracluster_runtime.purchasing.records import Record
 
@@ -62,7 +63,7 @@ class Session:
         account = self.driver.perform(Identify())
         if isinstance(account, Unanswered):
             problem = f"the credentials could not be identified: {account.code}: {account.message}"
-            raise FindingsError([Finding(code="UC7035", problem=problem)])
+            raise unanswered(problem)
         return str(account)
 
 

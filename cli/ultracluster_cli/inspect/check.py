@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ultracluster_checks import check_templates
-from ultracluster_checks.check import CheckReport
+from ultracluster_checks.check import CheckReport, refuse_skip
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_findings, print_json, say
@@ -77,7 +77,7 @@ def _skips(given: Sequence[str]) -> tuple[dict[str, str], list[Finding]]:
         code, _, reason = text.partition("=")
         if not reason.strip():
             problem = f"got {quote(text)}"
-            findings.append(Finding(code="UC9509", problem=problem, allowed="CODE=REASON", path="--skip"))
+            findings.append(refuse_skip(problem, "CODE=REASON", path="--skip"))
         skips[code.strip()] = reason.strip()
     return skips, findings
 

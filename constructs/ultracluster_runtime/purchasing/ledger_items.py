@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ultracluster_runtime.purchasing.order_states import OrderState
 from ultracluster_runtime.purchasing.orders import parse_terms, terms_of
-from ultracluster_runtime.purchasing.pagination import refuse
+from ultracluster_runtime.purchasing.pagination import edited_ledger
 from ultracluster_runtime.purchasing.records import Record
 
 __all__ = [
@@ -92,8 +92,7 @@ def read_record_item(item: Mapping[str, Any]) -> Record:
         )
     except (KeyError, TypeError, ValueError, ArithmeticError) as error:
         name = item.get(PARTITION_KEY, {}).get("S", "?")
-        raise refuse(
-            "UC7025",
+        raise edited_ledger(
             f"item {name} of the ledger cannot be read: {error!r}",
             remedy="Somebody edited the ledger",
         ) from error

@@ -15,7 +15,13 @@ from ultracluster_runtime.purchasing.effects import (
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
 from ultracluster_runtime.purchasing.order_states import OrderState
 from ultracluster_runtime.purchasing.orders import OnDemandOrder
-from ultracluster_runtime.purchasing.pagination import read_record, refuse
+from ultracluster_runtime.purchasing.pagination import (
+    read_record,
+    refuse,
+    refused_by_aws,
+    unanswered,
+    wrong_state,
+)
 from ultracluster_runtime.purchasing.reconcile import Outcome, findings_of, settle, with_change
 from ultracluster_runtime.purchasing.records import Record
 
@@ -35,7 +41,7 @@ def cancel(name: str) -> Steps[Outcome]:
     if record.state is OrderState.APPROVED:
         return (yield from _decide(record, OrderState.REVOKED, "the approval was taken back"))
     if record.state not in _BOUGHT:
-        raise refuse("UC7023", f"order {name} is {record.state}", allowed="APPROVED, PURCHASED or PAID")
+        raise wrong_state(f"order {name} is {record.state}", allowed="APPROVED, PURCHASED or PAID")
     if not isinstance(record.order, OnDemandOrder) or record.region is None:
         raise refuse(
             "UC7040",
@@ -45,10 +51,9 @@ def cancel(name: str) -> Steps[Outcome]:
     for reservation_id in record.reservation_ids:
         reply = yield CancelReservation(region=record.region, reservation_id=reservation_id)
         if isinstance(reply, Refused):
-            raise refuse("UC7031", f"AWS refused to cancel {reservation_id}: {reply.code}: {reply.message}")
+            raise refused_by_aws(f"AWS refused to cancel {reservation_id}: {reply.code}: {reply.message}")
         if not isinstance(reply, Committed):
-            raise refuse(
-                "UC7035",
+            raise unanswered(
                 f"whether {reservation_id} was cancelled is not known: {reply.message}",
                 remedy="Cancel again",
             )
@@ -71,7 +76,7 @@ def close(name: str, *, evidence: str) -> Steps[Outcome]:
         )
     record: Record = yield from read_record(name)
     if record.state is not OrderState.UNKNOWN:
-        raise refuse("UC7023", f"order {name} is {record.state}", allowed="UNKNOWN")
+        raise wrong_state(f"order {name} is {record.state}", allowed="UNKNOWN")
     found: Evidence = yield from find_evidence(record)
     if found.verdict is not None:
         record = yield from settle(record, found.verdict, reason="found in EC2", evidence=found)
@@ -88,9 +93,5 @@ def _decide(record: Record, state: OrderState, reason: str) -> Steps[Outcome]:
     if isinstance(reply, Committed):
         return Outcome(record=after)
     if isinstance(reply, ConditionFailed):
-        raise refuse(
-            "UC7023", f"order {record.order.name} changed in the meantime", remedy="Look at its status"
-        )
-    raise refuse(
-        "UC7035", f"the ledger did not confirm: {reply.message}", remedy="Look at the order's status"
-    )
+        raise wrong_state(f"order {record.order.name} changed in the meantime", remedy="Look at its status")
+    raise unanswered(f"the ledger did not confirm: {reply.message}", remedy="Look at the order's status")

@@ -30,7 +30,13 @@ from ultracluster_runtime.purchasing.effects import (
 )
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
 from ultracluster_runtime.purchasing.order_states import OrderState
-from ultracluster_runtime.purchasing.pagination import read_record, refuse
+from ultracluster_runtime.purchasing.pagination import (
+    read_record,
+    refuse,
+    refused_by_aws,
+    unanswered,
+    wrong_state,
+)
 from ultracluster_runtime.purchasing.quotes import choose_quote
 from ultracluster_runtime.purchasing.reconcile import Outcome, findings_of, reconcile, settle
 from ultracluster_runtime.purchasing.records import Record
@@ -81,8 +87,7 @@ def _reconcile_instead(name: str) -> Steps[Outcome]:
     outcome: Outcome = yield from reconcile(name)
     state = outcome.record.state
     if state in _OVER:
-        raise refuse(
-            "UC7023",
+        raise wrong_state(
             f"order {name} is {state}: {outcome.record.reason}",
             allowed="an order that is APPROVED",
             remedy="Nothing was sent; a new purchase is a new order",
@@ -93,7 +98,7 @@ def _reconcile_instead(name: str) -> Steps[Outcome]:
 def _check_account(record: Record) -> Steps[None]:
     account = yield Identify()
     if isinstance(account, Unanswered):
-        raise refuse("UC7035", f"the credentials could not be identified: {account.code}: {account.message}")
+        raise unanswered(f"the credentials could not be identified: {account.code}: {account.message}")
     if account != record.order.account:
         raise refuse(
             "UC7026",
@@ -122,8 +127,8 @@ def _dry_run(record: Record, quote: Quote) -> Steps[None]:
             remedy="Nothing more was sent; reconcile the order and look in CloudTrail",
         )
     if not isinstance(reply, Allowed):
-        raise refuse(
-            "UC7031", f"the dry run was refused: {reply.code}: {reply.message}", remedy="Nothing was bought"
+        raise refused_by_aws(
+            f"the dry run was refused: {reply.code}: {reply.message}", remedy="Nothing was bought"
         )
     now: datetime = yield Now()
     if reply.server_time is None or abs(now - reply.server_time) > MOST_CLOCK_SKEW:
@@ -170,7 +175,7 @@ def _send(record: Record, quote: Quote, nonce: str) -> Steps[Outcome]:
         raise _not_free(record, quote, reply)
     if not isinstance(reply, Committed):
         yield from settle(sending, OrderState.REJECTED, reason="the ledger did not confirm; nothing was sent")
-        raise refuse("UC7035", f"the ledger did not confirm: {reply.message}", remedy="Nothing was sent")
+        raise unanswered(f"the ledger did not confirm: {reply.message}", remedy="Nothing was sent")
     not_after = min(now + SEND_WITHIN, record.order.expires_at)
     sent = yield Send(request=quote.request, not_after=not_after)
     return (yield from _after_sending(sending, quote, sent))
