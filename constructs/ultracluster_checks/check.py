@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ultracluster_checks.problem import Problem
-from ultracluster_checks.table import CHECKS, CODES, NEVER_LEFT_OUT
+from ultracluster_checks.table import CHECKS
 from ultracluster_checks.template import Property, Resource, Source, Templates
 from ultracluster_rules.findings import Finding, FindingsError, Severity, quote
 from ultracluster_rules.registry import RULES
@@ -72,11 +72,11 @@ def check_templates(sources: Sequence[Source], *, skip: Mapping[str, str] | None
     templates = Templates(sources)
     problems: list[Problem] = list(_wrong_metadata(templates))
     left_out: list[LeftOut] = []
-    found = {_key(problem): problem for check in CHECKS for problem in check.find(templates)}
+    found = {_key(problem): problem for check in CHECKS for problem in check(templates)}
     places = {each: place for place, each in enumerate(_resources(templates))}
     for problem in sorted(found.values(), key=lambda each: places[each.at.resource]):
         reason = _own_skips(problem.at.resource).get(problem.code) or skip.get(problem.code)
-        if isinstance(reason, str) and reason.strip() and problem.code not in NEVER_LEFT_OUT:
+        if isinstance(reason, str) and reason.strip() and not RULES[problem.code].never_left_out:
             left_out.append(LeftOut(problem.finding(), reason))
         else:
             problems.append(problem)
@@ -126,9 +126,10 @@ def refuse_skip(problem: str, allowed: str, *, path: str = "") -> Finding:
 
 
 def _refusals(code: str, reason: object) -> list[Finding]:
-    if code not in RULES or code not in CODES:
+    rule = RULES.get(code)
+    if rule is None or not rule.in_templates:
         problem, allowed = f"{quote(code)} is no rule for templates", "a code that the check reports"
-    elif code in NEVER_LEFT_OUT:
+    elif rule.never_left_out:
         problem, allowed = f"{code} may not be left out", "a template that keeps the rule"
     elif not isinstance(reason, str) or not reason.strip():
         problem, allowed = f"{code} is left out without a reason", "a sentence that says why"

@@ -29,6 +29,9 @@ class Rule:
         passes: The nearest example that keeps it.
         remedy: What to do about it, in one or two sentences.
         source: Where the rule comes from: a document with its date, or a decision of ours with its reason.
+        in_templates: Whether `ultracluster check` finds it in templates.
+        never_left_out: Whether it cannot be left out there: nodes that cost without working, purchases, open doors and
+            credentials.
         suppressible: Whether the rule may be switched off with a reason.
         shown_by: The test that shows a ``command``, as ``path::name``. Default: none, since the examples are executed.
     """
@@ -40,6 +43,8 @@ class Rule:
     passes: str
     remedy: str
     source: str
+    in_templates: bool = False
+    never_left_out: bool = False
     suppressible: bool = False
     shown_by: str = ""
 
