@@ -7,9 +7,7 @@ BOUNDS = Between(code="UC4101", least=1, most=1000)
 NAMES = Known(code="UC4002", names=("batch", "all-efa"), explain=lambda _: "Take one")
 
 
-@pytest.mark.parametrize(
-    ("rule", "value"), [(FORM, "ami-1"), (BOUNDS, 1), (BOUNDS, 1000), (NAMES, "batch")]
-)
+@pytest.mark.parametrize(("rule", "value"), [(FORM, "ami-1"), (BOUNDS, 1), (BOUNDS, 1000), (NAMES, "batch")])
 def test_a_value_that_keeps_its_rule_has_no_finding(rule: Form | Between | Known, value: str) -> None:
     assert rule.check(value) == []  # type: ignore[arg-type]
 
