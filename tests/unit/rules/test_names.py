@@ -14,5 +14,5 @@ def test_a_name_has_the_form_of_its_rule(rule: Form, broken: str, kept: str) -> 
 
 
 def test_a_region_is_suggested() -> None:
-    (finding,) = REGION.check("us-esat-2")
+    (finding,) = REGION.check("us-eastt-2")
     assert finding.remedy == "Did you mean 'us-east-2'?"
