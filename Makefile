@@ -113,7 +113,7 @@ schema: env ## Write docs/rollout.schema.json from the models
 	"$(BIN)/python" -m ultracluster_stacks.config.schema
 
 rules: env | .ultracluster/docs ## Write .ultracluster/docs/rules.md: every rule with examples, remedy and source
-	"$(BIN)/python" -m ultracluster_rules.rule_notes.page > .ultracluster/docs/rules.md
+	"$(BIN)/python" -m ultracluster_rules.registry.page > .ultracluster/docs/rules.md
 
 types: env ## Write which properties of which resource types force replacement, from the schemas of cfn-lint
 	"$(BIN)/python" -m ultracluster_local.cloudformation.replacement_table > stacks/ultracluster_stacks/plan/replacement.json

@@ -4,12 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ultracluster_checks.problem import Problem
-from ultracluster_checks.table import CHECKS, CODES, NEVER_LEFT_OUT
+from ultracluster_checks.table import CHECKS
 from ultracluster_checks.template import Property, Resource, Source, Templates
 from ultracluster_rules.findings import Finding, FindingsError, Severity, quote
-from ultracluster_rules.rules import RULES
+from ultracluster_rules.registry import RULES
 
-__all__ = ["CheckReport", "LeftOut", "check_templates"]
+__all__ = ["CheckReport", "LeftOut", "check_templates", "refuse_skip"]
 
 METADATA_KEY = "ultracluster"
 """Under ``Metadata`` of a resource, ``skip`` in this mapping says which codes are left out there, and why."""
@@ -72,11 +72,11 @@ def check_templates(sources: Sequence[Source], *, skip: Mapping[str, str] | None
     templates = Templates(sources)
     problems: list[Problem] = list(_wrong_metadata(templates))
     left_out: list[LeftOut] = []
-    found = {_key(problem): problem for check in CHECKS for problem in check.find(templates)}
+    found = {_key(problem): problem for check in CHECKS for problem in check(templates)}
     places = {each: place for place, each in enumerate(_resources(templates))}
     for problem in sorted(found.values(), key=lambda each: places[each.at.resource]):
         reason = _own_skips(problem.at.resource).get(problem.code) or skip.get(problem.code)
-        if isinstance(reason, str) and reason.strip() and problem.code not in NEVER_LEFT_OUT:
+        if isinstance(reason, str) and reason.strip() and not RULES[problem.code].never_left_out:
             left_out.append(LeftOut(problem.finding(), reason))
         else:
             problems.append(problem)
@@ -107,19 +107,32 @@ def _wrong_metadata(templates: Templates) -> Iterator[Problem]:
     for resource in _resources(templates):
         skips = _skips(resource)
         if not skips.missing and not isinstance(skips.value, dict):
-            yield Problem(skips, "UC9509", f"got {quote(skips.value)}", "a mapping of codes to reasons")
+            finding = refuse_skip(f"got {quote(skips.value)}", "a mapping of codes to reasons")
+            yield Problem.of(finding, skips)
         for member in skips.members:
             for finding in _refusals(str(member.path[-1]), member.value):
-                yield Problem(member, finding.code, finding.problem, finding.allowed)
+                yield Problem.of(finding, member)
+
+
+def refuse_skip(problem: str, allowed: str, *, path: str = "") -> Finding:
+    """Return the finding (UC9509) about a code that cannot be left out.
+
+    Args:
+        problem: The problem.
+        allowed: What is allowed.
+        path: Path in the input. Default: none.
+    """
+    return Finding(code="UC9509", problem=problem, allowed=allowed, path=path)
 
 
 def _refusals(code: str, reason: object) -> list[Finding]:
-    if code not in RULES or code not in CODES:
+    rule = RULES.get(code)
+    if rule is None or not rule.in_templates:
         problem, allowed = f"{quote(code)} is no rule for templates", "a code that the check reports"
-    elif code in NEVER_LEFT_OUT:
+    elif rule.never_left_out:
         problem, allowed = f"{code} may not be left out", "a template that keeps the rule"
     elif not isinstance(reason, str) or not reason.strip():
         problem, allowed = f"{code} is left out without a reason", "a sentence that says why"
     else:
         return []
-    return [Finding(code="UC9509", problem=problem, allowed=allowed, path=code)]
+    return [refuse_skip(problem, allowed, path=code)]

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_catalog.limits.queues import MOST_ENVIRONMENTS, WAIT_LIMIT_REASONS
+from ultracluster_catalog.limits.queues import WAIT_LIMIT_REASONS
 from ultracluster_checks.machines import (
     COMPUTE_ENVIRONMENT,
     compute_environments,
@@ -17,7 +17,7 @@ from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Resource, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
-from ultracluster_rules.queues import check_wait_limits
+from ultracluster_rules.queues import check_environment_count, check_wait_limits
 
 __all__ = [
     "QUEUE",
@@ -154,8 +154,8 @@ def queues_have_few_environments(templates: Templates) -> Iterator[Problem]:
     """Find queues with more environments than AWS Batch takes."""
     for queue in templates.of_type(QUEUE):
         at = queue["ComputeEnvironmentOrder"]
-        if len(at.items) > MOST_ENVIRONMENTS:
-            yield Problem(at, "UC4120", f"got {len(at.items)}", f"1 to {MOST_ENVIRONMENTS}")
+        for finding in check_environment_count(len(at.items)) if at.items else ():
+            yield Problem.of(finding, at)
 
 
 def waiting_jobs_are_not_cancelled(templates: Templates) -> Iterator[Problem]:

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS, LustreSettings
 from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
-from ultracluster_catalog.lustre.lustre_figures import can_mount_over_efa
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_checks.machines import COMPUTE_ENVIRONMENT, LAUNCH_TEMPLATE, template_types
 from ultracluster_checks.problem import Problem
@@ -14,7 +13,12 @@ from ultracluster_checks.security_groups import SECURITY_GROUP, group_rules
 from ultracluster_checks.subnets import zone_of
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_rules.findings import Finding, quote
-from ultracluster_rules.lustre import check_associations, check_file_system
+from ultracluster_rules.lustre import (
+    check_associations,
+    check_efa_clients,
+    check_file_system,
+    check_metadata_given,
+)
 
 __all__ = [
     "ASSOCIATION",
@@ -113,18 +117,13 @@ def file_systems_can_be_made(templates: Templates) -> Iterator[Problem]:
         for finding in check_file_system(settings):
             yield _placed(resource, finding)
         metadata = resource["LustreConfiguration"]["MetadataConfiguration"]
-        if settings.efa_enabled and settings.deployment_type == "PERSISTENT_2" and metadata.missing:
-            yield Problem(
-                metadata,
-                "UC5005",
-                "EFA without a metadata configuration",
-                "Mode: AUTOMATIC, or USER_PROVISIONED with Iops",
-            )
+        for finding in check_metadata_given(settings, given=not metadata.missing):
+            yield Problem.of(finding, metadata)
 
 
 def _placed(resource: Resource, finding: Finding) -> Problem:
     at = _at(resource, _PLACES.get(finding.path, ()))
-    return Problem(at, finding.code, finding.problem, finding.allowed, finding.remedy)
+    return Problem.of(finding, at)
 
 
 def newest_type_has_no_import_path(templates: Templates) -> Iterator[Problem]:
@@ -144,18 +143,11 @@ def newest_type_has_no_import_path(templates: Templates) -> Iterator[Problem]:
 def efa_clients_can_mount(templates: Templates) -> Iterator[Problem]:
     """Find file systems with EFA none of whose clients can mount over it."""
     machines = _machines(templates)
-    if not machines or any(can_mount_over_efa(machine) for machine in machines):
-        return
+    findings = check_efa_clients(machines) if machines else []
     for resource in _lustre(templates):
         at = resource["LustreConfiguration"]["EfaEnabled"]
-        if at.flag:
-            yield Problem(
-                at,
-                "UC5027",
-                f"got true, and {', '.join(machine.name for machine in machines)} cannot mount over EFA; it costs a much "
-                "larger size and gives nothing",
-                "false",
-            )
+        for finding in findings if at.flag else ():
+            yield Problem.of(finding, at)
 
 
 def _machines(templates: Templates) -> list[InstanceType]:

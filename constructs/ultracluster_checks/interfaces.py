@@ -17,7 +17,7 @@ from ultracluster_checks.machines import (
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_rules.findings import quote
-from ultracluster_rules.network import check_network_interfaces, check_task_interface
+from ultracluster_rules.network import check_efa_use, check_network_interfaces, check_task_interface
 
 __all__ = [
     "SUBNET",
@@ -81,7 +81,7 @@ def _judged(
     at = launch_data(template)["NetworkInterfaces"]
     findings = check_network_interfaces(machine, interfaces)
     if not interfaces:  # EC2 then makes one plain interface by itself
-        findings = [finding for finding in findings if finding.code == "UC4016"]
+        findings = check_efa_use(machine, interfaces)
     elif in_batch and machine.efa_interfaces > 1:
         findings += check_task_interface(machine, interfaces)
     for finding in findings:

@@ -5,15 +5,24 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from ultracluster_catalog.limits.queues import MOST_NODES
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.names.identifiers import ECR_DOMAIN
-from ultracluster_catalog.neuron.compiler_flags import split_compiler_flags
-from ultracluster_catalog.neuron.neuron import CACHE_URL_FLAG, XLA_CACHE_VARIABLE, XLA_COMPILER_FLAGS_VARIABLE
+from ultracluster_catalog.neuron.neuron import XLA_CACHE_VARIABLE, XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_checks.machines import compute_environments, environment_types
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Property, Templates
 from ultracluster_rules.findings import quote
+from ultracluster_rules.job_definitions import (
+    ATTEMPTS,
+    check_cache_address,
+    check_image_region,
+    check_image_tag,
+    check_nodes_fit,
+    check_spot,
+    check_timeout_seconds,
+)
 
 __all__ = [
     "JOB_DEFINITION",
@@ -35,9 +44,6 @@ _ECR: Final = re.compile(
     rf"(?:[0-9]{{12}}|\$\{{[^{{}}]*\}})\.{ECR_DOMAIN}/"
 )  # the account may be a reference
 _GAP: Final = re.compile(r"\$\{[^{}]*\}")
-_MOST_ATTEMPTS: Final = 10
-_SHORTEST_TIMEOUT_SECONDS: Final = 60
-_MOST_NODES: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +95,7 @@ def node_ranges_cover_every_node(templates: Templates) -> Iterator[Problem]:
     for job in templates.of_type(JOB_DEFINITION):
         whole = job["NodeProperties"]
         count, main = whole["NumNodes"].number, whole["MainNode"].number
-        if count is None or not 1 <= count <= _MOST_NODES:
+        if count is None or not 1 <= count <= MOST_NODES:
             continue
         if main is not None and not 0 <= main < count:
             yield Problem(whole["MainNode"], "UC6404", f"got {main} of {count} nodes", f"0 to {count - 1}")
@@ -140,12 +146,8 @@ def jobs_have_enough_nodes(templates: Templates) -> Iterator[Problem]:
         name = parts[0]["Container"]["InstanceType"].text if parts else None
         room = max(held.values(), default=None) if name is None else held.get(name)
         if count.number is not None and room is not None and count.number > room:
-            yield Problem(
-                count,
-                "UC6101",
-                f"got {count.number}, and the largest environment holds {room} nodes, so that the job waits for ever",
-                f"up to {room}, or a larger MaxvCpus",
-            )
+            for finding in check_nodes_fit(count.number, room):
+                yield Problem.of(finding, count)
 
 
 def multi_node_jobs_are_not_on_spot(templates: Templates) -> Iterator[Problem]:
@@ -155,12 +157,8 @@ def multi_node_jobs_are_not_on_spot(templates: Templates) -> Iterator[Problem]:
         return
     for job in templates.of_type(JOB_DEFINITION):
         if not job["NodeProperties"].missing:
-            yield Problem(
-                job["NodeProperties"],
-                "UC6308",
-                "a multi-node job, and every compute environment is one of Spot, on which AWS Batch runs none",
-                "an environment of type EC2",
-            )
+            for finding in check_spot(spot=True):
+                yield Problem.of(finding, job["NodeProperties"])
 
 
 def containers_fit_their_node(templates: Templates) -> Iterator[Problem]:
@@ -211,21 +209,12 @@ def images_stay_the_same(templates: Templates) -> Iterator[Problem]:
         bare = _GAP.sub("", name)
         if not image or "@" in image or (image.endswith("}") and ":" not in bare):
             continue  # a digest, or a tag that only a deployment knows
-        if name.endswith(":latest") or ":" not in bare:
-            yield Problem(
-                at,
-                "UC6107",
-                f"{quote(image)} may be another image when the job is resumed",
-                "a tag that does not move, or a digest",
-            )
+        tag = name.rpartition(":")[2] if ":" in bare else ""
         found, region = _ECR.match(image), at.resource.template.region
-        if found and region and found["region"] != region:
-            yield Problem(
-                at,
-                "UC6108",
-                f"the image is in {found['region']}, and the nodes in {region} pull all of it from there",
-                f"a copy in Amazon ECR of {region}",
-            )
+        findings = check_image_tag(image, tag)
+        if found and region:
+            findings += check_image_region(image, found["region"], region)
+        yield from (Problem.of(finding, at) for finding in findings)
 
 
 def one_address_of_the_compile_cache(templates: Templates) -> Iterator[Problem]:
@@ -235,22 +224,15 @@ def one_address_of_the_compile_cache(templates: Templates) -> Iterator[Problem]:
         flags = environment.get(XLA_COMPILER_FLAGS_VARIABLE)
         if flags is None or XLA_CACHE_VARIABLE not in environment:
             continue
-        if any(flag.name == CACHE_URL_FLAG for flag in split_compiler_flags(flags.pattern)):
-            yield Problem(
-                flags,
-                "UC6010",
-                f"got {CACHE_URL_FLAG} beside {XLA_CACHE_VARIABLE}, and the flag wins without a word",
-                "one of them",
-            )
+        for finding in check_cache_address(flags.pattern):
+            yield Problem.of(finding, flags)
 
 
 def attempts_and_timeouts_are_in_bounds(templates: Templates) -> Iterator[Problem]:
     """Find attempts and timeouts that AWS Batch refuses."""
     for job in templates.of_type(JOB_DEFINITION):
         attempts, seconds = job["RetryStrategy"]["Attempts"], job["Timeout"]["AttemptDurationSeconds"]
-        if attempts.number is not None and not 1 <= attempts.number <= _MOST_ATTEMPTS:
-            yield Problem(attempts, "UC6104", f"got {attempts.number}", f"1 to {_MOST_ATTEMPTS}")
-        if seconds.number is not None and seconds.number < _SHORTEST_TIMEOUT_SECONDS:
-            yield Problem(
-                seconds, "UC6104", f"got {seconds.number}", f"{_SHORTEST_TIMEOUT_SECONDS} seconds or more"
-            )
+        if attempts.number is not None:
+            yield from (Problem.of(finding, attempts) for finding in ATTEMPTS.check(attempts.number))
+        if seconds.number is not None:
+            yield from (Problem.of(finding, seconds) for finding in check_timeout_seconds(seconds.number))

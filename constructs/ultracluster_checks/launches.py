@@ -1,12 +1,9 @@
 """What launch templates launch: market and reservation, placement, image, metadata, user data."""
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK
-from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_catalog.names.identifiers import IMAGE_ID, RESERVATION_ID
 from ultracluster_catalog.prices.prices import ON_DEMAND_PRICES
 from ultracluster_checks.machines import (
     AUTO_SCALING_GROUP,
@@ -22,7 +19,10 @@ from ultracluster_checks.machines import (
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
+from ultracluster_rules.capacity import RESERVATION, check_block_placement, check_purchase_option
 from ultracluster_rules.findings import quote
+from ultracluster_rules.images import AMI
+from ultracluster_rules.machines import INSTANCE_TYPE
 
 __all__ = [
     "blocks_have_no_placement_group",
@@ -120,14 +120,8 @@ def blocks_have_no_placement_group(templates: Templates) -> Iterator[Problem]:
         places += [_group(user) for user in users_of(template)]
         for place in places:
             if not place.missing and not isinstance(place.value, Unknown):
-                yield Problem(
-                    place,
-                    "UC4020",
-                    "a placement group for nodes of a Capacity Block, which EC2 refuses or fills partly; a block is placed "
-                    "together anyway",
-                    "none",
-                    "Leave it out",
-                )
+                for finding in check_block_placement(block=True, placed=True):
+                    yield Problem.of(finding, place)
 
 
 def _group(user: Resource) -> Property:
@@ -153,13 +147,8 @@ def types_are_sold_as_blocks(templates: Templates) -> Iterator[Problem]:
     """Find Capacity Blocks of types that are not sold in them."""
     for template, data in _launches(templates):
         for machine in template_types(template) if is_block(data) else ():
-            if CAPACITY_BLOCK not in machine.purchase_options:
-                yield Problem(
-                    data["InstanceMarketOptions"]["MarketType"],
-                    "UC4104",
-                    f"{machine.name} is not sold as a Capacity Block",
-                    ", ".join(sorted(machine.purchase_options)),
-                )
+            for finding in check_purchase_option(machine, CAPACITY_BLOCK):
+                yield Problem.of(finding, data["InstanceMarketOptions"]["MarketType"])
 
 
 def reservations_are_named_by_id(templates: Templates) -> Iterator[Problem]:
@@ -167,19 +156,15 @@ def reservations_are_named_by_id(templates: Templates) -> Iterator[Problem]:
     for _, data in _launches(templates):
         at = _target(data)["CapacityReservationId"]
         text = at.text
-        if text is None or re.fullmatch(RESERVATION_ID, text):
-            continue
-        remedy = (
-            "That is an offering, a quote: use the id that its purchase gave" if text.startswith("cb") else ""
-        )
-        yield Problem(at, "UC4109", f"got {quote(text)}", "cr- and 17 hexadecimal digits", remedy)
+        for finding in [] if text is None else RESERVATION.check(text):
+            yield Problem.of(finding, at)
 
 
 def instance_types_are_known(templates: Templates) -> Iterator[Problem]:
     """Find sizes of Trainium and Inferentia families that do not exist."""
     for at in _type_names(templates):
         if catalogued(at) is False:
-            yield Problem(at, "UC4001", f"got {quote(at.text)}", _like(str(at.text)))
+            yield from (Problem.of(finding, at) for finding in INSTANCE_TYPE.check(at.text))
 
 
 def _type_names(templates: Templates) -> Iterator[Property]:
@@ -189,11 +174,6 @@ def _type_names(templates: Templates) -> Iterator[Property]:
         yield from instance_type_names(environment) or ()
     for instance in templates.of_type("AWS::EC2::Instance", "AWS::EC2::CapacityReservation"):
         yield instance["InstanceType"]
-
-
-def _like(name: str) -> str:
-    family = name.lower().removeprefix("ml.").partition(".")[0]
-    return ", ".join(known for known in INSTANCE_TYPES if known.startswith(f"{family}."))
 
 
 def images_are_pinned(templates: Templates) -> Iterator[Problem]:
@@ -218,8 +198,8 @@ def images_are_pinned(templates: Templates) -> Iterator[Problem]:
                 "the id of an AMI",
                 "Resolve it once, and write the id down",
             )
-        elif text is not None and not re.fullmatch(IMAGE_ID, text) and not text.startswith("{{resolve:"):
-            yield Problem(at, "UC4110", f"got {quote(text)}", "ami- and 8 or 17 hexadecimal digits")
+        elif text is not None and not text.startswith("{{resolve:"):
+            yield from (Problem.of(finding, at) for finding in AMI.check(text))
 
 
 def _images(templates: Templates) -> Iterator[Property]:

@@ -28,6 +28,16 @@ class Problem:
     allowed: str = ""
     remedy: str = ""
 
+    @classmethod
+    def of(cls, finding: Finding, at: Property) -> "Problem":
+        """Return what a rule has found at a property.
+
+        Args:
+            finding: What it has found.
+            at: The value that is wrong, or the place where one is missing.
+        """
+        return cls(at, finding.code, finding.problem, finding.allowed, finding.remedy)
+
     def finding(self) -> Finding:
         """The finding, with logical id, property path, file and line."""
         resource = self.at.resource

@@ -8,7 +8,6 @@ from typing import Final
 
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.machines.nic_layouts import addresses_per_node
-from ultracluster_catalog.places.addresses import RESERVED_PER_SUBNET
 from ultracluster_catalog.places.zones import REGIONS, offered_zones, region_of_zone_id
 from ultracluster_checks.interfaces import SUBNET, interfaces_of, interfaces_with_efa
 from ultracluster_checks.machines import (
@@ -21,6 +20,13 @@ from ultracluster_checks.machines import (
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_rules.findings import quote
+from ultracluster_rules.machines import check_offered
+from ultracluster_rules.network import (
+    check_node_addresses,
+    check_subnet_in_vpc,
+    check_subnets_apart,
+    check_zone_region,
+)
 
 __all__ = [
     "efa_nodes_are_in_one_subnet",
@@ -45,12 +51,10 @@ def zones_belong_to_their_region(templates: Templates) -> Iterator[Problem]:
                 at = resource[name]
                 region = _region_of(at)
                 if region not in {None, template.region}:
-                    yield Problem(
-                        at,
-                        "UC3102",
-                        f"{quote(at.text)} is in {region}, and the template is for {template.region}",
-                        f"a zone of {template.region}",
-                    )
+                    for finding in check_zone_region(
+                        quote(at.text), zone_region=str(region), region=str(template.region)
+                    ):
+                        yield Problem.of(finding, at)
 
 
 def _region_of(at: Property) -> str | None:
@@ -84,13 +88,8 @@ def types_are_offered_in_their_zone(templates: Templates) -> Iterator[Problem]:
             for machine in environment_types(environment) or [] if zone else []:
                 offered = offered_zones(machine.name)
                 if offered and zone not in offered:
-                    yield Problem(
-                        environment["ComputeResources"]["InstanceTypes"],
-                        "UC4106",
-                        f"EC2 does not list {machine.name} in {zone}",
-                        ", ".join(offered),
-                        "Use one of these zones, or check with `aws ec2 describe-instance-type-offerings`",
-                    )
+                    for finding in check_offered(machine.name, str(zone)):
+                        yield Problem.of(finding, environment["ComputeResources"]["InstanceTypes"])
 
 
 def subnets_fit_their_vpc(templates: Templates) -> Iterator[Problem]:
@@ -102,23 +101,14 @@ def subnets_fit_their_vpc(templates: Templates) -> Iterator[Problem]:
             continue
         whole = _network(vpc["CidrBlock"])
         associated = any(each["VpcId"].target is vpc for each in templates.of_type("AWS::EC2::VPCCidrBlock"))
-        if whole is not None and not associated and not network.subnet_of(whole):
-            yield Problem(
-                subnet["CidrBlock"],
-                "UC3105",
-                f"{network} is not inside {whole} of {vpc.logical_id}",
-                f"a part of {whole}",
-            )
+        if whole is not None and not associated:
+            for finding in check_subnet_in_vpc(network, whole):
+                yield Problem.of(finding, subnet["CidrBlock"])
         placed.setdefault(vpc, []).append((subnet["CidrBlock"], network))
     for subnets in placed.values():
-        for (one, first), (other, second) in combinations(subnets, 2):
-            if first.overlaps(second):
-                yield Problem(
-                    other,
-                    "UC3105",
-                    f"{second} overlaps {first} of {one.resource.logical_id}",
-                    "addresses that no other subnet has",
-                )
+        for (_, first), (other, second) in combinations(subnets, 2):
+            for finding in check_subnets_apart(second, first):
+                yield Problem.of(finding, other)
 
 
 def _network(at: Property) -> ipaddress.IPv4Network | None:
@@ -157,15 +147,8 @@ def nodes_have_addresses(templates: Templates) -> Iterator[Problem]:
             needed[subnets[0]] = needed.get(subnets[0], 0) + nodes * per_node
     for subnet, count in needed.items():
         network = _network(subnet["CidrBlock"])
-        free = network.num_addresses - RESERVED_PER_SUBNET if network else count
-        if count > free:
-            yield Problem(
-                subnet["CidrBlock"],
-                "UC3002",
-                f"the nodes take {count} addresses, and {network} has {free}",
-                f"{count} addresses or more, and those of endpoints and file systems",
-                "Use a larger subnet, or efa-only interfaces, which take no address",
-            )
+        for finding in check_node_addresses(network, needed=count) if network else ():
+            yield Problem.of(finding, subnet["CidrBlock"])
 
 
 def _most_nodes(user: Resource) -> int | None:

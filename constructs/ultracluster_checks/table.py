@@ -1,6 +1,6 @@
-"""Every rule for templates, with the codes that it may report."""
+"""Every check of templates."""
 
-from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from ultracluster_checks import (
@@ -17,116 +17,84 @@ from ultracluster_checks import (
     subnets,
 )
 from ultracluster_checks.problem import Find
+from ultracluster_rules.registry import RULES
 
-__all__ = ["CHECKS", "CODES", "NEVER_LEFT_OUT", "Check"]
+__all__ = ["CHECKS", "template_codes"]
 
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One rule.
-
-    Attributes:
-        find: Finds what breaks it.
-        codes: Codes that it reports.
-    """
-
-    find: Find
-    codes: tuple[str, ...]
-
-
-_LUSTRE: Final = (
-    "UC5001",
-    "UC5002",
-    "UC5003",
-    "UC5004",
-    "UC5005",
-    "UC5006",
-    "UC5010",
-    "UC5011",
-    "UC5012",
-    "UC5013",
-)
-
-CHECKS: Final = (
+CHECKS: Final[tuple[Find, ...]] = (
     # Network
-    Check(security_groups.efa_flows_both_ways, ("UC3201",)),
-    Check(security_groups.nobody_lets_everybody_in, ("UC3206",)),
-    Check(
-        interfaces.interfaces_are_legal,
-        ("UC4010", "UC4011", "UC4012", "UC4013", "UC4014", "UC4015", "UC4016", "UC4017"),
-    ),
-    Check(interfaces.interface_types_exist, ("UC3207",)),
-    Check(interfaces.no_public_addresses, ("UC3202",)),
-    Check(interfaces.interfaces_go_with_their_node, ("UC3203",)),
-    Check(interfaces.groups_are_at_the_interfaces, ("UC3205",)),
-    Check(subnets.zones_belong_to_their_region, ("UC3102",)),
-    Check(subnets.types_are_offered_in_their_zone, ("UC4106",)),
-    Check(subnets.subnets_fit_their_vpc, ("UC3105",)),
-    Check(subnets.efa_nodes_are_in_one_subnet, ("UC3204",)),
-    Check(subnets.nodes_have_addresses, ("UC3002",)),
+    security_groups.efa_flows_both_ways,
+    security_groups.nobody_lets_everybody_in,
+    interfaces.interfaces_are_legal,
+    interfaces.interface_types_exist,
+    interfaces.no_public_addresses,
+    interfaces.interfaces_go_with_their_node,
+    interfaces.groups_are_at_the_interfaces,
+    subnets.zones_belong_to_their_region,
+    subnets.types_are_offered_in_their_zone,
+    subnets.subnets_fit_their_vpc,
+    subnets.efa_nodes_are_in_one_subnet,
+    subnets.nodes_have_addresses,
     # Compute and capacity
-    Check(launches.instance_types_are_known, ("UC4001",)),
-    Check(launches.market_and_target_go_together, ("UC4201", "UC4202", "UC4203", "UC4204")),
-    Check(launches.blocks_have_no_placement_group, ("UC4020",)),
-    Check(launches.blocks_have_one_type, ("UC4205",)),
-    Check(launches.types_are_sold_as_blocks, ("UC4104",)),
-    Check(launches.reservations_are_named_by_id, ("UC4109",)),
-    Check(launches.images_are_pinned, ("UC4110", "UC4206")),
-    Check(launches.metadata_needs_a_token, ("UC4207",)),
-    Check(launches.user_data_can_be_merged, ("UC4208", "UC4209")),
-    Check(launches.nothing_is_reserved, ("UC4210",)),
-    Check(environments.environments_hold_whole_nodes, ("UC4211", "UC4212", "UC4213", "UC4214")),
-    Check(environments.types_match_their_launch_template, ("UC4215",)),
-    Check(environments.launch_template_versions_are_pinned, ("UC4216",)),
-    Check(environments.environments_can_be_updated, ("UC4217", "UC4218")),
-    Check(environments.updates_spare_jobs, ("UC4219",)),
-    Check(environments.queues_have_few_environments, ("UC4120",)),
+    launches.instance_types_are_known,
+    launches.market_and_target_go_together,
+    launches.blocks_have_no_placement_group,
+    launches.blocks_have_one_type,
+    launches.types_are_sold_as_blocks,
+    launches.reservations_are_named_by_id,
+    launches.images_are_pinned,
+    launches.metadata_needs_a_token,
+    launches.user_data_can_be_merged,
+    launches.nothing_is_reserved,
+    environments.environments_hold_whole_nodes,
+    environments.types_match_their_launch_template,
+    environments.launch_template_versions_are_pinned,
+    environments.environments_can_be_updated,
+    environments.updates_spare_jobs,
+    environments.queues_have_few_environments,
     # Storage
-    Check(file_systems.file_systems_can_be_made, (*_LUSTRE, "UC5014", "UC5015")),
-    Check(file_systems.newest_type_has_no_import_path, ("UC5202",)),
-    Check(file_systems.efa_clients_can_mount, ("UC5027",)),
-    Check(
-        file_systems.associations_can_be_made,
-        ("UC5014", "UC5020", "UC5021", "UC5022", "UC5023", "UC5024", "UC5025", "UC5026"),
-    ),
-    Check(file_systems.file_systems_are_near_their_clients, ("UC5211",)),
-    Check(file_systems.lustre_ports_are_open, ("UC5203",)),
-    Check(state.data_is_retained, ("UC5201",)),
-    Check(state.disks_are_encrypted, ("UC5204",)),
-    Check(state.buckets_ask_for_tls, ("UC5205",)),
-    Check(state.buckets_are_private, ("UC5206", "UC5207")),
-    Check(state.deletions_stay_on_lustre, ("UC5208",)),
-    Check(state.checkpoints_keep_versions, ("UC5209", "UC5210")),
-    Check(state.tables_have_a_way_back, ("UC5212",)),
-    Check(state.keys_change, ("UC5213",)),
+    file_systems.file_systems_can_be_made,
+    file_systems.newest_type_has_no_import_path,
+    file_systems.efa_clients_can_mount,
+    file_systems.associations_can_be_made,
+    file_systems.file_systems_are_near_their_clients,
+    file_systems.lustre_ports_are_open,
+    state.data_is_retained,
+    state.disks_are_encrypted,
+    state.buckets_ask_for_tls,
+    state.buckets_are_private,
+    state.deletions_stay_on_lustre,
+    state.checkpoints_keep_versions,
+    state.tables_have_a_way_back,
+    state.keys_change,
     # Jobs
-    Check(environments.waiting_jobs_are_not_cancelled, ("UC6307",)),
-    Check(jobs.jobs_have_enough_nodes, ("UC6101",)),
-    Check(jobs.attempts_and_timeouts_are_in_bounds, ("UC6104",)),
-    Check(jobs.images_stay_the_same, ("UC6107", "UC6108")),
-    Check(jobs.one_address_of_the_compile_cache, ("UC6010",)),
-    Check(jobs.multi_node_jobs_are_not_on_spot, ("UC6308",)),
-    Check(jobs.node_ranges_cover_every_node, ("UC6404",)),
-    Check(jobs.containers_fit_their_node, ("UC6407",)),
-    Check(containers.efa_devices_are_named, ("UC6401",)),
-    Check(containers.every_device_is_given, ("UC6402", "UC6403")),
-    Check(containers.memory_can_be_shared, ("UC6405",)),
-    Check(containers.memory_can_be_locked, ("UC6406",)),
-    Check(containers.fabric_is_efa, ("UC6408",)),
-    Check(containers.containers_are_not_privileged, ("UC6410",)),
+    environments.waiting_jobs_are_not_cancelled,
+    jobs.jobs_have_enough_nodes,
+    jobs.attempts_and_timeouts_are_in_bounds,
+    jobs.images_stay_the_same,
+    jobs.one_address_of_the_compile_cache,
+    jobs.multi_node_jobs_are_not_on_spot,
+    jobs.node_ranges_cover_every_node,
+    jobs.containers_fit_their_node,
+    containers.efa_devices_are_named,
+    containers.every_device_is_given,
+    containers.memory_can_be_shared,
+    containers.memory_can_be_locked,
+    containers.fabric_is_efa,
+    containers.containers_are_not_privileged,
     # Rights and secrets
-    Check(credentials.no_credentials, ("UC6409",)),
-    Check(policies.actions_are_named, ("UC6420",)),
-    Check(policies.principals_are_named, ("UC6421",)),
-    Check(policies.nobody_is_administrator, ("UC6422",)),
-    Check(policies.roles_are_passed_by_name, ("UC6423",)),
-    Check(policies.functions_know_their_callers, ("UC6424",)),
-    Check(policies.nobody_buys_without_an_order, ("UC6425",)),
+    credentials.no_credentials,
+    policies.actions_are_named,
+    policies.principals_are_named,
+    policies.nobody_is_administrator,
+    policies.roles_are_passed_by_name,
+    policies.functions_know_their_callers,
+    policies.nobody_buys_without_an_order,
 )
-"""The rules, in the order of their subjects."""
+"""The checks, in the order of their subjects."""
 
-CODES: Final = frozenset(code for check in CHECKS for code in check.codes)
-"""Every code that a template can break."""
 
-NEVER_LEFT_OUT: Final = frozenset({"UC4020", "UC4201", "UC4202", "UC4204", "UC6409", "UC6421", "UC6425"})
-"""Codes that nobody may leave out: nodes that cost without working, purchases, open doors and credentials."""
+@cache
+def template_codes() -> frozenset[str]:
+    """Return every code that a template can break."""
+    return frozenset(code for code, rule in RULES.items() if rule.in_templates)

@@ -1,9 +1,18 @@
 """Rules for the alarms of a cluster."""
 
+from typing import Final
+
 from ultracluster_catalog.observability.alarms import THRESHOLD_BOUNDS, AlarmThresholds
 from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.values import Between
 
-__all__ = ["check_alarm_thresholds"]
+__all__ = ["THRESHOLDS", "check_alarm_thresholds"]
+
+
+THRESHOLDS: Final = {
+    name: Between(code="UC6440", least=least, most=most) for name, (least, most) in THRESHOLD_BOUNDS.items()
+}
+"""Bounds of each threshold, by its name in `AlarmThresholds`."""
 
 
 def check_alarm_thresholds(thresholds: AlarmThresholds) -> list[Finding]:
@@ -17,13 +26,13 @@ def check_alarm_thresholds(thresholds: AlarmThresholds) -> list[Finding]:
     """
     return [
         Finding(
-            code="UC6440",
+            code=bounds.code,
             problem=f"got {quote(value)}",
-            allowed=f"a whole number, {least:,} to {most:,}",
+            allowed=f"a whole number, {bounds.least:,} to {bounds.most:,}",
             path=name,
         )
-        for name, (least, most) in THRESHOLD_BOUNDS.items()
+        for name, bounds in THRESHOLDS.items()
         if isinstance(value := getattr(thresholds, name), bool)
         or not isinstance(value, int)
-        or not least <= value <= most
+        or bounds.check(value)
     ]

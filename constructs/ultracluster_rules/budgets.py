@@ -1,15 +1,32 @@
 """Rules for AWS Budgets."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from ultracluster_catalog.limits.budgets import (
     MOST_BUDGET_EMAILS,
     MOST_BUDGET_NOTIFICATIONS,
     MOST_BUDGET_PERCENT,
 )
+from ultracluster_catalog.names.identifiers import SNS_TOPIC_ARN
 from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.values import Between, Form
 
-__all__ = ["check_budget"]
+__all__ = ["MONTHLY_USD", "PERCENT", "TOPIC_ARN", "check_budget"]
+
+
+MONTHLY_USD: Final = Between(code="UC6360", least=1, most=10_000_000_000)
+"""Monthly limit in whole US dollars."""
+
+PERCENT: Final = Between(code="UC6361", least=1, most=MOST_BUDGET_PERCENT)
+"""Threshold in whole percent of the limit."""
+
+TOPIC_ARN: Final = Form(
+    code="UC6362",
+    pattern=SNS_TOPIC_ARN,
+    allowed="the ARN of an SNS topic, such as arn:aws:sns:us-east-2:123456789012:costs",
+)
+"""Topic of the notifications."""
 
 
 def check_budget(
@@ -36,7 +53,7 @@ def check_budget(
     if not 0 < monthly_usd < float("inf"):
         findings.append(
             Finding(
-                code="UC6360",
+                code=MONTHLY_USD.code,
                 problem=f"got {quote(monthly_usd)}",
                 allowed="more than 0 US dollars",
                 path="monthly_usd",
@@ -52,13 +69,13 @@ def check_budget(
         if outside or len(set(percents)) < len(percents):
             allowed = f"each once, above 0 and up to {MOST_BUDGET_PERCENT:,} percent"
             findings.append(
-                Finding(code="UC6361", problem=f"got {quote(list(percents))}", allowed=allowed, path=path)
+                Finding(code=PERCENT.code, problem=f"got {quote(list(percents))}", allowed=allowed, path=path)
             )
     count = len({*actual_percents, *closing}) + len(set(forecast_percents))
     if not 1 <= count <= MOST_BUDGET_NOTIFICATIONS:
         findings.append(
             Finding(
-                code="UC6361",
+                code=PERCENT.code,
                 problem=f"got {count} thresholds",
                 allowed=f"1 to {MOST_BUDGET_NOTIFICATIONS}",
                 path="actual_percents",
@@ -68,7 +85,7 @@ def check_budget(
     if invalid or len(emails) > MOST_BUDGET_EMAILS:
         findings.append(
             Finding(
-                code="UC6362",
+                code=TOPIC_ARN.code,
                 problem=f"got {quote(invalid[0])}" if invalid else f"got {len(emails)} addresses",
                 allowed=f"up to {MOST_BUDGET_EMAILS} mail addresses, such as jane@example.com",
                 path="emails",

@@ -1,11 +1,179 @@
-"""Rules for buying capacity."""
+"""Rules for capacity: how it is bought, named and placed."""
 
-from datetime import timedelta
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Final
 
 from ultracluster_catalog.capacity.capacity_blocks import LONGEST_BLOCK, block_durations, is_block_duration
+from ultracluster_catalog.limits.queues import MOST_NODES
+from ultracluster_catalog.machines.instance_type import InstanceType
+from ultracluster_catalog.names.identifiers import RESERVATION_ID, RESOURCE_GROUP_ARN
 from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.values import Between, Form
 
-__all__ = ["check_block_duration"]
+__all__ = [
+    "MAX_NODES",
+    "MAX_PRICE_PERCENT",
+    "RESERVATION",
+    "RESOURCE_GROUP",
+    "check_block_duration",
+    "check_block_placement",
+    "check_max_nodes",
+    "check_purchase_option",
+    "check_source_names",
+    "check_targets",
+    "check_window",
+]
+
+
+def _explain_reservation(value: str) -> str:
+    if value.startswith("cb-"):
+        return "cb- is an offering or a block; use its Capacity Reservation, cr-"
+    if value.startswith("cbr-"):
+        return "cbr- is a Capacity Block ID; use the ID of its Capacity Reservation, cr-"
+    if value.startswith("arn:"):
+        return "Use only the part of the ARN after the slash"
+    if re.fullmatch(r"cr-[0-9a-f]{8}", value):
+        return "This ID has 8 hexadecimal digits"
+    return "Run `aws ec2 describe-capacity-reservations` to find the ID"
+
+
+MAX_NODES: Final = Between(code="UC4101", least=1, most=MOST_NODES)
+"""Maximum number of nodes at one time."""
+
+MAX_PRICE_PERCENT: Final = Between(code="UC4125", least=1, most=100)
+"""Maximum price of a Spot node in percent of the on-demand price."""
+
+RESERVATION: Final = Form(
+    code="UC4109",
+    pattern=RESERVATION_ID,
+    allowed="cr- and 17 hexadecimal digits in lower case, such as cr-0123456789abcdef0",
+    explain=_explain_reservation,
+)
+"""A reservation is named by its ID."""
+
+RESOURCE_GROUP: Final = Form(
+    code="UC4124",
+    pattern=RESOURCE_GROUP_ARN,
+    allowed="an ARN such as arn:aws:resource-groups:us-east-2:123456789012:group/training",
+)
+"""A group of reservations is named by its ARN."""
+
+
+def check_max_nodes(count: int | None, *, path: str) -> list[Finding]:
+    """Check the maximum number of nodes of a queue.
+
+    Args:
+        count: Number of nodes; None or 0 if nothing limits them.
+        path: Path in the input.
+
+    Returns:
+        UC4101 if it is out of bounds or not known.
+    """
+    if count:
+        return MAX_NODES.check(count, path=path)
+    return [
+        replace(finding, problem="the maximum number of nodes is not set")
+        for finding in MAX_NODES.check(0, path=path)
+    ]
+
+
+def check_purchase_option(machine: InstanceType, option: str) -> list[Finding]:
+    """Check whether an instance type is sold in a way.
+
+    Args:
+        machine: Instance type.
+        option: ``on-demand``, ``spot`` or ``capacity-block``.
+
+    Returns:
+        UC4104 if it is not.
+    """
+    if option in machine.purchase_options:
+        return []
+    return [
+        Finding(
+            code="UC4104",
+            problem=f"{machine.name} is not sold as {option}",
+            allowed=f"for this type: {', '.join(sorted(machine.purchase_options))}",
+            remedy="Choose another market_type or another instance_type",
+        )
+    ]
+
+
+def check_block_placement(*, block: bool, placed: bool) -> list[Finding]:
+    """Check that nodes of a Capacity Block are launched outside placement groups.
+
+    Args:
+        block: Whether all nodes come from Capacity Blocks.
+        placed: Whether they are launched into a placement group.
+
+    Returns:
+        UC4020 if both hold.
+    """
+    if not (block and placed):
+        return []
+    return [
+        Finding(
+            code="UC4020",
+            problem="got a placement group and a Capacity Block; EC2 does not support them together",
+            remedy="Remove placement; nodes of a block are already close together",
+        )
+    ]
+
+
+def check_window(start: datetime | None, end: datetime | None) -> list[Finding]:
+    """Check that capacity starts before it ends.
+
+    Args:
+        start: Start; None if not known.
+        end: End; None if not known.
+
+    Returns:
+        UC4112 if it does not.
+    """
+    if start is None or end is None or start < end:
+        return []
+    return [
+        Finding(
+            code="UC4112",
+            problem=f"the end, {end.isoformat()}, is not after the start, {start.isoformat()}",
+            remedy="Take both from `ultracluster capacity status`",
+        )
+    ]
+
+
+def check_source_names(names: Sequence[str | None]) -> Iterator[tuple[int, Finding]]:
+    """Find sources of capacity of one cluster that have the same name.
+
+    Args:
+        names: Names of the sources; None for one without a name.
+
+    Yields:
+        Index and UC4121 of each source whose name is that of an earlier one.
+    """
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            problem = f"two sources are called {quote(name)}" if name else "two sources have no name"
+            remedy = "Give each source a name of its own; the one that was there first can stay without"
+            yield index, Finding(code="UC4121", problem=problem, remedy=remedy)
+
+
+def check_targets(targets: Sequence[str | None]) -> Iterator[tuple[int, Finding]]:
+    """Find sources of capacity of one cluster that launch into the same reservation.
+
+    Args:
+        targets: Reservation or resource group of each source; None for one without.
+
+    Yields:
+        Index and UC4127 of each source whose target is that of an earlier one.
+    """
+    for index, target in enumerate(targets):
+        if target is not None and target in targets[:index]:
+            problem = f"duplicate capacity {target}"
+            remedy = "Give it once: each source launches its most nodes into it"
+            yield index, Finding(code="UC4127", problem=problem, remedy=remedy)
 
 
 def check_block_duration(hours: int) -> list[Finding]:

@@ -6,7 +6,7 @@ The format of a line is fixed, so that people can search for it and tools can pa
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Self
 
@@ -40,7 +40,7 @@ class Finding:
     """A problem with its place, the allowed values and a remedy.
 
     Attributes:
-        code: A code of `ultracluster_rules.rules`, such as ``UC4101``.
+        code: A code of `ultracluster_rules.registry`, such as ``UC4101``.
         problem: Description of the problem, with the value.
         allowed: Allowed values. Default: not stated.
         remedy: What to do. Default: not stated.
@@ -63,11 +63,20 @@ class Finding:
             KeyError: If the code is not registered.
         """
         # Lambda functions include this module, but not the texts of rules.
-        from ultracluster_rules.rules import RULES  # noqa: PLC0415
+        from ultracluster_rules.registry import RULES  # noqa: PLC0415
 
         if self.code not in RULES:
-            raise KeyError(f"{self.code} is not registered in ultracluster_rules.rules")
+            raise KeyError(f"{self.code} is not registered in ultracluster_rules.registry")
         return Severity(RULES[self.code].severity)
+
+    def at(self, path: str, location: str = "") -> "Finding":
+        """Return the same finding at a place of the input.
+
+        Args:
+            path: Path in the input.
+            location: File and line. Default: none.
+        """
+        return replace(self, path=path, location=location)
 
     def __str__(self) -> str:
         where = "".join(f"{part}: " for part in (self.location, self.path) if part)

@@ -1,8 +1,7 @@
 """Rules for AMIs and container images."""
 
-import re
-from collections.abc import Iterable
-from typing import get_args
+from collections.abc import Collection, Iterable
+from typing import Final, get_args
 
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.identifiers import IMAGE_ID
@@ -15,8 +14,16 @@ from ultracluster_catalog.neuron.neuron_containers import (
 )
 from ultracluster_catalog.neuron.neuron_images import IMAGE_KINDS, NeuronImage
 from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.values import Form
 
-__all__ = ["check_container", "check_neuron_image", "container_uri", "neuron_container"]
+__all__ = [
+    "AMI",
+    "check_container",
+    "check_image_kind",
+    "check_neuron_image",
+    "container_uri",
+    "neuron_container",
+]
 
 
 def neuron_container(framework: Framework, instance_type: InstanceType) -> NeuronContainer:
@@ -103,6 +110,21 @@ def container_uri(container: NeuronContainer, registry: str = PUBLIC_GALLERY) ->
         ) from None
 
 
+def _explain_image_id(value: str) -> str:
+    if value in {"latest", "recommended"} or value.startswith(("/aws/", "resolve:")):
+        return "Pin the AMI: one that changes replaces all nodes at any deployment"
+    return "Pin the AMI by its ID; `ultracluster ami resolve` finds it"
+
+
+AMI: Final = Form(
+    code="UC4110",
+    pattern=IMAGE_ID,
+    allowed="ami- and 17 hexadecimal digits in lower case, such as ami-0123456789abcdef0",
+    explain=_explain_image_id,
+)
+"""An AMI is pinned by its ID."""
+
+
 def check_neuron_image(image: NeuronImage) -> list[Finding]:
     """Check the line and the ID of an AMI.
 
@@ -112,21 +134,23 @@ def check_neuron_image(image: NeuronImage) -> list[Finding]:
     Returns:
         UC4050 if the line is unknown, UC4110 if the ID is not an AMI ID.
     """
-    findings = []
-    if image.kind not in IMAGE_KINDS:
-        findings.append(
-            Finding(
-                code="UC4050", problem=f"got {quote(image.kind)}", allowed=", ".join(IMAGE_KINDS), path="kind"
-            )
-        )
-    if not re.fullmatch(IMAGE_ID, image.image_id):
-        findings.append(
-            Finding(
-                code="UC4110",
-                problem=f"got {quote(image.image_id)}",
-                allowed="ami- and 8 or 17 hexadecimal digits",
-                remedy="Pin the AMI by its id; `ultracluster ami resolve` finds it",
-                path="image_id",
-            )
-        )
-    return findings
+    return [
+        *check_image_kind(image.kind, IMAGE_KINDS, path="kind"),
+        *AMI.check(image.image_id, path="image_id"),
+    ]
+
+
+def check_image_kind(kind: str, kinds: Collection[str], *, path: str) -> list[Finding]:
+    """Check whether a line of AMIs is known.
+
+    Args:
+        kind: Name of the line.
+        kinds: Lines to choose from.
+        path: Path in the input.
+
+    Returns:
+        UC4050 if it is not.
+    """
+    if kind in kinds:
+        return []
+    return [Finding(code="UC4050", problem=f"got {quote(kind)}", allowed=", ".join(kinds), path=path)]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import Final
 
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.neuron.compiler_flags import CompilerFlag, split_compiler_flags
@@ -14,8 +15,13 @@ from ultracluster_catalog.neuron.neuron_settings import (
 )
 from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.numbers import find_unsafe_numbers
+from ultracluster_rules.values import Between
 
-__all__ = ["check_neuron_settings"]
+__all__ = ["NEURON_INTEGER", "check_neuron_settings"]
+
+
+NEURON_INTEGER: Final = Between(code="UC6011", least=0, most=LARGEST_NEURON_INTEGER)
+"""An integer of the Neuron runtime."""
 
 
 def check_neuron_settings(
@@ -45,7 +51,9 @@ def check_neuron_settings(
 def _check_values(settings: NeuronSettings, machine: InstanceType) -> Iterator[Finding]:
     if not machine.is_neuron:
         problem = f"{machine.name} has no NeuronCores"
-        yield Finding(code="UC6011", problem=problem, remedy="Leave the settings out", path="neuron")
+        yield Finding(
+            code=NEURON_INTEGER.code, problem=problem, remedy="Leave the settings out", path="neuron"
+        )
     elif settings.logical_nc_config is not None and machine.logical_neuron_cores == machine.neuron_cores:
         problem = f"{machine.name} has no logical NeuronCores: they came with Trainium2"
         yield _wrong("logical_nc_config", problem, remedy="Leave it out")
@@ -99,7 +107,8 @@ def _check_queue_depth(settings: NeuronSettings) -> Iterator[Finding]:
 
 
 def _wrong(name: str, problem: str, *, allowed: str = "", remedy: str = "") -> Finding:
-    return Finding(code="UC6011", problem=problem, allowed=allowed, remedy=remedy, path=f"neuron.{name}")
+    path = f"neuron.{name}"
+    return Finding(code=NEURON_INTEGER.code, problem=problem, allowed=allowed, remedy=remedy, path=path)
 
 
 def _contradiction(place: str, problem: str, remedy: str = "Leave one of them out") -> Finding:

@@ -23,21 +23,192 @@ from ultracluster_catalog.lustre.lustre_associations import (
     DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM,
     DataRepositoryAssociation,
 )
+from ultracluster_catalog.lustre.lustre_figures import can_mount_over_efa
 from ultracluster_catalog.lustre.lustre_tiers import (
     DEPLOYMENT_TYPES,
     LUSTRE_TIERS,
     LustreTier,
     get_lustre_tier,
 )
+from ultracluster_catalog.machines.instance_type import InstanceType
+from ultracluster_catalog.names.identifiers import FILE_SYSTEM_DNS_NAME, FILE_SYSTEM_ID, LUSTRE_MOUNT_NAME
 from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.values import Form
 
-__all__ = ["check_associations", "check_file_system"]
+__all__ = [
+    "DATA_REPOSITORY",
+    "DNS_NAME",
+    "FILE_SYSTEM",
+    "MOUNT_NAME",
+    "check_access",
+    "check_associations",
+    "check_deployment_type",
+    "check_efa_clients",
+    "check_file_system",
+    "check_key",
+    "check_metadata_given",
+    "check_zone_of_file_system",
+]
 
 _FOLDER: Final = r"/|(?:/[^/\x00\r\n\x85\u2028\u2029]+)+/?"
 _LONGEST_FOLDER: Final = 4096
+_METADATA: Final = "UC5005"
 _S3_PATH: Final = r"s3://[^/\s]+(?:/[^\x00\r\n\x85\u2028\u2029]*)?"
 _LONGEST_S3_PATH: Final = 4357
 _TIME_OF_DAY: Final = r"(?:[01]\d|2[0-3]):[0-5]\d"
+
+
+FILE_SYSTEM: Final = Form(code="UC5030", pattern=FILE_SYSTEM_ID, allowed="fs- and 17 hexadecimal digits")
+"""ID of an existing file system."""
+
+MOUNT_NAME: Final = Form(
+    code=FILE_SYSTEM.code, pattern=LUSTRE_MOUNT_NAME, allowed="1 to 8 letters, digits, - and _"
+)
+"""Mount name of an existing file system."""
+
+DNS_NAME: Final = Form(
+    code=FILE_SYSTEM.code,
+    pattern=FILE_SYSTEM_DNS_NAME,
+    allowed="a name such as fs-0123456789abcdef0.fsx.us-east-2.amazonaws.com",
+)
+"""DNS name of an existing file system."""
+
+DATA_REPOSITORY: Final = Form(
+    code="UC5025",
+    pattern=r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:/[^\x00-\x1f\x7f]*)?",
+    allowed="s3://BUCKET or s3://BUCKET/PREFIX/",
+)
+"""Bucket and prefix of an association."""
+
+
+def check_deployment_type(deployment_type: str, known: Sequence[str]) -> list[Finding]:
+    """Check a deployment type.
+
+    Args:
+        deployment_type: Deployment type of a file system.
+        known: Types to choose from.
+
+    Returns:
+        UC5001 if it is none of them.
+    """
+    if deployment_type in known:
+        return []
+    return [
+        Finding(
+            code="UC5001",
+            path="deployment_type",
+            problem=f"{quote(deployment_type)} is not a deployment type",
+            allowed=", ".join(known),
+        )
+    ]
+
+
+def check_metadata_given(settings: LustreSettings, *, given: bool) -> list[Finding]:
+    """Check whether a file system with EFA has a metadata configuration.
+
+    Args:
+        settings: Settings of the file system.
+        given: Whether it has one.
+
+    Returns:
+        UC5005 if it has none.
+    """
+    if given or not settings.efa_enabled or settings.deployment_type != "PERSISTENT_2":
+        return []
+    problem, allowed = (
+        "EFA without a metadata configuration",
+        "Mode: AUTOMATIC, or USER_PROVISIONED with Iops",
+    )
+    return [Finding(code=_METADATA, problem=problem, allowed=allowed)]
+
+
+def check_key(deployment_type: str, *, path: str = "") -> list[Finding]:
+    """Check whether a file system can be encrypted with a key of yours.
+
+    Args:
+        deployment_type: Deployment type of the file system.
+        path: Path of the key in the input.
+
+    Returns:
+        UC5007 if FSx encrypts it with a key of its own.
+    """
+    if deployment_type == "PERSISTENT_2":
+        return []
+    problem = f"{deployment_type} is encrypted with a key of FSx"
+    return [Finding(code="UC5007", problem=problem, remedy="Remove it, or use PERSISTENT_2", path=path)]
+
+
+def check_efa_clients(machines: Sequence[InstanceType], *, path: str = "") -> list[Finding]:
+    """Check whether one of the clients of a file system with EFA can mount it over EFA.
+
+    Args:
+        machines: Types of the clients.
+        path: Path of EFA in the input.
+
+    Returns:
+        UC5027 if none can.
+    """
+    if any(map(can_mount_over_efa, machines)):
+        return []
+    return [
+        Finding(
+            code="UC5027",
+            problem=f"{', '.join(machine.name for machine in machines)} cannot mount a file system over EFA, and over TCP it "
+            "gets less from the fewer object servers of one with EFA",
+            allowed="types of Nitro v4 with EFA, except Trainium2",
+            remedy="Leave it out",
+            path=path,
+        )
+    ]
+
+
+def check_zone_of_file_system(zone_id: str | None, network_zone_id: str) -> list[Finding]:
+    """Check whether an existing file system is in the zone of its clients.
+
+    Args:
+        zone_id: Zone ID of the file system. None if not known.
+        network_zone_id: Zone ID of the clients.
+
+    Returns:
+        UC5031 if it is in another one; UC5032, a warning, if that is not known.
+    """
+    if zone_id is None:
+        return [
+            Finding(
+                code="UC5032",
+                problem=f"the zone of the file system is unknown; the nodes are in {network_zone_id}",
+                remedy="Set its zone_id, so that it is checked",
+            )
+        ]
+    if zone_id == network_zone_id:
+        return []
+    return [
+        Finding(
+            code="UC5031",
+            problem=f"the file system is in {quote(zone_id)}, the nodes are in {quote(network_zone_id)}",
+            remedy="Use a file system in the zone of the nodes: traffic between zones is slower and paid",
+        )
+    ]
+
+
+def check_access(*, has_rules: bool) -> list[Finding]:
+    """Warn of an existing file system to whose security group no rules are added.
+
+    Args:
+        has_rules: Whether rules for the nodes are added.
+
+    Returns:
+        UC5033, a warning, if none are.
+    """
+    if has_rules:
+        return []
+    return [
+        Finding(
+            code="UC5033",
+            problem="no security group rule lets the nodes reach the file system",
+            remedy="Set its security group, or add rules for Lustre to both groups yourself",
+        )
+    ]
 
 
 def check_file_system(settings: LustreSettings) -> list[Finding]:
@@ -86,12 +257,7 @@ def _unknown_tier(deployment_type: str, throughput: int | None) -> Finding:
         tier.per_unit_storage_throughput for tier in LUSTRE_TIERS if tier.deployment_type == deployment_type
     ]
     if not throughputs:
-        return Finding(
-            code="UC5001",
-            path="deployment_type",
-            problem=f"{quote(deployment_type)} is not a deployment type",
-            allowed=", ".join(DEPLOYMENT_TYPES),
-        )
+        return check_deployment_type(deployment_type, DEPLOYMENT_TYPES)[0]
     return Finding(
         code="UC5002",
         path="per_unit_storage_throughput",
@@ -218,7 +384,7 @@ def _check_metadata_configuration(settings: LustreSettings, *, feature: str, pat
     deployment_type, version = settings.deployment_type, settings.file_system_type_version
     if deployment_type != "PERSISTENT_2" or version != METADATA_CONFIGURATION_VERSION:
         yield Finding(
-            code="UC5005",
+            code=_METADATA,
             path=path,
             problem=f"{feature} with {quote(deployment_type)} and Lustre {quote(version)}",
             allowed=f"PERSISTENT_2 with Lustre {METADATA_CONFIGURATION_VERSION}",
@@ -344,7 +510,7 @@ def _check_association(association: DataRepositoryAssociation, path: str) -> Ite
         )
     if not re.fullmatch(_S3_PATH, prefix) or len(prefix) > _LONGEST_S3_PATH:
         yield Finding(
-            code="UC5025",
+            code=DATA_REPOSITORY.code,
             path=f"{path}.data_repository_path",
             problem=f"got {quote(prefix)}",
             allowed="s3://BUCKET or s3://BUCKET/PREFIX/",

@@ -1,26 +1,32 @@
 """Rules for instance types, their scratch disks and UltraServers."""
 
-import difflib
 import posixpath
 import re
 from typing import Final
 
 from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, ON_DEMAND, SPOT, InstanceType
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.places.zones import offered_zones
+from ultracluster_rules.did_you_mean import suggestion
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.numbers import find_unsafe_numbers
+from ultracluster_rules.values import Between, Form, Known
 
 __all__ = [
+    "COUNT",
+    "DATED",
+    "INSTANCE_TYPE",
+    "LOGICAL_CORES",
+    "NETWORK_CARDS",
+    "OPTIONAL_COUNT",
     "check_figures_are_sourced",
     "check_instance_type",
     "check_job_ultraservers",
+    "check_offered",
     "check_scratch",
     "check_whole_ultraservers",
     "get_instance_type",
 ]
-
-
-_SIMILARITY: Final = 0.85  # suggests corrections of typos only, not p5.4xlarge for g5.xlarge
 
 
 _NAME: Final = r"[a-z][a-z0-9-]*\.[a-z0-9-]+"
@@ -42,6 +48,59 @@ _MOUNT_PARENTS: Final = ("/mnt", "/media", "/srv")
 _ULTRASERVER_PARTS: Final = (1, 2)
 
 
+_TYPO: Final = 0.85  # suggests corrections of typos only, not p5.4xlarge for g5.xlarge
+
+INSTANCE_TYPE: Final = Known(
+    code="UC4001",
+    names=tuple(INSTANCE_TYPES),
+    explain=lambda name: suggestion(name.removeprefix("ml."), INSTANCE_TYPES, similarity=_TYPO),
+)
+"""An instance type is one of the catalogue."""
+
+_CONTRADICTION: Final = "UC4025"
+
+COUNT: Final = Between(code=_CONTRADICTION, least=1, most=1_000_000)
+"""A figure of a custom description that is never 0."""
+
+OPTIONAL_COUNT: Final = Between(code=_CONTRADICTION, least=0, most=1_000_000)
+"""A figure of a custom description that may be 0."""
+
+LOGICAL_CORES: Final = Between(code=_CONTRADICTION, least=1, most=8)
+"""NeuronCores of a logical one in a custom description."""
+
+NETWORK_CARDS: Final = Between(code=_CONTRADICTION, least=1, most=64)
+"""Network cards, and interfaces of each, in a custom description."""
+
+DATED: Final = Form(
+    code=_CONTRADICTION,
+    pattern="[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9])",
+    allowed='a date in quotes, such as "2026-11-20"',
+)
+"""The day of the source of a custom description."""
+
+
+def check_offered(name: str, zone_id: str) -> list[Finding]:
+    """Warn of a type that EC2 did not list in a zone when the catalogue was made.
+
+    Args:
+        name: Name of the type.
+        zone_id: Zone ID.
+
+    Returns:
+        UC4106, a warning, if it did not.
+    """
+    zones = offered_zones(name)
+    if zone_id in zones:
+        return []
+    return [
+        Finding(
+            code="UC4106",
+            problem=f"{name} is not known to be offered in {zone_id}",
+            remedy=f"Known zones: {', '.join(zones) or 'none'}",
+        )
+    ]
+
+
 def get_instance_type(instance_type: str | InstanceType) -> InstanceType:
     """Look up an instance type by name, or validate a custom description.
 
@@ -57,20 +116,9 @@ def get_instance_type(instance_type: str | InstanceType) -> InstanceType:
         if findings := check_instance_type(instance_type):
             raise FindingsError(findings)
         return instance_type
-    try:
-        return INSTANCE_TYPES[instance_type]
-    except KeyError:
-        close = difflib.get_close_matches(str(instance_type).lower(), INSTANCE_TYPES, n=1, cutoff=_SIMILARITY)
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC4001",
-                    problem=f"{quote(instance_type)} is not an instance type of the catalogue",
-                    allowed=", ".join(INSTANCE_TYPES),
-                    remedy=f"The nearest name is {close[0]}." if close else "",
-                )
-            ]
-        ) from None
+    if findings := INSTANCE_TYPE.check(instance_type):
+        raise FindingsError(findings)
+    return INSTANCE_TYPES[instance_type]
 
 
 def check_instance_type(instance_type: InstanceType) -> list[Finding]:
@@ -110,7 +158,7 @@ def check_instance_type(instance_type: InstanceType) -> list[Finding]:
     }
     return [
         Finding(
-            code="UC4025",
+            code=_CONTRADICTION,
             problem=f"got {contradiction}",
             remedy="Take the figures from `aws ec2 describe-instance-types`, and build the entry with describe_instance_type",
             path="instance_type",

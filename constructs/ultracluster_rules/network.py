@@ -1,5 +1,6 @@
 """Rules for subnets, their addresses and the network interfaces of nodes."""
 
+import ipaddress
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any, Final
@@ -19,21 +20,53 @@ from ultracluster_catalog.places.addresses import (
 )
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES, NODE_SERVICES
 from ultracluster_catalog.places.zones import region_of_zone_id
+from ultracluster_rules.did_you_mean import suggestion
 from ultracluster_rules.findings import Finding, FindingsError, Severity, quote
 from ultracluster_rules.numbers import find_unsafe_numbers
+from ultracluster_rules.values import Between, Known
 
 __all__ = [
+    "FREE_ADDRESSES",
+    "NIC_LAYOUT",
+    "SUBNET_PREFIX",
     "check_available_addresses",
+    "check_cidr",
+    "check_efa_use",
+    "check_nat_gateway_room",
     "check_network_interfaces",
+    "check_node_addresses",
+    "check_subnet_in_vpc",
+    "check_subnet_size",
+    "check_subnets_apart",
     "check_task_interface",
     "check_zone_id",
+    "check_zone_region",
     "cluster_addresses",
     "network_interfaces",
     "smallest_subnet_prefix",
+    "warn_of_unknown_efa_rules",
 ]
 
 
 _PRIMARY: Final = (0, 0)
+
+# Sizes of a VPC and of a subnet that EC2 accepts, and what it refuses (Amazon VPC User Guide, "VPC CIDR blocks", November 2026).
+_SMALLEST_PREFIX: Final = 16
+_LARGEST_PREFIX: Final = 28
+_REFUSED: Final = tuple(
+    map(ipaddress.IPv4Network, ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4"))
+)
+
+FREE_ADDRESSES: Final = Between(code="UC3002", least=0, most=65_531)
+"""Number of free addresses of a subnet."""
+
+NIC_LAYOUT: Final = Known(
+    code="UC4002", names=tuple(NIC_LAYOUTS), explain=lambda got: suggestion(got, NIC_LAYOUTS)
+)
+"""A layout of network interfaces is one of the catalogue."""
+
+SUBNET_PREFIX: Final = Between(code="UC3105", least=_SMALLEST_PREFIX, most=_LARGEST_PREFIX)
+"""Prefix length of a subnet."""
 
 
 def network_interfaces(
@@ -58,16 +91,8 @@ def network_interfaces(
         if errors:
             raise FindingsError(errors)
         return tuple(sorted(layout, key=lambda item: (item.card, item.device)))
-    if layout not in NIC_LAYOUTS:
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC4002",
-                    problem=f"{quote(layout)} is not a layout of network interfaces",
-                    allowed=", ".join(NIC_LAYOUTS),
-                )
-            ]
-        )
+    if findings := NIC_LAYOUT.check(layout):
+        raise FindingsError(findings)
     return NIC_LAYOUTS[layout](instance_type)
 
 
@@ -177,6 +202,29 @@ def _second(values: list[Any], value: Any) -> int:
     return values.index(value, values.index(value) + 1)
 
 
+def check_efa_use(instance_type: InstanceType, interfaces: Iterable[NetworkInterface]) -> list[Finding]:
+    """Check whether all EFA interfaces of an instance are used.
+
+    Args:
+        instance_type: Instance type.
+        interfaces: Its network interfaces.
+
+    Returns:
+        UC4016, a warning, if some are not.
+    """
+    cards = {card.index for card in instance_type.network_cards if card.efa}
+    used = len(cards & {item.card for item in interfaces if item.has_efa})
+    if used >= instance_type.efa_interfaces:
+        return []
+    return [
+        Finding(
+            code="UC4016",
+            problem=f"{used} of the {instance_type.efa_interfaces} EFA interfaces of {instance_type.name} are used",
+            remedy="Add one on each network card with EFA: bandwidth between nodes grows with each.",
+        )
+    ]
+
+
 def _check_efa(instance_type: InstanceType, interfaces: tuple[NetworkInterface, ...]) -> list[Finding]:
     efa_cards = {card.index for card in instance_type.network_cards if card.efa}
     known_cards = {card.index for card in instance_type.network_cards}
@@ -203,15 +251,7 @@ def _check_efa(instance_type: InstanceType, interfaces: tuple[NetworkInterface, 
         for card in attached
         if card in known_cards - efa_cards
     ]
-    used = len(efa_cards & attached.keys())
-    if used < instance_type.efa_interfaces:
-        findings.append(
-            Finding(
-                code="UC4016",
-                problem=f"{used} of the {instance_type.efa_interfaces} EFA interfaces of {instance_type.name} are used",
-                remedy="Add one on each network card with EFA: bandwidth between nodes grows with each.",
-            )
-        )
+    findings += check_efa_use(instance_type, interfaces)
     return findings
 
 
@@ -273,7 +313,7 @@ def check_available_addresses(
         return []
     return [
         Finding(
-            code="UC3002",
+            code=FREE_ADDRESSES.code,
             path="available_addresses",
             problem=f"{nodes} nodes with {per_node} addresses and a task each, and {file_system_interfaces} "
             f"addresses for file systems, need {needed}; got {quote(available_addresses)}",
@@ -298,7 +338,7 @@ def smallest_subnet_prefix(needed: int) -> int:
         raise FindingsError(
             [
                 Finding(
-                    code="UC3002",
+                    code=FREE_ADDRESSES.code,
                     problem=f"the cluster needs {needed} addresses, including {RESERVED_PER_SUBNET} reserved by AWS; "
                     f"a subnet of /{LARGEST_SUBNET_PREFIX} has {2 ** (32 - LARGEST_SUBNET_PREFIX)}",
                     remedy="Use fewer nodes per cluster, or use a layout of network interfaces with fewer addresses "
@@ -329,6 +369,182 @@ def check_zone_id(zone_id: str) -> list[Finding]:
             )
         ]
     return []
+
+
+def check_cidr(cidr: str, *, path: str = "") -> list[Finding]:
+    """Check whether a text is a network that EC2 accepts for a VPC.
+
+    Args:
+        cidr: Such as ``10.0.0.0/16``.
+        path: Path in the input.
+
+    Returns:
+        UC3103 if it is not.
+    """
+    problem, remedy = f"got {quote(cidr)}", ""
+    try:
+        network = ipaddress.IPv4Network(cidr)
+    except ValueError:
+        remedy = _nearest_network(cidr)
+    else:
+        refused = next((other for other in _REFUSED if network.overlaps(other)), None)
+        if str(network) == cidr and _SMALLEST_PREFIX <= network.prefixlen <= _LARGEST_PREFIX:
+            if refused is None:
+                return []
+            problem = f"got {cidr}, which is in the reserved {refused}"
+    allowed = "an IPv4 network of /16 to /28, such as 10.0.0.0/16"
+    return [Finding(code="UC3103", problem=problem, allowed=allowed, remedy=remedy, path=path)]
+
+
+def _nearest_network(cidr: str) -> str:
+    try:
+        return f"The network with this address is {ipaddress.IPv4Network(cidr, strict=False)}"
+    except ValueError:
+        return ""
+
+
+def check_subnet_size(vpc: ipaddress.IPv4Network, prefix: int, *, needed: int) -> list[Finding]:
+    """Check whether a subnet fits into its VPC and has enough addresses.
+
+    Args:
+        vpc: Addresses of the VPC.
+        prefix: Prefix length of the subnet.
+        needed: Number of addresses, as `cluster_addresses` counts them.
+
+    Returns:
+        UC3105 if it does not.
+    """
+    if prefix < vpc.prefixlen:
+        return [
+            Finding(
+                code=SUBNET_PREFIX.code,
+                problem=f"a subnet of /{prefix} is larger than its VPC, {vpc}",
+                allowed=f"{vpc.prefixlen} to {_LARGEST_PREFIX}",
+            )
+        ]
+    size = 2 ** (32 - prefix)
+    if needed <= size:
+        return []
+    return [
+        Finding(
+            code=SUBNET_PREFIX.code,
+            problem=f"the nodes, their tasks, the endpoints and the file system need {needed:,} addresses, but a /{prefix} "
+            f"has {size:,}",
+            remedy=f"Use /{32 - (needed - 1).bit_length()}, fewer nodes, or the layout batch, which uses one address per node",
+        )
+    ]
+
+
+def check_nat_gateway_room(vpc: ipaddress.IPv4Network, prefix: int) -> list[Finding]:
+    """Check whether a VPC has addresses for a NAT gateway beside the subnet of the nodes.
+
+    Args:
+        vpc: Addresses of the VPC.
+        prefix: Prefix length of the subnet of the nodes.
+
+    Returns:
+        UC3105 if it has none.
+    """
+    if prefix > vpc.prefixlen:
+        return []
+    return [
+        Finding(
+            code=SUBNET_PREFIX.code,
+            problem=f"the nodes' subnet takes all of {vpc} and leaves no addresses for the NAT gateway",
+            remedy="Use a larger cidr or a smaller subnet",
+        )
+    ]
+
+
+def check_subnet_in_vpc(subnet: ipaddress.IPv4Network, vpc: ipaddress.IPv4Network) -> list[Finding]:
+    """Check whether a subnet is part of its VPC.
+
+    Args:
+        subnet: Addresses of the subnet.
+        vpc: Addresses of the VPC.
+
+    Returns:
+        UC3105 if it is not.
+    """
+    if subnet.subnet_of(vpc):
+        return []
+    problem = f"{subnet} is not inside {vpc} of its VPC"
+    return [Finding(code=SUBNET_PREFIX.code, problem=problem, allowed=f"a part of {vpc}")]
+
+
+def check_subnets_apart(subnet: ipaddress.IPv4Network, other: ipaddress.IPv4Network) -> list[Finding]:
+    """Check whether two subnets of a VPC have different addresses.
+
+    Args:
+        subnet: Addresses of the subnet.
+        other: Addresses of the other one.
+
+    Returns:
+        UC3105 if they overlap.
+    """
+    if not subnet.overlaps(other):
+        return []
+    problem = f"{subnet} overlaps {other} of another subnet"
+    return [Finding(code=SUBNET_PREFIX.code, problem=problem, allowed="addresses that no other subnet has")]
+
+
+def check_node_addresses(network: ipaddress.IPv4Network, *, needed: int) -> list[Finding]:
+    """Check whether a subnet has an address for each interface of the nodes.
+
+    Args:
+        network: Addresses of the subnet.
+        needed: Number of addresses of the nodes.
+
+    Returns:
+        UC3002 if it has too few.
+    """
+    free = network.num_addresses - RESERVED_PER_SUBNET
+    if needed <= free:
+        return []
+    return [
+        Finding(
+            code=FREE_ADDRESSES.code,
+            problem=f"the nodes take {needed} addresses, and {network} has {free}",
+            allowed=f"{needed} addresses or more, and those of endpoints and file systems",
+            remedy="Use a larger subnet, or efa-only interfaces, which take no address",
+        )
+    ]
+
+
+def warn_of_unknown_efa_rules(group: str) -> Finding:
+    """Return the warning (UC3106) about an existing security group whose rules are not known.
+
+    Args:
+        group: The group, in words.
+    """
+    return Finding(
+        code="UC3106",
+        problem=f"the rules of {group} are unknown; unless it allows all traffic from and to itself, EFA fails, "
+        "and jobs hang or fall back to TCP",
+        remedy="Make sure that it has both rules, or set add_efa_rules to true",
+    )
+
+
+def check_zone_region(zone: str, *, zone_region: str, region: str) -> list[Finding]:
+    """Check whether a zone is in the Region of a cluster.
+
+    Args:
+        zone: Zone ID or name of the zone.
+        zone_region: Region of the zone.
+        region: Region of the cluster.
+
+    Returns:
+        UC3102 if it is not.
+    """
+    if zone_region == region:
+        return []
+    return [
+        Finding(
+            code="UC3102",
+            problem=f"zone {zone} is in {zone_region}, not in {region}",
+            remedy="Give the zone id that the reservation names, and the Region of that zone",
+        )
+    ]
 
 
 def _require_counts(**counts: int) -> None:

@@ -1,15 +1,48 @@
 """Rules for AWS Batch job queues: fair shares and limits on waiting jobs."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import combinations, permutations
 from typing import Final
 
-from ultracluster_catalog.limits.queues import MOST_PARTS, MOST_SHARES
+from ultracluster_catalog.limits.queues import (
+    MOST_ENVIRONMENTS,
+    MOST_PARTS,
+    MOST_PRIORITY,
+    MOST_RESERVED_PERCENT,
+    MOST_SHARES,
+    SHARE_DECAY_SECONDS,
+    WAIT_LIMIT_SECONDS,
+)
 from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.values import Between
 
-__all__ = ["check_shares", "check_wait_limits"]
+__all__ = [
+    "PRIORITY",
+    "RESERVED_PERCENT",
+    "SHARE_DECAY_HOURS",
+    "WAIT_LIMIT_HOURS",
+    "check_blocks_used",
+    "check_environment_count",
+    "check_share_decay",
+    "check_shares",
+    "check_source_exists",
+    "check_wait_limit",
+    "check_wait_limits",
+]
 
+
+PRIORITY: Final = Between(code="UC6305", least=0, most=MOST_PRIORITY)
+"""Priority of a queue."""
+
+RESERVED_PERCENT: Final = Between(code="UC6304", least=0, most=MOST_RESERVED_PERCENT)
+"""Percentage of compute that is reserved for share identifiers without jobs."""
+
+SHARE_DECAY_HOURS: Final = Between(code="UC6313", least=1, most=SHARE_DECAY_SECONDS[1] // 3600)
+"""Whole hours for which past usage of a share counts."""
+
+WAIT_LIMIT_HOURS: Final = Between(code="UC6306", least=1, most=WAIT_LIMIT_SECONDS[1] // 3600)
+"""Whole hours after which a waiting job is cancelled."""
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z0-9]{1,255}\*?")
 
@@ -65,6 +98,103 @@ def check_shares(parts: Mapping[str, int], *, path: str) -> list[Finding]:
             )
         )
     return findings
+
+
+def check_share_decay(seconds: float, *, shown: str, path: str) -> list[Finding]:
+    """Check for how long past usage of a share counts.
+
+    Args:
+        seconds: The time in seconds.
+        shown: The time in words.
+        path: Path in the input.
+
+    Returns:
+        UC6313 if AWS Batch would reject it.
+    """
+    least, most = SHARE_DECAY_SECONDS
+    if least <= seconds <= most:
+        return []
+    allowed = "10 minutes to 7 days"
+    return [Finding(code=SHARE_DECAY_HOURS.code, problem=f"got {shown}", allowed=allowed, path=path)]
+
+
+def check_wait_limit(seconds: float, *, shown: str, path: str) -> list[Finding]:
+    """Check the time after which a waiting job is cancelled.
+
+    Args:
+        seconds: The time in seconds.
+        shown: The time in words.
+        path: Path in the input.
+
+    Returns:
+        UC6306 if AWS Batch would reject it.
+    """
+    least, most = WAIT_LIMIT_SECONDS
+    if least <= seconds <= most:
+        return []
+    allowed = "10 minutes to 24 hours"
+    return [Finding(code=WAIT_LIMIT_HOURS.code, problem=f"got {shown}", allowed=allowed, path=path)]
+
+
+def check_environment_count(count: int, *, path: str = "") -> list[Finding]:
+    """Check the number of sources of capacity, and so of compute environments, of a queue.
+
+    Args:
+        count: Number of sources.
+        path: Path in the input.
+
+    Returns:
+        UC4120 if there are none or too many.
+    """
+    if 1 <= count <= MOST_ENVIRONMENTS:
+        return []
+    return [
+        Finding(
+            code="UC4120",
+            problem=f"got {count} sources of capacity for one queue",
+            allowed=f"1 to {MOST_ENVIRONMENTS}",
+            remedy="Name those that this queue uses, and use another queue for the others",
+            path=path,
+        )
+    ]
+
+
+def check_source_exists(name: str | None, known: Collection[str | None], *, path: str = "") -> list[Finding]:
+    """Check whether a queue names capacity of its cluster.
+
+    Args:
+        name: Name of the source; None for the one without a name.
+        known: Names of the sources of the cluster.
+        path: Path in the input.
+
+    Returns:
+        UC6312 if it does not.
+    """
+    if name in known:
+        return []
+    allowed = ", ".join(each or "None, the source without a name" for each in known)
+    return [Finding(code="UC6312", problem=f"got {quote(name)}", allowed=allowed, path=path)]
+
+
+def check_blocks_used(blocks: Iterable[str], used: Collection[str]) -> list[Finding]:
+    """Check whether the own queue of a cluster uses all its Capacity Blocks, which it opens and closes.
+
+    Args:
+        blocks: Names or reservations of the blocks of the cluster.
+        used: Those of its own queue.
+
+    Returns:
+        UC6314 for each block that it leaves out.
+    """
+    return [
+        Finding(
+            code="UC6314",
+            problem=f"the own queue of the cluster leaves out the Capacity Block {quote(block)}",
+            remedy="Name it for this queue too: it is opened and closed with it",
+        )
+        for block in blocks
+        if block not in used
+    ]
 
 
 def check_wait_limits(limits: Collection[str], *, block: bool, reserved: bool, path: str) -> list[Finding]:

@@ -14,8 +14,7 @@ import botocore.exceptions
 from ultracluster_cli._aws.call_counts import CallCounts
 from ultracluster_cli._aws.clients import Client
 from ultracluster_cli._aws.local_errors import local_aws_findings
-from ultracluster_rules.findings import FindingsError
-from ultracluster_runtime.aws.aws_session import aws_session
+from ultracluster_runtime.aws.aws_session import aws_session, refuse_credentials
 from ultracluster_stacks.config import ClusterConfig
 
 __all__ = ["Target", "account", "local_aws", "running_local_aws"]
@@ -67,7 +66,7 @@ def account(profile: str | None = None) -> Iterator[Target]:
     except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError) as error:
         remedy = "Sign in (such as with `aws sso login`), set AWS_PROFILE, or use --local"
         problem = f"profile {profile}: {error}" if profile else str(error)
-        raise FindingsError.of("UC9009", problem, remedy=remedy) from error
+        raise refuse_credentials(problem, remedy=remedy) from error
     calls = CallCounts()
     yield Target(
         name=f"account {identity['Account']} as {identity['Arn']}",

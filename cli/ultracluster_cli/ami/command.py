@@ -20,6 +20,7 @@ from ultracluster_cli.options import (
 )
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.images import check_image_kind
 from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.images import MachineImage, image_of_parameter, newest_baked_image
 from ultracluster_stacks.config.editing.image_references import ClusterImage, cluster_images, with_images
@@ -30,7 +31,7 @@ __all__ = ["app", "resolve"]
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Find AMIs and pin rollouts to their IDs.")
 
-_LINES = ", ".join(name for name, kind in IMAGE_KINDS.items() if kind.parameter)
+_LINES = [name for name, kind in IMAGE_KINDS.items() if kind.parameter]
 
 
 @app.callback()
@@ -42,7 +43,7 @@ def _group() -> None:
 def resolve(
     rollout: RolloutArgument,
     *,
-    image: Annotated[str, typer.Option(help=f"AMI family: {_LINES}.")] = "ecs-neuron",
+    image: Annotated[str, typer.Option(help=f"AMI family: {', '.join(_LINES)}.")] = "ecs-neuron",
     parameter: Annotated[
         str | None, typer.Option(help="SSM parameter with an AMI ID, instead of --image.")
     ] = None,
@@ -103,9 +104,7 @@ def resolve(
 
 
 def _check_choice(image: str, parameter: str | None, baked: str | None) -> None:
-    findings = []
-    if image not in IMAGE_KINDS or IMAGE_KINDS[image].parameter is None:
-        findings.append(Finding(code="UC4050", problem=f"got {quote(image)}", allowed=_LINES, path="--image"))
+    findings = check_image_kind(image, _LINES, path="--image")
     if parameter and baked:
         findings.append(
             Finding(

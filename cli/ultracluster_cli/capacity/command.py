@@ -18,9 +18,9 @@ from ultracluster_cli.capacity.session import fresh_nonce, open_session, show_ou
 from ultracluster_cli.capacity.verify import verify
 from ultracluster_cli.options import JsonOption, LedgerOption, LedgerRegionOption, ProfileOption
 from ultracluster_cli.output import print_json, print_table, say
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.operator_actions import cancel as cancel_order
 from ultracluster_runtime.purchasing.operator_actions import close
+from ultracluster_runtime.purchasing.pagination import unknown_order
 from ultracluster_runtime.purchasing.purchase import buy as buy_order
 from ultracluster_runtime.purchasing.reconcile import reconcile as reconcile_order
 
@@ -85,7 +85,7 @@ def status(
     if order is not None:
         records = [record for record in records if record.order.name == order]
         if not records:
-            raise FindingsError.of("UC7020", f"the ledger does not contain order {order!r}")
+            raise unknown_order(order)
     show_records(records, as_json=as_json)
 
 
@@ -123,7 +123,7 @@ def history(
     """Show the history of an order."""
     events = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region).ledger.history(order)
     if not events:
-        raise FindingsError.of("UC7020", f"the ledger does not contain order {order!r}")
+        raise unknown_order(order)
     rows = [
         {
             "version": event.version,

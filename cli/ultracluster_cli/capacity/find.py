@@ -35,7 +35,8 @@ from ultracluster_rules.findings import Finding, FindingsError, Severity
 from ultracluster_runtime.costs.price_comparison import compare_prices
 from ultracluster_runtime.purchasing.ec2_driver import session_clients
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
-from ultracluster_runtime.purchasing.offerings import RANKINGS, Offering, rank_offerings
+from ultracluster_runtime.purchasing.offerings import Offering, rank_offerings
+from ultracluster_runtime.purchasing.order_checks import check_ranking
 from ultracluster_runtime.purchasing.search import Search, search_offerings
 
 __all__ = ["find", "offering_row", "plot_offerings"]
@@ -68,10 +69,8 @@ def find(
     """Search Regions for Capacity Block offerings."""
     if (ultraservers is None) == (nodes is None) or (nodes is not None and instance_type is None):
         raise FindingsError.of("UC7010", "specify --instance-type and --nodes, or --ultraservers")
-    if prefer not in RANKINGS:
-        raise FindingsError.of(
-            "UC7016", f"got {prefer!r}", path="--prefer", allowed=", ".join(sorted(RANKINGS))
-        )
+    if findings := list(check_ranking("--prefer", prefer)):
+        raise FindingsError(findings)
     block_type = instance_type if ultraservers is None else None
     block_ultraserver = ultraserver_type if ultraservers is not None else None
     search_regions = (

@@ -18,7 +18,8 @@ from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.purchasing.ec2_driver import session_clients
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
-from ultracluster_runtime.purchasing.offerings import RANKINGS, Offering
+from ultracluster_runtime.purchasing.offerings import Offering
+from ultracluster_runtime.purchasing.order_checks import check_ranking
 from ultracluster_runtime.purchasing.placement import PlacementRequest, PlacementRules
 from ultracluster_runtime.purchasing.placement import place as choose
 from ultracluster_runtime.purchasing.search import Search, search_offerings
@@ -51,10 +52,8 @@ def place(
     as_json: JsonOption = False,
 ) -> None:
     """Choose Regions for the clusters of a wave that have no reservation yet."""
-    if prefer not in RANKINGS:
-        allowed = ", ".join(sorted(RANKINGS))
-        problem = f"got {quote(prefer)}"
-        raise FindingsError.of("UC7016", problem, path="--prefer", allowed=allowed)
+    if findings := list(check_ranking("--prefer", prefer)):
+        raise FindingsError(findings)
     unplaced = [
         capacity for capacity in ordered_capacity(rollout) if capacity.wave == wave and capacity.gives_zone
     ]

@@ -16,6 +16,7 @@ from ultracluster_cli.options import (
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.purchasing.orders import ExtensionOrder, OrderState, Record, order_token
+from ultracluster_runtime.purchasing.pagination import edited_ledger, unknown_order
 from ultracluster_stacks.config.editing.order_references import OrderedCapacity, ordered_capacity
 from ultracluster_stacks.config.loading.loader import rollout_findings
 from ultracluster_stacks.config.reading.source_file import read_source_file
@@ -99,24 +100,17 @@ def purchased_capacity(places: Sequence[OrderedCapacity], records: Sequence[Reco
 
 
 def _unknown_order(place: OrderedCapacity, records: Mapping[str, Any]) -> Finding:
-    return Finding(
-        code="UC7020",
-        problem=f"the ledger does not contain order {quote(place.order)}",
-        allowed=", ".join(sorted(records)) or "the ledger is empty",
-        path=f"{place.cluster}.{place.path}",
-    )
+    allowed = ", ".join(sorted(records)) or "the ledger is empty"
+    (finding,) = unknown_order(place.order, allowed=allowed, path=f"{place.cluster}.{place.path}").findings
+    return finding
 
 
 def _order_findings(place: OrderedCapacity, record: Record) -> Iterator[Finding]:
     path = f"{place.cluster}.{place.path}"
     if order_token(record.order) != record.token:
         problem = f"the terms of order {quote(place.order)} differ from the approved terms"
-        yield Finding(
-            code="UC7025",
-            problem=problem,
-            remedy="The ledger was edited; approve a new order",
-            path=path,
-        )
+        remedy = "The ledger was edited; approve a new order"
+        yield from edited_ledger(problem, remedy=remedy, path=path).findings
         return
     order: Any = record.order
     if isinstance(order, ExtensionOrder):

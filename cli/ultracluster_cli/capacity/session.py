@@ -16,6 +16,7 @@ from ultracluster_runtime.purchasing.ec2_objects import Quote
 from ultracluster_runtime.purchasing.effects import GetCallerAccount, ReadFailed, Steps, perform_all
 from ultracluster_runtime.purchasing.ledger import Ledger
 from ultracluster_runtime.purchasing.orders import Order, Record, order_token
+from ultracluster_runtime.purchasing.pagination import unanswered
 from ultracluster_runtime.purchasing.reconcile import Outcome
 
 __all__ = [
@@ -61,7 +62,7 @@ class Session:
         account = self.driver.perform(GetCallerAccount())
         if isinstance(account, ReadFailed):
             problem = f"the credentials could not be identified: {account.code}: {account.message}"
-            raise FindingsError.of("UC7035", problem)
+            raise unanswered(problem)
         return str(account)
 
 

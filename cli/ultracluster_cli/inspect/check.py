@@ -6,13 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
-from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_checks import check_templates
-from ultracluster_checks.check import CheckReport
+from ultracluster_checks.check import CheckReport, refuse_skip
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_findings, print_json, say
 from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.names import REGION
 from ultracluster_stacks.check import read_templates
 
 __all__ = ["app", "check"]
@@ -64,11 +64,7 @@ def check(
 
 
 def _check_region(region: str | None) -> list[Finding]:
-    if region is None or region in REGIONS:
-        return []
-    return [
-        Finding(code="UC2102", problem=f"got {quote(region)}", allowed=", ".join(REGIONS), path="--region")
-    ]
+    return [] if region is None else REGION.check(region, path="--region")
 
 
 def _skips(arguments: Sequence[str]) -> tuple[dict[str, str], list[Finding]]:
@@ -78,7 +74,7 @@ def _skips(arguments: Sequence[str]) -> tuple[dict[str, str], list[Finding]]:
         code, _, reason = text.partition("=")
         if not reason.strip():
             problem = f"got {quote(text)}"
-            findings.append(Finding(code="UC9509", problem=problem, allowed="CODE=REASON", path="--skip"))
+            findings.append(refuse_skip(problem, "CODE=REASON", path="--skip"))
         skips[code.strip()] = reason.strip()
     return skips, findings
 

@@ -9,8 +9,7 @@ import typer
 
 from ultracluster_cli.output import print_json
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.rule_notes import RuleNote, rule_note
-from ultracluster_rules.rules import RULES
+from ultracluster_rules.registry import RULES, Rule
 
 __all__ = ["app", "rules"]
 
@@ -33,12 +32,12 @@ def rules(
     """
     selected = _selected_codes(codes or [])
     if as_json:
-        print_json({"rules": [_row(code, rule_note(code)) for code in selected or sorted(RULES)]})
+        print_json({"rules": [_row(code, RULES[code]) for code in selected or RULES]})
     elif selected:
-        typer.echo("\n".join(_explanation(code, rule_note(code)) for code in selected))
+        typer.echo("\n".join(_explanation(code, RULES[code]) for code in selected))
     else:
-        for code in sorted(RULES):
-            typer.echo(f"{code}  {RULES[code].severity:7}  {RULES[code].summary}")
+        for code, rule in RULES.items():
+            typer.echo(f"{code}  {rule.severity:7}  {rule.summary}")
 
 
 def _selected_codes(codes: Sequence[str]) -> list[str]:
@@ -61,33 +60,33 @@ def _unknown_code(code_as_typed: str) -> Finding:
     )
 
 
-def _row(code: str, note: RuleNote) -> dict[str, Any]:
+def _row(code: str, rule: Rule) -> dict[str, Any]:
     return {
         "code": code,
-        "severity": RULES[code].severity,
-        "summary": RULES[code].summary,
-        "kind": note.kind,
-        "fails": note.fails.strip(),
-        "passes": note.passes.strip(),
-        "remedy": note.remedy,
-        "source": note.source,
-        "suppressible": note.suppressible,
-        "shown_by": note.shown_by or None,
+        "severity": rule.severity,
+        "summary": rule.summary,
+        "kind": rule.kind,
+        "fails": rule.fails.strip(),
+        "passes": rule.passes.strip(),
+        "remedy": rule.remedy,
+        "source": rule.source,
+        "suppressible": rule.suppressible,
+        "shown_by": rule.shown_by or None,
     }
 
 
-def _explanation(code: str, note: RuleNote) -> str:
+def _explanation(code: str, rule: Rule) -> str:
     parts = [
-        ("Fails", _example(note.fails)),
-        ("Passes", _example(note.passes)),
-        ("Remedy", _paragraph(note.remedy)),
-        ("Source", _paragraph(note.source)),
+        ("Fails", _example(rule.fails)),
+        ("Passes", _example(rule.passes)),
+        ("Remedy", _paragraph(rule.remedy)),
+        ("Source", _paragraph(rule.source)),
     ]
-    if note.suppressible:
+    if rule.suppressible:
         parts.append(
             ("Suppress", _paragraph(f"in a rollout file, with a reason: suppress: {{{code}: REASON}}"))
         )
-    head = "\n".join(textwrap.wrap(f"{code}, {RULES[code].severity}: {RULES[code].summary}", _WIDTH))
+    head = "\n".join(textwrap.wrap(f"{code}, {rule.severity}: {rule.summary}", _WIDTH))
     return "\n".join([head, *(f"\n  {title}:\n{text}" for title, text in parts), ""])
 
 

@@ -10,9 +10,11 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.job_definitions import VARIABLE
 from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.jobs.describe import node_count_of
 from ultracluster_runtime.jobs.queues import Client, region_from_arn
+from ultracluster_runtime.jobs.submission import refuse_option
 
 __all__ = ["aws_errors_as_findings", "job_row", "open_region", "read_duration", "read_variables"]
 
@@ -84,7 +86,7 @@ def read_duration(option: str, text: str) -> timedelta:
     match = _DURATION.fullmatch(text)
     if match is None:
         allowed = "a number with s, m, h or d, such as 90m"
-        raise FindingsError.of("UC6204", f"got {quote(text)}", allowed=allowed, path=option)
+        raise FindingsError([refuse_option(option, quote(text), allowed=allowed)])
     return timedelta(seconds=int(match[1]) * _UNITS[match[2]])
 
 
@@ -101,7 +103,9 @@ def read_variables(assignments: list[str]) -> dict[str, str]:
         if not equals or name in variables:
             # Omit the value, which may be a secret.
             problem = f"duplicate {quote(name)}" if equals else f"got {quote(name)} without a value"
-            findings.append(Finding(code="UC6109", problem=problem, allowed="NAME=VALUE, once", path="--env"))
+            findings.append(
+                Finding(code=VARIABLE.code, problem=problem, allowed="NAME=VALUE, once", path="--env")
+            )
         variables[name] = value
     if findings:
         raise FindingsError(findings)

@@ -36,6 +36,7 @@ from ultracluster_cli.rollout.history import (
 from ultracluster_cli.rollout.planning import plan_forward, plan_rollback, rollout_digest, stacks_of
 from ultracluster_cli.rollout.step_runner import Steps
 from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_runtime.preflight.check import REGION_IS_ENABLED
 from ultracluster_runtime.rollout.drive import drive
 from ultracluster_runtime.rollout.journal import FileJournal, open_journal
 from ultracluster_runtime.rollout.machine import Decision, Entry, Kind
@@ -45,7 +46,7 @@ from ultracluster_stacks.plan import compare
 
 __all__ = ["RolloutRequest", "roll_out"]
 
-_NOT_LOCALLY = ("UC9404",)  # moto reports opt-in Regions as disabled, but deploys to them
+_NOT_LOCALLY = (REGION_IS_ENABLED,)  # moto reports opt-in Regions as disabled, but deploys to them
 _QUALIFIER = "hnb659fds"  # default bootstrap qualifier of the CDK CLI
 _POLL_SECONDS = 15.0
 _POLL_SECONDS_LOCAL = 0.5

@@ -9,18 +9,16 @@ from aws_cdk import aws_lambda as lambda_
 __all__ = ["function_code"]
 
 # The packages are installed side by side with many others. The asset contains the facts and the parts of the runtime that run in
-# functions, without the texts of rules, which only people read.
+# functions, without rules.
 _EXCLUDE = [
     "/*",
     "!/ultracluster_catalog/",
-    "!/ultracluster_rules/",
     "!/ultracluster_runtime/",
-    "/ultracluster_runtime/*/",
+    "/ultracluster_runtime/*",
+    "!/ultracluster_runtime/__init__.py",
     "!/ultracluster_runtime/functions/",
     "!/ultracluster_runtime/lifecycle/",
     "!/ultracluster_runtime/watch/",
-    "rules.py",
-    "rule_notes/",
     "__pycache__/",
 ]
 

@@ -4,7 +4,6 @@ Nothing here buys or reserves capacity. A template contains the ID of an earlier
 because retries of a deployment could repeat a purchase inside it.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,8 +14,8 @@ from aws_cdk import aws_ec2 as ec2
 
 from ultracluster.capacity.capacity_source import CapacitySource
 from ultracluster.capacity.unreserved_capacity import OnDemandCapacity, SpotCapacity
-from ultracluster_catalog.names.identifiers import RESERVATION_ID, RESOURCE_GROUP_ARN
-from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.capacity import RESERVATION, RESOURCE_GROUP, check_window
+from ultracluster_rules.findings import Finding
 
 __all__ = [
     "RESERVATION_TAG",
@@ -28,8 +27,6 @@ __all__ = [
 
 RESERVATION_TAG: Final = "ultracluster:capacity-reservation"
 """Tag of nodes with the ID of their reservation, for permissions limited to these nodes."""
-
-_OFFERING_ID = re.compile(r"cb[r]?-")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -123,17 +120,7 @@ class ReservationGroup(CapacitySource):
 
     def _problems(self) -> list[Finding]:
         arn = self.resource_group_arn
-        if re.fullmatch(RESOURCE_GROUP_ARN, arn) or Token.is_unresolved(arn):
-            return []
-        return [
-            Finding(
-                code="UC4124",
-                problem=f"got {quote(arn)}",
-                allowed="an ARN such as arn:aws:resource-groups:us-east-2:123456789012:group/training",
-                remedy="`aws resource-groups list-groups` shows the ARNs",
-                path="resource_group_arn",
-            )
-        ]
+        return [] if Token.is_unresolved(arn) else RESOURCE_GROUP.check(arn, path="resource_group_arn")
 
     @classmethod
     def from_resource_group_arn(
@@ -197,15 +184,7 @@ class CapacityBlock(_Reservation):
 
     def _problems(self) -> list[Finding]:
         findings = _reservation_id_problems(self.reservation_id)
-        if self.start is not None and self.end is not None and self.end <= self.start:
-            findings.append(
-                Finding(
-                    code="UC4112",
-                    problem=f"the block ends {self.end.isoformat()}, before its start {self.start.isoformat()}",
-                    remedy="Take both from `ultracluster capacity status`",
-                    path="end",
-                )
-            )
+        findings += [finding.at("end") for finding in check_window(self.start, self.end)]
         return findings
 
     @classmethod
@@ -253,16 +232,6 @@ Capacity = CapacityBlock | CapacityReservation | ReservationGroup | OnDemandCapa
 
 
 def _reservation_id_problems(reservation_id: str) -> list[Finding]:
-    if re.fullmatch(RESERVATION_ID, reservation_id) or Token.is_unresolved(reservation_id):
+    if Token.is_unresolved(reservation_id):
         return []
-    offering = _OFFERING_ID.match(reservation_id) is not None
-    return [
-        Finding(
-            code="UC4109",
-            problem=f"got {quote(reservation_id)}"
-            + (", which is an offering (a quote) or a block, not a reservation" if offering else ""),
-            allowed="cr- and 17 hexadecimal digits in lower case",
-            remedy="`ultracluster capacity status` prints the reservation id of a purchase",
-            path="reservation_id",
-        )
-    ]
+    return RESERVATION.check(reservation_id, path="reservation_id")

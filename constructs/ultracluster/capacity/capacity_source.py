@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from aws_cdk import Token
 from aws_cdk import aws_ec2 as ec2
 
-from ultracluster_catalog.limits.queues import MOST_NODES
 from ultracluster_catalog.names.identifiers import SOURCE_NAME
+from ultracluster_rules.capacity import MAX_NODES
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.numbers import reject_unsafe_numbers
 
@@ -67,13 +67,6 @@ def _common_problems(source: CapacitySource) -> list[Finding]:
             )
         )
     max_nodes = source.max_nodes
-    if max_nodes is not None and not Token.is_unresolved(max_nodes) and not 1 <= max_nodes <= MOST_NODES:
-        findings.append(
-            Finding(
-                code="UC4101",
-                problem=f"got {quote(max_nodes)}",
-                allowed=f"1 to {MOST_NODES}",
-                path="max_nodes",
-            )
-        )
+    if max_nodes is not None and not Token.is_unresolved(max_nodes):
+        findings += MAX_NODES.check(max_nodes, path="max_nodes")
     return findings

@@ -1,12 +1,13 @@
 """The capacity sources of one cluster, as a list, and construct IDs derived from them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from aws_cdk import Token
 
 from ultracluster.capacity.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
-from ultracluster_catalog.limits.queues import MOST_ENVIRONMENTS
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.capacity import check_source_names, check_targets
+from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.queues import check_blocks_used, check_environment_count, check_source_exists
 
 __all__ = ["check_main_queue", "check_names", "named", "sources_of", "used_by_queue"]
 
@@ -22,23 +23,9 @@ def sources_of(capacity: Capacity | Sequence[Capacity] | None) -> tuple[Capacity
     """
     if not isinstance(capacity, Sequence):
         return (capacity,)
-    findings = []
-    if not capacity:
-        findings.append(
-            Finding(code="UC4120", problem="got no source", allowed="at least 1", path="capacity")
-        )
+    findings = [] if capacity else check_environment_count(0, path="capacity")
     findings += check_names([each.name for each in capacity], path="capacity")
-    ids = [target for each in capacity if (target := _reservation(each))]
-    findings += [
-        Finding(
-            code="UC4127",
-            problem=f"{quote(target)} is given for {ids.count(target)} sources",
-            remedy="Give it once: each source launches its most nodes into it",
-            path="capacity",
-        )
-        for target in dict.fromkeys(ids)
-        if ids.count(target) > 1
-    ]
+    findings += [finding.at("capacity") for _, finding in check_targets(list(map(_reservation, capacity)))]
     if findings:
         raise FindingsError(findings)
     return tuple(capacity)
@@ -59,21 +46,8 @@ def used_by_queue(
     """
     named_sources = {each.name if each else None: each for each in sources}
     names = list(named_sources if wanted is None else dict.fromkeys(wanted))
-    findings = [
-        Finding(code="UC6312", problem=f"got {quote(each)}", allowed=_listed(named_sources), path=path)
-        for each in names
-        if each not in named_sources
-    ]
-    if not 1 <= len(names) <= MOST_ENVIRONMENTS:
-        findings.append(
-            Finding(
-                code="UC4120",
-                problem=f"got {len(names)} sources for one queue",
-                allowed=f"1 to {MOST_ENVIRONMENTS}",
-                remedy="Name those that this queue uses, and give the others a queue of their own",
-                path=path,
-            )
-        )
+    findings = [finding for each in names for finding in check_source_exists(each, named_sources, path=path)]
+    findings += check_environment_count(len(names), path=path)
     if findings:
         raise FindingsError(findings)
     return tuple(named_sources[each] for each in names)
@@ -91,21 +65,14 @@ def check_main_queue(sources: Sequence[Capacity | None], wanted: Sequence[str | 
     """
     used = used_by_queue(sources, wanted, path="queue_sources")
     findings = [
-        Finding(
-            code="UC6314",
-            problem=f"the own queue of the cluster leaves out the Capacity Block {quote(each.reservation_id)}",
-            remedy="Name it in queue_sources too: it is opened and closed with that queue",
-            path="queue_sources",
+        finding.at("queue_sources")
+        for finding in check_blocks_used(
+            [each.reservation_id for each in sources if isinstance(each, CapacityBlock)],
+            [each.reservation_id for each in used if isinstance(each, CapacityBlock)],
         )
-        for each in sources
-        if isinstance(each, CapacityBlock) and each not in used
     ]
     if findings:
         raise FindingsError(findings)
-
-
-def _listed(names: Iterable[str | None]) -> str:
-    return ", ".join("None, the source without a name" if each is None else quote(each) for each in names)
 
 
 def check_names(names: Sequence[str | None], *, path: str) -> list[Finding]:
@@ -115,16 +82,7 @@ def check_names(names: Sequence[str | None], *, path: str) -> list[Finding]:
         names: Names; None is a source without one.
         path: Path of the argument, for findings.
     """
-    return [
-        Finding(
-            code="UC4121",
-            problem=f"two sources are called {quote(name)}" if name else "two sources have no name",
-            remedy="Give each source a name of its own; the one that was there first can stay without",
-            path=path,
-        )
-        for name in dict.fromkeys(names)
-        if names.count(name) > 1
-    ]
+    return [finding.at(path) for _, finding in check_source_names(names)]
 
 
 def named(construct_id: str, source: Capacity | None) -> str:

@@ -6,11 +6,10 @@ from typing import Literal
 from aws_cdk import Token
 
 from ultracluster.capacity.capacity_source import CapacitySource
-from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.capacity import MAX_PRICE_PERCENT
+from ultracluster_rules.findings import Finding
 
 __all__ = ["OnDemandCapacity", "SpotCapacity"]
-
-_MOST_PERCENT = 100
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -47,13 +46,6 @@ class SpotCapacity(CapacitySource):
 
     def _problems(self) -> list[Finding]:
         percent = self.max_price_percent
-        if percent is None or Token.is_unresolved(percent) or 1 <= percent <= _MOST_PERCENT:
+        if percent is None or Token.is_unresolved(percent):
             return []
-        return [
-            Finding(
-                code="UC4125",
-                problem=f"got {quote(percent)} percent",
-                allowed=f"1 to {_MOST_PERCENT}",
-                path="max_price_percent",
-            )
-        ]
+        return MAX_PRICE_PERCENT.check(percent, path="max_price_percent")

@@ -1,13 +1,11 @@
 """IAM path of the roles of a deployment."""
 
-import re
-
 import aws_cdk as cdk
 import jsii
 from constructs import IConstruct
 
-from ultracluster_catalog.names.identifiers import IAM_PATH
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.names import ROLE_PATH
 
 __all__ = ["RolePath"]
 
@@ -36,17 +34,8 @@ class RolePath:
         Raises:
             FindingsError: If it is not a valid IAM path (UC2261).
         """
-        if not re.fullmatch(IAM_PATH, path):
-            raise FindingsError(
-                [
-                    Finding(
-                        code="UC2261",
-                        problem=f"got {quote(path)}",
-                        allowed="a path that begins and ends with a slash, such as /training/",
-                        path="path",
-                    )
-                ]
-            )
+        if findings := ROLE_PATH.check(path, path="path"):
+            raise FindingsError(findings)
         self._path = path
 
     def visit(self, node: IConstruct) -> None:

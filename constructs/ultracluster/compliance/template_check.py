@@ -10,7 +10,7 @@ import jsii
 
 from ultracluster_checks import Source, check_templates
 from ultracluster_checks.problem import Problem
-from ultracluster_checks.table import CODES
+from ultracluster_checks.table import template_codes
 from ultracluster_rules.findings import Finding
 
 __all__ = ["TemplateCheck"]
@@ -50,7 +50,7 @@ class TemplateCheck:
     @property
     def rule_ids(self) -> list[str]:
         """Codes of the rules."""
-        return sorted(CODES - self._skip.keys())
+        return sorted(template_codes() - self._skip.keys())
 
     def validate(self, context: cdk.IPolicyValidationContext) -> cdk.PolicyValidationPluginReport:
         """Validate the templates of an app.

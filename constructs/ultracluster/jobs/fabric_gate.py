@@ -9,7 +9,8 @@ from constructs import Construct
 from ultracluster.jobs.job_options import GateOptions, reject_unknown_options
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.scheduling.training_queue import TrainingQueue
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.job_definitions import check_fabric, check_gate_bound
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["FabricGate"]
@@ -86,20 +87,9 @@ class FabricGate(MultiNodeJob):
 
 
 def _check(queue: TrainingQueue, *, min_bandwidth: float | None, max_latency: float | None) -> list[Finding]:
-    findings = []
-    if not queue.nodes.efa_devices:
-        findings.append(
-            Finding(
-                code="UC6150",
-                problem=f"{queue.nodes.instance_type.name} has no EFA, so there is no fabric to test",
-                remedy="Leave the gate out, or choose a type with EFA, such as trn1.32xlarge or trn2.48xlarge",
-                path="queue",
-            )
-        )
-    bounds = {"min_bandwidth": min_bandwidth, "max_latency": max_latency}
-    findings += [
-        Finding(code="UC6151", problem=f"got {quote(bound)}", allowed="more than 0", path=name)
-        for name, bound in bounds.items()
-        if bound is not None and bound <= 0
+    fabric = check_fabric(queue.nodes.instance_type.name, has_efa=bool(queue.nodes.efa_devices))
+    return [
+        *(finding.at("queue") for finding in fabric),
+        *check_gate_bound(min_bandwidth, path="min_bandwidth"),
+        *check_gate_bound(max_latency, path="max_latency"),
     ]
-    return findings

@@ -6,21 +6,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from aws_cdk import Stack
 from constructs import Construct
 
-from ultracluster.jobs.job_environment import check_environment
-from ultracluster.jobs.launcher import check_launcher
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
-from ultracluster_catalog.names.submission_tags import MOST_ARRAY_JOBS, MOST_DEPENDENCIES
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
+from ultracluster_rules.buckets import refuse_unmounted_cache
 from ultracluster_rules.credentials import credential_kind, names_credential
 from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.job_definitions import (
+    ARRAY_SIZE,
+    ATTEMPTS,
+    check_dependencies,
+    check_dependency,
+    check_launcher,
+    check_variables,
+)
 from ultracluster_rules.jobs import check_neuron_settings
 
 __all__ = ["check_array_size", "check_job"]
-
-_MOST_ATTEMPTS = 10
-_MOST_TAG_CHARACTERS = 256
 
 # Dynamic references that CloudFormation replaces with a secret; the third kind, ssm, reads plain parameters.
 _READS_SECRET = re.compile(r"\{\{resolve:(?:secretsmanager|ssm-secure):")
@@ -52,45 +55,23 @@ def check_job(
         compile_cache: Compile cache of the job; None for none.
     """
     findings = check_launcher(launcher, processes_per_node, command)
-    findings += check_environment(environment)
+    findings += check_variables(environment, path="environment.")
     findings += _check_credentials(queue, environment, command)
     if neuron is not None:
         findings += check_neuron_settings(neuron, queue.nodes.instance_type, environment)
-    if not 1 <= attempts <= _MOST_ATTEMPTS:
-        findings.append(
-            Finding(
-                code="UC6104",
-                problem=f"got {quote(attempts)}",
-                allowed=f"1 to {_MOST_ATTEMPTS}",
-                path="attempts",
-            )
-        )
+    findings += ATTEMPTS.check(attempts, path="attempts")
     if (
         isinstance(compile_cache, PosixCompileCache)
         and compile_cache.file_system is not queue.nodes.file_system
     ):
-        findings.append(
-            Finding(
-                code="UC6016",
-                problem=f"the nodes do not mount the file system of {compile_cache.path}",
-                remedy="Give the nodes the file system of the cache",
-                path="compile_cache",
-            )
-        )
+        findings.append(refuse_unmounted_cache(compile_cache.path))
     names = [job.node.id for job in depends_on]
-    # The names are stored in a tag of the job definition.
-    characters = len(" ".join(names))
-    if len(names) > MOST_DEPENDENCIES or len(set(names)) < len(names) or characters > _MOST_TAG_CHARACTERS:
-        findings.append(
-            Finding(
-                code="UC6113",
-                problem=f"got {len(names)} jobs with {len(set(names))} different names of {characters} characters in all",
-                allowed=f"up to {MOST_DEPENDENCIES} jobs, each with a name of its own, and {_MOST_TAG_CHARACTERS} "
-                "characters",
-                path="depends_on",
-            )
-        )
-    return findings
+    findings += check_dependencies(names, path="depends_on")
+    return findings + [
+        finding.at("depends_on")
+        for index, name in enumerate(names)
+        for finding in check_dependency(name, earlier=names[:index], known=None)
+    ]
 
 
 def _check_credentials(
@@ -135,7 +116,4 @@ def check_array_size(array_size: int | None) -> list[Finding]:
     Args:
         array_size: Number of jobs in the array. None for no array.
     """
-    if array_size is None or 1 < array_size <= MOST_ARRAY_JOBS:
-        return []
-    allowed = f"2 to {MOST_ARRAY_JOBS:,}, or none"
-    return [Finding(code="UC6111", problem=f"got {quote(array_size)}", allowed=allowed, path="array_size")]
+    return [] if array_size is None else ARRAY_SIZE.check(array_size, path="array_size")

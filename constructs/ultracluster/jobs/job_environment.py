@@ -5,42 +5,11 @@ from collections.abc import Mapping
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.peak_flops import node_peak_tflops
 from ultracluster_catalog.neuron.compiler_flags import merge_compiler_flags
-from ultracluster_catalog.neuron.neuron import CACHE_URL_FLAG, XLA_CACHE_VARIABLE, XLA_COMPILER_FLAGS_VARIABLE
+from ultracluster_catalog.neuron.neuron import XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
-from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.job_definitions import DEVICES_VARIABLE, PROCESSES_VARIABLE
 
-__all__ = ["check_environment", "job_environment"]
-
-_PROCESSES = "UC_PROCESSES_PER_NODE"
-_DEVICES = "UC_DEVICES_PER_NODE"
-
-
-def check_environment(environment: Mapping[str, str]) -> list[Finding]:
-    """Check for variables that would break a job.
-
-    Args:
-        environment: Variables that the user sets.
-    """
-    findings = [
-        Finding(
-            code="UC6109",
-            problem=f"got {quote(name)}; AWS Batch and this job set it themselves",
-            remedy="Leave it out",
-            path=f"environment.{name}",
-        )
-        for name in environment
-        if name.startswith("AWS_BATCH") or name in {_DEVICES, _PROCESSES}
-    ]
-    if CACHE_URL_FLAG in environment.get(XLA_COMPILER_FLAGS_VARIABLE, ""):
-        findings.append(
-            Finding(
-                code="UC6010",
-                problem=f"got {CACHE_URL_FLAG}, which wins over the compile cache's {XLA_CACHE_VARIABLE}",
-                remedy="Leave it out; the compile cache gives the address",
-                path=f"environment.{XLA_COMPILER_FLAGS_VARIABLE}",
-            )
-        )
-    return findings
+__all__ = ["job_environment"]
 
 
 def job_environment(
@@ -76,8 +45,8 @@ def job_environment(
         **_peak(machine),
         "FI_PROVIDER": "efa",
         "FI_EFA_USE_DEVICE_RDMA": "1",
-        _PROCESSES: str(processes),
-        **({} if devices is None else {_DEVICES: str(devices)}),
+        PROCESSES_VARIABLE: str(processes),
+        **({} if devices is None else {DEVICES_VARIABLE: str(devices)}),
         **cache,
         **(neuron.variables() if neuron else {}),
         **overrides,

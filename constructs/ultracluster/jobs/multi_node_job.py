@@ -11,7 +11,8 @@ from ultracluster.jobs.launcher import launch_command
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
-from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.findings import Finding
+from ultracluster_rules.job_definitions import check_nodes_can_talk, check_nodes_fit, check_spot
 from ultracluster_rules.machines import check_job_ultraservers
 from ultracluster_rules.network import check_task_interface
 from ultracluster_rules.numbers import rejects_unsafe_numbers
@@ -100,33 +101,10 @@ class MultiNodeJob(Job):
 
 
 def _check_nodes(queue: TrainingQueue, nodes: int, *, without_efa: bool) -> list[Finding]:
-    findings = []
-    if queue.has_spot:
-        findings.append(
-            Finding(
-                code="UC6308",
-                problem="the queue has Spot nodes, on which AWS Batch runs no multi-node jobs: one that comes to them "
-                "waits forever and blocks all others",
-                remedy="Use a queue without Spot nodes; they can have another queue",
-                path="queue",
-            )
-        )
-    if not 1 <= nodes <= queue.max_nodes:
-        findings.append(
-            Finding(
-                code="UC6101",
-                problem=f"got {quote(nodes)} nodes for a queue of {queue.max_nodes}; the job would wait forever",
-                allowed=f"1 to {queue.max_nodes}",
-                path="node_count",
-            )
-        )
-    if nodes > 1 and not queue.nodes.efa_devices and not without_efa:
-        findings.append(
-            Finding(
-                code="UC6102",
-                problem=f"{queue.nodes.instance_type.name} has no EFA, which nodes of a job need to communicate",
-                remedy="Choose a type with EFA, such as trn1.32xlarge or trn2.48xlarge, or one node; or set without_efa=True",
-                path="node_count",
-            )
-        )
-    return findings
+    machine = queue.nodes.instance_type.name
+    has_efa = without_efa or bool(queue.nodes.efa_devices)
+    return [
+        *check_spot(spot=queue.has_spot, path="queue"),
+        *check_nodes_fit(nodes, queue.max_nodes, path="node_count"),
+        *check_nodes_can_talk(nodes, machine, has_efa=has_efa, path="node_count"),
+    ]

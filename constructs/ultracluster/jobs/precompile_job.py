@@ -24,6 +24,12 @@ from ultracluster_catalog.neuron.neuron import (
 )
 from ultracluster_catalog.neuron.neuron_settings import compile_target
 from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.job_definitions import (
+    check_compile_type,
+    check_phase,
+    refuse_default_compile_type,
+    warn_of_other_graphs,
+)
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
@@ -113,8 +119,11 @@ class PrecompileJob(Job):
             compile_cache=compile_cache,
             default_environment=variables,
             findings=[
-                *_check_method(method, phase),
-                *(_check_chips(machine.name, target.name) if cross_compiles and phase != "compile" else []),
+                *(finding.at("phase") for finding in check_phase(method, phase)),
+                *(
+                    finding.at("for_instance_type")
+                    for finding in check_compile_type(machine, target, phase=phase)
+                ),
             ],
             **options,
         )
@@ -143,15 +152,9 @@ class PrecompileJob(Job):
             differences.append(
                 f"it has {self.workers} workers, not {dependent.workers}: graphs with collectives over all differ"
             )
-        if not differences:
-            return []
         return [
-            Finding(
-                code="UC6115",
-                problem=f"{self.node.id} compiles graphs that {dependent.node.id} cannot use: {'; '.join(differences)}",
-                remedy="Use the same settings for both, or see PrecompileJob for graphs of many workers",
-                path="depends_on",
-            )
+            finding.at("depends_on")
+            for finding in warn_of_other_graphs(self.node.id, dependent.node.id, differences)
         ]
 
 
@@ -200,17 +203,7 @@ def _compile_machine(cluster: NodeGroup, instance_type: str | InstanceType | Non
     )
     if candidates:
         return candidates[0]
-    raise FindingsError(
-        [
-            Finding(
-                code="UC6116",
-                problem=f"no smaller type with the chips of {machine.name} is known to be offered in the zone",
-                remedy="Set instance_type; or queue=cluster.queue, which compiles on a node of the cluster; or a "
-                'node of another family with phase="compile"',
-                path="instance_type",
-            )
-        ]
-    )
+    raise FindingsError([refuse_default_compile_type(machine.name, "the zone")])
 
 
 def _command(command: Sequence[str], launcher: Launcher, *, method: str, phase: str) -> list[str]:
@@ -218,21 +211,3 @@ def _command(command: Sequence[str], launcher: Launcher, *, method: str, phase: 
         return launch_command(command, launcher)
     options = [] if phase == "all" else ["--command", phase]
     return ["neuron_parallel_compile", *options, *launch_command(command, launcher)]
-
-
-def _check_method(method: str, phase: str) -> list[Finding]:
-    if method == "neuron-parallel-compile" or phase == "all":
-        return []
-    problem = "first-steps compiles graphs as it collects them"
-    return [Finding(code="UC6112", problem=problem, remedy='Leave it out, or set it to "all"', path="phase")]
-
-
-def _check_chips(instance_type: str, target: str) -> list[Finding]:
-    return [
-        Finding(
-            code="UC6114",
-            problem=f"the graphs are for {target}, which {instance_type} cannot run",
-            remedy='Choose a queue with the same family of chips, or phase="compile" for graphs collected before',
-            path="for_instance_type",
-        )
-    ]

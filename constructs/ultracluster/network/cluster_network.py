@@ -14,9 +14,14 @@ from ultracluster.network.subnet_cidr import public_subnet_cidr, subnet_cidr
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface, NicLayout
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES, NODE_SERVICES
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.machines import get_instance_type
-from ultracluster_rules.network import check_available_addresses, cluster_addresses, network_interfaces
+from ultracluster_rules.network import (
+    check_available_addresses,
+    cluster_addresses,
+    network_interfaces,
+    warn_of_unknown_efa_rules,
+)
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["ClusterNetwork"]
@@ -302,11 +307,5 @@ class _ExistingNetwork(ClusterNetwork):
         if efa_rules:
             add_efa_rules(self, security_group_id=security_group.security_group_id)
             return
-        finding = Finding(
-            code="UC3106",
-            problem="the rules of the imported security group are unknown; unless it allows all traffic from and to "
-            "itself, EFA fails, and jobs hang or fall back to TCP",
-            remedy="Make sure that it has both rules, or set add_efa_rules=True",
-            path="security_group",
-        )
+        finding = warn_of_unknown_efa_rules("the imported security group").at("security_group")
         Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))

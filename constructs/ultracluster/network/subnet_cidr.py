@@ -2,8 +2,13 @@
 
 import ipaddress
 
-from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.network import smallest_subnet_prefix
+from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.network import (
+    check_cidr,
+    check_nat_gateway_room,
+    check_subnet_size,
+    smallest_subnet_prefix,
+)
 
 __all__ = ["public_subnet_cidr", "subnet_cidr"]
 
@@ -39,47 +44,17 @@ def subnet_cidr(cidr: str, needed: int, prefix: int | None, *, nat_gateway: bool
     Raises:
         FindingsError: If the CIDR is not a network address (UC3103), or the subnets do not fit (UC3105).
     """
-    try:
-        network = ipaddress.IPv4Network(cidr)
-    except ValueError:
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC3103",
-                    problem=f"got {quote(cidr)}",
-                    allowed="a network address with a prefix of /16 to /28 and no host bits, such as 10.0.0.0/16",
-                    path="cidr",
-                )
-            ]
-        ) from None
+    if findings := check_cidr(cidr, path="cidr"):
+        raise FindingsError(findings)
+    network = ipaddress.IPv4Network(cidr)
     chosen = prefix
     if chosen is None:
         # With a public subnet, the largest possible subnet is half of the VPC.
         largest = network.prefixlen + nat_gateway
         chosen = max(largest, min(_LARGEST_DEFAULT_PREFIX, smallest_subnet_prefix(needed)))
-    size = 2 ** (32 - chosen)
-    if chosen < network.prefixlen or size < needed:
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC3105",
-                    problem=f"the nodes, their tasks, the endpoints and the file system need {needed} addresses, "
-                    f"but the subnet would be a /{chosen} with {size} in {network}",
-                    remedy="Give a larger cidr, fewer nodes, or the batch layout, which takes one address a node",
-                    path="cidr",
-                )
-            ]
-        )
-    subnet = next(network.subnets(new_prefix=chosen))
-    if nat_gateway and subnet.overlaps(_public_subnet(network)):
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC3105",
-                    problem=f"the nodes' subnet {subnet} leaves no /{_PUBLIC_PREFIX} of {network} for the NAT gateway",
-                    remedy="Give a larger cidr, or a smaller subnet",
-                    path="subnet_prefix",
-                )
-            ]
-        )
-    return str(subnet)
+    findings = [finding.at("cidr") for finding in check_subnet_size(network, chosen, needed=needed)]
+    if nat_gateway and not findings:
+        findings = [finding.at("subnet_prefix") for finding in check_nat_gateway_room(network, chosen)]
+    if findings:
+        raise FindingsError(findings)
+    return str(next(network.subnets(new_prefix=chosen)))

@@ -1,14 +1,13 @@
 """Checks between network, image, capacity and placement of a group of nodes."""
 
-import re
-
 from aws_cdk import Token
 
 from ultracluster.capacity.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.nodes.cluster_placement import ClusterPlacement
-from ultracluster_catalog.names.identifiers import IMAGE_ID
+from ultracluster_rules.capacity import check_block_placement
 from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.images import AMI
 
 __all__ = ["check_nodes"]
 
@@ -38,15 +37,8 @@ def check_nodes(
         Findings UC4020, UC4023, UC4110, UC4021 and UC2252; values that are unknown until deployment pass.
     """
     findings = []
-    if isinstance(capacity, CapacityBlock) and placement is not None:
-        findings.append(
-            Finding(
-                code="UC4020",
-                problem="got a Capacity Block and a placement group; EC2 does not support them together",
-                remedy="Leave placement out; a block's nodes are close together already",
-                path="placement",
-            )
-        )
+    block = check_block_placement(block=isinstance(capacity, CapacityBlock), placed=placement is not None)
+    findings += [finding.at("placement") for finding in block]
     group = None
     if isinstance(capacity, (CapacityReservation, ReservationGroup)):
         group = capacity.placement_group_name
@@ -60,16 +52,8 @@ def check_nodes(
                 path="placement",
             )
         )
-    if not (re.fullmatch(IMAGE_ID, image_id) or Token.is_unresolved(image_id)):
-        findings.append(
-            Finding(
-                code="UC4110",
-                problem=f"got {quote(image_id)}",
-                allowed="ami- and 8 or 17 hexadecimal digits",
-                remedy="Pin the AMI by its id",
-                path="image_id",
-            )
-        )
+    if not Token.is_unresolved(image_id):
+        findings += AMI.check(image_id, path="image_id")
     minimum, maximum = _ROOT_VOLUME_GIB
     if not (minimum <= root_volume_gib <= maximum or Token.is_unresolved(root_volume_gib)):
         findings.append(

@@ -6,10 +6,9 @@ from dataclasses import dataclass, field
 from aws_cdk import Duration
 from aws_cdk import aws_batch as batch
 
-from ultracluster_catalog.limits.queues import MOST_RESERVED_PERCENT, SHARE_DECAY_SECONDS
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.numbers import reject_unsafe_numbers
-from ultracluster_rules.queues import check_shares
+from ultracluster_rules.queues import RESERVED_PERCENT, check_share_decay, check_shares
 
 __all__ = ["FairShare"]
 
@@ -39,26 +38,11 @@ class FairShare:
     def __post_init__(self) -> None:
         reject_unsafe_numbers(self)
         findings = check_shares(self.parts, path="parts")
-        percent = self.compute_reservation_percent
-        if not 0 <= percent <= MOST_RESERVED_PERCENT:
-            findings.append(
-                Finding(
-                    code="UC6304",
-                    problem=f"got {quote(percent)} percent",
-                    allowed=f"0 to {MOST_RESERVED_PERCENT}",
-                    path="compute_reservation_percent",
-                )
-            )
-        minimum, maximum = SHARE_DECAY_SECONDS
-        if not minimum <= self.decay.to_seconds() <= maximum:
-            findings.append(
-                Finding(
-                    code="UC6313",
-                    problem=f"got {self.decay.to_human_string()}",
-                    allowed="10 minutes to 7 days",
-                    path="decay",
-                )
-            )
+        findings += RESERVED_PERCENT.check(
+            self.compute_reservation_percent, path="compute_reservation_percent"
+        )
+        decay = self.decay
+        findings += check_share_decay(decay.to_seconds(), shown=decay.to_human_string(), path="decay")
         if findings:
             raise FindingsError(findings)
 

@@ -14,9 +14,10 @@ from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.scheduling.compute_environment import ComputeEnvironment, define_compute_environment
 from ultracluster.scheduling.fair_share import FairShare
 from ultracluster.scheduling.wait_limits import WaitLimits
-from ultracluster_catalog.limits.queues import MOST_ENVIRONMENTS, MOST_NODES, MOST_PRIORITY
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.capacity import check_max_nodes
+from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_rules.queues import PRIORITY, check_environment_count
 
 __all__ = ["TrainingQueue"]
 
@@ -210,15 +211,7 @@ def _check(
         *_check_environments(groups, all_nodes),
         *(wait_limits.check([group.capacity for group in all_nodes]) if wait_limits else ()),
     ]
-    if not 0 <= priority <= MOST_PRIORITY:
-        findings.append(
-            Finding(
-                code="UC6305",
-                problem=f"got {quote(priority)}",
-                allowed=f"0 to {MOST_PRIORITY:,}",
-                path="priority",
-            )
-        )
+    findings += PRIORITY.check(priority, path="priority")
     if findings:
         raise FindingsError(findings)
 
@@ -226,29 +219,12 @@ def _check(
 def _check_nodes(groups: Sequence[NodeGroup], max_nodes: int | None) -> list[Finding]:
     limits = [max_nodes] if max_nodes is not None else [_most_nodes(group, None) for group in groups]
     return [
-        Finding(
-            code="UC4101",
-            problem=f"got {quote(limit)}" if limit else "the maximum number of nodes is not set",
-            allowed=f"1 to {MOST_NODES}",
-            path="max_nodes",
-        )
-        for limit in dict.fromkeys(limits)
-        if not 1 <= limit <= MOST_NODES
+        finding for limit in dict.fromkeys(limits) for finding in check_max_nodes(limit, path="max_nodes")
     ]
 
 
 def _check_environments(groups: Sequence[NodeGroup], all_nodes: Sequence[NodeGroup]) -> list[Finding]:
-    findings = []
-    if not 1 <= len(all_nodes) <= MOST_ENVIRONMENTS:
-        findings.append(
-            Finding(
-                code="UC4120",
-                problem=f"got {len(all_nodes)} compute environments",
-                allowed=f"1 to {MOST_ENVIRONMENTS}",
-                remedy="Use another queue for the other sources",
-                path="nodes",
-            )
-        )
+    findings = check_environment_count(len(all_nodes), path="nodes")
     names = [group.capacity.name if group.capacity else None for group in groups]
     findings += check_names(names, path="nodes")
     kinds = {(group.instance_type.name, group.efa_devices, group.file_system) for group in all_nodes}

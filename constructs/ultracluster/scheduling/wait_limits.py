@@ -7,9 +7,9 @@ from aws_cdk import Duration
 from aws_cdk import aws_batch as batch
 
 from ultracluster.capacity.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
-from ultracluster_catalog.limits.queues import WAIT_LIMIT_REASONS, WAIT_LIMIT_SECONDS
+from ultracluster_catalog.limits.queues import WAIT_LIMIT_REASONS
 from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_rules.queues import check_wait_limits
+from ultracluster_rules.queues import check_wait_limit, check_wait_limits
 
 __all__ = ["WaitLimits"]
 
@@ -32,16 +32,10 @@ class WaitLimits:
     exceeds_nodes: Duration | None = None
 
     def __post_init__(self) -> None:
-        minimum, maximum = WAIT_LIMIT_SECONDS
         findings = [
-            Finding(
-                code="UC6306",
-                problem=f"got {limit.to_human_string()}",
-                allowed="10 minutes to 24 hours",
-                path=name,
-            )
+            finding
             for name, limit in self._limits()
-            if not minimum <= limit.to_seconds() <= maximum
+            for finding in check_wait_limit(limit.to_seconds(), shown=limit.to_human_string(), path=name)
         ]
         if findings:
             raise FindingsError(findings)

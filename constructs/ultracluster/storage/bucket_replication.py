@@ -7,6 +7,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from ultracluster_rules import buckets
 from ultracluster_rules.findings import Finding, FindingsError, quote
 
 __all__ = ["allow_replication", "check_destinations", "replication_role", "replication_rules"]
@@ -21,16 +22,16 @@ def check_destinations(destinations: Sequence[s3.IBucket]) -> None:
     Raises:
         FindingsError: UC5140 for a duplicate bucket, UC5141 for one with a customer managed key.
     """
-    findings = []
-    seen: set[str] = set()
+    names = [bucket.bucket_name for bucket in destinations]
+    findings = [
+        finding.at(f"replicate_to[{index}]")
+        for index, finding in buckets.check_destinations(
+            [None if Token.is_unresolved(name) else name for name in names]
+        )
+    ]
     for index, bucket in enumerate(destinations):
         path = f"replicate_to[{index}]"
         name = bucket.bucket_name
-        if not Token.is_unresolved(name):
-            if name in seen:
-                problem = f"{quote(name)} is a duplicate destination"
-                findings.append(Finding(code="UC5140", problem=problem, remedy="List it once", path=path))
-            seen.add(name)
         if bucket.encryption_key is not None:
             problem = f"{quote(name)} has a customer managed key"
             remedy = "Use a bucket with S3 managed keys, such as that of a CompileCache"

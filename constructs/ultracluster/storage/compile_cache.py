@@ -22,7 +22,8 @@ from ultracluster_catalog.neuron.neuron import (
     XLA_CACHE_VARIABLE,
     XLA_COMPILER_FLAGS_VARIABLE,
 )
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.buckets import COMPILER_VERSION, check_cache_prefix, check_replication_key
+from ultracluster_rules.findings import Finding, FindingsError
 
 __all__ = ["CompileCache"]
 
@@ -136,10 +137,8 @@ class CompileCache(Construct):
         Raises:
             FindingsError: If the prefix is empty or has a slash at either end (UC6014).
         """
-        if not prefix or prefix != prefix.strip("/"):
-            problem = f"got {quote(prefix)}"
-            allowed = "a key prefix without a slash at either end, such as neuron or team-a/neuron"
-            raise FindingsError([Finding(code="UC6014", problem=problem, allowed=allowed, path="prefix")])
+        if findings := check_cache_prefix(prefix):
+            raise FindingsError(findings)
         return _ExistingCache(scope, construct_id, bucket=bucket, prefix=prefix)
 
     @property
@@ -230,23 +229,16 @@ def _compiler_folder(version: str) -> str:
 
 
 def _check_key(kms_key: kms.IKey | None, replicate_to: Sequence[s3.IBucket]) -> None:
-    if kms_key is None or not replicate_to:
-        return
-    problem = "replicated entries would be encrypted with a customer managed key"
-    remedy = "Leave out kms_key or replicate_to"
-    raise FindingsError([Finding(code="UC5250", problem=problem, remedy=remedy, path="kms_key")])
+    findings = check_replication_key(has_key=kms_key is not None, replicated=bool(replicate_to))
+    if findings:
+        raise FindingsError([finding.at("kms_key") for finding in findings])
 
 
 def _check_versions(versions: Mapping[str, Duration]) -> None:
     wrong = [
-        Finding(
-            code="UC6014",
-            problem=f"got {quote(version)}",
-            allowed="a version of neuronx-cc of two to four numbers, such as 2.19 or 2.19.8089.0",
-            path="expire_compilers",
-        )
+        finding
         for version in versions
-        if not _VERSION.fullmatch(version)
+        for finding in COMPILER_VERSION.check(version, path="expire_compilers")
     ]
     if wrong:
         raise FindingsError(wrong)

@@ -11,7 +11,8 @@ from ultracluster_catalog.neuron.neuron import (
     TORCHNEURON_CACHE_VARIABLE,
     VLLM_REMOTE_CACHE_VARIABLE,
 )
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.buckets import check_cache_folder
+from ultracluster_rules.findings import FindingsError
 
 __all__ = ["PosixCompileCache"]
 
@@ -34,13 +35,10 @@ class PosixCompileCache:
         Raises:
             FindingsError: If the folder is outside the mount path (UC6016).
         """
-        path = PurePosixPath(folder)
-        if not path.parts or path.is_absolute() or ".." in path.parts:
-            problem = f"got {quote(folder)}"
-            allowed = "a folder below the mount path, such as compile-cache"
-            raise FindingsError([Finding(code="UC6016", problem=problem, allowed=allowed, path="folder")])
+        if findings := check_cache_folder(folder):
+            raise FindingsError(findings)
         self._file_system = file_system
-        self._path = str(PurePosixPath(file_system.mount_path) / path)
+        self._path = str(PurePosixPath(file_system.mount_path) / folder)
 
     @property
     def environment(self) -> Mapping[str, str]:

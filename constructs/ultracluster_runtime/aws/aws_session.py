@@ -5,9 +5,19 @@ from typing import Any
 import boto3
 from botocore.exceptions import BotoCoreError
 
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 
-__all__ = ["aws_session"]
+__all__ = ["aws_session", "refuse_credentials"]
+
+
+def refuse_credentials(problem: str, *, remedy: str) -> FindingsError:
+    """Return the refusal (UC9009) of credentials that AWS does not accept or boto3 does not find.
+
+    Args:
+        problem: The problem.
+        remedy: What to do.
+    """
+    return FindingsError.of("UC9009", problem, remedy=remedy)
 
 
 def aws_session(profile: str | None) -> Any:
@@ -23,4 +33,4 @@ def aws_session(profile: str | None) -> Any:
         return boto3.Session(profile_name=profile)
     except BotoCoreError as error:
         remedy = "`aws configure list-profiles` lists the profiles"
-        raise FindingsError([Finding(code="UC9009", problem=str(error), remedy=remedy)]) from error
+        raise refuse_credentials(str(error), remedy=remedy) from error

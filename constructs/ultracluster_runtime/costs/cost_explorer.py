@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_runtime.costs.price_list import refuse_unanswered
 
 __all__ = ["COST_EXPLORER_REGION", "ActualCosts", "actual_costs"]
 
@@ -77,7 +77,7 @@ def actual_costs(
             remedy = (
                 "The credentials need ce:GetCostAndUsage, and Cost Explorer must be enabled in the account"
             )
-            raise FindingsError([Finding(code="UC9307", problem=str(error), remedy=remedy)]) from error
+            raise refuse_unanswered(error, remedy=remedy) from error
         for day in response["ResultsByTime"]:
             estimated |= day.get("Estimated", False)
             for group in day.get("Groups", []):

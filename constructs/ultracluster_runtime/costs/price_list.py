@@ -18,7 +18,7 @@ from ultracluster_catalog.prices.billable_items import BillableItem, price_of
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_rules.findings import Finding, FindingsError
 
-__all__ = ["PRICE_LIST_REGION", "listed_prices"]
+__all__ = ["PRICE_LIST_REGION", "listed_prices", "refuse_unanswered"]
 
 PRICE_LIST_REGION: Final = "us-east-1"
 """Region of the Price List API, which covers all Regions."""
@@ -69,6 +69,16 @@ _SERVICES: Final[Mapping[str, _Query]] = MappingProxyType(
 _MARKETS: Final = {"on-demand": "OnDemand", "capacity-block": "CapacityBlock"}
 
 
+def refuse_unanswered(error: Exception, *, remedy: str) -> FindingsError:
+    """Return the refusal (UC9307) because AWS does not tell prices or costs.
+
+    Args:
+        error: The error of boto3.
+        remedy: What to do.
+    """
+    return FindingsError.of("UC9307", str(error), remedy=remedy)
+
+
 def listed_prices(
     things: Iterable[tuple[BillableItem, str]], *, client: Any
 ) -> tuple[dict[tuple[BillableItem, str], Price], list[Finding]]:
@@ -94,7 +104,7 @@ def listed_prices(
             products = list(_products(query, region, client))
         except (BotoCoreError, ClientError) as error:
             remedy = "The credentials need pricing:GetProducts; omit --live to use the dated prices"
-            raise FindingsError([Finding(code="UC9307", problem=str(error), remedy=remedy)]) from error
+            raise refuse_unanswered(error, remedy=remedy) from error
         amounts = {amount for product in products for amount in _amounts(product)}
         if len(amounts) == 1:
             published = max(str(product["publicationDate"]) for product in products)[:10]

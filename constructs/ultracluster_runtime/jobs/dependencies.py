@@ -5,8 +5,16 @@ from typing import Any
 
 from ultracluster_catalog.names.submission_tags import AFTER_TAG, ARRAY_SIZE_TAG, QUEUE_TAG
 from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.job_definitions import refuse_circle
 
-__all__ = ["array_size_of", "dependencies_of", "job_name", "queue_of", "submission_order"]
+__all__ = [
+    "array_size_of",
+    "dependencies_of",
+    "job_name",
+    "queue_of",
+    "refuse_definition",
+    "submission_order",
+]
 
 Definition = Mapping[str, Any]
 
@@ -52,6 +60,17 @@ def queue_of(definition: Definition) -> str | None:
     return None if arn is None else str(arn)
 
 
+def refuse_definition(problem: str, *, allowed: str = "", remedy: str = "") -> Finding:
+    """Return the finding (UC6203) about a job that the cluster does not define.
+
+    Args:
+        problem: The problem.
+        allowed: Jobs that it defines. Default: not stated.
+        remedy: What to do. Default: not stated.
+    """
+    return Finding(code="UC6203", problem=problem, allowed=allowed, remedy=remedy)
+
+
 def submission_order(definition: Definition, cluster: Iterable[Definition]) -> list[Definition]:
     """Return a job and all its dependencies in the order in which to submit them.
 
@@ -71,14 +90,14 @@ def submission_order(definition: Definition, cluster: Iterable[Definition]) -> l
         if any(submitted is job for submitted in order):
             return
         if name in path:
-            circle = " depends on ".join(map(quote, [*path[path.index(name) :], name]))
-            raise FindingsError([Finding(code="UC6113", problem=circle, remedy="Deploy the cluster again")])
+            circle = [*path[path.index(name) :], name]
+            raise FindingsError([refuse_circle(circle, remedy="Deploy the cluster again")])
         path.append(name)
         for name_before in dependencies_of(job):
             if name_before not in jobs_by_name:
                 problem = f"{quote(name)} depends on {quote(name_before)}, which is unknown"
                 remedy = "Name the cluster, or submit the job with --alone and --depends-on"
-                raise FindingsError([Finding(code="UC6203", problem=problem, remedy=remedy)])
+                raise FindingsError([refuse_definition(problem, remedy=remedy)])
             add(jobs_by_name[name_before])
         path.pop()
         order.append(job)

@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_runtime.jobs.dependencies import job_name
+from ultracluster_runtime.jobs.dependencies import job_name, refuse_definition
 
 __all__ = [
     "Client",
@@ -222,17 +222,8 @@ def find_definition(job: str, *, queue: Queue, client: Client) -> Mapping[str, A
         if descriptions and descriptions[0]["status"] == "ACTIVE":
             return dict(descriptions[0])
     names = sorted(job_name(definition) or _with_revision(definition) for definition in definitions)
-    raise FindingsError(
-        [
-            Finding(
-                code="UC6203",
-                problem=f"got {quote(job)}",
-                allowed=", ".join(names)
-                if names
-                else "the ARN of an active job definition, or NAME:REVISION",
-            )
-        ]
-    )
+    allowed = ", ".join(names) if names else "the ARN of an active job definition, or NAME:REVISION"
+    raise FindingsError([refuse_definition(f"got {quote(job)}", allowed=allowed)])
 
 
 def _with_revision(definition: Mapping[str, Any]) -> str:

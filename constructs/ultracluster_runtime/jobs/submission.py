@@ -4,11 +4,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from ultracluster_catalog.names.submission_tags import MOST_ARRAY_JOBS, MOST_DEPENDENCIES
 from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.job_definitions import (
+    ARRAY_SIZE,
+    check_dependencies,
+    check_nodes_fit,
+    check_variables,
+)
 from ultracluster_runtime.jobs.dependencies import array_size_of
 
-__all__ = ["DEFAULT_SHARE", "submission"]
+__all__ = ["DEFAULT_SHARE", "refuse_option", "submission"]
 
 DEFAULT_SHARE: Final = "default"
 """Share identifier of jobs that specify none; a fair-share queue rejects jobs without one."""
@@ -16,7 +21,6 @@ DEFAULT_SHARE: Final = "default"
 # SubmitJob, API Reference of AWS Batch, botocore 1.44.5.
 _SHARE: Final = re.compile(r"[A-Za-z0-9]{1,255}")
 _JOB_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
-_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MOST_PRIORITY: Final = 9_999
 _LEAST_TIMEOUT_SECONDS: Final = 60
 
@@ -64,9 +68,9 @@ def submission(
     findings = [
         *_check_names(name=name, share=share, fair_share=fair_share),
         *_check_numbers(priority=priority, timeout_seconds=timeout_seconds),
-        *_check_environment(variables),
+        *check_variables(variables, path="--env "),
         *_check_nodes(definition, nodes=nodes, most_nodes=most_nodes),
-        *_check_dependencies(after),
+        *check_dependencies(after, tagged=False, path="--depends-on"),
         *_check_array(definition, array_size),
     ]
     if findings:
@@ -125,6 +129,18 @@ def _launcher(defined: Sequence[str]) -> list[str]:
     return list(defined[: defined.index(_LAUNCHER) + 1]) if _LAUNCHER in defined else []
 
 
+def refuse_option(option: str, got: str, *, allowed: str = "", remedy: str = "") -> Finding:
+    """Return the finding (UC6204) about an option of a submission.
+
+    Args:
+        option: Name of the option.
+        got: What was given, in words.
+        allowed: What is allowed. Default: not stated.
+        remedy: What to do. Default: not stated.
+    """
+    return Finding(code="UC6204", problem=f"got {got}", allowed=allowed, remedy=remedy, path=option)
+
+
 def _check_names(*, name: str, share: str | None, fair_share: bool) -> list[Finding]:
     findings = []
     if not _JOB_NAME.fullmatch(name):
@@ -155,36 +171,16 @@ def _check_numbers(*, priority: int | None, timeout_seconds: int | None) -> list
     return findings
 
 
-def _check_environment(variables: Mapping[str, str]) -> list[Finding]:
-    findings = []
-    for name, value in variables.items():
-        path = f"--env {name}"
-        if not _VARIABLE.fullmatch(name):
-            allowed = "letters, digits and underscores, not starting with a digit"
-            findings.append(
-                Finding(code="UC6109", problem=f"got {quote(name)}", allowed=allowed, path="--env")
-            )
-        elif name.startswith("AWS_BATCH") or name == "UC_PROCESSES_PER_NODE":
-            problem = f"got {quote(name)}; AWS Batch and the job definition set it"
-            findings.append(Finding(code="UC6109", problem=problem, remedy="Omit it", path=path))
-        elif name == "NEURON_CC_FLAGS" and "--cache_dir" in value:
-            problem = "got --cache_dir, which overrides NEURON_COMPILE_CACHE_URL of the compile cache"
-            findings.append(Finding(code="UC6010", problem=problem, remedy="Omit it", path=path))
-    return findings
-
-
 def _check_nodes(
     definition: Mapping[str, Any], *, nodes: int | None, most_nodes: int | None
 ) -> list[Finding]:
     if nodes is None:
         return []
     if "nodeProperties" not in definition:
-        problem = f"got {quote(nodes)} for a single-container job"
-        return [Finding(code="UC6204", problem=problem, remedy="Omit it", path="--nodes")]
-    if nodes < 1 or (most_nodes is not None and nodes > most_nodes):
-        allowed = "1 or more" if most_nodes is None else f"1 to {most_nodes:,}"
-        problem = f"got {quote(nodes)}; a job with more nodes than the queue allows would wait forever"
-        return [Finding(code="UC6101", problem=problem, allowed=allowed, path="--nodes")]
+        got = f"{quote(nodes)} for a single-container job"
+        return [refuse_option("--nodes", got, remedy="Omit it")]
+    if findings := check_nodes_fit(nodes, most_nodes, path="--nodes"):
+        return findings
     ranges = [node_range["targetNodes"] for node_range in definition["nodeProperties"]["nodeRangeProperties"]]
     if not any(node_range.endswith(":") for node_range in ranges):
         problem = f"the definition has a fixed number of nodes: {', '.join(ranges)}"
@@ -193,20 +189,10 @@ def _check_nodes(
     return []
 
 
-def _check_dependencies(after: Sequence[str]) -> list[Finding]:
-    if len(after) <= MOST_DEPENDENCIES:
-        return []
-    problem, allowed = f"got {len(after)} dependencies", f"up to {MOST_DEPENDENCIES}"
-    return [Finding(code="UC6113", problem=problem, allowed=allowed, path="--depends-on")]
-
-
 def _check_array(definition: Mapping[str, Any], size: int | None) -> list[Finding]:
     if size is None:
         return []
     if "nodeProperties" in definition:
         problem = f"got {quote(size)} for a multi-node job, which cannot be an array"
-        return [Finding(code="UC6111", problem=problem, remedy="Omit it", path="--array-size")]
-    if 1 < size <= MOST_ARRAY_JOBS:
-        return []
-    allowed = f"2 to {MOST_ARRAY_JOBS:,}"
-    return [Finding(code="UC6111", problem=f"got {quote(size)}", allowed=allowed, path="--array-size")]
+        return [Finding(code=ARRAY_SIZE.code, problem=problem, remedy="Omit it", path="--array-size")]
+    return ARRAY_SIZE.check(size, path="--array-size")

@@ -6,7 +6,19 @@ from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
+from ultracluster_runtime.preflight.check import (
+    ACCOUNT,
+    ACCOUNT_IS_KNOWN,
+    BOOTSTRAPPED,
+    CREDENTIALS,
+    REGION_IS_ENABLED,
+    AnyCheck,
+    Check,
+    Outcome,
+    failed,
+    passed,
+    warned,
+)
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import RegionRequirements, RolloutRequirements
 from ultracluster_runtime.purchasing.aws_errors import server_time
@@ -138,19 +150,19 @@ def _evaluate_bootstrap(requirements: RegionRequirements, version: str | None) -
 
 ACCOUNT_CHECKS: Final[tuple[AnyCheck, ...]] = (
     Check(
-        code="UC9401",
+        code=CREDENTIALS,
         calls=("sts:GetCallerIdentity",),
         subjects=_rollout,
         gather=_try_identity,
         evaluate=_evaluate_credentials,
     ),
     Check(
-        code="UC9402",
+        code=ACCOUNT,
         calls=("sts:GetCallerIdentity",),
         subjects=_rollout,
         gather=lambda reader, requirements: identity(reader, requirements.home),
         evaluate=_evaluate_account,
-        after=("UC9401",),
+        after=(CREDENTIALS,),
     ),
     Check(
         code="UC9403",
@@ -160,19 +172,19 @@ ACCOUNT_CHECKS: Final[tuple[AnyCheck, ...]] = (
         evaluate=_evaluate_clock,
     ),
     Check(
-        code="UC9404",
+        code=REGION_IS_ENABLED,
         calls=("ec2:DescribeRegions",),
         subjects=RolloutRequirements.regions,
         gather=_region,
         evaluate=_evaluate_region,
-        after=("UC9401", "UC9402"),
+        after=ACCOUNT_IS_KNOWN,
     ),
     Check(
-        code="UC9405",
+        code=BOOTSTRAPPED,
         calls=("ssm:GetParameter",),
         subjects=RolloutRequirements.regions,
         gather=_bootstrap,
         evaluate=_evaluate_bootstrap,
-        after=("UC9404",),
+        after=(REGION_IS_ENABLED,),
     ),
 )

@@ -3,13 +3,18 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar
 
-from ultracluster_rules.rules import RULES
+from ultracluster_rules.registry import RULES
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import RolloutRequirements
 
 __all__ = [
+    "ACCOUNT",
+    "ACCOUNT_IS_KNOWN",
+    "BOOTSTRAPPED",
+    "CREDENTIALS",
+    "REGION_IS_ENABLED",
     "AnyCheck",
     "Check",
     "Outcome",
@@ -21,6 +26,22 @@ __all__ = [
     "warned",
     "worst",
 ]
+
+
+CREDENTIALS: Final = "UC9401"
+"""Code of the check that credentials are accepted."""
+
+ACCOUNT: Final = "UC9402"
+"""Code of the check that the credentials belong to the account of the rollout."""
+
+ACCOUNT_IS_KNOWN: Final = (CREDENTIALS, ACCOUNT)
+"""Checks that have to pass before answers are about the account of the rollout."""
+
+REGION_IS_ENABLED: Final = "UC9404"
+"""Code of the check that a Region is enabled; otherwise none of its services answers."""
+
+BOOTSTRAPPED: Final = "UC9405"
+"""Code of the check that the Region is bootstrapped for the AWS CDK."""
 
 
 class Status(StrEnum):
@@ -96,7 +117,7 @@ class Check(Generic[RequirementsT, ObservationsT]):
     """Check of one requirement.
 
     Attributes:
-        code: Rule code in `ultracluster_rules.rules`; its summary is the title of the check.
+        code: Rule code in `ultracluster_rules.registry`; its summary is the title of the check.
         calls: API calls that it makes, as IAM actions.
         subjects: Returns the subjects in a rollout; none if the check does not apply.
         gather: Reads what is needed from AWS.

@@ -4,7 +4,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
-from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, skipped, warned
+from ultracluster_runtime.preflight.check import (
+    REGION_IS_ENABLED,
+    AnyCheck,
+    Check,
+    Outcome,
+    failed,
+    passed,
+    skipped,
+    warned,
+)
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import FileSystemRequirements, RolloutRequirements
 
@@ -162,7 +171,7 @@ FILE_SYSTEM_CHECKS: Final[tuple[AnyCheck, ...]] = (
         subjects=_systems,
         gather=_system,
         evaluate=_evaluate_system,
-        after=("UC9404",),
+        after=(REGION_IS_ENABLED,),
     ),
     Check(
         code="UC9453",

@@ -8,7 +8,16 @@ from typing import Any, Final
 
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
-from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, skipped, warned
+from ultracluster_runtime.preflight.check import (
+    REGION_IS_ENABLED,
+    AnyCheck,
+    Check,
+    Outcome,
+    failed,
+    passed,
+    skipped,
+    warned,
+)
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import (
     ClusterRequirements,
@@ -223,7 +232,7 @@ IMAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         subjects=lambda rollout: rollout.clusters,
         gather=_find,
         evaluate=_evaluate_ami,
-        after=("UC9404",),
+        after=(REGION_IS_ENABLED,),
     ),
     _ami_check("UC9443", _evaluate_architecture),
     _ami_check("UC9444", _evaluate_purpose),
@@ -234,7 +243,7 @@ IMAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         subjects=_images,
         gather=_repository,
         evaluate=_evaluate_repository,
-        after=("UC9404",),
+        after=(REGION_IS_ENABLED,),
     ),
     Check(
         code="UC9447",
@@ -242,6 +251,6 @@ IMAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         subjects=_images,
         gather=_image,
         evaluate=_evaluate_image,
-        after=("UC9404",),
+        after=(REGION_IS_ENABLED,),
     ),
 )

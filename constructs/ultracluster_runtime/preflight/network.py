@@ -4,7 +4,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
+from ultracluster_runtime.preflight.check import (
+    REGION_IS_ENABLED,
+    AnyCheck,
+    Check,
+    Outcome,
+    failed,
+    passed,
+    warned,
+)
 from ultracluster_runtime.preflight.quotas import is_deployed
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import RolloutRequirements, SubnetRequirements
@@ -296,7 +304,7 @@ NETWORK_CHECKS: Final[tuple[AnyCheck, ...]] = (
         subjects=_subnets,
         gather=_find,
         evaluate=_evaluate_subnet,
-        after=("UC9404",),
+        after=(REGION_IS_ENABLED,),
     ),
     _check("UC9436", _evaluate_addresses, _room, _SUBNET, "cloudformation:DescribeStacks"),
     _check("UC9437", _evaluate_private, _shown, _SUBNET),

@@ -4,7 +4,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ultracluster_rules.findings import FindingsError
-from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
+from ultracluster_runtime.preflight.check import (
+    ACCOUNT_IS_KNOWN,
+    AnyCheck,
+    Check,
+    Outcome,
+    failed,
+    passed,
+    warned,
+)
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import OrderRequirements, RolloutRequirements
 from ultracluster_runtime.purchasing.ledger import order_key, read_record_item
@@ -85,6 +93,6 @@ ORDER_CHECKS: Final[tuple[AnyCheck, ...]] = (
         subjects=_orders,
         gather=_item,
         evaluate=_evaluate_order,
-        after=("UC9401", "UC9402"),
+        after=ACCOUNT_IS_KNOWN,
     ),
 )

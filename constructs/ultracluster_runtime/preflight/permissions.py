@@ -5,7 +5,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from ultracluster_runtime.preflight.account import identity
-from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
+from ultracluster_runtime.preflight.check import (
+    ACCOUNT_IS_KNOWN,
+    BOOTSTRAPPED,
+    AnyCheck,
+    Check,
+    Outcome,
+    failed,
+    passed,
+    warned,
+)
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import RegionRequirements, RolloutRequirements
 
@@ -14,7 +23,6 @@ __all__ = ["PERMISSION_CHECKS", "role_actions"]
 _NO_SUCH: Final = ("NoSuchEntity",)
 _ROLE_READ: Final = "iam:GetRole"
 _SIMULATE: Final = "iam:SimulatePrincipalPolicy"
-_ACCOUNT: Final = ("UC9401", "UC9402")
 
 
 def _of_account(rollout: RolloutRequirements) -> Iterable[RolloutRequirements]:
@@ -68,7 +76,7 @@ def _service_role(code: str, role: str, service: str, subjects: Any, *, made_by:
         subjects=subjects,
         gather=_role_exists(role),
         evaluate=_evaluate_role(role, service, made_by=made_by),
-        after=_ACCOUNT,
+        after=ACCOUNT_IS_KNOWN,
     )
 
 
@@ -242,7 +250,7 @@ PERMISSION_CHECKS: Final[tuple[AnyCheck, ...]] = (
         subjects=RolloutRequirements.regions,
         gather=_assumes,
         evaluate=_evaluate_assumes,
-        after=("UC9405",),
+        after=(BOOTSTRAPPED,),
     ),
     Check(
         code="UC9410",
@@ -250,6 +258,6 @@ PERMISSION_CHECKS: Final[tuple[AnyCheck, ...]] = (
         subjects=RolloutRequirements.regions,
         gather=_makes,
         evaluate=_evaluate_makes,
-        after=("UC9405",),
+        after=(BOOTSTRAPPED,),
     ),
 )

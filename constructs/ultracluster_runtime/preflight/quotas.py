@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from ultracluster_catalog.limits.service_quotas import SERVICE_QUOTAS, ServiceQuota, quota_request_command
 from ultracluster_runtime.preflight.check import (
+    REGION_IS_ENABLED,
     AnyCheck,
     Check,
     Outcome,
@@ -195,7 +196,7 @@ def quota_check(code: str, gather: Any, *calls: str, evaluate: Any = evaluate_sh
         subjects=RolloutRequirements.regions,
         gather=gather,
         evaluate=evaluate,
-        after=("UC9404",),
+        after=(REGION_IS_ENABLED,),
     )
 
 

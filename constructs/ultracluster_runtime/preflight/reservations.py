@@ -4,7 +4,16 @@ from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, skipped, warned
+from ultracluster_runtime.preflight.check import (
+    REGION_IS_ENABLED,
+    AnyCheck,
+    Check,
+    Outcome,
+    failed,
+    passed,
+    skipped,
+    warned,
+)
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import RolloutRequirements, SourceRequirements
 
@@ -277,7 +286,7 @@ RESERVATION_CHECKS: Final[tuple[AnyCheck, ...]] = (
         subjects=_reserved,
         gather=_find,
         evaluate=_evaluate_exists,
-        after=("UC9404",),
+        after=(REGION_IS_ENABLED,),
     ),
     _check("UC9423", _evaluate_zone),
     _check("UC9424", _evaluate_type),
@@ -296,6 +305,6 @@ RESERVATION_CHECKS: Final[tuple[AnyCheck, ...]] = (
         subjects=_grouped,
         gather=_members,
         evaluate=_evaluate_members,
-        after=("UC9404",),
+        after=(REGION_IS_ENABLED,),
     ),
 )

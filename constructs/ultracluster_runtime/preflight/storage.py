@@ -4,7 +4,15 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
+from ultracluster_runtime.preflight.check import (
+    REGION_IS_ENABLED,
+    AnyCheck,
+    Check,
+    Outcome,
+    failed,
+    passed,
+    warned,
+)
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import (
     BucketRequirements,
@@ -162,7 +170,7 @@ STORAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         subjects=_buckets,
         gather=_location,
         evaluate=_evaluate_bucket,
-        after=("UC9404",),
+        after=(REGION_IS_ENABLED,),
     ),
     Check(
         code="UC9449",
@@ -178,7 +186,7 @@ STORAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         subjects=_keys,
         gather=_key,
         evaluate=_evaluate_key,
-        after=("UC9404",),
+        after=(REGION_IS_ENABLED,),
     ),
     Check(
         code="UC9451",

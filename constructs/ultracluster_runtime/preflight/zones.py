@@ -2,7 +2,15 @@
 
 from typing import Any, Final
 
-from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, warned
+from ultracluster_runtime.preflight.check import (
+    REGION_IS_ENABLED,
+    AnyCheck,
+    Check,
+    Outcome,
+    failed,
+    passed,
+    warned,
+)
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import ClusterRequirements
 
@@ -69,7 +77,7 @@ ZONE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         subjects=lambda rollout: rollout.clusters,
         gather=_zones,
         evaluate=_evaluate_zone,
-        after=("UC9404",),
+        after=(REGION_IS_ENABLED,),
     ),
     Check(
         code="UC9421",

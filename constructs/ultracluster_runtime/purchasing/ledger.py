@@ -37,7 +37,7 @@ from ultracluster_runtime.purchasing.orders import (
     parse_terms,
     terms_of,
 )
-from ultracluster_runtime.purchasing.pagination import refusal
+from ultracluster_runtime.purchasing.pagination import edited_ledger, refusal
 
 __all__ = ["PARTITION_KEY", "SORT_KEY", "Event", "Ledger", "order_key", "read_record_item", "record_item"]
 
@@ -108,8 +108,7 @@ def read_record_item(item: Mapping[str, Any]) -> Record:
         )
     except (KeyError, TypeError, ValueError, ArithmeticError) as error:
         name = item.get(PARTITION_KEY, {}).get("S", "?")
-        raise refusal(
-            "UC7025",
+        raise edited_ledger(
             f"item {name} of the ledger cannot be read: {error!r}",
             remedy="The ledger was edited",
         ) from error

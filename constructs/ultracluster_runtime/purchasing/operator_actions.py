@@ -14,7 +14,13 @@ from ultracluster_runtime.purchasing.effects import (
 )
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
 from ultracluster_runtime.purchasing.orders import OnDemandOrder, OrderState, Record
-from ultracluster_runtime.purchasing.pagination import read_record, refusal
+from ultracluster_runtime.purchasing.pagination import (
+    read_record,
+    refusal,
+    refused_by_aws,
+    unanswered,
+    wrong_state,
+)
 from ultracluster_runtime.purchasing.reconcile import Outcome, apply_change, findings_for, settle
 
 __all__ = ["cancel", "close"]
@@ -33,7 +39,7 @@ def cancel(name: str) -> Steps[Outcome]:
     if record.state is OrderState.APPROVED:
         return (yield from _decide(record, OrderState.REVOKED, "the approval was revoked"))
     if record.state not in _BOUGHT:
-        raise refusal("UC7023", f"order {name} is {record.state}", allowed="APPROVED, PURCHASED or PAID")
+        raise wrong_state(f"order {name} is {record.state}", allowed="APPROVED, PURCHASED or PAID")
     if not isinstance(record.order, OnDemandOrder) or record.region is None:
         raise refusal(
             "UC7040",
@@ -43,10 +49,9 @@ def cancel(name: str) -> Steps[Outcome]:
     for reservation_id in record.reservation_ids:
         reply = yield CancelReservation(region=record.region, reservation_id=reservation_id)
         if isinstance(reply, Refused):
-            raise refusal("UC7031", f"AWS refused to cancel {reservation_id}: {reply.code}: {reply.message}")
+            raise refused_by_aws(f"AWS refused to cancel {reservation_id}: {reply.code}: {reply.message}")
         if not isinstance(reply, Committed):
-            raise refusal(
-                "UC7035",
+            raise unanswered(
                 f"whether {reservation_id} was cancelled is unknown: {reply.message}",
                 remedy="Cancel again",
             )
@@ -69,7 +74,7 @@ def close(name: str, *, evidence: str) -> Steps[Outcome]:
         )
     record: Record = yield from read_record(name)
     if record.state is not OrderState.UNKNOWN:
-        raise refusal("UC7023", f"order {name} is {record.state}", allowed="UNKNOWN")
+        raise wrong_state(f"order {name} is {record.state}", allowed="UNKNOWN")
     found_evidence: Evidence = yield from find_evidence(record)
     if found_evidence.verdict is not None:
         record = yield from settle(
@@ -88,7 +93,5 @@ def _decide(record: Record, state: OrderState, reason: str) -> Steps[Outcome]:
     if isinstance(reply, Committed):
         return Outcome(record=after)
     if isinstance(reply, ConditionFailed):
-        raise refusal("UC7023", f"order {record.order.name} changed concurrently", remedy="Check its status")
-    raise refusal(
-        "UC7035", f"the ledger did not confirm: {reply.message}", remedy="Check the status of the order"
-    )
+        raise wrong_state(f"order {record.order.name} changed concurrently", remedy="Check its status")
+    raise unanswered(f"the ledger did not confirm: {reply.message}", remedy="Check the status of the order")

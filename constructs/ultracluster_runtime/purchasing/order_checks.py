@@ -27,7 +27,7 @@ from ultracluster_rules.network import check_zone_id
 from ultracluster_runtime.purchasing.offerings import RANKINGS
 from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
 
-__all__ = ["check_order"]
+__all__ = ["check_order", "check_ranking"]
 
 _REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9]")
 _NAME = re.compile(r"[a-z][a-z0-9-]{1,47}")
@@ -129,13 +129,7 @@ def _block(order: BlockOrder, now: datetime) -> Iterator[Finding]:
     yield from _check_instances(order, CAPACITY_BLOCK, MAX_INSTANCES_PER_BLOCK)
     yield from _check_zones("zone_ids", order.zone_ids, order.regions)
     yield from _unlisted(order)
-    if order.prefer not in RANKINGS:
-        yield Finding(
-            code="UC7016",
-            path="prefer",
-            problem=f"got {quote(order.prefer)}",
-            allowed=", ".join(sorted(RANKINGS)),
-        )
+    yield from check_ranking("prefer", order.prefer)
     yield from _durations(order)
     yield from _start_window(order, now)
 
@@ -153,6 +147,13 @@ def _unlisted(order: BlockOrder) -> Iterator[Finding]:
             problem=f"{order.ultraserver_type or order.instance_type} is not listed for {', '.join(unlisted)}",
             allowed=f"{', '.join(listed) or 'no Region'} (as of {BLOCK_REGIONS_DATED.isoformat()}; AWS may have added more)",
         )
+
+
+def check_ranking(path: str, name: str) -> Iterator[Finding]:
+    """UC7016 for an unknown ranking of offerings."""
+    if name not in RANKINGS:
+        allowed = ", ".join(sorted(RANKINGS))
+        yield Finding(code="UC7016", path=path, problem=f"got {quote(name)}", allowed=allowed)
 
 
 def _durations(order: BlockOrder) -> Iterator[Finding]:

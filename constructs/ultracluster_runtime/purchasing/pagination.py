@@ -7,7 +7,16 @@ from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.purchasing.effects import Effect, Page, ReadFailed, ReadRecord, Sleep, Steps
 from ultracluster_runtime.purchasing.orders import Record, order_token
 
-__all__ = ["iterate_pages", "read_record", "refusal"]
+__all__ = [
+    "edited_ledger",
+    "iterate_pages",
+    "read_record",
+    "refusal",
+    "refused_by_aws",
+    "unanswered",
+    "unknown_order",
+    "wrong_state",
+]
 
 _PAUSES: Final = (5.0, 15.0)  # seconds before the second and third attempt of a read
 _MOST_PAGES: Final = 1000
@@ -18,6 +27,32 @@ def refusal(code: str, problem: str, *, allowed: str = "", remedy: str = "", pat
     return FindingsError([Finding(code=code, problem=problem, allowed=allowed, remedy=remedy, path=path)])
 
 
+def wrong_state(problem: str, *, remedy: str = "", allowed: str = "") -> FindingsError:
+    """Return a refusal (UC7023) because the state of an order does not allow the action."""
+    return refusal("UC7023", problem, remedy=remedy, allowed=allowed)
+
+
+def edited_ledger(problem: str, *, remedy: str = "", path: str = "") -> FindingsError:
+    """Return a refusal (UC7025) because terms in the ledger differ from the approved terms."""
+    return refusal("UC7025", problem, remedy=remedy, path=path)
+
+
+def refused_by_aws(problem: str, *, remedy: str = "") -> FindingsError:
+    """Return a refusal (UC7031) because AWS refused a request."""
+    return refusal("UC7031", problem, remedy=remedy)
+
+
+def unanswered(problem: str, *, remedy: str = "") -> FindingsError:
+    """Return a refusal (UC7035) because a service did not answer."""
+    return refusal("UC7035", problem, remedy=remedy)
+
+
+def unknown_order(name: str, *, allowed: str = "", remedy: str = "", path: str = "") -> FindingsError:
+    """Return a refusal (UC7020) because the ledger does not contain an order."""
+    problem = f"the ledger has no order {quote(name)}"
+    return refusal("UC7020", problem, allowed=allowed, remedy=remedy, path=path)
+
+
 def _answer(effect: Effect, what: str) -> Steps[Any]:
     reply = yield effect
     for pause in _PAUSES:
@@ -26,8 +61,7 @@ def _answer(effect: Effect, what: str) -> Steps[Any]:
         yield Sleep(pause)
         reply = yield effect
     if isinstance(reply, ReadFailed):
-        raise refusal(
-            "UC7035",
+        raise unanswered(
             f"{what} could not be read: {reply.code}: {reply.message}",
             remedy="This command sent nothing; run it again later",
         )
@@ -52,9 +86,7 @@ def iterate_pages(describe: Callable[[str | None], Effect], what: str) -> Steps[
         token = page.next_token
         if not token:  # an empty page with a token is not the end
             return items
-    raise refusal(
-        "UC7035", f"{what} did not end after {_MOST_PAGES} pages", remedy="This command sent nothing"
-    )
+    raise unanswered(f"{what} did not end after {_MOST_PAGES} pages", remedy="This command sent nothing")
 
 
 def read_record(name: str) -> Steps[Record]:
@@ -66,15 +98,13 @@ def read_record(name: str) -> Steps[Record]:
     """
     record: Record | None = yield from _answer(ReadRecord(name), "the ledger")
     if record is None:
-        raise refusal(
-            "UC7020",
-            f"the ledger has no order {quote(name)}",
+        raise unknown_order(
+            name,
             remedy="Approve it first. If it was approved, the ledger was lost or this is another one: before you approve it "
             "again, search for the tag uc:po on the Capacity Reservations of the account",
         )
     if order_token(record.order) != record.token:
-        raise refusal(
-            "UC7025",
+        raise edited_ledger(
             f"the terms of order {quote(name)} differ from those approved as {record.token}",
             remedy="The ledger was edited; approve a new order",
         )

@@ -30,7 +30,13 @@ from ultracluster_runtime.purchasing.effects import (
 )
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
 from ultracluster_runtime.purchasing.orders import OrderState, Record
-from ultracluster_runtime.purchasing.pagination import read_record, refusal
+from ultracluster_runtime.purchasing.pagination import (
+    read_record,
+    refusal,
+    refused_by_aws,
+    unanswered,
+    wrong_state,
+)
 from ultracluster_runtime.purchasing.quotes import choose_quote
 from ultracluster_runtime.purchasing.reconcile import Outcome, findings_for, reconcile, settle
 
@@ -80,8 +86,7 @@ def _reconcile_instead(name: str) -> Steps[Outcome]:
     outcome: Outcome = yield from reconcile(name)
     state = outcome.record.state
     if state in _OVER:
-        raise refusal(
-            "UC7023",
+        raise wrong_state(
             f"order {name} is {state}: {outcome.record.reason}",
             allowed="APPROVED",
             remedy="Nothing was sent; create a new order for a new purchase",
@@ -92,7 +97,7 @@ def _reconcile_instead(name: str) -> Steps[Outcome]:
 def _check_account(record: Record) -> Steps[None]:
     account = yield GetCallerAccount()
     if isinstance(account, ReadFailed):
-        raise refusal("UC7035", f"the credentials could not be identified: {account.code}: {account.message}")
+        raise unanswered(f"the credentials could not be identified: {account.code}: {account.message}")
     if account != record.order.account:
         raise refusal(
             "UC7026",
@@ -121,8 +126,8 @@ def _dry_run(record: Record, quote: Quote) -> Steps[None]:
             remedy="Nothing else was sent; reconcile the order and check CloudTrail",
         )
     if not isinstance(reply, DryRunPassed):
-        raise refusal(
-            "UC7031", f"the dry run was refused: {reply.code}: {reply.message}", remedy="Nothing was bought"
+        raise refused_by_aws(
+            f"the dry run was refused: {reply.code}: {reply.message}", remedy="Nothing was bought"
         )
     now: datetime = yield Now()
     if reply.server_time is None or abs(now - reply.server_time) > MOST_CLOCK_SKEW:
@@ -169,7 +174,7 @@ def _send(record: Record, quote: Quote, nonce: str) -> Steps[Outcome]:
         raise _not_free(record, quote, reply)
     if not isinstance(reply, Committed):
         yield from settle(sending, OrderState.REJECTED, reason="the ledger did not confirm; nothing was sent")
-        raise refusal("UC7035", f"the ledger did not confirm: {reply.message}", remedy="Nothing was sent")
+        raise unanswered(f"the ledger did not confirm: {reply.message}", remedy="Nothing was sent")
     not_after = min(now + SEND_WITHIN, record.order.expires_at)
     sent = yield Send(request=quote.request, not_after=not_after)
     return (yield from _after_sending(sending, quote, sent))

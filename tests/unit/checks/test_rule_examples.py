@@ -5,11 +5,11 @@ import textwrap
 import pytest
 
 from ultracluster_checks import Source, check_templates
-from ultracluster_checks.table import CODES
-from ultracluster_rules.rule_notes import RuleNote, all_rule_notes
+from ultracluster_checks.table import template_codes
+from ultracluster_rules.registry import RULES, Rule
 from ultracluster_stacks.check.yaml_template import read_yaml_template
 
-EXAMPLES = {code: note for code, note in all_rule_notes().items() if note.kind == "template"}
+EXAMPLES = {code: note for code, note in RULES.items() if note.kind == "template"}
 OWN_SECTIONS = ("UC32", "UC42", "UC52", "UC640", "UC641", "UC642")
 
 
@@ -20,13 +20,13 @@ def codes(example: str) -> set[str]:
 
 
 @pytest.mark.parametrize(("code", "note"), EXAMPLES.items(), ids=EXAMPLES)
-def test_an_example_breaks_its_rule_and_the_other_keeps_it(code: str, note: RuleNote) -> None:
+def test_an_example_breaks_its_rule_and_the_other_keeps_it(code: str, note: Rule) -> None:
     assert code in codes(note.fails)
     assert code not in codes(note.passes)
 
 
 def test_every_rule_for_templates_alone_has_examples() -> None:
-    own = {code for code in CODES if code.startswith(OWN_SECTIONS)}
+    own = {code for code in template_codes() if code.startswith(OWN_SECTIONS)}
 
     assert own - EXAMPLES.keys() == {"UC4209"}  # 16 KiB are no example
     assert len(own) > 50

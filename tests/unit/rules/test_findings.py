@@ -1,7 +1,7 @@
 import pytest
 
 from ultracluster_rules.findings import Finding, FindingsError, Severity, quote
-from ultracluster_rules.rules import RULES
+from ultracluster_rules.registry import RULES
 
 
 def test_a_finding_is_one_line_with_code_place_problem_allowed_and_remedy() -> None:

@@ -31,7 +31,7 @@ def test_refuses_an_unknown_type_and_names_the_nearest() -> None:
     assert finding.code == "UC4001"
     assert "'trn2.48xlage'" in finding.problem
     assert "trn1n.32xlarge" in finding.allowed
-    assert finding.remedy == "The nearest name is trn2.48xlarge."
+    assert finding.remedy == "Did you mean 'trn2.48xlarge'?"
 
 
 @pytest.mark.parametrize(

@@ -18,11 +18,11 @@ import ultracluster_catalog
 import ultracluster_rules
 from ultracluster_catalog.neuron.neuron_images import NeuronImage
 from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.rule_notes import all_rule_notes
+from ultracluster_rules.registry import RULES
 
 pytestmark = pytest.mark.synth
 
-_EXAMPLES: Final = {code: note for code, note in all_rule_notes().items() if note.kind == "python"}
+_EXAMPLES: Final = {code: note for code, note in RULES.items() if note.kind == "python"}
 _TYPE: Final = "trn2.48xlarge"
 _CATALOG: Final = [
     importlib.import_module(module.name)

@@ -7,8 +7,8 @@ from typing import Any, Final
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from ultracluster_rules.rules import RULES
-from ultracluster_stacks.config.reading.did_you_mean import suggestion
+from ultracluster_rules.did_you_mean import suggestion
+from ultracluster_rules.registry import RULES
 from ultracluster_stacks.config.reading.partial import part_model
 from ultracluster_stacks.config.reading.problem import (
     Loc,

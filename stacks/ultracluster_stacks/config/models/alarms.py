@@ -6,7 +6,8 @@ from pydantic import Field
 
 from ultracluster_catalog.names.identifiers import SNS_TOPIC_ARN
 from ultracluster_catalog.observability.alarms import THRESHOLD_BOUNDS, AlarmThresholds
-from ultracluster_stacks.config.models.constraints import Between, Form
+from ultracluster_rules.alarms import THRESHOLDS
+from ultracluster_stacks.config.models.constraints import Form, constraint
 from ultracluster_stacks.config.models.model import ConfigModel
 
 __all__ = ["EMAIL", "TOPIC_ARN", "AlarmsConfig"]
@@ -23,9 +24,8 @@ TOPIC_ARN: Final = Form(
 _DEFAULTS = AlarmThresholds()
 
 
-def _threshold(name: str) -> Between:
-    least, most = THRESHOLD_BOUNDS[name]
-    return Between(code="UC6440", least=least, most=most)
+def _threshold(name: str) -> object:
+    return constraint(THRESHOLDS[name])
 
 
 class AlarmsConfig(ConfigModel):

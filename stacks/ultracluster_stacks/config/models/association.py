@@ -5,7 +5,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
-from ultracluster_stacks.config.models.constraints import Form
+from ultracluster_rules.lustre import DATA_REPOSITORY
+from ultracluster_stacks.config.models.constraints import constraint
 from ultracluster_stacks.config.models.model import ConfigModel
 
 __all__ = ["AssociationConfig"]
@@ -19,11 +20,7 @@ class AssociationConfig(ConfigModel):
     file_system_path: str = Field(description="Directory of the file system, such as /datasets.")
     data_repository_path: Annotated[
         str,
-        Form(
-            code="UC5025",
-            pattern=r"s3://[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](?:/[^\x00-\x1f\x7f]*)?",
-            allowed="s3://BUCKET or s3://BUCKET/PREFIX/",
-        ),
+        constraint(DATA_REPOSITORY),
     ] = Field(description="Existing bucket and prefix, such as s3://my-bucket/c4/.")
     import_events: tuple[_Event, ...] = Field(
         default=("NEW", "CHANGED"),

@@ -4,28 +4,20 @@ from typing import Annotated
 
 from pydantic import Field
 
-from ultracluster_catalog.limits.budgets import MOST_BUDGET_PERCENT
-from ultracluster_catalog.names.identifiers import SNS_TOPIC_ARN
-from ultracluster_stacks.config.models.constraints import Between, Form
+from ultracluster_rules.budgets import MONTHLY_USD, PERCENT, TOPIC_ARN
+from ultracluster_stacks.config.models.constraints import constraint
 from ultracluster_stacks.config.models.model import ConfigModel
 
 __all__ = ["BudgetConfig"]
 
-_Percent = Annotated[int, Between(code="UC6361", least=1, most=MOST_BUDGET_PERCENT)]
-_TopicArn = Annotated[
-    str,
-    Form(
-        code="UC6362",
-        pattern=SNS_TOPIC_ARN,
-        allowed="the ARN of an SNS topic, such as arn:aws:sns:us-east-2:123456789012:costs",
-    ),
-]
+_Percent = Annotated[int, constraint(PERCENT)]
+_TopicArn = Annotated[str, constraint(TOPIC_ARN)]
 
 
 class BudgetConfig(ConfigModel):
     """A monthly budget of AWS Budgets for everything with the cluster's tag in its Region."""
 
-    monthly_usd: Annotated[int, Between(code="UC6360", least=1, most=10_000_000_000)] = Field(
+    monthly_usd: Annotated[int, constraint(MONTHLY_USD)] = Field(
         description="Monthly limit in US dollars. A Capacity Block is billed in the month of its purchase."
     )
     emails: tuple[str, ...] = Field(

@@ -6,31 +6,18 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from ultracluster_catalog.limits.queues import MOST_NODES
-from ultracluster_catalog.names.identifiers import RESERVATION_ID, RESOURCE_GROUP_ARN
-from ultracluster_stacks.config.models.constraints import Between, Form, refusal
+from ultracluster_rules.capacity import MAX_NODES, MAX_PRICE_PERCENT, RESERVATION, RESOURCE_GROUP
+from ultracluster_stacks.config.models.constraints import Form, constraint, refusal
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import Name, placement_group_name
 from ultracluster_stacks.config.reading.problem import shown
 
 __all__ = ["AdditionalCapacityConfig", "CapacityConfig", "NodeCount"]
 
-NodeCount = Annotated[int, Between(code="UC4101", least=1, most=MOST_NODES)]
+NodeCount = Annotated[int, constraint(MAX_NODES)]
 """Maximum number of nodes at a time."""
 
 _UTC_TIME: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(?::[0-9]{2})?Z"
-
-
-def _explain_reservation_id(value: str) -> str:
-    if value.startswith("cb-"):
-        return "cb- is an offering or a block; use its Capacity Reservation, cr-"
-    if value.startswith("cbr-"):
-        return "cbr- is a Capacity Block ID; use the ID of its Capacity Reservation, cr-"
-    if value.startswith("arn:"):
-        return "Use only the part of the ARN after the slash"
-    if re.fullmatch(r"cr-[0-9a-f]{8}", value):
-        return "This ID has 8 hexadecimal digits"
-    return "Run `aws ec2 describe-capacity-reservations` to find the ID"
 
 
 def _read_utc(value: Any) -> Any:
@@ -77,12 +64,7 @@ class CapacityConfig(ConfigModel):
     reservation_id: (
         Annotated[
             str,
-            Form(
-                code="UC4109",
-                pattern=RESERVATION_ID,
-                allowed="cr- and 17 hexadecimal digits in lower case, such as cr-0123456789abcdef0",
-                explain=_explain_reservation_id,
-            ),
+            constraint(RESERVATION),
         ]
         | None
     ) = Field(
@@ -116,11 +98,7 @@ class CapacityConfig(ConfigModel):
     resource_group_arn: (
         Annotated[
             str,
-            Form(
-                code="UC4124",
-                pattern=RESOURCE_GROUP_ARN,
-                allowed="an ARN such as arn:aws:resource-groups:us-east-2:123456789012:group/training",
-            ),
+            constraint(RESOURCE_GROUP),
         ]
         | None
     ) = Field(
@@ -139,7 +117,7 @@ class CapacityConfig(ConfigModel):
         default=None,
         description="Maximum number of nodes in this capacity, 1 to 1,000. Default: `nodes` of the cluster.",
     )
-    max_price_percent: Annotated[int, Between(code="UC4125", least=1, most=100)] | None = Field(
+    max_price_percent: Annotated[int, constraint(MAX_PRICE_PERCENT)] | None = Field(
         default=None,
         description="For `spot`: maximum price, in percent of the On-Demand price. Default: 100.",
     )

@@ -1,20 +1,22 @@
 """A cluster of the rollout: one UltraCluster in one zone of one Region."""
 
 from collections.abc import Iterator
-from typing import Annotated, Final
+from typing import Annotated
 
 from pydantic import Field
 
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_catalog.names.identifiers import IMAGE_ID, ZONE_ID
+from ultracluster_catalog.names.identifiers import ZONE_ID
 from ultracluster_catalog.places.zones import REGIONS
+from ultracluster_rules.images import AMI
 from ultracluster_rules.machines import get_instance_type
+from ultracluster_rules.names import REGION
 from ultracluster_stacks.config.models.alarms import AlarmsConfig
 from ultracluster_stacks.config.models.buckets import CheckpointsConfig, DatasetConfig
 from ultracluster_stacks.config.models.budget import BudgetConfig
 from ultracluster_stacks.config.models.capacity import AdditionalCapacityConfig, CapacityConfig, NodeCount
 from ultracluster_stacks.config.models.compile_cache import CompileCacheConfig
-from ultracluster_stacks.config.models.constraints import Form
+from ultracluster_stacks.config.models.constraints import Form, constraint
 from ultracluster_stacks.config.models.file_system import FileSystemConfig
 from ultracluster_stacks.config.models.job import JobConfig
 from ultracluster_stacks.config.models.keys import KeyArn
@@ -26,17 +28,9 @@ from ultracluster_stacks.config.models.permissions import PolicyRef, RolePathTex
 from ultracluster_stacks.config.models.queue import AdditionalQueueConfig, QueueConfig
 from ultracluster_stacks.config.models.suppression import Suppress
 from ultracluster_stacks.config.models.tags import Tags
-from ultracluster_stacks.config.reading.did_you_mean import suggestion
 from ultracluster_stacks.config.reading.problem import Loc
 
 __all__ = ["ClusterConfig"]
-
-# The catalogue has no Regions of other partitions: all are accepted, with a warning (UC2103).
-_OTHER_PARTITIONS: Final = r"(?:cn|us-gov|us-iso[a-z]?|eu-isoe|eusc)-[a-z]+(?:-[a-z]+)?-[0-9]"
-
-
-def _explain_region(value: str) -> str:
-    return suggestion(value, REGIONS)
 
 
 def _explain_zone_id(value: str) -> str:
@@ -52,12 +46,6 @@ def _explain_account(value: str) -> str:
     return "Write the 12 digits without hyphens or spaces" if value.isascii() and "-" in value else ""
 
 
-def _explain_image_id(value: str) -> str:
-    if value in {"latest", "recommended"} or value.startswith(("/aws/", "resolve:")):
-        return "Pin the AMI: one that changes replaces all nodes at any deployment"
-    return ""
-
-
 class ClusterConfig(ConfigModel):
     """One UltraCluster: nodes of one type in one zone, with their network, file system and jobs."""
 
@@ -66,12 +54,7 @@ class ClusterConfig(ConfigModel):
     )
     region: Annotated[
         str,
-        Form(
-            code="UC2102",
-            pattern="|".join((*REGIONS, _OTHER_PARTITIONS)),
-            allowed="a Region, such as us-east-2",
-            explain=_explain_region,
-        ),
+        constraint(REGION),
     ] = Field(description="Region of the cluster, such as us-east-2.")
     account: (
         Annotated[
@@ -139,12 +122,7 @@ class ClusterConfig(ConfigModel):
     )
     image_id: Annotated[
         str,
-        Form(
-            code="UC4110",
-            pattern=IMAGE_ID,
-            allowed="ami- and 17 hexadecimal digits in lower case, such as ami-0123456789abcdef0",
-            explain=_explain_image_id,
-        ),
+        constraint(AMI),
     ] = Field(description="AMI ID of the nodes, specific to the Region.")
     capacity: CapacityConfig = Field(
         default_factory=CapacityConfig.model_construct,

@@ -4,21 +4,15 @@ from typing import Annotated
 
 from pydantic import Field
 
+from ultracluster_rules.buckets import COMPILER_VERSION
 from ultracluster_stacks.config.models.buckets import BucketName
-from ultracluster_stacks.config.models.constraints import Between, Form
+from ultracluster_stacks.config.models.constraints import Between, constraint
 from ultracluster_stacks.config.models.model import ConfigModel
 
 __all__ = ["CompileCacheConfig"]
 
 _Days = Annotated[int, Between(code="UC6017", least=1, most=3_650)]
-_Version = Annotated[
-    str,
-    Form(
-        code="UC6014",
-        pattern=r"[0-9]+\.[0-9]+(?:\.[0-9]+){0,2}",
-        allowed='a version of neuronx-cc of two to four numbers in quotes, such as "2.19"',
-    ),
-]
+_Version = Annotated[str, constraint(COMPILER_VERSION)]
 
 
 class CompileCacheConfig(ConfigModel):

@@ -1,7 +1,6 @@
 """Constraints on the value of one field, each with the code of its rule, for pydantic and the JSON schema."""
 
-import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,10 +8,11 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
+from ultracluster_rules import values
 from ultracluster_rules.findings import Finding
-from ultracluster_stacks.config.reading.problem import Loc, Problem, shown
+from ultracluster_stacks.config.reading.problem import Loc, Problem
 
-__all__ = ["Between", "Form", "Known", "NotEmpty", "refusal", "refusal_of", "resource_id"]
+__all__ = ["Between", "Form", "Known", "NotEmpty", "constraint", "refusal", "refusal_of", "resource_id"]
 
 
 def refusal(*, code: str, problem: str, allowed: str = "", remedy: str = "") -> PydanticCustomError:
@@ -27,12 +27,21 @@ def refusal_of(finding: Finding | Problem) -> PydanticCustomError:
     return refusal(code=finding.code, problem=finding.problem, allowed=finding.allowed, remedy=finding.remedy)
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class _FieldRule:
-    code: str
+class _Constraint:
+    """Let pydantic apply a rule for one value."""
 
-    def check(self, value: Any) -> Any:
-        raise NotImplementedError
+    code: str
+    check: Callable[..., list[Finding]]
+
+    def apply(self, value: Any) -> Any:
+        """Return the value.
+
+        Raises:
+            PydanticCustomError: It breaks the rule.
+        """
+        for finding in self.check(value):
+            raise refusal_of(finding)
+        return value
 
     def json_schema(self) -> dict[str, Any]:
         raise NotImplementedError
@@ -49,7 +58,7 @@ class _FieldRule:
         return Problem(loc=loc, code=self.code, problem=problem, allowed=allowed, remedy=remedy)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return core_schema.no_info_after_validator_function(self.check, handler(source))
+        return core_schema.no_info_after_validator_function(self.apply, handler(source))
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
@@ -57,34 +66,42 @@ class _FieldRule:
         return handler(schema) | self.json_schema()
 
 
-@dataclass(kw_only=True, eq=False, repr=False)
-class Form(_FieldRule):
-    """Require that a string matches a pattern.
-
-    Attributes:
-        pattern: Regular expression for the whole string, in the subset that JSON schema supports.
-        allowed: Description of the pattern, with an example.
-        explain: Function that returns a remedy for an invalid string. Default: no remedy.
-    """
-
-    pattern: str
-    allowed: str
-    explain: Callable[[str], str] | None = None
-
-    def check(self, value: str) -> str:
-        """Return the value.
-
-        Raises:
-            PydanticCustomError: The value does not match.
-        """
-        if re.fullmatch(self.pattern, value):
-            return value
-        remedy = "" if self.explain is None else self.explain(value)
-        raise refusal(code=self.code, problem=f"got {shown(value)}", allowed=self.allowed, remedy=remedy)
+class Form(values.Form, _Constraint):
+    """Require that a string matches a pattern."""
 
     def json_schema(self) -> dict[str, Any]:
         """Return the constraint as JSON schema."""
         return {"pattern": f"^(?:{self.pattern})$"}
+
+
+class Between(values.Between, _Constraint):
+    """Require that an integer is within inclusive bounds."""
+
+    def json_schema(self) -> dict[str, Any]:
+        """Return the constraint as JSON schema."""
+        return {"minimum": self.least, "maximum": self.most}
+
+
+class Known(values.Known, _Constraint):
+    """Require that a string is one of the known names."""
+
+    def json_schema(self) -> dict[str, Any]:
+        """Return the constraint as JSON schema."""
+        return {"enum": list(self.names)}
+
+
+def constraint(rule: values.Form | values.Between | values.Known) -> Form | Between | Known:
+    """Return a rule for one value as a constraint on a field.
+
+    Args:
+        rule: A rule of `ultracluster_rules`.
+    """
+    kinds: dict[type, type[Form | Between | Known]] = {
+        values.Form: Form,
+        values.Between: Between,
+        values.Known: Known,
+    }
+    return kinds[type(rule)](**vars(rule))
 
 
 def resource_id(kind: str, *, code: str) -> Form:
@@ -102,58 +119,7 @@ def resource_id(kind: str, *, code: str) -> Form:
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class Between(_FieldRule):
-    """Require that an integer is within inclusive bounds."""
-
-    least: int
-    most: int
-    remedy: str = ""
-
-    def check(self, value: int) -> int:
-        """Return the value.
-
-        Raises:
-            PydanticCustomError: The value is out of bounds.
-        """
-        if self.least <= value <= self.most:
-            return value
-        allowed = f"{self.least:,} to {self.most:,}"
-        raise refusal(code=self.code, problem=f"got {shown(value)}", allowed=allowed, remedy=self.remedy)
-
-    def json_schema(self) -> dict[str, Any]:
-        """Return the constraint as JSON schema."""
-        return {"minimum": self.least, "maximum": self.most}
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class Known(_FieldRule):
-    """Require that a string is one of the known names."""
-
-    names: Collection[str]
-    explain: Callable[[str], str]
-
-    def check(self, value: str) -> str:
-        """Return the value.
-
-        Raises:
-            PydanticCustomError: The name is unknown.
-        """
-        if value in self.names:
-            return value
-        raise refusal(
-            code=self.code,
-            problem=f"got {shown(value)}",
-            allowed=", ".join(self.names),
-            remedy=self.explain(value),
-        )
-
-    def json_schema(self) -> dict[str, Any]:
-        """Return the constraint as JSON schema."""
-        return {"enum": list(self.names)}
-
-
-@dataclass(kw_only=True, eq=False, repr=False)
-class NotEmpty(_FieldRule):
+class NotEmpty(_Constraint):
     """Require that a list has an item.
 
     Pydantic's `min_length` counts only valid items, so it also reports a list whose items are all invalid.
@@ -161,15 +127,11 @@ class NotEmpty(_FieldRule):
 
     code: str = "UC1024"
 
-    def check(self, value: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Return the value.
-
-        Raises:
-            PydanticCustomError: The list is empty.
-        """
+    def check(self, value: tuple[Any, ...]) -> list[Finding]:
+        """Return a finding if the list is empty."""
         if value:
-            return value
-        raise refusal(code=self.code, problem="the list is empty", allowed="at least one item")
+            return []
+        return [Finding(code=self.code, problem="the list is empty", allowed="at least one item")]
 
     def json_schema(self) -> dict[str, Any]:
         """Return the constraint as JSON schema."""

@@ -6,15 +6,10 @@ from pydantic import Field
 
 from ultracluster_catalog.lustre.lustre import LustreSettings
 from ultracluster_catalog.lustre.lustre_figures import file_system_interfaces
-from ultracluster_catalog.names.identifiers import (
-    FILE_SYSTEM_DNS_NAME,
-    FILE_SYSTEM_ID,
-    LUSTRE_MOUNT_NAME,
-)
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES
-from ultracluster_rules.lustre import check_file_system
+from ultracluster_rules.lustre import DNS_NAME, FILE_SYSTEM, MOUNT_NAME, check_file_system
 from ultracluster_stacks.config.models.association import AssociationConfig
-from ultracluster_stacks.config.models.constraints import Between, Form, resource_id
+from ultracluster_stacks.config.models.constraints import Between, constraint, resource_id
 from ultracluster_stacks.config.models.keys import KeyArn
 from ultracluster_stacks.config.models.model import ConfigModel
 
@@ -103,28 +98,18 @@ class FileSystemConfig(ConfigModel):
         default=False,
         description="Whether to copy the tags of the file system to backups. Changing it replaces the file system. Default: no.",
     )
-    file_system_id: (
-        Annotated[str, Form(code="UC5030", pattern=FILE_SYSTEM_ID, allowed="fs- and 17 hexadecimal digits")]
-        | None
-    ) = Field(
+    file_system_id: Annotated[str, constraint(FILE_SYSTEM)] | None = Field(
         default=None,
         description="ID of an existing file system, with `mount_name`. It is not changed; of the settings above only "
         "`efa` applies. Default: a new file system.",
     )
-    mount_name: (
-        Annotated[
-            str, Form(code="UC5030", pattern=LUSTRE_MOUNT_NAME, allowed="1 to 8 letters, digits, - and _")
-        ]
-        | None
-    ) = Field(default=None, description="Lustre mount name of the existing file system.")
+    mount_name: Annotated[str, constraint(MOUNT_NAME)] | None = Field(
+        default=None, description="Lustre mount name of the existing file system."
+    )
     dns_name: (
         Annotated[
             str,
-            Form(
-                code="UC5030",
-                pattern=FILE_SYSTEM_DNS_NAME,
-                allowed="a name such as fs-0123456789abcdef0.fsx.us-east-2.amazonaws.com",
-            ),
+            constraint(DNS_NAME),
         ]
         | None
     ) = Field(
@@ -136,7 +121,7 @@ class FileSystemConfig(ConfigModel):
         description="Zone ID of the existing file system, checked against the cluster's. Default: not checked, "
         "with a warning.",
     )
-    security_group_id: Annotated[str, resource_id("sg", code="UC5030")] | None = Field(
+    security_group_id: Annotated[str, resource_id("sg", code=FILE_SYSTEM.code)] | None = Field(
         default=None,
         description="ID of the existing file system's security group, to which rules for the nodes are added. "
         "Default: no rules are added, with a warning.",

@@ -4,7 +4,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from ultracluster_stacks.config.models.constraints import Between
+from ultracluster_rules.job_definitions import LEAST_BANDWIDTH, MOST_LATENCY
+from ultracluster_stacks.config.models.constraints import constraint
 from ultracluster_stacks.config.models.model import ConfigModel
 
 __all__ = ["GatesConfig"]
@@ -18,12 +19,12 @@ class GatesConfig(ConfigModel):
         description="Whether to add the job JOB-fabric, which counts the EFA interfaces visible in the image and measures an "
         "all-reduce over all nodes. Default: no.",
     )
-    min_bandwidth: Annotated[int, Between(code="UC6151", least=1, most=10_000)] | None = Field(
+    min_bandwidth: Annotated[int, constraint(LEAST_BANDWIDTH)] | None = Field(
         default=None,
         description="Minimum bus bandwidth of an all-reduce of 1 GiB in the fabric gate, in GiB/s. Default: none; the job "
         "logs the measurement.",
     )
-    max_latency: Annotated[int, Between(code="UC6151", least=1, most=10_000_000)] | None = Field(
+    max_latency: Annotated[int, constraint(MOST_LATENCY)] | None = Field(
         default=None,
         description="Maximum duration of an all-reduce of 1 KiB in the fabric gate, in microseconds. Default: none.",
     )

@@ -1,15 +1,12 @@
 """A job of a cluster: an AWS Batch job definition of one of three kinds."""
 
-from datetime import timedelta
 from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field
 
-from ultracluster_catalog.capacity.capacity_blocks import LONGEST_BLOCK
-from ultracluster_catalog.limits.queues import MOST_NODES
-from ultracluster_catalog.names.submission_tags import MOST_ARRAY_JOBS
 from ultracluster_rules.credentials import names_credential
-from ultracluster_stacks.config.models.constraints import Between, Form, refusal_of
+from ultracluster_rules.job_definitions import ARRAY_SIZE, ATTEMPTS, NODES, TIMEOUT_HOURS, VARIABLE
+from ultracluster_stacks.config.models.constraints import Between, Form, constraint, refusal_of
 from ultracluster_stacks.config.models.gates import GatesConfig
 from ultracluster_stacks.config.models.machine import KNOWN_TYPE
 from ultracluster_stacks.config.models.model import ConfigModel
@@ -17,22 +14,14 @@ from ultracluster_stacks.config.models.names import Name
 from ultracluster_stacks.config.models.neuron import NeuronConfig
 from ultracluster_stacks.config.reading.problem import credential, shown
 
-__all__ = ["JOB_NODES", "PROCESSES_PER_NODE", "JobConfig"]
+__all__ = ["PROCESSES_PER_NODE", "JobConfig"]
 
-JOB_NODES: Final = Between(code="UC6101", least=1, most=MOST_NODES)
 PROCESSES_PER_NODE: Final = Between(code="UC6103", least=1, most=1_024)
 
 # No host with a dot, colon or `localhost` is required: `ubuntu:24.04` refers to Docker Hub.
 _IMAGE: Final = (
     r"[a-z0-9]+(?:[._:/-]{1,2}[a-z0-9]+)*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?"
 )
-
-# The longest job runs for the longest Capacity Block.
-_LONGEST_TIMEOUT: Final = LONGEST_BLOCK // timedelta(hours=1)
-
-
-def _explain_variable(name: str) -> str:
-    return "AWS Batch sets the variables that begin with AWS_BATCH" if name.startswith("AWS_BATCH") else ""
 
 
 def _check_secret(name: str) -> str:
@@ -44,12 +33,7 @@ def _check_secret(name: str) -> str:
 
 _Variable = Annotated[
     str,
-    Form(
-        code="UC6109",
-        pattern=r"(?!AWS_BATCH)[A-Za-z_][A-Za-z0-9_]{0,254}",
-        allowed="letters, digits and _, not starting with a digit or AWS_BATCH",
-        explain=_explain_variable,
-    ),
+    constraint(VARIABLE),
     AfterValidator(_check_secret),
 ]
 
@@ -83,7 +67,7 @@ class JobConfig(ConfigModel):
         default=(),
         description="Arguments for the launcher, one per item: a script and its arguments for torchrun, else a program.",
     )
-    nodes: Annotated[int, JOB_NODES] | None = Field(
+    nodes: Annotated[int, constraint(NODES)] | None = Field(
         default=None, description="Number of nodes of a multi-node job. Default: all nodes of the cluster."
     )
     processes_per_node: Annotated[int, PROCESSES_PER_NODE] | None = Field(
@@ -100,10 +84,10 @@ class JobConfig(ConfigModel):
         description="Environment variables of the container, without credentials: read those from "
         "AWS Secrets Manager. Default: none.",
     )
-    timeout_hours: Annotated[int, Between(code="UC6104", least=1, most=_LONGEST_TIMEOUT)] | None = Field(
+    timeout_hours: Annotated[int, constraint(TIMEOUT_HOURS)] | None = Field(
         default=None, description="Hours after which AWS Batch terminates an attempt. Default: no timeout."
     )
-    attempts: Annotated[int, Between(code="UC6104", least=1, most=10)] | None = Field(
+    attempts: Annotated[int, constraint(ATTEMPTS)] | None = Field(
         default=None,
         description="Number of attempts if the host is lost, 1 to 10. Default: 1 for a "
         "multi-node job, 3 for others.",
@@ -121,7 +105,7 @@ class JobConfig(ConfigModel):
         description="Whether to allow a multi-node job on instance types without EFA, which communicate over TCP at a "
         "fraction of the speed. Default: no.",
     )
-    array_size: Annotated[int, Between(code="UC6111", least=2, most=MOST_ARRAY_JOBS)] | None = Field(
+    array_size: Annotated[int, constraint(ARRAY_SIZE)] | None = Field(
         default=None,
         description="Size of the array job for a single-node job, 2 to 10,000. Default: no array.",
     )

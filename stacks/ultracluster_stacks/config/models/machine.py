@@ -7,17 +7,20 @@ from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema
 
 from ultracluster_catalog.machines.instance_type import InstanceType, describe_instance_type, network_cards
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_stacks.config.models.constraints import Between, Form, Known, NotEmpty
+from ultracluster_rules.machines import (
+    COUNT,
+    DATED,
+    INSTANCE_TYPE,
+    LOGICAL_CORES,
+    NETWORK_CARDS,
+    OPTIONAL_COUNT,
+)
+from ultracluster_stacks.config.models.constraints import NotEmpty, constraint
 from ultracluster_stacks.config.models.model import ConfigModel
-from ultracluster_stacks.config.reading.did_you_mean import suggestion
 
 __all__ = ["KNOWN_TYPE", "CustomInstanceType", "InstanceTypeName"]
 
-KNOWN_TYPE: Final = Known(
-    code="UC4001",
-    names=tuple(INSTANCE_TYPES),
-    explain=lambda name: suggestion(name.removeprefix("ml."), INSTANCE_TYPES),
-)
+KNOWN_TYPE: Final = constraint(INSTANCE_TYPE)
 
 _NAME: Final = r"[a-z][a-z0-9-]*\.[a-z0-9-]+"
 
@@ -27,7 +30,7 @@ def _check_name(name: str, info: ValidationInfo) -> str:
     custom = (info.data or {}).get("custom_instance_type", "unread")  # no data if a field is read by itself
     if custom is not None:
         return name
-    return KNOWN_TYPE.check(name)
+    return str(KNOWN_TYPE.apply(name))
 
 
 InstanceTypeName = Annotated[
@@ -37,8 +40,8 @@ InstanceTypeName = Annotated[
 ]
 """Name of an instance type; the field must follow `custom_instance_type`."""
 
-_Count = Annotated[int, Between(code="UC4025", least=1, most=1_000_000)]
-_CountOrNone = Annotated[int, Between(code="UC4025", least=0, most=1_000_000)]
+_Count = Annotated[int, constraint(COUNT)]
+_CountOrNone = Annotated[int, constraint(OPTIONAL_COUNT)]
 
 
 class CustomInstanceType(ConfigModel):
@@ -52,13 +55,13 @@ class CustomInstanceType(ConfigModel):
     cores_per_chip: _CountOrNone = Field(
         default=0, description="NeuronCores per accelerator. Default: 0, a GPU."
     )
-    logical_nc_config: Annotated[int, Between(code="UC4025", least=1, most=8)] = Field(
+    logical_nc_config: Annotated[int, constraint(LOGICAL_CORES)] = Field(
         default=1, description="NeuronCores per logical NeuronCore by default. Default: 1."
     )
-    network_cards: Annotated[int, Between(code="UC4025", least=1, most=64)] = Field(
+    network_cards: Annotated[int, constraint(NETWORK_CARDS)] = Field(
         description="Number of network cards, all identical."
     )
-    interfaces_per_card: Annotated[int, Between(code="UC4025", least=1, most=64)] = Field(
+    interfaces_per_card: Annotated[int, constraint(NETWORK_CARDS)] = Field(
         description="Maximum number of network interfaces per card."
     )
     gbps_per_card: _Count = Field(description="Peak bandwidth of each card in Gbit/s.")
@@ -69,17 +72,13 @@ class CustomInstanceType(ConfigModel):
         default=0, description="Size of each instance-store disk in GB. Default: 0."
     )
     purchase_options: Annotated[
-        tuple[Literal["on-demand", "spot", "capacity-block"], ...], NotEmpty(code="UC4025")
+        tuple[Literal["on-demand", "spot", "capacity-block"], ...], NotEmpty(code=COUNT.code)
     ] = Field(description="Purchase options of the type.")
     nitro_generation: _Count = Field(description="Generation of the Nitro System.")
     source: str = Field(description="Source of these properties.")
     dated: Annotated[
         str,
-        Form(
-            code="UC4025",
-            pattern="[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9])",
-            allowed='a date in quotes, such as "2026-11-20"',
-        ),
+        constraint(DATED),
     ] = Field(description="Date of the source, in quotes.")
 
     def entry(self, name: str) -> InstanceType:

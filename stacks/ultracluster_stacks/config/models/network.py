@@ -1,64 +1,31 @@
 """`network` of a cluster: VPC, subnet and network interfaces of the nodes."""
 
-import ipaddress
 from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-from ultracluster_catalog.machines.nic_layouts import NIC_LAYOUTS, NetworkInterface, NicLayout
-from ultracluster_stacks.config.models.constraints import Between, Known, refusal, resource_id
+from ultracluster_catalog.machines.nic_layouts import NetworkInterface, NicLayout
+from ultracluster_rules.network import FREE_ADDRESSES, NIC_LAYOUT, SUBNET_PREFIX, check_cidr
+from ultracluster_stacks.config.models.constraints import constraint, refusal_of, resource_id
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import placement_group_name
-from ultracluster_stacks.config.reading.did_you_mean import suggestion
-from ultracluster_stacks.config.reading.problem import shown
 
 __all__ = [
-    "LARGEST_PREFIX",
     "SECURITY_GROUP_ID",
-    "SMALLEST_PREFIX",
     "SUBNET_ID",
-    "SUBNET_PREFIX",
     "NetworkConfig",
     "NetworkInterfaceConfig",
 ]
 
-# Prefix lengths of VPCs and subnets (Amazon VPC User Guide, "VPC CIDR blocks", November 2026).
-SMALLEST_PREFIX: Final = 16
-LARGEST_PREFIX: Final = 28
-
-SUBNET_PREFIX: Final = Between(code="UC3105", least=SMALLEST_PREFIX, most=LARGEST_PREFIX)
 _VPC_ID: Final = resource_id("vpc", code="UC3107")
 SUBNET_ID: Final = resource_id("subnet", code="UC3107")
 SECURITY_GROUP_ID: Final = resource_id("sg", code="UC3109")
 
-# Ranges that EC2 refuses for a VPC (same page).
-_RESERVED: Final = tuple(
-    map(ipaddress.IPv4Network, ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4"))
-)
-
 
 def _check_cidr(value: str) -> str:
-    allowed = "an IPv4 network of /16 to /28, such as 10.0.0.0/16"
-    try:
-        network = ipaddress.IPv4Network(value)
-    except ValueError:
-        raise refusal(
-            code="UC3103", problem=f"got {shown(value)}", allowed=allowed, remedy=_nearest(value)
-        ) from None
-    if str(network) != value or not SMALLEST_PREFIX <= network.prefixlen <= LARGEST_PREFIX:
-        raise refusal(code="UC3103", problem=f"got {shown(value)}", allowed=allowed)
-    if reserved := next((other for other in _RESERVED if network.overlaps(other)), None):
-        raise refusal(
-            code="UC3103", problem=f"got {value}, which is in the reserved {reserved}", allowed=allowed
-        )
+    for finding in check_cidr(value):
+        raise refusal_of(finding)
     return value
-
-
-def _nearest(value: str) -> str:
-    try:
-        return f"The network with this address is {ipaddress.IPv4Network(value, strict=False)}"
-    except ValueError:
-        return ""
 
 
 class NetworkInterfaceConfig(ConfigModel):
@@ -83,9 +50,7 @@ class NetworkConfig(ConfigModel):
         description="CIDR block of the VPC: an IPv4 network of /16 to /28. Clusters whose VPCs are never connected "
         "can use the same one.",
     )
-    nic_layout: Annotated[
-        str, Known(code="UC4002", names=tuple(NIC_LAYOUTS), explain=lambda got: suggestion(got, NIC_LAYOUTS))
-    ] = Field(
+    nic_layout: Annotated[str, constraint(NIC_LAYOUT)] = Field(
         default="batch",
         description="Layout of network interfaces on the network cards. `batch` uses one address per "
         "node and leaves room for the interface of a multi-node parallel job.",
@@ -103,7 +68,7 @@ class NetworkConfig(ConfigModel):
         description="Cluster placement group of the nodes. `auto`: a new group for on-demand nodes, none with a Capacity "
         "Block or a reservation. `none`: no group. Otherwise the name of an existing group. Default: auto.",
     )
-    subnet_prefix: Annotated[int, SUBNET_PREFIX] | None = Field(
+    subnet_prefix: Annotated[int, constraint(SUBNET_PREFIX)] | None = Field(
         default=None,
         description="Prefix length of the nodes' subnet, 16 to 28. Default: 20, or less if the "
         "nodes need more addresses; the whole VPC if that is smaller.",
@@ -121,7 +86,7 @@ class NetworkConfig(ConfigModel):
         description="ID of an existing private subnet in the zone, with `vpc_id`, without public addresses and with a NAT gateway or VPC endpoints: "
         "none are added, and `cidr` is ignored. Default: a new subnet.",
     )
-    available_addresses: Annotated[int, Between(code="UC3002", least=0, most=65_531)] | None = Field(
+    available_addresses: Annotated[int, constraint(FREE_ADDRESSES)] | None = Field(
         default=None,
         description="AvailableIpAddressCount of the existing subnet before the first deployment, checked against the needs "
         "of the cluster. Default: not checked.",

@@ -5,12 +5,13 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
-from ultracluster_stacks.config.models.constraints import Between
+from ultracluster_rules.jobs import NEURON_INTEGER
+from ultracluster_stacks.config.models.constraints import constraint
 from ultracluster_stacks.config.models.model import ConfigModel
 
 __all__ = ["NeuronConfig"]
 
-_Count = Annotated[int, Between(code="UC6011", least=0, most=2**31 - 1)]
+_Count = Annotated[int, constraint(NEURON_INTEGER)]
 
 
 class NeuronConfig(ConfigModel):

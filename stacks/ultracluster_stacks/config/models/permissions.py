@@ -2,8 +2,8 @@
 
 from typing import Annotated, Final
 
-from ultracluster_catalog.names.identifiers import IAM_PATH
-from ultracluster_stacks.config.models.constraints import Form
+from ultracluster_rules.names import ROLE_PATH
+from ultracluster_stacks.config.models.constraints import Form, constraint
 
 __all__ = ["PolicyRef", "RolePathText"]
 
@@ -18,11 +18,4 @@ PolicyRef = Annotated[
     ),
 ]
 
-RolePathText = Annotated[
-    str,
-    Form(
-        code="UC2261",
-        pattern=IAM_PATH,
-        allowed="a path that starts and ends with a slash, such as /training/",
-    ),
-]
+RolePathText = Annotated[str, constraint(ROLE_PATH)]

@@ -5,9 +5,14 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, Field
 
-from ultracluster_catalog.limits.queues import MOST_PRIORITY, MOST_RESERVED_PERCENT
-from ultracluster_rules.queues import check_shares
-from ultracluster_stacks.config.models.constraints import Between, refusal_of
+from ultracluster_rules.queues import (
+    PRIORITY,
+    RESERVED_PERCENT,
+    SHARE_DECAY_HOURS,
+    WAIT_LIMIT_HOURS,
+    check_shares,
+)
+from ultracluster_stacks.config.models.constraints import constraint, refusal_of
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import Name
 
@@ -16,7 +21,7 @@ __all__ = ["OWN_CAPACITY", "AdditionalQueueConfig", "QueueConfig", "WaitLimitsCo
 OWN_CAPACITY: Final = "capacity"
 """Name by which a queue refers to `capacity` of the cluster, which has no name."""
 
-_Hours = Annotated[int, Between(code="UC6306", least=1, most=24)]
+_Hours = Annotated[int, constraint(WAIT_LIMIT_HOURS)]
 
 
 def _check_shares(shares: dict[str, int]) -> dict[str, int]:
@@ -48,7 +53,7 @@ class WaitLimitsConfig(ConfigModel):
 class QueueConfig(ConfigModel):
     """Scheduling of a job queue."""
 
-    priority: Annotated[int, Between(code="UC6305", least=0, most=MOST_PRIORITY)] = Field(
+    priority: Annotated[int, constraint(PRIORITY)] = Field(
         default=1,
         description="Priority among queues that share nodes, 0 to 1,000; higher runs first. Default: 1.",
     )
@@ -57,12 +62,10 @@ class QueueConfig(ConfigModel):
         description="Weight of each share identifier, 1 to 1,000: a share with 4 gets four times as many nodes as one with 1. "
         "Identifiers are letters and digits; a trailing asterisk matches a prefix. Default: weight 1.",
     )
-    share_decay_hours: Annotated[int, Between(code="UC6313", least=1, most=168)] = Field(
+    share_decay_hours: Annotated[int, constraint(SHARE_DECAY_HOURS)] = Field(
         default=24, description="Hours of past usage that count toward fair shares, 1 to 168. Default: 24."
     )
-    compute_reservation_percent: Annotated[
-        int, Between(code="UC6304", least=0, most=MOST_RESERVED_PERCENT)
-    ] = Field(
+    compute_reservation_percent: Annotated[int, constraint(RESERVED_PERCENT)] = Field(
         default=0,
         description="Capacity reserved for share identifiers without jobs, in percent, 0 to 99. Default: 0.",
     )

@@ -4,25 +4,23 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from ultracluster_rules.rules import RULES
+from ultracluster_rules.did_you_mean import suggestion
+from ultracluster_rules.registry import RULES
 from ultracluster_stacks.config.models.constraints import refusal
-from ultracluster_stacks.config.reading.did_you_mean import suggestion
 from ultracluster_stacks.config.reading.problem import shown
 
 __all__ = ["Suppress"]
 
 
 def _check_code(code: str) -> str:
-    from ultracluster_rules.rule_notes import rule_note  # noqa: PLC0415 - rule texts, rarely needed
-
     if code not in RULES:
         raise refusal(
             code="UC2240",
             problem=f"got {shown(code)}, which is not a rule",
             allowed="the code of a warning, such as UC4103",
-            remedy=suggestion(code, [rule for rule in RULES if rule_note(rule).suppressible]),
+            remedy=suggestion(code, [known for known, rule in RULES.items() if rule.suppressible]),
         )
-    if not rule_note(code).suppressible:
+    if not RULES[code].suppressible:
         raise refusal(
             code="UC2241",
             problem=f"{code} is {_article(RULES[code].severity)} that cannot be suppressed",

@@ -11,9 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
+from ultracluster_rules.did_you_mean import suggestion
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_stacks.config.reading.defaults import cluster_locs, merge
-from ultracluster_stacks.config.reading.did_you_mean import suggestion
 from ultracluster_stacks.config.reading.problem import Loc, loc_text, shown, unknown_key, wrong_type
 from ultracluster_stacks.config.reading.yaml_source import YamlSource, read_yaml
 

@@ -4,9 +4,9 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from ultracluster_rules.credentials import hide_credentials
+from ultracluster_rules.did_you_mean import suggestion
 from ultracluster_rules.findings import Finding, Severity, quote
-from ultracluster_rules.rules import RULES
-from ultracluster_stacks.config.reading.did_you_mean import suggestion
+from ultracluster_rules.registry import RULES
 
 __all__ = [
     "Loc",
@@ -55,7 +55,7 @@ class Problem:
 
     Attributes:
         loc: Location of the value, present or missing.
-        code: Code of the rule in `ultracluster_rules.rules`.
+        code: Code of the rule in `ultracluster_rules.registry`.
         problem: What is wrong, with the actual value.
         allowed: Allowed values. Default: omitted.
         remedy: What to do. Default: omitted.

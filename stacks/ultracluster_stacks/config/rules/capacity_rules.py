@@ -10,6 +10,7 @@ from ultracluster_catalog.capacity.capacity_blocks import (
     MAX_INSTANCES_PER_BLOCK,
     block_regions,
 )
+from ultracluster_rules.capacity import check_purchase_option, check_targets, check_window
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.reading.problem import Loc, Problem
 
@@ -21,16 +22,9 @@ UNRESOLVED_ORDER: Final = "UC2220"
 
 def type_is_sold_so(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse a purchase option that the instance type lacks."""
-    options = cluster.machine.purchase_options
     for loc, capacity in cluster.sources():
-        if capacity.market_type not in options:
-            yield Problem(
-                loc=(*loc, "market_type"),
-                code="UC4104",
-                problem=f"{cluster.instance_type} is not sold as {capacity.market_type}",
-                allowed=f"for this type: {', '.join(sorted(options))}",
-                remedy="Choose another market_type or another instance_type",
-            )
+        for finding in check_purchase_option(cluster.machine, capacity.market_type):
+            yield Problem.of(finding, (*loc, "market_type"))
 
 
 def block_holds_nodes(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -130,19 +124,14 @@ def settings_fit_kind(cluster: ClusterConfig) -> Iterator[Problem]:
 
 def reservation_is_one_source(cluster: ClusterConfig) -> Iterator[Problem]:
     """Two compute environments on one reservation would compete for its instances."""
-    seen: set[str] = set()
-    for loc, capacity in cluster.sources():
-        for name in ("reservation_id", "resource_group_arn"):
-            target = getattr(capacity, name)
-            if target in seen:
-                yield Problem(
-                    loc=(*loc, name),
-                    code="UC4127",
-                    problem=f"duplicate capacity {target}",
-                    remedy="Remove one of them",
-                )
-            if target is not None:
-                seen.add(target)
+    given = [
+        ((*loc, name), target)
+        for loc, capacity in cluster.sources()
+        for name in ("reservation_id", "resource_group_arn")
+        if (target := getattr(capacity, name)) is not None
+    ]
+    for index, finding in check_targets([target for _, target in given]):
+        yield Problem.of(finding, given[index][0])
 
 
 def window_is_in_order(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -158,12 +147,8 @@ def window_is_in_order(cluster: ClusterConfig) -> Iterator[Problem]:
             )
         if capacity.start is None or capacity.end is None:
             continue
-        if capacity.start >= capacity.end:
-            yield Problem(
-                loc=(*loc, "end"),
-                code="UC4112",
-                problem=f"the end, {capacity.end.isoformat()}, is not after the start, {capacity.start.isoformat()}",
-            )
+        if order := check_window(capacity.start, capacity.end):
+            yield from (Problem.of(finding, (*loc, "end")) for finding in order)
         elif block and capacity.end - capacity.start > LONGEST_BLOCK:
             yield Problem(
                 loc=(*loc, "end"),

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from ultracluster_rules.buckets import check_destinations, check_replication_key
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.reading.problem import Problem
 
@@ -33,14 +34,9 @@ def cache_is_in_one_place(cluster: ClusterConfig) -> Iterator[Problem]:
 def copies_go_to_each_bucket_once(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse a duplicate destination, as S3 does."""
     buckets = cluster.compile_cache.replicate_to
+    for index, finding in check_destinations(buckets):
+        yield Problem.of(finding, ("compile_cache", "replicate_to", index))
     for index, name in enumerate(buckets):
-        if name in buckets[:index]:
-            yield Problem(
-                loc=("compile_cache", "replicate_to", index),
-                code="UC5140",
-                problem=f"duplicate destination {name}",
-                remedy="Remove one of them",
-            )
         if name in {cluster.checkpoints.bucket_name, *(each.bucket_name for each in cluster.datasets)}:
             yield Problem(
                 loc=("compile_cache", "replicate_to", index),
@@ -53,13 +49,9 @@ def copies_go_to_each_bucket_once(cluster: ClusterConfig) -> Iterator[Problem]:
 def copies_have_no_key(cluster: ClusterConfig) -> Iterator[Problem]:
     """S3 copies what it holds the keys of."""
     cache = cluster.compile_cache
-    if cluster.kms_key_arn is not None and cache.replicate_to and not cache.on_file_system:
-        yield Problem(
-            loc=("compile_cache", "replicate_to"),
-            code="UC5250",
-            problem="entries that are copied are encrypted with the key of the cluster",
-            remedy="Leave out replicate_to; or kms_key_arn of the cluster, and give checkpoints, datasets and file_system theirs",
-        )
+    has_key = cluster.kms_key_arn is not None and not cache.on_file_system
+    for finding in check_replication_key(has_key=has_key, replicated=bool(cache.replicate_to)):
+        yield Problem.of(finding, ("compile_cache", "replicate_to"))
 
 
 RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from ultracluster_rules.job_definitions import check_fabric
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.job import JobConfig
 from ultracluster_stacks.config.reading.problem import Problem, shown
@@ -24,13 +25,9 @@ def gates_have_their_own_names(cluster: ClusterConfig, job: JobConfig) -> Iterat
 
 def fabric_is_there(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
     """Refuse a fabric gate on nodes without EFA."""
-    if job.gates.fabric and not cluster.machine.efa_interfaces:
-        yield Problem(
-            loc=("gates", "fabric"),
-            code="UC6150",
-            problem=f"{cluster.instance_type} has no EFA to test",
-            remedy="Remove it, or choose an instance type with EFA",
-        )
+    machine = cluster.machine
+    findings = check_fabric(machine.name, has_efa=machine.efa_interfaces > 0) if job.gates.fabric else []
+    yield from (Problem.of(finding, ("gates", "fabric")) for finding in findings)
 
 
 JOB_RULES: Final[tuple[Callable[[ClusterConfig, JobConfig], Iterator[Problem]], ...]] = (

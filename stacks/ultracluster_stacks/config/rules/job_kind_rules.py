@@ -3,9 +3,17 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from ultracluster_catalog.names.submission_tags import MOST_DEPENDENCIES
 from ultracluster_catalog.neuron.compile_machines import smaller_compile_types
-from ultracluster_catalog.neuron.neuron_settings import compile_target
+from ultracluster_rules.job_definitions import (
+    check_compile_type,
+    check_dependencies,
+    check_dependency,
+    check_phase,
+    refuse_circle,
+    refuse_default_compile_type,
+    refuse_for_kind,
+    warn_of_other_graphs,
+)
 from ultracluster_rules.jobs import check_neuron_settings
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_stacks.config.models.cluster import ClusterConfig
@@ -21,37 +29,23 @@ _KINDS: Final = {
     "method": "precompile",
     "phase": "precompile",
 }
-_MOST_TAG_CHARACTERS: Final = 256
 
 
 def job_has_settings_of_its_kind(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
     """Refuse settings of another kind of job, which would be ignored."""
     for name, kind in _KINDS.items():
         if job.kind != kind and getattr(job, name) != type(job).model_fields[name].get_default():
-            yield Problem(
-                loc=(name,),
-                code="UC6112",
-                problem=f"got {shown(getattr(job, name))} for a {job.kind} job",
-                remedy=f"Remove it, or set kind: {kind}",
-            )
-    if job.kind == "precompile" and job.method == "first-steps" and job.phase != "all":
-        yield Problem(
-            loc=("phase",),
-            code="UC6112",
-            problem="the first steps of the program compile what they collect",
-            remedy="Remove it",
-        )
+            remedy = f"Remove it, or set kind: {kind}"
+            yield Problem.of(refuse_for_kind(shown(getattr(job, name)), job.kind, remedy=remedy), (name,))
+    if job.kind == "precompile":
+        yield from (Problem.of(finding, ("phase",)) for finding in check_phase(job.method, job.phase))
 
 
 def gates_protect_several_nodes(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
     """A job of one container has no nodes to compare."""
     if job.kind != "multi-node" and job.gate_names:
-        yield Problem(
-            loc=("gates",),
-            code="UC6112",
-            problem=f"got gates for a {job.kind} job",
-            remedy="Remove them, or set kind: multi-node",
-        )
+        remedy = "Remove them, or set kind: multi-node"
+        yield Problem.of(refuse_for_kind("gates", job.kind, remedy=remedy), ("gates",))
 
 
 def neuron_settings_agree(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
@@ -74,21 +68,11 @@ def precompile_job_has_a_node(cluster: ClusterConfig, job: JobConfig) -> Iterato
     machine = cluster.machine
     if job.instance_type is None:
         if not smaller_compile_types(machine, zone_id=cluster.zone_id):
-            yield Problem(
-                loc=("instance_type",),
-                code="UC6116",
-                problem=f"no smaller type with the chips of {machine.name} is known to be offered in {cluster.zone_id}",
-                remedy="Name a type, with phase: compile if its chips are others",
-            )
+            yield Problem.of(refuse_default_compile_type(machine.name, cluster.zone_id), ("instance_type",))
         return
     small = get_instance_type(job.instance_type)
-    if job.phase != "compile" and not (small.is_neuron and compile_target(small) == compile_target(machine)):
-        yield Problem(
-            loc=("instance_type",),
-            code="UC6114",
-            problem=f"the graphs are for {machine.name}, and the program cannot run for it on {small.name}",
-            remedy="Choose a type with the same chips, or phase: compile for graphs that were collected before",
-        )
+    for finding in check_compile_type(small, machine, phase=job.phase):
+        yield Problem.of(finding, ("instance_type",))
 
 
 def jobs_wait_for_jobs_of_their_cluster(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -96,23 +80,13 @@ def jobs_wait_for_jobs_of_their_cluster(cluster: ClusterConfig) -> Iterator[Prob
     waits = {job.name: job.depends_on for job in cluster.jobs}
     for index, job in enumerate(cluster.jobs):
         loc: Loc = ("jobs", index, "depends_on")
-        if len(job.depends_on) > MOST_DEPENDENCIES or len(" ".join(job.depends_on)) > _MOST_TAG_CHARACTERS:
-            yield Problem(
-                loc=loc,
-                code="UC6113",
-                problem=f"got {len(job.depends_on)} jobs of {len(' '.join(job.depends_on))} characters in total",
-                allowed=f"up to {MOST_DEPENDENCIES} jobs of {_MOST_TAG_CHARACTERS} characters with the spaces between",
-            )
+        yield from (Problem.of(finding, loc) for finding in check_dependencies(job.depends_on))
         for place, name in enumerate(job.depends_on):
-            if name not in waits:
-                others = ", ".join(other for other in waits if other != job.name)
-                problem = f"unknown job {shown(name)}"
-                yield Problem(loc=(*loc, place), code="UC6113", problem=problem, allowed=others)
-            elif name in job.depends_on[:place]:
-                yield Problem(loc=(*loc, place), code="UC6113", problem=f"duplicate {shown(name)}")
-            elif job.name in _reached(name, waits):
-                problem = f"circular dependency: {shown(name)} waits for {shown(job.name)}"
-                yield Problem(loc=(*loc, place), code="UC6113", problem=problem)
+            others = [other for other in waits if other != job.name] if name not in waits else None
+            findings = check_dependency(name, earlier=job.depends_on[:place], known=others)
+            if not findings and job.name in _reached(name, waits):
+                findings = [refuse_circle((name, job.name))]
+            yield from (Problem.of(finding, (*loc, place)) for finding in findings)
 
 
 def precompile_job_makes_the_graphs(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -123,13 +97,8 @@ def precompile_job_makes_the_graphs(cluster: ClusterConfig) -> Iterator[Problem]
             before = named.get(name)
             if before is None or before.kind != "precompile":
                 continue
-            if differences := list(_differences(cluster, before, job)):
-                yield Problem(
-                    loc=("jobs", index, "depends_on", place),
-                    code="UC6115",
-                    problem=f"{name} compiles what {job.name} will not find: {'; '.join(differences)}",
-                    remedy="Give both the same settings; docs/compile-cache.md has a way for many workers",
-                )
+            for finding in warn_of_other_graphs(name, job.name, list(_differences(cluster, before, job))):
+                yield Problem.of(finding, ("jobs", index, "depends_on", place))
 
 
 def _differences(cluster: ClusterConfig, before: JobConfig, job: JobConfig) -> Iterator[str]:

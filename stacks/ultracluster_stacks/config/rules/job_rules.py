@@ -8,10 +8,18 @@ from typing import Final
 from ultracluster_catalog.capacity.capacity_blocks import drain_before_end
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_rules.images import check_container
+from ultracluster_rules.job_definitions import (
+    check_image_region,
+    check_image_tag,
+    check_launcher,
+    check_nodes_can_talk,
+    check_nodes_fit,
+    check_spot,
+)
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_stacks.config.models.capacity import CapacityConfig
 from ultracluster_stacks.config.models.cluster import ClusterConfig
-from ultracluster_stacks.config.models.job import JOB_NODES, PROCESSES_PER_NODE, JobConfig
+from ultracluster_stacks.config.models.job import PROCESSES_PER_NODE, JobConfig
 from ultracluster_stacks.config.reading.problem import Problem, shown
 from ultracluster_stacks.config.rules import gate_rules, job_kind_rules
 from ultracluster_stacks.config.rules.queue_rules import used
@@ -50,25 +58,16 @@ def job_fits_cluster(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem
     most = max(
         (cluster.nodes_from(capacity) for capacity in _behind(cluster, job).values()), default=cluster.nodes
     )
-    if job.kind == "multi-node" and job.nodes is not None and job.nodes > most:
-        yield JOB_NODES.broken(
-            ("nodes",),
-            problem=f"got {job.nodes} nodes, but {'the cluster' if job.queue is None else 'its queue'} has {most}",
-            allowed=f"1 to {most}",
-        )
+    if job.kind == "multi-node" and job.nodes is not None:
+        for finding in check_nodes_fit(job.nodes, most):
+            yield Problem.of(finding, ("nodes",))
 
 
 def queue_starts_job(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
     """Refuse multi-node jobs on Spot nodes, where AWS Batch never starts them."""
-    for name, source in _behind(cluster, job).items():
-        if source.market_type == "spot" and job.kind == "multi-node":
-            yield Problem(
-                loc=("queue",),
-                code="UC6308",
-                problem=f"its queue has Spot nodes ({shown(name)}), on which AWS Batch does not run multi-node jobs: "
-                "the job would block the queue forever",
-                remedy="Use a queue without Spot nodes; see queue.capacity and additional_queues",
-            )
+    spot = any(source.market_type == "spot" for source in _behind(cluster, job).values())
+    for finding in check_spot(spot=spot and job.kind == "multi-node"):
+        yield Problem.of(finding, ("queue",))
 
 
 def _behind(cluster: ClusterConfig, job: JobConfig) -> dict[str, CapacityConfig]:
@@ -83,14 +82,9 @@ def nodes_can_talk(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
     nodes = cluster.nodes if job.nodes is None else job.nodes
     if job.without_efa or job.kind != "multi-node":
         return
-    if nodes > 1 and cluster.machine.efa_interfaces == 0:
-        yield Problem(
-            loc=("nodes",),
-            code="UC6102",
-            problem=f"the job runs on {nodes} nodes, but {cluster.instance_type} has no EFA",
-            allowed="1 node on this type",
-            remedy="Set nodes: 1, choose an instance type with EFA, or set without_efa: true",
-        )
+    machine = cluster.machine
+    for finding in check_nodes_can_talk(nodes, machine.name, has_efa=machine.efa_interfaces > 0):
+        yield Problem.of(finding, ("nodes",))
 
 
 def node_holds_processes(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
@@ -107,26 +101,10 @@ def node_holds_processes(cluster: ClusterConfig, job: JobConfig) -> Iterator[Pro
         )
 
 
-def launcher_has_a_command(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
-    """The launcher replaces the command of the image, which it cannot read."""
-    if not job.command:
-        yield Problem(
-            loc=("command",),
-            code="UC6142",
-            problem="command is required: the launcher replaces that of the image",
-            remedy="Set what the launcher starts, such as command: [train.py]",
-        )
-
-
-def launcher_starts_processes(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
-    """The other launchers start one process on each node."""
-    if job.launcher != "torchrun" and job.processes_per_node not in {None, 1}:
-        yield Problem(
-            loc=("processes_per_node",),
-            code="UC6140",
-            problem=f"got {job.processes_per_node} processes on a node with the launcher {job.launcher}, which starts one",
-            remedy="Remove it, or choose torchrun",
-        )
+def launcher_starts_command(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
+    """A launcher has a command, and all but torchrun start one process on each node."""
+    for finding in check_launcher(job.launcher, job.processes_per_node, job.command):
+        yield Problem.of(finding, (finding.path,))
 
 
 def timeout_is_within_capacity(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
@@ -152,26 +130,15 @@ def timeout_is_within_capacity(cluster: ClusterConfig, job: JobConfig) -> Iterat
 def image_is_pinned(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
     """Warn of an image whose tag can move, so that attempts or nodes may run different images."""
     tag = job.image.rpartition("/")[2].partition(":")[2]  # of a digest: its hexadecimal digits
-    if tag in {"", "latest"}:
-        yield Problem(
-            loc=("image",),
-            code="UC6107",
-            problem=f"got {shown(job.image)} {'with the tag latest' if tag else 'without a tag'}",
-            remedy="Use an immutable tag or a digest, so that all nodes and attempts run the same image",
-        )
+    for finding in check_image_tag(job.image, tag):
+        yield Problem.of(finding, ("image",))
 
 
 def image_is_near(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
     """Warn of an image that nodes without internet access cannot pull."""
     found = re.fullmatch(ECR_IMAGE, job.image)
-    if found is None or found["region"] != cluster.region:
-        yield Problem(
-            loc=("image",),
-            code="UC6108",
-            problem=f"{shown(job.image)} is not in the Amazon ECR of {cluster.region}, the only registry that "
-            "nodes can reach without a NAT gateway",
-            remedy="Copy or replicate it there",
-        )
+    for finding in check_image_region(job.image, found and found["region"], cluster.region):
+        yield Problem.of(finding, ("image",))
 
 
 def image_runs_on_chips(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
@@ -192,8 +159,7 @@ JOB_RULES: Final[tuple[Callable[[ClusterConfig, JobConfig], Iterator[Problem]], 
     queue_starts_job,
     nodes_can_talk,
     node_holds_processes,
-    launcher_has_a_command,
-    launcher_starts_processes,
+    launcher_starts_command,
     timeout_is_within_capacity,
     *gate_rules.JOB_RULES,
     image_is_pinned,

@@ -5,23 +5,25 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from ultracluster_catalog.machines.nic_layouts import NetworkInterface, addresses_per_node
+from ultracluster_catalog.machines.nic_layouts import NetworkInterface
+from ultracluster_rules.capacity import check_block_placement
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.network import (
     check_available_addresses,
+    check_nat_gateway_room,
     check_network_interfaces,
+    check_subnet_size,
     check_task_interface,
     cluster_addresses,
     network_interfaces,
+    warn_of_unknown_efa_rules,
 )
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.network import (
-    LARGEST_PREFIX,
     SECURITY_GROUP_ID,
     SUBNET_ID,
-    SUBNET_PREFIX,
 )
-from ultracluster_stacks.config.reading.problem import Problem, shown
+from ultracluster_stacks.config.reading.problem import Problem
 
 __all__ = ["RULES"]
 
@@ -55,28 +57,17 @@ def subnet_holds_nodes(cluster: ClusterConfig) -> Iterator[Problem]:
     settings = cluster.network
     if settings.subnet_id is not None:
         return
-    vpc = ipaddress.IPv4Network(settings.cidr).prefixlen
-    prefix = vpc + settings.nat_gateway if settings.subnet_prefix is None else settings.subnet_prefix
-    if prefix < vpc:
-        yield SUBNET_PREFIX.broken(
-            ("network", "subnet_prefix"),
-            problem=f"a subnet of /{prefix} is larger than its VPC, {settings.cidr}",
-            allowed=f"{vpc} to {LARGEST_PREFIX}",
-        )
-        return
     interfaces = _legal_interfaces(cluster)
     if interfaces is None:
         return
-    nodes = cluster.most_nodes
-    needed = cluster_addresses(instance_type=cluster.machine, nodes=nodes, nic_layout=interfaces)
-    if needed > 2 ** (32 - prefix):
-        per_node = addresses_per_node(interfaces)
-        yield SUBNET_PREFIX.broken(
-            ("network", "cidr" if settings.subnet_prefix is None else "subnet_prefix"),
-            problem=f"{nodes} nodes with {per_node} addresses and a task each, the "
-            f"endpoints and the file system need {needed:,} addresses, but a /{prefix} has {2 ** (32 - prefix):,}",
-            remedy=f"Use /{32 - (needed - 1).bit_length()}, or the layout `batch`, which takes one address a node",
-        )
+    vpc = ipaddress.IPv4Network(settings.cidr)
+    given = settings.subnet_prefix is not None
+    prefix = (
+        vpc.prefixlen + settings.nat_gateway if settings.subnet_prefix is None else settings.subnet_prefix
+    )
+    needed = cluster_addresses(instance_type=cluster.machine, nodes=cluster.most_nodes, nic_layout=interfaces)
+    for finding in check_subnet_size(vpc, prefix, needed=needed):
+        yield Problem.of(finding, ("network", "subnet_prefix" if given else "cidr"))
 
 
 def nat_gateway_has_room(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -84,12 +75,10 @@ def nat_gateway_has_room(cluster: ClusterConfig) -> Iterator[Problem]:
     settings = cluster.network
     if not settings.nat_gateway or settings.subnet_id is not None or settings.subnet_prefix is None:
         return
-    if settings.subnet_prefix == ipaddress.IPv4Network(settings.cidr).prefixlen:
-        yield SUBNET_PREFIX.broken(
-            ("network", "subnet_prefix"),
-            problem=f"the nodes' subnet takes all of {settings.cidr} and leaves no addresses for the NAT gateway",
-            remedy="Use a larger cidr or a smaller subnet",
-        )
+    vpc = ipaddress.IPv4Network(settings.cidr)
+    if settings.subnet_prefix == vpc.prefixlen:
+        for finding in check_nat_gateway_room(vpc, settings.subnet_prefix):
+            yield Problem.of(finding, ("network", "subnet_prefix"))
 
 
 def existing_subnet_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -158,13 +147,9 @@ def placement_fits_capacity(cluster: ClusterConfig) -> Iterator[Problem]:
     placement = cluster.network.placement
     if placement in {"auto", "none"}:
         return
-    if all(capacity.market_type == "capacity-block" for _, capacity in cluster.sources()):
-        yield Problem(
-            loc=("network", "placement"),
-            code="UC4020",
-            problem=f"got the placement group {shown(placement)} and a Capacity Block; EC2 does not support them together",
-            remedy="Remove placement; nodes of a block are already close together",
-        )
+    block = all(capacity.market_type == "capacity-block" for _, capacity in cluster.sources())
+    for finding in check_block_placement(block=block, placed=True):
+        yield Problem.of(finding, ("network", "placement"))
 
 
 def security_group_has_a_subnet(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -185,13 +170,8 @@ def security_group_has_a_subnet(cluster: ClusterConfig) -> Iterator[Problem]:
             remedy="Set vpc_id and subnet_id of its VPC",
         )
     elif not settings.add_efa_rules:
-        yield Problem(
-            loc=("network", "security_group_id"),
-            code="UC3106",
-            problem=f"the rules of {settings.security_group_id} are unknown; without all traffic from and to "
-            "the group itself, EFA fails, and jobs hang or fall back to TCP",
-            remedy="Make sure that it has both rules, or set add_efa_rules: true",
-        )
+        finding = warn_of_unknown_efa_rules(settings.security_group_id)
+        yield Problem.of(finding, ("network", "security_group_id"))
 
 
 def _legal_interfaces(cluster: ClusterConfig) -> tuple[NetworkInterface, ...] | None:

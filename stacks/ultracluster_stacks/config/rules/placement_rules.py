@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from ultracluster_catalog.places.zones import REGIONS, offered_zones, region_of_zone_id
-from ultracluster_rules.network import check_zone_id
+from ultracluster_catalog.places.zones import REGIONS, region_of_zone_id
+from ultracluster_rules.machines import check_offered
+from ultracluster_rules.network import check_zone_id, check_zone_region
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.reading.problem import Problem
 
@@ -26,15 +27,12 @@ def zone_is_in_region(cluster: ClusterConfig) -> Iterator[Problem]:
     if cluster.region not in REGIONS:
         return
     findings = check_zone_id(cluster.zone_id)
+    if not findings:
+        findings = check_zone_region(
+            cluster.zone_id, zone_region=region_of_zone_id(cluster.zone_id), region=cluster.region
+        )
     for finding in findings:
         yield Problem.of(finding, ("zone_id",))
-    if not findings and (region := region_of_zone_id(cluster.zone_id)) != cluster.region:
-        yield Problem(
-            loc=("zone_id",),
-            code="UC3102",
-            problem=f"zone {cluster.zone_id} is in {region}, not in {cluster.region}",
-            remedy="Give the zone id that the reservation names, and the Region of that zone",
-        )
 
 
 def type_is_offered_in_zone(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -43,14 +41,9 @@ def type_is_offered_in_zone(cluster: ClusterConfig) -> Iterator[Problem]:
         capacity.market_type == "capacity-block" for _, capacity in cluster.sources()
     ):
         return  # for blocks see capacity_rules: what is sold as a block is listed apart
-    zones = offered_zones(cluster.instance_type)
-    if cluster.zone_id not in zones and not any(zone_is_in_region(cluster)):
-        yield Problem(
-            loc=("zone_id",),
-            code="UC4106",
-            problem=f"{cluster.instance_type} is not known to be offered in {cluster.zone_id}",
-            remedy=f"Known zones: {', '.join(zones) or 'none'}",
-        )
+    if not any(zone_is_in_region(cluster)):
+        for finding in check_offered(cluster.instance_type, cluster.zone_id):
+            yield Problem.of(finding, ("zone_id",))
 
 
 RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (

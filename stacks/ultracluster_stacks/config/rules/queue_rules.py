@@ -3,8 +3,13 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from ultracluster_catalog.limits.queues import MOST_ENVIRONMENTS
-from ultracluster_rules.queues import check_wait_limits
+from ultracluster_rules.capacity import check_source_names
+from ultracluster_rules.queues import (
+    check_blocks_used,
+    check_environment_count,
+    check_source_exists,
+    check_wait_limits,
+)
 from ultracluster_stacks.config.models.capacity import CapacityConfig
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.queue import OWN_CAPACITY, QueueConfig
@@ -15,22 +20,21 @@ __all__ = ["RULES", "used"]
 
 def names_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
     """Two queues or two sources of one name could not be told apart."""
-    for place, code, items in (
-        ("additional_capacity", "UC4121", cluster.additional_capacity),
-        ("additional_queues", "UC6310", cluster.additional_queues),
-    ):
-        seen: set[str] = set()
-        for index, item in enumerate(items):
-            name = getattr(item, "name", None)
-            if name in seen or (name == OWN_CAPACITY and code == "UC4121"):
-                yield Problem(
-                    loc=(place, index, "name"),
-                    code=code,
-                    problem=f"{shown(name)} is the name of another one already",
-                    remedy="Give each a name of its own",
-                )
-            if name is not None:
-                seen.add(name)
+    names = [getattr(each, "name", None) for each in cluster.additional_capacity]
+    for index, finding in check_source_names([OWN_CAPACITY, *names]):
+        yield Problem.of(finding, ("additional_capacity", index - 1, "name"))
+    seen: set[str] = set()
+    for index, queue in enumerate(cluster.additional_queues):
+        name = getattr(queue, "name", None)
+        if name in seen:
+            yield Problem(
+                loc=("additional_queues", index, "name"),
+                code="UC6310",
+                problem=f"{shown(name)} is the name of another one already",
+                remedy="Give each a name of its own",
+            )
+        if name is not None:
+            seen.add(name)
 
 
 def used_capacity_exists(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -38,35 +42,18 @@ def used_capacity_exists(cluster: ClusterConfig) -> Iterator[Problem]:
     known = _by_name(cluster)
     for loc, queue in _queues(cluster):
         for index, name in enumerate(queue.capacity):
-            if name not in known:
-                yield Problem(
-                    loc=(*loc, "capacity", index),
-                    code="UC6312",
-                    problem=f"got {shown(name)}",
-                    allowed=", ".join(known),
-                )
-        count = len(dict.fromkeys(queue.capacity)) or len(known)
-        if count > MOST_ENVIRONMENTS:
-            yield Problem(
-                loc=(*loc, "capacity"),
-                code="UC4120",
-                problem=f"got {count} kinds of capacity for one queue",
-                allowed=f"1 to {MOST_ENVIRONMENTS}",
-                remedy="Name those that this queue uses, and give the others a queue of their own",
-            )
+            for finding in check_source_exists(name, known):
+                yield Problem.of(finding, (*loc, "capacity", index))
+        for finding in check_environment_count(len(dict.fromkeys(queue.capacity)) or len(known)):
+            yield Problem.of(finding, (*loc, "capacity"))
 
 
 def own_queue_uses_blocks(cluster: ClusterConfig) -> Iterator[Problem]:
     """A Capacity Block is opened and closed with the cluster's own queue."""
-    names = used(cluster, cluster.queue)
-    for name, source in _by_name(cluster).items():
-        if source.market_type == "capacity-block" and name not in names:
-            yield Problem(
-                loc=("queue", "capacity"),
-                code="UC6314",
-                problem=f"the own queue of the cluster leaves out the Capacity Block {shown(name)}",
-                remedy="Name it here too: it is opened and closed with this queue",
-            )
+    sources = _by_name(cluster).items()
+    blocks = [name for name, source in sources if source.market_type == "capacity-block"]
+    for finding in check_blocks_used(blocks, used(cluster, cluster.queue)):
+        yield Problem.of(finding, ("queue", "capacity"))
 
 
 def limits_cancel_nothing_reserved(cluster: ClusterConfig) -> Iterator[Problem]:

@@ -7,10 +7,16 @@ from typing import Final
 from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
 from ultracluster_catalog.lustre.lustre_figures import (
     EFA_CONNECTIONS_PER_FILE_SYSTEM,
-    can_mount_over_efa,
     efa_connections,
 )
-from ultracluster_rules.lustre import check_associations, check_file_system
+from ultracluster_rules.lustre import (
+    check_access,
+    check_associations,
+    check_efa_clients,
+    check_file_system,
+    check_key,
+    check_zone_of_file_system,
+)
 from ultracluster_stacks.config.models.buckets import CheckpointsConfig, DatasetConfig
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.file_system import OF_EXISTING, FileSystemConfig
@@ -86,14 +92,8 @@ def efa_has_clients(cluster: ClusterConfig) -> Iterator[Problem]:
     if not cluster.file_system.efa:
         return
     machine = cluster.machine
-    if not can_mount_over_efa(machine):
-        yield Problem(
-            loc=("file_system", "efa"),
-            code="UC5027",
-            problem=f"{cluster.instance_type} cannot mount a file system over EFA",
-            allowed="types of Nitro v4 with EFA, except Trainium2",
-            remedy="Remove it",
-        )
+    if findings := check_efa_clients([machine]):
+        yield from (Problem.of(finding, ("file_system", "efa")) for finding in findings)
         return
     connections = efa_connections(machine, nodes=cluster.most_nodes)
     if connections > EFA_CONNECTIONS_PER_FILE_SYSTEM:
@@ -149,38 +149,18 @@ def existing_file_system_is_near(cluster: ClusterConfig) -> Iterator[Problem]:
     settings = cluster.file_system
     if settings.file_system_id is None:
         return
-    if settings.zone_id is None:
-        yield Problem(
-            loc=("file_system", "file_system_id"),
-            code="UC5032",
-            problem=f"the zone of the file system is unknown; the nodes are in {cluster.zone_id}",
-            remedy="Set its zone_id, so that it is checked",
-        )
-    elif settings.zone_id != cluster.zone_id:
-        yield Problem(
-            loc=("file_system", "zone_id"),
-            code="UC5031",
-            problem=f"the file system is in {settings.zone_id}, the nodes are in {cluster.zone_id}",
-            remedy="Use a file system in the zone of the nodes",
-        )
-    if settings.security_group_id is None:
-        yield Problem(
-            loc=("file_system", "file_system_id"),
-            code="UC5033",
-            problem="no security group rule lets the nodes reach the file system",
-            remedy="Set its security_group_id, or add rules for Lustre to both groups yourself",
-        )
+    name = "file_system_id" if settings.zone_id is None else "zone_id"
+    for finding in check_zone_of_file_system(settings.zone_id, cluster.zone_id):
+        yield Problem.of(finding, ("file_system", name))
+    for finding in check_access(has_rules=settings.security_group_id is not None):
+        yield Problem.of(finding, ("file_system", "file_system_id"))
 
 
 def keys_are_near(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse KMS keys of another Region."""
-    if cluster.file_system.kms_key_arn is not None and cluster.file_system.deployment_type != "PERSISTENT_2":
-        yield Problem(
-            loc=("file_system", "kms_key_arn"),
-            code="UC5007",
-            problem=f"{cluster.file_system.deployment_type} is encrypted with a key of FSx",
-            remedy="Remove it, or use PERSISTENT_2",
-        )
+    if cluster.file_system.kms_key_arn is not None:
+        for finding in check_key(cluster.file_system.deployment_type):
+            yield Problem.of(finding, ("file_system", "kms_key_arn"))
     places: list[tuple[Loc, str | None]] = [
         (("kms_key_arn",), cluster.kms_key_arn),
         (("file_system", "kms_key_arn"), cluster.file_system.kms_key_arn),

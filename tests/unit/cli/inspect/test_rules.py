@@ -12,8 +12,7 @@ import pytest
 import typer.main
 
 from ultracluster_cli import main as entry_point
-from ultracluster_rules.rule_notes import all_rule_notes, rule_note
-from ultracluster_rules.rules import RULES
+from ultracluster_rules.registry import RULES
 
 Run = Callable[..., Any]
 
@@ -27,8 +26,8 @@ def test_a_rule_is_explained(run: Run) -> None:
     )
     assert "\n  Fails:\n    instance_type: trn2u.48xlarge\n    nodes: 8\n" in outcome.stdout
     assert "\n  Passes:\n    instance_type: trn2u.48xlarge\n    nodes: 4\n" in outcome.stdout
-    assert f"\n  Remedy:\n    {rule_note('UC4105').remedy}\n" in outcome.stdout
-    assert f"\n  Source:\n    {rule_note('UC4105').source}\n" in outcome.stdout
+    assert f"\n  Remedy:\n    {RULES['UC4105'].remedy}\n" in outcome.stdout
+    assert f"\n  Source:\n    {RULES['UC4105'].source}\n" in outcome.stdout
     assert "Suppress" not in outcome.stdout
 
 
@@ -85,7 +84,7 @@ def test_at_a_terminal_findings_end_with_the_way_to_their_rule(
 def test_every_command_of_an_example_exists_with_its_options() -> None:
     commands = [
         (code, line)
-        for code, note in all_rule_notes().items()
+        for code, note in RULES.items()
         for text in (note.fails, note.passes, note.remedy)
         for line in re.findall(r"`(?:ultracluster) ([^`]+)`", text)
     ]

@@ -54,7 +54,7 @@ def test_refuses_an_unknown_dependency() -> None:
 
 @pytest.mark.parametrize("after", [["train"], ["fetch"]])
 def test_refuses_circular_dependencies(after: list[str]) -> None:
-    with pytest.raises(FindingsError, match="UC6113: 'train' depends on"):
+    with pytest.raises(FindingsError, match="UC6113: circular dependency: 'train' waits for"):
         order(definition("train", *after), definition("fetch", "train"))
 
 

@@ -1,6 +1,6 @@
 """The registry of checks."""
 
-from ultracluster_rules.rules import RULES
+from ultracluster_rules.registry import RULES
 from ultracluster_runtime.preflight.registry import CHECKS
 
 

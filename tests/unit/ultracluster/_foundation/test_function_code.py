@@ -1,4 +1,4 @@
-"""The code of the Lambda functions: what their handlers import, and no texts of rules."""
+"""The code of the Lambda functions: what their handlers import, and no rules."""
 
 import shutil
 import subprocess
@@ -18,14 +18,11 @@ from tests.unit.ultracluster.builders import IMAGE_ID, block
 
 import ultracluster as uc
 from ultracluster._foundation import function_code
-from ultracluster_rules.rule_notes import all_rule_notes
-from ultracluster_rules.rules import RULES
+from ultracluster_rules.registry import RULES
 
 pytestmark = pytest.mark.synth
 
-PACKAGES = [
-    name for name in ("ultracluster_catalog", "ultracluster_rules", "ultracluster_runtime") if find_spec(name)
-]
+PACKAGES = ["ultracluster_catalog", "ultracluster_runtime"]
 
 
 @pytest.fixture
@@ -57,7 +54,7 @@ def synthesize(tmp_path: Path) -> Callable[[], tuple[Path, dict[str, Any]]]:
 def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the packages, from which the functions take their code."""
     root = tmp_path / "packages"
-    for package in PACKAGES:
+    for package in [*PACKAGES, "ultracluster_rules"]:
         spec = find_spec(package)
         assert spec is not None
         assert spec.origin is not None
@@ -91,23 +88,23 @@ def test_handlers_need_nothing_but_their_asset_and_boto3(synthesize: Any, tmp_pa
         assert done.returncode == 0, done.stderr
 
 
-def test_no_function_carries_the_texts_of_rules(synthesize: Any) -> None:
+def test_no_function_carries_rules(synthesize: Any) -> None:
     asset, functions = synthesize()
     assert {path.name for path in asset.iterdir()} == set(PACKAGES)
     files = [path for path in asset.rglob("*") if path.is_file()]
     assert {path.suffix for path in files} <= {".py", ".typed"}
     code = "".join(path.read_text("utf-8") for path in files) + str(functions)
-    texts = {rule.summary for rule in RULES.values()} | {note.remedy for note in all_rule_notes().values()}
+    texts = {text for rule in RULES.values() for text in (rule.summary, rule.remedy)}
     assert [text for text in texts if text in code] == []
 
 
-def test_editing_the_text_of_a_rule_changes_no_function(synthesize: Any, packages: Path) -> None:
+def test_editing_a_rule_changes_no_function(synthesize: Any, packages: Path) -> None:
     before = synthesize()[0].name
     (packages / "__pycache__").mkdir()
     compiled = packages / "ultracluster_runtime" / "watch" / "__pycache__" / "handler.cpython-311.pyc"
     compiled.parent.mkdir()
     compiled.write_bytes(b"compiled")
-    texts = [*packages.glob("*/rules.py"), *packages.glob("*/rule_notes/*.toml")]
+    texts = [*packages.glob("ultracluster_rules/*.py"), *packages.glob("ultracluster_rules/registry/*.toml")]
     assert len(texts) > 1
     for text in texts:
         text.write_text(text.read_text("utf-8") + "# edited\n", "utf-8")

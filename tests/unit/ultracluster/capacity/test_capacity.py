@@ -31,7 +31,7 @@ def test_rejects_a_malformed_reservation_id(
 
 
 def test_says_that_an_offering_is_not_a_reservation() -> None:
-    with pytest.raises(FindingsError, match="which is an offering"):
+    with pytest.raises(FindingsError, match="cb- is an offering"):
         CapacityBlock.from_reservation_id("cb-0123456789abcdef0", zone_id="use2-az3")
 
 

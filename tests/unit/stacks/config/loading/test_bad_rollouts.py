@@ -256,7 +256,7 @@ def test_the_valid_rollout_has_no_findings(findings: Findings) -> None:
             "nodes: 5\n            image: 1",
             "UC6101",
             f"{_JOB}.nodes",
-            "got 5 nodes, but the cluster has 4",
+            "got 5 nodes for a queue of 4",
         ),
         (
             "image: 1",

@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from ultracluster_rules.findings import Finding
-from ultracluster_rules.rules import RULES
+from ultracluster_rules.registry import RULES
 from ultracluster_stacks.config import CapacityConfig, ClusterConfig, JobConfig, RolloutConfig
 from ultracluster_stacks.config.loading.error_messages import TRANSLATED_TYPES
 

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from ultracluster_rules.rule_notes import all_rule_notes
+from ultracluster_rules.registry import RULES
 from ultracluster_stacks.config.loading.loader import rollout_findings
 
 # What a small valid cluster says. A key that the example gives replaces the one here.
@@ -20,7 +20,7 @@ _CLUSTER: Final = {
     "image_id": "ami-0123456789abcdef0",
     "capacity": "{reservation_id: cr-0123456789abcdef0}",
 }
-_EXAMPLES: Final = {code: note for code, note in all_rule_notes().items() if note.kind == "rollout"}
+_EXAMPLES: Final = {code: note for code, note in RULES.items() if note.kind == "rollout"}
 
 Codes = Callable[[str], set[str]]
 

@@ -1,0 +1,445 @@
+"""Rules for job definitions: nodes, launcher, environment, image, dependencies, precompilation and gates."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from datetime import timedelta
+from typing import Final
+
+from ultracluster_catalog.capacity.capacity_blocks import LONGEST_BLOCK
+from ultracluster_catalog.limits.queues import MOST_NODES
+from ultracluster_catalog.machines.instance_type import InstanceType
+from ultracluster_catalog.names.submission_tags import MOST_ARRAY_JOBS, MOST_DEPENDENCIES
+from ultracluster_catalog.neuron.compiler_flags import split_compiler_flags
+from ultracluster_catalog.neuron.neuron import CACHE_URL_FLAG, XLA_CACHE_VARIABLE, XLA_COMPILER_FLAGS_VARIABLE
+from ultracluster_catalog.neuron.neuron_settings import compile_target
+from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.values import Between, Form
+
+__all__: list[str] = []
+
+ARRAY_SIZE: Final = Between(code="UC6111", least=2, most=MOST_ARRAY_JOBS)
+"""Number of jobs of an array."""
+
+ATTEMPTS: Final = Between(code="UC6104", least=1, most=10)
+"""Number of times that AWS Batch starts a job."""
+
+TIMEOUT_HOURS: Final = Between(code=ATTEMPTS.code, least=1, most=LONGEST_BLOCK // timedelta(hours=1))
+"""Hours after which an attempt is ended; the longest job is one over the longest Capacity Block."""
+
+NODES: Final = Between(code="UC6101", least=1, most=MOST_NODES)
+"""Number of nodes of a job."""
+
+LEAST_BANDWIDTH: Final = Between(code="UC6151", least=1, most=10_000)
+"""Bus bandwidth in GiB/s that a fabric gate asks for."""
+
+MOST_LATENCY: Final = Between(code=LEAST_BANDWIDTH.code, least=1, most=10_000_000)
+"""Latency in microseconds that a fabric gate allows."""
+
+LAUNCHERS: Final = ("torchrun", "jax", "raw")
+"""What starts the command of a job on a node."""
+
+PROCESSES_VARIABLE: Final = "UC_PROCESSES_PER_NODE"
+"""Variable with the number of processes of each node."""
+
+DEVICES_VARIABLE: Final = "UC_DEVICES_PER_NODE"
+"""Variable with the number of devices of each node."""
+
+_SHORTEST_TIMEOUT_SECONDS: Final = 60
+_MOST_TAG_CHARACTERS: Final = 256  # a tag of the definition has the names of the jobs that it waits for
+_DEPENDENCIES: Final = "UC6113"
+
+
+def _explain_variable(name: str) -> str:
+    return "AWS Batch sets the variables that begin with AWS_BATCH" if name.startswith("AWS_BATCH") else ""
+
+
+VARIABLE: Final = Form(
+    code="UC6109",
+    pattern=r"(?!AWS_BATCH)[A-Za-z_][A-Za-z0-9_]{0,254}",
+    allowed="letters, digits and _, not starting with a digit or AWS_BATCH",
+    explain=_explain_variable,
+)
+"""Name of an environment variable."""
+
+
+def check_timeout_seconds(seconds: int) -> list[Finding]:
+    """Check a timeout.
+
+    Args:
+        seconds: Seconds after which an attempt is ended.
+
+    Returns:
+        UC6104 if AWS Batch would reject it.
+    """
+    if seconds >= _SHORTEST_TIMEOUT_SECONDS:
+        return []
+    allowed = f"{_SHORTEST_TIMEOUT_SECONDS} seconds or more"
+    return [Finding(code=ATTEMPTS.code, problem=f"got {seconds}", allowed=allowed)]
+
+
+def check_nodes_fit(nodes: int, most: int | None, *, path: str = "") -> list[Finding]:
+    """Check whether a queue can have all nodes of a job at the same time.
+
+    Args:
+        nodes: Nodes of the job.
+        most: Most nodes of the queue. None if not known.
+        path: Path in the input.
+
+    Returns:
+        UC6101 if it cannot.
+    """
+    if nodes >= 1 and (most is None or nodes <= most):
+        return []
+    had = "" if most is None else f" for a queue of {most}; the job would wait forever"
+    allowed = "1 or more" if most is None else f"1 to {most:,}"
+    return [Finding(code=NODES.code, problem=f"got {quote(nodes)} nodes{had}", allowed=allowed, path=path)]
+
+
+def check_nodes_can_talk(nodes: int, type_name: str, *, has_efa: bool, path: str = "") -> list[Finding]:
+    """Check whether the nodes of a job have EFA.
+
+    Args:
+        nodes: Nodes of the job.
+        type_name: Name of their type.
+        has_efa: Whether it has EFA.
+        path: Path in the input.
+
+    Returns:
+        UC6102 if several nodes have none.
+    """
+    if nodes <= 1 or has_efa:
+        return []
+    return [
+        Finding(
+            code="UC6102",
+            problem=f"the job runs on {nodes} nodes, but {type_name} has no EFA",
+            allowed="1 node on this type",
+            remedy="Choose a type with EFA, such as trn1.32xlarge or trn2.48xlarge, or one node; or set without_efa",
+            path=path,
+        )
+    ]
+
+
+def check_spot(*, spot: bool, path: str = "") -> list[Finding]:
+    """Check that a multi-node job does not wait for Spot nodes.
+
+    Args:
+        spot: Whether the queue has Spot nodes.
+        path: Path in the input.
+
+    Returns:
+        UC6308 if it has.
+    """
+    if not spot:
+        return []
+    return [
+        Finding(
+            code="UC6308",
+            problem="the queue has Spot nodes, on which AWS Batch does not run multi-node jobs: the job would block the "
+            "queue forever",
+            remedy="Use a queue without Spot nodes; they can have another queue",
+            path=path,
+        )
+    ]
+
+
+def check_launcher(launcher: str, processes_per_node: int | None, command: Sequence[str]) -> list[Finding]:
+    """Check whether a launcher can start a command.
+
+    Args:
+        launcher: What starts it.
+        processes_per_node: Number of processes; None for the default.
+        command: Program and arguments.
+
+    Returns:
+        UC6140 to UC6142 if it cannot.
+    """
+    if launcher not in LAUNCHERS:
+        allowed = ", ".join(LAUNCHERS)
+        return [Finding(code="UC6141", problem=f"got {quote(launcher)}", allowed=allowed, path="launcher")]
+    findings = []
+    if not command:
+        findings.append(
+            Finding(
+                code="UC6142",
+                problem="command is required: the launcher replaces that of the image",
+                remedy='Set what the launcher starts, such as ["train.py"]',
+                path="command",
+            )
+        )
+    if launcher != "torchrun" and processes_per_node not in {None, 1}:
+        findings.append(
+            Finding(
+                code="UC6140",
+                problem=f"got {quote(processes_per_node)} processes on a node with the launcher {launcher}, which starts one",
+                remedy="Remove it, or choose torchrun",
+                path="processes_per_node",
+            )
+        )
+    return findings
+
+
+def check_variables(environment: Mapping[str, str], *, path: str) -> list[Finding]:
+    """Check environment variables for those that would break a job.
+
+    Args:
+        environment: Environment variables of a job.
+        path: Start of the paths in the input, before the name of a variable.
+
+    Returns:
+        UC6109 for names, UC6010 for a second address of the compile cache.
+    """
+    findings = []
+    for name in environment:
+        if name in {DEVICES_VARIABLE, PROCESSES_VARIABLE}:
+            problem = f"got {quote(name)}; the job sets it itself"
+            findings.append(
+                Finding(code=VARIABLE.code, problem=problem, remedy="Leave it out", path=f"{path}{name}")
+            )
+        else:
+            findings += VARIABLE.check(name, path=f"{path}{name}")
+    flags = environment.get(XLA_COMPILER_FLAGS_VARIABLE, "")
+    return findings + [
+        finding.at(f"{path}{XLA_COMPILER_FLAGS_VARIABLE}") for finding in check_cache_address(flags)
+    ]
+
+
+def check_cache_address(flags: str) -> list[Finding]:
+    """Check that compiler flags do not address the compile cache a second time.
+
+    Args:
+        flags: Compiler flags of a job.
+
+    Returns:
+        UC6010 if they do.
+    """
+    if not any(flag.name == CACHE_URL_FLAG for flag in split_compiler_flags(flags)):
+        return []
+    return [
+        Finding(
+            code="UC6010",
+            problem=f"got {CACHE_URL_FLAG}, which wins over the compile cache's {XLA_CACHE_VARIABLE}",
+            remedy="Leave it out; the compile cache gives the address",
+        )
+    ]
+
+
+def check_image_tag(image: str, tag: str) -> list[Finding]:
+    """Warn of an image that may change between attempts or nodes.
+
+    Args:
+        image: Reference of the image.
+        tag: Its tag, or hexadecimal digits of its digest; empty for neither.
+
+    Returns:
+        UC6107, a warning, for the tag ``latest`` or none.
+    """
+    if tag not in {"", "latest"}:
+        return []
+    return [
+        Finding(
+            code="UC6107",
+            problem=f"got {quote(image)} {'with the tag latest' if tag else 'without a tag'}",
+            remedy="Use an immutable tag or a digest, so that all nodes and attempts run the same image",
+        )
+    ]
+
+
+def check_image_region(image: str, image_region: str | None, region: str) -> list[Finding]:
+    """Warn of an image that nodes without internet access cannot pull.
+
+    Args:
+        image: Reference of the image.
+        image_region: Region of its registry in Amazon ECR. None for another registry.
+        region: Region of the nodes.
+
+    Returns:
+        UC6108, a warning, if the image is not in Amazon ECR of the Region.
+    """
+    if image_region == region:
+        return []
+    return [
+        Finding(
+            code="UC6108",
+            problem=f"{quote(image)} is not in the Amazon ECR of {region}, the only registry that nodes can reach without "
+            "a NAT gateway",
+            remedy="Copy or replicate it there",
+        )
+    ]
+
+
+def check_dependencies(names: Sequence[str], *, tagged: bool = True, path: str = "") -> list[Finding]:
+    """Check the number of jobs that a job waits for.
+
+    Args:
+        names: Names or IDs of these jobs.
+        tagged: Whether a tag of the definition holds them. Default: it does.
+        path: Path in the input.
+
+    Returns:
+        UC6113 if there are too many.
+    """
+    characters = len(" ".join(names)) if tagged else 0
+    if len(names) <= MOST_DEPENDENCIES and characters <= _MOST_TAG_CHARACTERS:
+        return []
+    return [
+        Finding(
+            code=_DEPENDENCIES,
+            problem=f"got {len(names)} jobs"
+            + (f" of {characters} characters in total" if tagged else " to wait for"),
+            allowed=f"up to {MOST_DEPENDENCIES} jobs"
+            + (f" of {_MOST_TAG_CHARACTERS} characters with the spaces between" if tagged else ""),
+            path=path,
+        )
+    ]
+
+
+def check_dependency(name: str, *, earlier: Collection[str], known: Iterable[str] | None) -> list[Finding]:
+    """Check one job that a job waits for.
+
+    Args:
+        name: Name of the job.
+        earlier: Names of those before it.
+        known: Names of the jobs of the cluster. None if they are known to include it.
+
+    Returns:
+        UC6113 if it is not known, or named twice.
+    """
+    if known is not None and name not in (others := tuple(known)):
+        problem = f"unknown job {quote(name)}"
+        return [Finding(code=_DEPENDENCIES, problem=problem, allowed=", ".join(others))]
+    if name in earlier:
+        return [Finding(code=_DEPENDENCIES, problem=f"duplicate {quote(name)}")]
+    return []
+
+
+def refuse_circle(names: Sequence[str], *, remedy: str = "") -> Finding:
+    """Return the finding (UC6113) about jobs that wait for each other.
+
+    Args:
+        names: Names of the jobs, each of which waits for the next.
+        remedy: What to do. Default: not stated.
+    """
+    problem = f"circular dependency: {' waits for '.join(map(quote, names))}"
+    return Finding(code=_DEPENDENCIES, problem=problem, remedy=remedy)
+
+
+def refuse_for_kind(what: str, kind: str, *, remedy: str) -> Finding:
+    """Return the finding (UC6112) about a setting that a kind of job does not have.
+
+    Args:
+        what: The setting.
+        kind: Kind of the job.
+        remedy: What to do.
+    """
+    return Finding(code="UC6112", problem=f"got {what} for a {kind} job", remedy=remedy)
+
+
+def check_phase(method: str, phase: str) -> list[Finding]:
+    """Check the phase of a precompile job.
+
+    Args:
+        method: ``neuron-parallel-compile`` or ``first-steps``.
+        phase: ``all``, ``collect`` or ``compile``.
+
+    Returns:
+        UC6112 for a phase of first-steps, which compiles graphs as it collects them.
+    """
+    if method != "first-steps" or phase == "all":
+        return []
+    return [refuse_for_kind(f"phase {quote(phase)}", "first-steps precompile", remedy="Remove it")]
+
+
+def check_compile_type(small: InstanceType, machine: InstanceType, *, phase: str) -> list[Finding]:
+    """Check whether graphs for one type can be collected on another.
+
+    Args:
+        small: Type that collects.
+        machine: Type that the graphs are for.
+        phase: Phase of the precompile job.
+
+    Returns:
+        UC6114 if they cannot.
+    """
+    if phase == "compile" or (small.is_neuron and compile_target(small) == compile_target(machine)):
+        return []
+    return [
+        Finding(
+            code="UC6114",
+            problem=f"the graphs are for {machine.name}, which {small.name} cannot run",
+            remedy="Choose a type with the same chips, or phase: compile for graphs that were collected before",
+        )
+    ]
+
+
+def warn_of_other_graphs(precompile: str, job: str, differences: Sequence[str]) -> list[Finding]:
+    """Warn of compiled graphs that a dependent job cannot use.
+
+    Args:
+        precompile: Name of the precompile job.
+        job: Name of the job.
+        differences: How their settings differ.
+
+    Returns:
+        UC6115, a warning, if they do.
+    """
+    if not differences:
+        return []
+    return [
+        Finding(
+            code="UC6115",
+            problem=f"{precompile} compiles graphs that {job} cannot use: {'; '.join(differences)}",
+            remedy="Use the same settings for both; see docs/compile-cache.md for graphs of many workers",
+        )
+    ]
+
+
+def refuse_default_compile_type(type_name: str, zone: str) -> Finding:
+    """Return the finding (UC6116) about a zone without a smaller type with the same chips.
+
+    Args:
+        type_name: Name of the type that the graphs are for.
+        zone: The zone, in words.
+    """
+    return Finding(
+        code="UC6116",
+        problem=f"no smaller type with the chips of {type_name} is known to be offered in {zone}",
+        remedy="Set a type, with phase: compile if it has other chips; or compile on a node of the cluster",
+        path="instance_type",
+    )
+
+
+def check_fabric(type_name: str, *, has_efa: bool) -> list[Finding]:
+    """Check whether there is a fabric for a fabric gate to test.
+
+    Args:
+        type_name: Name of the type of the nodes.
+        has_efa: Whether it has EFA.
+
+    Returns:
+        UC6150 if it has none.
+    """
+    if has_efa:
+        return []
+    return [
+        Finding(
+            code="UC6150",
+            problem=f"{type_name} has no EFA, so there is no fabric to test",
+            remedy="Remove the gate, or choose a type with EFA, such as trn1.32xlarge or trn2.48xlarge",
+        )
+    ]
+
+
+def check_gate_bound(bound: float | None, *, path: str) -> list[Finding]:
+    """Check what a fabric gate asks for.
+
+    Args:
+        bound: Bandwidth or latency. None for any.
+        path: Path in the input.
+
+    Returns:
+        UC6151 if it is not above 0.
+    """
+    if bound is None or bound > 0:
+        return []
+    problem = f"got {quote(bound)}"
+    return [Finding(code=LEAST_BANDWIDTH.code, problem=problem, allowed="more than 0", path=path)]

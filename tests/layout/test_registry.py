@@ -1,0 +1,55 @@
+"""The tests that show a rule name its code."""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from ultracluster_rules.registry import RULES
+
+CODE = re.compile(r"\bUC\d{4}\b")
+SHOWN = {code: rule.shown_by for code, rule in RULES.items() if rule.shown_by}
+
+
+def test_the_test_that_shows_a_rule_names_its_code(root: Path) -> None:
+    places = {code: place.split("::") for code, place in SHOWN.items()}
+
+    assert {
+        code: place
+        for code, place in places.items()
+        if code not in CODE.findall(_text_of(root / place[0], place[1]))
+    } == {}
+
+
+def test_a_test_that_does_not_name_a_code_is_seen(root: Path) -> None:
+    path, _, name = SHOWN["UC1002"].partition("::")
+
+    assert "UC7001" not in CODE.findall(_text_of(root / path, name))
+    assert _text_of(root / path, "no_such_test") == ""
+
+
+def _text_of(path: Path, name: str) -> str:
+    """The text of a test or of a helper of tests, and of the tables of its module that it names."""
+    definitions = dict(_definitions(path))
+    own = definitions.get(name, "")
+    tables = [text for table, text in definitions.items() if re.search(rf"\b{table}\b", own)]
+    return "\n".join([own, *tables]) if own else ""
+
+
+@cache
+def _definitions(path: Path) -> tuple[tuple[str, str], ...]:
+    return tuple(_read_definitions(path.read_text(encoding="utf-8")))
+
+
+def _read_definitions(source: str) -> Iterator[tuple[str, str]]:
+    lines = source.splitlines()
+    for node in ast.parse(source).body:
+        decorators = node.decorator_list if isinstance(node, ast.FunctionDef) else []
+        first = min([node.lineno, *(each.lineno for each in decorators)])
+        text = "\n".join(lines[first - 1 : node.end_lineno])
+        if isinstance(node, ast.FunctionDef):
+            yield node.name, text
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            yield from ((each.id, text) for each in targets if isinstance(each, ast.Name))
