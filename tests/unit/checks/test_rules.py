@@ -166,6 +166,12 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
         },
     ),
     ("UC4106", "batch-efa", {"/Parameters/ZoneId/Default": "use2-az1"}),
+    ("UC3205", "batch-efa", {f"{_CE}/SecurityGroupIds": [{"Fn::GetAtt": ["EfaGroup", "GroupId"]}]}),
+    (
+        "UC3205",
+        "batch-efa",
+        {f"{_CE}/SecurityGroupIds": {"Fn::Split": [",", {"Fn::GetAtt": ["EfaGroup", "GroupId"]}]}},
+    ),
     ("UC4110", "block-nodes", {f"{_LT}/ImageId": "ami-123"}),
     ("UC4120", "batch-efa", {"JobQueue/ComputeEnvironmentOrder": [{"Order": n} for n in range(4)]}),
     ("UC4203", "block-nodes", {f"{_LT}/InstanceMarketOptions": DROP}),
@@ -304,7 +310,6 @@ KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
     ),
     ("block-nodes", {f"{_LT}/InstanceType": "trn9.48xlarge"}),
     # The same, written in another way.
-    ("batch-efa", {f"{_CE}/SecurityGroupIds": {"Fn::Split": [",", {"Fn::GetAtt": ["EfaGroup", "GroupId"]}]}}),
     ("batch-efa", {f"{_CE}/LaunchTemplate/Version": "3"}),
     ("batch-efa", {f"{_CE}/LaunchTemplate": {"Fn::If": ["Pinned", {"Version": "1"}, {"Version": "2"}]}}),
     ("batch-efa", {f"{_JOB}/Image": "train@sha256:" + "0" * 64}),

@@ -54,10 +54,16 @@ def test_an_update_does_not_end_running_jobs(stack: cdk.Stack) -> None:
     }
 
 
-def test_tasks_get_the_group_of_the_cluster(stack: cdk.Stack) -> None:
-    training = queue(stack)
+@pytest.mark.parametrize("instance_type", ["trn1.2xlarge", "trn1.32xlarge", "trn2.48xlarge"])
+def test_only_the_interfaces_have_security_groups(stack: cdk.Stack, instance_type: str) -> None:
+    # AWS Batch refuses groups on both: aws/aws-cdk#21577.
+    training = queue(stack, instance_type=instance_type)
     group = stack.resolve(training.nodes.network.security_group.security_group_id)
-    assert resources_of_environment(stack)["SecurityGroupIds"] == [group]
+    data = only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]
+    assert [each["Groups"] for each in data["NetworkInterfaces"]] == [[group]] * len(
+        data["NetworkInterfaces"]
+    )
+    assert "SecurityGroupIds" not in resources_of_environment(stack)
 
 
 def test_the_pinned_image_wins(stack: cdk.Stack) -> None:
