@@ -104,7 +104,7 @@ class UltraCluster(ClusterJobs):
                 keep multi-node jobs from the queue. Default: all of them.
             queue_priority: Whose jobs come first among queues with nodes in common, 0 to 1000; higher is first.
                 Default: 1.
-            fair_share: How the queue divides the nodes among share identifiers. Default: all the same.
+            fair_share: How the queue divides the nodes among share identifiers. Default: first in, first out.
             wait_limits: When a job that waits at the head of the queue is cancelled. Default: never.
             alarms: Whom alarms tell, and when; with them come the metrics of every node and the function that watches the cluster.
                 Default: nobody looks. Nodes of an existing cluster are replaced when this changes.
@@ -260,7 +260,7 @@ class UltraCluster(ClusterJobs):
             sources: Names of the sources of capacity that it uses, in order of preference; None is the source
                 without a name. Default: all of them.
             priority: Whose jobs come first among queues with nodes in common, 0 to 1000; higher is first. Default: 1.
-            fair_share: How it divides the nodes among share identifiers. Default: all the same.
+            fair_share: How it divides the nodes among share identifiers. Default: first in, first out.
             wait_limits: When a job that waits at its head is cancelled. Default: never.
 
         Raises:

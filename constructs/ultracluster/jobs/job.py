@@ -159,6 +159,8 @@ class Job(Construct):
                 if timeout
                 else None
             ),
+            # AWS Batch refuses jobs without a priority on a queue with shares (nextflow#3505), and with one on others.
+            scheduling_priority=0 if self._queue.has_shares else None,
             tags={**waits, **(tags or {})} or None,
             **properties,
         )

@@ -22,9 +22,10 @@ __all__ = ["TrainingQueue"]
 
 
 class TrainingQueue(Construct):
-    """A job queue with fair-share scheduling over one to three compute environments, tried in their order.
+    """A job queue over one to three compute environments, tried in their order.
 
-    A job names a share identifier when it is submitted; identifiers that are not known weigh the same. Unless
+    Jobs start in the order in which they were submitted, unless `fair_share` divides the nodes. A job then names a share
+    identifier when it is submitted; identifiers that are not known weigh the same. Unless
     `wait_limits` say so, no time limit acts on waiting jobs: it would cancel those that wait for a Capacity Block to
     start.
 
@@ -67,8 +68,8 @@ class TrainingQueue(Construct):
             environments: Compute environments of another queue to use too, tried after its own. Default: none.
             priority: Whose jobs are placed first where queues have compute environments in common: those of the
                 queue with the higher number, 0 to 1000. Default: 1.
-            fair_share: How the nodes are divided among share identifiers. Default: all the same, remembered for a
-                day.
+            fair_share: How the nodes are divided among share identifiers. AWS Batch can neither add it to a queue nor
+                remove it later. Default: no shares; first in, first out.
             wait_limits: When a job that waits at the head is cancelled. Default: never.
             log_group: Log group of the jobs. Default: a new one.
             log_retention: How long job logs are kept in a new log group. Default: three months.
@@ -98,15 +99,19 @@ class TrainingQueue(Construct):
         )
         own = {each.nodes: each for each in self._own_environments}
         self._environments = (*(own[each] for each in used), *environments)
-        policy = batch.CfnSchedulingPolicy(
-            self, "SchedulingPolicy", fairshare_policy=(fair_share or FairShare()).policy
+        # With a policy AWS Batch refuses jobs without a share and a priority (nextflow#3505), so none without need.
+        policy = (
+            batch.CfnSchedulingPolicy(self, "SchedulingPolicy", fairshare_policy=fair_share.policy)
+            if fair_share
+            else None
         )
+        self._has_shares = policy is not None
         queue = batch.CfnJobQueue(
             self,
             "Resource",
             priority=priority,
             job_queue_type="ECS",
-            scheduling_policy_arn=policy.attr_arn,
+            scheduling_policy_arn=policy.attr_arn if policy else None,
             compute_environment_order=[
                 batch.CfnJobQueue.ComputeEnvironmentOrderProperty(
                     compute_environment=environment.arn, order=order
@@ -153,6 +158,11 @@ class TrainingQueue(Construct):
     def own_environments(self) -> tuple[ComputeEnvironment, ...]:
         """Compute environments that were defined with it, also those that only other queues use."""
         return self._own_environments
+
+    @property
+    def has_shares(self) -> bool:
+        """Whether nodes are divided among share identifiers, so that each job needs one and a scheduling priority."""
+        return self._has_shares
 
     @property
     def has_spot(self) -> bool:

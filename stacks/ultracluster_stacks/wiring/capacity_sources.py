@@ -73,12 +73,14 @@ def source_names(queue: QueueConfig) -> Sequence[str | None] | None:
     return [None if name == OWN_CAPACITY else name for name in queue.capacity] or None
 
 
-def fair_share(queue: QueueConfig) -> FairShare:
-    """Give how a queue divides its nodes.
+def fair_share(queue: QueueConfig) -> FairShare | None:
+    """Give how a queue divides its nodes; None where the rollout file says nothing of shares.
 
     Args:
         queue: The queue.
     """
+    if not queue.model_fields_set & {"shares", "compute_reservation_percent", "share_decay_hours"}:
+        return None
     return FairShare(
         parts=queue.shares,
         compute_reservation_percent=queue.compute_reservation_percent,

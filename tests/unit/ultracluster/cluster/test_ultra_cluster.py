@@ -115,4 +115,6 @@ def test_its_own_queue_and_further_ones_have_limits_and_shares_of_their_own(stac
         each["Properties"]["FairsharePolicy"].get("ShareDistribution")
         for each in of_type(stack, "AWS::Batch::SchedulingPolicy")
     ]
-    assert policies == [None, [{"ShareIdentifier": "eval", "WeightFactor": 0.5}]]
+    assert policies == [
+        [{"ShareIdentifier": "default", "WeightFactor": 1}, {"ShareIdentifier": "eval", "WeightFactor": 0.5}]
+    ]
