@@ -99,9 +99,12 @@ RULES: dict[str, Rule] = {
     "UC3202": Rule("A node with several network interfaces gets no public address."),
     "UC3203": Rule("A network interface goes with its node."),
     "UC3204": Rule("Nodes with EFA are in one subnet."),
-    "UC3205": Rule("A launch template with network interfaces names its security groups there."),
+    "UC3205": Rule("Security groups stand at the network interfaces of a launch template and nowhere else."),
     "UC3206": Rule("No security group lets everybody in."),
     "UC3207": Rule("A network interface is of a type that EC2 has."),
+    "UC3208": Rule(
+        "The default security group of an existing VPC lets tasks of multi-node jobs through.", "warning"
+    ),
     # UC4, compute and capacity
     "UC4001": Rule("An instance type is one that the catalogue knows."),
     "UC4002": Rule("A layout of network interfaces is one of the named ones."),
