@@ -159,7 +159,7 @@ def interfaces_go_with_their_node(templates: Templates) -> Iterator[Problem]:
 
 
 def groups_are_at_the_interfaces(templates: Templates) -> Iterator[Problem]:
-    """Find security groups beside interfaces, which EC2 refuses."""
+    """Find security groups beside interfaces, which EC2 refuses, and AWS Batch on the compute environment."""
     for template in templates.of_type(LAUNCH_TEMPLATE):
         data = launch_data(template)
         for name in ("SecurityGroupIds", "SecurityGroups"):
@@ -169,6 +169,19 @@ def groups_are_at_the_interfaces(templates: Templates) -> Iterator[Problem]:
                     "UC3205",
                     "security groups of the whole template beside interfaces, which EC2 refuses at launch",
                     "Groups at each interface",
+                )
+        if data["NetworkInterfaces"].missing:
+            continue
+        for user in users_of(template):
+            groups = user["ComputeResources"]["SecurityGroupIds"]
+            if user.type == COMPUTE_ENVIRONMENT and not groups.missing:
+                # AWS's own words, from aws/aws-cdk#21577.
+                yield Problem(
+                    groups,
+                    "UC3205",
+                    "AWS Batch refuses them: Either compute environment Security Groups or Network Interfaces in Launch "
+                    "template are exclusively allowed",
+                    f"Groups at each interface of {template.logical_id} only",
                 )
 
 

@@ -198,7 +198,7 @@ def test_a_demo_that_was_killed_while_buying_is_finished_without_a_second_purcha
     held = ec2.describe_capacity_reservations()["CapacityReservations"]
     assert [one["CapacityReservationId"] for one in held] == [purchase["reservation_id"]]
     assert told["changed"] is True
-    assert "in the ledger already, SENDING" in said
+    assert "is already in the ledger (SENDING)" in said
 
 
 @needs_proc

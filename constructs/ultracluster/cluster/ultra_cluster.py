@@ -110,7 +110,7 @@ class UltraCluster(Construct):
                 name. Others are for queues of `add_queue`, such as Spot nodes, on which multi-node jobs cannot run.
                 Default: all sources.
             queue_priority: Priority among queues that share nodes, 0 to 1000; higher is first. Default: 1.
-            fair_share: How the queue divides the nodes among share identifiers. Default: equally.
+            fair_share: How the queue divides the nodes among share identifiers. Default: first in, first out.
             wait_limits: When to cancel a job that waits at the head of the queue. Default: never.
             alarms: Alarm recipients and thresholds; they add metrics of every node and a function that watches the cluster.
                 Changing this in an existing cluster replaces its nodes. Default: no alarms.
@@ -266,7 +266,7 @@ class UltraCluster(Construct):
             sources: Names of the capacity sources that the queue uses, in order of preference; None is the source without a
                 name. Default: all sources.
             priority: Priority among queues that share nodes, 0 to 1000; higher is first. Default: 1.
-            fair_share: How the queue divides the nodes among share identifiers. Default: equally.
+            fair_share: How the queue divides the nodes among share identifiers. Default: first in, first out.
             wait_limits: When to cancel a job that waits at the head of the queue. Default: never.
 
         Raises:

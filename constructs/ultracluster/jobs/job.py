@@ -164,6 +164,8 @@ class Job(Construct):
                 if self._timeout
                 else None
             ),
+            # AWS Batch rejects jobs without a priority on a queue with shares (nextflow#3505), and with one on others.
+            scheduling_priority=0 if self._queue.has_shares else None,
             tags={**dependencies, **(tags or {})} or None,
             **properties,
         )

@@ -14,7 +14,7 @@ from ultracluster.network.subnet_cidr import public_subnet_cidr, subnet_cidr
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface, NicLayout
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES, NODE_SERVICES
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.network import (
     check_available_addresses,
@@ -107,7 +107,9 @@ class ClusterNetwork(Construct):
         )
         nodes = self._define_security_group()
         self._security_group: ec2.ISecurityGroup = nodes
-        self._define_endpoints(route_table_id, nodes)
+        # The interface of a multi-node task has the VPC's default group (decision 0018). EC2 makes that group with the
+        # rules that tasks need among themselves: all from itself, all out. A rule of ours would be its duplicate.
+        self._define_endpoints(route_table_id, nodes, tasks_group_id=vpc.attr_default_security_group)
         if nat_gateway:
             define_nat_gateway(
                 self,
@@ -197,7 +199,9 @@ class ClusterNetwork(Construct):
         add_efa_rules(self, security_group_id=group.security_group_id)
         return group
 
-    def _define_endpoints(self, route_table_id: str, nodes: ec2.SecurityGroup) -> None:
+    def _define_endpoints(
+        self, route_table_id: str, nodes: ec2.SecurityGroup, *, tasks_group_id: str
+    ) -> None:
         region = Stack.of(self).region
         ec2.CfnVPCEndpoint(
             self,
@@ -215,6 +219,16 @@ class ClusterNetwork(Construct):
             allow_all_outbound=False,
         )
         group.add_ingress_rule(nodes, ec2.Port.tcp(_HTTPS), "HTTPS from the nodes")
+        ec2.CfnSecurityGroupIngress(
+            self,
+            "EndpointsFromTasks",
+            group_id=group.security_group_id,
+            source_security_group_id=tasks_group_id,
+            ip_protocol="tcp",
+            from_port=_HTTPS,
+            to_port=_HTTPS,
+            description="HTTPS from the tasks of multi-node jobs",
+        )
         for service in NODE_SERVICES:
             ec2.CfnVPCEndpoint(
                 self,
@@ -248,7 +262,10 @@ class ClusterNetwork(Construct):
 
     @property
     def security_group(self) -> ec2.ISecurityGroup:
-        """Security group of the nodes, of their tasks and of every EFA interface."""
+        """Security group of the nodes and of every EFA interface.
+
+        Tasks of multi-node jobs have the default group of the VPC on the interface of their own.
+        """
         return self._security_group
 
     @property
@@ -300,6 +317,15 @@ class _ExistingNetwork(ClusterNetwork):
         self._zone_id = zone_id
         self._instance_type = instance_type
         self._nic_layout = nic_layout
+        tasks = Finding(
+            code="UC3208",
+            problem="the interface of a multi-node task takes the default security group of the VPC, whose rules are not "
+            "known here; without them tasks of different nodes do not reach each other or AWS",
+            remedy="Make sure that the default group lets in all traffic from itself and all traffic out, and that "
+            "interface endpoints let it in on port 443",
+            path="vpc",
+        )
+        Annotations.of(self).add_warning_v2(f"ultracluster:{tasks.code}", str(tasks))
         if security_group is None:
             self._security_group = self._define_security_group()
             return

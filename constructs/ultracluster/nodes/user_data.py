@@ -63,7 +63,9 @@ def node_user_data(
         "#!/bin/bash\n"
         f"{exports}"
         f"{script}"
-        f"--{_BOUNDARY}--\n"
+        # A blank line before the end, as in the AWS Batch User Guide: without it Batch calls the text no MIME multipart
+        # (aws/aws-cdk#6427).
+        f"\n--{_BOUNDARY}--\n"
     )
 
 

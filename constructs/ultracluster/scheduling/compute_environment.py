@@ -80,8 +80,8 @@ def define_compute_environment(
             instance_types=[nodes.instance_type.name],
             instance_role=nodes.instance_profile_arn,
             subnets=[nodes.network.subnet_id],
-            # The interface of a multi-node task uses these groups, not those of the launch template.
-            security_group_ids=[nodes.network.security_group_id],
+            # No security groups: the launch template's interfaces have theirs, and AWS Batch rejects both
+            # (aws/aws-cdk#21577). The interface of a multi-node task uses the VPC's default group: decision 0018.
             placement_group=nodes.placement.placement_group_name if nodes.placement else None,
             launch_template=batch.CfnComputeEnvironment.LaunchTemplateSpecificationProperty(
                 launch_template_id=nodes.launch_template_id, version=nodes.launch_template_version

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from aws_cdk import Duration
 from aws_cdk import aws_batch as batch
 
+from ultracluster_catalog.limits.queues import MOST_SHARES
+from ultracluster_catalog.names.submission_tags import DEFAULT_SHARE
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.numbers import reject_unsafe_numbers
 from ultracluster_rules.queues import RESERVED_PERCENT, check_share_decay, check_shares
@@ -53,10 +55,18 @@ class FairShare:
             batch.CfnSchedulingPolicy.ShareAttributesProperty(
                 share_identifier=identifier, weight_factor=round(1 / parts, _WEIGHT_DIGITS)
             )
-            for identifier, parts in sorted(self.parts.items())
+            for identifier, parts in sorted(_with_default(self.parts).items())
         ]
         return batch.CfnSchedulingPolicy.FairsharePolicyProperty(
             share_decay_seconds=self.decay.to_seconds(),
             compute_reservation=self.compute_reservation_percent or None,
             share_distribution=shares or None,
         )
+
+
+def _with_default(parts: Mapping[str, int]) -> Mapping[str, int]:
+    """Declare the share of jobs that name none: AWS Batch answered 500 to first jobs of an undeclared one (hyp3#802)."""
+    named = any(
+        one == DEFAULT_SHARE or (one.endswith("*") and DEFAULT_SHARE.startswith(one[:-1])) for one in parts
+    )
+    return parts if named or len(parts) == MOST_SHARES else {**parts, DEFAULT_SHARE: 1}

@@ -23,10 +23,11 @@ __all__ = ["TrainingQueue"]
 
 
 class TrainingQueue(Construct):
-    """A job queue with fair-share scheduling over one to three compute environments, tried in order.
+    """A job queue over one to three compute environments, tried in order.
 
-    Jobs specify a share identifier at submission; identifiers without a share have equal weight. Waiting jobs have no time
-    limit unless `wait_limits` sets one, because it would also cancel jobs that wait for a Capacity Block to start.
+    Jobs start in the order of submission, unless `fair_share` divides the nodes. Jobs then specify a share identifier at
+    submission; identifiers without a share have equal weight. Waiting jobs have no time limit unless `wait_limits` sets one,
+    because it would also cancel jobs that wait for a Capacity Block to start.
 
     A single-node job runs in the first compute environment with room. A multi-node job does not: while EC2 has no instances
     for the first enabled environment that is large enough, it waits there, and later environments stay unused
@@ -64,7 +65,8 @@ class TrainingQueue(Construct):
                 source without a name. Compute environments of the others are for other queues. Default: all sources.
             environments: Existing compute environments of another queue, tried after those of `nodes`. Default: none.
             priority: Priority among queues that share compute environments, 0 to 1000; higher is first. Default: 1.
-            fair_share: How nodes are divided among share identifiers. Default: equally, with a decay of one day.
+            fair_share: How nodes are divided among share identifiers. AWS Batch can neither add a policy to a queue nor
+                remove it later. Default: no shares; first in, first out.
             wait_limits: When to cancel a job that waits at the head of the queue. Default: never.
             log_group: Log group of the jobs. Default: a new one.
             log_retention: Retention of a new log group. Default: 3 months.
@@ -94,15 +96,19 @@ class TrainingQueue(Construct):
         )
         created = {environment.nodes: environment for environment in self._dedicated_environments}
         self._environments = (*(created[group] for group in used), *environments)
-        policy = batch.CfnSchedulingPolicy(
-            self, "SchedulingPolicy", fairshare_policy=(fair_share or FairShare()).policy
+        # With a policy AWS Batch rejects jobs without a share and a priority (nextflow#3505), so there is none by default.
+        policy = (
+            batch.CfnSchedulingPolicy(self, "SchedulingPolicy", fairshare_policy=fair_share.policy)
+            if fair_share
+            else None
         )
+        self._has_shares = policy is not None
         queue = batch.CfnJobQueue(
             self,
             "Resource",
             priority=priority,
             job_queue_type="ECS",
-            scheduling_policy_arn=policy.attr_arn,
+            scheduling_policy_arn=policy.attr_arn if policy else None,
             compute_environment_order=[
                 batch.CfnJobQueue.ComputeEnvironmentOrderProperty(
                     compute_environment=environment.arn, order=order
@@ -149,6 +155,11 @@ class TrainingQueue(Construct):
     def dedicated_environments(self) -> tuple[ComputeEnvironment, ...]:
         """Compute environments created with this queue, including those that only other queues use."""
         return self._dedicated_environments
+
+    @property
+    def has_shares(self) -> bool:
+        """Whether nodes are divided among share identifiers, so that each job needs one and a scheduling priority."""
+        return self._has_shares
 
     @property
     def has_spot(self) -> bool:

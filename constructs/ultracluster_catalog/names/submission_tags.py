@@ -5,7 +5,17 @@ Dependencies, the size of a job array and the queue are parameters of SubmitJob;
 
 from typing import Final
 
-__all__ = ["AFTER_TAG", "ARRAY_SIZE_TAG", "MOST_ARRAY_JOBS", "MOST_DEPENDENCIES", "QUEUE_TAG"]
+__all__ = [
+    "AFTER_TAG",
+    "ARRAY_SIZE_TAG",
+    "DEFAULT_SHARE",
+    "MOST_ARRAY_JOBS",
+    "MOST_DEPENDENCIES",
+    "QUEUE_TAG",
+]
+
+DEFAULT_SHARE: Final = "default"
+"""Share identifier of jobs that specify none; a fair-share queue rejects jobs without one."""
 
 AFTER_TAG: Final = "ultracluster:after"
 """Names of the jobs that must succeed first, separated by spaces."""

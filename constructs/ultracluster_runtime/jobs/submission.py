@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from ultracluster_catalog.names.submission_tags import DEFAULT_SHARE
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.job_definitions import (
     ARRAY_SIZE,
@@ -13,10 +14,7 @@ from ultracluster_rules.job_definitions import (
 )
 from ultracluster_runtime.jobs.dependencies import array_size_of
 
-__all__ = ["DEFAULT_SHARE", "refuse_option", "submission"]
-
-DEFAULT_SHARE: Final = "default"
-"""Share identifier of jobs that specify none; a fair-share queue rejects jobs without one."""
+__all__ = ["refuse_option", "submission"]
 
 # SubmitJob, API Reference of AWS Batch, botocore 1.44.5.
 _SHARE: Final = re.compile(r"[A-Za-z0-9]{1,255}")
@@ -67,6 +65,7 @@ def submission(
     variables = dict(environment or {})
     findings = [
         *_check_names(name=name, share=share, fair_share=fair_share),
+        *_check_priority(definition, priority=priority, fair_share=fair_share),
         *_check_numbers(priority=priority, timeout_seconds=timeout_seconds),
         *check_variables(variables, path="--env "),
         *_check_nodes(definition, nodes=nodes, most_nodes=most_nodes),
@@ -83,6 +82,9 @@ def submission(
     }
     if fair_share:
         arguments["shareIdentifier"] = share or DEFAULT_SHARE
+        # AWS Batch refuses a job on a queue with shares that has no priority from anywhere (nextflow#3505).
+        if priority is None and definition.get("schedulingPriority") is None:
+            priority = 0
     if after:
         arguments["dependsOn"] = [{"jobId": job_id} for job_id in after]
     size = array_size_of(definition) if array_size is None else array_size
@@ -155,6 +157,22 @@ def _check_names(*, name: str, share: str | None, fair_share: bool) -> list[Find
             Finding(code="UC6204", problem=f"got {quote(share)}", allowed=allowed, path="--share")
         )
     return findings
+
+
+def _check_priority(
+    definition: Mapping[str, Any], *, priority: int | None, fair_share: bool
+) -> list[Finding]:
+    """Check what AWS Batch refuses on a queue without shares, also where it comes from the definition."""
+    if fair_share:
+        return []
+    if priority is not None:
+        problem = f"got {quote(priority)}, and the queue has no fair-share policy"
+        return [Finding(code="UC6204", problem=problem, remedy="Omit it", path="--priority")]
+    if definition.get("schedulingPriority") is not None:
+        problem = "the job definition has a scheduling priority, which needs a queue with a fair-share policy"
+        remedy = "Submit it to the queue that it was made for"
+        return [Finding(code="UC6204", problem=problem, remedy=remedy, path="--queue")]
+    return []
 
 
 def _check_numbers(*, priority: int | None, timeout_seconds: int | None) -> list[Finding]:

@@ -22,6 +22,7 @@ __all__ = [
     "MOVING_ATTRIBUTES",
     "MOVING_IDS",
     "NETWORK_TYPES",
+    "QUEUE",
     "SCALING_PROPERTIES",
     "STATEFUL",
     "WORKLOAD_SERVICES",
@@ -38,6 +39,7 @@ PropertyPath = tuple[str, ...]
 
 ASSOCIATION: Final = "AWS::FSx::DataRepositoryAssociation"
 COMPUTE_ENVIRONMENT: Final = "AWS::Batch::ComputeEnvironment"
+QUEUE: Final = "AWS::Batch::JobQueue"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

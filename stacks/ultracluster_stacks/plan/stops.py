@@ -11,6 +11,7 @@ from ultracluster_stacks.plan.resource_updates import (
     JOB_CARRIERS,
     LONGEST_JOB_TIMEOUT_MINUTES,
     NETWORK_TYPES,
+    QUEUE,
     SCALING_PROPERTIES,
     STATEFUL,
     WORKLOAD_SERVICES,
@@ -41,7 +42,7 @@ def stops_of(change: ResourceChange, before: Mapping[str, Any], after: Mapping[s
     if before.get("Type") != after.get("Type") and after:
         reason = "its type changes under the same logical ID, which CloudFormation refuses"
         return (Stop(kind=StopKind.REFUSED, reason=reason, allow=None),)
-    rules = (_data, _protection, _association, _jobs, _identity, _network, _unknown)
+    rules = (_data, _protection, _association, _shares, _jobs, _identity, _network, _unknown)
     return tuple(stop for rule in rules for stop in rule(change, before, after))
 
 
@@ -141,6 +142,19 @@ def _association(
     changed = {property_change.path[0] for property_change in change.properties}
     if "FileSystemId" not in changed and not {"FileSystemPath", "DataRepositoryPath"} <= changed:
         reason = "FSx refuses a second association of the same path while the old one exists"
+        yield Stop(kind=StopKind.REFUSED, reason=reason, allow=None)
+
+
+def _shares(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:
+    """A queue keeps the kind of scheduling that it was made with (UpdateJobQueue, API Reference of AWS Batch)."""
+    if change.resource_type != QUEUE or change.action is not Action.UPDATE:
+        return
+    had, has = (
+        (each.get("Properties") or {}).get("SchedulingPolicyArn") is not None for each in (before, after)
+    )
+    if had != has:
+        verb = "added to" if has else "removed from"
+        reason = f"AWS Batch refuses that a fair-share policy is {verb} a queue"
         yield Stop(kind=StopKind.REFUSED, reason=reason, allow=None)
 
 

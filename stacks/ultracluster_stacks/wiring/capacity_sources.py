@@ -73,12 +73,14 @@ def source_names(queue: QueueConfig) -> Sequence[str | None] | None:
     return [None if name == OWN_CAPACITY else name for name in queue.capacity] or None
 
 
-def fair_share(queue: QueueConfig) -> FairShare:
-    """Return the fair-share settings of a queue.
+def fair_share(queue: QueueConfig) -> FairShare | None:
+    """Return the fair-share settings of a queue, or None if the rollout file sets no shares.
 
     Args:
         queue: Configuration of the queue.
     """
+    if not queue.model_fields_set & {"shares", "compute_reservation_percent", "share_decay_hours"}:
+        return None
     return FairShare(
         parts=queue.shares,
         compute_reservation_percent=queue.compute_reservation_percent,

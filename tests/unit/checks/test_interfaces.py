@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from tests.unit.checks.defects import DROP
-from tests.unit.checks.edits import LT, codes_after
+from tests.unit.checks.edits import CE, LT, codes_after
 
 from ultracluster_checks import Source
 
@@ -22,6 +22,12 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
                 "InterfaceType": "efa-only",
             },
         },
+    ),
+    ("UC3205", "batch-efa", {f"{CE}/SecurityGroupIds": [{"Fn::GetAtt": ["EfaGroup", "GroupId"]}]}),
+    (
+        "UC3205",
+        "batch-efa",
+        {f"{CE}/SecurityGroupIds": {"Fn::Split": [",", {"Fn::GetAtt": ["EfaGroup", "GroupId"]}]}},
     ),
 )
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from tests.unit.checks.defects import DROP
-from tests.unit.checks.edits import CE, codes_after
+from tests.unit.checks.edits import codes_after
 
 from ultracluster_checks import Source
 
@@ -22,7 +22,6 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
 )
 
 KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("batch-efa", {f"{CE}/SecurityGroupIds": {"Fn::Split": [",", {"Fn::GetAtt": ["EfaGroup", "GroupId"]}]}}),
     (
         "batch-efa",
         {

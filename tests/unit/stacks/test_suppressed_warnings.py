@@ -40,7 +40,11 @@ def shown(scope: IConstruct) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("suppress", "codes"), [("", ["UC3106"]), ("        suppress: {UC3106: rules are in place}\n", [])]
+    ("suppress", "codes"),
+    [
+        ("", ["UC3208", "UC3106"]),
+        ("        suppress: {UC3106: rules are in place}\n", ["UC3208"]),
+    ],
 )
 def test_what_a_rollout_file_suppresses_is_acknowledged(
     tmp_path: Path, suppress: str, codes: list[str]

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
@@ -54,6 +55,7 @@ _PREPARED: Final[dict[str, Callable[["Names"], Any]]] = {
     "ledger": lambda names: uc.CapacityLedger(names["stack"], "PreparedLedger"),
     "account": lambda _: iam.AccountPrincipal("123456789012"),
     "cdk": lambda _: cdk,
+    "ec2": lambda _: ec2,
     "iam": lambda _: iam,
     "kms": lambda _: kms,
     "s3": lambda _: s3,

@@ -18,12 +18,14 @@ from ultracluster_local.services.batch.state import (
     finish_job,
     get,
 )
+from ultracluster_local.services.ec2.launch_templates import template_data
 from ultracluster_local.services.handlers import Handlers, Request
 
 __all__ = ["handlers"]
 
 handlers = Handlers(service="batch")
 
+_LAUNCH_TEMPLATE = ("launchTemplateId", "launchTemplateName", "version")
 _MOST_ENVIRONMENTS = 3  # per queue: CreateJobQueue, API Reference, botocore 1.44.5
 
 
@@ -40,6 +42,7 @@ def create_compute_environment(request: Request) -> Mapping[str, Any]:
         raise client_error(f"Object already exists: {name}")
     if given["type"] == "MANAGED" and not given.get("computeResources"):
         raise client_error("computeResources must be provided for a MANAGED compute environment")
+    _check_security_groups(request, given)
     arn = request.arn("batch", f"compute-environment/{name}")
     environment = {
         "state": "ENABLED",
@@ -57,6 +60,32 @@ def create_compute_environment(request: Request) -> Mapping[str, Any]:
         environment["computeResources"].setdefault("minvCpus", 0)
     environments[arn] = environment
     return {"computeEnvironmentName": name, "computeEnvironmentArn": arn}
+
+
+def _check_security_groups(request: Request, environment: Mapping[str, Any]) -> None:
+    resources = environment.get("computeResources")
+    if environment["type"] != "MANAGED" or not resources:
+        return
+    template: Mapping[str, Any] = {}
+    if resources.get("launchTemplate"):
+        wanted = resources["launchTemplate"]
+        specification = {
+            f"{key[0].upper()}{key[1:]}": wanted[key] for key in _LAUNCH_TEMPLATE if wanted.get(key)
+        }
+        template = template_data(request.region, specification)
+    groups = resources.get("securityGroupIds")
+    # AWS's answer, from aws/aws-cdk#21577.
+    if groups and template.get("NetworkInterfaces"):
+        raise client_error(
+            "Error executing request, Exception : Either compute environment Security Groups or Network Interfaces in "
+            "Launch template are exclusively allowed."
+        )
+    # API_ComputeResource, securityGroupIds; the words are those of the reference, since no answer has been published.
+    if not (groups or template.get("NetworkInterfaces") or template.get("SecurityGroupIds")):
+        raise client_error(
+            "One or more security groups must be specified, either in securityGroupIds or using a launch template "
+            "referenced in launchTemplate."
+        )
 
 
 @handlers("DescribeComputeEnvironments")
@@ -77,6 +106,9 @@ def update_compute_environment(request: Request) -> Mapping[str, Any]:
     resources = given.pop("computeResources", None)
     if resources:
         resources.pop("updateToLatestImageVersion", None)
+        _check_security_groups(
+            request, {**environment, "computeResources": environment["computeResources"] | resources}
+        )
         environment["computeResources"] |= resources
     environment |= given
     return {key: environment[key] for key in ("computeEnvironmentName", "computeEnvironmentArn")}

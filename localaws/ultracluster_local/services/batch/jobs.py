@@ -114,6 +114,7 @@ def submit_job(request: Request) -> Mapping[str, Any]:
     if queue["state"] != "ENABLED":
         raise client_error(f"Job queue {queue['jobQueueName']} is not enabled")
     definition = _definition(request, given["jobDefinition"])
+    _check_priority(queue, definition, given)
     dependencies = given.get("dependsOn") or []
     check_dependencies(batch, dependencies)
     array = given.get("arrayProperties")
@@ -146,6 +147,23 @@ def submit_job(request: Request) -> Mapping[str, Any]:
     if array:
         add_children(batch, job, array["size"])
     return {"jobArn": job["jobArn"], "jobName": job["jobName"], "jobId": job_id}
+
+
+def _check_priority(
+    queue: Mapping[str, Any], definition: Mapping[str, Any], given: Mapping[str, Any]
+) -> None:
+    priority = given.get("schedulingPriorityOverride", definition.get("schedulingPriority"))
+    if queue.get("schedulingPolicyArn"):
+        if priority is None:  # AWS's answer, from nextflow-io/nextflow#3505
+            raise client_error(
+                "Either schedulingPriority in job definition or schedulingPriorityOverride should be specified."
+            )
+    elif priority is not None or given.get("shareIdentifier"):
+        # AWS's answer, from volcengine.com/article/1154372.
+        raise client_error(
+            "Job with shareIdentifier or schedulingPriority can only be submitted to job queue with fair share "
+            "scheduling policy"
+        )
 
 
 @handlers("DescribeJobs")

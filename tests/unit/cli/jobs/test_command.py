@@ -193,6 +193,7 @@ def test_a_job_is_submitted_by_its_name_in_the_rollout(aws: Fake, capsys: pytest
         "jobQueue": QUEUE,
         "jobDefinition": DEFINITION["jobDefinitionArn"],
         "shareIdentifier": "default",
+        "schedulingPriorityOverride": 0,
         "containerOverrides": {
             "environment": [{"name": "A", "value": "b=c"}],
             "command": ["x.py", "--nodes"],

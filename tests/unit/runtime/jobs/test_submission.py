@@ -6,8 +6,9 @@ import botocore.session
 import pytest
 from botocore.validate import ParamValidator
 
+from ultracluster_catalog.names.submission_tags import DEFAULT_SHARE
 from ultracluster_rules.findings import FindingsError
-from ultracluster_runtime.jobs.submission import DEFAULT_SHARE, submission
+from ultracluster_runtime.jobs.submission import submission
 
 LAUNCHER = ["bash", "-c", "the script", "ultracluster-launch"]
 DEFINITION: dict[str, Any] = {
@@ -53,11 +54,28 @@ def test_submission_uses_the_definition_and_the_required_share() -> None:
         "jobQueue": "training",
         "jobDefinition": DEFINITION["jobDefinitionArn"],
         "shareIdentifier": DEFAULT_SHARE,
+        # Without one from somewhere AWS Batch refuses the job: nextflow-io/nextflow#3505.
+        "schedulingPriorityOverride": 0,
     }
 
 
-def test_queue_without_fair_share_policy_gets_no_share() -> None:
-    assert "shareIdentifier" not in submit(fair_share=False)
+def test_the_priority_of_the_definition_is_left_to_it() -> None:
+    assert "schedulingPriorityOverride" not in submit(DEFINITION | {"schedulingPriority": 0})
+
+
+def test_queue_without_fair_share_policy_gets_neither_share_nor_priority() -> None:
+    assert not {"shareIdentifier", "schedulingPriorityOverride"} & submit(fair_share=False).keys()
+
+
+@pytest.mark.parametrize(
+    ("definition", "options"),
+    [(DEFINITION, {"priority": 0}), (DEFINITION | {"schedulingPriority": 0}, {})],
+)
+def test_refuses_a_priority_on_a_queue_without_fair_share_policy(
+    definition: dict[str, Any], options: dict[str, Any]
+) -> None:
+    with pytest.raises(FindingsError, match="UC6204"):
+        submit(definition, fair_share=False, **options)
 
 
 def test_node_count_alone_needs_no_container_overrides() -> None:

@@ -172,7 +172,7 @@ DANGEROUS: dict[str, tuple[Edit, set[str]]] = {
         {"unknown"},
     ),
     "a condition that comes": (
-        lambda stacks: stacks.resource("AWS::Batch::SchedulingPolicy").update(Condition="Sometimes"),
+        lambda stacks: stacks.resource("AWS::Lambda::Function").update(Condition="Sometimes"),
         {"unknown"},
     ),
     "properties of a custom resource": (

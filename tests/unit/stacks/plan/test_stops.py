@@ -22,6 +22,8 @@ END = "its running and waiting jobs end"
 CONDITION = "its condition changes, which may create or delete it"
 AFTER_30 = "an infrastructure update terminates running jobs after 30 minutes"
 AT_ONCE = "an infrastructure update terminates running jobs immediately"
+ADDED = "AWS Batch refuses that a fair-share policy is added to a queue"
+REMOVED = "AWS Batch refuses that a fair-share policy is removed from a queue"
 CUSTOM = "the effect of the change depends on its function and is unknown"
 HARM = "of a resource with data or capacity is not known to be safe to change"
 PERMISSIONS = "running nodes or jobs lose their permissions"
@@ -43,6 +45,10 @@ def link(**properties: Any) -> dict[str, Any]:
 def environment(image: str = "ami-1", **properties: Any) -> dict[str, Any]:
     own = {"ReplaceComputeEnvironment": False, "ComputeResources": {"ImageId": image, "MaxvCpus": 192}}
     return resource(ENVIRONMENT, own | properties)
+
+
+def queue(**properties: Any) -> dict[str, Any]:
+    return resource("AWS::Batch::JobQueue", {"Priority": 1, **properties})
 
 
 def role(*services: str, **properties: Any) -> dict[str, Any]:
@@ -92,6 +98,9 @@ def environment_for(minutes: Any = None, *, at_once: Any = None, image: str = "a
                 ("unknown", "replace:s/R", CONDITION),
             },
         ),
+        (queue(), queue(SchedulingPolicyArn="a"), {("refused", None, ADDED)}),
+        (queue(SchedulingPolicyArn="a"), queue(), {("refused", None, REMOVED)}),
+        (queue(SchedulingPolicyArn="a"), queue(SchedulingPolicyArn="b"), set()),
         (file_system(), GONE, {("data", "remove:s/R", LET_GO)}),
         (resource(FILE_SYSTEM), GONE, {("data", "remove:s/R", "it is deleted with its data")}),
         (

@@ -115,4 +115,6 @@ def test_each_queue_has_its_own_limits_and_shares(stack: cdk.Stack) -> None:
         each["Properties"]["FairsharePolicy"].get("ShareDistribution")
         for each in of_type(stack, "AWS::Batch::SchedulingPolicy")
     ]
-    assert policies == [None, [{"ShareIdentifier": "eval", "WeightFactor": 0.5}]]
+    assert policies == [
+        [{"ShareIdentifier": "default", "WeightFactor": 1}, {"ShareIdentifier": "eval", "WeightFactor": 0.5}]
+    ]

@@ -2,6 +2,7 @@ import ipaddress
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import assertions
 from aws_cdk import aws_ec2 as ec2
 from tests.unit.ultracluster.builders import ZONE, network, of_type, only
 
@@ -70,6 +71,22 @@ def test_nothing_outside_may_come_in(stack: cdk.Stack) -> None:
         assert "SecurityGroupIngress" not in group["Properties"]
     for rule in of_type(stack, "AWS::EC2::SecurityGroupIngress"):
         assert not {"CidrIp", "CidrIpv6"} & rule["Properties"].keys()
+
+
+def test_the_endpoints_let_the_tasks_of_multi_node_jobs_in(stack: cdk.Stack) -> None:
+    # Without groups on the compute environment a task's interface has the VPC's default group (aws/aws-cdk#21577).
+    network(stack)
+    (vpc,) = (
+        name
+        for name, each in assertions.Template.from_stack(stack).to_json()["Resources"].items()
+        if each["Type"] == "AWS::EC2::VPC"
+    )
+    rules = [
+        each["Properties"]
+        for each in of_type(stack, "AWS::EC2::SecurityGroupIngress")
+        if each["Properties"].get("SourceSecurityGroupId") == {"Fn::GetAtt": [vpc, "DefaultSecurityGroup"]}
+    ]
+    assert [(each["IpProtocol"], each["FromPort"], each["ToPort"]) for each in rules] == [("tcp", 443, 443)]
 
 
 def test_every_group_says_what_may_leave_it(stack: cdk.Stack) -> None:

@@ -75,7 +75,8 @@ def test_whole_cluster_stands_in_the_given_subnet_with_the_given_group(stack: cd
     data = only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]
     assert {tuple(each["Groups"]) for each in data["NetworkInterfaces"]} == {(GROUP,)}
     compute = only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]
-    assert (compute["Subnets"], compute["SecurityGroupIds"]) == ([SUBNET], [GROUP])
+    assert compute["Subnets"] == [SUBNET]
+    assert "SecurityGroupIds" not in compute
     assert only(stack, "AWS::FSx::FileSystem")["SubnetIds"] == [SUBNET]
     assert of_type(stack, "AWS::EC2::VPC") == []
     # The nodes' rules for Lustre go to the given group; the other ends are in the file system's own.
@@ -112,6 +113,11 @@ def test_adds_both_efa_rules_to_a_given_group_when_asked(stack: cdk.Stack) -> No
 def test_a_group_of_our_own_needs_no_warning(stack: cdk.Stack) -> None:
     existing(stack)
     assert warnings(stack, "UC3106") == []
+
+
+def test_warns_that_the_default_group_of_tasks_is_not_known(stack: cdk.Stack) -> None:
+    existing(stack)
+    assert len(warnings(stack, "UC3208")) == 1
 
 
 @pytest.mark.parametrize(

@@ -153,6 +153,8 @@ def test_user_data_is_mime_as_aws_batch_demands_and_fits(stack: cdk.Stack) -> No
     assert part.get_content_type() == "text/x-shellscript"
     assert part.get_payload().startswith("#!/bin/bash\n")
     assert len(user_data(stack)) < 16 * 1024
+    # A blank line before the closing boundary, as in the AWS Batch User Guide: aws/aws-cdk#6427.
+    assert user_data(stack).endswith("\n\n--==ULTRACLUSTER==--\n")
     # AWS Batch writes the cluster of the agent itself.
     assert "ECS_CLUSTER" not in part.get_payload()
 

@@ -123,6 +123,7 @@ def test_more_parts_are_a_smaller_weight(
         "ComputeReservation": 10,
         "ShareDecaySeconds": 86_400,
         "ShareDistribution": [
+            {"ShareIdentifier": "default", "WeightFactor": 1},
             {"ShareIdentifier": "eval", "WeightFactor": 0.3333},
             {"ShareIdentifier": "research", "WeightFactor": 0.25},
         ],

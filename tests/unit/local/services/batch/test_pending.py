@@ -19,7 +19,13 @@ def batch(local_aws: LocalAws) -> Any:
     client.create_compute_environment(
         computeEnvironmentName="nodes",
         type="MANAGED",
-        computeResources={"type": "EC2", "maxvCpus": 8, "subnets": ["subnet-1"], "instanceRole": "role"},
+        computeResources={
+            "type": "EC2",
+            "maxvCpus": 8,
+            "subnets": ["subnet-1"],
+            "securityGroupIds": ["sg-1"],
+            "instanceRole": "role",
+        },
     )
     client.create_job_queue(
         jobQueueName="training",

@@ -40,7 +40,7 @@ def test_says_whose_process_has_failed(
 ) -> None:
     monkeypatch.setattr(sys, "executable", "/bin/false")
 
-    with pytest.raises(FindingsError, match="UC9101: a process that synthesizes quickstart has failed"):
+    with pytest.raises(FindingsError, match="UC9101: a process that synthesizes quickstart failed"):
         synthesize_in_processes(_clusters(quickstart), tmp_path, processes=1)
 
 
