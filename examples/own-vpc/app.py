@@ -24,7 +24,7 @@ vpc = ec2.Vpc(
         ec2.SubnetConfiguration(name="public", subnet_type=ec2.SubnetType.PUBLIC, cidr_mask=24),
         ec2.SubnetConfiguration(name="nodes", subnet_type=ec2.SubnetType.PRIVATE_WITH_EGRESS, cidr_mask=20),
     ],
-    restrict_default_security_group=False,  # by a function of the CDK; nothing here is in that group
+    restrict_default_security_group=False,  # by a function of the CDK; multi-node tasks are in that group
     # Checkpoints, the compile cache and image layers do not pass the NAT gateway, where each gigabyte is paid.
     gateway_endpoints={"S3": ec2.GatewayVpcEndpointOptions(service=ec2.GatewayVpcEndpointAwsService.S3)},
 )
@@ -42,6 +42,9 @@ network = ClusterNetwork.from_subnet(
     instance_type=INSTANCE_TYPE,
     node_count=NODES,
     available_addresses=4091,  # of a /20, of which AWS keeps five
+)
+cdk.Validations.of(network).acknowledge(
+    cdk.Acknowledgment(id="ultracluster:UC3208", reason="the default security group is as EC2 created it")
 )
 UltraCluster(
     stack,

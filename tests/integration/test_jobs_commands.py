@@ -35,8 +35,14 @@ def seed(start: timedelta, end: timedelta) -> None:
 
 @pytest.fixture(scope="module")
 def synthesized(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    directory = tmp_path_factory.mktemp("quickstart") / "cdk.out"
-    assert synthesize_rollout(QUICKSTART, directory).returncode == 0
+    folder = tmp_path_factory.mktemp("quickstart")
+    rollout, directory = folder / "rollout.yaml", folder / "cdk.out"
+    text = QUICKSTART.read_text()
+    assert "        jobs:\n" in text
+    rollout.write_text(
+        text.replace("        jobs:\n", "        queue: {share_decay_hours: 24}\n        jobs:\n")
+    )
+    assert synthesize_rollout(rollout, directory).returncode == 0
     return directory
 
 

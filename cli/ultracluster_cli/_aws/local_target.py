@@ -9,7 +9,7 @@ from pathlib import Path
 import ultracluster_local
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_cli._aws.call_counts import CallCounts
-from ultracluster_cli._aws.targets import Target
+from ultracluster_cli._aws.target import Target
 from ultracluster_cli._cdk.timing import measure
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.environment import ACCOUNT, child_environment

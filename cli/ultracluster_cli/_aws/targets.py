@@ -2,9 +2,8 @@
 
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,39 +13,11 @@ import botocore.exceptions
 from ultracluster_cli._aws.call_counts import CallCounts
 from ultracluster_cli._aws.clients import Client
 from ultracluster_cli._aws.local_errors import local_aws_findings
+from ultracluster_cli._aws.target import Target
 from ultracluster_runtime.aws.aws_session import aws_session, refuse_credentials
 from ultracluster_stacks.config import ClusterConfig
 
-__all__ = ["Target", "account", "local_aws", "running_local_aws"]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Target:
-    """A deployment target.
-
-    Attributes:
-        name: Name in messages.
-        local: Whether it is a local AWS, where no confirmation is needed.
-        environment: Environment variables for the CDK CLI.
-        client: Returns boto3 clients.
-        account: Account ID. None for a local AWS.
-        profile: AWS profile. None for the default credentials.
-        calls: Requests of the clients, excluding those of the CDK CLI.
-    """
-
-    name: str
-    local: bool
-    environment: Mapping[str, str]
-    client: Client
-    account: str | None = None
-    profile: str | None = None
-    calls: CallCounts = field(default_factory=CallCounts)
-
-    @property
-    def cdk_options(self) -> tuple[str, ...]:
-        """Options that make the CDK CLI use the same target."""
-        options = ("--profile", self.profile) if self.profile else ()
-        return (*options, "--no-notices") if self.local else options  # notices need the network
+__all__ = ["account", "local_aws", "running_local_aws"]
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ultracluster_cli._aws.selection import clusters_of
-from ultracluster_cli._aws.targets import Target
+from ultracluster_cli._aws.target import Target
 from ultracluster_cli._cdk.assembly import read_assembly
 from ultracluster_cli._cdk.child_process import run_in_terminal, run_logged
 from ultracluster_cli._cdk.timing import measure

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import typer
 
-from ultracluster_cli._aws.targets import Target
+from ultracluster_cli._aws.target import Target
 from ultracluster_cli._cdk.child_process import run_captured
 from ultracluster_cli._cdk.timing import measure_and_report
 from ultracluster_cli.exit_codes import ExitCode

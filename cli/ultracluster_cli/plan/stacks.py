@@ -4,17 +4,19 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import botocore.exceptions
 
 from ultracluster_cli._aws.clients import Client
-from ultracluster_cli._aws.cluster_targets import ClusterTargets
 from ultracluster_cli._aws.deployed_template import read_deployed
 from ultracluster_cli._cdk.assembly import artifacts, inside
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.untrusted_files import LARGEST_JSON_FILE, read_untrusted_file, read_untrusted_json
 from ultracluster_stacks.plan import StackTemplate, read_template
+
+if TYPE_CHECKING:  # boto3, which `export` does not need
+    from ultracluster_cli._aws.cluster_targets import ClusterTargets
 
 __all__ = ["AssembledStack", "assembled_stacks", "deployed_by_target", "deployed_stacks"]
 
@@ -125,7 +127,7 @@ def deployed_stacks(
         return [assembled for assembled in deployed if assembled is not None]
 
 
-def deployed_by_target(stacks: Sequence[AssembledStack], targets: ClusterTargets) -> list[StackTemplate]:
+def deployed_by_target(stacks: Sequence[AssembledStack], targets: "ClusterTargets") -> list[StackTemplate]:
     """Read deployed stacks, each from the account of its cluster.
 
     Args:

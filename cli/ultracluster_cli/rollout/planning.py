@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ultracluster_cli._aws.cluster_targets import ClusterTargets
-from ultracluster_cli._aws.targets import Target
+from ultracluster_cli._aws.target import Target
 from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks
 from ultracluster_cli.rollout.history import Run, earlier_deployment
 from ultracluster_cli.rollout.stack_status import changing_stacks, describe_stacks, template_digest

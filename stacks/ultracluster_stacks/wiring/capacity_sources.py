@@ -19,6 +19,8 @@ from ultracluster_stacks.config.models.queue import OWN_CAPACITY
 
 __all__ = ["capacity_sources", "fair_share", "source_names", "wait_limits"]
 
+_SHARE_DECAY_HOURS = 24
+
 
 def capacity_sources(config: ClusterConfig) -> list[Capacity]:
     """Return the sources of capacity in order of preference.
@@ -79,12 +81,12 @@ def fair_share(queue: QueueConfig) -> FairShare | None:
     Args:
         queue: Configuration of the queue.
     """
-    if not queue.model_fields_set & {"shares", "compute_reservation_percent", "share_decay_hours"}:
+    if not queue.shares and not queue.compute_reservation_percent and queue.share_decay_hours is None:
         return None
     return FairShare(
         parts=queue.shares,
         compute_reservation_percent=queue.compute_reservation_percent,
-        decay=Duration.hours(queue.share_decay_hours),
+        decay=Duration.hours(queue.share_decay_hours or _SHARE_DECAY_HOURS),
     )
 
 

@@ -66,7 +66,7 @@ def test_row_35_a_template_that_is_too_large() -> None:
     assert [each.code for each in check_headroom([of_size(size=1_000_001)])] == ["UC9650"]
 
 
-@pytest.mark.parametrize("changes", [{"cidr": "10.0.0.0/24", "prefix": 23}, {"cidr": "10.0.0.0/28"}])
+@pytest.mark.parametrize("changes", [{"cidr": "10.0.0.0/24", "subnet_prefix": 23}, {"cidr": "10.0.0.0/28"}])
 def test_row_42_a_subnet_that_is_outside_its_vpc(changes: dict[str, Any]) -> None:
     assert refused(lambda stack: network(stack, **changes)) == ["UC3105"]
 

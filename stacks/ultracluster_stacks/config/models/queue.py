@@ -62,8 +62,10 @@ class QueueConfig(ConfigModel):
         description="Weight of each share identifier, 1 to 1,000: a share with 4 gets four times as many nodes as one with 1. "
         "Identifiers are letters and digits; a trailing asterisk matches a prefix. Default: weight 1.",
     )
-    share_decay_hours: Annotated[int, constraint(SHARE_DECAY_HOURS)] = Field(
-        default=24, description="Hours of past usage that count toward fair shares, 1 to 168. Default: 24."
+    share_decay_hours: Annotated[int, constraint(SHARE_DECAY_HOURS)] | None = Field(
+        default=None,
+        description="Hours of past usage that count toward fair shares, 1 to 168. Setting it gives the queue a fair-share policy. "
+        "Default: 24 if shares are set, otherwise jobs run first in, first out.",
     )
     compute_reservation_percent: Annotated[int, constraint(RESERVED_PERCENT)] = Field(
         default=0,

@@ -7,7 +7,7 @@ import botocore.exceptions
 import pytest
 
 from ultracluster_cli._aws.cluster_targets import ClusterTargets, single_target
-from ultracluster_cli._aws.targets import Target
+from ultracluster_cli._aws.target import Target
 from ultracluster_cli.plan.stacks import AssembledStack, deployed_by_target
 from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.plan import StackTemplate

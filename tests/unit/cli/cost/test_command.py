@@ -11,7 +11,7 @@ import pytest
 
 from ultracluster_catalog.prices.billable_items import BillableItem
 from ultracluster_catalog.prices.prices import Price
-from ultracluster_cli._aws.targets import Target
+from ultracluster_cli._aws.target import Target
 from ultracluster_cli.cost import actual as actual_command
 from ultracluster_cli.cost import estimate as costing
 from ultracluster_runtime.costs.cost_explorer import ActualCosts

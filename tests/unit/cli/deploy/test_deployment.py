@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from tests.unit.cli._cdk.fake_cdk import install_cdk
 
-from ultracluster_cli._aws.targets import Target
+from ultracluster_cli._aws.target import Target
 from ultracluster_cli.deploy import command as deploy
 from ultracluster_cli.deploy import deployment
 

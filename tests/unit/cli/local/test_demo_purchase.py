@@ -10,7 +10,7 @@ import pytest
 import typer
 from tests.unit.cli.local.demo_orders import END, NOW, RESERVATION, START, order_for, record
 
-from ultracluster_cli._aws.targets import Target
+from ultracluster_cli._aws.target import Target
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.local import demo_purchase
 from ultracluster_cli.local.demo import blocks_of

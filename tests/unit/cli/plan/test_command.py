@@ -12,7 +12,7 @@ import botocore.exceptions
 import pytest
 from tests.unit.cli._cdk.fake_cdk import install_cdk
 
-from ultracluster_cli._aws.targets import Target
+from ultracluster_cli._aws.target import Target
 from ultracluster_cli.plan import command as plan
 
 pytestmark = pytest.mark.process

@@ -11,7 +11,7 @@ import botocore.exceptions
 import pytest
 from tests.unit.cli._cdk.fake_cdk import install_cdk
 
-from ultracluster_cli._aws.targets import Target
+from ultracluster_cli._aws.target import Target
 from ultracluster_cli.rollout import run as rolling_out
 from ultracluster_cli.rollout import step_runner as rollout_steps
 

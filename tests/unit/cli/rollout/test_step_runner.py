@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ultracluster_cli._aws.cluster_targets import single_target
-from ultracluster_cli._aws.targets import Target
+from ultracluster_cli._aws.target import Target
 from ultracluster_cli._cdk.toolchain import Toolchain
 from ultracluster_cli.jobs.submit import Submitted
 from ultracluster_cli.rollout import step_runner as rollout_steps

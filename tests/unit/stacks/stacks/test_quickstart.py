@@ -95,7 +95,6 @@ def test_nothing_is_named_by_us(templates: Templates) -> None:
         "AWS::Batch::ComputeEnvironment": "ComputeEnvironmentName",
         "AWS::Batch::JobQueue": "JobQueueName",
         "AWS::Batch::JobDefinition": "JobDefinitionName",
-        "AWS::Batch::SchedulingPolicy": "Name",
         "AWS::EC2::LaunchTemplate": "LaunchTemplateName",
         "AWS::EC2::SecurityGroup": "GroupName",
         "AWS::IAM::InstanceProfile": "InstanceProfileName",
