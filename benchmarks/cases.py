@@ -18,7 +18,7 @@ __all__ = ["Case", "Workshop", "cases"]
 
 ROOT = Path(__file__).parents[1]
 
-# Our stages set it, so that a rollout gives the same bytes in every run.
+# ClusterStage sets it, so that synthesis is reproducible; the apps by hand follow.
 _AS_OURS = {"@aws-cdk/aws-iam:minimizePolicies": False}
 APPS = ROOT / "benchmarks" / "apps"
 

@@ -1,4 +1,4 @@
-"""Alarms of a cluster about wasted money and silent failures; their descriptions say what to do."""
+"""Alarms on unused paid capacity and silent failures; each description states the remedy."""
 
 from collections.abc import Sequence
 

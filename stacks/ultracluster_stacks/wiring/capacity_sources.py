@@ -1,6 +1,7 @@
 """Translate capacity and queues of a cluster into arguments of `UltraCluster`."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from aws_cdk import Duration
 
@@ -18,8 +19,6 @@ from ultracluster_stacks.config import AdditionalCapacityConfig, CapacityConfig,
 from ultracluster_stacks.config.models.queue import OWN_CAPACITY
 
 __all__ = ["capacity_sources", "fair_share", "source_names", "wait_limits"]
-
-_SHARE_DECAY_HOURS = 24
 
 
 def capacity_sources(config: ClusterConfig) -> list[Capacity]:
@@ -83,11 +82,10 @@ def fair_share(queue: QueueConfig) -> FairShare | None:
     """
     if not queue.shares and not queue.compute_reservation_percent and queue.share_decay_hours is None:
         return None
-    return FairShare(
-        parts=queue.shares,
-        compute_reservation_percent=queue.compute_reservation_percent,
-        decay=Duration.hours(queue.share_decay_hours or _SHARE_DECAY_HOURS),
-    )
+    settings = FairShare(parts=queue.shares, compute_reservation_percent=queue.compute_reservation_percent)
+    if queue.share_decay_hours is None:
+        return settings
+    return replace(settings, decay=Duration.hours(queue.share_decay_hours))
 
 
 def wait_limits(queue: QueueConfig) -> WaitLimits:
