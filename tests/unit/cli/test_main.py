@@ -62,9 +62,9 @@ def test_the_help_and_the_documentation_list_every_exit_code(run: Run) -> None:
 
 def test_every_exit_code_has_one_meaning() -> None:
     assert len({code.meaning for code in ExitCode}) == len(ExitCode) == len({int(code) for code in ExitCode})
-    assert exit_code_of([Finding(code="UC9001", problem="x")]) is ExitCode.FINDINGS
-    assert exit_code_of([Finding(code="UC7036", problem="x")]) is ExitCode.UNKNOWN
-    assert exit_code_of([Finding(code="UC9006", problem="x")]) is ExitCode.FAILED
+    assert exit_code_of([Finding(code="UC9001", problem="x")]) == ExitCode.FINDINGS
+    assert exit_code_of([Finding(code="UC7036", problem="x")]) == ExitCode.UNKNOWN
+    assert exit_code_of([Finding(code="UC9006", problem="x")]) == ExitCode.FAILED
 
 
 def test_nothing_named_shows_the_help(run: Run) -> None:

@@ -1,9 +1,8 @@
 """`ultracluster capacity`: options, confirmation and output, without AWS."""
 
 import json
-from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -21,55 +20,13 @@ from ultracluster_cli.capacity import parsing as capacity_input
 from ultracluster_cli.capacity import session as capacity_session
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.main import main
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.findings import Finding
 from ultracluster_runtime.purchasing.effects import Page, ReadFailed
 from ultracluster_runtime.purchasing.offerings import Offering
 from ultracluster_runtime.purchasing.orders import Record, order_token
 
 FIND = ["capacity", "find", "--instance-type", "trn2.48xlarge", "--nodes", "16", "--days", "14"]
 BETWEEN = ["--between", "2026-12-01", "2027-01-15"]
-
-
-@pytest.mark.parametrize(
-    ("text", "time"),
-    [
-        ("2026-12-01", datetime(2026, 12, 1, tzinfo=UTC)),
-        ("2026-12-01T11:30:00Z", datetime(2026, 12, 1, 11, 30, tzinfo=UTC)),
-        ("2026-12-01T12:30:00+01:00", datetime(2026, 12, 1, 11, 30, tzinfo=UTC)),
-    ],
-)
-def test_reads_a_day_or_a_time(text: str, time: datetime) -> None:
-    assert capacity_input.read_time("--end", text) == time
-
-
-@pytest.mark.parametrize(
-    ("read", "code"),
-    [
-        (lambda: capacity_input.read_time("--end", "2026-12-01T11:30:00"), "UC7008"),
-        (lambda: capacity_input.read_time("--end", "tomorrow"), "UC7008"),
-        (lambda: capacity_input.read_range("--nodes", "14-7"), "UC7011"),
-        (lambda: capacity_input.read_range("--nodes", "0"), "UC7011"),
-        (lambda: capacity_input.read_range("--nodes", "1-99999999"), "UC7011"),
-        (lambda: capacity_input.read_range("--nodes", "\u0661"), "UC7011"),
-        (lambda: capacity_input.read_range("--nodes", "-3"), "UC7011"),
-        (lambda: capacity_input.read_days("15-20"), "UC7013"),
-        (lambda: capacity_input.read_fee("--max-fee", "50k"), "UC7006"),
-        (lambda: capacity_input.read_fee("--max-fee", "190,000"), "UC7006"),
-        (lambda: capacity_input.read_fee("--max-fee", "-1"), "UC7006"),
-        (lambda: capacity_input.read_fee("--max-fee", "1e5"), "UC7006"),
-        (lambda: capacity_input.read_fee("--max-fee", "NaN"), "UC7006"),
-        (lambda: capacity_input.read_fee("--max-fee", ""), "UC7006"),
-    ],
-)
-def test_rejects_unparsable_values(read: Callable[[], Any], code: str) -> None:
-    with pytest.raises(FindingsError, match=code):
-        read()
-
-
-def test_reads_ranges_and_keeps_the_durations_that_are_sold() -> None:
-    assert capacity_input.read_range("--nodes", "16") == (16,)
-    assert capacity_input.read_range("--nodes", "8,1-3") == (1, 2, 3, 8)
-    assert capacity_input.read_days("13-21") == (13 * 24, 14 * 24, 21 * 24)
 
 
 def test_accepts_blocks_a_day_shorter_or_longer_than_asked() -> None:
@@ -82,6 +39,11 @@ def test_accepts_blocks_a_day_shorter_or_longer_than_asked() -> None:
     [
         (["capacity", "find", "--days", "14", *BETWEEN], "UC7010"),
         ([*FIND, *BETWEEN, "--ultraservers", "2"], "UC7010"),
+        (["capacity", "find", "--nodes", "16", "--days", "14", *BETWEEN], "UC7010"),
+        (["capacity", "find", *FIND[2:4], "--ultraservers", "1", "--days", "14", *BETWEEN], "UC7010"),
+        ([*FIND, *BETWEEN, "--nodes", "65"], "UC7011"),
+        ([*FIND, *BETWEEN, "--days", "two"], "UC7013"),
+        ([*FIND, *BETWEEN, "--days", "15"], "UC7101"),
         ([*FIND, *BETWEEN, "--prefer", "beauty"], "UC7016"),
         ([*FIND, "--between", "soon", "later"], "UC7008"),
         ([*FIND, "--between", "2027-01-15", "2026-12-01"], "UC7014"),
@@ -96,6 +58,17 @@ def test_an_invalid_command_line_is_a_finding(
 ) -> None:
     assert main(arguments) == 2
     assert capsys.readouterr().err.startswith(code)
+
+
+def test_verify_rejects_a_reservation_of_another_region(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("ultracluster_cli.capacity.verify.session_clients", lambda _: None)
+    monkeypatch.setattr(
+        "ultracluster_cli.capacity.verify.Ec2Reads.perform", lambda *_: Page(items=(), next_token=None)
+    )
+    assert main(["capacity", "verify", "cr-0123456789abcdef0", "--region", "us-west-2"]) == 2
+    assert capsys.readouterr().err.startswith("UC7048: cr-0123456789abcdef0 not found in us-west-2")
 
 
 def without_terminal(monkeypatch: pytest.MonkeyPatch, *, terminal: bool) -> None:
@@ -176,7 +149,8 @@ class FakeReads:
     """EC2 that offers the same in every Region; one offering cannot be read."""
 
     def __init__(self, _: Any) -> None:
-        self.unreadable = ["us-east-2: offering 'cb-broken' cannot be read"]
+        problem = "us-east-2: offering 'cb-broken' cannot be read"
+        self.unreadable = [Finding(code="UC7043", problem=problem)]
 
     def perform(self, effect: Any) -> Page[Offering]:
         start_at = effect.start_after + timedelta(days=1)
