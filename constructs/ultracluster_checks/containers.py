@@ -1,4 +1,4 @@
-"""What the container of a job is given of its node: devices, shared memory, locked memory, and no more."""
+"""Containers of jobs: devices, shared memory, locked memory and privileges."""
 
 import re
 from collections.abc import Iterator
@@ -22,12 +22,12 @@ __all__ = [
 _EFA_FOLDER: Final = "/dev/infiniband"
 _NEURON: Final = re.compile(r"/dev/neuron(\d{1,3})")
 _EFA: Final = re.compile(r"/dev/infiniband/uverbs(\d{1,3})")
-_DEFAULT_SHARED_MEMORY_MIB: Final = 64  # of Docker, when nothing is said
+_DEFAULT_SHARED_MEMORY_MIB: Final = 64  # Docker's default
 _UNLIMITED: Final = -1
 
 
 def efa_devices_are_named(templates: Templates) -> Iterator[Problem]:
-    """Find containers that get the folder of the EFA devices instead of the devices."""
+    """Find containers that mount the folder of the EFA devices instead of mapping the devices."""
     for container in job_containers(templates):
         for device in container.at["LinuxParameters"]["Devices"].items:
             for name in ("HostPath", "ContainerPath"):
@@ -51,7 +51,7 @@ def efa_devices_are_named(templates: Templates) -> Iterator[Problem]:
 
 
 def every_device_is_given(templates: Templates) -> Iterator[Problem]:
-    """Find jobs over several nodes that lack a chip or an EFA interface, and devices that no node has."""
+    """Find multi-node jobs that lack a Neuron or EFA device of their node, and devices that no node has."""
     for container in job_containers(templates):
         machines = [machine for machine in container.machines if machine.is_neuron]
         at = container.at["LinuxParameters"]["Devices"]
@@ -112,7 +112,7 @@ def _uses_efa(container: JobContainer) -> bool:
 
 
 def memory_can_be_shared(templates: Templates) -> Iterator[Problem]:
-    """Find jobs on chips with Docker's 64 MiB of shared memory."""
+    """Find accelerator jobs that keep Docker's default of 64 MiB shared memory."""
     for container in job_containers(templates):
         size = container.at["LinuxParameters"]["SharedMemorySize"]
         small = size.missing or (size.number is not None and size.number <= _DEFAULT_SHARED_MEMORY_MIB)
@@ -127,7 +127,7 @@ def memory_can_be_shared(templates: Templates) -> Iterator[Problem]:
 
 
 def memory_can_be_locked(templates: Templates) -> Iterator[Problem]:
-    """Find jobs with EFA that cannot register all of their memory with it."""
+    """Find EFA jobs whose memlock limit keeps EFA from registering their memory."""
     for container in job_containers(templates):
         limits = container.at["Ulimits"]
         if not _uses_efa(container) or (not limits.missing and not isinstance(limits.value, list)):
@@ -146,7 +146,7 @@ def memory_can_be_locked(templates: Templates) -> Iterator[Problem]:
 
 
 def fabric_is_efa(templates: Templates) -> Iterator[Problem]:
-    """Find jobs with EFA devices that are told to use another fabric."""
+    """Find EFA jobs whose environment selects another fabric."""
     for container in job_containers(templates):
         provider = container.environment.get("FI_PROVIDER")
         if provider is not None and provider.text not in {None, "efa"} and _uses_efa(container):
@@ -156,7 +156,7 @@ def fabric_is_efa(templates: Templates) -> Iterator[Problem]:
 
 
 def containers_are_not_privileged(templates: Templates) -> Iterator[Problem]:
-    """Find containers that own their node."""
+    """Find privileged containers and those that mount the node's root or sockets."""
     for container in job_containers(templates):
         privileged = container.at["Privileged"]
         if privileged.flag:

@@ -1,4 +1,4 @@
-"""IAM: named actions, named principals, no administrators, and nobody who buys without an approved order."""
+"""IAM: named actions and principals, no administrators, and purchases only with an approved order."""
 
 import fnmatch
 import re
@@ -30,7 +30,7 @@ _ALONE: Final = (
     "AWS::IAM::RolePolicy",
     "AWS::IAM::UserPolicy",
 )
-# Not those of VPC endpoints, which give no right of their own.
+# Endpoint policies grant nothing by themselves.
 _OF_RESOURCES: Final = {
     "AWS::ECR::Repository": "RepositoryPolicyText",
     "AWS::IAM::Role": "AssumeRolePolicyDocument",
@@ -40,7 +40,7 @@ _OF_RESOURCES: Final = {
     "AWS::SQS::QueuePolicy": "PolicyDocument",
     "AWS::SecretsManager::ResourcePolicy": "ResourcePolicy",
 }
-# Everything in EC2 and SageMaker that commits to pay for capacity that cannot be given back.
+# Actions in EC2 and SageMaker that commit to pay for capacity without a way to cancel.
 _BUYING: Final = (
     "ec2:PurchaseCapacityBlock",
     "ec2:PurchaseCapacityBlockExtension",
@@ -57,7 +57,7 @@ _ORDER_KEY: Final = re.compile(r"aws:(?:RequestTag|ResourceTag)/.+", re.IGNORECA
 
 
 def _identity_documents(templates: Templates) -> Iterator[tuple[Resource, Property]]:
-    """Policies of principals, each with the resource that has it."""
+    """Return the policies of principals, each with its resource."""
     for resource in templates.of_type(*_IDENTITY):
         for policy in resource[_IDENTITY[resource.type]].items:
             yield resource, policy["PolicyDocument"]
@@ -72,7 +72,7 @@ def _allowing(document: Property) -> Iterator[Property]:
 
 
 def actions_are_named(templates: Templates) -> Iterator[Problem]:
-    """Find statements that allow all of a service, or all but something."""
+    """Find statements that allow a whole service, or use NotAction."""
     for _, document in _identity_documents(templates):
         for statement in _allowing(document):
             for action in statement["Action"].one_or_more:
@@ -91,7 +91,7 @@ def actions_are_named(templates: Templates) -> Iterator[Problem]:
 
 
 def principals_are_named(templates: Templates) -> Iterator[Problem]:
-    """Find policies of roles, buckets, keys and topics that allow something to everybody."""
+    """Find policies of roles, buckets, keys and topics with a public principal."""
     for resource in templates.of_type(*_OF_RESOURCES):
         for statement in _allowing(resource[_OF_RESOURCES[resource.type]]):
             principal = statement["Principal"]
@@ -104,7 +104,7 @@ def principals_are_named(templates: Templates) -> Iterator[Problem]:
 
 
 def nobody_is_administrator(templates: Templates) -> Iterator[Problem]:
-    """Find roles with the policies of administrators."""
+    """Find roles with administrator policies."""
     for resource in templates.of_type(*_IDENTITY):
         for policy in resource["ManagedPolicyArns"].items:
             if _POWERFUL.search(policy.pattern):
@@ -117,7 +117,7 @@ def nobody_is_administrator(templates: Templates) -> Iterator[Problem]:
 
 
 def roles_are_passed_by_name(templates: Templates) -> Iterator[Problem]:
-    """Find rights to pass any role on, by which any right can be had."""
+    """Find permissions to pass any role, which allow privilege escalation."""
     for _, document in _identity_documents(templates):
         for statement in _allowing(document):
             passes = any(_covers(action, "iam:PassRole") for action in statement["Action"].one_or_more)
@@ -132,7 +132,7 @@ def roles_are_passed_by_name(templates: Templates) -> Iterator[Problem]:
 
 
 def functions_know_their_callers(templates: Templates) -> Iterator[Problem]:
-    """Find functions that everybody may call."""
+    """Find functions that anyone may invoke."""
     for permission in templates.of_type("AWS::Lambda::Permission"):
         principal = permission["Principal"]
         if principal.text == "*" and permission["PrincipalOrgID"].missing:
@@ -147,14 +147,14 @@ def functions_know_their_callers(templates: Templates) -> Iterator[Problem]:
 
 
 def nobody_buys_without_an_order(templates: Templates) -> Iterator[Problem]:
-    """Find rights to buy capacity that are not held to an approved, tagged order."""
+    """Find permissions to buy capacity without the condition of an approved, tagged order."""
     for resource, document in _identity_documents(templates):
         for statement in _allowing(document):
             for action in statement["Action"].one_or_more:
                 bought = [each for each in _BUYING if _covers(action, each)]
                 if (
                     not bought or action.text == "*"
-                ):  # which is refused as such, not for each thing that it holds
+                ):  # reported as a wildcard, not for each action it contains
                     continue
                 denied = _denied(templates, resource)
                 free = [each for each in bought if not _is_held(each, statement, denied)]
@@ -169,7 +169,7 @@ def nobody_buys_without_an_order(templates: Templates) -> Iterator[Problem]:
 
 
 def _denied(templates: Templates, resource: Resource) -> list[Property]:
-    """What is denied to those who have a policy."""
+    """Return the actions that the policies of a principal deny."""
     holders = _holders(resource)
     return [
         statement

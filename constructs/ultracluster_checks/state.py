@@ -1,4 +1,4 @@
-"""What holds data: kept when its stack goes or it is replaced, encrypted, not public, and with a way back."""
+"""Resources with data: retained, encrypted, private and recoverable."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -26,7 +26,7 @@ BUCKET: Final = "AWS::S3::Bucket"
 _TABLE: Final = "AWS::DynamoDB::Table"
 _KEY: Final = "AWS::KMS::Key"
 
-# What can be restored from a snapshot that CloudFormation takes is kept by one.
+# A snapshot by CloudFormation counts as retention where the type supports it.
 _SNAPSHOTS: Final = {
     "AWS::RDS::DBInstance",
     "AWS::RDS::DBCluster",
@@ -50,7 +50,7 @@ _PUBLIC_LISTS: Final = ("PublicRead", "PublicReadWrite", "AuthenticatedRead")
 
 
 def data_is_retained(templates: Templates) -> Iterator[Problem]:
-    """Find resources with data that go with their stack, or when they are replaced."""
+    """Find resources with data that are deleted with their stack or on replacement."""
     for resource in templates.of_type(*_STATEFUL):
         kept = {"Retain", "RetainExceptOnCreate"} | ({"Snapshot"} if resource.type in _SNAPSHOTS else set())
         for name, when in (
@@ -64,7 +64,7 @@ def data_is_retained(templates: Templates) -> Iterator[Problem]:
 
 
 def buckets_are_private(templates: Templates) -> Iterator[Problem]:
-    """Find buckets that are public, or that a policy could make so."""
+    """Find buckets that are public, or that a policy could make public."""
     for bucket in templates.of_type(BUCKET):
         block = bucket["PublicAccessBlockConfiguration"]
         for name in _BLOCKS if isinstance(block.value, dict) else ():
@@ -83,10 +83,10 @@ def buckets_are_private(templates: Templates) -> Iterator[Problem]:
 
 
 def buckets_ask_for_tls(templates: Templates) -> Iterator[Problem]:
-    """Find buckets that take requests without TLS."""
+    """Find buckets that accept requests without TLS."""
     policies = list(templates.of_type("AWS::S3::BucketPolicy"))
     if any(isinstance(policy["Bucket"].value, Unknown | Text) for policy in policies):
-        return  # it may be about any of them
+        return  # it may apply to any of them
     for bucket in templates.of_type(BUCKET):
         named = bucket["BucketName"].text
         own = [
@@ -117,7 +117,7 @@ def _denies_plain(document: Property) -> bool:
 
 
 def disks_are_encrypted(templates: Templates) -> Iterator[Problem]:
-    """Find disks and file systems that are not encrypted."""
+    """Find unencrypted volumes and file systems."""
     places = [
         item["Ebs"]["Encrypted"]
         for template in templates.of_type(LAUNCH_TEMPLATE)
@@ -142,7 +142,7 @@ def disks_are_encrypted(templates: Templates) -> Iterator[Problem]:
 
 
 def deletions_stay_on_lustre(templates: Templates) -> Iterator[Problem]:
-    """Find associations by which an ``rm`` on Lustre deletes objects in S3."""
+    """Find associations that export deletions: an ``rm`` on Lustre deletes the object in S3."""
     for association in templates.of_type(ASSOCIATION):
         for event in association["S3"]["AutoExportPolicy"]["Events"].items:
             if event.text == "DELETED":
@@ -155,7 +155,7 @@ def deletions_stay_on_lustre(templates: Templates) -> Iterator[Problem]:
 
 
 def checkpoints_keep_versions(templates: Templates) -> Iterator[Problem]:
-    """Find buckets that a file system writes to and that lose what is overwritten, or that expire it."""
+    """Find buckets linked to a file system that lack versioning or expire current objects."""
     for bucket in _written_buckets(templates):
         status = bucket["VersioningConfiguration"]["Status"]
         if status.missing or status.text == "Suspended":
@@ -200,7 +200,7 @@ def tables_have_a_way_back(templates: Templates) -> Iterator[Problem]:
 
 
 def keys_change(templates: Templates) -> Iterator[Problem]:
-    """Find symmetric keys that are never rotated."""
+    """Find symmetric keys without rotation."""
     for key in templates.of_type(_KEY):
         at, kind = key["EnableKeyRotation"], key["KeySpec"]
         if (kind.missing or kind.text == "SYMMETRIC_DEFAULT") and (at.missing or at.flag is False):

@@ -11,6 +11,11 @@ from ultracluster_cli.main import main
     [
         (["capacity", "find", "--days", "14", *BETWEEN], "UC7010"),
         ([*FIND, *BETWEEN, "--ultraservers", "2"], "UC7010"),
+        (["capacity", "find", "--nodes", "16", "--days", "14", *BETWEEN], "UC7010"),
+        (["capacity", "find", *FIND[2:4], "--ultraservers", "1", "--days", "14", *BETWEEN], "UC7010"),
+        ([*FIND, *BETWEEN, "--nodes", "65"], "UC7011"),
+        ([*FIND, *BETWEEN, "--days", "two"], "UC7013"),
+        ([*FIND, *BETWEEN, "--days", "15"], "UC7101"),
         ([*FIND, *BETWEEN, "--prefer", "beauty"], "UC7016"),
         ([*FIND, "--between", "soon", "later"], "UC7008"),
         ([*FIND, "--between", "2027-01-15", "2026-12-01"], "UC7014"),

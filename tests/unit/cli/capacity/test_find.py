@@ -15,6 +15,7 @@ from tests.unit.runtime.purchasing.simulation import START
 from ultracluster_cli.capacity import find as capacity_search
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.main import main
+from ultracluster_rules.findings import Finding
 from ultracluster_runtime.purchasing.effects import Page, ReadFailed
 from ultracluster_runtime.purchasing.offerings import Offering
 
@@ -23,7 +24,8 @@ class FakeReads:
     """EC2 that offers the same in every Region; one offering cannot be read."""
 
     def __init__(self, _: Any) -> None:
-        self.unreadable = ["us-east-2: offering 'cb-broken' cannot be read"]
+        problem = "us-east-2: offering 'cb-broken' cannot be read"
+        self.unreadable = [Finding(code="UC7043", problem=problem)]
 
     def perform(self, effect: Any) -> Page[Offering]:
         start_at = effect.start_after + timedelta(days=1)
