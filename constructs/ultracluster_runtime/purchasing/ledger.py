@@ -25,19 +25,13 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
-<<<<<<< HEAD
+from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.aws_errors import (
     AWS_ERRORS,
     UnreadableAnswerError,
     classify_read_error,
     classify_transaction_error,
 )
-=======
-from botocore.exceptions import BotoCoreError, ClientError
-
-from ultracluster_rules.findings import FindingsError
-from ultracluster_runtime.purchasing.aws_errors import classify_read_error, classify_transaction_error
->>>>>>> main
 from ultracluster_runtime.purchasing.effects import Committed, ConditionFailed, OutcomeUnknown, ReadFailed
 from ultracluster_runtime.purchasing.orders import (
     Order,
@@ -157,7 +151,6 @@ class Event:
     reason: str
 
 
-<<<<<<< HEAD
 def _answered(response: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a response of DynamoDB.
 
@@ -171,15 +164,12 @@ def _answered(response: Mapping[str, Any]) -> Mapping[str, Any]:
     return response
 
 
-def _unusable(error: Exception, table: str) -> Exception:
-=======
 def unusable_ledger(problem: str, *, remedy: str) -> FindingsError:
     """Return a refusal (UC7021) because there is no ledger to use."""
     return refusal("UC7021", problem, remedy=remedy)
 
 
 def _unusable(error: Exception, table: str) -> FindingsError:
->>>>>>> main
     response = classify_read_error(error)
     return unusable_ledger(
         f"the ledger table {table!r} cannot be used: {response.code}: {response.message}",
