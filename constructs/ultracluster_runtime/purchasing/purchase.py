@@ -30,7 +30,7 @@ from ultracluster_runtime.purchasing.effects import (
     Steps,
 )
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
-from ultracluster_runtime.purchasing.orders import OrderState, Record
+from ultracluster_runtime.purchasing.orders import ExtensionOrder, OrderState, Record
 from ultracluster_runtime.purchasing.pagination import (
     read_record,
     refusal,
@@ -280,14 +280,20 @@ def _after_refusal(sending: Record, quote: Quote, sent: Refused) -> Steps[Outcom
         try:
             evidence = yield from find_evidence(sending)
         except FindingsError as error:
-            unknown = replace(sending, reason=f"{reason}; {error.findings[0].problem}")
-            return Outcome(record=sending, findings=findings_for(unknown), quote=quote)
+            return _unresolved(sending, quote, f"{reason}; {error.findings[0].problem}")
+        if evidence.verdict is None and isinstance(sending.order, ExtensionOrder):
+            # Without a tag, an extension that appears later could not be told from that of another order.
+            return _unresolved(sending, quote, f"{reason}; EC2 shows no extension yet")
     if evidence.verdict is None:
         record: Record = yield from settle(sending, OrderState.REJECTED, reason=reason)
     else:
         reason = f"found in EC2, although {reason}"
         record = yield from settle(sending, evidence.verdict, reason=reason, evidence=evidence)
     return Outcome(record=record, findings=findings_for(record), quote=quote)
+
+
+def _unresolved(sending: Record, quote: Quote, reason: str) -> Outcome:
+    return Outcome(record=sending, findings=findings_for(replace(sending, reason=reason)), quote=quote)
 
 
 def _not_written(record: Record, ids: tuple[str, ...]) -> Finding:
