@@ -5,12 +5,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import median
 
-from ultracluster_runtime.lifecycle.observations import ACTIVE, Reservation
+from ultracluster_runtime.lifecycle.observations import ACTIVE, BOOT_TIME, Reservation
 
-__all__ = ["BOOT_TIME", "ClusterObservations", "Step", "WaitingJob", "compute_metrics"]
-
-BOOT_TIME = timedelta(minutes=10)
-"""Time after which a running node must report."""
+__all__ = ["ClusterObservations", "Step", "WaitingJob", "compute_metrics"]
 
 _NO_LEAD = timedelta(0)
 _BLOCKED = ("MISCONFIGURATION:", "CAPACITY:")
