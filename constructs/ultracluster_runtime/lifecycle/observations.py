@@ -14,6 +14,7 @@ __all__ = [
     "BOOT_TIME",
     "CHANGING",
     "ENDED",
+    "SHUT_DOWN_FROM_INSIDE",
     "UPCOMING",
     "Environment",
     "Job",
@@ -34,6 +35,9 @@ ENDED: Final = frozenset({"cancelled", "cancelling", "expired", "failed", "payme
 
 CHANGING: Final = frozenset({"CREATING", "UPDATING", "DELETING", "DELETED"})
 """Statuses of a compute environment or queue in which AWS Batch refuses changes: the resource is being modified."""
+
+SHUT_DOWN_FROM_INSIDE: Final = "Client.InstanceInitiatedShutdown"
+"""State reason of an instance that shut itself down (StateReason, EC2 API Reference, read 2026-11): only nodes that refuse do."""
 
 BOOT_TIME: Final = timedelta(minutes=10)
 """Time after which a node has joined the cluster, or has refused to."""

@@ -12,6 +12,7 @@ from ultracluster_catalog.limits.budgets import CLOSED_BY_BUDGET_TAG
 from ultracluster_catalog.names.cluster_tag import RESERVATION_TAG
 from ultracluster_runtime.lifecycle.observations import (
     ACTIVE,
+    SHUT_DOWN_FROM_INSIDE,
     Environment,
     Job,
     Observations,
@@ -31,8 +32,6 @@ _STARTED = ("STARTING", "RUNNING")
 _ALIVE = ["pending", "running", "stopping", "shutting-down"]
 _ENDING = ["stopping", "stopped", "shutting-down", "terminated"]
 
-# Only node-boot.sh shuts a node down from inside (StateReason, EC2 API Reference, read 2026-11).
-_SHUT_DOWN_FROM_INSIDE = "Client.InstanceInitiatedShutdown"
 _REFUSED = re.compile(r"ultracluster: refused to join the cluster: ([^\r\n]+)")
 
 
@@ -223,7 +222,7 @@ def _refusals(clients: Clients, reservation_id: str) -> tuple[Refusal, ...]:
             reason=_refusal_reason(clients, instance["InstanceId"]),
         )
         for instance in ended
-        if instance.get("StateReason", {}).get("Code") == _SHUT_DOWN_FROM_INSIDE
+        if instance.get("StateReason", {}).get("Code") == SHUT_DOWN_FROM_INSIDE
     )
 
 

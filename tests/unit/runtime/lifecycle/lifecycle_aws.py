@@ -193,8 +193,8 @@ class FakeAws:
 
     def _DescribeInstances(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         names = {each["Name"]: each["Values"] for each in asked["Filters"]}
-        if "tag:ultracluster:capacity-reservation" in names:
-            assert names["tag:ultracluster:capacity-reservation"] == [RESERVATION]
+        if "terminated" in names["instance-state-name"]:
+            assert names.get("tag:ultracluster:capacity-reservation", [RESERVATION]) == [RESERVATION]
             assert {"shutting-down", "terminated"} <= set(names["instance-state-name"])
             ended = [
                 {"InstanceId": node, "LaunchTime": START, "StateReason": {"Code": code}}
@@ -239,7 +239,7 @@ class FakeAws:
         return {"computeEnvironments": [self.environments[arn] for arn in asked["computeEnvironments"]]}
 
     def _DescribeJobQueues(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        assert asked == {"jobQueues": [QUEUE]}
+        assert QUEUE in asked["jobQueues"]
         order = [
             {"order": number, "computeEnvironment": arn}
             for number, arn in enumerate(self.environments, start=1)

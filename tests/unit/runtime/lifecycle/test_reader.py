@@ -63,9 +63,9 @@ def test_reservation_that_ec2_does_not_know_is_none(aws: FakeAws) -> None:
 
 def test_refused_reads_are_none_and_recorded(aws: FakeAws) -> None:
     aws.denied = {"DescribeInstances", "DescribeJobQueues"}
-    observations = observed(aws, errors=2)
+    observations = observed(aws, errors=3)
 
-    assert (observations.nodes, observations.queue) == (None, None)
+    assert (observations.nodes, observations.queue, observations.refusals) == (None, None, None)
     assert observations.environment is not None
 
 
