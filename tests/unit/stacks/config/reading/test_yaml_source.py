@@ -8,12 +8,16 @@ from pathlib import Path
 import pytest
 import yaml
 
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_stacks.config.reading import yaml_source
 from ultracluster_stacks.config.reading.source_file import LARGEST_FILE
 from ultracluster_stacks.config.reading.yaml_source import DEEPEST_NESTING, UNREADABLE, YamlSource, read_yaml
 
 Write = Callable[[str | bytes], Path]
+_ENVIRONMENT = "{NEURON_RT_LOG_LEVEL: INFO}"
+_CLUSTER = "waves[0].clusters[0]"
+_JOB = f"{_CLUSTER}.jobs[0]"
+Findings = Callable[..., list[Finding]]
 
 
 @pytest.fixture(params=["libyaml", "python"])
@@ -177,3 +181,25 @@ def test_knows_the_line_of_each_value_and_of_what_is_missing(write: Write) -> No
 
 def test_a_command_may_hold_a_variable_for_its_shell(write: Write) -> None:
     assert not read_yaml(write("command: [bash, -c, 'echo ${HOME}']")).problems
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        (":2026-11-20", ": 2026", "UC1005", "", "not valid YAML"),
+        (_ENVIRONMENT, "{ROOT: '${HOME}'}", "UC1017", f"{_JOB}.environment.ROOT", "not expanded"),
+    ],
+)
+def test_refuses_a_mistake_with_its_code_and_its_place(
+    refused: Callable[..., None], mistake: tuple[str, ...]
+) -> None:
+    refused(*mistake)
+
+
+def test_a_key_that_stands_twice_is_shown_where_it_stands_again(findings: Findings) -> None:
+    (finding,) = findings(("nodes: 4\n", "nodes: 4\n        nodes: 8\n"))
+
+    assert str(finding) == (
+        "UC1012: rollout.yaml:13: waves[0].clusters[0].nodes: duplicate key 'nodes', in lines 12 and 13. "
+        "Allowed: each key once. Keep one of them."
+    )

@@ -1,4 +1,4 @@
-"""Every example of the rules of rollout files is executed: one breaks the rule, and its neighbour keeps it."""
+"""The rules of a cluster, with the examples of the registry."""
 
 import re
 from collections.abc import Callable
@@ -20,7 +20,10 @@ _CLUSTER: Final = {
     "image_id": "ami-0123456789abcdef0",
     "capacity": "{reservation_id: cr-0123456789abcdef0}",
 }
+
+
 _EXAMPLES: Final = {code: note for code, note in RULES.items() if note.kind == "rollout"}
+
 
 Codes = Callable[[str], set[str]]
 

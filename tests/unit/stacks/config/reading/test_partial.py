@@ -1,11 +1,22 @@
-"""A part of a cluster that is left out is built without validation, so its own defaults are validated here instead."""
+"""The parts of a cluster that can be read are checked although others cannot."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from pydantic import BaseModel
+from tests.unit.stacks.config.capacity_edits import (
+    further,
+)
 
+from ultracluster_rules.findings import Finding
 from ultracluster_stacks.config import ClusterConfig, RolloutConfig
 from ultracluster_stacks.config.reading.partial import part_model
+
+Findings = Callable[..., list[Finding]]
+
+
+def test_one_wrong_item_does_not_hide_what_is_wrong_before_it(findings: Findings) -> None:
+    codes = {finding.code for finding in findings(("cr-0123456789abcdef0", "null"), further("name: S"))}
+    assert {"UC4108", "UC2101", "UC1021"} <= codes
 
 
 def test_the_defaults_of_each_part_that_can_be_left_out_pass_its_own_rules() -> None:

@@ -1,20 +1,26 @@
-"""Kinds of jobs in a rollout: what each takes, what they wait for, and their Neuron settings."""
+"""The kind of a job decides about its settings, and jobs wait for others of their cluster."""
 
 from collections.abc import Callable
 
 import pytest
 
-from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import Finding
-from ultracluster_stacks.config import LoadedRollout
-from ultracluster_stacks.config.models.neuron import NeuronConfig
 
 Findings = Callable[..., list[Finding]]
 
+
 _IMAGE = "image: 1"
-_JOB = "waves[0].clusters[0].jobs[0]"
+
+
+_FIRST_JOB = "waves[0].clusters[0].jobs[0]"
+
+
 _TRN1 = ("trn2.48xlarge", "trn1.32xlarge")
+
+
 _PRECOMPILE = "kind: precompile\n            "
+
+
 _JOBS = "        jobs:\n"
 
 
@@ -27,20 +33,15 @@ def job(name: str, *more: str) -> str:
     ("setting", "code", "part"),
     [
         ("kind: single-node", "", ""),
-        ("kind: single", "UC1023", "multi-node, single-node, precompile"),
         ("kind: single-node\n            array_size: 2", "", ""),
         ("kind: single-node\n            array_size: 10000", "", ""),
-        ("kind: single-node\n            array_size: 1", "UC6111", "2 to 10,000"),
-        ("kind: single-node\n            array_size: 10001", "UC6111", "2 to 10,000"),
         ("array_size: 2", "UC6112", "for a multi-node job. Remove it, or set kind: single-node"),
         ("kind: single-node\n            nodes: 1", "UC6112", "set kind: multi-node"),
         ("phase: compile", "UC6112", "set kind: precompile"),
         ("method: first-steps", "UC6112", "set kind: precompile"),
         ("instance_type: trn1.2xlarge", "UC6112", "set kind: precompile"),
         ("neuron: {optlevel: 1, auto_cast: all, auto_cast_type: bf16}", "", ""),
-        ("neuron: {optlevel: 4}", "UC1023", "1, 2, 3"),
         ("neuron: {exec_timeout_seconds: 0}", "", ""),
-        ("neuron: {exec_timeout_seconds: -1}", "UC6011", "0 to 2,147,483,647"),
         ("neuron: {auto_cast_type: bf16}", "UC6012", "nothing is cast"),
         ("neuron: {log_level: DEBUG}", "UC6012", "got 'INFO', but the Neuron settings say DEBUG"),
         ("neuron: {async_requests: 3}", "", ""),
@@ -54,7 +55,7 @@ def test_a_setting_of_a_job_is_taken_or_refused(
 ) -> None:
     found = findings((_IMAGE, f"{setting}\n            {_IMAGE}"))
     assert [each.code for each in found] == ([code] if code else [])
-    assert all(part in str(each) and each.path.startswith(_JOB) and each.location for each in found)
+    assert all(part in str(each) and each.path.startswith(_FIRST_JOB) and each.location for each in found)
 
 
 def test_logical_cores_are_of_trainium2_only(findings: Findings) -> None:
@@ -86,13 +87,6 @@ def test_a_precompile_job_has_a_node_with_the_right_chips(
 ) -> None:
     found = findings((_IMAGE, f"{_PRECOMPILE}{setting}\n            {_IMAGE}"))
     assert [each.code for each in found] == codes
-
-
-def test_one_node_needs_no_efa(findings: Findings) -> None:
-    edits = [("trn2.48xlarge", "trn1.2xlarge"), ("capacity-block", "on-demand")]
-    assert "UC6102" in [each.code for each in findings(*edits)]
-    edits.append((_IMAGE, f"kind: single-node\n            {_IMAGE}"))
-    assert "UC6102" not in [each.code for each in findings(*edits)]
 
 
 @pytest.mark.parametrize(
@@ -139,45 +133,6 @@ def test_jobs_that_could_be_meant_are_listed_in_the_order_of_the_file(findings: 
 
 
 @pytest.mark.parametrize(
-    ("cache", "codes"),
-    [
-        ('{expire_after_days: 1, expire_compilers: {"2.19": 3650}, request_metrics: true}', []),
-        ("{on_file_system: true}", []),
-        ("{expire_after_days: 0}", ["UC6017"]),
-        ('{expire_compilers: {"2.19": 3651}}', ["UC6017"]),
-        ('{expire_compilers: {"two": 30}}', ["UC6014"]),
-        ("{on_file_system: true, expire_after_days: 30}", ["UC6018"]),
-        ("{on_file_system: true, request_metrics: true}", ["UC6018"]),
-        ("{replicate_to: [melbourne, mumbai], versioned: true}", []),
-        ("{replicate_to: [melbourne, melbourne]}", ["UC5140"]),
-        ("{replicate_to: [Melbourne]}", ["UC5110"]),
-        ("{on_file_system: true, replicate_to: [melbourne]}", ["UC6018"]),
-        ("{on_file_system: true, versioned: true}", ["UC6018"]),
-        ("{replicate_to: [data]}\n        checkpoints: {bucket_name: data}", ["UC5142"]),
-    ],
-)
-def test_a_compile_cache_has_the_settings_of_its_place(
-    findings: Findings, cache: str, codes: list[str]
-) -> None:
-    found = findings((_JOBS, f"        compile_cache: {cache}\n{_JOBS}"))
-    assert [each.code for each in found] == codes
-
-
-def test_the_file_has_every_setting_that_the_constructs_have() -> None:
-    ours = {name: field.annotation for name, field in NeuronConfig.model_fields.items()}
-    assert set(ours) == set(NeuronSettings.__dataclass_fields__)
-    assert NeuronConfig().settings() is None
-    assert NeuronConfig(optlevel=3).settings() == NeuronSettings(optlevel=3)
-
-
-def test_settings_of_jobs_are_read(load: Callable[..., LoadedRollout]) -> None:
-    edit = (_IMAGE, f"neuron: {{compiler_flags: [--a, --b]}}\n            attempts: 2\n            {_IMAGE}")
-    (found,) = load(edit).config.waves[0].clusters[0].jobs
-    assert found.neuron.settings() == NeuronSettings(compiler_flags=("--a", "--b"))
-    assert (found.kind, found.attempts, found.depends_on) == ("multi-node", 2, ())
-
-
-@pytest.mark.parametrize(
     ("before", "after", "said"),
     [
         ("", "nodes: 1, processes_per_node: 4", ""),
@@ -197,3 +152,14 @@ def test_warns_of_graphs_that_a_job_will_not_find(
     found = findings(text=valid.partition(_JOBS)[0] + _JOBS + jobs)
     assert [each.code for each in found] == (["UC6115"] if said else [])
     assert all(said in str(each) and each.path.endswith("jobs[1].depends_on[0]") for each in found)
+
+
+_ENVIRONMENT_LINE = "            environment: {NEURON_RT_LOG_LEVEL: INFO}\n"
+
+
+_GATES = "            gates: {fabric: true, smoke: true}\n"
+
+
+def test_a_job_of_one_node_has_no_gates(findings: Callable[..., list[Finding]]) -> None:
+    found = findings((_ENVIRONMENT_LINE, f"{_ENVIRONMENT_LINE}            kind: single-node\n{_GATES}"))
+    assert [(each.code, each.path) for each in found] == [("UC6112", "waves[0].clusters[0].jobs[0].gates")]
