@@ -16,7 +16,6 @@ from ultracluster_stacks.synthesis.app import synthesize
 pytestmark = pytest.mark.synth
 
 Edit = Callable[[dict[str, Any]], Any]
-
 CLUSTER = {
     "region": "us-east-2",
     "zone_id": "use2-az3",
@@ -30,7 +29,6 @@ CLUSTER = {
         {"name": "second", "image": "123456789012.dkr.ecr.us-east-2.amazonaws.com/t:1", "command": ["b.py"]},
     ],
 }
-
 DANGEROUS: dict[str, tuple[Edit, set[str]]] = {
     "zone": (lambda c: c.update(zone_id="use2-az1"), {"network", "data", "refused"}),
     "cidr": (lambda c: c["network"].update(cidr="10.9.0.0/16"), {"network", "data", "refused"}),

@@ -1,19 +1,14 @@
+"""Exported templates need neither the CDK nor its bootstrap."""
+
 import json
 import re
 from typing import Any
 
 import pytest
+from tests.unit.stacks.export.exported_templates import IMAGE, RESERVATION, VALUES, ZONE, exported
 
 from ultracluster_rules.findings import FindingsError
-from ultracluster_stacks.export import exported_template, stack_set_template, text_of
-
-IMAGE, ZONE, RESERVATION = "ami-0123456789abcdef0", "use2-az3", "cr-0123456789abcdef0"
-VALUES = {IMAGE: "ImageId", ZONE: "ZoneId", RESERVATION: "ReservationId"}
-
-
-def exported(resource: dict[str, Any], *, bucket: str | None = None, **parts: Any) -> dict[str, Any]:
-    template = {"Resources": {"One": resource}, **parts}
-    return exported_template(template, values=VALUES, region="us-east-2", bucket=bucket)
+from ultracluster_stacks.export import exported_template, text_of
 
 
 def properties(value: Any) -> Any:
@@ -124,22 +119,6 @@ def test_leaves_out_the_resource_with_which_the_cdk_counts_its_users() -> None:
     template = exported_template({"Resources": both}, values=VALUES, region="us-east-2", bucket=None)
 
     assert set(template["Resources"]) == {"One"}
-
-
-def test_stack_sets_come_one_after_the_other_and_pass_the_parameters_of_their_templates() -> None:
-    first = exported({"Type": "A::B::C", "Properties": {"P": ZONE}})
-    second = exported({"Type": "A::B::C", "Properties": {"P": IMAGE}})
-
-    whole = stack_set_template("a-us-east-2", [("Network", first), ("Cluster", second)], region="us-east-2")
-
-    network, cluster = (whole["Resources"][name] for name in ("Network", "Cluster"))
-    assert "DependsOn" not in network
-    assert cluster["DependsOn"] == ["Network"]
-    assert network["Properties"]["Parameters"] == [
-        {"ParameterKey": "ZoneId", "ParameterValue": {"Ref": "ZoneId"}}
-    ]
-    assert whole["Parameters"]["ImageId"]["Type"] == "String"
-    assert not network["Properties"]["AutoDeployment"]["Enabled"]
 
 
 def test_a_template_is_written_without_spaces() -> None:

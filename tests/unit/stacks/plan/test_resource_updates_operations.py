@@ -52,7 +52,6 @@ UPDATES: Mapping[str, tuple[str, ...]] = {
     "AWS::SSM::Parameter": ("ssm:PutParameter",),
     "AWS::SecretsManager::Secret": ("secretsmanager:UpdateSecret",),
 }
-
 # Properties with an operation of their own: which, and what it calls them.
 _TAGS = ("ec2:CreateTags Tags",)
 ELSEWHERE: Mapping[str, Mapping[str, tuple[str, ...]]] = {
@@ -145,10 +144,8 @@ ELSEWHERE: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     },
     "AWS::SecretsManager::Secret": {"Tags": ("secretsmanager:TagResource Tags",)},
 }
-
 # No service is told of them: they direct CloudFormation.
 OF_CLOUDFORMATION = {("AWS::Batch::ComputeEnvironment", ("ReplaceComputeEnvironment",))}
-
 Node = Mapping[str, Any]
 
 

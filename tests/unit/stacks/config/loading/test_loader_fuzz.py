@@ -20,14 +20,12 @@ _QUICKSTART = (Path(__file__).parents[5] / "stacks" / "rollouts" / "quickstart.y
 _LINES = tuple(line for line in _QUICKSTART.splitlines() if not line.startswith("#"))
 _LINE = re.compile(r"^( *(?:- )?)([a-z_]+):(?: (.*))?$")
 _FINDING = re.compile(r"^UC[0-9]{4}: .+\.$|^UC[0-9]{4}: .+\?$")
-
 _HOSTILE = (
     "", "~", "no", "on", "true", "-1", "0", "1", "3.5", "64", "65", "1000", "1001", str(2**53), str(2**53 - 1), "9" * 5000,
     ".nan", "-.inf", "1e5", "010", "0x10", "12:30:00", "2026-12-01", "[]", "{}", "[[]]", "{a: {b: [1]}}", "'x'", '"\\0"',
     '"\\ud800"', "\0", "\ufeff", "\u202e", "regi\u043en", "*a", "&a 1", "&a [*a]", "!!python/name:os.system", "!!binary aGk=",
     "<<", "${HOME}", "a" * 5000, "[" * 30, "{" * 30, "AKIAIOSFODNN7EXAMPLE", "---", "...", "|", ">-", "? x", "- - x", "%YAML 9.9",
 )  # fmt: skip
-
 _number = st.integers(0, len(_LINES) - 1)
 _edit = st.one_of(
     st.tuples(st.just("drop"), _number, st.just("")),
@@ -36,6 +34,12 @@ _edit = st.one_of(
     st.tuples(st.just("value"), _number, st.sampled_from(_HOSTILE) | st.text(max_size=20)),
     st.tuples(st.just("indent"), _number, st.sampled_from(["", " ", "  ", "\t", "- "])),
     st.tuples(st.just("swap"), _number, st.just("")),
+)
+_SETTINGS = settings(
+    max_examples=int(os.environ.get("UC_FUZZ_EXAMPLES", "40")),
+    deadline=2000,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 
 
@@ -76,14 +80,6 @@ def _load(path: Path, content: bytes) -> None:
         assert line.isascii(), line
         assert line.isprintable(), line
         assert "cannot be used here" not in line  # the words for an error of pydantic without words of ours
-
-
-_SETTINGS = settings(
-    max_examples=int(os.environ.get("UC_FUZZ_EXAMPLES", "40")),
-    deadline=2000,
-    database=None,
-    suppress_health_check=[HealthCheck.too_slow],
-)
 
 
 @_SETTINGS

@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 from tests.cfn_lint import lint
-from tests.unit.stacks.conftest import QUICKSTART, ROOT, Templates
+from tests.unit.stacks.conftest import QUICKSTART, Templates
+from tests.unit.stacks.stacks.resources_of_type import of_type
 
 pytestmark = pytest.mark.synth
 
@@ -14,10 +15,6 @@ def contents(directory: Path) -> dict[str, bytes]:
     return {
         str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()
     }
-
-
-def of_type(template: dict[str, Any], resource_type: str) -> list[dict[str, Any]]:
-    return [each for each in template["Resources"].values() if each["Type"] == resource_type]
 
 
 def test_a_cluster_is_three_stacks_named_after_it_and_its_region(assembly: Path) -> None:
@@ -88,39 +85,11 @@ def test_everything_that_holds_data_is_kept(templates: Templates) -> None:
     assert seen == stateful
 
 
-def test_nothing_is_named_by_us(templates: Templates) -> None:
-    # A name of ours collides when a resource is replaced, or deployed twice.
-    names = {
-        "AWS::S3::Bucket": "BucketName",
-        "AWS::Batch::ComputeEnvironment": "ComputeEnvironmentName",
-        "AWS::Batch::JobQueue": "JobQueueName",
-        "AWS::Batch::JobDefinition": "JobDefinitionName",
-        "AWS::EC2::LaunchTemplate": "LaunchTemplateName",
-        "AWS::EC2::SecurityGroup": "GroupName",
-        "AWS::IAM::InstanceProfile": "InstanceProfileName",
-        "AWS::IAM::Role": "RoleName",
-        "AWS::Logs::LogGroup": "LogGroupName",
-    }
-    seen = set()
-    for template in templates.values():
-        for resource in template["Resources"].values():
-            if resource["Type"] in names:
-                seen.add(resource["Type"])
-                assert names[resource["Type"]] not in resource["Properties"]
-    assert seen == names.keys()
-
-
 def test_tags_reach_what_can_be_tagged_later_and_nothing_else(templates: Templates) -> None:
     (environment,) = of_type(templates["Cluster"], "AWS::Batch::ComputeEnvironment")
     assert "Tags" not in environment["Properties"]
     (file_system,) = of_type(templates["Storage"], "AWS::FSx::FileSystem")
     assert {"Key": "ultracluster:cluster", "Value": "quickstart"} in file_system["Properties"]["Tags"]
-
-
-def test_nodes_are_tagged_with_their_cluster(templates: Templates) -> None:
-    (template,) = of_type(templates["Cluster"], "AWS::EC2::LaunchTemplate")
-    specifications = template["Properties"]["LaunchTemplateData"]["TagSpecifications"]
-    assert all({"Key": "Name", "Value": "quickstart"} in each["Tags"] for each in specifications)
 
 
 def test_no_template_can_buy(templates: Templates) -> None:
@@ -140,11 +109,3 @@ def test_a_mistake_in_the_rollout_ends_in_its_line_and_not_in_a_traceback(
     assert f"rollout.yaml:{line}: waves[0].clusters[0].nodes: got 0" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "cdk.out/manifest.json").exists()
-
-
-def test_stacks_are_wiring(assembly: Path) -> None:
-    del assembly
-    for name in ("network", "storage", "cluster"):
-        source = (ROOT / f"stacks/ultracluster_stacks/stacks/{name}_stack.py").read_text()
-        body = source.split("def __init__", 1)[1]
-        assert len(body.splitlines()) < 60

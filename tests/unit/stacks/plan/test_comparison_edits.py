@@ -18,7 +18,6 @@ BUCKET = "AWS::S3::Bucket"
 LINK = "AWS::FSx::DataRepositoryAssociation"
 LOGS = "AWS::Logs::LogGroup"
 NODES = "AWS::EC2::LaunchTemplate"
-
 Edit = Callable[[Stacks], Any]
 
 
@@ -76,7 +75,6 @@ def retyped(resource_type: str, other: str) -> Edit:
 
 
 NEW_IMAGE = put(NODES, "LaunchTemplateData.ImageId", "ami-0fedcba9876543210")
-
 DANGEROUS: dict[str, tuple[Edit, set[str]]] = {
     "EFA of a file system": (
         put(FILE_SYSTEM, "LustreConfiguration.EfaEnabled", value=True),

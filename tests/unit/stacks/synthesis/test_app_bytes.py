@@ -24,7 +24,6 @@ for rollout in ("rollout", "changed"):
         ClusterStage(app, config=cluster)
     app.synth()
 """
-
 # The app, in as many processes as it is told, which says whether it imported aws_cdk.
 OURS = """
 import os, sys

@@ -1,49 +1,23 @@
-"""Rollouts that choose their storage: synthesized, linted, deployed to the local AWS, read back."""
-
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.cfn_lint import lint
-from tests.unit.stacks.conftest import QUICKSTART, synthesized_templates
+from tests.unit.stacks.storage_rollouts import resources_of_type, synthesized_with_storage
 
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly, destroy_assembly, read_assembly
-from ultracluster_stacks.config import load_rollout
-from ultracluster_stacks.synthesis.in_process import synthesize
 
 pytestmark = pytest.mark.synth
 
 REGION = "us-east-2"
 _KEY = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
-_JOBS = "        jobs:\n"
-
-
-def _assembly(directory: Path, storage: str, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("CDK_VALIDATION", "false")
-    text = QUICKSTART.read_text()
-    before = text[: text.index("        file_system:\n")]
-    path = directory / "rollout.yaml"
-    path.write_text(before + storage + text[text.index(_JOBS) :])
-    synthesize(load_rollout(path).config.clusters(), directory / "cdk.out")
-    return directory / "cdk.out"
-
-
-def _of_type(assembly: Path, resource_type: str) -> list[Mapping[str, Any]]:
-    return [
-        resource
-        for template in synthesized_templates(assembly)
-        for resource in template["Resources"].values()
-        if resource["Type"] == resource_type
-    ]
 
 
 @pytest.mark.deploy
 def test_a_rollout_joins_datasets_and_brings_buckets(
     local_aws: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assembly = _assembly(
+    assembly = synthesized_with_storage(
         tmp_path,
         f"""\
         file_system:
@@ -98,57 +72,7 @@ def test_a_rollout_joins_datasets_and_brings_buckets(
         {"Status": "Disabled"},
     )
     assert s3.get_bucket_versioning(Bucket=cache)["Status"] == "Enabled"
-    policies = str([_of_type(assembly, kind) for kind in ("AWS::IAM::Policy", "AWS::IAM::Role")])
+    policies = str([resources_of_type(assembly, kind) for kind in ("AWS::IAM::Policy", "AWS::IAM::Role")])
     assert "corpora/*" in policies
     assert _KEY in policies
     assert {each.status for each in destroy_assembly(local_aws, assembly)} == {"DELETE_COMPLETE"}
-
-
-def test_a_rollout_brings_its_file_system(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assembly = _assembly(
-        tmp_path,
-        """\
-        file_system:
-          file_system_id: fs-0123456789abcdef0
-          mount_name: abcdefgh
-          zone_id: use2-az3
-          security_group_id: sg-0123456789abcdef0
-""",
-        monkeypatch,
-    )
-    assert _of_type(assembly, "AWS::FSx::FileSystem") == []
-    assert _of_type(assembly, "AWS::FSx::DataRepositoryAssociation") == []
-    (template,) = _of_type(assembly, "AWS::EC2::LaunchTemplate")
-    assert "fs-0123456789abcdef0.fsx.us-east-2." in str(template)
-    rules = _of_type(assembly, "AWS::EC2::SecurityGroupIngress")
-    assert [each["Properties"]["GroupId"] for each in rules].count("sg-0123456789abcdef0") == 2
-
-
-def test_a_rollout_has_a_file_system_that_tiers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    assembly = _assembly(
-        tmp_path,
-        f"""\
-        file_system:
-          storage_type: INTELLIGENT_TIERING
-          throughput_capacity: 8000
-          read_cache: USER_PROVISIONED
-          read_cache_gib: 64
-          link_checkpoints: false
-          kms_key_arn: {_KEY}
-          backup_retention_days: 7
-          backup_start_time: "03:30"
-""",
-        monkeypatch,
-    )
-    (system,) = _of_type(assembly, "AWS::FSx::FileSystem")
-    assert system["Properties"]["KmsKeyId"] == _KEY
-    assert system["Properties"]["LustreConfiguration"] == {
-        "AutomaticBackupRetentionDays": 7,
-        "DailyAutomaticBackupStartTime": "03:30",
-        "DataCompressionType": "LZ4",
-        "DataReadCacheConfiguration": {"SizingMode": "USER_PROVISIONED", "SizeGiB": 64},
-        "DeploymentType": "PERSISTENT_2",
-        "MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 6000},
-        "ThroughputCapacity": 8000,
-    }
-    assert _of_type(assembly, "AWS::FSx::DataRepositoryAssociation") == []

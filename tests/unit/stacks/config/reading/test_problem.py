@@ -1,0 +1,57 @@
+"""A problem is shown with its place in the file, and never with a credential."""
+
+import pytest
+
+from ultracluster_rules.findings import Severity
+from ultracluster_stacks.config.reading.problem import Loc, Problem, loc_text, shown, unknown_key
+
+
+@pytest.mark.parametrize(
+    ("loc", "text"),
+    [
+        ((), ""),
+        (("waves", 0, "clusters", 12, "nodes"), "waves[0].clusters[12].nodes"),
+        (("defaults", "tags", "aws:x"), "defaults.tags['aws:x']"),
+        (("defaults", "cost-center"), "defaults.cost-center"),
+        (("n\u00f6des",), "['n\\xf6des']"),
+    ],
+)
+def test_a_location_is_written_in_ascii(loc: Loc, text: str) -> None:
+    assert loc_text(loc) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "nothing"),
+        (True, "true"),
+        ({"a": 1}, "a mapping"),
+        ([1], "a list"),
+        ((1,), "a list"),
+        (3.5, "3.5"),
+        ("caf\u00e9", "'caf\\xe9'"),
+    ],
+)
+def test_a_value_is_shown_by_its_kind(value: object, text: str) -> None:
+    assert shown(value) == text
+
+
+def test_a_long_value_is_cut_and_a_credential_hidden() -> None:
+    assert len(shown("x" * 500)) <= 80
+    assert "AKIAIOSFODNN7EXAMPLE" not in shown("id AKIAIOSFODNN7EXAMPLE")
+
+
+def test_a_problem_moves_below_a_prefix_and_keeps_its_text() -> None:
+    problem = Problem(loc=("nodes",), code="UC4101", problem="got 0", allowed="1 to 3")
+
+    finding = problem.under(("waves", 0)).finding(location="rollout.yaml:3")
+
+    assert str(finding) == "UC4101: rollout.yaml:3: waves[0].nodes: got 0. Allowed: 1 to 3."
+    assert problem.severity is Severity.ERROR
+
+
+def test_an_unknown_key_is_reported_with_the_closest_one() -> None:
+    problem = unknown_key(("jobs", 0, "imge"), ["image", "name"], of="a job")
+
+    assert problem.problem == "unknown key 'imge' of a job"
+    assert problem.remedy == "Did you mean 'image'?"
