@@ -101,11 +101,11 @@ def _open_to_everybody(at: Property) -> Iterator[Problem]:
         except ValueError:
             continue  # left to schema validation
         if network.prefixlen < _LARGEST_PUBLIC:
-            yield Problem(
+            yield Problem.of(
                 at[name],
                 "UC3206",
-                f"got {quote(text)}, so that everybody is let in",
-                "a security group, or the addresses of those who need it",
+                f"got {quote(text)}, which admits everyone",
+                "a security group, or the addresses of the clients",
             )
 
 
@@ -129,11 +129,11 @@ def _efa_groups(at: Property, judged: set[tuple[Resource, ...]]) -> Iterator[Pro
     for direction, word in (("in", "from"), ("out", "to")):
         if not any(_lets_itself(group, known, direction) for group in known):  # type: ignore[arg-type]
             first = known[0]
-            yield Problem(
+            yield Problem.of(
                 first[_LIST[direction]],
                 "UC3201",
-                f"no rule of {' or '.join(group.logical_id for group in known)} lets all traffic {word} itself, and EFA "
-                "goes through no other",
+                f"no rule of {' or '.join(group.logical_id for group in known)} admits all traffic {word} itself, which "
+                "EFA requires",
                 f'IpProtocol "-1" with {_PEER[direction]} that is the group itself; addresses do not count',
                 f"Add an {_ALONE[direction]}",
             )
