@@ -2,8 +2,7 @@
 
 import pytest
 
-from ultracluster_rules.findings import Severity
-from ultracluster_stacks.config.reading.problem import Loc, Problem, loc_text, shown, unknown_key
+from ultracluster_stacks.config.reading.problem import Loc, Problem, loc_text, shown, under, unknown_key
 
 
 @pytest.mark.parametrize(
@@ -41,17 +40,14 @@ def test_a_long_value_is_cut_and_a_credential_hidden() -> None:
     assert "AKIAIOSFODNN7EXAMPLE" not in shown("id AKIAIOSFODNN7EXAMPLE")
 
 
-def test_a_problem_moves_below_a_prefix_and_keeps_its_text() -> None:
-    problem = Problem(loc=("nodes",), code="UC4101", problem="got 0", allowed="1 to 3")
+def test_a_problem_moves_below_a_prefix_and_keeps_its_finding() -> None:
+    problem = Problem.of(("nodes",), code="UC4101", problem="got 0", allowed="1 to 3")
 
-    finding = problem.under(("waves", 0)).finding(location="rollout.yaml:3")
-
-    assert str(finding) == "UC4101: rollout.yaml:3: waves[0].nodes: got 0. Allowed: 1 to 3."
-    assert problem.severity is Severity.ERROR
+    assert under(("waves", 0), problem) == Problem(("waves", 0, "nodes"), problem.finding)
 
 
 def test_an_unknown_key_is_reported_with_the_closest_one() -> None:
-    problem = unknown_key(("jobs", 0, "imge"), ["image", "name"], of="a job")
+    finding = unknown_key(("jobs", 0, "imge"), ["image", "name"], of="a job").finding
 
-    assert problem.problem == "unknown key 'imge' of a job"
-    assert problem.remedy == "Did you mean 'image'?"
+    assert finding.problem == "unknown key 'imge' of a job"
+    assert finding.remedy == "Did you mean 'image'?"
