@@ -2,8 +2,9 @@
 
 import re
 
+from rules_page import rules_page
+
 from ultracluster_rules.registry import RULES
-from ultracluster_rules.registry.page import rules_page
 
 
 def test_every_rule_has_an_entry() -> None:

@@ -1,6 +1,5 @@
-"""The page of all rules, rendered from the registry: ``python -m ultracluster_rules.registry.page``."""
+"""The page of all rules, rendered from the registry."""
 
-import sys
 from collections.abc import Iterator
 from typing import Final
 
@@ -60,7 +59,3 @@ def _example(title: str, kind: str, text: str) -> Iterator[str]:
         yield f"{title}: {text}\n"
     else:
         yield f"{title}:\n\n```{_FENCES[kind]}\n{text.strip()}\n```\n"
-
-
-if __name__ == "__main__":
-    sys.stdout.write(rules_page())
