@@ -228,9 +228,14 @@ class Ledger:
             FindingsError: UC7021 if there is no such table, UC7025 if the item was edited.
         """
         try:
-            response = _answered(
-                self._client.get_item(TableName=self._table, Key=order_key(name), ConsistentRead=True)
+            response = self._client.get_item(
+                TableName=self._table,
+                Key=order_key(name),
+                ConsistentRead=True,
+                ReturnConsumedCapacity="TOTAL",
             )
+            # botocore returns a response without members for JSON that it cannot parse, as for an absent item.
+            _answered(response)["ConsumedCapacity"]
         except AWS_ERRORS as error:
             unanswered = classify_read_error(error)
             if unanswered.transient:
