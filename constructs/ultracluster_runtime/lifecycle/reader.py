@@ -32,7 +32,7 @@ class ManagedBlock:
         topic: ARN of the SNS topic for notices.
         state_parameter: Name of the SSM parameter that stores the state.
         checkpoint_lead: Time between the checkpoint request and the drain.
-        further_job_queues: ARNs of other queues whose jobs can run in the environment. Default: none.
+        additional_job_queues: ARNs of other queues whose jobs can run in the environment. Default: none.
     """
 
     reservation_id: str
@@ -41,7 +41,7 @@ class ManagedBlock:
     topic: str
     state_parameter: str
     checkpoint_lead: timedelta
-    further_job_queues: tuple[str, ...] = ()
+    additional_job_queues: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -89,7 +89,7 @@ def observe(block: ManagedBlock, clients: Clients, now: datetime, errors: list[E
         nodes = try_read(lambda: _nodes(clients, block.reservation_id), errors)
         extension_pending = try_read(lambda: _extension_pending(clients, block.reservation_id), errors)
         if environment is not None:
-            queues = (block.job_queue, *block.further_job_queues)
+            queues = (block.job_queue, *block.additional_job_queues)
             jobs = try_read(lambda: _jobs(clients, queues, environment["ecsClusterArn"]), errors)
     return Observations(
         now=now,

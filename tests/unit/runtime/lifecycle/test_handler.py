@@ -2,8 +2,8 @@
 
 import pytest
 from tests.unit.runtime.lifecycle.lifecycle_aws import (
+    ADDITIONAL_QUEUE,
     ENVIRONMENT,
-    FURTHER_QUEUE,
     RESERVATION,
     FakeAws,
     cluster,
@@ -32,7 +32,7 @@ def test_the_function_takes_its_cluster_from_the_environment(
         "UC_TOPIC": given.topic,
         "UC_MEMORY": given.state_parameter,
         "UC_CHECKPOINT_LEAD_SECONDS": "1200",
-        "UC_FURTHER_JOB_QUEUES": FURTHER_QUEUE,
+        "UC_ADDITIONAL_JOB_QUEUES": ADDITIONAL_QUEUE,
     }.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(function, "_clients", lambda: aws.clients)
@@ -43,4 +43,4 @@ def test_the_function_takes_its_cluster_from_the_environment(
     )
     function.handler({"detail-type": "anything"}, None)
     assert aws.environments[ENVIRONMENT]["state"] == "DISABLED"
-    assert asked == [cluster(further_job_queues=(FURTHER_QUEUE,))]
+    assert asked == [cluster(additional_job_queues=(ADDITIONAL_QUEUE,))]
