@@ -57,7 +57,6 @@ PARTS: Final = {
             "tests/unit/runtime/purchasing/test_operator_actions.py",
             "tests/unit/runtime/purchasing/test_purchase_effects.py",
             "tests/unit/runtime/purchasing/test_evidence.py",
-            "tests/unit/runtime/purchasing/test_ledger_reads.py",
             "tests/unit/runtime/purchasing/test_quotes.py",
             "tests/unit/runtime/purchasing/test_reconcile.py",
         ),
