@@ -68,6 +68,7 @@ PARTS: Final = {
             f"tests/unit/stacks/plan/test_{name}.py"
             for name in (
                 "assets",
+                "changes",
                 "comparison",
                 "expressions",
                 "headroom",
@@ -128,27 +129,37 @@ PARTS: Final = {
             *(f"{_CONFIG}/reading/{name}.py" for name in ("scalars", "yaml_source")),
         ),
         # Without those that load very many files or start processes: every one of them calls every rule.
-        tests=tuple(
-            f"{_CONFIG_TESTS}/{name}.py"
-            for name in (
-                "editing/test_image_references",
-                "loading/test_bad_rollouts",
-                "loading/test_versions",
-                "models/test_alarms",
-                "models/test_boundaries",
-                "models/test_buckets",
-                "models/test_budget",
-                "models/test_capacity_and_queues",
-                "models/test_file_system",
-                "models/test_gates",
-                "models/test_job_images",
-                "models/test_job_kinds",
-                "models/test_machine",
-                "models/test_network",
-                "reading/test_scalars",
-                "reading/test_yaml_source",
-                "rules/test_rollout_rules",
-            )
+        tests=(
+            f"{_CONFIG_TESTS}/models",
+            *(
+                f"{_CONFIG_TESTS}/{name}.py"
+                for name in (
+                    "editing/test_image_references",
+                    "loading/test_error_messages",
+                    "reading/test_scalars",
+                    "reading/test_source_file",
+                    "reading/test_yaml_source",
+                )
+            ),
+            *(
+                f"{_CONFIG_TESTS}/rules/test_{name}_rules.py"
+                for name in (
+                    "alarm",
+                    "budget",
+                    "capacity",
+                    "compile_cache",
+                    "gate",
+                    "job",
+                    "job_kind",
+                    "machine",
+                    "network",
+                    "permission",
+                    "placement",
+                    "queue",
+                    "rollout",
+                    "storage",
+                )
+            ),
         ),
         every=8,
     ),

@@ -1,30 +1,15 @@
-from typing import Any
+"""The fabric gate measures the network of the nodes."""
 
 import aws_cdk as cdk
 import pytest
 from tests.unit.ultracluster.builders import IMAGE, of_type, only, queue
+from tests.unit.ultracluster.jobs.gate_containers import arguments, container, timeout
 
-from ultracluster import CompileCache, FabricGate, MultiNodeJob, SmokeTrain
+from ultracluster import FabricGate, MultiNodeJob, SmokeTrain
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.synth
-
-
-def container(stack: cdk.Stack) -> dict[str, Any]:
-    (node_range,) = only(stack, "AWS::Batch::JobDefinition")["NodeProperties"]["NodeRangeProperties"]
-    return dict(node_range["Container"])
-
-
-def arguments(stack: cdk.Stack) -> list[str]:
-    """What follows the launcher, without the text of the gate's own script."""
-    shell, option, _, name, *rest = container(stack)["Command"]
-    assert (shell, option, name) == ("bash", "-c", "ultracluster-launch")
-    return [each for each in rest if "\n" not in each]
-
-
-def timeout(stack: cdk.Stack) -> int:
-    return int(only(stack, "AWS::Batch::JobDefinition")["Timeout"]["AttemptDurationSeconds"])
 
 
 @pytest.mark.parametrize(
@@ -105,35 +90,3 @@ def test_a_type_without_efa_has_no_fabric(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError, match=r"UC6150: queue: trn1.2xlarge has no EFA"):
         FabricGate(stack, "Gate", queue=training, image=IMAGE)
     assert of_type(stack, "AWS::Batch::JobDefinition") == []
-
-
-@pytest.mark.parametrize(
-    ("instance_type", "changes", "device"),
-    [
-        ("trn2.48xlarge", {}, "xla"),
-        ("p5.48xlarge", {}, "cuda"),
-        ("trn2.48xlarge", {"device": "neuron"}, "neuron"),
-    ],
-)
-def test_a_smoke_training_uses_the_device_of_the_type(
-    stack: cdk.Stack, instance_type: str, changes: dict[str, Any], device: str
-) -> None:
-    SmokeTrain(stack, "Smoke", queue=queue(stack, instance_type=instance_type), image=IMAGE, **changes)
-    assert arguments(stack) == [*["--no-python", "python3", "-c", "--device", device, "--steps", "5"]]
-    assert "exec torchrun" in container(stack)["Command"][2]
-    assert timeout(stack) == 30 * 60
-
-
-def test_a_smoke_training_runs_as_many_processes_and_uses_the_cache_as_the_job_will(stack: cdk.Stack) -> None:
-    cache = CompileCache(stack, "Cache")
-    SmokeTrain(
-        stack, "Smoke", queue=queue(stack), image=IMAGE, processes_per_node=8, compile_cache=cache, steps=2
-    )
-    variables = {each["Name"]: each["Value"] for each in container(stack)["Environment"]}
-    assert variables["UC_PROCESSES_PER_NODE"] == "8"
-    assert variables["NEURON_COMPILE_CACHE_URL"] == stack.resolve(cache.url)
-
-
-def test_one_step_would_not_show_what_a_collective_delivered(stack: cdk.Stack) -> None:
-    with pytest.raises(FindingsError, match=r"UC6152: steps: got 1;.*2 or more"):
-        SmokeTrain(stack, "Smoke", queue=queue(stack), image=IMAGE, steps=1)

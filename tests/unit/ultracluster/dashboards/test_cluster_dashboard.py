@@ -1,12 +1,14 @@
-import json
+"""The dashboard of a cluster."""
+
 from typing import Any
 
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_cloudwatch as cloudwatch
-from tests.unit.ultracluster.builders import IMAGE_ID, block, new_stack, only
+from tests.unit.ultracluster.builders import IMAGE_ID, block, new_stack
+from tests.unit.ultracluster.dashboards.dashboard_widgets import widgets
 
-from ultracluster import AlarmSettings, ClusterDashboard, RegionsDashboard, UltraCluster
+from ultracluster import AlarmSettings, ClusterDashboard, UltraCluster
 from ultracluster_catalog.observability.metrics import METRICS
 from ultracluster_catalog.observability.panels import PANELS
 from ultracluster_rules.findings import FindingsError
@@ -24,15 +26,6 @@ def cluster(stack: cdk.Stack, alarms: AlarmSettings | None) -> UltraCluster:
         capacity=block(),
         alarms=alarms,
     )
-
-
-def widgets(stack: cdk.Stack) -> list[dict[str, Any]]:
-    """Widgets of the one dashboard, with one word for each token."""
-    body = only(stack, "AWS::CloudWatch::Dashboard")["DashboardBody"]
-    parts = [body] if isinstance(body, str) else body["Fn::Join"][1]
-    text = "".join(each if isinstance(each, str) else "token" for each in parts)
-    found: list[dict[str, Any]] = json.loads(text)["widgets"]
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -94,28 +87,3 @@ def test_no_widget_lies_on_another(shown: list[dict[str, Any]]) -> None:
 def test_rejects_a_cluster_without_metrics(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError, match="UC6443"):
         ClusterDashboard(stack, "Dashboard", cluster=cluster(stack, None))
-
-
-def test_each_cluster_is_read_in_its_own_region(stack: cdk.Stack) -> None:
-    places = [("canary", "us-east-1"), ("pretrain", "ap-southeast-4")]
-    RegionsDashboard(stack, "All", clusters=places).add_widgets(cloudwatch.TextWidget(markdown="more"))
-    graphs = [each["properties"] for each in widgets(stack) if each["type"] == "metric"]
-    assert [each["region"] for each in graphs] == ["us-east-1"] * 4 + ["ap-southeast-4"] * 4
-    rows = [row for each in graphs for row in each["metrics"]]
-    assert {(row[3], row[4]["region"]) for row in rows} == set(places)
-    assert {row[1] for row in rows} <= set(METRICS)
-
-
-@pytest.mark.parametrize(
-    "clusters", [[], [("a", "us-east-1")] * 2, [(f"c{number}", "us-east-1") for number in range(101)]]
-)
-def test_rejects_no_cluster_one_twice_and_more_than_fit(
-    stack: cdk.Stack, clusters: list[tuple[str, str]]
-) -> None:
-    with pytest.raises(FindingsError, match="UC6444"):
-        RegionsDashboard(stack, "All", clusters=clusters)
-
-
-def test_as_many_clusters_as_fit_are_shown(stack: cdk.Stack) -> None:
-    RegionsDashboard(stack, "All", clusters=[(f"c{number}", "us-east-1") for number in range(100)])
-    assert len(widgets(stack)) == 500

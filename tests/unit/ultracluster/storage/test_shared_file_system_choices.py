@@ -7,75 +7,43 @@ import aws_cdk as cdk
 import botocore.session
 import pytest
 from aws_cdk import assertions
-from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from botocore.validate import ParamValidator
 from tests.cfn_lint import lint
-from tests.unit.ultracluster.builders import REGION, network, only
+from tests.unit.ultracluster.builders import REGION, only
+from tests.unit.ultracluster.storage.file_systems import KEY_ARN, define_file_system, key
 
-from ultracluster import SharedFileSystem
 from ultracluster_local import LocalAws
-from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.synth
 
-_KEY_ARN = "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
 _SCRATCH: dict[str, Any] = {"deployment_type": "SCRATCH_2"}
-
-
-def define(stack: cdk.Stack, **changes: Any) -> dict[str, Any]:
-    SharedFileSystem(stack, "FileSystem", network=network(stack), **changes)
-    return only(stack, "AWS::FSx::FileSystem")
-
-
-def codes(stack: cdk.Stack, **changes: Any) -> list[str]:
-    with pytest.raises(FindingsError) as refused:
-        define(stack, **changes)
-    return [finding.code for finding in refused.value.findings]
-
-
-def key(stack: cdk.Stack) -> kms.IKey:
-    return kms.Key.from_key_arn(stack, "Key", _KEY_ARN)
 
 
 @pytest.mark.parametrize("iops", [1500, 12_000, 192_000])
 def test_provisions_the_metadata_iops_that_were_asked_for(stack: cdk.Stack, iops: int) -> None:
-    lustre = define(stack, metadata_iops=iops)["LustreConfiguration"]
+    lustre = define_file_system(stack, metadata_iops=iops)["LustreConfiguration"]
     assert lustre["MetadataConfiguration"] == {"Mode": "USER_PROVISIONED", "Iops": iops}
 
 
-@pytest.mark.parametrize("iops", [1499, 18_000, 192_001])
-def test_rejects_metadata_iops_that_fsx_does_not_provision(stack: cdk.Stack, iops: int) -> None:
-    assert codes(stack, metadata_iops=iops) == ["UC5006"]
-
-
 def test_scratch_has_neither_throughput_nor_metadata_configuration(stack: cdk.Stack) -> None:
-    lustre = define(stack, **_SCRATCH)["LustreConfiguration"]
+    lustre = define_file_system(stack, **_SCRATCH)["LustreConfiguration"]
     assert lustre == {"DeploymentType": "SCRATCH_2", "DataCompressionType": "LZ4"}
 
 
-def test_scratch_refuses_throughput_metadata_iops_and_a_key_together(stack: cdk.Stack) -> None:
-    changes = {"per_unit_storage_throughput": 250, "metadata_iops": 1500, "kms_key": key(stack)}
-    found = codes(stack, deployment_type="SCRATCH_2", **changes)
-    assert found == ["UC5002", "UC5005", "UC5007"]
-
-
-@pytest.mark.parametrize("deployment_type", ["SCRATCH_1", "PERSISTENT_1", "persistent_2", ""])
-def test_rejects_the_deployment_types_of_the_past(stack: cdk.Stack, deployment_type: str) -> None:
-    assert codes(stack, deployment_type=deployment_type) == ["UC5001"]
-
-
 def test_encrypts_with_a_customer_managed_key(stack: cdk.Stack) -> None:
-    assert define(stack, kms_key=key(stack))["KmsKeyId"] == _KEY_ARN
+    assert define_file_system(stack, kms_key=key(stack))["KmsKeyId"] == KEY_ARN
 
 
 def test_uses_the_key_of_fsx_by_default(stack: cdk.Stack) -> None:
-    assert "KmsKeyId" not in define(stack)
+    assert "KmsKeyId" not in define_file_system(stack)
 
 
 def test_numbers_that_only_the_deployment_knows_are_left_to_fsx(stack: cdk.Stack) -> None:
     size, iops = (cdk.CfnParameter(stack, name, type="Number") for name in ("Size", "Iops"))
-    properties = define(stack, storage_capacity_gib=size.value_as_number, metadata_iops=iops.value_as_number)
+    properties = define_file_system(
+        stack, storage_capacity_gib=size.value_as_number, metadata_iops=iops.value_as_number
+    )
     assert properties["StorageCapacity"] == {"Ref": "Size"}
     assert properties["LustreConfiguration"]["MetadataConfiguration"]["Iops"] == {"Ref": "Iops"}
 
@@ -90,7 +58,7 @@ def test_is_a_request_of_fsx_and_is_deployed_and_destroyed(
         if throughput is None
         else {"per_unit_storage_throughput": throughput, "metadata_iops": 12_000, "kms_key": key(stack)}
     )
-    properties = define(stack, removal_policy=cdk.RemovalPolicy.DESTROY, **chosen)
+    properties = define_file_system(stack, removal_policy=cdk.RemovalPolicy.DESTROY, **chosen)
     request = properties | {"SubnetIds": ["subnet-01234567"], "SecurityGroupIds": ["sg-01234567"]}
     request["Tags"] = [{"Key": "team", "Value": "research"}]
     shape = botocore.session.get_session().get_service_model("fsx").operation_model("CreateFileSystem")
@@ -116,7 +84,7 @@ def test_joins_the_bucket_with_the_folder_of_checkpoints(
     stack: cdk.Stack, changes: dict[str, str], path: str
 ) -> None:
     bucket = s3.Bucket.from_bucket_name(stack, "Theirs", "their-checkpoints")
-    define(stack, checkpoint_bucket=bucket, **changes)
+    define_file_system(stack, checkpoint_bucket=bucket, **changes)
     association = only(stack, "AWS::FSx::DataRepositoryAssociation")
     assert (association["FileSystemPath"], association["DataRepositoryPath"]) == (
         path,
