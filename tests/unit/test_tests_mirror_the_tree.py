@@ -41,6 +41,7 @@ OTHER_SUBJECTS = {
     "tests/unit/cli/test_start_up.py": "what the whole command line imports",
     "tests/unit/cli/test_untrusted_files.py": "every reader of files of users",
     "tests/unit/runtime/functions/test_function_faults.py": "every Lambda function, with every fault of AWS",
+    "tests/unit/runtime/purchasing/test_http_faults.py": "the requests of a whole purchase, with faults of HTTP",
     "tests/unit/runtime/purchasing/test_protocol.py": "the whole purchase, with every fault",
     "tests/unit/runtime/purchasing/test_protocol_bugs.py": "the exploration of faults itself",
     "tests/unit/runtime/purchasing/test_wire.py": "the requests of a whole purchase",
