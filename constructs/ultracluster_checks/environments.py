@@ -150,13 +150,8 @@ def updates_spare_jobs(templates: Templates) -> Iterator[Problem]:
     for environment, resources in compute_environments(templates):
         replaced = environment["ReplaceComputeEnvironment"]
         if resources["LaunchTemplate"].missing:
-<<<<<<< HEAD
-            continue  # somebody's small jobs; without a launch template there is no EFA
-        if (replaced.missing or replaced.flag) and not _is_best_fit(resources):
-=======
             continue  # small jobs: without a launch template there is no EFA
-        if replaced.missing or replaced.flag:
->>>>>>> main
+        if (replaced.missing or replaced.flag) and not _is_best_fit(resources):
             yield Problem(
                 replaced,
                 "UC4219",
