@@ -93,6 +93,13 @@ _ROWS: Final = (
     ("PaidNodes", "Count", "watch", "instances of the reservations that are active, used or not"),
     ("UnusedNodes", "Count", "watch", "those of them in which no instance runs"),
     ("RunningNodes", "Count", "watch", "instances that have run for ten minutes, so that they must report"),
+    (
+        "NodesRefused",
+        "Count",
+        "watch",
+        "instances that refused to join within the last hour or so, and ended themselves",
+    ),
+    ("InvalidEnvironments", "Count", "watch", "compute environments in which AWS Batch places no jobs"),
     ("RunnableJobs", "Count", "watch", "jobs that wait for nodes"),
     ("RunningJobs", "Count", "watch", "jobs that run"),
     (

@@ -1,5 +1,7 @@
 """The Lambda function of the life cycle."""
 
+from types import SimpleNamespace
+
 import pytest
 from tests.unit.runtime.lifecycle.lifecycle_aws import (
     ENVIRONMENT,
@@ -30,7 +32,8 @@ def test_the_function_takes_its_cluster_from_the_environment(
         "UC_COMPUTE_ENVIRONMENT": given.compute_environment,
         "UC_JOB_QUEUE": given.job_queue,
         "UC_TOPIC": given.topic,
-        "UC_MEMORY": given.state_parameter,
+        "UC_STATE_TABLE": given.state_table,
+        "UC_MAX_REFUSALS": "3",
         "UC_CHECKPOINT_LEAD_SECONDS": "1200",
         "UC_FURTHER_JOB_QUEUES": FURTHER_QUEUE,
     }.items():
@@ -39,8 +42,10 @@ def test_the_function_takes_its_cluster_from_the_environment(
     asked: list[ManagedBlock] = []
     looked = function.manage_block
     monkeypatch.setattr(
-        function, "manage_block", lambda *arguments: (asked.append(arguments[0]), looked(*arguments))
+        function,
+        "manage_block",
+        lambda *arguments, owner: (asked.append(arguments[0]), looked(*arguments, owner=owner)),
     )
-    function.handler({"detail-type": "anything"}, None)
+    function.handler({"detail-type": "anything"}, SimpleNamespace(aws_request_id="request"))
     assert aws.environments[ENVIRONMENT]["state"] == "DISABLED"
     assert asked == [cluster(further_job_queues=(FURTHER_QUEUE,))]

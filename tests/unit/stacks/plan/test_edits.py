@@ -129,7 +129,6 @@ DANGEROUS: dict[str, tuple[Edit, set[str]]] = {
         {"data"},
     ),
     "logs that go earlier": (put(LOGS, "RetentionInDays", 1), {"data"}),
-    "what a life cycle remembers": (put("AWS::SSM::Parameter", "Value", "[]"), {"data"}),
     "addresses of the network": (
         put("AWS::EC2::VPC", "CidrBlock", "10.9.0.0/16"),
         {"network", "data", "jobs", "refused"},

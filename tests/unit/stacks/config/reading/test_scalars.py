@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from ultracluster_stacks.config.reading.problem import Problem
+from ultracluster_rules.findings import Located
 from ultracluster_stacks.config.reading.scalars import LARGEST_NUMBER, read_plain_scalar
 
 
@@ -62,15 +62,15 @@ def test_reads_what_can_mean_one_thing_only(text: str, value: object) -> None:
 def test_refuses_what_two_readers_would_take_differently(code: str, texts: list[str]) -> None:
     for text in texts:
         problem = read_plain_scalar(text, ("a",))
-        assert isinstance(problem, Problem), text
-        assert (problem.code, problem.loc) == (code, ("a",)), text
+        assert isinstance(problem, Located), text
+        assert (problem.finding.code, problem.place) == (code, ("a",)), text
 
 
 def test_says_how_to_write_what_it_refuses() -> None:
     def remedy(text: str) -> str:
         problem = read_plain_scalar(text, ())
-        assert isinstance(problem, Problem)
-        return problem.remedy
+        assert isinstance(problem, Located)
+        return problem.finding.remedy
 
     assert '"012345678901"' in remedy("012345678901")
     assert '"no"' in remedy("no")
