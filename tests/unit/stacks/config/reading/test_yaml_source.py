@@ -1,19 +1,22 @@
 """Files that are no rollout at all, or hold YAML that could be read in two ways."""
 
-import os
-import socket
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
+from tests.unit.stacks.config.reading.refusals import refusal
 
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.findings import Finding
 from ultracluster_stacks.config.reading import yaml_source
 from ultracluster_stacks.config.reading.source_file import LARGEST_FILE
 from ultracluster_stacks.config.reading.yaml_source import DEEPEST_NESTING, UNREADABLE, YamlSource, read_yaml
 
 Write = Callable[[str | bytes], Path]
+_ENVIRONMENT = "{NEURON_RT_LOG_LEVEL: INFO}"
+_CLUSTER = "waves[0].clusters[0]"
+_JOB = f"{_CLUSTER}.jobs[0]"
+Findings = Callable[..., list[Finding]]
 
 
 @pytest.fixture(params=["libyaml", "python"])
@@ -21,13 +24,6 @@ def _parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     """Both parsers of PyYAML: a wheel has libyaml, a build from source may not."""
     loader = yaml.CSafeLoader if request.param == "libyaml" else yaml.SafeLoader
     monkeypatch.setattr(yaml_source, "_LOADER", loader)
-
-
-def _refusal(path: Path) -> str:
-    with pytest.raises(FindingsError) as caught:
-        read_yaml(path)
-    assert len(caught.value.findings) == 1
-    return str(caught.value)
 
 
 def _lines(source: YamlSource) -> list[str]:
@@ -65,27 +61,17 @@ def _lines(source: YamlSource) -> list[str]:
     ],
 )
 def test_refuses_a_file_that_is_no_rollout(write: Write, content: str | bytes, code: str, part: str) -> None:
-    message = _refusal(write(content))
+    message = refusal(write(content))
 
     assert message.startswith(f"{code}: rollout.yaml")
     assert part in message
-
-
-def test_takes_a_file_of_the_largest_size(write: Write) -> None:
-    text = "a: 1\n"
-
-    assert read_yaml(write(text + "#" * (LARGEST_FILE - len(text)))).values == {"a": 1}
 
 
 def test_takes_the_deepest_nesting_and_refuses_the_next(write: Write) -> None:
     deepest = "a: " + "[" * (DEEPEST_NESTING - 1) + "1" + "]" * (DEEPEST_NESTING - 1)
 
     assert not read_yaml(write(deepest)).problems
-    assert "UC1007" in _refusal(write(deepest.replace("1", "[1]")))
-
-
-def test_takes_a_byte_order_mark(write: Write) -> None:
-    assert read_yaml(write(b"\xef\xbb\xbfa: 1\n")).values == {"a": 1}
+    assert "UC1007" in refusal(write(deepest.replace("1", "[1]")))
 
 
 def test_takes_windows_line_ends(write: Write) -> None:
@@ -93,21 +79,6 @@ def test_takes_windows_line_ends(write: Write) -> None:
 
     assert source.values == {"a": 1, "b": "x"}
     assert source.line(("b",)) == 2
-
-
-def test_refuses_what_is_no_regular_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    os.mkfifo(tmp_path / "fifo")
-    monkeypatch.chdir(tmp_path)  # the path of a socket must be short
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind("socket")
-
-        for name in ("fifo", "socket", "", "missing"):
-            assert _refusal(tmp_path / name).startswith("UC1001: ")
-    assert _refusal(Path("/dev/zero")).endswith("this is not a regular file. Allowed: a YAML rollout file.")
-
-
-def test_refuses_a_path_that_no_file_can_have() -> None:
-    assert _refusal(Path("a\0b")) == "UC1001: a\\x00b: the path cannot be used: embedded null byte."
 
 
 @pytest.mark.usefixtures("_parser")
@@ -177,3 +148,25 @@ def test_knows_the_line_of_each_value_and_of_what_is_missing(write: Write) -> No
 
 def test_a_command_may_hold_a_variable_for_its_shell(write: Write) -> None:
     assert not read_yaml(write("command: [bash, -c, 'echo ${HOME}']")).problems
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        (":2026-11-20", ": 2026", "UC1005", "", "not valid YAML"),
+        (_ENVIRONMENT, "{ROOT: '${HOME}'}", "UC1017", f"{_JOB}.environment.ROOT", "not expanded"),
+    ],
+)
+def test_refuses_a_mistake_with_its_code_and_its_place(
+    refused: Callable[..., None], mistake: tuple[str, ...]
+) -> None:
+    refused(*mistake)
+
+
+def test_a_key_that_stands_twice_is_shown_where_it_stands_again(findings: Findings) -> None:
+    (finding,) = findings(("nodes: 4\n", "nodes: 4\n        nodes: 8\n"))
+
+    assert str(finding) == (
+        "UC1012: rollout.yaml:13: waves[0].clusters[0].nodes: duplicate key 'nodes', in lines 12 and 13. "
+        "Allowed: each key once. Keep one of them."
+    )
