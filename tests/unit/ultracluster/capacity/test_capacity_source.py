@@ -4,11 +4,7 @@ from collections.abc import Callable
 
 import aws_cdk as cdk
 import pytest
-from tests.unit.ultracluster.builders import (
-    RESERVATION,
-    ZONE,
-    only,
-)
+from tests.unit.ultracluster.builders import RESERVATION, ZONE, only
 from tests.unit.ultracluster.capacity.three_sources import GROUP, cluster
 
 from ultracluster import (

@@ -1,12 +1,19 @@
 """Several sources of capacity behind one queue."""
 
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
 import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
-from tests.unit.ultracluster.builders import RESERVATION, ZONE, block, new_stack, only
+from tests.unit.ultracluster.builders import (
+    RESERVATION,
+    ZONE,
+    block,
+    new_stack,
+    only,
+)
 from tests.unit.ultracluster.capacity.three_sources import GROUP, OTHER, RESERVED, SPILL, cluster
 
 from ultracluster import (
@@ -17,6 +24,7 @@ from ultracluster import (
     ClusterPlacement,
     OnDemandCapacity,
     ReservationGroup,
+    SpotCapacity,
     UltraCluster,
 )
 from ultracluster_rules.findings import FindingsError
@@ -134,3 +142,10 @@ def test_nodes_of_a_group_of_reservations_are_placed_where_these_were_made(
     )
     resources = only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]
     assert resources.get("PlacementGroup") == group
+
+
+def test_a_strategy_for_other_capacity_is_refused() -> None:
+    with pytest.raises(FindingsError, match=r"UC4131.*'best-fit' for spot"):
+        SpotCapacity(allocation_strategy="best-fit")
+    with pytest.raises(FindingsError, match="UC4131"):
+        dataclasses.replace(block(), allocation_strategy="capacity-optimized")

@@ -4,7 +4,14 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from tests.unit.ultracluster.builders import IMAGE, network, nodes, only, queue
+from tests.unit.ultracluster.builders import (
+    IMAGE,
+    network,
+    nodes,
+    only,
+    queue,
+    unpacked,
+)
 from tests.unit.ultracluster.jobs.multi_node_jobs import container, job
 from tests.unit.ultracluster.nodes.launch_templates import user_data
 
@@ -36,12 +43,12 @@ def test_a_job_on_gpus_asks_for_all_of_them_and_maps_no_neuron_device(stack: cdk
     (configuration,) = only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]["Ec2Configuration"]
     assert configuration["ImageType"] == "ECS_AL2023_NVIDIA"
     assert "export UC_GPUS='8'\n" in user_data(stack)
-    assert "wait_for GPU" in user_data(stack)
+    assert "wait_for GPU" in unpacked(user_data(stack))
 
 
 def test_a_job_on_trainium_asks_for_no_gpu(stack: cdk.Stack) -> None:
     assert {each["Type"] for each in container_on(stack)["ResourceRequirements"]} == {"VCPU", "MEMORY"}
-    assert "GPU" not in user_data(stack)
+    assert "GPU" not in unpacked(user_data(stack))
 
 
 def test_scratch_is_on_the_node_and_in_its_containers(stack: cdk.Stack) -> None:
@@ -53,13 +60,12 @@ def test_scratch_is_on_the_node_and_in_its_containers(stack: cdk.Stack) -> None:
         "ReadOnly": False,
     } in found["MountPoints"]
     assert "export UC_SCRATCH_PATH='/scratch'\nexport UC_SCRATCH_DISKS='4'\n" in user_data(stack)
-    assert len(user_data(stack)) < 16 * 1024
 
 
 def test_nodes_without_scratch_carry_nothing_of_it(stack: cdk.Stack) -> None:
     found = container_on(stack)
     assert "scratch" not in str(found)
-    assert "scratch" not in user_data(stack)
+    assert "scratch" not in unpacked(user_data(stack))
 
 
 def test_a_job_over_an_ultraserver_passes_each_node_its_position(stack: cdk.Stack) -> None:

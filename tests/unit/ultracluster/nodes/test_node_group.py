@@ -1,7 +1,11 @@
 import dataclasses
 import gzip
 import json
+import os
+import re
+import subprocess
 from importlib import resources
+from pathlib import Path
 
 import aws_cdk as cdk
 import pytest
@@ -15,8 +19,9 @@ from tests.unit.ultracluster.builders import (
     network,
     nodes,
     only,
+    unpacked,
 )
-from tests.unit.ultracluster.nodes.launch_templates import launch_template
+from tests.unit.ultracluster.nodes.launch_templates import launch_template, user_data
 
 import ultracluster as uc
 from ultracluster import CapacityReservation
@@ -118,6 +123,24 @@ def test_the_role_can_do_nothing_by_wildcard_and_nothing_of_the_jobs(stack: cdk.
     }
     assert {action.split(":")[0] for action in actions} == {"ecs", "ssm", "ssmmessages"}
     assert not [action for action in actions if "*" in action]
+
+
+def test_a_node_runs_what_its_user_data_packs(stack: cdk.Stack, tmp_path: Path) -> None:
+    nodes(stack)
+    script = user_data(stack).partition("#!/bin/bash\n")[2].partition("\n--==")[0]
+    listed = script.replace('eval "$boot"', 'printf "%s\\n" "$boot"')
+    done = subprocess.run(["bash", "-c", listed], capture_output=True, text=True, check=True)
+    assert done.stdout in unpacked(user_data(stack))
+    assert done.stdout.endswith('say "ready"\nexit 0\n')
+    # A damaged one must not leave a node that joins unchecked.
+    (tmp_path / "systemctl").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "systemctl").chmod(0o755)
+    broken = re.sub(r"(<<'UC_PACKED'\n)....", r"\1", script)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", broken], env={"PATH": path}, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (1, "mask --now ecs.service\n")
 
 
 def test_image_and_type_are_those_asked_for(stack: cdk.Stack) -> None:

@@ -3,6 +3,7 @@
 import aws_cdk as cdk
 import pytest
 from tests.unit.ultracluster.builders import IMAGE_ID, block, network, nodes, only, queue
+from tests.unit.ultracluster.scheduling.environment_resources import resources_of_environment
 
 from ultracluster import ClusterPlacement, NodeGroup, OnDemandCapacity, TrainingQueue
 from ultracluster_rules.findings import FindingsError
@@ -25,10 +26,6 @@ def test_a_queue_refuses_nodes_that_a_job_cannot_take_for_each_other(stack: cdk.
         TrainingQueue(stack, "Queue", nodes=[one, other], max_nodes=1)
 
 
-def resources_of_environment(stack: cdk.Stack) -> dict[str, object]:
-    return dict(only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"])
-
-
 @pytest.mark.parametrize(
     ("instance_type", "max_nodes", "vcpus"),
     [("trn2.48xlarge", 4, 4 * 192), ("trn1.32xlarge", 2, 2 * 128), ("trn2.48xlarge", 1000, 192_000)],
@@ -48,10 +45,19 @@ def test_a_new_launch_template_reaches_the_environment_without_replacing_it(stac
     version = resources_of_environment(stack)["LaunchTemplate"]["Version"]
     assert version["Fn::GetAtt"][1] == "LatestVersionNumber"
     assert properties["ReplaceComputeEnvironment"] is False
-    # Only these strategies can be updated in place; BEST_FIT cannot.
     assert resources_of_environment(stack)["AllocationStrategy"] == "BEST_FIT_PROGRESSIVE"
     # A name, tags or a role of its own would make later changes replace it.
     assert not {"ComputeEnvironmentName", "Tags", "ServiceRole"} & properties.keys()
+
+
+def test_the_environment_of_a_block_is_that_of_published_templates(stack: cdk.Stack) -> None:
+    # BEST_FIT in each of them: awslabs/awsome-distributed-ai, 3.aws-batch, p5 and p6.
+    queue(stack, capacity=block())
+    properties = only(stack, "AWS::Batch::ComputeEnvironment")
+    assert resources_of_environment(stack)["AllocationStrategy"] == "BEST_FIT"
+    # "BEST_FIT isn't supported when updating compute environments": CloudFormation replaces it, which a name would prevent.
+    assert properties["ReplaceComputeEnvironment"] is True
+    assert not {"ComputeEnvironmentName", "Tags", "UpdatePolicy"} & properties.keys()
 
 
 def test_an_update_does_not_end_running_jobs(stack: cdk.Stack) -> None:

@@ -1,3 +1,4 @@
+import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
@@ -6,7 +7,18 @@ import pytest
 from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns as sns
-from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, network, nodes, of_type, only, queue
+from tests.unit.ultracluster.builders import (
+    IMAGE,
+    IMAGE_ID,
+    block,
+    network,
+    new_stack,
+    nodes,
+    of_type,
+    only,
+    queue,
+)
+from tests.unit.ultracluster.scheduling.environment_resources import resources_of_environment
 from tests.unit.ultracluster.scheduling.team_queues import shown
 
 from ultracluster import (
@@ -14,6 +26,7 @@ from ultracluster import (
     MultiNodeJob,
     NodeGroup,
     OnDemandCapacity,
+    SpotCapacity,
     TrainingQueue,
     UltraCluster,
 )
@@ -26,6 +39,25 @@ pytestmark = pytest.mark.synth
 def test_rejects_a_number_of_nodes_that_no_job_can_have(stack: cdk.Stack, max_nodes: int) -> None:
     with pytest.raises(FindingsError, match="UC4101"):
         queue(stack, max_nodes=max_nodes)
+
+
+def test_a_strategy_of_ones_own_decides_how_the_environment_is_updated(stack: cdk.Stack) -> None:
+    progressive = dataclasses.replace(block(), allocation_strategy="best-fit-progressive")
+    queue(stack, capacity=progressive)
+    assert only(stack, "AWS::Batch::ComputeEnvironment")["ReplaceComputeEnvironment"] is False
+    other = new_stack()
+    queue(other, capacity=OnDemandCapacity(allocation_strategy="best-fit"))
+    assert only(other, "AWS::Batch::ComputeEnvironment")["ReplaceComputeEnvironment"] is True
+    assert resources_of_environment(other)["AllocationStrategy"] == "BEST_FIT"
+
+
+def test_idle_nodes_of_prepaid_capacity_stay_for_a_day(stack: cdk.Stack) -> None:
+    queue(stack, capacity=block())
+    assert resources_of_environment(stack)["ScalingPolicy"] == {"MinScaleDownDelayMinutes": 1440}
+    for capacity in (None, OnDemandCapacity(), SpotCapacity()):
+        other = new_stack()
+        queue(other, capacity=capacity)
+        assert "ScalingPolicy" not in resources_of_environment(other)
 
 
 def test_the_queue_is_first_in_first_out_and_cancels_nothing_that_waits(stack: cdk.Stack) -> None:
