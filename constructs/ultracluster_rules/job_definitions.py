@@ -11,6 +11,7 @@ from ultracluster_catalog.names.submission_tags import MOST_ARRAY_JOBS, MOST_DEP
 from ultracluster_catalog.neuron.compiler_flags import split_compiler_flags
 from ultracluster_catalog.neuron.neuron import CACHE_URL_FLAG, XLA_CACHE_VARIABLE, XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_catalog.neuron.neuron_settings import compile_target
+from ultracluster_rules.commands import check_parameters
 from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.values import Between, Form
 
@@ -42,6 +43,9 @@ PROCESSES_VARIABLE: Final = "UC_PROCESSES_PER_NODE"
 
 DEVICES_VARIABLE: Final = "UC_DEVICES_PER_NODE"
 """Variable with the number of devices of each node."""
+
+ULTRASERVER_VARIABLE: Final = "UC_ULTRASERVER_NODES"
+"""Variable with the number of nodes of an UltraServer."""
 
 _SHORTEST_TIMEOUT_SECONDS: Final = 60
 _MOST_TAG_CHARACTERS: Final = 256  # a tag of the definition has the names of the jobs that it waits for
@@ -151,12 +155,12 @@ def check_launcher(launcher: str, processes_per_node: int | None, command: Seque
         command: Program and arguments.
 
     Returns:
-        UC6140 to UC6142 if it cannot.
+        UC6140 to UC6143 if it cannot.
     """
     if launcher not in LAUNCHERS:
         allowed = ", ".join(LAUNCHERS)
         return [Finding(code="UC6141", problem=f"got {quote(launcher)}", allowed=allowed, path="launcher")]
-    findings = []
+    findings = check_parameters(command, path="command")
     if not command:
         findings.append(
             Finding(
@@ -190,7 +194,7 @@ def check_variables(environment: Mapping[str, str], *, path: str) -> list[Findin
     """
     findings = []
     for name in environment:
-        if name in {DEVICES_VARIABLE, PROCESSES_VARIABLE}:
+        if name in {DEVICES_VARIABLE, PROCESSES_VARIABLE, ULTRASERVER_VARIABLE}:
             problem = f"got {quote(name)}; the job sets it itself"
             findings.append(
                 Finding(code=VARIABLE.code, problem=problem, remedy="Leave it out", path=f"{path}{name}")
