@@ -31,7 +31,7 @@ if { $(3); } >"$$log" 2>&1; then echo "$$(( $$(date +%s) - began )) s"; else \
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help env audit same figures prose fuzz-parser bench bench-quick check-deep mutation demo test unit training check format schema rules types golden scale lock clean
+.PHONY: help env audit same field figures prose fuzz-parser bench bench-quick check-deep mutation demo test unit training check format schema rules types golden scale lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -72,6 +72,9 @@ check-deep: env ## Fuzz, security, grid, upgrades and determinism, in large; pri
 
 same: env ## Compare templates, commands, findings and public names with the accepted ones; WRITE=1 accepts what differs
 	"$(BIN)/python" -m tests.same $(if $(WRITE),--write)
+
+field: env ## Repeat what AWS was seen to do on the local AWS, and print where they agree; WRITE=1 writes docs/field.md
+	@"$(BIN)/python" -m tests.field $(if $(WRITE),--write)
 
 figures: env ## Count lines, modules, folders, imports and codes of the product
 	@"$(BIN)/python" -m tests.figures

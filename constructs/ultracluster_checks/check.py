@@ -1,4 +1,4 @@
-"""Running the rules on templates, and leaving out what somebody has given a reason for."""
+"""Run the rules on templates and drop suppressed findings."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ METADATA_KEY = "ultracluster"
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A finding that somebody has left out.
+    """A suppressed finding.
 
     Attributes:
         finding: What was found.
@@ -30,7 +30,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """What was found in templates.
+    """The findings of a set of templates.
 
     Attributes:
         problems: What was found, with the resource that each is about, in the order of the templates.
@@ -42,17 +42,17 @@ class CheckReport:
 
     @property
     def findings(self) -> tuple[Finding, ...]:
-        """What was found."""
+        """Findings."""
         return tuple(problem.finding() for problem in self.problems)
 
     @property
     def errors(self) -> tuple[Finding, ...]:
-        """What stops a deployment."""
+        """Findings of severity error."""
         return tuple(finding for finding in self.findings if finding.severity is Severity.ERROR)
 
 
 def check_templates(sources: Sequence[Source], *, skip: Mapping[str, str] | None = None) -> CheckReport:
-    """Look for what breaks our rules in templates.
+    """Check templates against all rules.
 
     What one template exports is known where another of them imports it. What only a deployment knows (a parameter without
     a default, a condition) is never a finding; a parameter with a default is judged by it.
@@ -84,7 +84,7 @@ def check_templates(sources: Sequence[Source], *, skip: Mapping[str, str] | None
 
 
 def _key(problem: Problem) -> tuple[int, str, str, str]:
-    """What two rules, or two nodes of one template, would say twice."""
+    """Return the key by which equal problems are reported once."""
     return problem.at.resource.template.number, str(problem.at), problem.code, problem.problem
 
 
@@ -103,7 +103,7 @@ def _skips(resource: Resource) -> Property:
 
 
 def _wrong_metadata(templates: Templates) -> Iterator[Problem]:
-    """Find metadata by which nothing is left out."""
+    """Find suppressions in metadata that are malformed or name a code that cannot be suppressed."""
     for resource in _resources(templates):
         skips = _skips(resource)
         if not skips.missing and not isinstance(skips.value, dict):
@@ -115,7 +115,7 @@ def _wrong_metadata(templates: Templates) -> Iterator[Problem]:
 
 
 def refuse_skip(problem: str, allowed: str, *, path: str = "") -> Finding:
-    """Return the finding (UC9509) about a code that cannot be left out.
+    """Return the finding (UC9509) for a code that cannot be suppressed.
 
     Args:
         problem: The problem.

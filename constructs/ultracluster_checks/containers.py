@@ -1,4 +1,4 @@
-"""What the container of a job is given of its node: devices, shared memory, locked memory, and no more."""
+"""Containers of jobs: devices, shared memory, locked memory and privileges."""
 
 import re
 from collections.abc import Iterator
@@ -22,12 +22,12 @@ __all__ = [
 _EFA_FOLDER: Final = "/dev/infiniband"
 _NEURON: Final = re.compile(r"/dev/neuron(\d{1,3})")
 _EFA: Final = re.compile(r"/dev/infiniband/uverbs(\d{1,3})")
-_DEFAULT_SHARED_MEMORY_MIB: Final = 64  # of Docker, when nothing is said
+_DEFAULT_SHARED_MEMORY_MIB: Final = 64  # Docker's default
 _UNLIMITED: Final = -1
 
 
 def efa_devices_are_named(templates: Templates) -> Iterator[Problem]:
-    """Find containers that get the folder of the EFA devices instead of the devices."""
+    """Find containers that mount the folder of the EFA devices instead of mapping the devices."""
     for container in job_containers(templates):
         for device in container.at["LinuxParameters"]["Devices"].items:
             for name in ("HostPath", "ContainerPath"):
@@ -35,7 +35,7 @@ def efa_devices_are_named(templates: Templates) -> Iterator[Problem]:
                     yield Problem(
                         device[name],
                         "UC6401",
-                        f"got {_EFA_FOLDER}, with which libfabric finds no EFA device and falls back to TCP in silence",
+                        f"got {_EFA_FOLDER}, where libfabric finds no EFA device and silently falls back to TCP",
                         f"{_EFA_FOLDER}/uverbs0 onwards, one each",
                     )
                     break
@@ -45,13 +45,13 @@ def efa_devices_are_named(templates: Templates) -> Iterator[Problem]:
                 yield Problem(
                     source,
                     "UC6401",
-                    f"got {_EFA_FOLDER} as a volume, through which a container may not open devices",
+                    f"got {_EFA_FOLDER} as a volume, which does not let the container open the devices",
                     f"the devices {_EFA_FOLDER}/uverbs0 onwards, one each",
                 )
 
 
 def every_device_is_given(templates: Templates) -> Iterator[Problem]:
-    """Find jobs over several nodes that lack a chip or an EFA interface, and devices that no node has."""
+    """Find multi-node jobs that lack a Neuron or EFA device of their node, and devices that no node has."""
     for container in job_containers(templates):
         machines = [machine for machine in container.machines if machine.is_neuron]
         at = container.at["LinuxParameters"]["Devices"]
@@ -112,7 +112,7 @@ def _uses_efa(container: JobContainer) -> bool:
 
 
 def memory_can_be_shared(templates: Templates) -> Iterator[Problem]:
-    """Find jobs on chips with Docker's 64 MiB of shared memory."""
+    """Find accelerator jobs that keep Docker's default of 64 MiB shared memory."""
     for container in job_containers(templates):
         size = container.at["LinuxParameters"]["SharedMemorySize"]
         small = size.missing or (size.number is not None and size.number <= _DEFAULT_SHARED_MEMORY_MIB)
@@ -127,7 +127,7 @@ def memory_can_be_shared(templates: Templates) -> Iterator[Problem]:
 
 
 def memory_can_be_locked(templates: Templates) -> Iterator[Problem]:
-    """Find jobs with EFA that cannot register all of their memory with it."""
+    """Find EFA jobs whose memlock limit keeps EFA from registering their memory."""
     for container in job_containers(templates):
         limits = container.at["Ulimits"]
         if not _uses_efa(container) or (not limits.missing and not isinstance(limits.value, list)):
@@ -146,7 +146,7 @@ def memory_can_be_locked(templates: Templates) -> Iterator[Problem]:
 
 
 def fabric_is_efa(templates: Templates) -> Iterator[Problem]:
-    """Find jobs with EFA devices that are told to use another fabric."""
+    """Find EFA jobs whose environment selects another fabric."""
     for container in job_containers(templates):
         provider = container.environment.get("FI_PROVIDER")
         if provider is not None and provider.text not in {None, "efa"} and _uses_efa(container):
@@ -156,14 +156,14 @@ def fabric_is_efa(templates: Templates) -> Iterator[Problem]:
 
 
 def containers_are_not_privileged(templates: Templates) -> Iterator[Problem]:
-    """Find containers that own their node."""
+    """Find privileged containers, and those that mount system folders or the Docker socket of their node."""
     for container in job_containers(templates):
         privileged = container.at["Privileged"]
         if privileged.flag:
             yield Problem(
                 privileged,
                 "UC6410",
-                "the container may do on the node whatever root may",
+                "the container has root access to the node",
                 "false, and the devices it needs by name",
             )
         for volume in container.at["Volumes"].items:
@@ -172,6 +172,6 @@ def containers_are_not_privileged(templates: Templates) -> Iterator[Problem]:
                 yield Problem(
                     source,
                     "UC6410",
-                    f"the container gets {source.text} of the node, and with it the node",
-                    "folders that are made for jobs",
+                    f"the container mounts {source.text}, which gives it control of the node",
+                    "directories made for jobs",
                 )

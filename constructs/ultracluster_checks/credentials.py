@@ -1,4 +1,4 @@
-"""Credentials that were written into a template, where everybody who may describe the stack reads them."""
+"""Credentials in templates, which everyone who may describe the stack can read."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -14,7 +14,7 @@ _REMEDY: Final = "Take it out, renew it, and let what needs it read it from AWS 
 
 
 def no_credentials(templates: Templates) -> Iterator[Problem]:
-    """Find credentials by their form, and environment variables whose name says that they are one."""
+    """Find strings with the form of a credential, and environment variables named like one."""
     for template in templates.all:
         for resource in template.resources.values():
             yield from _texts(resource.properties)

@@ -1,4 +1,4 @@
-"""Compute environments and queues of AWS Batch: whole nodes, one launch template and version, updates that spare jobs."""
+"""Compute environments and job queues: whole nodes, one pinned launch template, updates that do not end jobs."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -35,7 +35,7 @@ _MOVING: Final = ("$Latest", "$Default")
 
 
 def environments_hold_whole_nodes(templates: Templates) -> Iterator[Problem]:
-    """Find environments that hold no node, or parts of nodes, or nodes that nobody asked for."""
+    """Find environments whose vCPU limits hold no node, part of a node, or idle nodes."""
     for environment, resources in compute_environments(templates):
         least, most = resources["MinvCpus"], resources["MaxvCpus"]
         if least.number is not None and most.number is not None and least.number > most.number:
@@ -49,7 +49,7 @@ def environments_hold_whole_nodes(templates: Templates) -> Iterator[Problem]:
             yield Problem(
                 least,
                 "UC4214",
-                f"{least.number} vCPUs run, and are paid, whether there are jobs or not",
+                f"{least.number} vCPUs run and are billed without jobs",
                 "0",
             )
         if most.number is None:
@@ -69,12 +69,12 @@ def environments_hold_whole_nodes(templates: Templates) -> Iterator[Problem]:
                 "UC4213",
                 f"got {most.number}, which is {nodes} {'node' if nodes == 1 else 'nodes'} of {smallest} vCPUs and a rest",
                 f"{smallest} for each node",
-                "256 is what AWS Batch and the CDK take when nothing is said" if most.number == 256 else "",  # noqa: PLR2004
+                "256 is the default of AWS Batch and the CDK" if most.number == 256 else "",  # noqa: PLR2004
             )
 
 
 def types_match_their_launch_template(templates: Templates) -> Iterator[Problem]:
-    """Find environments that launch another type than their launch template is made for."""
+    """Find environments whose instance type differs from that of their launch template."""
     for environment in templates.of_type(COMPUTE_ENVIRONMENT):
         template, names = launch_template_of(environment), instance_type_names(environment)
         own = launch_data(template)["InstanceType"] if template else None
@@ -91,7 +91,7 @@ def types_match_their_launch_template(templates: Templates) -> Iterator[Problem]
 
 
 def launch_template_versions_are_pinned(templates: Templates) -> Iterator[Problem]:
-    """Find environments that do not say which version of their launch template they launch."""
+    """Find environments that do not pin the version of their launch template."""
     for _, resources in compute_environments(templates):
         at, version = resources["LaunchTemplate"], resources["LaunchTemplate"]["Version"]
         if at.missing or isinstance(at.value, Unknown):
@@ -101,7 +101,7 @@ def launch_template_versions_are_pinned(templates: Templates) -> Iterator[Proble
             yield Problem(
                 version,
                 "UC4216",
-                f"got {got}: AWS Batch takes the version of the day when it makes the environment, and CloudFormation sees "
+                f"got {got}: AWS Batch resolves the version once, at creation, and CloudFormation sees "
                 "no change when the template changes",
                 "the LatestVersionNumber of the launch template",
             )
@@ -137,7 +137,7 @@ def updates_spare_jobs(templates: Templates) -> Iterator[Problem]:
     for environment, resources in compute_environments(templates):
         replaced = environment["ReplaceComputeEnvironment"]
         if resources["LaunchTemplate"].missing:
-            continue  # somebody's small jobs; without a launch template there is no EFA
+            continue  # small jobs: without a launch template there is no EFA
         if replaced.missing or replaced.flag:
             yield Problem(
                 replaced,
@@ -151,7 +151,7 @@ def updates_spare_jobs(templates: Templates) -> Iterator[Problem]:
 
 
 def queues_have_few_environments(templates: Templates) -> Iterator[Problem]:
-    """Find queues with more environments than AWS Batch takes."""
+    """Find queues with more compute environments than AWS Batch allows."""
     for queue in templates.of_type(QUEUE):
         at = queue["ComputeEnvironmentOrder"]
         for finding in check_environment_count(len(at.items)) if at.items else ():
@@ -159,7 +159,7 @@ def queues_have_few_environments(templates: Templates) -> Iterator[Problem]:
 
 
 def waiting_jobs_are_not_cancelled(templates: Templates) -> Iterator[Problem]:
-    """Find limits that cancel jobs which only wait for their reservation to start."""
+    """Find time limits that cancel jobs waiting for their reservation to start."""
     names = {reason: name for name, reason in WAIT_LIMIT_REASONS.items()}
     for queue in templates.of_type(QUEUE):
         sources = [launch_template_of(environment) for environment in _environments(queue)]

@@ -1,4 +1,4 @@
-"""File systems on Lustre: what FSx refuses, what their clients cannot use, and how they are joined with S3."""
+"""FSx for Lustre file systems: settings that FSx rejects or clients cannot use, and links to S3."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -57,7 +57,7 @@ _TEXTS: Final = {
     "backup_start_time",
     "file_system_type_version",
 }
-# What FSx takes when nothing is said (CreateFileSystem of botocore 1.44.5).
+# Defaults of CreateFileSystem (botocore 1.44.5).
 _DEFAULTS: Final[Mapping[str, Any]] = {
     "deployment_type": "SCRATCH_1",
     "storage_type": "SSD",
@@ -86,7 +86,7 @@ def _at(resource: Resource, path: tuple[str, ...]) -> Property:
 
 
 def _settings(resource: Resource) -> LustreSettings | None:
-    """What FSx is asked for; None when some of it is not known."""
+    """Return the settings of a file system; None if any of them is unknown before deployment."""
     values: dict[str, Any] = {}
     for name, path in _PLACES.items():
         at = _at(resource, path)
@@ -109,7 +109,7 @@ def _default_version(resource: Resource, deployment_type: str) -> str:
 
 
 def file_systems_can_be_made(templates: Templates) -> Iterator[Problem]:
-    """Find what CreateFileSystem would refuse."""
+    """Find settings that CreateFileSystem would reject."""
     for resource in _lustre(templates):
         settings = _settings(resource)
         if settings is None:
@@ -127,7 +127,7 @@ def _placed(resource: Resource, finding: Finding) -> Problem:
 
 
 def newest_type_has_no_import_path(templates: Templates) -> Iterator[Problem]:
-    """Find file systems that are joined with S3 in the old way, which PERSISTENT_2 does not have."""
+    """Find PERSISTENT_2 file systems with ImportPath or ExportPath, which they do not support."""
     for resource in _lustre(templates):
         configuration = resource["LustreConfiguration"]
         for name in ("ImportPath", "ExportPath", "AutoImportPolicy"):
@@ -141,7 +141,7 @@ def newest_type_has_no_import_path(templates: Templates) -> Iterator[Problem]:
 
 
 def efa_clients_can_mount(templates: Templates) -> Iterator[Problem]:
-    """Find file systems with EFA none of whose clients can mount over it."""
+    """Find EFA-enabled file systems whose clients all lack support for it."""
     machines = _machines(templates)
     findings = check_efa_clients(machines) if machines else []
     for resource in _lustre(templates):
@@ -151,7 +151,7 @@ def efa_clients_can_mount(templates: Templates) -> Iterator[Problem]:
 
 
 def _machines(templates: Templates) -> list[InstanceType]:
-    """Types of the nodes, where those of every launch template are known."""
+    """Return the instance types of all launch templates; None if any is unknown."""
     found: list[InstanceType] = []
     for template in templates.of_type(LAUNCH_TEMPLATE):
         machines = template_types(template)
@@ -162,7 +162,7 @@ def _machines(templates: Templates) -> list[InstanceType]:
 
 
 def associations_can_be_made(templates: Templates) -> Iterator[Problem]:
-    """Find what CreateDataRepositoryAssociation would refuse."""
+    """Find settings that CreateDataRepositoryAssociation would reject."""
     for resource in _lustre(templates):
         settings = _settings(resource)
         own = [each for each in templates.of_type(ASSOCIATION) if each["FileSystemId"].target is resource]
@@ -181,7 +181,7 @@ def associations_can_be_made(templates: Templates) -> Iterator[Problem]:
 
 
 def _named(problem: str, associations: list[Resource]) -> str:
-    """A problem with logical ids instead of numbers."""
+    """Name associations by logical ID instead of index."""
     return _ASSOCIATION.sub(lambda found: associations[int(found[1])].logical_id, problem)
 
 
@@ -205,7 +205,7 @@ def _association(resource: Resource) -> DataRepositoryAssociation | None:
 
 
 def file_systems_are_near_their_clients(templates: Templates) -> Iterator[Problem]:
-    """Find file systems in another zone than every node."""
+    """Find file systems in a zone without nodes."""
     zones = {
         zone_of(subnet.target)
         for environment in templates.of_type(COMPUTE_ENVIRONMENT)
@@ -221,14 +221,14 @@ def file_systems_are_near_their_clients(templates: Templates) -> Iterator[Proble
                 yield Problem(
                     place,
                     "UC5211",
-                    f"the file system is in {zone} and the nodes are in {', '.join(sorted(map(str, zones)))}: slower, and each "
-                    "byte is paid",
+                    f"the file system is in {zone} and the nodes are in {', '.join(sorted(map(str, zones)))}: slower, and cross-zone "
+                    "traffic is billed",
                     "a subnet in the zone of the nodes",
                 )
 
 
 def lustre_ports_are_open(templates: Templates) -> Iterator[Problem]:
-    """Find file systems whose security groups do not let Lustre in on all of its ports."""
+    """Find file systems whose security groups do not admit Lustre on all of its ports."""
     for resource in _lustre(templates):
         groups = [each.target for each in resource["SecurityGroupIds"].items]
         known = [group for group in groups if group is not None and group.type == SECURITY_GROUP]

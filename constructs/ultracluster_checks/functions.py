@@ -1,4 +1,4 @@
-"""Working out the functions of CloudFormation as far as the templates at hand allow."""
+"""Resolve intrinsic functions as far as the given templates allow."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -8,28 +8,28 @@ from ultracluster_checks.values import ABSENT, Unknown, joined
 
 __all__ = ["Scope", "resolve"]
 
-# No brace in a name, so that a text of nothing but "${" is not read to its end from each of them.
+# Names exclude braces: otherwise a text of repeated "${" takes quadratic time.
 _PLACEHOLDER: Final = re.compile(r"\$\{(!?)([^{}]*)\}")
 
 
 class Scope(Protocol):
-    """What names mean in a template."""
+    """Resolver of the names in a template."""
 
     def name(self, name: str) -> Any:
-        """What ``Ref`` gives for a name."""
+        """Resolve ``Ref``."""
 
     def attribute(self, logical_id: str, attribute: str) -> Any:
-        """What ``GetAtt`` gives."""
+        """Resolve ``Fn::GetAtt``."""
 
     def mapped(self, keys: list[Any]) -> Any:
-        """What ``FindInMap`` gives."""
+        """Resolve ``Fn::FindInMap``."""
 
     def imported(self, name: Any) -> Any:
-        """What ``ImportValue`` gives."""
+        """Resolve ``Fn::ImportValue``."""
 
 
 def resolve(value: Any, scope: Scope) -> Any:
-    """Work a value out.
+    """Resolve a value.
 
     Args:
         value: As it stands in a template, functions in their long form.
@@ -118,7 +118,7 @@ def _split(argument: Any, scope: Scope) -> Any:
 
 def _if(argument: Any, scope: Scope) -> Any:
     branches = _pair(resolve(argument[1:], scope)) if isinstance(argument, list) else None
-    # Only a deployment knows which.
+    # Known only at deployment.
     return branches[0] if branches and branches[0] == branches[1] else Unknown()
 
 
@@ -128,7 +128,7 @@ def _find_in_map(argument: Any, scope: Scope) -> Any:
 
 
 _FUNCTIONS: Final[Mapping[str, Callable[[Any, Scope], Any]]] = {
-    "Fn::Base64": resolve,  # what is written is looked at, not its encoding
+    "Fn::Base64": resolve,  # check the text, not its encoding
     "Fn::FindInMap": _find_in_map,
     "Fn::GetAtt": _get_att,
     "Fn::If": _if,

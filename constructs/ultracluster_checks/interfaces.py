@@ -1,4 +1,4 @@
-"""Network interfaces of launch templates: legal on the type, without public addresses, gone with their node."""
+"""Network interfaces of launch templates: valid for the instance type, private, deleted on termination."""
 
 import re
 from collections.abc import Iterator
@@ -46,7 +46,7 @@ _PROPERTIES: Final = {
 
 
 def interfaces_of(template: Resource) -> list[NetworkInterface] | None:
-    """The interfaces of a launch template; None when some of them are not known."""
+    """Return the interfaces of a launch template; None if any is unknown before deployment."""
     at = launch_data(template)["NetworkInterfaces"]
     if at.missing:
         return []
@@ -65,7 +65,7 @@ def _index(at: Property) -> int | None:
 
 
 def interfaces_are_legal(templates: Templates) -> Iterator[Problem]:
-    """Find what EC2 would refuse of the interfaces, and EFA interfaces that are left unused."""
+    """Find interfaces that EC2 would reject, and network cards without EFA."""
     for template in templates.of_type(LAUNCH_TEMPLATE):
         interfaces = interfaces_of(template)
         if interfaces is None:
@@ -80,7 +80,7 @@ def _judged(
 ) -> Iterator[Problem]:
     at = launch_data(template)["NetworkInterfaces"]
     findings = check_network_interfaces(machine, interfaces)
-    if not interfaces:  # EC2 then makes one plain interface by itself
+    if not interfaces:  # EC2 then creates one ENA interface
         findings = check_efa_use(machine, interfaces)
     elif in_batch and machine.efa_interfaces > 1:
         findings += check_task_interface(machine, interfaces)
@@ -94,7 +94,7 @@ def _judged(
 
 
 def interface_types_exist(templates: Templates) -> Iterator[Problem]:
-    """Find types of interfaces that EC2 does not have; CloudFormation takes any text."""
+    """Find unknown interface types, which CloudFormation does not reject."""
     for template in templates.of_type(LAUNCH_TEMPLATE):
         for item in launch_data(template)["NetworkInterfaces"].items:
             kind = item["InterfaceType"]
@@ -103,7 +103,7 @@ def interface_types_exist(templates: Templates) -> Iterator[Problem]:
 
 
 def no_public_addresses(templates: Templates) -> Iterator[Problem]:
-    """Find nodes with several interfaces that would get a public address, which EC2 refuses."""
+    """Find nodes with several interfaces and a public address, which EC2 rejects."""
     for template in templates.of_type(LAUNCH_TEMPLATE):
         items = launch_data(template)["NetworkInterfaces"].items
         if len(items) < 2:  # noqa: PLR2004 - one interface may have one
@@ -129,7 +129,7 @@ def no_public_addresses(templates: Templates) -> Iterator[Problem]:
 
 
 def subnets_of(template: Resource) -> list[Resource]:
-    """The subnets of these templates that nodes of a launch template are launched into."""
+    """Return the subnets that nodes of a launch template are launched into, as far as defined in these templates."""
     places = [item["SubnetId"] for item in launch_data(template)["NetworkInterfaces"].items]
     for user in users_of(template):
         key = (
@@ -143,11 +143,11 @@ def subnets_of(template: Resource) -> list[Resource]:
 
 
 def interfaces_go_with_their_node(templates: Templates) -> Iterator[Problem]:
-    """Find interfaces that stay, with their address, when their node has gone."""
+    """Find interfaces that outlive their node and keep its address."""
     for template in templates.of_type(LAUNCH_TEMPLATE):
         for item in launch_data(template)["NetworkInterfaces"].items:
             goes = item["DeleteOnTermination"]
-            # The primary interface goes by itself unless told otherwise.
+            # EC2 deletes the primary interface by default.
             primary = item["NetworkCardIndex"].number in {0, None} and item["DeviceIndex"].number == 0
             if goes.flag is False or (goes.missing and not primary):
                 yield Problem(
@@ -159,7 +159,7 @@ def interfaces_go_with_their_node(templates: Templates) -> Iterator[Problem]:
 
 
 def groups_are_at_the_interfaces(templates: Templates) -> Iterator[Problem]:
-    """Find security groups beside interfaces, which EC2 refuses, and AWS Batch on the compute environment."""
+    """Find security groups beside interfaces; EC2 rejects them in the launch template, AWS Batch on the environment."""
     for template in templates.of_type(LAUNCH_TEMPLATE):
         data = launch_data(template)
         for name in ("SecurityGroupIds", "SecurityGroups"):
@@ -175,7 +175,7 @@ def groups_are_at_the_interfaces(templates: Templates) -> Iterator[Problem]:
         for user in users_of(template):
             groups = user["ComputeResources"]["SecurityGroupIds"]
             if user.type == COMPUTE_ENVIRONMENT and not groups.missing:
-                # AWS's own words, from aws/aws-cdk#21577.
+                # AWS's message, quoted in aws/aws-cdk#21577.
                 yield Problem(
                     groups,
                     "UC3205",
@@ -186,7 +186,7 @@ def groups_are_at_the_interfaces(templates: Templates) -> Iterator[Problem]:
 
 
 def interfaces_with_efa(user: Resource) -> bool:
-    """Whether nodes of a compute environment or Auto Scaling group have EFA."""
+    """Return whether nodes of a compute environment or Auto Scaling group have EFA."""
     template = launch_template_of(user)
     interfaces = interfaces_of(template) if template else None
     return any(each.has_efa for each in interfaces or ())

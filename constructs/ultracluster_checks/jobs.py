@@ -1,4 +1,4 @@
-"""Job definitions of AWS Batch: node ranges, what a container asks of its node, its image, its surroundings."""
+"""Job definitions: node ranges, resource requirements, images and environment variables."""
 
 import re
 from collections.abc import Iterator
@@ -42,7 +42,7 @@ JOB_DEFINITION: Final = "AWS::Batch::JobDefinition"
 _RANGE: Final = re.compile(r"(\d*):(\d*)|(\d+)")
 _ECR: Final = re.compile(
     rf"(?:[0-9]{{12}}|\$\{{[^{{}}]*\}})\.{ECR_DOMAIN}/"
-)  # the account may be a reference
+)  # the account ID may be a reference
 _GAP: Final = re.compile(r"\$\{[^{}]*\}")
 
 
@@ -62,13 +62,13 @@ class JobContainer:
 
     @property
     def environment(self) -> dict[str, Property]:
-        """Its environment variables."""
+        """Environment variables."""
         pairs = self.at["Environment"].items
         return {str(pair["Name"].text): pair["Value"] for pair in pairs if pair["Name"].text}
 
 
 def job_containers(templates: Templates) -> Iterator[JobContainer]:
-    """The containers of all job definitions on EC2."""
+    """Return the containers of all job definitions on EC2."""
     behind = [environment_types(environment) for environment, _ in compute_environments(templates)]
     known = [machine for machines in behind for machine in machines or ()]
     everywhere = tuple(dict.fromkeys(known)) if None not in behind else ()
@@ -91,7 +91,7 @@ def job_containers(templates: Templates) -> Iterator[JobContainer]:
 
 
 def node_ranges_cover_every_node(templates: Templates) -> Iterator[Problem]:
-    """Find multi-node jobs with a node in no range, or a main node that is not there."""
+    """Find multi-node jobs with a node outside all ranges, or a main node out of range."""
     for job in templates.of_type(JOB_DEFINITION):
         whole = job["NodeProperties"]
         count, main = whole["NumNodes"].number, whole["MainNode"].number
@@ -132,12 +132,12 @@ def _nodes_of(text: str | None, count: int) -> range | None:
 
 
 def jobs_have_enough_nodes(templates: Templates) -> Iterator[Problem]:
-    """Find multi-node jobs of more nodes than any environment holds."""
+    """Find multi-node jobs with more nodes than any environment can hold."""
     held: dict[str, int] = {}
     for environment, resources in compute_environments(templates):
         machines, most = environment_types(environment), resources["MaxvCpus"].number
         if not machines or most is None:
-            return  # it may hold the job
+            return  # it may be large enough
         for machine in machines:
             held[machine.name] = max(held.get(machine.name, 0), most // machine.vcpus)
     for job in templates.of_type(JOB_DEFINITION):
@@ -151,7 +151,7 @@ def jobs_have_enough_nodes(templates: Templates) -> Iterator[Problem]:
 
 
 def multi_node_jobs_are_not_on_spot(templates: Templates) -> Iterator[Problem]:
-    """Find multi-node jobs where every environment is one of Spot, on which they do not run."""
+    """Find multi-node jobs when all environments use Spot, which does not run them."""
     kinds = [resources["Type"].text for _, resources in compute_environments(templates)]
     if set(kinds) != {"SPOT"}:
         return
@@ -162,7 +162,7 @@ def multi_node_jobs_are_not_on_spot(templates: Templates) -> Iterator[Problem]:
 
 
 def containers_fit_their_node(templates: Templates) -> Iterator[Problem]:
-    """Find containers that ask for more than any of their nodes has, or for GPUs of Neuron nodes."""
+    """Find containers that require more than their node has, or GPUs on Neuron nodes."""
     for container in job_containers(templates):
         if not container.machines:
             continue
@@ -183,7 +183,7 @@ def _fits(container: JobContainer, kind: str, at: Property) -> Iterator[Problem]
                 at,
                 "UC6407",
                 f"got {asked} GPUs on {machines[0].name}, which has none",
-                "the devices /dev/neuron0 onwards",
+                "the devices from /dev/neuron0",
             )
         return
     room = {"VCPU": [m.vcpus for m in machines], "MEMORY": [m.container_memory_mib for m in machines]}.get(
@@ -195,20 +195,20 @@ def _fits(container: JobContainer, kind: str, at: Property) -> Iterator[Problem]
         yield Problem(
             at,
             "UC6407",
-            f"got {asked}, and {best.name} has {max(room)} {unit} for containers, so that the job waits for ever",
+            f"got {asked}, and {best.name} has {max(room)} {unit} for containers, so that the job never starts",
             f"up to {max(room)} {unit}",
         )
 
 
 def images_stay_the_same(templates: Templates) -> Iterator[Problem]:
-    """Find images whose tag moves, and images that come from another Region."""
+    """Find images with a mutable tag, and images from another Region."""
     for container in job_containers(templates):
         at = container.at["Image"]
         image = at.pattern
         name = image.rsplit("/", 1)[-1]
         bare = _GAP.sub("", name)
         if not image or "@" in image or (image.endswith("}") and ":" not in bare):
-            continue  # a digest, or a tag that only a deployment knows
+            continue  # a digest, or a tag known only at deployment
         tag = name.rpartition(":")[2] if ":" in bare else ""
         found, region = _ECR.match(image), at.resource.template.region
         findings = check_image_tag(image, tag)
@@ -218,7 +218,7 @@ def images_stay_the_same(templates: Templates) -> Iterator[Problem]:
 
 
 def one_address_of_the_compile_cache(templates: Templates) -> Iterator[Problem]:
-    """Find compile caches that are addressed twice, where the flag wins in silence."""
+    """Find compile caches set both by flag and by variable; the flag wins silently."""
     for container in job_containers(templates):
         environment = container.environment
         flags = environment.get(XLA_COMPILER_FLAGS_VARIABLE)
@@ -229,7 +229,7 @@ def one_address_of_the_compile_cache(templates: Templates) -> Iterator[Problem]:
 
 
 def attempts_and_timeouts_are_in_bounds(templates: Templates) -> Iterator[Problem]:
-    """Find attempts and timeouts that AWS Batch refuses."""
+    """Find retry attempts and timeouts that AWS Batch rejects."""
     for job in templates.of_type(JOB_DEFINITION):
         attempts, seconds = job["RetryStrategy"]["Attempts"], job["Timeout"]["AttemptDurationSeconds"]
         if attempts.number is not None:

@@ -1,4 +1,4 @@
-"""What launch templates launch: market and reservation, placement, image, metadata, user data."""
+"""Launch templates: market, reservation, placement, image, metadata options and user data."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -48,7 +48,7 @@ def _launches(templates: Templates) -> Iterator[tuple[Resource, Property]]:
 
 
 def market_and_target_go_together(templates: Templates) -> Iterator[Problem]:
-    """Find blocks without a target or beside Spot, and targets whose nodes may come from elsewhere."""
+    """Find Capacity Blocks without a reservation target or with Spot, and targets that allow other capacity."""
     for template, data in _launches(templates):
         market, target = data["InstanceMarketOptions"], _target(data)
         if is_block(data):
@@ -90,7 +90,7 @@ def _target_is_missing(target: Property) -> bool:
 
 
 def _target_alone(template: Resource, data: Property, target: Property) -> Iterator[Problem]:
-    """A target without a market type is right for an On-Demand Capacity Reservation only."""
+    """A target without a market type fits only an On-Demand Capacity Reservation."""
     for machine in template_types(template):
         if CAPACITY_BLOCK in machine.purchase_options and machine.name not in _PRICED_ON_DEMAND:
             yield Problem(
@@ -112,7 +112,7 @@ def _target_alone(template: Resource, data: Property, target: Property) -> Itera
 
 
 def blocks_have_no_placement_group(templates: Templates) -> Iterator[Problem]:
-    """Find Capacity Blocks in placement groups, which EC2 refuses or fills partly."""
+    """Find Capacity Blocks in placement groups, which EC2 rejects or cannot fill."""
     for template, data in _launches(templates):
         if not is_block(data):
             continue
@@ -130,7 +130,7 @@ def _group(user: Resource) -> Property:
 
 
 def blocks_have_one_type(templates: Templates) -> Iterator[Problem]:
-    """Find Capacity Blocks whose nodes may be of several types."""
+    """Find Capacity Blocks with several instance types."""
     for template, data in _launches(templates):
         for user in users_of(template) if is_block(data) else ():
             types = user["ComputeResources"]["InstanceTypes"]
@@ -138,13 +138,13 @@ def blocks_have_one_type(templates: Templates) -> Iterator[Problem]:
                 yield Problem(
                     types,
                     "UC4205",
-                    f"{len(types.items)} instance types for a Capacity Block, which has one",
+                    f"{len(types.items)} instance types for a Capacity Block, which holds one type",
                     "its type",
                 )
 
 
 def types_are_sold_as_blocks(templates: Templates) -> Iterator[Problem]:
-    """Find Capacity Blocks of types that are not sold in them."""
+    """Find Capacity Blocks of instance types that AWS does not sell in blocks."""
     for template, data in _launches(templates):
         for machine in template_types(template) if is_block(data) else ():
             for finding in check_purchase_option(machine, CAPACITY_BLOCK):
@@ -152,7 +152,7 @@ def types_are_sold_as_blocks(templates: Templates) -> Iterator[Problem]:
 
 
 def reservations_are_named_by_id(templates: Templates) -> Iterator[Problem]:
-    """Find targets that are no Capacity Reservation, such as an offering."""
+    """Find targets that are not the ID of a Capacity Reservation, such as that of an offering."""
     for _, data in _launches(templates):
         at = _target(data)["CapacityReservationId"]
         text = at.text
@@ -177,7 +177,7 @@ def _type_names(templates: Templates) -> Iterator[Property]:
 
 
 def images_are_pinned(templates: Templates) -> Iterator[Problem]:
-    """Find images that are no id, or that each deployment or launch looks up anew."""
+    """Find AMIs that are not pinned: each deployment or launch looks them up again."""
     for at in _images(templates):
         text = at.text
         if isinstance(at.value, Unknown):
@@ -187,16 +187,16 @@ def images_are_pinned(templates: Templates) -> Iterator[Problem]:
                     at,
                     "UC4206",
                     f"the parameter {at.value.name} is looked up at each deployment, and a new image replaces the nodes",
-                    "the id of an AMI",
-                    "Resolve it once, and write the id down",
+                    "the ID of an AMI",
+                    "Resolve it once and pin the ID",
                 )
         elif text is not None and text.startswith("resolve:ssm:"):
             yield Problem(
                 at,
                 "UC4206",
                 "the image is looked up at each launch, so that nodes of one job may run different ones",
-                "the id of an AMI",
-                "Resolve it once, and write the id down",
+                "the ID of an AMI",
+                "Resolve it once and pin the ID",
             )
         elif text is not None and not text.startswith("{{resolve:"):
             yield from (Problem.of(finding, at) for finding in AMI.check(text))
@@ -213,7 +213,7 @@ def _images(templates: Templates) -> Iterator[Property]:
 
 
 def metadata_needs_a_token(templates: Templates) -> Iterator[Problem]:
-    """Find nodes that give their credentials to whoever can make them send a request (IMDSv1)."""
+    """Find nodes that allow IMDSv1, which exposes their credentials to request forgery."""
     for _, data in _launches(templates):
         options = data["MetadataOptions"]
         if isinstance(options.value, Unknown) or options["HttpEndpoint"].text == "disabled":
@@ -229,7 +229,7 @@ def metadata_needs_a_token(templates: Templates) -> Iterator[Problem]:
 
 
 def user_data_can_be_merged(templates: Templates) -> Iterator[Problem]:
-    """Find user data that AWS Batch cannot merge with its own, or that EC2 does not take."""
+    """Find user data that AWS Batch cannot merge or EC2 rejects."""
     for template, data in _launches(templates):
         at = data["UserData"]
         start = at.pattern.lstrip()
@@ -256,11 +256,11 @@ def user_data_can_be_merged(templates: Templates) -> Iterator[Problem]:
 
 
 def nothing_is_reserved(templates: Templates) -> Iterator[Problem]:
-    """Find reservations that cost from the moment they are deployed."""
+    """Find reservations that are billed from the moment of deployment."""
     for resource in templates.of_type("AWS::EC2::CapacityReservation", "AWS::EC2::CapacityReservationFleet"):
         yield Problem(
             resource.properties,
             "UC4210",
-            "the reservation is paid from its deployment on, used or not, and a replaced or forgotten one goes on",
-            "the id of a reservation that a person has made",
+            "the reservation is billed from its deployment until it is cancelled, used or not",
+            "the ID of an existing reservation",
         )

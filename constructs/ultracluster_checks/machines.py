@@ -1,4 +1,4 @@
-"""Which launch template, compute environment and job go together, and on which instance types."""
+"""Match launch templates, compute environments and jobs, and find their instance types."""
 
 import re
 from collections.abc import Iterator
@@ -33,12 +33,12 @@ _FAMILIES: Final = {name.partition(".")[0] for name in INSTANCE_TYPES}
 
 
 def launch_data(template: Resource) -> Property:
-    """What a launch template launches."""
+    """Settings of a launch template."""
     return template["LaunchTemplateData"]
 
 
 def compute_environments(templates: Templates) -> Iterator[tuple[Resource, Property]]:
-    """Managed compute environments on EC2, each with its resources."""
+    """Return managed compute environments on EC2, each with its compute resources."""
     for environment in templates.of_type(COMPUTE_ENVIRONMENT):
         resources = environment["ComputeResources"]
         if resources["Type"].text in {"EC2", "SPOT"}:
@@ -46,7 +46,7 @@ def compute_environments(templates: Templates) -> Iterator[tuple[Resource, Prope
 
 
 def launch_template_of(user: Resource) -> Resource | None:
-    """The launch template of a compute environment or Auto Scaling group, if it is among the templates."""
+    """Return the launch template of a compute environment or Auto Scaling group, if these templates define it."""
     if user.type == AUTO_SCALING_GROUP:
         choices = [
             user["LaunchTemplate"],
@@ -66,7 +66,7 @@ def launch_template_of(user: Resource) -> Resource | None:
 
 
 def users_of(template: Resource) -> list[Resource]:
-    """The compute environments and Auto Scaling groups that launch from a launch template."""
+    """Return the compute environments and Auto Scaling groups that use a launch template."""
     return _users(template.template.templates).get(template, [])
 
 
@@ -81,12 +81,12 @@ def _users(templates: Templates) -> dict[Resource, list[Resource]]:
 
 
 def is_block(data: Property) -> bool:
-    """Whether nodes are launched into a Capacity Block."""
+    """Return whether nodes are launched into a Capacity Block."""
     return data["InstanceMarketOptions"]["MarketType"].text == CAPACITY_BLOCK
 
 
 def instance_type_names(user: Resource) -> list[Property] | None:
-    """The instance types of a compute environment; None when some of them are not known."""
+    """Return the instance types of a compute environment; None if any is unknown before deployment."""
     types = user["ComputeResources"]["InstanceTypes"]
     names = types.items
     if not names or any(name.text is None for name in names):
@@ -95,7 +95,7 @@ def instance_type_names(user: Resource) -> list[Property] | None:
 
 
 def environment_types(user: Resource) -> list[InstanceType] | None:
-    """The instance types of a compute environment; None when the catalogue does not have all of them."""
+    """Return the instance types of a compute environment; None if any is not in the catalogue."""
     names = instance_type_names(user)
     if names is None or any(name.text not in INSTANCE_TYPES for name in names):
         return None
@@ -103,7 +103,7 @@ def environment_types(user: Resource) -> list[InstanceType] | None:
 
 
 def template_types(template: Resource) -> list[InstanceType]:
-    """The instance types that a launch template is used for, as far as known: its own, or those of its users."""
+    """Return the known instance types of a launch template: its own, or those of its users."""
     own = launch_data(template)["InstanceType"].text
     if own is not None:
         return [INSTANCE_TYPES[own]] if own in INSTANCE_TYPES else []
@@ -115,9 +115,9 @@ def template_types(template: Resource) -> list[InstanceType]:
 
 
 def catalogued(name: Property) -> bool | None:
-    """Whether an instance type is one of the catalogue; None when its family is not in it, or it is not known."""
+    """Return whether the catalogue has an instance type; None if its family is missing or the type is unknown."""
     text = name.text
     found = _ACCELERATED.fullmatch(text or "")
     if found is None or found[1].lower() not in _FAMILIES:
-        return None  # a type of tomorrow, or somebody's own
+        return None  # a newer or custom type
     return text in INSTANCE_TYPES

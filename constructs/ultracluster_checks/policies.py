@@ -1,4 +1,4 @@
-"""IAM: named actions, named principals, no administrators, and nobody who buys without an approved order."""
+"""IAM: named actions and principals, no administrators, and purchases only with an approved order."""
 
 import fnmatch
 import re
@@ -30,7 +30,7 @@ _ALONE: Final = (
     "AWS::IAM::RolePolicy",
     "AWS::IAM::UserPolicy",
 )
-# Not those of VPC endpoints, which give no right of their own.
+# Endpoint policies grant nothing by themselves.
 _OF_RESOURCES: Final = {
     "AWS::ECR::Repository": "RepositoryPolicyText",
     "AWS::IAM::Role": "AssumeRolePolicyDocument",
@@ -40,7 +40,7 @@ _OF_RESOURCES: Final = {
     "AWS::SQS::QueuePolicy": "PolicyDocument",
     "AWS::SecretsManager::ResourcePolicy": "ResourcePolicy",
 }
-# Everything in EC2 and SageMaker that commits to pay for capacity that cannot be given back.
+# Actions in EC2 and SageMaker that commit to pay for capacity without a way to cancel.
 _BUYING: Final = (
     "ec2:PurchaseCapacityBlock",
     "ec2:PurchaseCapacityBlockExtension",
@@ -57,7 +57,7 @@ _ORDER_KEY: Final = re.compile(r"aws:(?:RequestTag|ResourceTag)/.+", re.IGNORECA
 
 
 def _identity_documents(templates: Templates) -> Iterator[tuple[Resource, Property]]:
-    """Policies of principals, each with the resource that has it."""
+    """Return the policies of principals, each with its resource."""
     for resource in templates.of_type(*_IDENTITY):
         for policy in resource[_IDENTITY[resource.type]].items:
             yield resource, policy["PolicyDocument"]
@@ -72,26 +72,26 @@ def _allowing(document: Property) -> Iterator[Property]:
 
 
 def actions_are_named(templates: Templates) -> Iterator[Problem]:
-    """Find statements that allow all of a service, or all but something."""
+    """Find statements that allow a whole service, or use NotAction."""
     for _, document in _identity_documents(templates):
         for statement in _allowing(document):
             for action in statement["Action"].one_or_more:
                 service, _, name = (action.text or "").partition(":")
                 if service == "*" or (service and name and not name.strip("*?")):
                     yield Problem(
-                        action, "UC6420", f"got {quote(action.text)}", "the actions that are needed, by name"
+                        action, "UC6420", f"got {quote(action.text)}", "the required actions by name"
                     )
             if not statement["NotAction"].missing:
                 yield Problem(
                     statement["NotAction"],
                     "UC6420",
-                    "everything is allowed but what is listed, also what AWS adds tomorrow",
-                    "the actions that are needed, by name",
+                    "allows everything that is not listed, including actions that AWS adds later",
+                    "the required actions by name",
                 )
 
 
 def principals_are_named(templates: Templates) -> Iterator[Problem]:
-    """Find policies of roles, buckets, keys and topics that allow something to everybody."""
+    """Find policies of roles, buckets, keys and topics with a public principal."""
     for resource in templates.of_type(*_OF_RESOURCES):
         for statement in _allowing(resource[_OF_RESOURCES[resource.type]]):
             principal = statement["Principal"]
@@ -99,12 +99,12 @@ def principals_are_named(templates: Templates) -> Iterator[Problem]:
             for at in named:
                 if at.text == "*" and statement["Condition"].missing:
                     yield Problem(
-                        at, "UC6421", "got '*', which is everybody in every account", "who needs it, by name"
+                        at, "UC6421", "got '*', which is everyone in every account", "the principals by name"
                     )
 
 
 def nobody_is_administrator(templates: Templates) -> Iterator[Problem]:
-    """Find roles with the policies of administrators."""
+    """Find roles with administrator policies."""
     for resource in templates.of_type(*_IDENTITY):
         for policy in resource["ManagedPolicyArns"].items:
             if _POWERFUL.search(policy.pattern):
@@ -112,12 +112,12 @@ def nobody_is_administrator(templates: Templates) -> Iterator[Problem]:
                     policy,
                     "UC6422",
                     f"got {policy.pattern.rsplit('/', 1)[1]}",
-                    "a policy with the actions that are needed",
+                    "a policy with the required actions",
                 )
 
 
 def roles_are_passed_by_name(templates: Templates) -> Iterator[Problem]:
-    """Find rights to pass any role on, by which any right can be had."""
+    """Find permissions to pass any role, which allow privilege escalation."""
     for _, document in _identity_documents(templates):
         for statement in _allowing(document):
             passes = any(_covers(action, "iam:PassRole") for action in statement["Action"].one_or_more)
@@ -126,35 +126,38 @@ def roles_are_passed_by_name(templates: Templates) -> Iterator[Problem]:
                     yield Problem(
                         resource,
                         "UC6423",
-                        "every role may be passed on, and with it the rights of each",
+                        "allows passing every role, and so gaining its permissions",
                         "the ARNs of the roles",
                     )
 
 
 def functions_know_their_callers(templates: Templates) -> Iterator[Problem]:
-    """Find functions that everybody may call."""
+    """Find functions that anyone may invoke."""
     for permission in templates.of_type("AWS::Lambda::Permission"):
         principal = permission["Principal"]
         if principal.text == "*" and permission["PrincipalOrgID"].missing:
             yield Problem(
-                principal, "UC6424", "got '*', which is everybody in every account", "the service or account"
+                principal, "UC6424", "got '*', which is everyone in every account", "the service or account"
             )
     for url in templates.of_type("AWS::Lambda::Url"):
         if url["AuthType"].text == "NONE":
             yield Problem(
-                url["AuthType"], "UC6424", "got NONE: whoever knows the address calls the function", "AWS_IAM"
+                url["AuthType"],
+                "UC6424",
+                "got NONE: anyone who knows the URL can invoke the function",
+                "AWS_IAM",
             )
 
 
 def nobody_buys_without_an_order(templates: Templates) -> Iterator[Problem]:
-    """Find rights to buy capacity that are not held to an approved, tagged order."""
+    """Find permissions to buy capacity without the condition of an approved, tagged order."""
     for resource, document in _identity_documents(templates):
         for statement in _allowing(document):
             for action in statement["Action"].one_or_more:
                 bought = [each for each in _BUYING if _covers(action, each)]
                 if (
                     not bought or action.text == "*"
-                ):  # which is refused as such, not for each thing that it holds
+                ):  # reported as a wildcard, not for each action it contains
                     continue
                 denied = _denied(templates, resource)
                 free = [each for each in bought if not _is_held(each, statement, denied)]
@@ -162,14 +165,14 @@ def nobody_buys_without_an_order(templates: Templates) -> Iterator[Problem]:
                     yield Problem(
                         action,
                         "UC6425",
-                        f"got {quote(action.text)}, which buys ({free[0]}) and cannot be taken back",
-                        "a role of its own, held to the tag of an approved order (aws:RequestTag)",
-                        "Take the right away; `ultracluster capacity` buys outside of deployments",
+                        f"got {quote(action.text)}, which buys capacity ({free[0]}) without a way to cancel",
+                        "a dedicated role, limited to approved orders by their tag (aws:RequestTag)",
+                        "Remove the permission; `ultracluster capacity` buys outside of deployments",
                     )
 
 
 def _denied(templates: Templates, resource: Resource) -> list[Property]:
-    """What is denied to those who have a policy."""
+    """Return the actions that the policies of a principal deny."""
     holders = _holders(resource)
     return [
         statement

@@ -1,4 +1,4 @@
-"""What a rule says about a template."""
+"""Problems of a template, as the rules report them."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ __all__ = ["Find", "Problem"]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One problem: where it is, its code, what was got, what is allowed and what to do.
+    """A problem with its place, code, actual and allowed values, and remedy.
 
     Attributes:
         at: The value that is wrong, or the place where one is missing.
@@ -30,7 +30,7 @@ class Problem:
 
     @classmethod
     def of(cls, finding: Finding, at: Property) -> "Problem":
-        """Return what a rule has found at a property.
+        """Return a problem at a property.
 
         Args:
             finding: What it has found.
@@ -39,7 +39,7 @@ class Problem:
         return cls(at, finding.code, finding.problem, finding.allowed, finding.remedy)
 
     def finding(self) -> Finding:
-        """The finding, with logical id, property path, file and line."""
+        """Convert to a finding with logical ID, property path, file and line."""
         resource = self.at.resource
         return Finding(
             code=self.code,
@@ -52,7 +52,7 @@ class Problem:
 
 
 def _shown(text: str) -> str:
-    """Text in which names of a template cannot hide anything, nor move the cursor, and that holds no credentials."""
+    """Return text without control characters and credentials."""
     visible = "".join(each if each.isascii() and each.isprintable() else ascii(each)[1:-1] for each in text)
     return hide_credentials(visible)
 

@@ -1,4 +1,4 @@
-"""Rules of security groups, wherever they are written: who is let in, and EFA both ways."""
+"""Security group rules, inline and standalone: open ingress, and EFA traffic in both directions."""
 
 import ipaddress
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _LIST: Final = {"in": "SecurityGroupIngress", "out": "SecurityGroupEgress"}
 _ALONE: Final = {"in": "AWS::EC2::SecurityGroupIngress", "out": "AWS::EC2::SecurityGroupEgress"}
 _PEER: Final = {"in": "SourceSecurityGroupId", "out": "DestinationSecurityGroupId"}
 _ADDRESSES: Final = ("CidrIp", "CidrIpv6")
-_LARGEST_PUBLIC: Final = 8  # a rule for a /7 or more is one for everybody
+_LARGEST_PUBLIC: Final = 8  # a /7 or larger counts as open to the internet
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +38,17 @@ class GroupRule:
 
     @property
     def peer(self) -> Property:
-        """The security group on the other side."""
+        """The peer security group."""
         return self.at[_PEER[self.direction]]
 
     @property
     def is_all_traffic(self) -> bool | None:
-        """Whether it is about every protocol; None when that is not known."""
+        """Whether it covers every protocol; None if unknown."""
         protocol = self.at["IpProtocol"].text
         return None if protocol is None else protocol == "-1"
 
     def holds_port(self, first: int, last: int) -> bool:
-        """Whether it lets TCP through on all of these ports, or may do so."""
+        """Return whether it admits TCP on all of these ports, or may do so."""
         protocol = self.at["IpProtocol"].text
         if protocol in {None, "-1"}:
             return True
@@ -62,7 +62,7 @@ class GroupRule:
 
 
 def group_rules(group: Resource, direction: _Direction) -> list[GroupRule]:
-    """The rules of a security group, its own and those that stand alone.
+    """Return the rules of a security group, inline and standalone.
 
     Args:
         group: A security group of the templates.
@@ -83,7 +83,7 @@ def _alone(templates: Templates, direction: _Direction) -> dict[Resource, list[P
 
 
 def nobody_lets_everybody_in(templates: Templates) -> Iterator[Problem]:
-    """Find rules that let everybody in."""
+    """Find rules that admit the whole internet."""
     for group in templates.of_type(SECURITY_GROUP):
         for at in group[_LIST["in"]].items:
             yield from _open_to_everybody(at)
@@ -99,18 +99,18 @@ def _open_to_everybody(at: Property) -> Iterator[Problem]:
         try:
             network = ipaddress.ip_network(text, strict=False)
         except ValueError:
-            continue  # what EC2 refuses is for the schema
+            continue  # left to schema validation
         if network.prefixlen < _LARGEST_PUBLIC:
             yield Problem(
                 at[name],
                 "UC3206",
-                f"got {quote(text)}, so that everybody is let in",
-                "a security group, or the addresses of those who need it",
+                f"got {quote(text)}, which admits everyone",
+                "a security group, or the addresses of the clients",
             )
 
 
 def efa_flows_both_ways(templates: Templates) -> Iterator[Problem]:
-    """Find EFA interfaces whose security groups do not let all traffic from and to themselves."""
+    """Find EFA interfaces whose security groups do not admit all traffic from and to themselves."""
     judged: set[tuple[Resource, ...]] = set()
     for template in templates.of_type(LAUNCH_TEMPLATE):
         for interface in launch_data(template)["NetworkInterfaces"].items:
@@ -132,8 +132,8 @@ def _efa_groups(at: Property, judged: set[tuple[Resource, ...]]) -> Iterator[Pro
             yield Problem(
                 first[_LIST[direction]],
                 "UC3201",
-                f"no rule of {' or '.join(group.logical_id for group in known)} lets all traffic {word} itself, and EFA "
-                "goes through no other",
+                f"no rule of {' or '.join(group.logical_id for group in known)} admits all traffic {word} itself, which "
+                "EFA requires",
                 f'IpProtocol "-1" with {_PEER[direction]} that is the group itself; addresses do not count',
                 f"Add an {_ALONE[direction]}",
             )

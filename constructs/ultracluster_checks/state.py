@@ -1,4 +1,4 @@
-"""What holds data: kept when its stack goes or it is replaced, encrypted, not public, and with a way back."""
+"""Resources with data: retained, encrypted, private and recoverable."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -26,7 +26,7 @@ BUCKET: Final = "AWS::S3::Bucket"
 _TABLE: Final = "AWS::DynamoDB::Table"
 _KEY: Final = "AWS::KMS::Key"
 
-# What can be restored from a snapshot that CloudFormation takes is kept by one.
+# A snapshot by CloudFormation counts as retention where the type supports it.
 _SNAPSHOTS: Final = {
     "AWS::RDS::DBInstance",
     "AWS::RDS::DBCluster",
@@ -50,7 +50,7 @@ _PUBLIC_LISTS: Final = ("PublicRead", "PublicReadWrite", "AuthenticatedRead")
 
 
 def data_is_retained(templates: Templates) -> Iterator[Problem]:
-    """Find resources with data that go with their stack, or when they are replaced."""
+    """Find resources with data that are deleted with their stack or on replacement."""
     for resource in templates.of_type(*_STATEFUL):
         kept = {"Retain", "RetainExceptOnCreate"} | ({"Snapshot"} if resource.type in _SNAPSHOTS else set())
         for name, when in (
@@ -64,7 +64,7 @@ def data_is_retained(templates: Templates) -> Iterator[Problem]:
 
 
 def buckets_are_private(templates: Templates) -> Iterator[Problem]:
-    """Find buckets that are public, or that a policy could make so."""
+    """Find buckets that are public, or that a policy could make public."""
     for bucket in templates.of_type(BUCKET):
         block = bucket["PublicAccessBlockConfiguration"]
         for name in _BLOCKS if isinstance(block.value, dict) else ():
@@ -74,19 +74,24 @@ def buckets_are_private(templates: Templates) -> Iterator[Problem]:
             yield Problem(
                 block,
                 "UC5206",
-                "nothing blocks public access, but for what the account does",
+                "public access is not blocked, unless the account blocks it",
                 f"{', '.join(_BLOCKS)}: true",
             )
         lists = bucket["AccessControl"]
         if lists.text in _PUBLIC_LISTS:
-            yield Problem(lists, "UC5207", f"got {quote(lists.text)}", "no access list, and a bucket policy")
+            yield Problem(
+                lists,
+                "UC5207",
+                f"got {quote(lists.text)}",
+                "a bucket policy instead of an access control list",
+            )
 
 
 def buckets_ask_for_tls(templates: Templates) -> Iterator[Problem]:
-    """Find buckets that take requests without TLS."""
+    """Find buckets that accept requests without TLS."""
     policies = list(templates.of_type("AWS::S3::BucketPolicy"))
     if any(isinstance(policy["Bucket"].value, Unknown | Text) for policy in policies):
-        return  # it may be about any of them
+        return  # it may apply to any of them
     for bucket in templates.of_type(BUCKET):
         named = bucket["BucketName"].text
         own = [
@@ -117,7 +122,7 @@ def _denies_plain(document: Property) -> bool:
 
 
 def disks_are_encrypted(templates: Templates) -> Iterator[Problem]:
-    """Find disks and file systems that are not encrypted."""
+    """Find unencrypted volumes and file systems."""
     places = [
         item["Ebs"]["Encrypted"]
         for template in templates.of_type(LAUNCH_TEMPLATE)
@@ -142,7 +147,7 @@ def disks_are_encrypted(templates: Templates) -> Iterator[Problem]:
 
 
 def deletions_stay_on_lustre(templates: Templates) -> Iterator[Problem]:
-    """Find associations by which an ``rm`` on Lustre deletes objects in S3."""
+    """Find associations that export deletions: an ``rm`` on Lustre deletes the object in S3."""
     for association in templates.of_type(ASSOCIATION):
         for event in association["S3"]["AutoExportPolicy"]["Events"].items:
             if event.text == "DELETED":
@@ -155,15 +160,15 @@ def deletions_stay_on_lustre(templates: Templates) -> Iterator[Problem]:
 
 
 def checkpoints_keep_versions(templates: Templates) -> Iterator[Problem]:
-    """Find buckets that a file system writes to and that lose what is overwritten, or that expire it."""
+    """Find buckets linked to a file system that lack versioning or expire current objects."""
     for bucket in _written_buckets(templates):
         status = bucket["VersioningConfiguration"]["Status"]
         if status.missing or status.text == "Suspended":
             yield Problem(
                 status,
                 "UC5209",
-                "what the file system overwrites is gone",
-                "Enabled, with an expiry of old versions",
+                "objects that the file system overwrites are lost",
+                "Enabled, with expiration of noncurrent versions",
             )
         for rule in bucket["LifecycleConfiguration"]["Rules"].items:
             for name in ("ExpirationInDays", "ExpirationDate"):
@@ -171,7 +176,7 @@ def checkpoints_keep_versions(templates: Templates) -> Iterator[Problem]:
                     yield Problem(
                         rule[name],
                         "UC5210",
-                        "objects expire that the file system may have released, so that S3 has the only copy",
+                        "objects expire whose only copy may be in S3, after the file system released them",
                         "NoncurrentVersionExpiration",
                     )
 
@@ -194,13 +199,11 @@ def tables_have_a_way_back(templates: Templates) -> Iterator[Problem]:
     for table in templates.of_type(_TABLE):
         at = table["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"]
         if at.missing or at.flag is False:
-            yield Problem(
-                at, "UC5212", "a wrong write cannot be taken back", "PointInTimeRecoveryEnabled: true"
-            )
+            yield Problem(at, "UC5212", "a wrong write cannot be undone", "PointInTimeRecoveryEnabled: true")
 
 
 def keys_change(templates: Templates) -> Iterator[Problem]:
-    """Find symmetric keys that are never rotated."""
+    """Find symmetric keys without rotation."""
     for key in templates.of_type(_KEY):
         at, kind = key["EnableKeyRotation"], key["KeySpec"]
         if (kind.missing or kind.text == "SYMMETRIC_DEFAULT") and (at.missing or at.flag is False):

@@ -1,4 +1,4 @@
-"""Subnets: in their VPC, in a zone of their Region, one for nodes with EFA, and with an address for everything in them."""
+"""Subnets: inside their VPC and Region, one for all EFA nodes, and large enough."""
 
 import ipaddress
 import re
@@ -42,7 +42,7 @@ _ZONE_NAME: Final = re.compile(r"([a-z]{2}(?:-[a-z]+)+-\d)(?:-[a-z]+-\d+)?[a-z]"
 
 
 def zones_belong_to_their_region(templates: Templates) -> Iterator[Problem]:
-    """Find zones of another Region than that of the template."""
+    """Find zones outside the Region of the template."""
     for template in templates.all:
         if template.region is None:
             continue
@@ -70,19 +70,19 @@ def _region_of(at: Property) -> str | None:
 
 
 def zone_of(subnet: Resource) -> str | None:
-    """The zone of a subnet, as its id or its name; None if it is not known."""
+    """Return the zone of a subnet by ID or name; None if unknown."""
     return subnet["AvailabilityZoneId"].text or subnet["AvailabilityZone"].text
 
 
 def types_are_offered_in_their_zone(templates: Templates) -> Iterator[Problem]:
-    """Find on-demand and Spot nodes in zones that EC2 does not list their type in."""
+    """Find on-demand and Spot nodes in zones where EC2 does not offer their type."""
     for environment in templates.of_type(COMPUTE_ENVIRONMENT):
         template = launch_template_of(environment)
         if (
             template is not None
             and not template["LaunchTemplateData"]["CapacityReservationSpecification"].missing
         ):
-            continue  # what is reserved is there, whatever the list says
+            continue  # a reservation holds capacity whatever the list says
         for subnet in environment["ComputeResources"]["Subnets"].items:
             zone = subnet.target["AvailabilityZoneId"].text if subnet.target else None
             for machine in environment_types(environment) or [] if zone else []:
@@ -93,7 +93,7 @@ def types_are_offered_in_their_zone(templates: Templates) -> Iterator[Problem]:
 
 
 def subnets_fit_their_vpc(templates: Templates) -> Iterator[Problem]:
-    """Find subnets that reach out of their VPC, or into each other."""
+    """Find subnets outside their VPC, or overlapping."""
     placed: dict[Resource, list[tuple[Property, ipaddress.IPv4Network]]] = {}
     for subnet in templates.of_type(SUBNET):
         vpc, network = subnet["VpcId"].target, _network(subnet["CidrBlock"])
@@ -138,7 +138,7 @@ def _places(user: Resource) -> Property:
 
 
 def nodes_have_addresses(templates: Templates) -> Iterator[Problem]:
-    """Find subnets with fewer addresses than the nodes that are launched into them take."""
+    """Find subnets with too few addresses for their nodes."""
     needed: dict[Resource, int] = {}
     for user in templates.of_type(COMPUTE_ENVIRONMENT, AUTO_SCALING_GROUP):
         subnets = [each.target for each in _places(user).items]
@@ -166,7 +166,5 @@ def _addresses(user: Resource) -> int | None:
         return None
     if not interfaces and not any(machine.name in INSTANCE_TYPES for machine in template_types(template)):
         return None
-    task = (
-        1 if user.type == COMPUTE_ENVIRONMENT else 0
-    )  # a task of a multi-node job has an interface of its own
+    task = 1 if user.type == COMPUTE_ENVIRONMENT else 0  # each task of a multi-node job has its own interface
     return addresses_per_node(interfaces) + task

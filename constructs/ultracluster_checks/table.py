@@ -1,4 +1,4 @@
-"""Every check of templates."""
+"""Table of all template checks."""
 
 from functools import cache
 from typing import Final
@@ -82,7 +82,7 @@ CHECKS: Final[tuple[Find, ...]] = (
     containers.memory_can_be_locked,
     containers.fabric_is_efa,
     containers.containers_are_not_privileged,
-    # Rights and secrets
+    # Permissions and secrets
     credentials.no_credentials,
     policies.actions_are_named,
     policies.principals_are_named,

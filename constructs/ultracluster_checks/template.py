@@ -1,4 +1,4 @@
-"""Templates as the rules see them: resources by type, and properties that are worked out and know where they are."""
+"""Templates as the rules read them: resources by type, with resolved properties and their positions."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,7 +18,7 @@ _PARTITIONS: Final = {"cn-": "aws-cn", "us-gov-": "aws-us-gov"}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Source:
-    """A template as it was read.
+    """A parsed template.
 
     Attributes:
         name: How people call it: a file, or a stack.
@@ -33,21 +33,21 @@ class Source:
     lines: Mapping[tuple[str | int, ...], int] = field(default_factory=dict)
 
     def location(self, path: tuple[str | int, ...]) -> str:
-        """File and line of a value, or of the nearest one around it."""
+        """Return file and line of a value, or of the closest enclosing one."""
         while path and path not in self.lines:
             path = path[:-1]
         return f"{self.name}:{self.lines[path]}" if path in self.lines else self.name
 
 
 class Templates:
-    """The templates that are looked at together: what one exports, another may import."""
+    """Templates that are checked together, so that imports resolve to exports."""
 
     def __init__(self, sources: Sequence[Source]) -> None:
         self.all: Final = tuple(Template(self, number, source) for number, source in enumerate(sources))
         self._under_way: set[str] = set()
 
     def of_type(self, *types: str) -> Iterator["Resource"]:
-        """The resources of some types, those of a type in the order of the templates."""
+        """Return the resources of these types, in the order of the templates."""
         for each in types:
             yield from self._by_type.get(each, ())
 
@@ -60,11 +60,11 @@ class Templates:
         return found
 
     def resource(self, reference: Reference) -> "Resource":
-        """The resource that a reference is to."""
+        """Return the resource that a reference points to."""
         return self.all[reference.template].resources[reference.logical_id]
 
     def exported(self, name: str) -> Any:
-        """What a template exports under a name; unknown when none of these does."""
+        """Return the value exported under a name; unknown if no template exports it."""
         template, value = self._exports.get(name, (None, None))
         if template is None or name in self._under_way:
             return Unknown()
@@ -86,7 +86,7 @@ class Templates:
 
 
 class Template:
-    """One template: its resources, and what names mean in it."""
+    """A template: its resources and a resolver of its names."""
 
     def __init__(self, templates: Templates, number: int, source: Source) -> None:
         self.templates: Final = templates
@@ -103,11 +103,11 @@ class Template:
 
     @property
     def region(self) -> str | None:
-        """Region that it is deployed to, if known."""
+        """Region of the deployment, if known."""
         return self.source.region
 
     def name(self, name: str) -> Any:
-        """What ``Ref`` gives for a name."""
+        """Resolve ``Ref``."""
         if name in self.resources:
             return Reference(self.number, name)
         if name in self.parameters:
@@ -129,11 +129,11 @@ class Template:
         }
 
     def attribute(self, logical_id: str, attribute: str) -> Any:
-        """What ``GetAtt`` gives."""
+        """Resolve ``Fn::GetAtt``."""
         return Reference(self.number, logical_id, attribute) if logical_id in self.resources else Unknown()
 
     def mapped(self, keys: list[Any]) -> Any:
-        """What ``FindInMap`` gives."""
+        """Resolve ``Fn::FindInMap``."""
         value: Any = self.source.body.get("Mappings")
         for key in keys:
             if not isinstance(value, dict) or not isinstance(key, str | int) or str(key) not in value:
@@ -142,7 +142,7 @@ class Template:
         return value
 
     def imported(self, name: Any) -> Any:
-        """What ``ImportValue`` gives."""
+        """Resolve ``Fn::ImportValue``."""
         return self.templates.exported(name) if isinstance(name, str) else Unknown()
 
     def _default(self, name: str) -> Any:
@@ -173,21 +173,21 @@ class Resource:
 
     @cached_property
     def properties(self) -> "Property":
-        """Its properties."""
+        """Properties."""
         return Property(self, ("Properties",), resolve(self.body.get("Properties", {}), self.template))
 
     def __getitem__(self, key: str) -> "Property":
         return self.properties[key]
 
     def attribute(self, key: str) -> "Property":
-        """Something beside its properties, such as ``DeletionPolicy``."""
+        """Return an attribute beside the properties, such as ``DeletionPolicy``."""
         value = self.body.get(key, ABSENT)
         return Property(self, (key,), value if value is ABSENT else resolve(value, self.template))
 
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A value of a resource, worked out, and where it is.
+    """A resolved value of a resource, with its position.
 
     Attributes:
         resource: The resource that it belongs to.
@@ -200,7 +200,7 @@ class Property:
     value: Any
 
     def __getitem__(self, key: str) -> "Property":
-        """A member; absent when this is known not to have it, unknown when nobody can tell."""
+        """Return a member; absent if it is known to be missing, unknown if undecidable."""
         if isinstance(self.value, dict):
             value = self.value.get(key, ABSENT)
         else:
@@ -209,47 +209,47 @@ class Property:
 
     @property
     def missing(self) -> bool:
-        """Whether it is known not to be given."""
+        """Whether the property is known to be absent."""
         return self.value is ABSENT or self.value is None
 
     @property
     def known(self) -> bool:
-        """Whether it is given, and all of it known."""
+        """Whether the property is present and fully known."""
         return not self.missing and _is_known(self.value)
 
     @property
     def items(self) -> list["Property"]:
-        """The items of a list; none if it is no list, or not known to be one."""
+        """Return the items of a list; empty if it is not known to be a list."""
         values = self.value if isinstance(self.value, list) else []
         return [Property(self.resource, (*self.path, index), value) for index, value in enumerate(values)]
 
     @property
     def one_or_more(self) -> list["Property"]:
-        """The items of a list, or the one value where a list may be left out, as in policies."""
+        """Return the items of a list, or a single value as one item, as policies allow."""
         return self.items if isinstance(self.value, list) else [] if self.missing else [self]
 
     @property
     def members(self) -> list["Property"]:
-        """The members of a mapping."""
+        """Return the members of a mapping."""
         return [self[key] for key in self.value] if isinstance(self.value, dict) else []
 
     @property
     def text(self) -> str | None:
-        """Text that is known completely."""
+        """Return the text if it is fully known."""
         if isinstance(self.value, bool):
             return str(self.value).lower()
         return str(self.value) if isinstance(self.value, str | int | float) else None
 
     @property
     def pattern(self) -> str:
-        """Text with ``${…}`` where it is not known; empty if it is no text at all."""
+        """Return the text with ``${…}`` for unknown parts; empty if it is not text."""
         if isinstance(self.value, Text | Reference | Unknown):
             return str(self.value)
         return self.text or ""
 
     @property
     def number(self) -> int | None:
-        """A whole number, also one that is written as text."""
+        """Return an integer, also if written as text."""
         if isinstance(self.value, bool):
             return None
         if isinstance(self.value, float) and self.value.is_integer():
@@ -260,14 +260,14 @@ class Property:
 
     @property
     def flag(self) -> bool | None:
-        """Yes or no, also when it is written as text; None when it is missing, unknown or neither."""
+        """Return a boolean, also if written as text; None if missing, unknown or neither."""
         if isinstance(self.value, str):
             return _WORDS.get(self.value.lower())
         return self.value if isinstance(self.value, bool) else None
 
     @property
     def target(self) -> Resource | None:
-        """The resource of these templates that it refers to."""
+        """Return the resource of these templates that it refers to."""
         if isinstance(self.value, Reference):
             return self.resource.template.templates.resource(self.value)
         return None

@@ -1,4 +1,4 @@
-"""What a value of a template is known to be before it is deployed.
+"""Values of a template, as far as known before deployment.
 
 Functions are worked out as far as the templates at hand allow: parameters by their defaults, ``Ref`` and ``GetAtt`` of a
 resource as a reference to it, ``Sub`` and ``Join`` as text with gaps. What stays unknown is no ground for a finding.
@@ -12,7 +12,7 @@ __all__ = ["ABSENT", "Reference", "Text", "Unknown", "joined"]
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A value that only a deployment knows.
+    """A value known only at deployment.
 
     Attributes:
         name: The parameter or pseudo parameter that it comes from. Empty for anything else.
@@ -26,7 +26,7 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The id or an attribute of a resource of the templates at hand.
+    """A reference to a resource of the given templates, by ID or attribute.
 
     Attributes:
         template: Number of its template, in the order in which they were given.
@@ -44,7 +44,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Text with gaps.
+    """Text with unknown parts.
 
     Attributes:
         parts: Known text, and what stands in the gaps.
@@ -58,14 +58,14 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class _Absent:
-    """Stands for a property that is not given."""
+    """Marks an absent property."""
 
 
 ABSENT: Final = _Absent()
 
 
 def joined(parts: list[Any]) -> Any:
-    """Put parts of a text together: text if all of it is known, `Text` if there are gaps, else unknown."""
+    """Join parts: str if all are known, `Text` if some are unknown, else unknown."""
     flat: list[str | Reference | Unknown] = []
     for piece in [piece for part in parts for piece in _pieces(part)]:
         if isinstance(piece, str) and flat and isinstance(flat[-1], str):
