@@ -87,6 +87,11 @@ def test_a_cluster_has_capacity_of_several_kinds(load: Load) -> None:
         ([further(f"{SPILL}, placement_group: near")], "UC4126", "additional_capacity[0].placement_group"),
         ([further(f"{SPILL}, max_price_percent: 60")], "UC4126", "additional_capacity[0].max_price_percent"),
         (
+            [further(f"{SPILL}, allocation_strategy: capacity-optimized")],
+            "UC4129",
+            "additional_capacity[0].allocation_strategy",
+        ),
+        (
             [further(f"{RESERVED}, resource_group_arn: '{_GROUP}'")],
             "UC4128",
             "additional_capacity[0].resource_group_arn",
@@ -155,6 +160,8 @@ def test_says_what_is_wrong_and_where(
         ([further(f"{RESERVED}, placement_group: near")], "UC4126"),
         ([capacity(f"resource_group_arn: '{_GROUP}'")], "UC4128"),
         ([capacity(f"resource_group_arn: '{_GROUP}/ABC'")], "UC4124"),
+        ([capacity("allocation_strategy: best-fit-progressive")], "UC4129"),
+        ([further(f"{SPILL}, allocation_strategy: best-fit")], "UC4129"),
         ([_ON_DEMAND, lines("queue: {wait_limits: {insufficient_capacity: 24, exceeds_environments: 1}}")], "UC6307"),
         ([lines("queue: {wait_limits: {exceeds_nodes: 24}}")], "UC6306"),
         ([lines("queue: {priority: 0}")], "UC6305"),
