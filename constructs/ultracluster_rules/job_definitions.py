@@ -48,6 +48,7 @@ ULTRASERVER_VARIABLE: Final = "UC_ULTRASERVER_NODES"
 """Variable with the number of nodes of an UltraServer."""
 
 _SHORTEST_TIMEOUT_SECONDS: Final = 60
+_LARGEST_DEFINITION: Final = 24 * 1024  # AWS Batch User Guide, service quotas, read 2026-11
 _MOST_TAG_CHARACTERS: Final = 256  # a tag of the definition has the names of the jobs that it waits for
 _DEPENDENCIES: Final = "UC6113"
 
@@ -204,6 +205,22 @@ def check_variables(environment: Mapping[str, str], *, path: str) -> list[Findin
     flags = environment.get(XLA_COMPILER_FLAGS_VARIABLE, "")
     return findings + [
         finding.at(f"{path}{XLA_COMPILER_FLAGS_VARIABLE}") for finding in check_cache_address(flags)
+    ]
+
+
+def check_definition_size(size: int) -> list[Finding]:
+    """Check the size of a job definition.
+
+    Args:
+        size: Bytes of its properties.
+
+    Returns:
+        UC6411 if AWS Batch would reject it.
+    """
+    if size <= _LARGEST_DEFINITION:
+        return []
+    return [
+        Finding(code="UC6411", problem=f"got {size:,} bytes", allowed=f"up to {_LARGEST_DEFINITION:,} bytes")
     ]
 
 

@@ -26,6 +26,8 @@ class FabricGate(MultiNodeJob):
     types, aws-neuronx-tools and Open MPI; SSH is not needed. Put the gate into `depends_on` of the job that it protects.
     """
 
+    _trains = False
+
     @rejects_unsafe_numbers
     def __init__(
         self,

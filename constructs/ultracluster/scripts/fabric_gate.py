@@ -12,10 +12,8 @@ short and has no annotations; comments and docstrings stay behind.
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 # 1 KiB tells latency, 1 GiB bandwidth; 1 MiB is between them.
@@ -33,8 +31,6 @@ PATIENCE = WANTED["patience"]
 
 def main():
     """Check this node and, on the main node, decide for all."""
-    os.environ["PATH"] += ":/opt/amazon/efa/bin:/opt/aws/neuron/bin"
-    os.environ.setdefault("HOME", tempfile.gettempdir())  # without one, Open MPI does not start
     own, count = efa_problem(), int(os.environ["NNODES"])
     if own:
         say(f"node {os.environ['NODE_RANK']}: {own}")
@@ -130,7 +126,7 @@ def run(command, seconds, root=""):
         try:
             said = program.communicate(timeout=seconds)[0]
         except subprocess.TimeoutExpired:
-            os.killpg(program.pid, signal.SIGKILL)
+            os.killpg(program.pid, 9)
             raise
     if root:
         say(said)

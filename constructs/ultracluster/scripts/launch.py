@@ -108,6 +108,9 @@ def set_environment(launcher: str) -> None:
         os.environ["NEURON_PJRT_PROCESSES_NUM_DEVICES"] = ",".join([devices] * NODES)
     else:
         os.environ.update(NNODES=str(NODES), NODE_RANK=str(NODE))
+        # For programs that start Open MPI, which needs a home.
+        os.environ["PATH"] += ":/opt/amazon/efa/bin:/opt/amazon/openmpi/bin:/opt/aws/neuron/bin"
+        SET("HOME", tempfile.gettempdir())
 
 
 def own_address() -> str:

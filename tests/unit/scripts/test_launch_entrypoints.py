@@ -47,7 +47,9 @@ def image(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def start(image: Path, form: str, command: Sequence[str], **variables: str) -> subprocess.CompletedProcess[str]:
+def start(
+    image: Path, form: str, command: Sequence[str], **variables: str
+) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [*entrypoint(form, image), *command],
         env={
@@ -84,7 +86,9 @@ def test_every_argument_reaches_the_program_unchanged(image: Path, launcher: str
 @pytest.mark.parametrize("form", FORMS)
 def test_the_fabric_gate_runs_behind_every_entrypoint(image: Path, form: str) -> None:
     gate = ["python3", "-c", lean_script("fabric_gate.py"), "efa=4", "ranks=64", "patience=9", "group=2"]
-    done = start(image, form, ["python3", str(LAUNCHER), "raw", *map(encode_word, gate)], RUN_FOLDER=str(image))
+    done = start(
+        image, form, ["python3", str(LAUNCHER), "raw", *map(encode_word, gate)], RUN_FOLDER=str(image)
+    )
     assert done.returncode == 0, done.stderr
     assert "fabric gate: passed" in done.stderr
 

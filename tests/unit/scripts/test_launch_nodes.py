@@ -13,6 +13,7 @@ import pytest
 from tests.processes import descendants
 from tests.unit.scripts.fabric import ADDRESSES
 
+from ultracluster_catalog.names.exit_codes import LOST_NODE
 from ultracluster_rules.commands import encode_word
 
 pytestmark = pytest.mark.process
@@ -33,7 +34,9 @@ class Nodes:
             self.port = free.getsockname()[1] - 2
         self.running: dict[int, subprocess.Popen[bytes]] = {}
 
-    def start(self, index: int, more: str = "", *, count: int = 3, program: str = "", **variables: str) -> None:
+    def start(
+        self, index: int, more: str = "", *, count: int = 3, program: str = "", **variables: str
+    ) -> None:
         own = {"OWN": f"127.0.0.{index + 2}", "AWS_BATCH_JOB_ID": f"job#{index}"}
         if index:
             own["AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS"] = "127.0.0.2"
@@ -98,7 +101,7 @@ def test_a_lost_node_ends_the_job_and_is_named(nodes: Nodes, number: int) -> Non
         nodes.start(index)
     nodes.are_up(0, 1, 2)
     nodes.signal(2, number)
-    assert nodes.end(0) == 112
+    assert nodes.end(0) == LOST_NODE
     assert "ultracluster: node 2 (127.0.0.4) was lost; the job ends with exit code 112\n" in nodes.log(0)
     assert nodes.running[1].poll() is None  # AWS Batch ends the others
 
@@ -111,7 +114,7 @@ def test_a_program_cannot_turn_a_lost_node_into_a_success(nodes: Nodes, handler:
     nodes.start(1, count=2)
     nodes.are_up(0, 1)
     nodes.signal(1, signal.SIGKILL)
-    assert nodes.end(0) == 112
+    assert nodes.end(0) == LOST_NODE
 
 
 def test_a_node_that_failed_ends_the_job_unless_the_program_does(nodes: Nodes) -> None:

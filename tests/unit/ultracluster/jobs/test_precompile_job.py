@@ -43,8 +43,8 @@ def test_collects_and_compiles_the_graphs_of_a_short_run_into_the_cache(stack: c
     queue = training_queue(stack, "trn1.2xlarge")
     made = precompile(stack, queue)
     command = container(stack)["Command"]
-    assert command[:3] == ["neuron_parallel_compile", "bash", "-c"]
-    assert command[4:] == ["ultracluster-launch", "train.py", "--steps", "10"]
+    launcher = ["python3", "/run/ultracluster/launch", "torchrun"]
+    assert command == ["neuron_parallel_compile", *launcher, "train.py", "--steps", "10"]
     assert made.environment["NEURON_PARALLEL_COMPILE_MAX_RETRIES"] == "1"
     assert made.environment["NEURON_COMPILE_CACHE_URL"].endswith("/neuron")
     assert made.workers == 2
@@ -57,7 +57,7 @@ def test_collects_and_compiles_the_graphs_of_a_short_run_into_the_cache(stack: c
 
 def test_the_first_steps_of_the_program_fill_any_cache(stack: cdk.Stack) -> None:
     made = precompile(stack, training_queue(stack, "trn1.2xlarge"), method="first-steps")
-    assert container(stack)["Command"][:2] == ["bash", "-c"]
+    assert container(stack)["Command"][:2] == ["python3", "/run/ultracluster/launch"]
     assert "NEURON_PARALLEL_COMPILE_MAX_RETRIES" not in made.environment
 
 
