@@ -8,6 +8,7 @@ from ultracluster_catalog.capacity.capacity_blocks import LONGEST_BLOCK
 from ultracluster_catalog.limits.queues import MOST_NODES
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.submission_tags import MOST_ARRAY_JOBS, MOST_DEPENDENCIES
+from ultracluster_catalog.neuron.compile_machines import VLLM_CPU_COMPILE_VARIABLE
 from ultracluster_catalog.neuron.compiler_flags import split_compiler_flags
 from ultracluster_catalog.neuron.neuron import CACHE_URL_FLAG, XLA_CACHE_VARIABLE, XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_catalog.neuron.neuron_settings import compile_target
@@ -370,18 +371,35 @@ def check_phase(method: str, phase: str) -> list[Finding]:
     return [refuse_for_kind(f"phase {quote(phase)}", "first-steps precompile", remedy="Remove it")]
 
 
-def check_compile_type(small: InstanceType, machine: InstanceType, *, phase: str) -> list[Finding]:
+def captures_graphs(method: str, environment: Mapping[str, str] | None) -> bool:
+    """Whether a program captures its graphs without a Neuron device, as vLLM Neuron does when told to.
+
+    Args:
+        method: ``neuron-parallel-compile`` or ``first-steps``.
+        environment: Environment variables of the job.
+    """
+    return method == "first-steps" and (environment or {}).get(VLLM_CPU_COMPILE_VARIABLE) == "1"
+
+
+def check_compile_type(
+    small: InstanceType, machine: InstanceType, *, phase: str, captures: bool = False
+) -> list[Finding]:
     """Check whether graphs for one type can be collected on another.
 
     Args:
         small: Type that collects.
         machine: Type that the graphs are for.
         phase: Phase of the precompile job.
+        captures: Whether the program captures its graphs without a Neuron device. Default: it does not.
 
     Returns:
         UC6114 if they cannot.
     """
-    if phase == "compile" or (small.is_neuron and compile_target(small) == compile_target(machine)):
+    if (
+        phase == "compile"
+        or captures
+        or (small.is_neuron and compile_target(small) == compile_target(machine))
+    ):
         return []
     return [
         Finding(
@@ -424,7 +442,8 @@ def refuse_default_compile_type(type_name: str, zone: str) -> Finding:
     return Finding(
         code="UC6116",
         problem=f"no smaller type with the chips of {type_name} is known to be offered in {zone}",
-        remedy="Set a type, with phase: compile if it has other chips; or compile on a node of the cluster",
+        remedy="Set phase: compile, for graphs that were collected before, and compile on any type or on CPUs; or compile on "
+        "a node of the cluster",
         path="instance_type",
     )
 

@@ -19,6 +19,7 @@ from ultracluster.jobs.launcher import Launcher
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
+from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.exit_codes import LOST_NODE
 from ultracluster_catalog.names.submission_tags import AFTER_TAG
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
@@ -55,6 +56,7 @@ class Job(Construct):
         depends_on: Sequence["Job"] = (),
         default_environment: Mapping[str, str] | None = None,
         findings: Sequence[Finding] = (),
+        for_instance_type: InstanceType | None = None,
     ) -> None:
         """Validate the arguments that all jobs share, and define the roles.
 
@@ -77,6 +79,7 @@ class Job(Construct):
             depends_on: See `JobOptions`.
             default_environment: Variables that this type of job sets unless `environment` does. Default: none.
             findings: Findings of the subclass; errors are raised, warnings become annotations. Default: none.
+            for_instance_type: Instance type that Neuron settings are for. Default: that of the queue.
 
         Raises:
             FindingsError: With all errors among the findings and those of `check_job`.
@@ -94,6 +97,7 @@ class Job(Construct):
                 neuron=neuron,
                 depends_on=depends_on,
                 compile_cache=compile_cache,
+                machine=for_instance_type or queue.nodes.instance_type,
             ),
         ]
         if errors := [finding for finding in findings if finding.severity is Severity.ERROR]:

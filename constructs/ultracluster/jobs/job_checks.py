@@ -9,6 +9,7 @@ from constructs import Construct
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
+from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.buckets import refuse_unmounted_cache
 from ultracluster_rules.commands import encode_word
@@ -46,6 +47,7 @@ def check_job(
     neuron: NeuronSettings | None,
     depends_on: Sequence[Construct],
     compile_cache: CompileCache | PosixCompileCache | None,
+    machine: InstanceType,
 ) -> list[Finding]:
     """Check the arguments of a job.
 
@@ -59,13 +61,14 @@ def check_job(
         neuron: See `JobOptions`.
         depends_on: See `JobOptions`.
         compile_cache: Compile cache of the job; None for none.
+        machine: Instance type that Neuron settings are for.
     """
     findings = check_launcher(launcher, processes_per_node, command)
     findings += check_variables(environment, path="environment.")
     findings += check_definition_size(_size(queue, environment, command))
     findings += _check_credentials(queue, environment, command)
     if neuron is not None:
-        findings += check_neuron_settings(neuron, queue.nodes.instance_type, environment)
+        findings += check_neuron_settings(neuron, machine, environment)
     findings += ATTEMPTS.check(attempts, path="attempts")
     if (
         isinstance(compile_cache, PosixCompileCache)

@@ -192,7 +192,7 @@ class Wire:
             return True
         return False
 
-    def receive(self) -> Iterator[Mapping[str, Any]]:
+    def receive(self) -> Iterator[Any]:
         """Yield the messages until the other side is gone, or silent for too long."""
         with contextlib.suppress(OSError, ValueError):
             yield from map(json.loads, self._in)
@@ -279,7 +279,7 @@ class Node:
             wire = Wire(connection)
             messages = wire.receive()
             hello = next(messages, {})
-            node = hello.get("node")
+            node: Any = hello.get("node")
             if hello.get("job") != JOB or node not in range(NODES):
                 return  # a node of another job
             other = self.others[node] = Other(host, wire, hello["report"])
@@ -401,7 +401,8 @@ class Node:
         """Send SIGUSR1 to the processes that handle it, once for each time at which the node is said to end."""
         notice = Path(os.environ.get("UC_CHECKPOINT_FILE", "/run/ultracluster/checkpoint"))
         pause = float(os.environ.get("UC_CHECKPOINT_POLL_SECONDS", "5"))
-        told, said = set(), ""
+        told: set[tuple[str, int]] = set()
+        said = ""
         while notice.parent.is_dir():
             with contextlib.suppress(OSError):
                 until = notice.read_text().strip()
