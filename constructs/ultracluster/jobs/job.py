@@ -143,7 +143,7 @@ class Job(Construct):
             overrides={**(default_environment or {}), **variables},
             trains=self._trains,
         )
-        warnings = [*findings, *check_container(self._image, queue.nodes.instance_type)]
+        warnings = [*findings, *check_container(self._image, for_instance_type or queue.nodes.instance_type)]
         for dependency in depends_on:
             warnings += dependency._dependency_warnings(self)  # noqa: SLF001 - the same class
         for finding in warnings:

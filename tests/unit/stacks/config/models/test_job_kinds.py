@@ -75,11 +75,6 @@ def test_logical_cores_are_of_trainium2_only(findings: Findings) -> None:
         ("instance_type: cpu\n            phase: compile", []),
         ("instance_type: cpu", ["UC6114"]),
         ("instance_type: cpu\n            method: first-steps", ["UC6114"]),
-        (
-            "instance_type: cpu\n            method: first-steps\n"
-            '            environment: {VLLM_NEURON_CPU_COMPILE: "1"}',
-            [],
-        ),
         ("instance_type: trn2.3xlarge\n            method: first-steps", []),
         (
             "instance_type: trn2.3xlarge\n            method: first-steps\n            phase: collect",
