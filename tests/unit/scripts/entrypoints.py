@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Final
 
-__all__ = ["FORMS", "entrypoint"]
+__all__ = ["BROKEN", "FORMS", "entrypoint"]
 
 # What AWS Batch appends the command to. The kinds: no ENTRYPOINT; `bash -m` of a script that evaluates its arguments, as all
 # Neuron training images of AWS have it (aws-neuron/deep-learning-containers, 2026-08); Python programs of AWS's vLLM and
@@ -24,6 +24,16 @@ FORMS: Final = {
     "splits": ["python3", "splits.py"],
     "env": ["env", "FROM_IMAGE=yes"],
 }
+
+# Forms that run something else than the command.
+BROKEN: Final = (
+    ["bash"],
+    ["sh", "-c"],
+    ["bash", "-c", 'exec "$@"'],
+    ["bash", "-lc", "true"],
+    ["python3"],
+    ["python3", "-u"],
+)
 
 _SCRIPTS: Final = {
     "evaluates.sh": 'if [ "$1" = serve ]; then exit 9; else eval "$@"; fi\n',

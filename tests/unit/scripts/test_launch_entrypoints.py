@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from tests.unit.scripts.entrypoints import FORMS, entrypoint
+from tests.unit.scripts.entrypoints import BROKEN, FORMS, entrypoint
 
 from ultracluster._foundation.script import lean_script
 from ultracluster_rules.commands import encode_word
+from ultracluster_rules.images import explain_entrypoint
 
 pytestmark = pytest.mark.process
 
@@ -99,6 +100,25 @@ def test_a_failure_of_the_program_fails_the_container(image: Path, form: str) ->
     words = map(encode_word, ["bash", "-c", "exit 42"])
     code = start(image, form, ["python3", str(LAUNCHER), "raw", *words]).returncode
     assert code == (1 if form in {"calls", "splits"} else 42)
+
+
+@pytest.mark.parametrize("words", BROKEN, ids=" ".join)
+def test_what_the_rule_says_against_an_entrypoint_is_so(image: Path, words: list[str]) -> None:
+    assert explain_entrypoint(words)
+    done = subprocess.run(
+        [*words, "python3", str(LAUNCHER), "raw", "program", "reached"],
+        env={"PATH": f"{image}:/usr/bin:/bin"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+        timeout=30,
+    )
+    assert b"reached" not in done.stdout
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_rule_says_nothing_against_entrypoints_that_work(form: str) -> None:
+    assert explain_entrypoint(FORMS[form]) == ""
 
 
 @pytest.mark.parametrize("form", ["none", "evaluates"])
