@@ -17,6 +17,7 @@ __all__ = [
     "ALLOCATION_STRATEGIES",
     "MAX_NODES",
     "MAX_PRICE_PERCENT",
+    "MAX_REFUSALS",
     "RESERVATION",
     "RESOURCE_GROUP",
     "AllocationStrategy",
@@ -48,6 +49,9 @@ MAX_NODES: Final = Between(code="UC4101", least=1, most=MOST_NODES)
 
 MAX_PRICE_PERCENT: Final = Between(code="UC4125", least=1, most=100)
 """Maximum price of a Spot node in percent of the on-demand price."""
+
+MAX_REFUSALS: Final = Between(code="UC4131", least=1, most=100)
+"""Number of nodes that refuse to join a Capacity Block one after another before it is closed."""
 
 RESERVATION: Final = Form(
     code="UC4109",
@@ -93,13 +97,13 @@ def check_allocation_strategy(market_type: str, strategy: str, *, path: str) -> 
         path: Path in the input.
 
     Returns:
-        UC4129 if it cannot.
+        UC4131 if it cannot.
     """
     allowed = ALLOCATION_STRATEGIES[market_type]
     if strategy in allowed:
         return []
     problem = f"got {quote(strategy)} for {market_type}"
-    return [Finding(code="UC4129", problem=problem, allowed=" or ".join(allowed), path=path)]
+    return [Finding(code="UC4131", problem=problem, allowed=" or ".join(allowed), path=path)]
 
 
 def check_max_nodes(count: int | None, *, path: str) -> list[Finding]:

@@ -13,6 +13,7 @@ from ultracluster_rules.capacity import (
     RESOURCE_GROUP,
     AllocationStrategy,
 )
+from ultracluster_rules.findings import Finding
 from ultracluster_stacks.config.models.constraints import Form, constraint, refusal
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import Name, placement_group_name
@@ -44,10 +45,12 @@ def _read_utc(value: Any) -> Any:
     else:
         remedy = "Convert it to UTC"
     raise refusal(
-        code="UC4111",
-        problem=f"got {shown(text)}",
-        allowed='ISO 8601 in UTC, such as "2026-12-01T11:30:00Z"',
-        remedy=remedy,
+        Finding(
+            code="UC4111",
+            problem=f"got {shown(text)}",
+            allowed='ISO 8601 in UTC, such as "2026-12-01T11:30:00Z"',
+            remedy=remedy,
+        )
     )
 
 
