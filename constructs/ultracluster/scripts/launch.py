@@ -278,7 +278,7 @@ class Node:
         with connection:
             wire = Wire(connection)
             messages = wire.receive()
-            hello = next(messages, {})
+            hello: Any = next(messages, {})
             node: Any = hello.get("node")
             if hello.get("job") != JOB or node not in range(NODES):
                 return  # a node of another job
@@ -371,7 +371,7 @@ class Node:
 
     def answer(self, wire: Wire, number: int) -> None:
         """Answer one question of a program."""
-        question = next(wire.receive(), {})
+        question: Any = next(wire.receive(), {})
         if "run" in question:
             other = next((each for each in self.others.values() if each.host == question["host"]), None)
             if other:
