@@ -13,9 +13,9 @@ def container(stack: cdk.Stack) -> dict[str, Any]:
 
 def arguments(stack: cdk.Stack) -> list[str]:
     """What follows the launcher, without the text of the gate's own script."""
-    shell, option, _, name, *rest = container(stack)["Command"]
-    assert (shell, option, name) == ("bash", "-c", "ultracluster-launch")
-    return [each for each in rest if "\n" not in each]
+    python, path, _, *rest = container(stack)["Command"]
+    assert (python, path) == ("python3", "/run/ultracluster/launch")
+    return [each for each in rest if not each.startswith("bz2:")]
 
 
 def timeout(stack: cdk.Stack) -> int:

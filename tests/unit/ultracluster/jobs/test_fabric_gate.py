@@ -1,5 +1,7 @@
 """The fabric gate measures the network of the nodes."""
 
+import json
+
 import aws_cdk as cdk
 import pytest
 from tests.unit.ultracluster.builders import IMAGE, of_type, only, queue
@@ -13,17 +15,22 @@ pytestmark = pytest.mark.synth
 
 
 @pytest.mark.parametrize(
-    ("instance_type", "interfaces", "ranks"),
-    [("trn2.48xlarge", "16", "64"), ("trn1.32xlarge", "8", "32"), ("p5.48xlarge", "32", "0")],
+    ("instance_type", "interfaces", "ranks", "group"),
+    [
+        ("trn2.48xlarge", 16, 64, 2),
+        ("trn2u.48xlarge", 16, 64, 4),
+        ("trn1.32xlarge", 8, 32, 2),
+        ("p5.48xlarge", 32, 0, 2),
+    ],
 )
 def test_a_fabric_gate_expects_the_devices_of_the_instance_type(
-    stack: cdk.Stack, instance_type: str, interfaces: str, ranks: str
+    stack: cdk.Stack, instance_type: str, interfaces: int, ranks: int, group: int
 ) -> None:
     FabricGate(stack, "Gate", queue=queue(stack, instance_type=instance_type), image=IMAGE)
     assert arguments(stack) == [
-        *["python3", "-c", "--efa-interfaces", interfaces, "--ranks-per-node", ranks, "--patience", "900"]
+        *["python3", "-c", f"efa={interfaces}", f"ranks={ranks}", "patience=900", f"group={group}"]
     ]
-    assert timeout(stack) == 3 * 900
+    assert timeout(stack) == 7 * 900  # four nodes: they come, all are measured twice, then pairs
 
 
 def test_a_fabric_gate_runs_in_the_image_of_the_job(stack: cdk.Stack) -> None:
@@ -32,7 +39,7 @@ def test_a_fabric_gate_runs_in_the_image_of_the_job(stack: cdk.Stack) -> None:
     assert len(container(stack)["LinuxParameters"]["Devices"]) == 32
     properties = only(stack, "AWS::Batch::JobDefinition")["NodeProperties"]
     assert (properties["NumNodes"], properties["MainNode"]) == (2, 0)
-    assert "NODE_RANK" in container(stack)["Command"][2]  # the raw launcher
+    assert container(stack)["Command"][2] == "raw"
 
 
 def test_a_fabric_gate_applies_its_limits(stack: cdk.Stack) -> None:
@@ -46,14 +53,24 @@ def test_a_fabric_gate_applies_its_limits(stack: cdk.Stack) -> None:
         max_latency=1000,
         patience=waits,
     )
-    assert arguments(stack)[-6:] == [
-        *["--patience", "300", "--least-bandwidth", "40.5", "--most-latency", "1000"]
-    ]
+    assert arguments(stack)[-4:] == ["patience=300", "group=2", "bandwidth=40.5", "latency=1000"]
 
 
-def test_a_gate_fits_into_a_job_definition(stack: cdk.Stack) -> None:
-    FabricGate(stack, "Gate", queue=queue(stack), image=IMAGE)
-    assert len(str(only(stack, "AWS::Batch::JobDefinition"))) < 24 * 1024  # AWS Batch quotas, read 2026-10
+@pytest.mark.parametrize("instance_type", ["trn2u.48xlarge", "trn1.32xlarge", "p5.48xlarge"])
+def test_gates_and_jobs_are_a_third_of_the_largest_job_definition(
+    stack: cdk.Stack, instance_type: str
+) -> None:
+    training = queue(stack, instance_type=instance_type)
+    FabricGate(stack, "Gate", queue=training, image=IMAGE, min_bandwidth=40.5, max_latency=1000)
+    SmokeTrain(stack, "Smoke", queue=training, image=IMAGE)
+    MultiNodeJob(stack, "Job", queue=training, image=IMAGE, command=["train.py", "--steps", "10"])
+    sizes = {
+        each["Properties"]["NodeProperties"]["NodeRangeProperties"][0]["Container"]["LogConfiguration"][
+            "Options"
+        ]["awslogs-stream-prefix"]: len(json.dumps(each["Properties"], separators=(",", ":")))
+        for each in of_type(stack, "AWS::Batch::JobDefinition")
+    }
+    assert max(sizes.values()) < 8 * 1024, sizes
 
 
 def test_gates_follow_the_logical_neuroncores_of_the_job(stack: cdk.Stack) -> None:
@@ -64,8 +81,7 @@ def test_gates_follow_the_logical_neuroncores_of_the_job(stack: cdk.Stack) -> No
         image=IMAGE,
         neuron=NeuronSettings(logical_nc_config=1),
     )
-    given = arguments(stack)
-    assert given[given.index("--ranks-per-node") + 1] == "128"
+    assert "ranks=128" in arguments(stack)
 
 
 def test_the_paid_job_waits_for_both_gates(stack: cdk.Stack) -> None:

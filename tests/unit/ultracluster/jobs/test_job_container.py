@@ -1,21 +1,12 @@
 """What a container gets of its node: devices, disks and its place in an UltraServer."""
 
-from typing import Any
-
 import aws_cdk as cdk
 import pytest
-from tests.unit.ultracluster.builders import (
-    IMAGE,
-    network,
-    nodes,
-    only,
-    queue,
-    unpacked,
-)
+from tests.unit.ultracluster.builders import network, nodes, only, queue, unpacked
+from tests.unit.ultracluster.cluster.job_containers import container_on, variables
 from tests.unit.ultracluster.jobs.multi_node_jobs import container, job
 from tests.unit.ultracluster.nodes.launch_templates import user_data
 
-import ultracluster as uc
 from ultracluster import SharedFileSystem, TrainingQueue
 
 pytestmark = pytest.mark.synth
@@ -27,12 +18,6 @@ DEVICES = {
     "trn2.48xlarge": (16, 16),
     "trn2.3xlarge": (1, 1),
 }
-
-
-def container_on(stack: cdk.Stack, **changes: Any) -> dict[str, Any]:
-    uc.MultiNodeJob(stack, "Job", queue=queue(stack, **changes), image=IMAGE, command=["train.py"])
-    (node_range,) = only(stack, "AWS::Batch::JobDefinition")["NodeProperties"]["NodeRangeProperties"]
-    return dict(node_range["Container"])
 
 
 def test_a_job_on_gpus_asks_for_all_of_them_and_maps_no_neuron_device(stack: cdk.Stack) -> None:
@@ -69,14 +54,12 @@ def test_nodes_without_scratch_carry_nothing_of_it(stack: cdk.Stack) -> None:
 
 
 def test_a_job_over_an_ultraserver_passes_each_node_its_position(stack: cdk.Stack) -> None:
-    script = container_on(stack, instance_type="trn2u.48xlarge")["Command"][2]
-    assert (
-        script.index("MASTER_ADDR=") < script.index("\nultraserver_place\n") < script.index("exec torchrun")
-    )
+    found = container_on(stack, instance_type="trn2u.48xlarge")["Environment"]
+    assert {"Name": "UC_ULTRASERVER_NODES", "Value": "4"} in found
 
 
 def test_a_job_on_other_types_does_not_mention_ultraservers(stack: cdk.Stack) -> None:
-    assert "ULTRASERVER" not in container_on(stack)["Command"][2]
+    assert "UC_ULTRASERVER_NODES" not in variables(stack)
 
 
 @pytest.mark.parametrize("instance_type", DEVICES)

@@ -1,7 +1,9 @@
 import aws_cdk as cdk
 import pytest
 from tests.unit.ultracluster.builders import allowed, of_type, only, queue
-from tests.unit.ultracluster.jobs.multi_node_jobs import container, job, node_properties
+from tests.unit.ultracluster.jobs.multi_node_jobs import container, environment, job, node_properties
+
+from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.synth
 
@@ -24,12 +26,51 @@ def test_one_node_needs_no_efa(stack: cdk.Stack) -> None:
     assert [each["HostPath"] for each in container(stack)["LinuxParameters"]["Devices"]] == ["/dev/neuron0"]
 
 
+def test_words_that_a_shell_would_change_are_encoded(stack: cdk.Stack) -> None:
+    # AWS's Neuron images run `eval "$@"` (aws-neuron/deep-learning-containers, start_with_right_hostname.sh, 2026-08).
+    job(stack, command=["train.py", "two words", "Ref::steps", f"s3://{cdk.Aws.ACCOUNT_ID}-data"])
+    assert container(stack)["Command"][3:] == [
+        "train.py",
+        "base64:dHdvIHdvcmRz",
+        "Ref::steps",
+        {
+            "Fn::Join": [
+                "",
+                [
+                    "base64:",
+                    {"Fn::Base64": {"Fn::Join": ["", ["s3://", {"Ref": "AWS::AccountId"}, "-data"]]}},
+                ],
+            ]
+        },
+    ]
+
+
+def test_rejects_parameters_that_aws_batch_would_not_find(stack: cdk.Stack) -> None:
+    with pytest.raises(
+        FindingsError, match=r"UC6143: command\[1\]: got 'Ref::steps' in a word that is encoded"
+    ):
+        job(stack, command=["train.py", "steps is Ref::steps"])
+
+
+def test_the_environment_is_that_of_awss_own_multi_node_runs(stack: cdk.Stack) -> None:
+    # aws-neuron/neuronx-distributed-training, examples/train_setup.sh; Neuron documentation, trn2 tutorials, 2026-08.
+    job(stack, environment={"MALLOC_ARENA_MAX": "64"})
+    assert environment(stack)["NEURON_RT_EXEC_TIMEOUT"] == "600"
+    assert environment(stack)["MALLOC_ARENA_MAX"] == "64"  # what the user sets wins
+
+
+def test_gpu_jobs_have_no_neuron_variables(stack: cdk.Stack) -> None:
+    job(stack, queue(stack, instance_type="p5.48xlarge"))
+    assert not [name for name in environment(stack) if name.startswith("NEURON")]
+
+
 def test_retries_only_jobs_whose_host_was_lost(stack: cdk.Stack) -> None:
     job(stack, attempts=3)
     assert only(stack, "AWS::Batch::JobDefinition")["RetryStrategy"] == {
         "Attempts": 3,
         "EvaluateOnExit": [
             {"Action": "RETRY", "OnStatusReason": "Host EC2*"},
+            {"Action": "RETRY", "OnExitCode": "112"},  # the launcher's, for a lost node
             {"Action": "EXIT", "OnReason": "*"},
         ],
     }

@@ -13,8 +13,9 @@ pytestmark = pytest.mark.synth
 
 def test_parts_of_the_boot_script_run_before_it_says_that_it_is_ready() -> None:
     script = boot_script(["node-gpus.sh", "node-scratch.sh"])
-    assert script.startswith(boot_script([]).rpartition('say "ready"')[0])
-    assert script.index("wait_for GPU") < script.index("\nmount_scratch\n") < script.index('say "ready"')
+    assert script.startswith(boot_script([]).partition("# Part of node-boot.sh, before its end")[0])
+    places = ["wait_for GPU", "\nmount_scratch\n", "\nput_launcher ||", 'say "ready"']
+    assert sorted(places, key=script.index) == places
     assert script.endswith(boot_script([])[-20:])
 
 
