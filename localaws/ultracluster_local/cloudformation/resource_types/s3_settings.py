@@ -78,10 +78,26 @@ def _replication(value: Mapping[str, Any]) -> dict[str, Any]:
     return {"Role": value["Role"], "Rules": rules}
 
 
+_NOTIFICATIONS = {
+    "LambdaConfigurations": ("LambdaFunctionConfigurations", "Function", "LambdaFunctionArn"),
+    "QueueConfigurations": ("QueueConfigurations", "Queue", "QueueArn"),
+    "TopicConfigurations": ("TopicConfigurations", "Topic", "TopicArn"),
+}
+
+
 def _notification(value: Mapping[str, Any]) -> dict[str, Any]:
-    if set(value) - {"EventBridgeConfiguration"}:
-        raise ResourceError("The local AWS supports EventBridge notifications of buckets only")
-    return {"EventBridgeConfiguration": {}}
+    result: dict[str, Any] = {"EventBridgeConfiguration": {}} if "EventBridgeConfiguration" in value else {}
+    for name in set(value) - {"EventBridgeConfiguration"}:
+        kind, source, target = _NOTIFICATIONS[name]
+        result[kind] = [_notified(one, source, target) for one in value[name]]
+    return result
+
+
+def _notified(one: Mapping[str, Any], source: str, target: str) -> dict[str, Any]:
+    result: dict[str, Any] = {target: one[source], "Events": [one["Event"]]}
+    if "Filter" in one:
+        result["Filter"] = {"Key": {"FilterRules": list(one["Filter"]["S3Key"]["Rules"])}}
+    return result
 
 
 def _as_is(value: Any) -> Any:

@@ -1,4 +1,5 @@
 import json
+
 sns = client("sns")
 topic = sns.create_topic(Name="t")["TopicArn"]
 policy = json.dumps({f"key_{i}": ["value"] for i in range(6)})
