@@ -5,6 +5,7 @@ from enum import IntEnum
 from typing import Self
 
 from ultracluster_rules.findings import Finding
+from ultracluster_rules.registry import RULES
 
 __all__ = ["ExitCode", "exit_code_of"]
 
@@ -35,20 +36,7 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130, "Interrupted with Ctrl-C."
 
 
-_MEANINGS = {
-    "UC7036": ExitCode.UNKNOWN,  # a purchase request was sent; its outcome is unknown
-    "UC7037": ExitCode.UNKNOWN,
-    "UC9006": ExitCode.FAILED,  # cdk deploy
-    "UC9007": ExitCode.FAILED,  # read-back after a deployment
-}
-
-
-def exit_code_of(findings: Iterable[Finding]) -> ExitCode:
-    """Return the exit code for findings.
-
-    Args:
-        findings: The findings, at least one.
-    """
-    return next(
-        (_MEANINGS[finding.code] for finding in findings if finding.code in _MEANINGS), ExitCode.FINDINGS
-    )
+def exit_code_of(findings: Iterable[Finding]) -> int:
+    """Return the exit code for findings: the first that its rule sets to another value than 2, else 2."""
+    codes = (RULES[finding.code].exit_code for finding in findings)
+    return next((code for code in codes if code != ExitCode.FINDINGS), ExitCode.FINDINGS)

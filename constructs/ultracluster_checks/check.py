@@ -84,7 +84,7 @@ def check_templates(sources: Sequence[Source], *, skip: Mapping[str, str] | None
 
 
 def _key(problem: Problem) -> tuple[int, str, str, str]:
-    """Drop findings that repeat another rule or another resource of the same template."""
+    """Return the key by which equal problems are reported once."""
     return problem.at.resource.template.number, str(problem.at), problem.code, problem.problem
 
 
@@ -103,7 +103,7 @@ def _skips(resource: Resource) -> Property:
 
 
 def _wrong_metadata(templates: Templates) -> Iterator[Problem]:
-    """Find suppressions in metadata that match no finding."""
+    """Find suppressions in metadata that are malformed or name a code that cannot be suppressed."""
     for resource in _resources(templates):
         skips = _skips(resource)
         if not skips.missing and not isinstance(skips.value, dict):

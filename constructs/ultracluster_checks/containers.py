@@ -35,7 +35,7 @@ def efa_devices_are_named(templates: Templates) -> Iterator[Problem]:
                     yield Problem(
                         device[name],
                         "UC6401",
-                        f"got {_EFA_FOLDER}, with which libfabric finds no EFA device and falls back to TCP in silence",
+                        f"got {_EFA_FOLDER}, where libfabric finds no EFA device and silently falls back to TCP",
                         f"{_EFA_FOLDER}/uverbs0 onwards, one each",
                     )
                     break
@@ -45,7 +45,7 @@ def efa_devices_are_named(templates: Templates) -> Iterator[Problem]:
                 yield Problem(
                     source,
                     "UC6401",
-                    f"got {_EFA_FOLDER} as a volume, through which a container may not open devices",
+                    f"got {_EFA_FOLDER} as a volume, which does not let the container open the devices",
                     f"the devices {_EFA_FOLDER}/uverbs0 onwards, one each",
                 )
 
@@ -156,14 +156,14 @@ def fabric_is_efa(templates: Templates) -> Iterator[Problem]:
 
 
 def containers_are_not_privileged(templates: Templates) -> Iterator[Problem]:
-    """Find privileged containers and those that mount the node's root or sockets."""
+    """Find privileged containers, and those that mount system folders or the Docker socket of their node."""
     for container in job_containers(templates):
         privileged = container.at["Privileged"]
         if privileged.flag:
             yield Problem(
                 privileged,
                 "UC6410",
-                "the container may do on the node whatever root may",
+                "the container has root access to the node",
                 "false, and the devices it needs by name",
             )
         for volume in container.at["Volumes"].items:
@@ -172,6 +172,6 @@ def containers_are_not_privileged(templates: Templates) -> Iterator[Problem]:
                 yield Problem(
                     source,
                     "UC6410",
-                    f"the container gets {source.text} of the node, and with it the node",
-                    "folders that are made for jobs",
+                    f"the container mounts {source.text}, which gives it control of the node",
+                    "directories made for jobs",
                 )

@@ -49,7 +49,7 @@ def environments_hold_whole_nodes(templates: Templates) -> Iterator[Problem]:
             yield Problem(
                 least,
                 "UC4214",
-                f"{least.number} vCPUs run, and are paid, whether there are jobs or not",
+                f"{least.number} vCPUs run and are billed without jobs",
                 "0",
             )
         if most.number is None:
@@ -69,7 +69,7 @@ def environments_hold_whole_nodes(templates: Templates) -> Iterator[Problem]:
                 "UC4213",
                 f"got {most.number}, which is {nodes} {'node' if nodes == 1 else 'nodes'} of {smallest} vCPUs and a rest",
                 f"{smallest} for each node",
-                "256 is what AWS Batch and the CDK take when nothing is said" if most.number == 256 else "",  # noqa: PLR2004
+                "256 is the default of AWS Batch and the CDK" if most.number == 256 else "",  # noqa: PLR2004
             )
 
 
@@ -101,7 +101,7 @@ def launch_template_versions_are_pinned(templates: Templates) -> Iterator[Proble
             yield Problem(
                 version,
                 "UC4216",
-                f"got {got}: AWS Batch takes the version of the day when it makes the environment, and CloudFormation sees "
+                f"got {got}: AWS Batch resolves the version once, at creation, and CloudFormation sees "
                 "no change when the template changes",
                 "the LatestVersionNumber of the launch template",
             )

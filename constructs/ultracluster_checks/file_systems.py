@@ -221,8 +221,8 @@ def file_systems_are_near_their_clients(templates: Templates) -> Iterator[Proble
                 yield Problem(
                     place,
                     "UC5211",
-                    f"the file system is in {zone} and the nodes are in {', '.join(sorted(map(str, zones)))}: slower, and each "
-                    "byte is paid",
+                    f"the file system is in {zone} and the nodes are in {', '.join(sorted(map(str, zones)))}: slower, and cross-zone "
+                    "traffic is billed",
                     "a subnet in the zone of the nodes",
                 )
 

@@ -183,7 +183,7 @@ def _fits(container: JobContainer, kind: str, at: Property) -> Iterator[Problem]
                 at,
                 "UC6407",
                 f"got {asked} GPUs on {machines[0].name}, which has none",
-                "the devices /dev/neuron0 onwards",
+                "the devices from /dev/neuron0",
             )
         return
     room = {"VCPU": [m.vcpus for m in machines], "MEMORY": [m.container_memory_mib for m in machines]}.get(
@@ -195,7 +195,7 @@ def _fits(container: JobContainer, kind: str, at: Property) -> Iterator[Problem]
         yield Problem(
             at,
             "UC6407",
-            f"got {asked}, and {best.name} has {max(room)} {unit} for containers, so that the job waits for ever",
+            f"got {asked}, and {best.name} has {max(room)} {unit} for containers, so that the job never starts",
             f"up to {max(room)} {unit}",
         )
 

@@ -138,7 +138,7 @@ def blocks_have_one_type(templates: Templates) -> Iterator[Problem]:
                 yield Problem(
                     types,
                     "UC4205",
-                    f"{len(types.items)} instance types for a Capacity Block, which has one",
+                    f"{len(types.items)} instance types for a Capacity Block, which holds one type",
                     "its type",
                 )
 
@@ -187,16 +187,16 @@ def images_are_pinned(templates: Templates) -> Iterator[Problem]:
                     at,
                     "UC4206",
                     f"the parameter {at.value.name} is looked up at each deployment, and a new image replaces the nodes",
-                    "the id of an AMI",
-                    "Resolve it once, and write the id down",
+                    "the ID of an AMI",
+                    "Resolve it once and pin the ID",
                 )
         elif text is not None and text.startswith("resolve:ssm:"):
             yield Problem(
                 at,
                 "UC4206",
                 "the image is looked up at each launch, so that nodes of one job may run different ones",
-                "the id of an AMI",
-                "Resolve it once, and write the id down",
+                "the ID of an AMI",
+                "Resolve it once and pin the ID",
             )
         elif text is not None and not text.startswith("{{resolve:"):
             yield from (Problem.of(finding, at) for finding in AMI.check(text))
@@ -261,6 +261,6 @@ def nothing_is_reserved(templates: Templates) -> Iterator[Problem]:
         yield Problem(
             resource.properties,
             "UC4210",
-            "the reservation is paid from its deployment on, used or not, and a replaced or forgotten one goes on",
-            "the id of a reservation that a person has made",
+            "the reservation is billed from its deployment until it is cancelled, used or not",
+            "the ID of an existing reservation",
         )

@@ -79,14 +79,14 @@ def actions_are_named(templates: Templates) -> Iterator[Problem]:
                 service, _, name = (action.text or "").partition(":")
                 if service == "*" or (service and name and not name.strip("*?")):
                     yield Problem(
-                        action, "UC6420", f"got {quote(action.text)}", "the actions that are needed, by name"
+                        action, "UC6420", f"got {quote(action.text)}", "the required actions by name"
                     )
             if not statement["NotAction"].missing:
                 yield Problem(
                     statement["NotAction"],
                     "UC6420",
-                    "everything is allowed but what is listed, also what AWS adds tomorrow",
-                    "the actions that are needed, by name",
+                    "allows everything that is not listed, including actions that AWS adds later",
+                    "the required actions by name",
                 )
 
 
@@ -99,7 +99,7 @@ def principals_are_named(templates: Templates) -> Iterator[Problem]:
             for at in named:
                 if at.text == "*" and statement["Condition"].missing:
                     yield Problem(
-                        at, "UC6421", "got '*', which is everybody in every account", "who needs it, by name"
+                        at, "UC6421", "got '*', which is everyone in every account", "the principals by name"
                     )
 
 
@@ -112,7 +112,7 @@ def nobody_is_administrator(templates: Templates) -> Iterator[Problem]:
                     policy,
                     "UC6422",
                     f"got {policy.pattern.rsplit('/', 1)[1]}",
-                    "a policy with the actions that are needed",
+                    "a policy with the required actions",
                 )
 
 
@@ -126,7 +126,7 @@ def roles_are_passed_by_name(templates: Templates) -> Iterator[Problem]:
                     yield Problem(
                         resource,
                         "UC6423",
-                        "every role may be passed on, and with it the rights of each",
+                        "allows passing every role, and so gaining its permissions",
                         "the ARNs of the roles",
                     )
 
@@ -137,12 +137,15 @@ def functions_know_their_callers(templates: Templates) -> Iterator[Problem]:
         principal = permission["Principal"]
         if principal.text == "*" and permission["PrincipalOrgID"].missing:
             yield Problem(
-                principal, "UC6424", "got '*', which is everybody in every account", "the service or account"
+                principal, "UC6424", "got '*', which is everyone in every account", "the service or account"
             )
     for url in templates.of_type("AWS::Lambda::Url"):
         if url["AuthType"].text == "NONE":
             yield Problem(
-                url["AuthType"], "UC6424", "got NONE: whoever knows the address calls the function", "AWS_IAM"
+                url["AuthType"],
+                "UC6424",
+                "got NONE: anyone who knows the URL can invoke the function",
+                "AWS_IAM",
             )
 
 
@@ -162,9 +165,9 @@ def nobody_buys_without_an_order(templates: Templates) -> Iterator[Problem]:
                     yield Problem(
                         action,
                         "UC6425",
-                        f"got {quote(action.text)}, which buys ({free[0]}) and cannot be taken back",
-                        "a role of its own, held to the tag of an approved order (aws:RequestTag)",
-                        "Take the right away; `ultracluster capacity` buys outside of deployments",
+                        f"got {quote(action.text)}, which buys capacity ({free[0]}) without a way to cancel",
+                        "a dedicated role, limited to approved orders by their tag (aws:RequestTag)",
+                        "Remove the permission; `ultracluster capacity` buys outside of deployments",
                     )
 
 

@@ -104,8 +104,8 @@ def _open_to_everybody(at: Property) -> Iterator[Problem]:
             yield Problem(
                 at[name],
                 "UC3206",
-                f"got {quote(text)}, so that everybody is let in",
-                "a security group, or the addresses of those who need it",
+                f"got {quote(text)}, which admits everyone",
+                "a security group, or the addresses of the clients",
             )
 
 
@@ -132,8 +132,8 @@ def _efa_groups(at: Property, judged: set[tuple[Resource, ...]]) -> Iterator[Pro
             yield Problem(
                 first[_LIST[direction]],
                 "UC3201",
-                f"no rule of {' or '.join(group.logical_id for group in known)} lets all traffic {word} itself, and EFA "
-                "goes through no other",
+                f"no rule of {' or '.join(group.logical_id for group in known)} admits all traffic {word} itself, which "
+                "EFA requires",
                 f'IpProtocol "-1" with {_PEER[direction]} that is the group itself; addresses do not count',
                 f"Add an {_ALONE[direction]}",
             )

@@ -74,12 +74,17 @@ def buckets_are_private(templates: Templates) -> Iterator[Problem]:
             yield Problem(
                 block,
                 "UC5206",
-                "nothing blocks public access, but for what the account does",
+                "public access is not blocked, unless the account blocks it",
                 f"{', '.join(_BLOCKS)}: true",
             )
         lists = bucket["AccessControl"]
         if lists.text in _PUBLIC_LISTS:
-            yield Problem(lists, "UC5207", f"got {quote(lists.text)}", "no access list, and a bucket policy")
+            yield Problem(
+                lists,
+                "UC5207",
+                f"got {quote(lists.text)}",
+                "a bucket policy instead of an access control list",
+            )
 
 
 def buckets_ask_for_tls(templates: Templates) -> Iterator[Problem]:
@@ -162,8 +167,8 @@ def checkpoints_keep_versions(templates: Templates) -> Iterator[Problem]:
             yield Problem(
                 status,
                 "UC5209",
-                "what the file system overwrites is gone",
-                "Enabled, with an expiry of old versions",
+                "objects that the file system overwrites are lost",
+                "Enabled, with expiration of noncurrent versions",
             )
         for rule in bucket["LifecycleConfiguration"]["Rules"].items:
             for name in ("ExpirationInDays", "ExpirationDate"):
@@ -171,7 +176,7 @@ def checkpoints_keep_versions(templates: Templates) -> Iterator[Problem]:
                     yield Problem(
                         rule[name],
                         "UC5210",
-                        "objects expire that the file system may have released, so that S3 has the only copy",
+                        "objects expire whose only copy may be in S3, after the file system released them",
                         "NoncurrentVersionExpiration",
                     )
 
@@ -194,9 +199,7 @@ def tables_have_a_way_back(templates: Templates) -> Iterator[Problem]:
     for table in templates.of_type(_TABLE):
         at = table["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"]
         if at.missing or at.flag is False:
-            yield Problem(
-                at, "UC5212", "a wrong write cannot be taken back", "PointInTimeRecoveryEnabled: true"
-            )
+            yield Problem(at, "UC5212", "a wrong write cannot be undone", "PointInTimeRecoveryEnabled: true")
 
 
 def keys_change(templates: Templates) -> Iterator[Problem]:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-__all__ = ["LocalAwsError", "quote"]
+__all__ = ["LocalAwsError", "no_answer", "quote"]
 
 _QUOTE_LIMIT = 80
 
@@ -27,6 +27,11 @@ class LocalAwsError(Exception):
     def __str__(self) -> str:
         sentences = (self.problem, f"Allowed: {self.allowed}" if self.allowed else "", self.remedy)
         return f"{self.code}: " + " ".join(f"{text.rstrip('.')}." for text in sentences if text)
+
+
+def no_answer(problem: str, *, remedy: str = "") -> LocalAwsError:
+    """Return the error (UC8006) because the local AWS does not run, answer or accept a request."""
+    return LocalAwsError("UC8006", problem, remedy=remedy)
 
 
 def quote(value: Any) -> str:

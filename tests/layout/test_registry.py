@@ -1,4 +1,4 @@
-"""The tests that show a rule name its code."""
+"""Each code is stated in one module, and the test that shows its rule names it."""
 
 import ast
 import re
@@ -6,10 +6,16 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from tests.figures import figures, product_modules
+
 from ultracluster_rules.registry import RULES
 
 CODE = re.compile(r"\bUC\d{4}\b")
 SHOWN = {code: rule.shown_by for code, rule in RULES.items() if rule.shown_by}
+
+
+def test_a_code_is_stated_in_one_module(root: Path) -> None:
+    assert figures(product_modules(root))["codes_in_several_modules"] == 0
 
 
 def test_the_test_that_shows_a_rule_names_its_code(root: Path) -> None:

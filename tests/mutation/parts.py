@@ -55,7 +55,7 @@ PARTS: Final = {
             "tests/unit/runtime/purchasing/test_ec2_answers.py",
             "tests/unit/runtime/purchasing/test_ec2_driver.py",
             "tests/unit/runtime/purchasing/test_operator_actions.py",
-            "tests/unit/runtime/purchasing/test_buy.py",
+            "tests/unit/runtime/purchasing/test_purchase_effects.py",
             "tests/unit/runtime/purchasing/test_evidence.py",
             "tests/unit/runtime/purchasing/test_ledger_reads.py",
             "tests/unit/runtime/purchasing/test_quotes.py",

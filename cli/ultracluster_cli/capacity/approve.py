@@ -23,19 +23,12 @@ from ultracluster_cli.capacity.options import (
     TypeOption,
     UltraServerTypeOption,
 )
-from ultracluster_cli.capacity.parsing import (
-    accepted_hours,
-    read_days,
-    read_fee,
-    read_regions,
-    read_time,
-    searched_regions,
-)
+from ultracluster_cli.capacity.parsing import accepted_hours, read_regions, read_size, searched_regions
 from ultracluster_cli.capacity.session import open_session, record_row
 from ultracluster_cli.options import JsonOption, LedgerOption, LedgerRegionOption, ProfileOption
 from ultracluster_cli.output import print_findings, print_json, say
 from ultracluster_rules.findings import FindingsError, Severity
-from ultracluster_runtime.purchasing.order_checks import check_order
+from ultracluster_runtime.purchasing.order_checks import check_order, parse_amount, parse_days, parse_time
 from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
 
 __all__ = ["approve", "extend", "reserve"]
@@ -61,8 +54,8 @@ def _approve(
     session = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region)
     order = order_type(
         account=session.account(),
-        max_fee=read_fee("--max-fee", max_fee),
-        month_cap=read_fee("--month-cap", month_cap),
+        max_fee=parse_amount("--max-fee", max_fee),
+        month_cap=parse_amount("--month-cap", month_cap),
         expires_at=(_now() + timedelta(hours=expires_in_hours)).replace(microsecond=0),
         **terms,
     )
@@ -109,10 +102,14 @@ def approve(
     as_json: JsonOption = False,
 ) -> None:
     """Approve the purchase of a Capacity Block without buying it."""
-    hours = read_days(days)
+    block_type, block_ultraserver, (count,) = read_size(
+        instance_type=instance_type,
+        nodes=None if nodes is None else str(nodes),
+        ultraservers=None if ultraservers is None else str(ultraservers),
+        ultraserver_type=ultraserver_type,
+    )
+    hours = parse_days("--days", days)
     shortest, longest = accepted_hours(hours)
-    block_type = instance_type if ultraservers is None else None
-    block_ultraserver = ultraserver_type if ultraservers is not None else None
     _approve(
         BlockOrder,
         name=order,
@@ -129,12 +126,12 @@ def approve(
         regions=searched_regions(regions, instance_type=block_type, ultraserver_type=block_ultraserver),
         instance_type=block_type,
         ultraserver_type=block_ultraserver,
-        count=(nodes if ultraservers is None else ultraservers) or 0,
+        count=count,
         platform=platform,
         zone_ids=read_regions(zone_ids, known=()),
-        start_after=read_time("--between", between[0]),
-        start_before=read_time("--between", between[1]),
-        end_by=read_time("--end-by", end_by) if end_by else None,
+        start_after=parse_time("--between", between[0]),
+        start_before=parse_time("--between", between[1]),
+        end_by=parse_time("--end-by", end_by) if end_by else None,
         request_hours=hours,
         min_hours=shortest,
         max_hours=longest,
@@ -181,7 +178,7 @@ def extend(
         as_json=as_json,
         region=region,
         reservation_id=reservation,
-        expected_end=read_time("--expected-end", expected_end),
+        expected_end=parse_time("--expected-end", expected_end),
         extension_hours=days * 24,
     )
 
@@ -234,7 +231,7 @@ def reserve(
         count=nodes,
         platform=platform,
         zone_id=zone_id,
-        end=read_time("--end", end),
-        hourly_price=read_fee("--hourly-price", hourly_price),
+        end=parse_time("--end", end),
+        hourly_price=parse_amount("--hourly-price", hourly_price),
         placement_group_arn=placement_group_arn,
     )

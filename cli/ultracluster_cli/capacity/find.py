@@ -1,7 +1,7 @@
 """`ultracluster capacity find`: search for offerings, and show them as a table, JSON or a plot."""
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
@@ -21,23 +21,17 @@ from ultracluster_cli.capacity.options import (
     UltraServersOption,
     UltraServerTypeOption,
 )
-from ultracluster_cli.capacity.parsing import (
-    accepted_hours,
-    read_days,
-    read_range,
-    read_time,
-    searched_regions,
-)
+from ultracluster_cli.capacity.parsing import block_search, read_size, searched_regions
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import JsonOption, ProfileOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
-from ultracluster_rules.findings import Finding, FindingsError, Severity
+from ultracluster_rules.findings import FindingsError, Severity
 from ultracluster_runtime.costs.price_comparison import compare_prices
 from ultracluster_runtime.purchasing.ec2_driver import session_clients
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
 from ultracluster_runtime.purchasing.offerings import Offering, rank_offerings
 from ultracluster_runtime.purchasing.order_checks import check_ranking
-from ultracluster_runtime.purchasing.search import Search, search_offerings
+from ultracluster_runtime.purchasing.search import search_offerings
 
 __all__ = ["find", "offering_row", "plot_offerings"]
 
@@ -67,50 +61,38 @@ def find(
     as_json: JsonOption = False,
 ) -> None:
     """Search Regions for Capacity Block offerings."""
-    if (ultraservers is None) == (nodes is None) or (nodes is not None and instance_type is None):
-        raise FindingsError.of("UC7010", "specify --instance-type and --nodes, or --ultraservers")
+    block_type, block_ultraserver, counts = read_size(
+        instance_type=instance_type,
+        nodes=nodes,
+        ultraservers=ultraservers,
+        ultraserver_type=ultraserver_type,
+    )
     if findings := list(check_ranking("--prefer", prefer)):
         raise FindingsError(findings)
-    block_type = instance_type if ultraservers is None else None
-    block_ultraserver = ultraserver_type if ultraservers is not None else None
     search_regions = (
         REGIONS
         if everywhere and regions == "all"
         else searched_regions(regions, instance_type=block_type, ultraserver_type=block_ultraserver)
     )
-    hours = read_days(days)
-    start_after, start_before = (read_time("--between", text) for text in between)
-    start_after = max(start_after, datetime.now(UTC))
-    if start_before < start_after:
-        problem = f"got {' '.join(between)}, an empty window"
-        allowed = "the earliest start, then the latest start, in the future"
-        raise FindingsError.of("UC7014", problem, path="--between", allowed=allowed)
-    search = Search(
+    search = block_search(
         regions=search_regions,
         instance_type=block_type,
         ultraserver_type=block_ultraserver,
-        counts=read_range("--ultraservers", ultraservers)
-        if ultraservers
-        else read_range("--nodes", str(nodes)),
-        hours=hours,
-        start_after=start_after,
-        start_before=start_before,
-        end_by=start_before + timedelta(hours=accepted_hours(hours)[1]),
+        counts=counts,
+        days=days,
+        between=between,
     )
     calls = CallCounts()
     reads = Ec2Reads(calls.wrap(session_clients(profile)))
     result = search_offerings(search, read=reads.perform)
     ranked = rank_offerings(result.offerings, by=prefer)
-    unreadable = [Finding(code="UC7043", problem=text) for text in reads.unreadable]
+    findings = [*result.findings, *reads.unreadable]
     if plot is not None:
         plot_offerings(ranked, plot)
-    _show_offerings(
-        ranked, [*result.findings, *unreadable], earliest=start_after, calls=calls.sent, as_json=as_json
-    )
-    errors = [finding for finding in result.findings if finding.severity is Severity.ERROR]
-    if errors and not ranked:
+    _show_offerings(ranked, findings, earliest=search.start_after, calls=calls.sent, as_json=as_json)
+    if not ranked and any(finding.severity is Severity.ERROR for finding in findings):
         raise typer.Exit(ExitCode.FINDINGS)
-    if (result.findings or unreadable) and not ranked:
+    if not ranked and findings:
         raise typer.Exit(ExitCode.UNKNOWN)
 
 

@@ -1,102 +1,79 @@
-"""Parse the ranges, days, times and amounts on the command line of `ultracluster capacity`."""
+"""Interpret the options that describe a Capacity Block, for the commands of `ultracluster capacity`."""
 
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal, InvalidOperation
 
-from ultracluster_catalog.capacity.capacity_blocks import (
-    ULTRASERVER_REGIONS,
-    block_regions,
-    is_block_duration,
-)
+from ultracluster_catalog.capacity.capacity_blocks import ULTRASERVER_REGIONS, block_regions
 from ultracluster_catalog.places.zones import REGIONS
-from ultracluster_rules.findings import FindingsError, quote
+from ultracluster_rules.findings import FindingsError
+from ultracluster_runtime.purchasing.order_checks import (
+    ambiguous_size,
+    check_window,
+    parse_counts,
+    parse_days,
+    parse_time,
+)
+from ultracluster_runtime.purchasing.search import Search
 
-__all__ = [
-    "accepted_hours",
-    "read_days",
-    "read_fee",
-    "read_range",
-    "read_regions",
-    "read_time",
-    "searched_regions",
-]
-
-
-_MOST_DIGITS = 4  # a range up to a longer number would exhaust memory
+__all__ = ["accepted_hours", "block_search", "read_regions", "read_size", "searched_regions"]
 
 
-def _refuse(code: str, option: str, value: str, allowed: str) -> FindingsError:
-    return FindingsError.of(code, f"got {quote(value)}", path=option, allowed=allowed)
+def block_search(
+    *,
+    regions: tuple[str, ...],
+    instance_type: str | None = None,
+    ultraserver_type: str | None = None,
+    counts: tuple[int, ...] = (),
+    days: str,
+    between: tuple[str, str],
+) -> Search:
+    """Return the search for Capacity Blocks that start in a future window.
 
-
-def read_time(option: str, text: str) -> datetime:
-    """Read a day (midnight UTC) or a time with a UTC offset.
-
-    Raises:
-        FindingsError: UC7008 for anything else, such as a time without an offset.
-    """
-    allowed = "a day such as 2026-12-01 (midnight UTC), or a time such as 2026-12-01T11:30:00Z"
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:
-        raise _refuse("UC7008", option, text, allowed) from None
-    if len(text) == len("2026-12-01"):
-        return time.replace(tzinfo=UTC)
-    if time.tzinfo is None:
-        raise _refuse("UC7008", option, text, allowed)
-    return time.astimezone(UTC)
-
-
-def read_range(option: str, text: str) -> tuple[int, ...]:
-    """Read ``16``, ``8,16`` or ``7-14`` as whole numbers.
+    Args:
+        regions: Regions to search.
+        instance_type: Instance type. None for UltraServers.
+        ultraserver_type: UltraServer type. None for instances.
+        counts: Numbers of instances or UltraServers.
+        days: Value of `--days`.
+        between: Values of `--between`.
 
     Raises:
-        FindingsError: UC7011 for anything else.
+        FindingsError: If the durations or the window are invalid (UC7008, UC7013, UC7014, UC7101).
     """
-    numbers: set[int] = set()
-    for part in text.split(","):
-        first, _, last = part.strip().partition("-")
-        last = last or first
-        if (
-            not (first.isascii() and first.isdigit() and last.isascii() and last.isdigit())
-            or len(last) > _MOST_DIGITS
-        ):
-            raise _refuse(
-                "UC7011", option, text, "numbers and ranges separated by commas, such as 8,16 or 7-14"
-            )
-        numbers |= set(range(int(first), int(last) + 1))
-    if not numbers or 0 in numbers:
-        raise _refuse("UC7011", option, text, "positive numbers, and ranges in ascending order")
-    return tuple(sorted(numbers))
+    hours = parse_days("--days", days)
+    start_after, start_before = (parse_time("--between", text) for text in between)
+    start_after = max(start_after, datetime.now(UTC))
+    if findings := list(check_window("--between", start_after, start_before)):
+        raise FindingsError(findings)
+    return Search(
+        regions=regions,
+        instance_type=instance_type,
+        ultraserver_type=ultraserver_type,
+        counts=counts,
+        hours=hours,
+        start_after=start_after,
+        start_before=start_before,
+        end_by=start_before + timedelta(hours=accepted_hours(hours)[1]),
+    )
 
 
-def read_days(text: str) -> tuple[int, ...]:
-    """Read durations in days, and return those on sale in hours.
+def read_size(
+    *, instance_type: str | None, nodes: str | None, ultraservers: str | None, ultraserver_type: str
+) -> tuple[str | None, str | None, tuple[int, ...]]:
+    """Return the instance type or the UltraServer type of a block, and the counts to buy.
 
     Raises:
-        FindingsError: UC7013 if AWS sells none of them.
+        FindingsError: UC7010 unless either nodes of an instance type or UltraServers are specified, UC7011 for invalid
+            counts.
     """
-    hours = tuple(days * 24 for days in read_range("--days", text) if is_block_duration(days * 24))
-    if not hours:
-        raise _refuse("UC7013", "--days", text, "1 to 14 days, or 21 to 182 days in whole weeks")
-    return hours
-
-
-def read_fee(option: str, text: str) -> Decimal:
-    """Read an amount of money.
-
-    Raises:
-        FindingsError: UC7006 if the text is not a plain decimal number, such as ``50k``.
-    """
-    try:
-        amount = Decimal(text)
-    except InvalidOperation:
-        amount = Decimal("NaN")
-    if not amount.is_finite() or not set(text) <= set("0123456789."):
-        raise _refuse(
-            "UC7006", option, text, "a plain number such as 190000.00, without commas or a currency"
-        )
-    return amount
+    if nodes is not None and instance_type is not None and ultraservers is None:
+        return instance_type, None, parse_counts("--nodes", nodes)
+    if ultraservers is not None and instance_type is None and nodes is None:
+        return None, ultraserver_type, parse_counts("--ultraservers", ultraservers)
+    options = {"--instance-type": instance_type, "--nodes": nodes, "--ultraservers": ultraservers}
+    specified = [option for option, value in options.items() if value is not None]
+    problem = f"got {', '.join(specified) or 'no size'}"
+    allowed = "--instance-type and --nodes, or --ultraservers"
+    raise FindingsError([ambiguous_size(problem, allowed=allowed)])
 
 
 def read_regions(text: str, *, known: tuple[str, ...]) -> tuple[str, ...]:

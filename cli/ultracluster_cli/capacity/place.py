@@ -1,7 +1,7 @@
 """`ultracluster capacity place`: choose Regions for the clusters of a wave from current offerings."""
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -12,14 +12,14 @@ from ultracluster_cli.capacity.options import (
     MaxFeeOption,
     PreferOption,
 )
-from ultracluster_cli.capacity.parsing import accepted_hours, read_days, read_fee, read_regions, read_time
+from ultracluster_cli.capacity.parsing import block_search, read_regions
 from ultracluster_cli.options import JsonOption, ProfileOption, RolloutArgument, WriteOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.purchasing.ec2_driver import session_clients
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
 from ultracluster_runtime.purchasing.offerings import Offering
-from ultracluster_runtime.purchasing.order_checks import check_ranking
+from ultracluster_runtime.purchasing.order_checks import check_ranking, parse_amount
 from ultracluster_runtime.purchasing.placement import PlacementRequest, PlacementRules
 from ultracluster_runtime.purchasing.placement import place as choose
 from ultracluster_runtime.purchasing.search import Search, search_offerings
@@ -67,10 +67,14 @@ def place(
             )
             for capacity in unplaced
         ],
-        _search_offerings(unplaced, read_regions(regions, known=()), days, between, profile),
+        _search_offerings(
+            unplaced,
+            block_search(regions=read_regions(regions, known=()), days=days, between=between),
+            profile,
+        ),
         rules=PlacementRules(
             regions=read_regions(regions, known=()),
-            max_fee=read_fee("--max-fee", max_fee),
+            max_fee=parse_amount("--max-fee", max_fee),
             max_per_region=most_per_region,
             prefer=prefer,
         ),
@@ -104,31 +108,18 @@ def place(
 
 
 def _search_offerings(
-    capacities: Sequence[OrderedCapacity],
-    regions: tuple[str, ...],
-    days: str,
-    between: tuple[str, str],
-    profile: str | None,
+    capacities: Sequence[OrderedCapacity], search: Search, profile: str | None
 ) -> list[Offering]:
     """Search once for each combination of instance type and node count."""
-    hours = read_days(days)
-    start_after, start_before = (read_time("--between", text) for text in between)
     reads = Ec2Reads(session_clients(profile))
     offerings: list[Offering] = []
     for instance_type, nodes in sorted({(capacity.instance_type, capacity.nodes) for capacity in capacities}):
-        search = Search(
-            regions=regions,
-            instance_type=instance_type,
-            counts=(nodes,),
-            hours=hours,
-            start_after=max(start_after, datetime.now(UTC)),
-            start_before=start_before,
-            end_by=start_before + timedelta(hours=accepted_hours(hours)[1]),
+        result = search_offerings(
+            replace(search, instance_type=instance_type, counts=(nodes,)), read=reads.perform
         )
-        result = search_offerings(search, read=reads.perform)
         print_findings(result.findings)
         offerings += result.offerings
-    print_findings(Finding(code="UC7043", problem=text) for text in reads.unreadable)
+    print_findings(reads.unreadable)
     return offerings
 
 

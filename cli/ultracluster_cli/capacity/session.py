@@ -14,7 +14,7 @@ from ultracluster_rules.findings import FindingsError, Severity
 from ultracluster_runtime.purchasing.ec2_driver import Ec2Driver, session_clients
 from ultracluster_runtime.purchasing.ec2_objects import Quote
 from ultracluster_runtime.purchasing.effects import GetCallerAccount, ReadFailed, Steps, perform_all
-from ultracluster_runtime.purchasing.ledger import Ledger
+from ultracluster_runtime.purchasing.ledger import Ledger, unusable_ledger
 from ultracluster_runtime.purchasing.orders import Order, Record, order_token
 from ultracluster_runtime.purchasing.pagination import unanswered
 from ultracluster_runtime.purchasing.reconcile import Outcome
@@ -75,8 +75,7 @@ def open_session(
         FindingsError: UC7021 if no ledger is specified.
     """
     if not ledger or not ledger_region:
-        raise FindingsError.of(
-            "UC7021",
+        raise unusable_ledger(
             "no ledger specified",
             remedy=f"Specify --ledger and --ledger-region, or set {LEDGER_VARIABLE} and {LEDGER_REGION_VARIABLE}; "
             "the CapacityLedger construct creates the table",

@@ -47,7 +47,7 @@ def verify(
     missing = sorted(set(reservation) - {item.reservation_id for item in selected})
     if missing:
         raise FindingsError.of(
-            "UC7015", f"{', '.join(missing)} not found in {region}", allowed="reservations of this account"
+            "UC7048", f"{', '.join(missing)} not found in {region}", allowed="reservations of this account"
         )
     filters = [{"Name": "instance-type", "Values": sorted({item.instance_type for item in selected})}]
     for text in tag or ():

@@ -12,10 +12,10 @@ from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_cli._aws.cluster_targets import targets_by_profile
 from ultracluster_cli._aws.selection import clusters_named, clusters_of
 from ultracluster_cli._aws.targets import account
-from ultracluster_cli.cost.output import money_json
+from ultracluster_cli.cost.output import invalid_number, money_json
 from ultracluster_cli.options import ClusterOption, FallbackRegionOption, JsonOption, RolloutArgument
 from ultracluster_cli.output import print_json, print_table
-from ultracluster_rules.findings import FindingsError, quote
+from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.costs.cost_explorer import COST_EXPLORER_REGION, ActualCosts, actual_costs
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 from ultracluster_stacks.cost import Money, Usage, catalogue_prices, configured_footprint, estimate_cost
@@ -60,8 +60,7 @@ def actual(
     start, end = _period(first, last)
     if node_hours is not None and not 0 <= node_hours <= (end - start) / timedelta(hours=1):
         allowed = f"0 to {(end - start) // timedelta(hours=1)}, the hours of this period"
-        problem = f"got {quote(node_hours)}"
-        raise FindingsError.of("UC9301", problem, allowed=allowed, path="--node-hours")
+        raise FindingsError([invalid_number("--node-hours", node_hours, allowed=allowed)])
     config = load_rollout(rollout).config
     clusters = clusters_named(
         clusters_of(config, None), [] if cluster is None else [cluster], rollout=rollout

@@ -2,13 +2,13 @@
 
 import html
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_stacks.cost import Estimate
 
-__all__ = ["draw_costs"]
+__all__ = ["check_chart", "draw_costs"]
 
 _WIDTH, _HEIGHT_OF_A_BAR, _HEIGHT_BESIDE = 10.0, 0.32, 1.3
 
@@ -26,9 +26,9 @@ def draw_costs(estimates: Sequence[Estimate], path: Path) -> None:
     try:
         from matplotlib import figure, rcParams  # noqa: PLC0415 - optional dependency; takes a second
     except ModuleNotFoundError as error:
-        remedy = "Install it with: pip install 'ultracluster[plot]'"
         problem = "matplotlib is required to draw charts"
-        raise FindingsError.of("UC9306", problem, remedy=remedy) from error
+        remedy = "Install it with: pip install 'ultracluster[plot]'"
+        raise FindingsError([_no_chart(problem, remedy=remedy)]) from error
     rcParams["svg.hashsalt"] = "ultracluster"  # deterministic output
     rcParams["svg.fonttype"] = "none"
 
@@ -56,6 +56,16 @@ def draw_costs(estimates: Sequence[Estimate], path: Path) -> None:
         f"<body>\n{svg.getvalue()[svg.getvalue().index('<svg') :]}</body>\n</html>\n",
         encoding="utf-8",
     )
+
+
+def check_chart(path: Path | None) -> Iterator[Finding]:
+    """Yield UC9306 for a file that `draw_costs` cannot write; None is no chart."""
+    if path is not None and path.suffix not in {".html", ".png"}:
+        yield _no_chart(f"got {quote(str(path))}", allowed="FILE.html or FILE.png")
+
+
+def _no_chart(problem: str, *, allowed: str = "", remedy: str = "") -> Finding:
+    return Finding(code="UC9306", problem=problem, allowed=allowed, remedy=remedy)
 
 
 def _title(estimate: Estimate) -> str:

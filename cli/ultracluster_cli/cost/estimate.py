@@ -13,8 +13,8 @@ from ultracluster_catalog.prices.billable_items import BillableItem, price_of
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_cli._aws.selection import clusters_named, clusters_of
 from ultracluster_cli._aws.targets import account
-from ultracluster_cli.cost.chart import draw_costs
-from ultracluster_cli.cost.output import cost_json, print_cost
+from ultracluster_cli.cost.chart import check_chart, draw_costs
+from ultracluster_cli.cost.output import cost_json, invalid_number, print_cost
 from ultracluster_cli.options import ClusterOption, FallbackRegionOption, JsonOption, RolloutArgument
 from ultracluster_cli.output import print_findings, print_json
 from ultracluster_rules.findings import Finding, FindingsError, quote
@@ -150,7 +150,7 @@ def estimate(
         clusters_of(loaded.config, None), [] if cluster is None else [cluster], rollout=rollout
     )
     footprints = [configured_footprint(cluster_config) for cluster_config in clusters]
-    findings = [*_figure_findings(plans), *_savings_plan_findings(plans, footprints), *_chart_findings(chart)]
+    findings = [*_figure_findings(plans), *_savings_plan_findings(plans, footprints), *check_chart(chart)]
     if findings:
         raise FindingsError(findings)
     today = datetime.now(UTC).date()
@@ -262,8 +262,7 @@ def _figure_findings(plans: _Plans) -> Iterator[Finding]:
         least = 0 if option in or_zero else None
         if figure is None or 0 < figure < float("inf") or figure == least:
             continue
-        allowed = "0 or more" if option in or_zero else "more than 0"
-        yield Finding(code="UC9301", problem=f"got {quote(figure)}", allowed=allowed, path=option)
+        yield invalid_number(option, figure, allowed="0 or more" if option in or_zero else "more than 0")
     if plans.throughput_ratio is not None and plans.compare is None:
         problem = "got --throughput-ratio without --compare"
         yield Finding(code="UC9305", problem=problem, remedy="Specify --compare TYPE")
@@ -277,11 +276,6 @@ def _savings_plan_findings(plans: _Plans, footprints: Sequence[Footprint]) -> It
             problem=f"Savings Plans do not apply to {', '.join(sorted(markets))} nodes",
             remedy="Omit --savings-plan, or select a cluster with on-demand nodes with --cluster",
         )
-
-
-def _chart_findings(chart: Path | None) -> Iterator[Finding]:
-    if chart is not None and chart.suffix not in {".html", ".png"}:
-        yield Finding(code="UC9306", problem=f"got {quote(str(chart))}", allowed="FILE.html or FILE.png")
 
 
 def _check_month(hours: Decimal, runs: int) -> None:

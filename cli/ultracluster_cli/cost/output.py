@@ -5,11 +5,17 @@ from typing import Any, Final
 
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_cli.output import print_table
+from ultracluster_rules.findings import Finding, quote
 from ultracluster_stacks.cost import NOT_COUNTED, Alternative, Estimate, Line, Money
 
-__all__ = ["cost_json", "money_json", "print_cost"]
+__all__ = ["cost_json", "invalid_number", "money_json", "print_cost"]
 
 _EXACT: Final = Decimal("0.000001")
+
+
+def invalid_number(option: str, value: float, *, allowed: str) -> Finding:
+    """Return UC9301 because the number of an option is out of range."""
+    return Finding(code="UC9301", problem=f"got {quote(value)}", allowed=allowed, path=option)
 
 
 def cost_json(estimate: Estimate, hours_from: str, rival: Alternative | None) -> dict[str, Any]:

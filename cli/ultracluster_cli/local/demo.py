@@ -15,7 +15,14 @@ from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_d
 from ultracluster_cli.deploy.cluster_state import Cluster
 from ultracluster_cli.deploy.deployment import deploy_to
 from ultracluster_cli.deploy.summary import print_next_steps, print_summary, summary_json
-from ultracluster_cli.local.demo_purchase import LEDGER_REGION, LEDGER_TABLE, DemoBuyer, Purchase, make_ledger
+from ultracluster_cli.local.demo_purchase import (
+    LEDGER_REGION,
+    LEDGER_TABLE,
+    DemoBuyer,
+    Purchase,
+    make_ledger,
+    unexpected_purchase,
+)
 from ultracluster_cli.options import JsonOption, OptionalRolloutArgument
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import FindingsError
@@ -160,4 +167,4 @@ def require_bought(clusters: Sequence[Cluster], purchases: Sequence[Purchase]) -
     reservation_ids = sorted(purchase.reservation_id for purchase in purchases)
     if targeted != reservation_ids:
         problem = f"bought {', '.join(reservation_ids)}, but the launch templates target {', '.join(targeted) or 'none'}"
-        raise FindingsError.of("UC9010", problem)
+        raise unexpected_purchase(problem)

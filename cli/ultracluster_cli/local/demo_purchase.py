@@ -25,7 +25,15 @@ from ultracluster_runtime.purchasing.ledger import PARTITION_KEY, SORT_KEY, Ledg
 from ultracluster_runtime.purchasing.orders import ORDER_TAG, OrderState, Record
 from ultracluster_stacks.config import ClusterConfig
 
-__all__ = ["LEDGER_REGION", "LEDGER_TABLE", "DemoBuyer", "Purchase", "make_ledger", "order_name"]
+__all__ = [
+    "LEDGER_REGION",
+    "LEDGER_TABLE",
+    "DemoBuyer",
+    "Purchase",
+    "make_ledger",
+    "order_name",
+    "unexpected_purchase",
+]
 
 LEDGER_TABLE: Final = "ultracluster-demo-ledger"
 LEDGER_REGION: Final = "us-east-2"
@@ -33,6 +41,7 @@ LEDGER_REGION: Final = "us-east-2"
 _DAYS: Final = 14
 """Duration of the block, and latest start from today."""
 _ABOVE_BEST: Final = Decimal("1.01")
+_RESET: Final = "Reset a running local AWS with `ultracluster local reset`, and try again"
 _BOUGHT: Final = frozenset({OrderState.PURCHASED, OrderState.PAID})
 
 
@@ -161,9 +170,7 @@ class DemoBuyer:
         with measure_and_report(self._steps, "capacity find") as messages:
             offers = self._run("find", *_search_options(cluster))["offerings"]
             if not offers:
-                raise _demo_error(
-                    "UC9011", f"the local AWS offers no {cluster.instance_type} in {cluster.region}"
-                )
+                raise _failed_command(f"the local AWS offers no {cluster.instance_type} in {cluster.region}")
             best: dict[str, Any] = offers[0]
             messages.append(f"{len(offers)} offerings; the best costs {best['total']} USD of fake money")
         if self._shows_offers:
@@ -202,9 +209,8 @@ class DemoBuyer:
         with measure_and_report(self._steps, "capacity buy, again") as messages:
             second_row: dict[str, Any] = self._run("buy", order, "--token", token)["order"]
             if second_row["reservations"] != first_row["reservations"]:
-                raise _demo_error(
-                    "UC9010",
-                    f"order {order} bought {first_row['reservations']}, then {second_row['reservations']}",
+                raise unexpected_purchase(
+                    f"order {order} bought {first_row['reservations']}, then {second_row['reservations']}"
                 )
             messages.append(f"A second buy bought nothing: {second_row['state']}, same reservation")
         return second_row
@@ -219,9 +225,8 @@ class DemoBuyer:
             if {"Key": ORDER_TAG, "Value": order} in reservation.get("Tags", [])
         ]
         if reservation_ids != [reservation_id]:
-            raise _demo_error(
-                "UC9010",
-                f"the ledger has {reservation_id} for order {order}, but EC2 has {reservation_ids}",
+            raise unexpected_purchase(
+                f"the ledger has {reservation_id} for order {order}, but EC2 has {reservation_ids}"
             )
 
     def _run(self, *arguments: str) -> dict[str, Any]:
@@ -244,9 +249,8 @@ class DemoBuyer:
         if completed.returncode == ExitCode.UNKNOWN:
             say("Running the demo again is safe: it looks up the purchase and sends no second request.")
             raise typer.Exit(ExitCode.UNKNOWN)
-        raise _demo_error(
-            "UC9011",
-            f"ultracluster capacity {arguments[1]} ended with code {completed.returncode}; see {self._log}",
+        raise _failed_command(
+            f"ultracluster capacity {arguments[1]} ended with code {completed.returncode}; see {self._log}"
         )
 
 
@@ -272,6 +276,10 @@ def _search_options(cluster: ClusterConfig) -> list[str]:
     return [*size, "--days", str(_DAYS), "--between", *window, "--regions", cluster.region]
 
 
-def _demo_error(code: str, problem: str) -> FindingsError:
-    remedy = "Reset a running local AWS with `ultracluster local reset`, and try again"
-    return FindingsError.of(code, problem, remedy=remedy)
+def _failed_command(problem: str) -> FindingsError:
+    return FindingsError.of("UC9011", problem, remedy=_RESET)
+
+
+def unexpected_purchase(problem: str) -> FindingsError:
+    """Return the error (UC9010) because the local AWS does not have exactly the purchased reservations."""
+    return FindingsError.of("UC9010", problem, remedy=_RESET)

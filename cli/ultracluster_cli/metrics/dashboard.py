@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ultracluster_cli.metrics.metric_source import read_metrics
+from ultracluster_cli.metrics.metric_source import read_metrics, wrong_options
 from ultracluster_cli.metrics.metrics_page import draw_page
 from ultracluster_cli.options import (
     FileSystemOption,
@@ -15,7 +15,6 @@ from ultracluster_cli.options import (
     RecordingOption,
 )
 from ultracluster_cli.output import say
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.metrics.recorded_metrics import write_recording
 
 __all__ = ["app", "dashboard"]
@@ -47,8 +46,7 @@ def dashboard(
     The page is a self-contained file.
     """
     if page is None and save is None:
-        problem = "specify --html or --save"
-        raise FindingsError.of("UC9332", problem)
+        raise wrong_options("got neither --html nor --save", allowed="one or both of them")
     recorded = read_metrics(
         recording=recording,
         cluster=cluster,

@@ -10,7 +10,7 @@ from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.metrics.metric_reads import record_metrics, recording_period
 from ultracluster_runtime.metrics.recorded_metrics import Recording, read_recording
 
-__all__ = ["read_metrics"]
+__all__ = ["read_metrics", "wrong_options"]
 
 _MOST_HOURS = 455 * 24  # CloudWatch keeps hourly values for 455 days
 
@@ -46,12 +46,17 @@ def read_metrics(
         place = f"CloudWatch in {recorded.region}"
     else:
         problem = "got both --from and --cluster" if recording else "got neither --from nor --cluster"
-        raise FindingsError.of("UC9332", problem, allowed="one of them")
+        raise wrong_options(problem, allowed="one of them")
     if not any(series.points for series in recorded.series):
         problem = f"{place} has no metrics of {recorded.cluster} in this period"
         remedy = "Check the name of the cluster, the Region and --hours; see docs/training-metrics.md for the published metrics"
         raise FindingsError.of("UC9335", problem, remedy=remedy)
     return recorded
+
+
+def wrong_options(problem: str, *, allowed: str) -> FindingsError:
+    """Return the error (UC9332) because options are missing or exclude each other."""
+    return FindingsError.of("UC9332", problem, allowed=allowed)
 
 
 def _from_cloudwatch(

@@ -178,13 +178,16 @@ def _refuse_busy(busy: Sequence[str]) -> None:
 
 def _not_kept(cluster: PlannedCluster) -> Finding:
     if all(stack.before is None for stack in cluster.stacks):
-        return Finding(
-            code="UC9607",
-            problem=f"{cluster.name} did not exist before",
+        return no_rollback(
+            f"{cluster.name} did not exist before",
             remedy=f"Delete it with `cdk destroy '{cluster.name}/**'`, or keep it",
         )
-    return Finding(
-        code="UC9607",
-        problem=f"no stored rollout has the earlier deployment of {cluster.name}",
+    return no_rollback(
+        f"no stored rollout has the earlier deployment of {cluster.name}",
         remedy="Roll out the earlier rollout file from version control",
     )
+
+
+def no_rollback(problem: str, *, remedy: str = "", location: str = "") -> Finding:
+    """Return UC9607 because there is no earlier deployment to roll back to."""
+    return Finding(code="UC9607", problem=problem, remedy=remedy, location=location)

@@ -33,7 +33,13 @@ from ultracluster_cli.rollout.history import (
     rollout_lock,
     runs_of,
 )
-from ultracluster_cli.rollout.planning import plan_forward, plan_rollback, rollout_digest, stacks_of
+from ultracluster_cli.rollout.planning import (
+    no_rollback,
+    plan_forward,
+    plan_rollback,
+    rollout_digest,
+    stacks_of,
+)
 from ultracluster_cli.rollout.step_runner import Steps
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.preflight.check import REGION_IS_ENABLED
@@ -171,7 +177,7 @@ def _plan(context: _RolloutContext) -> Run | None:
         forward = [run for run in runs if run.journal.plan.undoes is None and run.touched_wave(wave)]
         if not forward:
             problem = f"no rollout from here has deployed wave {quote(wave)} of this file"
-            raise FindingsError.of("UC9607", problem, location=str(context.file))
+            raise FindingsError([no_rollback(problem, location=str(context.file))])
         earlier = runs[: runs.index(forward[-1])]
         plan = plan_rollback(
             wave, undone=forward[-1], earlier=earlier, rollouts=context.rollouts, targets=targets

@@ -5,7 +5,7 @@ behind. A node has Python 3.9 or newer, and no agent, SDK or way to download one
 the metrics are those of ultracluster_catalog.observability.metrics.
 """
 
-# Without annotations there is nothing for a type checker to hold on to; the tests run all of it.
+# Unannotated, so that it stays small in user data; the tests run all of it.
 # mypy: ignore-errors
 
 import glob
@@ -23,7 +23,7 @@ import urllib.request
 SET = os.environ.get
 ROOT = SET("UC_ROOT", "")
 BUSY_PERCENT = 5
-LEAST_TCP_BYTES = 60_000_000  # of a minute; below, there is nothing to complain about
+LEAST_TCP_BYTES = 60_000_000  # per minute; lower values are not reported
 LUSTRE = {"read_bytes": "LustreReadBytes", "write_bytes": "LustreWriteBytes"}
 EFA = {
     "rx_bytes": "EfaBytes",
@@ -39,7 +39,7 @@ def found(place):
 
 
 def lines_of(path):
-    """The words of each line of a file; none when it is gone."""
+    """Return the words of each line of a file; nothing if it is gone."""
     try:
         with open(path) as file:
             return [line.replace(":", " ").split() for line in file]
@@ -48,14 +48,14 @@ def lines_of(path):
 
 
 def inner(data, *names):
-    """What lies deep in a document; an empty one where something is missing."""
+    """Return a nested value; an empty mapping if any key is missing."""
     for name in names:
         data = (data or {}).get(name)
     return data or {}
 
 
 def digest(report):
-    """What one report of neuron-monitor says."""
+    """Return the figures of one report of neuron-monitor."""
     cores, memory, errors, latency = {}, 0, 0, 0
     for runtime in report.get("neuron_runtime_data") or []:
         held = inner(runtime, "report", "neuroncore_counters", "neuroncores_in_use")
@@ -77,7 +77,7 @@ def digest(report):
 
 
 def monitor(command, reports):
-    """Read neuron-monitor, and start it again when it ends."""
+    """Read the reports of neuron-monitor, restarting it when it ends."""
     while True:
         try:
             with subprocess.Popen([command], stdout=subprocess.PIPE) as process:
@@ -92,7 +92,7 @@ def monitor(command, reports):
 
 
 def job_network():
-    """The network of a job of several nodes that runs here, and the bytes of its interfaces beside EFA."""
+    """Return the network namespace of a multi-node task here, and the bytes of its interfaces other than EFA."""
     for path in found("/proc/[0-9]*/environ"):
         folder = os.path.dirname(path)
         try:
@@ -107,7 +107,7 @@ def job_network():
 
 
 def counters():
-    """What only grows, by name."""
+    """Return the counters by name."""
     sums = dict.fromkeys([*EFA.values(), *LUSTRE.values()], 0)
     for file, name in EFA.items():
         for path in found("/sys/class/infiniband/*/ports/1/hw_counters/" + file):
@@ -121,7 +121,7 @@ def counters():
 
 
 def host():
-    """What is as it is now."""
+    """Return the gauges by name."""
     memory = {row[0]: int(row[1]) for row in lines_of(ROOT + "/proc/meminfo")}
     disks = [os.statvfs(ROOT + path) for path in ("/", SET("UC_SCRATCH_PATH", "/"))]
     return {
@@ -133,13 +133,13 @@ def host():
 
 
 class Node:
-    """Remembers the counters of the last minute."""
+    """Computes the change of counters since the last minute."""
 
     def __init__(self):
         self.sums, self.network, self.ecc = counters(), job_network(), None
 
     def minute(self, reports):
-        """The metrics of the minute since the last call."""
+        """Return the metrics since the last call, a minute ago."""
         sums, network = counters(), job_network()
         metrics = {"NodesReporting": 1, **host(), **{name: sums[name] - self.sums[name] for name in sums}}
         if network[0] and network[0] == self.network[0]:
@@ -158,17 +158,17 @@ class Node:
         busy = metrics.get("CoreUtilization", 0) >= BUSY_PERCENT
         metrics["TcpFallback"] = int(busy and tcp >= LEAST_TCP_BYTES and metrics["EfaBytes"] < tcp / 100)
         self.sums, self.network = sums, network
-        # A driver that was loaded anew counts from 0 again.
+        # Counters restart at 0 when the driver is reloaded.
         return {name: max(0, round(value, 6)) for name, value in metrics.items()}
 
 
 def unit(name):
-    """Unit of a metric, which its name ends with."""
+    """Return the unit of a metric, from the end of its name."""
     return next((each for each in ("Bytes", "Percent", "Seconds") if name.endswith(each)), "Count")
 
 
 def embedded(metrics, instance, now):
-    """A log event; the instance is a property of it, not a dimension, which would make every metric one more."""
+    """Return a log event. The instance is a property, not a dimension, which would add a paid metric per node."""
     named = [{"Name": name, "Unit": "Percent" if "Util" in name else unit(name)} for name in metrics]
     directive = {"Namespace": "UltraCluster", "Dimensions": [["Cluster"]], "Metrics": named}
     about = {"Timestamp": now, "CloudWatchMetrics": [directive]}
@@ -176,7 +176,7 @@ def embedded(metrics, instance, now):
 
 
 def signed(body, target, server, region, keys, moment):
-    """Headers of a request to CloudWatch Logs: AWS Signature Version 4."""
+    """Return the headers of a request to CloudWatch Logs, signed with AWS Signature Version 4."""
     headers = {
         "content-type": "application/x-amz-json-1.1",
         "host": server,
@@ -197,21 +197,21 @@ def signed(body, target, server, region, keys, moment):
 
 
 def answer(url, body=None, headers=None, method=None):
-    """What a server answers."""
+    """Return the response of an HTTP server."""
     request = urllib.request.Request(url, body, headers or {}, method=method)
     with urllib.request.urlopen(request, timeout=10) as reply:
         return reply.read().decode()
 
 
 def metadata(path):
-    """What the node knows of itself."""
+    """Return instance metadata."""
     place = SET("UC_METADATA", "http://169.254.169.254") + "/latest/"
     token = answer(place + "api/token", headers={"X-aws-ec2-metadata-token-ttl-seconds": "60"}, method="PUT")
     return answer(place + "meta-data/" + path, headers={"X-aws-ec2-metadata-token": token})
 
 
 def call(target, **request):
-    """One call of CloudWatch Logs, with the node's own role."""
+    """Call CloudWatch Logs with the role of the node."""
     role = "iam/security-credentials/"
     keys = json.loads(metadata(role + metadata(role).split()[0]))
     url, body = SET("UC_LOGS_URL"), json.dumps(request).encode()
@@ -220,7 +220,7 @@ def call(target, **request):
 
 
 def publish(metrics, instance):
-    """Send a log event; the first one makes the log stream of this node."""
+    """Send a log event; the first one creates the log stream of this node."""
     now = int(time.time() * 1000)
     place = {"logGroupName": SET("UC_LOG_GROUP"), "logStreamName": instance}
     event = {"timestamp": now, "message": embedded(metrics, instance, now)}
@@ -234,7 +234,7 @@ def publish(metrics, instance):
 
 
 def main():
-    """Publish, minute by minute."""
+    """Publish once a minute."""
     reports, instance, node = [], None, Node()
     command = SET("UC_NEURON_MONITOR", "/opt/aws/neuron/bin/neuron-monitor")
     if os.path.exists(command):

@@ -1,4 +1,4 @@
-"""Trains a tiny model on every NeuronCore, and names the ranks whose losses differ from the others'.
+"""Train a tiny model on every NeuronCore and report the ranks whose losses differ from the majority.
 
 torchrun starts it in every process of a job. All ranks hold the same parameters and see the same batches, so their losses
 are equal to the last bit, unless a core computes wrongly or a collective delivers to some ranks what it does not to others.
@@ -16,13 +16,13 @@ from typing import Any
 import torch
 import torch.distributed as dist
 
-# The process group's backend for each kind of device: torch-neuronx through XLA, TorchNeuron, CUDA, and a machine without any.
+# Backend of the process group by device: torch-neuronx through XLA, TorchNeuron, CUDA, and CPU.
 BACKENDS = {"xla": "xla", "neuron": "neuron", "cuda": "nccl", "cpu": "gloo"}
 FEATURES, ROWS = 256, 64
 
 
 def main() -> int:
-    """Train, compare after every step, and answer with the exit code."""
+    """Train, compare losses after every step, and return the exit code."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--device", choices=BACKENDS, required=True)
     parser.add_argument("--steps", type=int, required=True)
@@ -49,13 +49,13 @@ def main() -> int:
     if rank == 0:
         say("passed")
     if wanted.device == "cpu":
-        # At the interpreter's end PyTorch 2.13 for CPUs now and then aborts after all work is done, which is no fault of a core.
+        # PyTorch 2.13 for CPUs sometimes aborts at interpreter exit, after all work is done; that says nothing about a core.
         os._exit(0)
     return 0
 
 
 def open_device(kind: str) -> tuple[Any, Callable[[], object]]:
-    """Give this process's device, and what makes it do what was asked of it so far."""
+    """Return the device of this process, and the function that executes its pending operations."""
     if kind == "xla":
         import torch_xla.core.xla_model as xm  # noqa: PLC0415 - in images of torch-neuronx only
         import torch_xla.distributed.xla_backend  # noqa: F401, PLC0415 - registers the process group's backend
@@ -71,7 +71,7 @@ def open_device(kind: str) -> tuple[Any, Callable[[], object]]:
 
 
 def train(model: Any, device: Any, step: int, world: int) -> float:
-    """Do a step of plain gradient descent on a batch that is the same everywhere; give the loss of this rank."""
+    """Run one step of gradient descent on a batch that all ranks share; return the loss of this rank."""
     batch = torch.rand(ROWS, FEATURES, generator=torch.Generator().manual_seed(step)).to(device)
     loss = ((model(batch).squeeze(1) - batch.mean(dim=1)) ** 2).mean()
     model.zero_grad()
@@ -84,7 +84,7 @@ def train(model: Any, device: Any, step: int, world: int) -> float:
 
 
 def gather(loss: float, device: Any, world: int) -> list[float]:
-    """Give the losses of all ranks to each of them."""
+    """Gather the losses of all ranks on every rank."""
     own = torch.tensor([loss], dtype=torch.float32, device=device)
     everybody = [torch.zeros_like(own) for _ in range(world)]
     dist.all_gather(everybody, own)
@@ -92,7 +92,7 @@ def gather(loss: float, device: Any, world: int) -> list[float]:
 
 
 def judge(losses: Sequence[float], step: int) -> str | None:
-    """Say which ranks differ from most of the others, and where they run."""
+    """Report which ranks differ from the majority, and where they run."""
     if not all(map(math.isfinite, losses)):
         bad = [rank for rank, loss in enumerate(losses) if not math.isfinite(loss)]
         return f"step {step}: the loss is not a number on {places(bad)}"

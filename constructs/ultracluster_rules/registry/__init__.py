@@ -33,6 +33,7 @@ class Rule:
         never_left_out: Whether it cannot be left out there: nodes that cost without working, purchases, open doors and
             credentials.
         suppressible: Whether the rule may be switched off with a reason.
+        exit_code: Exit code of a command that ends with a finding of the rule. Default: 2, the code of findings.
         shown_by: The test that shows a ``command``, as ``path::name``. Default: none, since the examples are executed.
     """
 
@@ -46,6 +47,7 @@ class Rule:
     in_templates: bool = False
     never_left_out: bool = False
     suppressible: bool = False
+    exit_code: int = 2
     shown_by: str = ""
 
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from ultracluster_rules.findings import Finding
 from ultracluster_runtime.purchasing import ec2_answers
 from ultracluster_runtime.purchasing.aws_errors import classify_read_error
 from ultracluster_runtime.purchasing.effects import (
@@ -54,8 +55,8 @@ class Ec2Reads:
         self._clients: dict[str, Any] = {}
         self._zone_ids: dict[str, Mapping[str, str]] = {}
         self._client_lock = threading.Lock()  # boto3 clients are thread-safe, sessions are not
-        self.unreadable: list[str] = []
-        """Offerings that could not be parsed, with the reason. They are never bought."""
+        self.unreadable: list[Finding] = []
+        """UC7043 for each offering that could not be parsed. They are never bought."""
 
     def perform(self, effect: ReadEffect) -> Any:
         """Perform one read and return a `Page` or `ReadFailed`."""
@@ -117,7 +118,7 @@ class Ec2Reads:
             try:
                 offerings.append(parse_offering(item, region=effect.region, zone_ids=zone_ids))
             except ValueError as error:
-                self.unreadable.append(f"{effect.region}: {error}")
+                self.unreadable.append(Finding(code="UC7043", problem=f"{effect.region}: {error}"))
         return _page(response, offerings)
 
     def zone_ids(self, region: str) -> Mapping[str, str]:

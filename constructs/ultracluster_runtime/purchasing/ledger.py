@@ -27,6 +27,7 @@ from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.aws_errors import classify_read_error, classify_transaction_error
 from ultracluster_runtime.purchasing.effects import Committed, ConditionFailed, OutcomeUnknown, ReadFailed
 from ultracluster_runtime.purchasing.orders import (
@@ -39,7 +40,16 @@ from ultracluster_runtime.purchasing.orders import (
 )
 from ultracluster_runtime.purchasing.pagination import edited_ledger, refusal
 
-__all__ = ["PARTITION_KEY", "SORT_KEY", "Event", "Ledger", "order_key", "read_record_item", "record_item"]
+__all__ = [
+    "PARTITION_KEY",
+    "SORT_KEY",
+    "Event",
+    "Ledger",
+    "order_key",
+    "read_record_item",
+    "record_item",
+    "unusable_ledger",
+]
 
 PARTITION_KEY: Final = "pk"
 SORT_KEY: Final = "sk"
@@ -138,10 +148,14 @@ class Event:
     reason: str
 
 
-def _unusable(error: Exception, table: str) -> Exception:
+def unusable_ledger(problem: str, *, remedy: str) -> FindingsError:
+    """Return a refusal (UC7021) because there is no ledger to use."""
+    return refusal("UC7021", problem, remedy=remedy)
+
+
+def _unusable(error: Exception, table: str) -> FindingsError:
     response = classify_read_error(error)
-    return refusal(
-        "UC7021",
+    return unusable_ledger(
         f"the ledger table {table!r} cannot be used: {response.code}: {response.message}",
         remedy="Nothing is bought without it: deploy the CapacityLedger, or use the account and Region that contain it",
     )

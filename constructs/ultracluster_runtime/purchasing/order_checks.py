@@ -1,4 +1,4 @@
-"""Validate the terms of an order and report all problems at once, before anything is written or requested."""
+"""Parse the terms of an order and report all their problems at once, before anything is written or requested."""
 
 import re
 from collections.abc import Iterator
@@ -16,6 +16,7 @@ from ultracluster_catalog.capacity.capacity_blocks import (
     MAX_INSTANCES_PER_BLOCK,
     ULTRASERVER_REGIONS,
     block_regions,
+    is_block_duration,
 )
 from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, ON_DEMAND
 from ultracluster_catalog.names.identifiers import RESERVATION_ID
@@ -27,7 +28,16 @@ from ultracluster_rules.network import check_zone_id
 from ultracluster_runtime.purchasing.offerings import RANKINGS
 from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
 
-__all__ = ["check_order", "check_ranking"]
+__all__ = [
+    "ambiguous_size",
+    "check_order",
+    "check_ranking",
+    "check_window",
+    "parse_amount",
+    "parse_counts",
+    "parse_days",
+    "parse_time",
+]
 
 _REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9]")
 _NAME = re.compile(r"[a-z][a-z0-9-]{1,47}")
@@ -36,6 +46,8 @@ _ACCOUNT = re.compile(r"[0-9]{12}")
 _RESERVATION = re.compile(RESERVATION_ID)
 _ULTRASERVER = re.compile(r"u-[a-z0-9]+")
 _CURRENCY = re.compile(r"[A-Z]{3}")
+_AMOUNT = re.compile(r"[0-9]+(\.[0-9]+)?")
+_RANGE = re.compile(r"([0-9]{1,4})(?:-([0-9]{1,4}))?")  # a range up to a longer number would exhaust memory
 
 
 def check_order(order: Order, *, now: datetime) -> list[Finding]:
@@ -111,12 +123,8 @@ def _common(order: Order, now: datetime) -> Iterator[Finding]:
 def _block(order: BlockOrder, now: datetime) -> Iterator[Finding]:
     yield from _check_regions("regions", order.regions)
     if (order.instance_type is None) == (order.ultraserver_type is None):
-        yield Finding(
-            code="UC7010",
-            path="instance_type",
-            problem=f"got instance type {quote(order.instance_type)} and UltraServer type {quote(order.ultraserver_type)}",
-            allowed="exactly one of them",
-        )
+        problem = f"got instance type {quote(order.instance_type)} and UltraServer type {quote(order.ultraserver_type)}"
+        yield ambiguous_size(problem, allowed="exactly one of them", path="instance_type")
     elif order.ultraserver_type is not None:
         ok = _matches(_ULTRASERVER, order.ultraserver_type)
         yield from _check_value(
@@ -147,6 +155,11 @@ def _unlisted(order: BlockOrder) -> Iterator[Finding]:
             problem=f"{order.ultraserver_type or order.instance_type} is not listed for {', '.join(unlisted)}",
             allowed=f"{', '.join(listed) or 'no Region'} (as of {BLOCK_REGIONS_DATED.isoformat()}; AWS may have added more)",
         )
+
+
+def ambiguous_size(problem: str, *, allowed: str, path: str = "") -> Finding:
+    """Return UC7010 because a block is not sized either by instances or by UltraServers."""
+    return Finding(code="UC7010", path=path, problem=problem, allowed=allowed)
 
 
 def check_ranking(path: str, name: str) -> Iterator[Finding]:
@@ -184,13 +197,7 @@ def _start_window(order: BlockOrder, now: datetime) -> Iterator[Finding]:
     yield from times
     if times:
         return
-    if order.start_before < max(order.start_after, now):
-        yield Finding(
-            code="UC7014",
-            path="start_before",
-            problem=f"no start lies between {max(order.start_after, now).isoformat()} and {order.start_before.isoformat()}",
-            allowed="a window whose start is before its end, and whose end is in the future",
-        )
+    yield from check_window("start_before", max(order.start_after, now), order.start_before)
     if order.start_after > now + FURTHEST_START:
         yield Finding(
             code="UC7014",
@@ -204,6 +211,23 @@ def _start_window(order: BlockOrder, now: datetime) -> Iterator[Finding]:
             path="end_by",
             problem="the latest end is not after the earliest start",
             allowed="a later time",
+        )
+
+
+def check_window(path: str, start_after: datetime, start_before: datetime) -> Iterator[Finding]:
+    """Yield UC7014 unless a block can start in a window.
+
+    Args:
+        path: Path of the window in the input.
+        start_after: Earliest start, not in the past.
+        start_before: Latest start.
+    """
+    if start_before < start_after:
+        yield Finding(
+            code="UC7014",
+            path=path,
+            problem=f"no start lies between {start_after.isoformat()} and {start_before.isoformat()}",
+            allowed="a window whose start is before its end, and whose end is in the future",
         )
 
 
@@ -258,6 +282,97 @@ def _on_demand(order: OnDemandOrder, now: datetime) -> Iterator[Finding]:
             )
 
 
+# Terms as text
+
+
+def parse_amount(path: str, text: str) -> Decimal:
+    """Parse an amount of money.
+
+    Args:
+        path: Path in the input, such as a command-line option.
+        text: Amount without separators, such as ``190000.00``.
+
+    Raises:
+        FindingsError: UC7006 if an order would not accept it.
+    """
+    amount = Decimal(text if _AMOUNT.fullmatch(text) else "NaN")
+    if list(_check_money(path, amount)):
+        raise FindingsError(_check_money(path, text))
+    return amount
+
+
+def parse_time(path: str, text: str) -> datetime:
+    """Parse a day (midnight UTC) or a time with a UTC offset.
+
+    Args:
+        path: Path in the input, such as a command-line option.
+        text: Day or time in ISO 8601.
+
+    Raises:
+        FindingsError: UC7008 for anything else, such as a time without an offset.
+    """
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        time = None
+    if time is not None and len(text) == len("2026-12-01"):
+        return time.replace(tzinfo=UTC)
+    if time is None or time.tzinfo is None:
+        allowed = "a day such as 2026-12-01 (midnight UTC), or a time such as 2026-12-01T11:30:00Z"
+        raise FindingsError(_check_value("UC7008", path, text, ok=False, allowed=allowed))
+    return time.astimezone(UTC)
+
+
+def parse_counts(path: str, text: str) -> tuple[int, ...]:
+    """Parse numbers of instances or UltraServers, such as ``16``, ``8,16`` or ``1-4``.
+
+    Args:
+        path: Path in the input, such as a command-line option.
+        text: Numbers and ranges, separated by commas.
+
+    Raises:
+        FindingsError: UC7011 if an order would not accept one of them.
+    """
+    counts = _parse_numbers(text)
+    if not counts:
+        allowed = "numbers and ranges separated by commas, such as 8,16 or 1-4"
+        raise FindingsError(_check_value("UC7011", path, text, ok=False, allowed=allowed))
+    if findings := [*_check_count(path, counts[0]), *_check_count(path, counts[-1])]:
+        raise FindingsError(findings)
+    return counts
+
+
+def parse_days(path: str, text: str) -> tuple[int, ...]:
+    """Parse durations in days, and return those that AWS sells in hours.
+
+    Args:
+        path: Path in the input, such as a command-line option.
+        text: Numbers and ranges, separated by commas, such as ``14`` or ``7-14``.
+
+    Raises:
+        FindingsError: UC7013 if the text is not numbers, UC7101 if AWS sells none of the durations.
+    """
+    durations = [days * 24 for days in _parse_numbers(text)]
+    if not durations:
+        allowed = "numbers of days and ranges separated by commas, such as 14 or 7-14"
+        raise FindingsError(_check_value("UC7013", path, text, ok=False, allowed=allowed))
+    sold = tuple(hours for hours in durations if is_block_duration(hours))
+    if not sold:
+        raise FindingsError(_check_duration(path, durations[0]))
+    return sold
+
+
+def _parse_numbers(text: str) -> tuple[int, ...]:
+    """Return the sorted numbers of a list such as ``8,10-12``; empty if the text is not one."""
+    numbers: set[int] = set()
+    for part in text.split(","):
+        match = _RANGE.fullmatch(part.strip())
+        if match is None or int(match[2] or match[1]) < int(match[1]):
+            return ()
+        numbers |= set(range(int(match[1]), int(match[2] or match[1]) + 1))
+    return tuple(sorted(numbers))
+
+
 # Single terms
 
 
@@ -285,13 +400,8 @@ def _check_value(code: str, path: str, value: Any, *, ok: bool, allowed: str) ->
 def _check_money(path: str, value: Any) -> Iterator[Finding]:
     """Yield UC7006 unless the value is a positive amount of money with at most two decimals."""
     ok = isinstance(value, Decimal) and value.is_finite() and value > 0 and value == round(value, 2)
-    yield from _check_value(
-        "UC7006",
-        path,
-        value,
-        ok=ok,
-        allowed='a positive Decimal with at most two decimals, such as "190000.00"',
-    )
+    allowed = "a positive number with at most two decimals and without a currency, such as 190000.00"
+    yield from _check_value("UC7006", path, value, ok=ok, allowed=allowed)
 
 
 def _check_time(path: str, value: Any) -> Iterator[Finding]:
@@ -321,8 +431,7 @@ def _check_instances(
     order: BlockOrder | OnDemandOrder, purchase_option: str, limit: int
 ) -> Iterator[Finding]:
     """Yield UC7010 to UC7012 and UC4001 for count, platform and instance type."""
-    ok = _is_integer(order.count) and 1 <= order.count <= limit
-    yield from _check_value("UC7011", "count", order.count, ok=ok, allowed=f"an integer from 1 to {limit}")
+    yield from _check_count("count", order.count, limit)
     if order.platform not in BLOCK_PLATFORMS:
         yield Finding(
             code="UC7012",
@@ -348,6 +457,12 @@ def _check_instances(
             if machine.ultraserver_type
             else "",
         )
+
+
+def _check_count(path: str, count: Any, limit: int = MAX_INSTANCES_PER_BLOCK) -> Iterator[Finding]:
+    """Yield UC7011 unless a value is a number of instances that one order can buy."""
+    ok = _is_integer(count) and 1 <= count <= limit
+    yield from _check_value("UC7011", path, count, ok=ok, allowed=f"an integer from 1 to {limit}")
 
 
 def _check_zones(path: str, zone_ids: tuple[Any, ...], regions: tuple[str, ...]) -> Iterator[Finding]:

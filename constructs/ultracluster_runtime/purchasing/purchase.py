@@ -38,7 +38,13 @@ from ultracluster_runtime.purchasing.pagination import (
     wrong_state,
 )
 from ultracluster_runtime.purchasing.quotes import choose_quote
-from ultracluster_runtime.purchasing.reconcile import Outcome, findings_for, reconcile, settle
+from ultracluster_runtime.purchasing.reconcile import (
+    Outcome,
+    findings_for,
+    reconcile,
+    settle,
+    unconfirmed_purchase,
+)
 
 __all__ = ["MOST_CLOCK_SKEW", "SEND_WITHIN", "buy"]
 
@@ -216,8 +222,7 @@ def _after_sending(sending: Record, quote: Quote, sent: Any) -> Steps[Outcome]:
 
 
 def _not_written(record: Record, ids: tuple[str, ...]) -> Finding:
-    return Finding(
-        code="UC7036",
-        problem=f"order {record.order.name} bought {', '.join(ids)}, and the ledger did not confirm it",
+    return unconfirmed_purchase(
+        f"order {record.order.name} bought {', '.join(ids)}, and the ledger did not confirm it",
         remedy=f"Do not buy again; run `ultracluster capacity reconcile {record.order.name}`",
     )

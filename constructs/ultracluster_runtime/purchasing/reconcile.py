@@ -11,7 +11,15 @@ from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
 from ultracluster_runtime.purchasing.orders import HOLDS_LOCK, TRANSITIONS, OrderState, Record
 from ultracluster_runtime.purchasing.pagination import read_record
 
-__all__ = ["UNKNOWN_AFTER", "Outcome", "apply_change", "findings_for", "reconcile", "settle"]
+__all__ = [
+    "UNKNOWN_AFTER",
+    "Outcome",
+    "apply_change",
+    "findings_for",
+    "reconcile",
+    "settle",
+    "unconfirmed_purchase",
+]
 
 UNKNOWN_AFTER: Final = timedelta(minutes=30)
 """Time after sending from which a person decides about an order without a trace in EC2."""
@@ -108,17 +116,18 @@ def reconcile(name: str) -> Steps[Outcome]:
     return Outcome(record=record, findings=findings_for(record, lookalikes=evidence.lookalikes))
 
 
+def unconfirmed_purchase(problem: str, *, remedy: str) -> Finding:
+    """Return UC7036 because a request was sent and its outcome is not recorded."""
+    return Finding(code="UC7036", problem=problem, remedy=remedy)
+
+
 def findings_for(record: Record, *, lookalikes: tuple[str, ...] = ()) -> tuple[Finding, ...]:
     """Return what the user should know about an order; `lookalikes` are untagged reservations that resemble it."""
     name = record.order.name
     if record.state is OrderState.SENDING:
-        return (
-            Finding(
-                code="UC7036",
-                problem=f"order {name} was sent and its outcome is not known yet: {record.reason}",
-                remedy=f"Do not buy again; run `ultracluster capacity reconcile {name}` in a few minutes",
-            ),
-        )
+        problem = f"order {name} was sent and its outcome is not known yet: {record.reason}"
+        remedy = f"Do not buy again; run `ultracluster capacity reconcile {name}` in a few minutes"
+        return (unconfirmed_purchase(problem, remedy=remedy),)
     if record.state is OrderState.UNKNOWN:
         similar = f"; these untagged reservations resemble it: {', '.join(lookalikes)}"
         return (

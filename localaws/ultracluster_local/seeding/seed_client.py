@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from datetime import datetime
 
-from ultracluster_local.errors import LocalAwsError
+from ultracluster_local.errors import LocalAwsError, no_answer
 from ultracluster_local.instance.environment import require_loopback
 
 __all__ = ["SeedContainerImage", "SeedImage", "SeedReservation", "seed"]
@@ -112,6 +112,4 @@ def seed(
 
 
 def _refused(endpoint: str, reason: str) -> LocalAwsError:
-    return LocalAwsError(
-        "UC8006", f"the local AWS at {endpoint} did not take what the rollout needs: {reason}"
-    )
+    return no_answer(f"the local AWS at {endpoint} did not take what the rollout needs: {reason}")

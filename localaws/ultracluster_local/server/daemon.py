@@ -22,7 +22,7 @@ from threading import Event
 from filelock import FileLock, Timeout
 
 import ultracluster_local
-from ultracluster_local.errors import LocalAwsError, quote
+from ultracluster_local.errors import LocalAwsError, no_answer, quote
 from ultracluster_local.instance.environment import require_loopback, without_aws
 
 __all__ = ["DEFAULT_DIRECTORY", "Status", "down", "reset", "status", "up"]
@@ -99,8 +99,7 @@ def up(directory: Path = DEFAULT_DIRECTORY, *, port: int | None = None) -> Statu
     if process.poll() is None:
         process.kill()
         process.wait()
-    raise LocalAwsError(
-        "UC8006",
+    raise no_answer(
         f"the local AWS did not start: {_log_end(directory)}",
         remedy=f"See {directory / 'log'}",
     )
@@ -169,8 +168,7 @@ def reset(directory: Path = DEFAULT_DIRECTORY) -> None:
     """
     running = status(directory)
     if running is None:
-        raise LocalAwsError(
-            "UC8006",
+        raise no_answer(
             f"no local AWS runs in {quote(str(directory))}",
             remedy="Start one with `ultracluster local up`",
         )
@@ -180,8 +178,7 @@ def reset(directory: Path = DEFAULT_DIRECTORY) -> None:
         with opener.open(request, timeout=30):
             pass
     except urllib.error.URLError as error:
-        raise LocalAwsError(
-            "UC8006",
+        raise no_answer(
             f"the local AWS at {running.endpoint} does not answer: {error}",
             remedy=f"See {running.log}",
         ) from None

@@ -39,9 +39,15 @@ from ultracluster_local.services import (
     sns,
     sqs,
 )
-from ultracluster_local.services.batch import compute_environments as batch
-from ultracluster_local.services.batch import jobs as batch_jobs
+from ultracluster_local.services.batch import (
+    compute_environments,
+    job_definitions,
+    job_queues,
+    jobs,
+    scheduling_policies,
+)
 from ultracluster_local.services.batch import service_jobs as batch_service_jobs
+from ultracluster_local.services.batch import tags as batch_tags
 from ultracluster_local.services.ec2 import capacity as ec2_capacity
 from ultracluster_local.services.ec2 import capacity_blocks as ec2_capacity_blocks
 from ultracluster_local.services.ec2 import capacity_extensions as ec2_capacity_extensions
@@ -91,7 +97,7 @@ def install() -> None:
         module.handlers.install(FSxResponse)
     cloudtrail.handlers.install(CloudTrailResponse)
     service_quotas.handlers.install(ServiceQuotasResponse)
-    for module in (batch, batch_jobs):
+    for module in (compute_environments, job_definitions, job_queues, jobs, scheduling_policies, batch_tags):
         module.handlers.install(BatchResponse)
     # moto derives Batch's actions from their paths; the base class names them as the API does.
     BatchResponse._get_action = BaseResponse._get_action  # noqa: SLF001 - see above

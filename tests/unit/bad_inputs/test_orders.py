@@ -13,13 +13,12 @@ from tests.unit.runtime.purchasing.scenarios import simulate, start, two_orders_
 from tests.unit.runtime.purchasing.simulation import OWNED_END, START, Simulation
 
 from ultracluster_cli.capacity import session as capacity_session
-from ultracluster_cli.capacity.parsing import read_fee
 from ultracluster_cli.main import main
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.requirements import RolloutRequirements
-from ultracluster_runtime.purchasing.order_checks import check_order
+from ultracluster_runtime.purchasing.order_checks import check_order, parse_amount
 from ultracluster_runtime.purchasing.orders import Order
 from ultracluster_runtime.purchasing.reconcile import Outcome
 
@@ -135,7 +134,7 @@ def test_row_66_a_price_cap_that_is_none(fee: Any) -> None:
 @pytest.mark.parametrize("typed", ["50k", "1,000", "1e5", "EUR 5", "NaN", "inf", "-1", "", "\u0661"])
 def test_row_66_a_price_cap_that_cannot_be_read(typed: str) -> None:
     with pytest.raises(FindingsError, match="UC7006"):
-        read_fee("--max-fee", typed)
+        parse_amount("--max-fee", typed)
 
 
 def test_row_66_euros_are_no_dollars() -> None:

@@ -36,6 +36,7 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ),
 )
 
+
 KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
     # A future family may have any size.
     ("block-nodes", {f"{LT}/InstanceType": "trn9.48xlarge"}),
@@ -82,3 +83,10 @@ def test_edit_within_the_rules_breaks_none(
     foreign: dict[str, Source], base: str, edits: dict[str, Any]
 ) -> None:
     assert codes_after(foreign, base, edits) == []
+
+
+@pytest.mark.parametrize(("size", "broken"), [(16 * 1024, False), (16 * 1024 + 1, True)])
+def test_user_data_has_16_kib_at_most(foreign: dict[str, Source], size: int, broken: bool) -> None:
+    data = "MIME-Version: 1.0\n".ljust(size, "#")
+
+    assert ("UC4209" in codes_after(foreign, "batch-efa", {f"{LT}/UserData": {"Fn::Base64": data}})) is broken

@@ -11,12 +11,13 @@ import pytest
 from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.untrusted_files import TooLargeError, parse_untrusted_json, read_untrusted_file
 from ultracluster_runtime.metrics.recorded_metrics import read_recording
 from ultracluster_runtime.rollout.journal import read_journal
 from ultracluster_stacks.config import load_rollout
 
 DEEP = "[" * 100_000
+
+
 CONTENTS = {
     "nothing": b"",
     "a NUL": b"\0",
@@ -46,6 +47,7 @@ CONTENTS = {
         }
     ).encode(),
 }
+
 
 Reader = Callable[[Path], object]
 
@@ -92,15 +94,3 @@ def test_rejects_special_files_without_blocking(reader: str, kind: str, tmp_path
     read, code = READERS[reader]
     with pytest.raises(FindingsError, match=code):
         read(path)
-
-
-def test_reads_no_more_than_is_good(tmp_path: Path) -> None:
-    path = tmp_path / "given"
-    path.write_bytes(b"12345")
-    assert read_untrusted_file(path, most_bytes=5) == b"12345"
-    with pytest.raises(TooLargeError, match="larger than 4 bytes"):
-        read_untrusted_file(path, most_bytes=4)
-
-
-def test_takes_json_with_a_byte_order_mark() -> None:
-    assert parse_untrusted_json(b'\xef\xbb\xbf{"a": [1, 2.5, null]}') == {"a": [1, 2.5, None]}

@@ -16,7 +16,6 @@ from ultracluster_catalog.prices.prices import (
     on_demand_price,
     spot_price,
 )
-from ultracluster_catalog.prices.service_prices import PAID_SERVICES, SERVICE_PRICES, service_price
 
 # The guide sells blocks there; the price page of 2026-07-22 did not name them.
 _WITHOUT_LIST_PRICE = {
@@ -116,13 +115,3 @@ def test_a_spot_price_is_a_range_and_never_an_amount() -> None:
 
 def test_a_known_price_is_its_own_range() -> None:
     assert on_demand_price("trn1.32xlarge", "us-east-1").bounds == (Decimal("21.50"), Decimal("21.50"))
-
-
-def test_every_service_has_a_unit_and_a_price_with_its_date_or_a_reason() -> None:
-    for service in PAID_SERVICES:
-        here, elsewhere = service_price(service, "us-east-1"), service_price(service, "ap-southeast-4")
-        assert here.unit == elsewhere.unit
-        assert service == "public IPv4 address" or (_unknown(elsewhere) and service in elsewhere.reason)
-        assert _unknown(here) or here.amount
-    assert {service for service, _ in SERVICE_PRICES} < set(PAID_SERVICES)
-    assert service_price("NAT gateway", "us-east-1").amount == Decimal("0.045")

@@ -15,6 +15,7 @@ from tests.unit.stacks.config.conftest import VALID
 
 from ultracluster_cli.ami import command as ami
 from ultracluster_cli.capacity import resolve as capacity_resolve
+from ultracluster_rules.findings import Finding
 from ultracluster_runtime.images.machine_images import MachineImage
 from ultracluster_runtime.purchasing.effects import Page
 from ultracluster_runtime.purchasing.offerings import Offering
@@ -30,7 +31,7 @@ class FakeReads:
     """EC2 with one offering in each of two Regions; Hyderabad is cheaper."""
 
     def __init__(self, _: Any) -> None:
-        self.unreadable: list[str] = []
+        self.unreadable: list[Finding] = []
 
     def perform(self, effect: Any) -> Page[Offering]:
         start = effect.start_after + timedelta(days=1)

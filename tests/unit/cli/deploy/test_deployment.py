@@ -1,76 +1,14 @@
 """`ultracluster deploy` with a fake CDK CLI (the real one: tests/integration)."""
 
 import json
-import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
-from tests.unit.cli._cdk.fake_cdk import install_cdk
-
-from ultracluster_cli._aws.target import Target
-from ultracluster_cli.deploy import command as deploy
-from ultracluster_cli.deploy import deployment
+from tests.unit.cli.deploy.fake_deployment import Run, called
 
 pytestmark = pytest.mark.process
-
-Run = Callable[..., Any]
-
-FAKE_CDK = """\
-import json, os, pathlib, sys
-pathlib.Path("called.json").write_text(json.dumps({"arguments": sys.argv[1:], "environment": dict(os.environ)}))
-with open("all-calls.jsonl", "a") as calls:
-    calls.write(json.dumps(sys.argv[1:]) + "\\n")
-stage = pathlib.Path("cdk.out/assembly-a")
-stage.mkdir(parents=True, exist_ok=True)
-(stage.parent / "manifest.json").write_text(json.dumps({"artifacts": {"a": {
-    "type": "cdk:cloud-assembly", "properties": {"directoryName": "assembly-a", "displayName": "a"}}}}))
-(stage / "manifest.json").write_text(json.dumps({"artifacts": {"n": {
-    "type": "aws:cloudformation:stack", "environment": "aws://1/us-east-2", "properties": {"stackName": "a-N"}}}}))
-print("✨  Synthesis time: 1.5s")
-print("a/N (a-N): deploying... [1/1]")
-if os.environ.get("FAKE_FAILURE") == "silent":
-    print("connect ECONNREFUSED 127.0.0.1:1")
-    sys.exit(1)
-if os.environ.get("FAKE_FAILURE"):
-    print("a-N | 1/3 | 3:43:52 AM | CREATE_FAILED | AWS::S3::Bucket | B no such luck")
-    sys.exit(1)
-print("✅  a/N (a-N)")
-print("✨  Deployment time: 0.5s")
-"""
-
-
-@contextmanager
-def account(profile: str | None = None) -> Iterator[Target]:
-    """Stands in for an account that credentials were found for."""
-    yield Target(
-        name=f"account of {profile}",
-        local=False,
-        environment=os.environ,
-        client=lambda *_: profile,
-        profile=profile,
-    )
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Path) -> Path:
-    """A project whose CDK CLI is a fake, in the current folder; what would be read back is nothing."""
-    (tmp_path / "cdk.json").write_text(json.dumps({"context": {"rollout": "rollout.yaml"}}))
-    (tmp_path / "rollout.yaml").write_text(quickstart.read_text())
-    install_cdk(tmp_path, FAKE_CDK)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(deployment, "read_clusters", lambda stacks, **_: list(stacks)[:0])
-    monkeypatch.setattr(deploy, "account", account)
-    return tmp_path
-
-
-def called(project: Path) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads((project / "called.json").read_text())
-    return told
 
 
 def test_deploys_the_rollout_of_cdk_json_and_reports_each_step(run: Run, project: Path) -> None:
@@ -129,46 +67,6 @@ def test_a_wave_is_passed_on(run: Run, project: Path) -> None:
     assert run("deploy", "rollout.yaml", "--wave", "first", "--yes").code == 0
 
     assert "wave=first" in called(project)["arguments"]
-
-
-def test_json_is_the_only_thing_on_stdout(run: Run, project: Path) -> None:
-    assert project.exists()
-
-    told = json.loads(run("deploy", "--yes", "--json").stdout)
-
-    assert told["clusters"] == []
-    assert told["changed"] is True
-    assert list(told["seconds"]) == ["cdk deploy", "reading back", "in all"]
-
-
-def test_mistakes_in_the_rollout_show_before_the_cdk_cli_starts(
-    run: Run, project: Path, quickstart: Path
-) -> None:
-    (project / "rollout.yaml").write_text(quickstart.read_text().replace("nodes: 4", "nodes: -4"))
-
-    outcome = run("deploy", "--yes")
-
-    assert outcome.code == 2
-    assert outcome.stderr.startswith("UC")
-    assert not (project / "called.json").exists()
-
-
-def test_an_unknown_wave_is_rejected_with_the_known_ones(run: Run, project: Path) -> None:
-    outcome = run("deploy", "--wave", "second", "--yes")
-
-    assert outcome.code == 2
-    assert outcome.stderr == ("UC9008: unknown wave 'second'. Allowed: first.\n")
-    assert not (project / "called.json").exists()
-
-
-def test_a_folder_without_an_app_is_refused(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (project / "elsewhere").mkdir()
-    monkeypatch.chdir(project / "elsewhere")
-
-    outcome = run("deploy", "--yes")
-
-    assert outcome.code == 2
-    assert outcome.stderr.startswith("UC9001: ")
 
 
 def test_a_failure_names_its_cause_and_the_log(

@@ -1,50 +1,16 @@
 """`ultracluster init` from a checkout; tests/integration/test_wheel.py deploys what it writes, from the wheel."""
 
-import ast
-import json
 import os
 import pty
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
+from tests.unit.cli.project.checked_projects import Run, check_project
 
-from ultracluster_cli.project.project_files import example_names
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.schema import schema_text
-
-Run = Callable[..., Any]
-
-ROOT = Path(__file__).parents[4]
-EVERY_PROJECT = {
-    ".github",
-    ".gitignore",
-    ".npmrc",
-    "README.md",
-    "app.py",
-    "cdk.json",
-    "package-lock.json",
-    "package.json",
-    "requirements.txt",
-    "tests",
-}
-
-
-def check_project(project: Path) -> dict[str, Any]:
-    """What is true of every project; gives the context of its cdk.json."""
-    assert {path.name for path in project.iterdir()} >= EVERY_PROJECT
-    ast.parse((project / "app.py").read_text())
-    ast.parse((project / "tests" / "test_app.py").read_text())
-    assert yaml.safe_load((project / ".github/workflows/ci.yaml").read_text())["jobs"]
-    assert not [path for path in project.rglob("*") if path.is_file() and "$deploy" in path.read_text()]
-    context: dict[str, Any] = json.loads((project / "cdk.json").read_text())["context"]
-    ours = json.loads((ROOT / "cdk.json").read_text())["context"]
-    assert {key: value for key, value in ours.items() if key != "rollout"}.items() <= context.items()
-    return context
 
 
 def test_writes_the_answers_to_a_valid_rollout(run: Run, tmp_path: Path) -> None:
@@ -119,21 +85,3 @@ def test_a_folder_that_holds_something_is_left_alone(run: Run, tmp_path: Path) -
         assert outcome.code == 2
         assert outcome.stderr.startswith("UC9207")
     assert [path.name for path in tmp_path.iterdir()] == ["mine.txt"]
-
-
-@pytest.mark.parametrize("example", example_names())
-def test_copies_every_example(run: Run, tmp_path: Path, example: str) -> None:
-    assert run("init", str(tmp_path / "p"), "--example", example).code == 0
-
-    assert "rollout" not in check_project(tmp_path / "p")
-    assert (tmp_path / "p" / "app.py").read_text() == (ROOT / "examples" / example / "app.py").read_text()
-
-
-def test_names_the_examples_and_refuses_others(run: Run, tmp_path: Path) -> None:
-    outcome = run("init", str(tmp_path / "p"), "--example", "none")
-
-    assert outcome.code == 2
-    assert outcome.stderr.startswith("UC9208")
-    assert "own-app" in outcome.stderr
-    assert "own-app" in run("init", str(tmp_path / "p"), "--example", "list").stdout
-    assert not (tmp_path / "p").exists()

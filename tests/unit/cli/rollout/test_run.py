@@ -1,17 +1,11 @@
 """`ultracluster rollout` is resumed, restarted and rolled back, with fakes of the CDK CLI and AWS."""
 
 import json
-from pathlib import Path
 
 import pytest
-from tests.unit.cli.rollout.rollout_simulation import CLUSTERS, Project, Run, make_project, template
+from tests.unit.cli.rollout.rollout_simulation import CLUSTERS, Project, template
 
 pytestmark = pytest.mark.process
-
-
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Path, run: Run) -> Project:
-    return make_project(tmp_path, monkeypatch, quickstart, run)
 
 
 def test_an_unfinished_rollout_must_be_resumed_or_restarted(project: Project) -> None:
@@ -133,22 +127,3 @@ def test_a_wave_rolls_back_to_the_deployed_state_and_not_to_the_latest_rollout(p
 
     assert outcome.code == 0, outcome.stderr
     assert project.there("canary-us-east-1") == "one"
-
-
-@pytest.mark.parametrize(
-    ("before", "said"),
-    [(None, "did not exist before"), ("by hand", "no stored rollout has the earlier deployment")],
-)
-def test_a_wave_cannot_roll_back_without_a_stored_deployment(
-    project: Project, before: str | None, said: str
-) -> None:
-    if before:
-        (project.folder / "aws" / "canary-us-east-1-Cluster").write_text(json.dumps(template(before)))
-    assert project.rollout().code == 0
-
-    refused, unknown = project.rollout("--rollback", "canary"), project.rollout("--rollback", "nothing")
-
-    assert (refused.code, unknown.code) == (2, 2)
-    assert "UC9607" in refused.stderr
-    assert said in refused.stderr
-    assert "UC9607" in unknown.stderr

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.cli.rollout.gate_step import GATE
 
 from ultracluster_cli._aws.cluster_targets import single_target
 from ultracluster_cli._aws.target import Target
 from ultracluster_cli._cdk.toolchain import Toolchain
 from ultracluster_cli.jobs.submit import Submitted
 from ultracluster_cli.rollout import step_runner as rollout_steps
-from ultracluster_cli.rollout.executor import ThreadedExecutor
 from ultracluster_cli.rollout.step_runner import Steps
 from ultracluster_runtime.rollout.drive import Result
 from ultracluster_runtime.rollout.machine import Task
@@ -44,9 +44,6 @@ class Batch:
         self.submissions += 1
         self.names.append(name)
         return [Submitted(job_id=name, arn=None, name=name)]
-
-
-GATE = Task(cluster="a-us-east-2", step="job:train-fabric", interrupted=False, attempt=1)
 
 
 def steps(tmp_path: Path, batch: Any, *, patience_minutes: float = 1) -> Steps:
@@ -144,17 +141,3 @@ def test_cancelling_ends_a_waiting_gate_with_an_unknown_result(
 
 def _values(task: Task) -> dict[str, Any]:
     return {name: getattr(task, name) for name in ("cluster", "step", "interrupted", "attempt")}
-
-
-def test_aws_errors_fail_a_step_and_internal_errors_are_raised() -> None:
-    def hands(error: Exception) -> ThreadedExecutor:
-        def take(_: Task) -> Result:
-            raise error
-
-        one = ThreadedExecutor(take, report=lambda *_: None, stopping=threading.Event())
-        one.begin(GATE)
-        return one
-
-    assert hands(OSError("no route")).wait() == (GATE, Result(passed=False, note="no route"))
-    with pytest.raises(ZeroDivisionError):
-        hands(ZeroDivisionError()).wait()

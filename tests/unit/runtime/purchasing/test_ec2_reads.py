@@ -152,8 +152,8 @@ def test_an_unreadable_offering_is_recorded_and_the_others_are_returned() -> Non
     page = reads.perform(offerings())
 
     assert [(item.offering_id, item.zone_ids) for item in page.items] == [("cb-1", ("use2-az3",))]
-    (line,) = reads.unreadable
-    assert line.startswith("us-east-2: ")
+    (line,) = map(str, reads.unreadable)
+    assert line.startswith("UC7043: us-east-2: ")
 
 
 def test_zones_and_clients_are_read_once_per_region() -> None:

@@ -240,3 +240,31 @@ def test_simulated_ledger_matches_the_real_one(client: Any, ledger: Ledger, seed
     assert {name: ledger.read(name) for name in known} == simulation.records
     assert locks(client) == simulation.locks
     assert {key.removeprefix("MONTH#"): fee for key, fee in held(client).items()} == simulation.months
+
+
+class Table:
+    """A table without items, and what was asked of it."""
+
+    def __init__(self) -> None:
+        self.asked: list[dict[str, Any]] = []
+
+    def get_item(self, **arguments: Any) -> dict[str, Any]:
+        self.asked.append(arguments)
+        return {}
+
+    def get_paginator(self, operation: str) -> "Table":
+        assert operation in {"query", "scan"}
+        return self
+
+    def paginate(self, **arguments: Any) -> list[dict[str, Any]]:
+        self.asked.append(arguments)
+        return [{"Items": []}]
+
+
+def test_every_read_is_strongly_consistent() -> None:
+    table = Table()
+    ledger = Ledger(table, "orders")
+
+    assert (ledger.read("december"), ledger.orders(), ledger.history("december")) == (None, [], [])
+    assert [(each["TableName"], each["ConsistentRead"]) for each in table.asked] == [("orders", True)] * 3
+    assert table.asked[0]["Key"] == {"pk": {"S": "ORDER#december"}, "sk": {"S": "ORDER"}}

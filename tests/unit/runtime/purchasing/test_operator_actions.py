@@ -5,7 +5,9 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.unit.runtime.purchasing.example_orders import on_demand_order
+from tests.unit.runtime.purchasing.example_orders import (
+    on_demand_order,
+)
 from tests.unit.runtime.purchasing.scenarios import SCENARIOS, simulate
 from tests.unit.runtime.purchasing.simulated_purchases import bought, reconciled, refused, unknown
 from tests.unit.runtime.purchasing.simulation import Process, Simulation
@@ -84,3 +86,20 @@ def _answer(steps: Any, simulation: Simulation, reply_to_cancelling: Any) -> Out
             return outcome
         cancelling = isinstance(effect, CancelReservation)
         reply = reply_to_cancelling if cancelling else simulation.perform(effect, process)
+
+
+def test_closing_an_order_requires_evidence() -> None:
+    assert refused(unknown(), steps=close("december", evidence="  ")) == "UC7044"
+
+
+def test_unused_approval_can_be_revoked() -> None:
+    simulation = SCENARIOS["block"]()
+    assert Process(simulation, "december", cancel("december")).run().record.state is OrderState.REVOKED
+    assert refused(simulation) == "UC7023"
+    assert simulation.sends == {}
+
+
+def test_a_capacity_block_cannot_be_cancelled() -> None:
+    simulation = SCENARIOS["block"]()
+    bought(simulation)
+    assert refused(simulation, steps=cancel("december")) == "UC7040"

@@ -1,6 +1,7 @@
 """Invalid terms: each with its code, all at once, at both sides of each boundary."""
 
-from datetime import datetime, timedelta
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -9,7 +10,14 @@ import pytest
 from tests.unit.runtime.purchasing.example_orders import block_order, extension_order, on_demand_order
 from tests.unit.runtime.purchasing.simulation import OWNED_END, START
 
-from ultracluster_runtime.purchasing.order_checks import check_order
+from ultracluster_rules.findings import FindingsError
+from ultracluster_runtime.purchasing.order_checks import (
+    check_order,
+    parse_amount,
+    parse_counts,
+    parse_days,
+    parse_time,
+)
 from ultracluster_runtime.purchasing.orders import Order
 
 
@@ -76,35 +84,35 @@ def test_accepts_a_valid_order(order: Order) -> None:
         ({"currency": "usd"}, "UC7005: currency: got 'usd'. Allowed: three letters such as USD."),
         (
             {"max_fee": None},
-            'UC7006: max_fee: got None. Allowed: a positive Decimal with at most two decimals, such as "190000.00".',
+            "UC7006: max_fee: got None. Allowed: a positive number with at most two decimals and without a currency, such as 190000.00.",
         ),
         (
             {"max_fee": Decimal(0)},
-            "UC7006: max_fee: got Decimal('0'). Allowed: a positive Decimal with at most two decimals, such as \"190000.00\".",
+            "UC7006: max_fee: got Decimal('0'). Allowed: a positive number with at most two decimals and without a currency, such as 190000.00.",
         ),
         (
             {"max_fee": Decimal(-1)},
-            "UC7006: max_fee: got Decimal('-1'). Allowed: a positive Decimal with at most two decimals, such as \"190000.00\".",
+            "UC7006: max_fee: got Decimal('-1'). Allowed: a positive number with at most two decimals and without a currency, such as 190000.00.",
         ),
         (
             {"max_fee": Decimal("NaN")},
-            "UC7006: max_fee: got Decimal('NaN'). Allowed: a positive Decimal with at most two decimals, such as \"190000.00\".",
+            "UC7006: max_fee: got Decimal('NaN'). Allowed: a positive number with at most two decimals and without a currency, such as 190000.00.",
         ),
         (
             {"max_fee": Decimal("Infinity")},
-            "UC7006: max_fee: got Decimal('Infinity'). Allowed: a positive Decimal with at most two decimals, such as \"190000.00\".",
+            "UC7006: max_fee: got Decimal('Infinity'). Allowed: a positive number with at most two decimals and without a currency, such as 190000.00.",
         ),
         (
             {"max_fee": Decimal("1.001")},
-            "UC7006: max_fee: got Decimal('1.001'). Allowed: a positive Decimal with at most two decimals, such as \"190000.00\".",
+            "UC7006: max_fee: got Decimal('1.001'). Allowed: a positive number with at most two decimals and without a currency, such as 190000.00.",
         ),
         (
             {"max_fee": 1000.0},
-            'UC7006: max_fee: got 1000.0. Allowed: a positive Decimal with at most two decimals, such as "190000.00".',
+            "UC7006: max_fee: got 1000.0. Allowed: a positive number with at most two decimals and without a currency, such as 190000.00.",
         ),
         (
             {"max_fee": "50k"},
-            "UC7006: max_fee: got '50k'. Allowed: a positive Decimal with at most two decimals, such as \"190000.00\".",
+            "UC7006: max_fee: got '50k'. Allowed: a positive number with at most two decimals and without a currency, such as 190000.00.",
         ),
         (
             {"max_fee": Decimal("250000.01")},
@@ -266,7 +274,7 @@ def test_explains_that_an_offering_is_not_a_reservation() -> None:
         ({"end": START}, "UC7014: end: 2026-11-20T09:00:00+00:00 is in the past. Allowed: a later time."),
         (
             {"hourly_price": Decimal(0)},
-            "UC7006: hourly_price: got Decimal('0'). Allowed: a positive Decimal with at most two decimals, such as \"190000.00\".",
+            "UC7006: hourly_price: got Decimal('0'). Allowed: a positive number with at most two decimals and without a currency, such as 190000.00.",
         ),
         ({"count": 1001}, "UC7011: count: got 1001. Allowed: an integer from 1 to 1000."),
         ({"zone_id": "usw2-az1"}, "UC7004: zone_id: usw2-az1 is in us-west-2. Allowed: zones of us-east-2."),
@@ -309,7 +317,7 @@ REGION_NAME = "got 'Ohio'. Allowed: the name of a Region, such as us-east-2."
         (extension_order(region="Ohio"), f"UC7003: region: {REGION_NAME}"),
         (
             block_order(month_cap=Decimal(0)),
-            "UC7006: month_cap: got Decimal('0'). Allowed: a positive Decimal with at most two decimals",
+            "UC7006: month_cap: got Decimal('0'). Allowed: a positive number with at most two decimals",
         ),
         (
             block_order(instance_type=None, ultraserver_type="trn2"),
@@ -324,3 +332,49 @@ def test_reports_the_invalid_term(order: Order, line: str) -> None:
 def test_checks_every_zone_and_accepts_a_block_of_one_hour() -> None:
     assert codes(block_order(zone_ids=("us-east-2a", "usw2-az1"))) == ["UC3003", "UC7004"]
     assert codes(block_order(min_hours=1)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "time"),
+    [
+        ("2026-12-01", datetime(2026, 12, 1, tzinfo=UTC)),
+        ("2026-12-01T11:30:00Z", datetime(2026, 12, 1, 11, 30, tzinfo=UTC)),
+        ("2026-12-01T12:30:00+01:00", datetime(2026, 12, 1, 11, 30, tzinfo=UTC)),
+    ],
+)
+def test_reads_a_day_or_a_time(text: str, time: datetime) -> None:
+    assert parse_time("--end", text) == time
+
+
+@pytest.mark.parametrize(
+    ("read", "code"),
+    [
+        (lambda: parse_time("--end", "2026-12-01T11:30:00"), "UC7008"),
+        (lambda: parse_time("--end", "tomorrow"), "UC7008"),
+        (lambda: parse_counts("--nodes", "14-7"), "UC7011"),
+        (lambda: parse_counts("--nodes", "0"), "UC7011"),
+        (lambda: parse_counts("--nodes", "1-99999999"), "UC7011"),
+        (lambda: parse_counts("--nodes", "\u0661"), "UC7011"),
+        (lambda: parse_counts("--nodes", "-3"), "UC7011"),
+        (lambda: parse_days("--days", "15-20"), "UC7101"),
+        (lambda: parse_amount("--max-fee", "50k"), "UC7006"),
+        (lambda: parse_amount("--max-fee", "190,000"), "UC7006"),
+        (lambda: parse_amount("--max-fee", "-1"), "UC7006"),
+        (lambda: parse_amount("--max-fee", "1e5"), "UC7006"),
+        (lambda: parse_amount("--max-fee", "NaN"), "UC7006"),
+        (lambda: parse_amount("--max-fee", ""), "UC7006"),
+        (lambda: parse_amount("--max-fee", "0"), "UC7006"),
+        (lambda: parse_amount("--max-fee", "1.001"), "UC7006"),
+        (lambda: parse_counts("--nodes", "65"), "UC7011"),
+        (lambda: parse_days("--days", "0-"), "UC7013"),
+    ],
+)
+def test_rejects_unparsable_values(read: Callable[[], Any], code: str) -> None:
+    with pytest.raises(FindingsError, match=code):
+        read()
+
+
+def test_reads_ranges_and_keeps_the_durations_that_are_sold() -> None:
+    assert parse_counts("--nodes", "16") == (16,)
+    assert parse_counts("--nodes", "8,1-3") == (1, 2, 3, 8)
+    assert parse_days("--days", "13-21") == (13 * 24, 14 * 24, 21 * 24)

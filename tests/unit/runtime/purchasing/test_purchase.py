@@ -13,8 +13,8 @@ from tests.unit.runtime.purchasing.example_orders import (
 )
 from tests.unit.runtime.purchasing.faults import LISTINGS
 from tests.unit.runtime.purchasing.scenarios import SCENARIOS, simulate, start
-from tests.unit.runtime.purchasing.simulated_purchases import bought, reconciled, refused, strike, unknown
-from tests.unit.runtime.purchasing.simulation import OWNED, OWNED_END, PAYMENT, START, Process, Simulation
+from tests.unit.runtime.purchasing.simulated_purchases import bought, refused, strike
+from tests.unit.runtime.purchasing.simulation import OWNED, OWNED_END, START, Simulation
 
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.effects import (
@@ -23,9 +23,7 @@ from ultracluster_runtime.purchasing.effects import (
     GetCallerAccount,
     Send,
 )
-from ultracluster_runtime.purchasing.operator_actions import cancel, close
 from ultracluster_runtime.purchasing.orders import OrderState
-from ultracluster_runtime.purchasing.reconcile import UNKNOWN_AFTER
 
 
 def test_buys_the_lowest_fee_that_meets_the_terms() -> None:
@@ -127,85 +125,9 @@ def test_refuses_a_second_extension_while_a_payment_is_pending() -> None:
     assert refused(simulation, "longer-too") == "UC7029"
 
 
-def test_lists_all_reservations_while_the_payment_is_pending() -> None:
-    simulation = SCENARIOS["segmented"]()
-    simulation.choose_fault = strike(Send, "lost-reply-after")
-    start(simulation, "december", "nonce").run()
-    simulation.choose_fault = None
-    simulation.pass_time(timedelta(minutes=5))
-    record = reconciled(simulation).record
-    assert record.state is OrderState.PURCHASED
-    assert len(record.reservation_ids) == 3
-    assert {state.partition("=")[2] for state in record.ec2_states} == {"payment-pending"}
-
-
-def test_confirmed_payment_releases_the_lock() -> None:
-    simulation = SCENARIOS["block"]()
-    bought(simulation)
-    assert simulation.locks == {"cluster/ohio": "december"}
-    simulation.pass_time(PAYMENT)
-    assert reconciled(simulation).record.state is OrderState.PAID
-    assert simulation.locks == {}
-    assert list(simulation.months.values()) == [Decimal("192241.66")]
-
-
-def test_failed_payment_is_final_and_releases_the_fee() -> None:
-    simulation = SCENARIOS["payment-fails"]()
-    bought(simulation)
-    simulation.pass_time(PAYMENT)
-    outcome = reconciled(simulation)
-    assert outcome.record.state is OrderState.FAILED
-    assert [finding.code for finding in outcome.findings] == ["UC7038"]
-    assert set(simulation.months.values()) == {Decimal(0)}
-    bought_again = start(simulation, "december", "again").run()
-    assert bought_again.record.state is OrderState.FAILED
-    assert simulation.sends == {"december": 1}
-
-
 def test_a_refusal_is_final() -> None:
     simulation = simulate([block_order()], choose_fault=strike(Send, "refused-4xx"))
     outcome = bought(simulation)
     assert outcome.record.state is OrderState.REJECTED
     assert [finding.code for finding in outcome.findings] == ["UC7039"]
     assert set(simulation.months.values()) == {Decimal(0)}
-
-
-@pytest.mark.parametrize(("minutes", "state"), [(29, OrderState.SENDING), (31, OrderState.UNKNOWN)])
-def test_order_without_evidence_becomes_unknown_after_thirty_minutes(minutes: int, state: OrderState) -> None:
-    simulation = simulate([block_order()], choose_fault=strike(Send, "lost-request"))
-    outcome = bought(simulation)
-    assert outcome.record.state is OrderState.SENDING
-    assert [finding.code for finding in outcome.findings] == ["UC7036"]
-    simulation.pass_time(timedelta(minutes=minutes))
-    later = reconciled(simulation)
-    assert later.record.state is state
-    assert [finding.code for finding in later.findings] == [
-        "UC7037" if state is OrderState.UNKNOWN else "UC7036"
-    ]
-    assert timedelta(minutes=30) == UNKNOWN_AFTER
-
-
-def test_closing_an_order_requires_evidence() -> None:
-    assert refused(unknown(), steps=close("december", evidence="  ")) == "UC7044"
-
-
-def test_unused_approval_can_be_revoked() -> None:
-    simulation = SCENARIOS["block"]()
-    assert Process(simulation, "december", cancel("december")).run().record.state is OrderState.REVOKED
-    assert refused(simulation) == "UC7023"
-    assert simulation.sends == {}
-
-
-def test_a_capacity_block_cannot_be_cancelled() -> None:
-    simulation = SCENARIOS["block"]()
-    bought(simulation)
-    assert refused(simulation, steps=cancel("december")) == "UC7040"
-
-
-def test_shows_untagged_reservations_that_resemble_an_unknown_order() -> None:
-    simulation = unknown()
-    request = next(effect.request for effect in simulation.calls if isinstance(effect, Send))
-    simulation.execute(replace(request, order_name=None), timedelta(0), "nobody")
-    (finding,) = reconciled(simulation).findings
-    assert finding.code == "UC7037"
-    assert simulation.bought[0].ids[0] in finding.problem

@@ -2,13 +2,18 @@
 
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 from typing import Any
 
 import pytest
 from tests.unit.runtime.purchasing.ec2_fixtures import reservation, sent
-from tests.unit.runtime.purchasing.example_orders import block_order
+from tests.unit.runtime.purchasing.example_orders import (
+    block_order,
+)
 from tests.unit.runtime.purchasing.protocol_player import pages, play
-from tests.unit.runtime.purchasing.simulation import START
+from tests.unit.runtime.purchasing.scenarios import SCENARIOS, simulate, start
+from tests.unit.runtime.purchasing.simulated_purchases import bought, reconciled, strike, unknown
+from tests.unit.runtime.purchasing.simulation import PAYMENT, START
 
 from ultracluster_runtime.purchasing.effects import (
     Advance,
@@ -20,25 +25,38 @@ from ultracluster_runtime.purchasing.effects import (
     OutcomeUnknown,
     ReadFailed,
     ReadRecord,
+    Send,
     Sleep,
 )
 from ultracluster_runtime.purchasing.evidence import Evidence
 from ultracluster_runtime.purchasing.orders import OrderState, Record, order_token
-from ultracluster_runtime.purchasing.reconcile import Outcome, findings_for, reconcile, settle
+from ultracluster_runtime.purchasing.reconcile import UNKNOWN_AFTER, Outcome, findings_for, reconcile, settle
 
 LATER = START + timedelta(hours=1)
+
+
 GROUND = "AWS confirmed"
+
+
 SEEN = Evidence(
     reservation_ids=("cr-2",), block_ids=("cb-2",), states=("cr-2=scheduled",), zone_ids=("use2-az1",)
 )
+
+
 BOUGHT = sent(nonce="mine", holds_lock=True, version=2)
+
+
 APPROVED = Record(
     order=block_order(),
     token=order_token(block_order()),
     state=OrderState.APPROVED,
     changed_at=START,
 )
+
+
 LOST = OutcomeUnknown("no reply")
+
+
 DENIED = ReadFailed(code="Denied", message="no", transient=False)
 
 
@@ -196,3 +214,62 @@ def test_findings_explain_what_to_do(changes: dict[str, Any], line: str) -> None
     (finding,) = findings_for(replace(BOUGHT, **changes), lookalikes=("cr-1", "cr-2"))
 
     assert str(finding).startswith(line)
+
+
+def test_lists_all_reservations_while_the_payment_is_pending() -> None:
+    simulation = SCENARIOS["segmented"]()
+    simulation.choose_fault = strike(Send, "lost-reply-after")
+    start(simulation, "december", "nonce").run()
+    simulation.choose_fault = None
+    simulation.pass_time(timedelta(minutes=5))
+    record = reconciled(simulation).record
+    assert record.state is OrderState.PURCHASED
+    assert len(record.reservation_ids) == 3
+    assert {state.partition("=")[2] for state in record.ec2_states} == {"payment-pending"}
+
+
+def test_confirmed_payment_releases_the_lock() -> None:
+    simulation = SCENARIOS["block"]()
+    bought(simulation)
+    assert simulation.locks == {"cluster/ohio": "december"}
+    simulation.pass_time(PAYMENT)
+    assert reconciled(simulation).record.state is OrderState.PAID
+    assert simulation.locks == {}
+    assert list(simulation.months.values()) == [Decimal("192241.66")]
+
+
+def test_failed_payment_is_final_and_releases_the_fee() -> None:
+    simulation = SCENARIOS["payment-fails"]()
+    bought(simulation)
+    simulation.pass_time(PAYMENT)
+    outcome = reconciled(simulation)
+    assert outcome.record.state is OrderState.FAILED
+    assert [finding.code for finding in outcome.findings] == ["UC7038"]
+    assert set(simulation.months.values()) == {Decimal(0)}
+    bought_again = start(simulation, "december", "again").run()
+    assert bought_again.record.state is OrderState.FAILED
+    assert simulation.sends == {"december": 1}
+
+
+@pytest.mark.parametrize(("minutes", "state"), [(29, OrderState.SENDING), (31, OrderState.UNKNOWN)])
+def test_order_without_evidence_becomes_unknown_after_thirty_minutes(minutes: int, state: OrderState) -> None:
+    simulation = simulate([block_order()], choose_fault=strike(Send, "lost-request"))
+    outcome = bought(simulation)
+    assert outcome.record.state is OrderState.SENDING
+    assert [finding.code for finding in outcome.findings] == ["UC7036"]
+    simulation.pass_time(timedelta(minutes=minutes))
+    later = reconciled(simulation)
+    assert later.record.state is state
+    assert [finding.code for finding in later.findings] == [
+        "UC7037" if state is OrderState.UNKNOWN else "UC7036"
+    ]
+    assert timedelta(minutes=30) == UNKNOWN_AFTER
+
+
+def test_shows_untagged_reservations_that_resemble_an_unknown_order() -> None:
+    simulation = unknown()
+    request = next(effect.request for effect in simulation.calls if isinstance(effect, Send))
+    simulation.execute(replace(request, order_name=None), timedelta(0), "nobody")
+    (finding,) = reconciled(simulation).findings
+    assert finding.code == "UC7037"
+    assert simulation.bought[0].ids[0] in finding.problem

@@ -1,0 +1,34 @@
+"""Quotas of services have a code, a source and a default, and a command that requests more."""
+
+import re
+import shlex
+
+import pytest
+
+from ultracluster_catalog.limits.service_limits import SERVICE_LIMITS
+from ultracluster_catalog.limits.service_quotas import SERVICE_QUOTAS, ServiceQuota, quota_request_command
+
+
+@pytest.mark.parametrize("quota", SERVICE_QUOTAS.values(), ids=SERVICE_QUOTAS)
+def test_a_quota_has_a_code_a_default_and_a_source(quota: ServiceQuota) -> None:
+    assert re.fullmatch("L-[0-9A-F]{8}", quota.code)
+    assert quota.default > 0
+    assert quota.source
+
+
+def test_a_quota_that_is_also_a_limit_has_its_value() -> None:
+    assert {name: SERVICE_QUOTAS[name].default for name in ("vpcs", "network-interfaces")} == {
+        name: SERVICE_LIMITS[name].value for name in ("vpcs", "network-interfaces")
+    }
+
+
+def test_the_command_requests_the_value_in_the_region() -> None:
+    command = quota_request_command(service="vpc", code="L-F678F1CE", value=8, region="eu-north-1")
+
+    assert shlex.split(command)[2:] == [
+        "request-service-quota-increase",
+        *("--service-code", "vpc"),
+        *("--quota-code", "L-F678F1CE"),
+        *("--desired-value", "8"),
+        *("--region", "eu-north-1"),
+    ]

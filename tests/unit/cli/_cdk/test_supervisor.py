@@ -1,0 +1,75 @@
+"""A command ends with the process that started it, even if that process is killed."""
+
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.unit.cli._cdk.staying_processes import STAYING, alive, all_gone, python
+
+pytestmark = pytest.mark.process
+
+
+def test_a_signal_gives_the_exit_code_that_shells_report(
+    logged: Callable[..., tuple[int, list[str]]],
+) -> None:
+    assert logged("import os; os.kill(os.getpid(), 9)")[0] == 128 + signal.SIGKILL
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_our_death_ends_the_command_and_its_children(tmp_path: Path, number: signal.Signals) -> None:
+    ours = f"""
+import os, pathlib
+from ultracluster_cli._cdk.child_process import run_logged
+run_logged({python(STAYING)!r}, directory=pathlib.Path("."), environment=dict(os.environ),
+           log=pathlib.Path("log"), on_line=lambda line: print(line, flush=True))
+"""
+    with subprocess.Popen(python(ours), cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        pids = [int(pid) for pid in process.stdout.readline().split()]
+        assert all(alive(pid) for pid in pids)
+
+        process.send_signal(number)
+
+    assert len(pids) == 2
+    assert all_gone(pids)
+
+
+def test_a_command_at_the_terminal_ends_with_us(tmp_path: Path) -> None:
+    ours = f"""
+import os, pathlib
+from ultracluster_cli._cdk.child_process import run_in_terminal
+run_in_terminal({python("import os, time; print(os.getpid(), flush=True); time.sleep(60)")!r},
+                directory=pathlib.Path("."), environment=dict(os.environ))
+"""
+    with subprocess.Popen(python(ours), cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        pid = int(process.stdout.readline())
+
+        process.kill()
+
+    assert all_gone([pid])
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_our_death_ends_a_captured_command_and_its_children(tmp_path: Path, number: signal.Signals) -> None:
+    staying = STAYING.replace("flush=True", "flush=True, file=open('pids', 'w')")
+    ours = f"""
+import os, pathlib
+from ultracluster_cli._cdk.child_process import run_captured
+run_captured({python(staying)!r}, directory=pathlib.Path("."), environment=dict(os.environ))
+"""
+    with subprocess.Popen(python(ours), cwd=tmp_path) as process:
+        deadline = time.monotonic() + 10
+        while not (tmp_path / "pids").exists() or not (tmp_path / "pids").read_text().endswith("\n"):
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        pids = [int(pid) for pid in (tmp_path / "pids").read_text().split()]
+        assert all(alive(pid) for pid in pids)
+
+        process.send_signal(number)
+
+    assert len(pids) == 2
+    assert all_gone(pids)

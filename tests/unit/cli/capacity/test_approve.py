@@ -1,0 +1,104 @@
+"""Each command that approves an order writes exactly that order into the ledger, unless it is invalid."""
+
+import json
+from collections.abc import Callable
+from datetime import UTC, datetime
+from decimal import Decimal
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tests.unit.runtime.purchasing.simulation import START
+
+from ultracluster_cli.capacity import approve
+from ultracluster_runtime.purchasing.orders import (
+    BlockOrder,
+    ExtensionOrder,
+    OnDemandOrder,
+    Order,
+    OrderState,
+    Record,
+    order_token,
+)
+
+Run = Callable[..., Any]
+TERMS = ["--cluster", "ohio", "--max-fee", "200000", "--month-cap", "250000", "--approver", "a person"]
+BLOCK = ["approve", "december", *TERMS, "--days", "14", "--between", "2026-12-01", "2026-12-15"]
+BLOCK += ["--regions", "us-east-2"]
+EXTENSION = ["extend", "longer", *TERMS, "--reservation-id", "cr-0123456789abcdef0", "--region", "us-east-2"]
+EXTENSION += ["--expected-end", "2026-12-14T11:30:00Z", "--days", "1"]
+ON_DEMAND = ["reserve", "spare", *TERMS, "--instance-type", "trn1.32xlarge", "--nodes", "4"]
+ON_DEMAND += ["--region", "us-east-2", "--zone-id", "use2-az3", "--end", "2026-12-01"]
+ON_DEMAND += ["--hourly-price", "21.50"]
+
+
+@pytest.fixture
+def approved(monkeypatch: pytest.MonkeyPatch) -> list[Order]:
+    orders: list[Order] = []
+
+    def add(order: Order, *, now: datetime) -> Record:
+        orders.append(order)
+        return Record(order=order, token=order_token(order), changed_at=now, state=OrderState.APPROVED)
+
+    session = SimpleNamespace(account=lambda: "123456789012", ledger=SimpleNamespace(approve=add))
+    monkeypatch.setattr(approve, "open_session", lambda **_: session)
+    monkeypatch.setattr(approve, "_now", lambda: START)
+    return orders
+
+
+def test_a_block_may_be_a_day_shorter_or_longer_and_start_within_the_days(
+    run: Run, approved: list[Order]
+) -> None:
+    assert run("capacity", *BLOCK, "--instance-type", "trn2.48xlarge", "--nodes", "16").code == 0
+
+    (order,) = approved
+    assert isinstance(order, BlockOrder)
+    assert (order.instance_type, order.ultraserver_type, order.count) == ("trn2.48xlarge", None, 16)
+    assert (order.min_hours, order.request_hours, order.max_hours) == (312, (336,), 360)
+    assert (order.start_after, order.start_before) == (
+        datetime(2026, 12, 1, tzinfo=UTC),
+        datetime(2026, 12, 15, tzinfo=UTC),
+    )
+    assert (order.account, order.regions, order.max_fee) == ("123456789012", ("us-east-2",), Decimal(200000))
+
+
+def test_an_order_of_ultraservers_names_no_instance_type(run: Run, approved: list[Order]) -> None:
+    assert run("capacity", *BLOCK, "--ultraservers", "2").code == 0
+
+    (order,) = approved
+    assert isinstance(order, BlockOrder)
+    assert (order.instance_type, order.ultraserver_type, order.count) == (None, "u-trn2x64", 2)
+
+
+def test_an_extension_is_of_one_reservation_with_a_known_end(run: Run, approved: list[Order]) -> None:
+    assert run("capacity", *EXTENSION).code == 0
+
+    (order,) = approved
+    assert isinstance(order, ExtensionOrder)
+    assert (order.reservation_id, order.extension_hours) == ("cr-0123456789abcdef0", 24)
+    assert order.expected_end == datetime(2026, 12, 14, 11, 30, tzinfo=UTC)
+
+
+def test_an_on_demand_reservation_has_an_hourly_price(run: Run, approved: list[Order]) -> None:
+    assert run("capacity", *ON_DEMAND).code == 0
+
+    (order,) = approved
+    assert isinstance(order, OnDemandOrder)
+    assert (order.instance_type, order.count, order.hourly_price) == ("trn1.32xlarge", 4, Decimal("21.50"))
+
+
+def test_the_answer_holds_the_token_and_says_that_nothing_is_bought(run: Run, approved: list[Order]) -> None:
+    block = [*BLOCK, "--ultraservers", "2"]
+    told, said = run("capacity", *block, "--json"), run("capacity", *block)
+
+    assert json.loads(told.stdout)["order"]["token"] == order_token(approved[0])
+    assert order_token(approved[0]) in said.stderr
+    assert "Nothing is bought yet" in said.stderr
+
+
+def test_an_invalid_order_is_not_written(run: Run, approved: list[Order]) -> None:
+    outcome = run("capacity", *BLOCK, "--instance-type", "trn2.48xlarge", "--nodes", "0")
+
+    assert outcome.code == 2
+    assert outcome.stderr.startswith("UC70")
+    assert approved == []

@@ -1,0 +1,105 @@
+"""`ultracluster capacity find` with replaced reads of EC2."""
+
+import json
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import pytest
+from tests.unit.cli.capacity.find_arguments import BETWEEN, FIND
+from tests.unit.runtime.purchasing.example_orders import offering
+from tests.unit.runtime.purchasing.simulation import START
+
+from ultracluster_cli.capacity import find as capacity_search
+from ultracluster_cli.exit_codes import ExitCode
+from ultracluster_cli.main import main
+from ultracluster_rules.findings import Finding
+from ultracluster_runtime.purchasing.effects import Page, ReadFailed
+from ultracluster_runtime.purchasing.offerings import Offering
+
+
+class FakeReads:
+    """EC2 that offers the same in every Region; one offering cannot be read."""
+
+    def __init__(self, _: Any) -> None:
+        problem = "us-east-2: offering 'cb-broken' cannot be read"
+        self.unreadable = [Finding(code="UC7043", problem=problem)]
+
+    def perform(self, effect: Any) -> Page[Offering]:
+        start_at = effect.start_after + timedelta(days=1)
+        return Page(
+            items=tuple(
+                offering(
+                    offering_id=f"cb-{effect.region}-{fee}",
+                    region=effect.region,
+                    fee=Decimal(fee),
+                    start=start_at,
+                    end=start_at + timedelta(days=14),
+                )
+                for fee in (200000, 190000)
+            )
+        )
+
+
+@pytest.fixture
+def offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ultracluster_cli.capacity.find.Ec2Reads", FakeReads)
+    monkeypatch.setattr("ultracluster_cli.capacity.find.session_clients", lambda profile: lambda: profile)
+
+
+@pytest.mark.usefixtures("offered")
+def test_find_prints_ranked_offerings_prices_and_read_errors(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main([*FIND, *BETWEEN, "--regions", "us-east-2", "--json"]) == 0
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert [row["total"] for row in found["offerings"]] == ["190000", "200000"]
+    assert (
+        found["offerings"][0]["per_chip_hour"] == "2.2089"
+    )  # 190,000 / (16 instances x 16 chips x 336 hours)
+    assert found["offerings"][0]["usable_hours"] == pytest.approx(335.33)
+    assert any("p5.48xlarge" in price["price"] for price in found["prices"])
+    assert any(text.startswith("UC7043") for text in found["findings"])
+    assert err == ""
+
+
+@pytest.mark.usefixtures("offered")
+def test_find_does_not_call_it_success_when_no_region_answers(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused = ReadFailed(code="AuthFailure", message="who are you?", transient=False)
+    monkeypatch.setattr(FakeReads, "perform", lambda *_: refused)
+
+    assert main([*FIND, *BETWEEN, "--regions", "us-east-2"]) == ExitCode.UNKNOWN
+    assert "UC7042" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("offered")
+def test_find_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([*FIND, *BETWEEN, "--regions", "us-east-2"]) == 0
+    out, err = capsys.readouterr()
+    assert "190000" in out
+    assert "use2-az3" in out
+    assert "UC7043" in err
+
+
+@pytest.mark.usefixtures("offered")
+@pytest.mark.parametrize(("regions", "count"), [("all", 2), ("us-east-2,us-west-2,us-east-2", 2)])
+def test_find_searches_the_specified_regions(
+    regions: str, count: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main([*FIND, *BETWEEN, "--regions", regions, "--json"])
+    rows = json.loads(capsys.readouterr().out)["offerings"]
+    assert len({row["region"] for row in rows}) == count
+
+
+@pytest.mark.sweep
+def test_draws_one_mark_for_each_offering(tmp_path: Path) -> None:
+    offerings = [offering(offering_id=str(day), start=START + timedelta(days=day)) for day in range(5)]
+    capacity_search.plot_offerings(offerings, tmp_path / "offerings.svg")
+    picture = ET.parse(tmp_path / "offerings.svg")  # noqa: S314 - our own file
+    (marks,) = (element for element in picture.iter() if element.get("id") == "offerings-us-east-2")
+    assert sum(element.tag.endswith("}use") for element in marks.iter()) == len(offerings)

@@ -1,0 +1,23 @@
+"""An account that answers with its own name."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from ultracluster_cli._aws.target import Target
+from ultracluster_cli.cost import actual as actual_command
+from ultracluster_cli.cost import estimate as costing
+
+
+@pytest.fixture
+def signed_in(monkeypatch: pytest.MonkeyPatch) -> None:
+    @contextmanager
+    def account(_: str | None = None) -> Iterator[Target]:
+        yield Target(
+            name="a", local=False, environment=os.environ, client=lambda service, region: (service, region)
+        )
+
+    monkeypatch.setattr(costing, "account", account)
+    monkeypatch.setattr(actual_command, "account", account)

@@ -1,0 +1,110 @@
+"""Which runs, prices and hours are estimated."""
+
+from datetime import UTC, datetime
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from tests.unit.cli.cost.cost_answers import JOBS, QUICKSTART, Run, clusters
+
+from ultracluster_catalog.prices.billable_items import BillableItem
+from ultracluster_catalog.prices.prices import Price
+from ultracluster_cli.cost import estimate as costing
+
+
+def test_a_specified_price_is_used(run: Run) -> None:
+    (told,) = clusters(run("cost", QUICKSTART, "--price", "file system=0.21", "--hours", "73", "--json"))
+    (line,) = [each for each in told["lines"] if each["name"] == "file system"]
+
+    assert line["run"]["low"] == "100.800000"  # 4800 x 0.21 / 10
+    assert line["source"] == "given by --price"
+    assert "file system" not in told["run"]["without"]
+
+
+def test_compiling_is_on_the_bill_of_the_small_machine(run: Run) -> None:
+    (told,) = clusters(run("cost", JOBS, "--compile-hours", "3", "--fallback-region", "us-east-1", "--json"))
+
+    assert told["lines"][-1]["what"].startswith("3 h on one On-Demand trn1.2xlarge")
+    assert told["lines"][-1]["run"]["low"] == "4.031250"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--hours", "0"], "UC9301: --hours"),
+        (["--hours", "-1", "--runs-per-month", "0"], "UC9301: --runs-per-month"),
+        (["--hours", "nan"], "UC9301: --hours"),
+        (["--stored-gb", "-1"], "UC9301: --stored-gb"),
+        (["--compile-reuse", "0"], "UC9301: --compile-reuse"),
+        (["--hours", "366", "--runs-per-month", "2"], "UC9302"),
+        (["--price", "file system"], "UC9303: --price"),
+        (["--price", "file system=cheap"], "UC9303: --price"),
+        (["--price", "file system=-1"], "UC9303: --price"),
+        (["--price", "file system=nan"], "UC9303: --price"),
+        (["--price", "disks=1"], "UC9303: --price: unknown line"),
+        (["--savings-plan", "10"], "UC9304"),
+        (["--throughput-ratio", "2"], "UC9305"),
+        (["--compare", "p9.48xlarge"], "UC4001"),
+        (["--chart", "cost.pdf"], "UC9306"),
+        (["--cluster", "nobody"], "UC2201"),
+    ],
+)
+def test_refuses_plans_that_cannot_be(run: Run, arguments: list[str], said: str) -> None:
+    outcome = run("cost", QUICKSTART, *arguments)
+
+    assert outcome.code == 2
+    assert said in outcome.stderr
+    assert "Traceback" not in outcome.stderr
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--hours", "365", "--runs-per-month", "2"],
+        ["--hours", "5000"],
+        ["--stored-gb", "0", "--metrics", "0"],
+        ["--price", "file system=0"],
+    ],
+)
+def test_takes_plans_that_just_can_be(run: Run, arguments: list[str]) -> None:
+    assert run("cost", QUICKSTART, *arguments).code == 0
+
+
+def test_all_invalid_values_are_reported_together(run: Run) -> None:
+    outcome = run("cost", QUICKSTART, "--hours", "0", "--savings-plan", "10", "--throughput-ratio", "2")
+
+    assert [line[:6] for line in outcome.stderr.splitlines() if line.startswith("UC")] == [
+        "UC9301",
+        "UC9305",
+        "UC9304",
+    ]
+
+
+@pytest.mark.usefixtures("signed_in")
+def test_asks_for_prices_of_today(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: dict[tuple[BillableItem, str], None] = {}
+
+    def listed(things: Any, *, client: Any) -> Any:
+        assert client == ("pricing", "us-east-1")
+        asked.update(dict.fromkeys(things))
+        today = Price(
+            amount=Decimal(40),
+            unit="instance-hour",
+            source="AWS Price List API",
+            dated=datetime.now(UTC).date(),
+        )
+        return {each: today for each in asked if each[0].kind == "capacity-block"}, []
+
+    monkeypatch.setattr(costing, "listed_prices", listed)
+    (told,) = clusters(
+        run("cost", QUICKSTART, "--live", "--hours", "10", "--compare", "p5.48xlarge", "--json")
+    )
+
+    assert told["lines"][0]["run"]["low"] == "1600.000000"  # 4 x 40 x 10
+    assert told["lines"][0]["source"] == "AWS Price List API"
+    assert {(thing.kind, thing.name) for thing, _ in asked} >= {
+        ("capacity-block", "trn2.48xlarge"),
+        ("capacity-block", "p5.48xlarge"),
+        ("service", "interface endpoint"),
+    }
+    assert {region for _, region in asked} == {"us-east-2"}

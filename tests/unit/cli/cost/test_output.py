@@ -1,0 +1,56 @@
+"""The bill of a rollout, as tables and as JSON."""
+
+from pathlib import Path
+
+from tests.unit.cli.cost.cost_answers import QUICKSTART, ROLLOUTS, TWO_WAVES, Run, clusters
+
+
+def test_shows_the_estimate_with_sources_and_unknown_prices(run: Run) -> None:
+    outcome = run("cost", QUICKSTART, "--hours", "24")
+
+    assert outcome.code == 0
+    assert "4 x trn2.48xlarge in a Capacity Block" in outcome.stdout
+    assert "3,433.04" in outcome.stdout  # 4 x 35.7608 x 24
+    assert "capacityblocks/pricing" in outcome.stdout
+    assert "2026-07-22" in outcome.stdout
+    assert "no dated price for PERSISTENT_2-250 in us-east-2" in outcome.stdout
+    assert "not included, because the price or quantity is unknown" in outcome.stdout
+
+
+def test_json_has_all_clusters_unless_one_is_named(run: Run) -> None:
+    told = clusters(run("cost", TWO_WAVES, "--json"))
+
+    assert [each["cluster"] for each in told] == ["canary", "pretrain", "finetune"]
+    (one,) = clusters(run("cost", TWO_WAVES, "--cluster", "finetune", "--json"))
+    assert one == told[2]
+    assert (one["hours"], one["hours_from"], one["currency"]) == ("730", "a month", "USD")
+    assert one["lines"][0]["price"] == ["9.532", "9.532"]
+    assert {"name", "what", "quantity", "unit", "price", "source", "dated", "reason", "charged"} < set(
+        one["lines"][0]
+    )
+
+
+def test_compares_with_another_type_by_the_throughput_ratio(run: Run) -> None:
+    arguments = ("cost", QUICKSTART, "--hours", "300", "--compare", "p5.48xlarge")
+    (told,) = clusters(run(*arguments, "--throughput-ratio", "1.5", "--json"))
+    shown = run(*arguments, "--throughput-ratio", "1.5", "--tokens-per-second", "1000").stdout
+    prices_only = run(*arguments)
+
+    assert (told["rival"]["hours"], told["rival"]["price"]) == ("200.000000", ["41.528", "41.528"])
+    assert told["rival"]["run"]["low"].startswith("33222.4")  # 4 x 41.528 x 200
+    assert "The same run on p5.48xlarge" in shown
+    assert "5.1910" in shown  # a chip and hour
+    assert "specify a measured --throughput-ratio" in prices_only.stdout
+
+
+def test_shows_spot_as_a_range(run: Run, tmp_path: Path) -> None:
+    path = tmp_path / "spot.yaml"
+    text = (ROLLOUTS / "quickstart.yaml").read_text()
+    start, end = text.index("          market_type"), text.index("        file_system:")
+    job = text.index("        jobs:")
+    path.write_text(text[:start] + "          market_type: spot\n" + text[end:job])
+
+    shown = run("cost", str(path), "--hours", "10", "--tokens-per-second", "1000").stdout
+
+    assert "359.60 to 614.80" in shown
+    assert "8.99 to 15.37 per instance-hour" in shown

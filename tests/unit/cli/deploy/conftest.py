@@ -1,0 +1,23 @@
+"""A project whose deployment is fake."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.unit.cli._cdk.fake_cdk import install_cdk
+from tests.unit.cli.deploy.fake_deployment import FAKE_CDK, account
+
+from ultracluster_cli.deploy import command as deploy
+from ultracluster_cli.deploy import deployment
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Path) -> Path:
+    """A project whose CDK CLI is a fake, in the current folder; what would be read back is nothing."""
+    (tmp_path / "cdk.json").write_text(json.dumps({"context": {"rollout": "rollout.yaml"}}))
+    (tmp_path / "rollout.yaml").write_text(quickstart.read_text())
+    install_cdk(tmp_path, FAKE_CDK)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(deployment, "read_clusters", lambda stacks, **_: list(stacks)[:0])
+    monkeypatch.setattr(deploy, "account", account)
+    return tmp_path

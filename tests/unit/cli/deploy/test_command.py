@@ -1,0 +1,49 @@
+"""`ultracluster deploy` reads its options and its rollout before anything is deployed."""
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.unit.cli.deploy.fake_deployment import Run
+
+pytestmark = pytest.mark.process
+
+
+def test_json_is_the_only_thing_on_stdout(run: Run, project: Path) -> None:
+    assert project.exists()
+
+    told = json.loads(run("deploy", "--yes", "--json").stdout)
+
+    assert told["clusters"] == []
+    assert told["changed"] is True
+    assert list(told["seconds"]) == ["cdk deploy", "reading back", "in all"]
+
+
+def test_mistakes_in_the_rollout_show_before_the_cdk_cli_starts(
+    run: Run, project: Path, quickstart: Path
+) -> None:
+    (project / "rollout.yaml").write_text(quickstart.read_text().replace("nodes: 4", "nodes: -4"))
+
+    outcome = run("deploy", "--yes")
+
+    assert outcome.code == 2
+    assert outcome.stderr.startswith("UC")
+    assert not (project / "called.json").exists()
+
+
+def test_an_unknown_wave_is_rejected_with_the_known_ones(run: Run, project: Path) -> None:
+    outcome = run("deploy", "--wave", "second", "--yes")
+
+    assert outcome.code == 2
+    assert outcome.stderr == ("UC9008: unknown wave 'second'. Allowed: first.\n")
+    assert not (project / "called.json").exists()
+
+
+def test_a_folder_without_an_app_is_refused(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (project / "elsewhere").mkdir()
+    monkeypatch.chdir(project / "elsewhere")
+
+    outcome = run("deploy", "--yes")
+
+    assert outcome.code == 2
+    assert outcome.stderr.startswith("UC9001: ")

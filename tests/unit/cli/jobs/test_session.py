@@ -1,0 +1,44 @@
+"""A cluster, its queues and its jobs are found in AWS."""
+
+import json
+
+import pytest
+from tests.unit.cli.jobs.fake_batch import QUEUE, Fake
+
+from ultracluster_cli.main import main
+
+
+def test_a_missing_region_is_a_finding(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION"):
+        monkeypatch.delenv(name, raising=False)
+
+    assert main(["jobs", "list", "quickstart"]) == 2
+    assert capsys.readouterr().err.startswith("UC6201")
+
+
+def test_a_submission_is_sent_once_because_batch_would_run_it_twice(aws: Fake) -> None:
+    assert main(["jobs", "submit", "quickstart", "evaluate"]) == 0
+    assert {config.retries["total_max_attempts"] for config in aws.configs} == {1}
+    aws.configs.clear()
+    assert main(["jobs", "list", "quickstart"]) == 0
+    assert {config.retries["total_max_attempts"] for config in aws.configs} == {3}
+
+
+@pytest.mark.parametrize("cluster", ["quickstart", "own", QUEUE])
+def test_a_cluster_is_found_by_its_name_its_stack_or_its_queue(
+    aws: Fake, cluster: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    del aws
+    assert main(["jobs", "list", cluster, "--json"]) == 0
+    (job,) = json.loads(capsys.readouterr().out)["jobs"]
+    assert (job["job"], job["state"], job["since"]) == ("one", "RUNNING", "1970-01-01T00:01:00+00:00")
+
+
+def test_the_jobs_of_all_queues_are_listed_with_their_queue(
+    aws: Fake, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["jobs", "list", "team", "--json"]) == 0
+    assert [row["queue"] for row in json.loads(capsys.readouterr().out)["jobs"]] == [None, "urgent"]
+    assert aws.submitted == {}

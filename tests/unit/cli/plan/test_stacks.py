@@ -1,0 +1,118 @@
+"""Stacks of a cloud assembly are compared with those of the account that each belongs to."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.unit.cli._aws.two_accounts import TARGETS, stack
+from tests.unit.cli.plan.fake_project import (
+    TEMPLATE,
+    CloudFormation,
+    Run,
+    edited,
+    write_assembly,
+)
+
+from ultracluster_cli.plan.stacks import deployed_by_target
+from ultracluster_rules.findings import FindingsError
+
+
+def test_each_stack_is_read_from_the_account_of_its_cluster(tmp_path: Path) -> None:
+    stacks = [stack("b", "222222222222", tmp_path), stack("a", None, tmp_path)]
+
+    assert {one.name for one in deployed_by_target(stacks, TARGETS)} == {"a-Cluster", "b-Cluster"}
+
+
+def test_a_profile_of_another_account_is_rejected(tmp_path: Path) -> None:
+    with pytest.raises(FindingsError, match=r"UC9204: .*belongs to account 333333333333"):
+        deployed_by_target([stack("b", "333333333333", tmp_path)], TARGETS)
+
+
+@pytest.mark.process
+def test_compares_with_the_deployed_stacks(run: Run, project: Path, deployed: Callable[..., None]) -> None:
+    write_assembly(project / "new", edited("FileSystemTypeVersion", "2.12"))
+
+    for template in (TEMPLATE, json.dumps(TEMPLATE)):  # boto3 gives JSON as values, YAML as text
+        deployed(CloudFormation(template))
+        outcome = run("plan")
+        assert outcome.code == 3
+        assert "account 123456789012" in outcome.stdout
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(("account", "code"), [("123456789012", 0), ("210987654321", 2)])
+def test_a_stack_of_another_account_is_not_taken_for_new(
+    run: Run, project: Path, deployed: Callable[..., None], account: str, code: int
+) -> None:
+    write_assembly(project / "new", TEMPLATE, account=account)
+    deployed(CloudFormation())
+
+    outcome = run("plan")
+
+    assert outcome.code == code
+    assert ("UC9204" in outcome.stderr) is (code == 2)
+
+
+@pytest.mark.process
+def test_a_folder_that_is_no_assembly_is_refused(run: Run, project: Path) -> None:
+    write_assembly(project / "new", TEMPLATE)
+
+    assert "UC9202" in run("plan", "--against", "nowhere").stderr
+
+
+@pytest.mark.process
+def test_another_wave_is_not_taken_for_gone(run: Run, project: Path) -> None:
+    write_assembly(project / "new", TEMPLATE)
+    write_assembly(project / "both", TEMPLATE)
+    manifest = json.loads((project / "both" / "manifest.json").read_text())
+    manifest["artifacts"]["b"] = {
+        "type": "cdk:cloud-assembly",
+        "properties": {"directoryName": "assembly-b", "displayName": "b-us-east-2"},
+    }
+    (project / "both" / "manifest.json").write_text(json.dumps(manifest))
+    (project / "both" / "assembly-b").mkdir()
+    text = (project / "both" / "assembly-a" / "manifest.json").read_text().replace("a-Storage", "b-Storage")
+    (project / "both" / "assembly-b" / "manifest.json").write_text(text)
+    (project / "both" / "assembly-b" / "t.json").write_text(json.dumps(TEMPLATE))
+
+    assert "b-Storage (us-east-2): no longer defined" in run("plan", "--against", "both").stdout
+    assert "b-Storage" not in run("plan", "--against", "both", "--wave", "first").stdout
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    "cloudformation",
+    [
+        CloudFormation(error="ValidationError: Stack with id a-Storage does not exist"),
+        CloudFormation(status="REVIEW_IN_PROGRESS"),
+        CloudFormation(status="ROLLBACK_COMPLETE"),
+    ],
+)
+def test_a_stack_that_is_not_there_is_new(
+    run: Run, project: Path, deployed: Callable[..., None], cloudformation: CloudFormation
+) -> None:
+    write_assembly(project / "new", TEMPLATE)
+    deployed(cloudformation)
+
+    outcome = run("plan")
+
+    assert outcome.code == 0
+    assert "a-Storage (us-east-2): new, with 2 resources" in outcome.stdout
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    "cloudformation",
+    [CloudFormation("Resources: !Ref"), CloudFormation(error="AccessDenied: cloudformation:DescribeStacks")],
+)
+def test_an_unreadable_stack_is_not_treated_as_new(
+    run: Run, project: Path, deployed: Callable[..., None], cloudformation: CloudFormation
+) -> None:
+    write_assembly(project / "new", TEMPLATE)
+    deployed(cloudformation)
+
+    outcome = run("plan")
+
+    assert outcome.code == 2
+    assert outcome.stderr.startswith("UC9205")

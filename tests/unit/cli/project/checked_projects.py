@@ -1,0 +1,41 @@
+"""What is true of every project that `ultracluster init` writes."""
+
+import ast
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+Run = Callable[..., Any]
+
+
+ROOT = Path(__file__).parents[4]
+
+
+EVERY_PROJECT = {
+    ".github",
+    ".gitignore",
+    ".npmrc",
+    "README.md",
+    "app.py",
+    "cdk.json",
+    "package-lock.json",
+    "package.json",
+    "requirements.txt",
+    "tests",
+}
+
+
+def check_project(project: Path) -> dict[str, Any]:
+    """What is true of every project; gives the context of its cdk.json."""
+    assert {path.name for path in project.iterdir()} >= EVERY_PROJECT
+    ast.parse((project / "app.py").read_text())
+    ast.parse((project / "tests" / "test_app.py").read_text())
+    assert yaml.safe_load((project / ".github/workflows/ci.yaml").read_text())["jobs"]
+    assert not [path for path in project.rglob("*") if path.is_file() and "$deploy" in path.read_text()]
+    context: dict[str, Any] = json.loads((project / "cdk.json").read_text())["context"]
+    ours = json.loads((ROOT / "cdk.json").read_text())["context"]
+    assert {key: value for key, value in ours.items() if key != "rollout"}.items() <= context.items()
+    return context

@@ -1,0 +1,11 @@
+"""A project to roll out."""
+
+from pathlib import Path
+
+import pytest
+from tests.unit.cli.rollout.rollout_simulation import Project, Run, make_project
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Path, run: Run) -> Project:
+    return make_project(tmp_path, monkeypatch, quickstart, run)

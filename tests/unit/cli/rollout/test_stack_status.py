@@ -1,0 +1,49 @@
+"""A stack is described by its status and the digest of its template."""
+
+import json
+
+import pytest
+from tests.unit.cli.rollout.rollout_simulation import CLUSTERS, Project, template
+
+from ultracluster_cli.exit_codes import ExitCode
+from ultracluster_cli.rollout.stack_status import template_digest
+
+pytestmark = pytest.mark.process
+
+
+def test_a_stack_in_a_bad_state_does_not_pass(project: Project) -> None:
+    project.aws.status = "UPDATE_ROLLBACK_COMPLETE"
+
+    outcome = project.rollout()
+
+    assert outcome.code == ExitCode.FAILED
+    assert "stacks: canary-us-east-1-Cluster is UPDATE_ROLLBACK_COMPLETE" in outcome.stderr
+
+
+def test_a_stack_that_changed_since_the_plan_is_not_overwritten(project: Project) -> None:
+    project.aws.alarms["canary-us-east-1-Cluster"] = "ALARM"
+    project.rollout()
+    (project.folder / "aws" / "pretrain-us-east-2-Cluster").write_text(json.dumps(template("by hand")))
+    project.aws.alarms.clear()
+
+    outcome = project.rollout("--resume")
+
+    assert outcome.code == ExitCode.FAILED
+    assert "pretrain-us-east-2-Cluster has changed since this rollout was planned" in outcome.stderr
+    assert "pretrain-us-east-2" not in project.deployed()
+
+
+def test_a_change_set_that_was_never_executed_is_no_change_under_way(project: Project) -> None:
+    for name in CLUSTERS:
+        (project.folder / "aws" / f"{name}-Cluster").write_text(json.dumps(template("never executed")))
+    project.aws.status = "REVIEW_IN_PROGRESS"
+
+    outcome = project.rollout()
+
+    assert "UC9602" not in outcome.stderr
+    assert project.deployed() == ["canary-us-east-1"]
+
+
+def test_a_digest_ignores_characters_that_cloudformation_does_not_preserve() -> None:
+    assert template_digest({"a": "ä", "b": 1}) == template_digest({"b": 1, "a": "?"})
+    assert template_digest({"a": "ä"}) != template_digest({"a": "b"})
