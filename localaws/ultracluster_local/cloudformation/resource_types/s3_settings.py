@@ -69,11 +69,10 @@ def _encryption(value: Mapping[str, Any]) -> dict[str, Any]:
 def _replication(value: Mapping[str, Any]) -> dict[str, Any]:
     rules = []
     for index, rule in enumerate(value["Rules"]):
-        one = {key: part for key, part in rule.items() if key not in {"Id", "Prefix"}}
+        one = {key: part for key, part in rule.items() if key != "Id"}
         one["ID"] = rule.get("Id") or f"rule-{index + 1}"
-        one["Priority"] = int(rule.get("Priority", index + 1))
-        if "Filter" not in one:
-            one["Filter"] = {"Prefix": rule.get("Prefix", "")}
+        if "Filter" in one:  # rules with a Prefix instead are of the first version, which has no priorities
+            one["Priority"] = int(rule.get("Priority", index + 1))
         rules.append(one)
     return {"Role": value["Role"], "Rules": rules}
 
