@@ -24,7 +24,8 @@ L2_ATTRIBUTES = {
     ("AWS::S3::Bucket", "Arn"): "bucket_arn",
     ("AWS::S3::Bucket", "Ref"): "bucket_name",
     ("AWS::SNS::Topic", "Ref"): "topic_arn",
-    ("AWS::SSM::Parameter", "Ref"): "parameter_name",
+    ("AWS::DynamoDB::Table", "Arn"): "table_arn",
+    ("AWS::DynamoDB::Table", "Ref"): "table_name",
 }
 """The property of an L2 that gives an attribute of its resource."""
 
@@ -69,13 +70,23 @@ def _topic(cluster: Any, place: tuple[str, str], _: dict[str, Any]) -> Iterator[
     yield new_construct(cluster, place, "sns_.Topic", enforce_ssl=True)
 
 
-def _parameter(cluster: Any, place: tuple[str, str], properties: dict[str, Any]) -> Iterator[Call]:
+def _table(cluster: Any, place: tuple[str, str], properties: dict[str, Any]) -> Iterator[Call]:
+    (key,) = properties["AttributeDefinitions"]
+    expiry = properties.get("TimeToLiveSpecification", {})
     yield new_construct(
         cluster,
         place,
-        "ssm_.StringParameter",
-        string_value=properties["Value"],
-        description=properties.get("Description"),
+        "dynamodb_.Table",
+        partition_key=Struct(
+            "dynamodb_.Attribute",
+            {"name": key["AttributeName"], "type": Static("dynamodb_.AttributeType.STRING")},
+        ),
+        billing_mode=Static("dynamodb_.BillingMode.PAY_PER_REQUEST"),
+        point_in_time_recovery_specification=Struct(
+            "dynamodb_.PointInTimeRecoverySpecification", {"point_in_time_recovery_enabled": True}
+        ),
+        time_to_live_attribute=expiry.get("AttributeName"),
+        removal_policy=_retained(cluster, place),
     )
 
 
@@ -128,7 +139,6 @@ def _function(cluster: Any, place: tuple[str, str], properties: dict[str, Any]) 
         log_group=Static(cluster.variable(properties["LoggingConfig"]["LogGroup"]["of"])),
         memory_size=properties["MemorySize"],
         timeout=_seconds(properties["Timeout"]),
-        reserved_concurrent_executions=properties["ReservedConcurrentExecutions"],
         retry_attempts=invoke["MaximumRetryAttempts"],
         max_event_age=_seconds(invoke["MaximumEventAgeInSeconds"]),
         environment=cluster.expression(properties["Environment"]["Variables"]),
@@ -241,7 +251,7 @@ _DEFINITIONS = {
     "AWS::IAM::Role": ({"AssumeRolePolicyDocument", "Description", "Policies"}, role),
     "AWS::Lambda::Function": (
         {"Architectures", "Code", "Description", "Environment", "Handler", "LoggingConfig", "MemorySize"}
-        | {"ReservedConcurrentExecutions", "Role", "Runtime", "Timeout"},
+        | {"Role", "Runtime", "Timeout"},
         _function,
     ),
     "AWS::Logs::LogGroup": ({"RetentionInDays"}, _log_group),
@@ -251,5 +261,9 @@ _DEFINITIONS = {
         _bucket,
     ),
     "AWS::SNS::Topic": (set[str](), _topic),
-    "AWS::SSM::Parameter": ({"Description", "Type", "Value"}, _parameter),
+    "AWS::DynamoDB::Table": (
+        {"AttributeDefinitions", "BillingMode", "KeySchema", "PointInTimeRecoverySpecification"}
+        | {"TimeToLiveSpecification"},
+        _table,
+    ),
 }

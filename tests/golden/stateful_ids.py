@@ -14,7 +14,7 @@ TABLE = Path(__file__).with_suffix(".json")
 _PROTECTED = frozenset({"Retain", "RetainExceptOnCreate", "Snapshot"})
 
 LOST: Mapping[str, str] = {
-    "AWS::DynamoDB::Table": "the orders: whoever buys capacity would start with an empty ledger",
+    "AWS::DynamoDB::Table": "the orders of a ledger, or what functions remember: capacity would be bought, people told or jobs submitted again",
     "AWS::DynamoDB::GlobalTable": "the orders: whoever buys capacity would start with an empty ledger",
     "AWS::ECR::Repository": "the images that jobs are started from",
     "AWS::FSx::DataRepositoryAssociation": "the link between folders and S3: new checkpoints would no longer get there",

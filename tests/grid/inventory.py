@@ -39,7 +39,7 @@ LISTED: Mapping[str, tuple[str, str, str, str]] = {
     "AWS::Logs::LogGroup": ("logs", "describe_log_groups", "logGroups", "logGroupName"),
     "AWS::S3::Bucket": ("s3", "list_buckets", "Buckets", "Name"),
     "AWS::SNS::Topic": ("sns", "list_topics", "Topics", "TopicArn"),
-    "AWS::SSM::Parameter": ("ssm", "describe_parameters", "Parameters", "Name"),
+    "AWS::DynamoDB::Table": ("dynamodb", "list_tables", "TableNames", ""),
     "AWS::Scheduler::Schedule": ("scheduler", "list_schedules", "Schedules", "Name"),
 }
 """How each type is asked for: service, call, list in the answer, id in the list."""
@@ -63,7 +63,7 @@ PARTS: Mapping[str, str] = {
 }
 """Types that are not listed by themselves, and why."""
 
-RETAINED = {"AWS::FSx::FileSystem", "AWS::Logs::LogGroup", "AWS::S3::Bucket"}
+RETAINED = {"AWS::DynamoDB::Table", "AWS::FSx::FileSystem", "AWS::Logs::LogGroup", "AWS::S3::Bucket"}
 """Types of which something is meant to stay when stacks are deleted."""
 
 
@@ -88,7 +88,7 @@ def inventory(local: LocalAws, region: str) -> dict[str, set[str]]:
             client.get_paginator(call).paginate() if client.can_paginate(call) else [getattr(client, call)()]
         )
         there = [each for page in pages for each in page.get(listed, [])]
-        found[kind] = {each[key] for each in there if each.get("State") != "deleted"}
+        found[kind] = {each[key] for each in there if each.get("State") != "deleted"} if key else set(there)
     return found
 
 
@@ -105,6 +105,8 @@ def remove(local: LocalAws, region: str, left: Mapping[str, set[str]]) -> None:
         fsx.delete_file_system(FileSystemId=file_system)
     for group in left.get("AWS::Logs::LogGroup", ()):
         logs.delete_log_group(logGroupName=group)
+    for table in left.get("AWS::DynamoDB::Table", ()):
+        local.client("dynamodb", region).delete_table(TableName=table)
     for bucket in left.get("AWS::S3::Bucket", ()):
         _empty(s3, bucket)
         s3.delete_bucket(Bucket=bucket)

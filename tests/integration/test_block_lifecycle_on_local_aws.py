@@ -31,13 +31,15 @@ def states(local: LocalAws) -> tuple[str, str]:
 
 
 def remembered(local: LocalAws) -> dict[str, Any]:
-    ssm = local.client("ssm", REGION)
-    (name,) = [
-        each["Name"]
-        for each in ssm.describe_parameters()["Parameters"]
-        if "life cycle" in each.get("Description", "")
+    dynamodb = local.client("dynamodb", REGION)
+    (item,) = [
+        item
+        for table in dynamodb.list_tables()["TableNames"]
+        for item in dynamodb.scan(TableName=table)["Items"]
+        if item["id"] == {"S": RESERVATION}
     ]
-    stored: dict[str, Any] = json.loads(ssm.get_parameter(Name=name)["Parameter"]["Value"])
+    assert "owner" not in item  # the lease was given back
+    stored: dict[str, Any] = json.loads(item["state"]["S"])
     return stored
 
 

@@ -62,8 +62,6 @@ KEEP_NOTHING = {
     "AWS::S3::BucketPolicy",
     "AWS::SNS::Subscription",
     "AWS::SNS::TopicPolicy",
-    # What the life cycle has told whom; CloudFormation cannot make it a SecureString.
-    "AWS::SSM::Parameter",
 }
 
 

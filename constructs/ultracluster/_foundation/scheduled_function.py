@@ -23,6 +23,8 @@ _MINUTE = 60
 class ScheduledFunction(lambda_.Function):
     """A function with the defaults shared by all Lambda functions: dedicated role and log group, Python, arm64.
 
+    No concurrency is reserved, because accounts with a quota of 10 concurrent executions cannot: two invocations may overlap.
+
     The function and its role are the children ``Function`` and ``Role`` of another construct, as are its rules and its alarm.
     Rules and alarm are L1, because the modules of L2 targets and actions import half of the CDK.
     """
@@ -41,7 +43,6 @@ class ScheduledFunction(lambda_.Function):
         environment: Mapping[str, str],
         timeout: Duration,
         memory_size: int | None = None,
-        reserved_concurrent_executions: int | None = None,
         retries: bool = True,
     ) -> None:
         """Define the function.
@@ -58,7 +59,6 @@ class ScheduledFunction(lambda_.Function):
             environment: Environment variables.
             timeout: Timeout.
             memory_size: Memory in MiB. Default: 128.
-            reserved_concurrent_executions: Maximum number of concurrent executions. Default: unlimited.
             retries: Whether Lambda retries a failed asynchronous invocation. Not useful for a function that runs every minute.
                 Default: twice.
         """
@@ -84,7 +84,6 @@ class ScheduledFunction(lambda_.Function):
             environment=environment,
             timeout=timeout,
             memory_size=memory_size,
-            reserved_concurrent_executions=reserved_concurrent_executions,
         )
         self._scope = scope
         # The L2 function also depends on its role by DependsOn, which waits for policies that are added to the role.

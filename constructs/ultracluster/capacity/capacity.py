@@ -7,26 +7,23 @@ because retries of a deployment could repeat a purchase inside it.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar, Final, Self
+from typing import ClassVar, Self
 
 from aws_cdk import Token
 from aws_cdk import aws_ec2 as ec2
 
 from ultracluster.capacity.capacity_source import CapacitySource
 from ultracluster.capacity.unreserved_capacity import OnDemandCapacity, SpotCapacity
+from ultracluster_catalog.names.cluster_tag import RESERVATION_TAG
 from ultracluster_rules.capacity import RESERVATION, RESOURCE_GROUP, check_window
 from ultracluster_rules.findings import Finding
 
 __all__ = [
-    "RESERVATION_TAG",
     "Capacity",
     "CapacityBlock",
     "CapacityReservation",
     "ReservationGroup",
 ]
-
-RESERVATION_TAG: Final = "ultracluster:capacity-reservation"
-"""Tag of nodes with the ID of their reservation, for permissions limited to these nodes."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -72,6 +72,7 @@ class UltraCluster(Construct):
         placement: ClusterPlacement | Literal["auto", "none"] = "auto",
         tags: Mapping[str, str] | None = None,
         checkpoint_lead: Duration | None = None,
+        max_refusals: int = 3,
         scratch_path: str | None = None,
         queue_sources: Sequence[str | None] | None = None,
         queue_priority: int = 1,
@@ -104,6 +105,8 @@ class UltraCluster(Construct):
             tags: Tags for instances, volumes and network interfaces. Default: none.
             checkpoint_lead: How long before the drain of a Capacity Block running jobs are notified to write a checkpoint.
                 Default: 20 minutes.
+            max_refusals: Number of nodes of a Capacity Block that refuse to join one after another before its compute
+                environment is closed, 1 to 100. Default: 3.
             scratch_path: Mount point of the instance store volumes, striped into one, such as ``/scratch``; requires an AMI
                 with mdadm. Default: the volumes are not mounted.
             queue_sources: Names of the sources that the main queue uses, in order of preference; None is the source without a
@@ -210,6 +213,7 @@ class UltraCluster(Construct):
                 block=source,
                 queue=self._queue,
                 checkpoint_lead=checkpoint_lead,
+                max_refusals=max_refusals,
                 kms_key=kms_key,
             )
             for source in sources

@@ -127,6 +127,8 @@ WILDCARDS: Final[Mapping[type[Construct], WildcardAcknowledgments]] = {
             "FindNodesOfJobs": "AWS Batch names the ECS cluster of a compute environment only after it has made it; the call reads.",
             "EndJobs": "Ids of jobs are not known before they are submitted; the function ends those on nodes of its block only.",
             "OnNodesOfTheBlock": "Ids of nodes are not known before they are launched; the tag of the block's reservation is asked for.",
+            "ReadReasonsOfNodes": "Ids of nodes are not known before they are launched; the tag of the block's reservation is asked for, and "
+            "the call reads.",
         }
     },
     ClusterWatch: {"Role/Resource": {"Look": _READS}},

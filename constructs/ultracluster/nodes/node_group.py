@@ -38,7 +38,7 @@ class NodeGroup(Construct):
     """Identical nodes: launch template, instance role and instance profile.
 
     A node with fewer Neuron or EFA devices than its instance type has, or without its file system, does not join the
-    cluster: it masks the ECS agent and keeps running for inspection.
+    cluster: it masks the ECS agent, writes the reason to its console and terminates itself, so that another node is launched.
     """
 
     @rejects_unsafe_numbers
@@ -132,6 +132,8 @@ class NodeGroup(Construct):
                 network_interfaces=[_interface_property(interface, group_id) for interface in interfaces],
                 instance_market_options=capacity.market_options if capacity else None,
                 capacity_reservation_specification=capacity.reservation_specification if capacity else None,
+                # A node that refuses to join shuts itself down, and must leave its place in the reservation.
+                instance_initiated_shutdown_behavior="terminate",
                 # Hop limit 1: containers get their credentials from another address and must not reach those of the node.
                 metadata_options=ec2.CfnLaunchTemplate.MetadataOptionsProperty(
                     http_tokens="required", http_put_response_hop_limit=1, http_endpoint="enabled"

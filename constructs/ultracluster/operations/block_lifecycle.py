@@ -1,27 +1,32 @@
 """Life cycle of a Capacity Block in a cluster: opened at its start, drained before its end, reported afterwards."""
 
+from typing import Final
+
 from aws_cdk import Aws, Duration
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
-from aws_cdk import aws_ssm as ssm
 from constructs import Construct
 
 from ultracluster._foundation.function_code import function_code
 from ultracluster._foundation.log_group import RetainedLogGroup
 from ultracluster._foundation.private_topic import publish_statements
 from ultracluster._foundation.scheduled_function import ScheduledFunction
-from ultracluster.capacity.capacity import RESERVATION_TAG, CapacityBlock, CapacityReservation
+from ultracluster._foundation.state_table import StateTable
+from ultracluster.capacity.capacity import CapacityBlock, CapacityReservation
 from ultracluster.scheduling.compute_environment import ComputeEnvironment
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster_catalog.capacity.capacity_blocks import (
     BLOCK_DELIVERED_EVENTS,
     BLOCK_EXPIRATION_WARNING_EVENTS,
 )
+from ultracluster_catalog.names.cluster_tag import RESERVATION_TAG
+from ultracluster_rules.capacity import MAX_REFUSALS
 from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["BlockLifecycle"]
+__all__ = ["TIMEOUT", "BlockLifecycle"]
 
 # Actions without resource-level permissions.
 _LOOK = (
@@ -39,8 +44,8 @@ _LOOK = (
 _DEFAULT_LEAD = 20 * 60
 _LONGEST_LEAD_HOURS = 12
 
-# Allows for slow responses of AWS; a run usually takes a few seconds.
-_TIMEOUT = 120
+TIMEOUT: Final = 120
+"""Timeout of the function in seconds. It allows for slow responses of AWS; a run usually takes a few seconds."""
 _MEMORY_MIB = 256
 _SILENT_MINUTES = 5
 
@@ -54,8 +59,12 @@ class BlockLifecycle(Construct):
     drain, running jobs are notified to write a checkpoint. 40 minutes before the end (UltraServers: 70 minutes) it
     disables the environment and terminates the jobs on the nodes of the block. After the end it sends a report of used and
     idle node-hours. It cannot buy capacity.
+
+    Nodes that refuse to join the cluster are reported with their reason; several in a row close the environment, so that
+    a bad image does not launch nodes in a loop. Only one invocation runs at a time: it holds a lease in a DynamoDB table.
     """
 
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,
@@ -64,6 +73,7 @@ class BlockLifecycle(Construct):
         block: CapacityBlock,
         queue: TrainingQueue,
         checkpoint_lead: Duration | None = None,
+        max_refusals: int = 3,
         topic: sns.ITopic | None = None,
         kms_key: kms.IKey | None = None,
     ) -> None:
@@ -77,27 +87,28 @@ class BlockLifecycle(Construct):
                 unless another of its environments can still run jobs.
             checkpoint_lead: How long before the drain running jobs are notified to write a checkpoint, 0 to 12 hours.
                 Default: 20 minutes.
+            max_refusals: Number of nodes that refuse to join one after another before the compute environment is closed,
+                1 to 100. Somebody has to enable it again. Default: 3.
             topic: SNS topic for notices. Default: a new one without subscriptions.
-            kms_key: KMS key for the log group and a new topic; its policy must allow CloudWatch and CloudWatch Logs to use
-                it. Default: encryption by CloudWatch Logs, and none for the topic.
+            kms_key: KMS key for the log group, the state and a new topic; its policy must allow CloudWatch and CloudWatch
+                Logs to use it. Default: AWS owned keys, and none for the topic.
 
         Raises:
-            FindingsError: If the queue does not launch into this block (UC4116), or the lead is too long (UC4117).
+            FindingsError: If the queue does not launch into this block (UC4116), the lead is too long (UC4117), or the number
+                of refusals is out of bounds (UC4129).
         """
         lead = checkpoint_lead.to_seconds() if checkpoint_lead else _DEFAULT_LEAD
-        environment = _environment_of(block, queue=queue, lead=checkpoint_lead)
+        environment = _environment_of(block, queue=queue, lead=checkpoint_lead, max_refusals=max_refusals)
         super().__init__(scope, construct_id)
         self._environment = environment
         self._block = block
         self._queue = queue
-        self._further_queues: list[str] = []
+        self._additional_queues: list[str] = []
         self._kms_key = kms_key
         self._topic_key = None if topic else kms_key
         self._topic = topic or sns.Topic(self, "Notices", master_key=kms_key, enforce_ssl=True)
-        self._memory = ssm.StringParameter(
-            self, "Memory", string_value="{}", description="What the life cycle of the block remembers"
-        )
-        self._function = self._define_function(lead)
+        self._state = StateTable(self, kms_key=kms_key)
+        self._function = self._define_function(lead, max_refusals)
         self._add_schedules()
         self._function.alarm_on_errors(
             "Alarm",
@@ -108,7 +119,7 @@ class BlockLifecycle(Construct):
             topic=self._topic,
         )
 
-    def _define_function(self, lead: float) -> ScheduledFunction:
+    def _define_function(self, lead: float, max_refusals: int) -> ScheduledFunction:
         return ScheduledFunction(
             self,
             log_group=RetainedLogGroup(self, kms_key=self._kms_key),
@@ -123,12 +134,12 @@ class BlockLifecycle(Construct):
                 "UC_COMPUTE_ENVIRONMENT": self._environment.arn,
                 "UC_JOB_QUEUE": self._queue.job_queue_arn,
                 "UC_TOPIC": self._topic.topic_arn,
-                "UC_MEMORY": self._memory.parameter_name,
+                "UC_STATE_TABLE": self._state.table_name,
                 "UC_CHECKPOINT_LEAD_SECONDS": str(lead),
+                "UC_MAX_REFUSALS": str(max_refusals),
             },
-            timeout=Duration.seconds(_TIMEOUT),
+            timeout=Duration.seconds(TIMEOUT),
             memory_size=_MEMORY_MIB,
-            reserved_concurrent_executions=1,  # its state parameter must have a single writer
             retries=False,
         )
 
@@ -173,10 +184,14 @@ class BlockLifecycle(Construct):
                 },
             ),
             iam.PolicyStatement(
-                sid="Remember",
-                actions=["ssm:GetParameter", "ssm:PutParameter"],
-                resources=[f"arn:{partition}:ssm:{scope}:parameter/{self._memory.parameter_name}"],
+                sid="ReadReasonsOfNodes",
+                actions=["ec2:GetConsoleOutput"],
+                resources=[f"arn:{partition}:ec2:{scope}:instance/*"],
+                conditions={
+                    "StringEquals": {f"aws:ResourceTag/{RESERVATION_TAG}": self._block.reservation_id}
+                },
             ),
+            *self._state.statements("dynamodb:UpdateItem"),
             *publish_statements("Notify", self._topic, self._topic_key),
         ]
 
@@ -202,8 +217,8 @@ class BlockLifecycle(Construct):
         Args:
             queue: Queue to add.
         """
-        self._further_queues.append(queue.job_queue_arn)
-        self._function.add_environment("UC_FURTHER_JOB_QUEUES", ",".join(self._further_queues))
+        self._additional_queues.append(queue.job_queue_arn)
+        self._function.add_environment("UC_ADDITIONAL_JOB_QUEUES", ",".join(self._additional_queues))
 
     @property
     def block(self) -> CapacityBlock:
@@ -222,12 +237,12 @@ class BlockLifecycle(Construct):
 
 
 def _environment_of(
-    block: CapacityBlock, *, queue: TrainingQueue, lead: Duration | None
+    block: CapacityBlock, *, queue: TrainingQueue, lead: Duration | None, max_refusals: int
 ) -> ComputeEnvironment:
     match = next(
         (environment for environment in queue.environments if environment.nodes.capacity == block), None
     )
-    findings = []
+    findings = MAX_REFUSALS.check(max_refusals, path="max_refusals")
     if match is None:
         reservations = [
             environment.nodes.capacity.reservation_id

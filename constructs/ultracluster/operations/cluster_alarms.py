@@ -163,7 +163,24 @@ class ClusterAlarms(Construct):
             minutes=5,
         )
 
+        self._alarm(
+            "EnvironmentInvalid",
+            self._metric("InvalidEnvironments", "Maximum"),
+            "a compute environment is INVALID, and AWS Batch places no jobs in it. Correct the cause that aws batch "
+            "describe-compute-environments shows, then disable and enable it: a deployment without a change does not check it again",
+            threshold=1,
+            minutes=2,
+        )
+
     def _define_nodes(self) -> None:
+        self._alarm(
+            "NodeRefused",
+            self._metric("NodesRefused", "Maximum"),
+            "a node lacked devices or its file system at boot, did not join and ended itself; another one is launched. Its console "
+            "has the reason for an hour (aws ec2 get-console-output); the same reason again means a bad image or network",
+            threshold=1,
+            minutes=1,
+        )
         self._alarm(
             "NodeLost",
             cloudwatch.MathExpression(

@@ -66,6 +66,8 @@ class ClusterWatch(Construct):
                 iam.PolicyStatement(
                     sid="Look",
                     actions=[
+                        "batch:DescribeComputeEnvironments",
+                        "batch:DescribeJobQueues",
                         "batch:ListJobs",
                         "cloudwatch:GetMetricData",
                         "ec2:DescribeCapacityReservations",

@@ -1,6 +1,7 @@
 # Runs once as root when a node boots, after the settings UC_* that the launch template puts in front of it.
 # It sets limits, counts devices and mounts the file system. When anything is missing, the ECS agent is
-# masked, so that the node never takes part of a job: one node without EFA slows or hangs all the others.
+# masked, so that the node never takes part of a job: one node without EFA slows or hangs all the others. It says why on its
+# console and shuts down, which terminates it, so that its reservation provides another node.
 # Nothing is downloaded. UC_ROOT is for tests.
 set -uo pipefail
 
@@ -14,6 +15,10 @@ say() {
 refuse() {
   say "refused to join the cluster: $*"
   systemctl mask --now ecs.service
+  # EC2 shows the console for an hour after the end of a node, also of one whose network does not work.
+  echo "ultracluster: refused to join the cluster: $*" >"${UC_ROOT}/dev/console"
+  # A minute later, so that metrics and logs can leave the node.
+  shutdown --poweroff +1 || systemctl poweroff
   exit 1
 }
 

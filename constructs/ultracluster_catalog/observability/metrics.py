@@ -9,8 +9,8 @@ from typing import Final, Literal
 
 __all__ = [
     "BAKE_OFF_NAMESPACE",
+    "CANDIDATE_DIMENSION",
     "CLUSTER_DIMENSION",
-    "CONTESTANT_DIMENSION",
     "JOB_DIMENSION",
     "METRICS",
     "NAMESPACE",
@@ -29,8 +29,8 @@ JOB_DIMENSION: Final = "Job"
 BAKE_OFF_NAMESPACE: Final = "UltraCluster/BakeOff"
 """Namespace of the metrics of bake-offs."""
 
-CONTESTANT_DIMENSION: Final = "Contestant"
-"""Only dimension of bake-off metrics: construct path of the bake-off, a slash, and the name of the contestant."""
+CANDIDATE_DIMENSION: Final = "Candidate"
+"""Only dimension of bake-off metrics: construct path of the bake-off, a slash, and the name of the candidate."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -93,6 +93,13 @@ _ROWS: Final = (
     ("PaidNodes", "Count", "watch", "instances of the reservations that are active, used or not"),
     ("UnusedNodes", "Count", "watch", "those of them in which no instance runs"),
     ("RunningNodes", "Count", "watch", "instances that have run for ten minutes, so that they must report"),
+    (
+        "NodesRefused",
+        "Count",
+        "watch",
+        "instances that refused to join within the last hour or so, and ended themselves",
+    ),
+    ("InvalidEnvironments", "Count", "watch", "compute environments in which AWS Batch places no jobs"),
     ("RunnableJobs", "Count", "watch", "jobs that wait for nodes"),
     ("RunningJobs", "Count", "watch", "jobs that run"),
     (

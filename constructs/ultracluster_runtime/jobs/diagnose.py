@@ -82,6 +82,23 @@ def _from_status_reason(pending: PendingJob) -> Iterator[Reason]:
             evidence=f"AWS Batch reports: {status_reason}",
             remedy="Stop the job, correct its definition or the compute environment, and submit it again",
         )
+    elif status_reason.startswith("ACTION_REQUIRED"):
+        invalid = [environment for environment in pending.environments if environment.status == "INVALID"]
+        yield Reason(
+            reason="action-required",
+            evidence=f"AWS Batch reports: {status_reason}",
+            remedy="Mend the compute environments that are INVALID, as described below"
+            if invalid
+            # The status reason of a job stays for some minutes after its cause.
+            else "None needed: no compute environment of the queue is INVALID any more",
+        )
+    elif status_reason.startswith("UNDETERMINED"):
+        yield Reason(
+            reason="undetermined",
+            evidence=f"AWS Batch reports: {status_reason}",
+            remedy="AWS Batch does not know the cause: check the reasons below, the activity of the Auto Scaling group of the "
+            "compute environment, and that its nodes reach Amazon ECS (their console and ultracluster-boot.log)",
+        )
 
 
 def _queue(pending: PendingJob) -> Iterator[Reason]:
@@ -89,7 +106,7 @@ def _queue(pending: PendingJob) -> Iterator[Reason]:
         yield Reason(
             reason="queue-invalid",
             evidence=f"queue {pending.queue} is INVALID: {pending.queue_status_reason}",
-            remedy="Correct the reported cause, then deploy again",
+            remedy="Correct the reported cause; a deployment that changes nothing does not mend it",
         )
     if not pending.queue_enabled:
         yield Reason(
@@ -160,8 +177,12 @@ def _environment(environment: Environment) -> Iterator[Reason]:
         yield Reason(
             reason="environment-invalid",
             evidence=f"compute environment {environment.name} is INVALID: {environment.status_reason}",
-            remedy="Correct the reported cause (often the instance profile, a subnet, or user data that is not "
-            "MIME multipart), then deploy again",
+            # AWS Batch User Guide, "INVALID compute environment", read 2026-11. CloudFormation sends nothing to Batch in a
+            # deployment without a change, so that the environment stays INVALID.
+            remedy="Correct the reported cause (often the instance profile, a subnet, user data that is not MIME multipart, or nodes "
+            "that do not join), then let AWS Batch check it again: "
+            f"aws batch update-compute-environment --compute-environment {environment.name} --state DISABLED, and the same "
+            "with --state ENABLED. A deployment that changes nothing does not do that",
         )
     if not environment.enabled:
         yield Reason(
@@ -257,7 +278,8 @@ def _nodes(environment: Environment, pending: PendingJob) -> Iterator[Reason]:
             evidence=f"AWS Batch requests {environment.desired_vcpus:,} vCPUs in {environment.name} and no node has "
             f"joined its ECS cluster{free}",
             remedy="This usually takes a few minutes. After that, check the activity of its Auto Scaling group for failed "
-            "launches (no capacity, a quota), and ultracluster-boot.log of the nodes for a node that failed to join",
+            "launches (no capacity, a quota), and the console of nodes that ended soon after their launch for the reason why they "
+            "refused to join: aws ec2 get-console-output --instance-id ID --output text",
         )
     machine = _type(environment)
     if machine is None or environment.max_vcpus is None or pending.running is None:

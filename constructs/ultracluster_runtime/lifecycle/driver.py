@@ -19,6 +19,7 @@ from ultracluster_runtime.lifecycle.actions import (
     SetQueue,
     TerminateJob,
 )
+from ultracluster_runtime.lifecycle.lease import LeasedState, LeaseHeldError
 from ultracluster_runtime.lifecycle.machine import run_cycle
 from ultracluster_runtime.lifecycle.reader import (
     READ_ERRORS,
@@ -53,35 +54,68 @@ class LifecycleError(Exception):
 def new_clients() -> Clients:
     """Create the boto3 clients for the Region and credentials of the environment."""
     return Clients(
-        **{name: boto3.client(name, config=_CONFIG) for name in ("batch", "ec2", "ecs", "sns", "ssm")}
+        **{
+            name: boto3.client(name, config=_CONFIG)
+            for name in ("batch", "dynamodb", "ec2", "ecs", "sns", "ssm")
+        }
     )
 
 
-def manage_block(block: ManagedBlock, clients: Clients, now: datetime) -> None:
-    """Observe a block once and perform all due actions.
+def manage_block(block: ManagedBlock, clients: Clients, now: datetime, *, owner: str) -> None:
+    """Observe a block once and perform all due actions, unless another invocation does so now.
 
     Args:
         block: Block to manage and the resources around it.
         clients: boto3 clients.
         now: Current time, timezone-aware.
+        owner: ID of this invocation, different in each.
 
     Raises:
         LifecycleError: If a read or an action failed. All other actions were performed.
     """
     errors: list[Exception] = []
+    stored = LeasedState(
+        client=clients.dynamodb, table=block.state_table, item=block.reservation_id, owner=owner
+    )
+    state: LifecycleState | None = None
+    try:
+        # Before the observations, so that nobody acts on what another invocation has changed since.
+        state = LifecycleState.from_json(stored.acquire(now), reservation_id=block.reservation_id)
+    except LeaseHeldError:
+        _log.info(json.dumps({"reservation": block.reservation_id, "skipped": "another invocation runs"}))
+        return
+    except READ_ERRORS as error:
+        # Without its state the cycle only does what is harmless to do twice.
+        errors.append(error)
+    try:
+        errors += _run(block, clients, now, stored, state)
+    finally:
+        if state is not None:
+            try_read(stored.release, errors)
+    if errors:
+        raise LifecycleError("; ".join(f"{type(error).__name__}: {error}" for error in errors))
+
+
+def _run(
+    block: ManagedBlock,
+    clients: Clients,
+    now: datetime,
+    stored: LeasedState,
+    state: LifecycleState | None,
+) -> list[Exception]:
+    errors: list[Exception] = []
     try:
         observations = observe(block, clients, now, errors)
     except READ_ERRORS as error:
-        raise LifecycleError(f"{type(error).__name__}: {error}") from error
-    state = try_read(lambda: _load_state(block, clients), errors)
-    errors += run_cycle(
-        observations,
-        state,
-        perform=lambda action: _perform(action, block, clients),
-        save=lambda updated: _save_state(updated, block, clients),
+        return [error]
+    return errors + list(
+        run_cycle(
+            observations,
+            state,
+            perform=lambda action: _perform(action, block, clients),
+            save=lambda updated: stored.save(updated.to_json()),
+        )
     )
-    if errors:
-        raise LifecycleError("; ".join(f"{type(error).__name__}: {error}" for error in errors))
 
 
 # Actions
@@ -177,15 +211,3 @@ def _extension_offers(reservation_id: str, clients: Clients) -> str:
             lines.append(f"{hours} h: price not known ({type(error).__name__})")
     offers = "\n".join(lines) or "none is offered"
     return f"Extensions offered now (ultracluster capacity extend buys one):\n{offers}"
-
-
-# State
-
-
-def _load_state(block: ManagedBlock, clients: Clients) -> LifecycleState:
-    stored = clients.ssm.get_parameter(Name=block.state_parameter)["Parameter"]["Value"]
-    return LifecycleState.from_json(stored, reservation_id=block.reservation_id)
-
-
-def _save_state(state: LifecycleState, block: ManagedBlock, clients: Clients) -> None:
-    clients.ssm.put_parameter(Name=block.state_parameter, Value=state.to_json(), Overwrite=True)

@@ -24,7 +24,7 @@ def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lamb
 
     Args:
         event: Event that invoked the function. Ignored.
-        context: Lambda context. Ignored.
+        context: Lambda context, whose request ID tells invocations apart.
 
     Raises:
         LifecycleError: If a read or an action failed, so that the alarm on function errors fires.
@@ -35,10 +35,14 @@ def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lamb
             compute_environment=os.environ["UC_COMPUTE_ENVIRONMENT"],
             job_queue=os.environ["UC_JOB_QUEUE"],
             topic=os.environ["UC_TOPIC"],
-            state_parameter=os.environ["UC_MEMORY"],
+            state_table=os.environ["UC_STATE_TABLE"],
             checkpoint_lead=timedelta(seconds=int(os.environ["UC_CHECKPOINT_LEAD_SECONDS"])),
-            further_job_queues=tuple(filter(None, os.environ.get("UC_FURTHER_JOB_QUEUES", "").split(","))),
+            additional_job_queues=tuple(
+                filter(None, os.environ.get("UC_ADDITIONAL_JOB_QUEUES", "").split(","))
+            ),
+            max_refusals=int(os.environ["UC_MAX_REFUSALS"]),
         ),
         _clients(),
         datetime.now(UTC),
+        owner=context.aws_request_id,
     )

@@ -18,15 +18,28 @@ from ultracluster_runtime.lifecycle.actions import (
     SetQueue,
     TerminateJob,
 )
-from ultracluster_runtime.lifecycle.observations import ACTIVE, ENDED, UPCOMING, Observations
-from ultracluster_runtime.lifecycle.state import LifecycleState
+from ultracluster_runtime.lifecycle.observations import (
+    ACTIVE,
+    CHANGING,
+    ENDED,
+    UPCOMING,
+    Observations,
+    Refusal,
+)
+from ultracluster_runtime.lifecycle.state import REFUSED, LifecycleState
 
-__all__ = ["Phase", "phase_of", "plan_actions", "run_cycle"]
+__all__ = ["DRAIN_REASON", "Phase", "phase_of", "plan_actions", "run_cycle"]
+
+DRAIN_REASON = "ultracluster: Capacity Block "
+"""Start of the reason with which jobs are terminated at the drain; the ID of the reservation follows."""
 
 # EC2 terminates instances ten minutes after the drain begins. Jobs that got a late checkpoint request keep
 # eight of them, and no job is left for EC2 to terminate.
 _GRACE = timedelta(minutes=8)
 _LAST_CALL = timedelta(minutes=2)
+
+# EC2 posts the console of a node soon after its end; by then a node was launched, booted, refused and shut down.
+_CONSOLE_WAIT = timedelta(minutes=20)
 
 
 class Phase(StrEnum):
@@ -74,7 +87,7 @@ def plan_actions(observations: Observations, state: LifecycleState | None) -> tu
     """
     phase = phase_of(observations, state)
     return (
-        *_plan_environment(observations, phase),
+        *_plan_environment(observations, phase, state),
         *_plan_queue(observations, phase),
         *_plan_checkpoint_requests(observations, phase),
         *_plan_terminations(observations, phase, state),
@@ -82,17 +95,24 @@ def plan_actions(observations: Observations, state: LifecycleState | None) -> tu
     )
 
 
-def _plan_environment(observations: Observations, phase: Phase) -> list[Action]:
-    if phase is Phase.UNKNOWN or observations.environment_enabled is None:
+def _plan_environment(observations: Observations, phase: Phase, state: LifecycleState | None) -> list[Action]:
+    environment = observations.environment
+    # A change of an environment that is being modified is refused; the next run tries again.
+    if phase is Phase.UNKNOWN or environment is None or environment.status in CHANGING:
         return []
+    refusals = state.refusals if state else observations.refusals or ()
     enabled = phase is Phase.OPEN
-    return [] if observations.environment_enabled is enabled else [SetEnvironment(enabled=enabled)]
+    if enabled and len(refusals) >= observations.max_refusals:
+        if state is None:
+            return []  # somebody may have enabled it again, which only the state knows
+        enabled = False
+    return [] if environment.enabled is enabled else [SetEnvironment(enabled=enabled)]
 
 
 def _plan_queue(observations: Observations, phase: Phase) -> list[Action]:
     # Every block of a queue follows the same rule, so that two blocks never work against each other.
     queue = observations.queue
-    if phase is Phase.UNKNOWN or queue is None:
+    if phase is Phase.UNKNOWN or queue is None or queue.status in CHANGING:
         return []
     if phase in (Phase.WAITING, Phase.OPEN):
         return [] if queue.enabled or queue.closed_by_budget else [SetQueue(enabled=True)]
@@ -122,7 +142,7 @@ def _plan_terminations(
     ):
         return []
     reason = (
-        f"ultracluster: Capacity Block {observations.reservation_id} ends {_format_time(window.end)}; "
+        f"{DRAIN_REASON}{observations.reservation_id} ends {_format_time(window.end)}; "
         f"jobs on its nodes are terminated at {_format_time(window.drain_at)}"
     )
     requested = state.checkpoint_requests if state else {}
@@ -145,16 +165,71 @@ def _plan_terminations(
 def _plan_notices(observations: Observations, phase: Phase, state: LifecycleState | None) -> list[Action]:
     if state is None:
         return []
+    candidates: list[Notify | None] = []
+    if phase in (Phase.WAITING, Phase.OPEN):
+        candidates += [_invalid_notice(observations), *_refusal_notices(observations, state)]
     match phase:
         case Phase.OPEN:
-            notice = _end_notice(observations, state)
+            candidates += [_closed_notice(observations, state), _end_notice(observations, state)]
         case Phase.ENDED:
-            notice = _end_report(observations, state)
+            candidates.append(_end_report(observations, state))
         case Phase.UNKNOWN:
-            notice = _unrecognized_notice(observations)
+            candidates.append(_unrecognized_notice(observations))
         case _:
-            notice = None
-    return [notice] if notice and not notice.notices <= state.notices else []
+            pass
+    return [notice for notice in candidates if notice and not notice.notices <= state.notices]
+
+
+def _invalid_notice(observations: Observations) -> Notify | None:
+    environment = observations.environment
+    if environment is None or environment.status != "INVALID":
+        return None
+    return Notify(
+        notices=frozenset({f"invalid: {environment.reason}"}),
+        subject=f"Capacity Block {observations.reservation_id}: its compute environment is INVALID",
+        text=(
+            f"AWS Batch places no jobs in it and reports: {environment.reason or 'no reason'}. Correct the cause, then "
+            "disable and enable the environment, so that AWS Batch checks it again; a deployment that changes nothing "
+            "does not do that. `ultracluster jobs why JOB` prints the commands."
+        ),
+    )
+
+
+def _refusal_notices(observations: Observations, state: LifecycleState) -> list[Notify]:
+    return [
+        Notify(
+            notices=frozenset({f"{REFUSED}{refusal.node}"}),
+            subject=f"Capacity Block {observations.reservation_id}: node {refusal.node} refused to join",
+            text=_describe_refusal(refusal, observations, state),
+        )
+        for refusal in observations.refusals or ()
+        if refusal.reason is not None or observations.now - refusal.launched >= _CONSOLE_WAIT
+    ]
+
+
+def _describe_refusal(refusal: Refusal, observations: Observations, state: LifecycleState) -> str:
+    reason = refusal.reason or (
+        f"its console does not say (aws ec2 get-console-output --instance-id {refusal.node} --output text)"
+    )
+    return (
+        f"Launched {_format_time(refusal.launched)}: {reason}. It has shut itself down, and the reservation provides another "
+        f"node. {len(state.refusals)} of {observations.max_refusals} refusals in a row that close the compute environment."
+    )
+
+
+def _closed_notice(observations: Observations, state: LifecycleState) -> Notify | None:
+    if len(state.refusals) < observations.max_refusals:
+        return None
+    nodes = ", ".join(sorted(state.refusals))
+    return Notify(
+        notices=frozenset({f"closed: {nodes}"}),
+        subject=f"Capacity Block {observations.reservation_id} is closed: {len(state.refusals)} nodes refused to join",
+        text=(
+            f"{nodes} refused one after another, so the compute environment is disabled instead of launching more. Jobs keep "
+            "their place, running ones go on. Correct the image or the host (the notices before this one have the reasons), "
+            "then enable the environment (aws batch update-compute-environment --state ENABLED); the count starts anew."
+        ),
+    )
 
 
 def _end_notice(observations: Observations, state: LifecycleState) -> Notify | None:
@@ -284,8 +359,15 @@ def _record_sample(observations: Observations, state: LifecycleState | None) -> 
     )
     if not active or observations.nodes is None or observations.jobs is None:
         return state
-    busy = observations.nodes & frozenset(node for job in observations.jobs for node in job.nodes)
-    return state.with_sample(observations.now, busy=len(busy))
+    if observations.refusals is not None and observations.environment is not None:
+        state = state.with_refusals(
+            {refusal.node: refusal.launched for refusal in observations.refusals},
+            joined_at=observations.joined_at,
+            enabled=observations.environment.enabled,
+            limit=observations.max_refusals,
+            now=observations.now,
+        )
+    return state.with_sample(observations.now, busy=len(observations.busy))
 
 
 def _format_time(time: datetime) -> str:

@@ -1,7 +1,7 @@
 """Observations of AWS in one life cycle run."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, Final
@@ -9,7 +9,20 @@ from typing import Any, Final
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_runtime.functions.window import BlockWindow
 
-__all__ = ["ACTIVE", "ENDED", "UPCOMING", "Job", "Observations", "Queue", "Reservation"]
+__all__ = [
+    "ACTIVE",
+    "BOOT_TIME",
+    "CHANGING",
+    "ENDED",
+    "SHUT_DOWN_FROM_INSIDE",
+    "UPCOMING",
+    "Environment",
+    "Job",
+    "Observations",
+    "Queue",
+    "Refusal",
+    "Reservation",
+]
 
 ACTIVE: Final = "active"
 """State of a reservation whose capacity can be used."""
@@ -19,6 +32,15 @@ UPCOMING: Final = frozenset({"assessing", "delayed", "payment-pending", "pending
 
 ENDED: Final = frozenset({"cancelled", "cancelling", "expired", "failed", "payment-failed", "unsupported"})
 """States of a reservation that has no capacity and never will. States in none of these sets are unexpected."""
+
+CHANGING: Final = frozenset({"CREATING", "UPDATING", "DELETING", "DELETED"})
+"""Statuses of a compute environment or queue in which AWS Batch refuses changes: the resource is being modified."""
+
+SHUT_DOWN_FROM_INSIDE: Final = "Client.InstanceInitiatedShutdown"
+"""State reason of an instance that shut itself down (StateReason, EC2 API Reference, read 2026-11): only nodes that refuse do."""
+
+BOOT_TIME: Final = timedelta(minutes=10)
+"""Time after which a node has joined the cluster, or has refused to."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -82,6 +104,36 @@ class Reservation:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Environment:
+    """Compute environment of the block.
+
+    Attributes:
+        enabled: Whether it places jobs.
+        status: Status, such as ``VALID``. Default: ``VALID``.
+        reason: Status reason that AWS Batch reports. Default: none.
+    """
+
+    enabled: bool
+    status: str = "VALID"
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Refusal:
+    """Node that refused to join the cluster and shut itself down.
+
+    Attributes:
+        node: ID of the instance.
+        launched: Launch time.
+        reason: Reason that the node wrote to its console. None if EC2 does not show it yet.
+    """
+
+    node: str
+    launched: datetime
+    reason: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Queue:
     """Job queue of the block.
 
@@ -89,11 +141,13 @@ class Queue:
         enabled: Whether it accepts jobs.
         others_serve: Whether another compute environment serves it, now or when its own block starts. None if unknown.
         closed_by_budget: Whether a budget closed it, so that only a person reopens it. Default: False.
+        status: Status, such as ``VALID``. Default: ``VALID``.
     """
 
     enabled: bool
     others_serve: bool | None
     closed_by_budget: bool = False
+    status: str = "VALID"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -118,24 +172,47 @@ class Observations:
         reservation_id: Reservation of the block.
         checkpoint_lead: Time between the checkpoint request and the drain.
         reservation: The reservation. None if EC2 does not know it, or has forgotten it.
-        environment_enabled: Whether the compute environment of the block places jobs.
+        environment: Compute environment of the block.
         queue: Job queue of the block.
         nodes: IDs of the instances that run in this reservation, and in no other.
         jobs: Jobs that have started, wherever they run.
         extension_pending: Whether the payment of an extension is still processed. None if unknown.
+        launched: Launch times of `nodes`. Default: unknown.
+        refusals: Nodes of the block that refused to join the cluster, as long as EC2 shows them. Default: none.
+        max_refusals: Number of refusals in a row that close the environment. Default: 3.
     """
 
     now: datetime
     reservation_id: str
     checkpoint_lead: timedelta
     reservation: Reservation | None
-    environment_enabled: bool | None
+    environment: Environment | None
     queue: Queue | None
     nodes: frozenset[str] | None
     jobs: tuple[Job, ...] | None
     extension_pending: bool | None
+    launched: Mapping[str, datetime] = field(default_factory=dict)
+    refusals: tuple[Refusal, ...] | None = ()
+    max_refusals: int = 3
 
     @cached_property
     def window(self) -> BlockWindow | None:
         """Window of the block. None if it has none."""
         return self.reservation.window(self.checkpoint_lead) if self.reservation else None
+
+    @cached_property
+    def busy(self) -> frozenset[str]:
+        """Nodes of the block on which a job runs."""
+        return (self.nodes or frozenset()) & frozenset(node for job in self.jobs or () for node in job.nodes)
+
+    @cached_property
+    def joined_at(self) -> datetime | None:
+        """Launch time of the newest node that has joined the cluster. None without any."""
+        return max(
+            (
+                launched
+                for node, launched in self.launched.items()
+                if node in self.busy or self.now - launched >= BOOT_TIME
+            ),
+            default=None,
+        )

@@ -1,6 +1,7 @@
 """Read the observations of a block's life cycle from AWS. All calls are read-only."""
 
-from collections.abc import Callable, Iterable, Sequence
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -8,7 +9,17 @@ from typing import Any, Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_catalog.limits.budgets import CLOSED_BY_BUDGET_TAG
-from ultracluster_runtime.lifecycle.observations import ACTIVE, Job, Observations, Queue, Reservation
+from ultracluster_catalog.names.cluster_tag import RESERVATION_TAG
+from ultracluster_runtime.lifecycle.observations import (
+    ACTIVE,
+    SHUT_DOWN_FROM_INSIDE,
+    Environment,
+    Job,
+    Observations,
+    Queue,
+    Refusal,
+    Reservation,
+)
 
 __all__ = ["READ_ERRORS", "Clients", "ManagedBlock", "chunks", "observe", "try_read"]
 
@@ -19,6 +30,9 @@ _JOBS_PER_CALL = 100  # DescribeJobs, API Reference, read 2026-11
 _CONTAINER_INSTANCES_PER_CALL = 100  # DescribeContainerInstances, API Reference, read 2026-11
 _STARTED = ("STARTING", "RUNNING")
 _ALIVE = ["pending", "running", "stopping", "shutting-down"]
+_ENDING = ["stopping", "stopped", "shutting-down", "terminated"]
+
+_REFUSED = re.compile(r"ultracluster: refused to join the cluster: ([^\r\n]+)")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -30,18 +44,20 @@ class ManagedBlock:
         compute_environment: ARN of the compute environment of the block.
         job_queue: ARN of the job queue in front of it.
         topic: ARN of the SNS topic for notices.
-        state_parameter: Name of the SSM parameter that stores the state.
+        state_table: Name of the DynamoDB table that stores the state, with the reservation as the ID of the item.
         checkpoint_lead: Time between the checkpoint request and the drain.
-        further_job_queues: ARNs of other queues whose jobs can run in the environment. Default: none.
+        additional_job_queues: ARNs of other queues whose jobs can run in the environment. Default: none.
+        max_refusals: Number of nodes that refuse in a row before the environment is closed. Default: 3.
     """
 
     reservation_id: str
     compute_environment: str
     job_queue: str
     topic: str
-    state_parameter: str
+    state_table: str
     checkpoint_lead: timedelta
-    further_job_queues: tuple[str, ...] = ()
+    additional_job_queues: tuple[str, ...] = ()
+    max_refusals: int = 3
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -49,6 +65,7 @@ class Clients:
     """boto3 clients, all of one Region."""
 
     batch: Any
+    dynamodb: Any
     ec2: Any
     ecs: Any
     sns: Any
@@ -83,24 +100,35 @@ def observe(block: ManagedBlock, clients: Clients, now: datetime, errors: list[E
     """
     reservation = _reservation(clients, block.reservation_id)
     environment = try_read(lambda: _environment(clients, block.compute_environment), errors)
-    nodes = jobs = extension_pending = None
+    launched = jobs = extension_pending = None
+    refusals: tuple[Refusal, ...] | None = ()
     # Only an active block has nodes. For a reservation that EC2 has forgotten, it refuses to list extensions.
     if reservation is not None and reservation.state == ACTIVE:
-        nodes = try_read(lambda: _nodes(clients, block.reservation_id), errors)
+        launched = try_read(lambda: _nodes(clients, block.reservation_id), errors)
+        refusals = try_read(lambda: _refusals(clients, block.reservation_id), errors)
         extension_pending = try_read(lambda: _extension_pending(clients, block.reservation_id), errors)
         if environment is not None:
-            queues = (block.job_queue, *block.further_job_queues)
+            queues = (block.job_queue, *block.additional_job_queues)
             jobs = try_read(lambda: _jobs(clients, queues, environment["ecsClusterArn"]), errors)
     return Observations(
         now=now,
         reservation_id=block.reservation_id,
         checkpoint_lead=block.checkpoint_lead,
         reservation=reservation,
-        environment_enabled=None if environment is None else environment["state"] == "ENABLED",
+        environment=None
+        if environment is None
+        else Environment(
+            enabled=environment["state"] == "ENABLED",
+            status=environment.get("status", "VALID"),
+            reason=environment.get("statusReason", ""),
+        ),
         queue=try_read(lambda: _queue(clients, block, now, errors), errors),
-        nodes=nodes,
+        nodes=None if launched is None else frozenset(launched),
         jobs=jobs,
         extension_pending=extension_pending,
+        launched=launched or {},
+        refusals=refusals,
+        max_refusals=block.max_refusals,
     )
 
 
@@ -133,6 +161,7 @@ def _queue(clients: Clients, block: ManagedBlock, now: datetime, errors: list[Ex
         enabled=description["state"] == "ENABLED",
         others_serve=others_serve,
         closed_by_budget=CLOSED_BY_BUDGET_TAG in description.get("tags", {}),
+        status=description.get("status", "VALID"),
     )
 
 
@@ -174,20 +203,51 @@ def _extension_pending(clients: Clients, reservation_id: str) -> bool:
     )
 
 
-def _nodes(clients: Clients, reservation_id: str) -> frozenset[str]:
+def _nodes(clients: Clients, reservation_id: str) -> Mapping[str, datetime]:
+    return {
+        instance["InstanceId"]: instance["LaunchTime"]
+        for instance in _instances(clients, "capacity-reservation-id", reservation_id, _ALIVE)
+        # Repeats the filter: jobs on these instances can be terminated.
+        if instance.get("CapacityReservationId") == reservation_id
+    }
+
+
+def _refusals(clients: Clients, reservation_id: str) -> tuple[Refusal, ...]:
+    # By tag, because EC2 does not document that an instance that has ended still names its reservation.
+    ended = _instances(clients, f"tag:{RESERVATION_TAG}", reservation_id, _ENDING)
+    return tuple(
+        Refusal(
+            node=instance["InstanceId"],
+            launched=instance["LaunchTime"],
+            reason=_refusal_reason(clients, instance["InstanceId"]),
+        )
+        for instance in ended
+        if instance.get("StateReason", {}).get("Code") == SHUT_DOWN_FROM_INSIDE
+    )
+
+
+def _refusal_reason(clients: Clients, node: str) -> str | None:
+    """Return the reason on the console, which EC2 shows until an hour after the end of the node."""
+    try:
+        console = clients.ec2.get_console_output(InstanceId=node).get("Output", "")
+    except (BotoCoreError, ClientError):
+        return None  # people hear of the refusal without it
+    reasons = _REFUSED.findall(console)
+    return str(reasons[-1]).strip() if reasons else None
+
+
+def _instances(clients: Clients, name: str, value: str, states: Sequence[str]) -> Iterable[dict[str, Any]]:
     pages = clients.ec2.get_paginator("describe_instances").paginate(
         Filters=[
-            {"Name": "capacity-reservation-id", "Values": [reservation_id]},
-            {"Name": "instance-state-name", "Values": _ALIVE},
+            {"Name": name, "Values": [value]},
+            {"Name": "instance-state-name", "Values": list(states)},
         ]
     )
-    return frozenset(
-        instance["InstanceId"]
+    return (
+        instance
         for page in pages
         for reservation in page["Reservations"]
         for instance in reservation["Instances"]
-        # Repeats the filter: jobs on these instances can be terminated.
-        if instance.get("CapacityReservationId") == reservation_id
     )
 
 

@@ -1,4 +1,4 @@
-"""State of a block's life cycle between two runs: checkpoint requests, sent notices and node usage.
+"""State of a block's life cycle between two runs: checkpoint requests, sent notices, refused nodes and node usage.
 
 Everything that guards money or jobs is read from AWS in every run. Only what AWS does not keep is stored here, so that
 losing it costs a repeated notice and a gap in the report, never an open queue or a job without a checkpoint request.
@@ -10,7 +10,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-__all__ = ["LONGEST_SAMPLE", "LifecycleState"]
+__all__ = ["LONGEST_SAMPLE", "REFUSED", "LifecycleState"]
+
+REFUSED = "refused "
+"""Start of the names of notices about nodes that refused to join; the ID of the instance follows."""
 
 LONGEST_SAMPLE = timedelta(minutes=5)
 """Maximum gap between two observations; a longer one counts as unobserved, and nothing is extrapolated over it."""
@@ -30,6 +33,9 @@ class LifecycleState:
         busy_seconds: Observed node-seconds in which a job ran on the node. Default: 0.
         checkpoint_requests: Time of the first checkpoint request for this end, by node. Default: none.
         notices: Names of the notices sent for this end. Default: none.
+        refusals: Launch time of each node that refused to join since the last one that joined. Default: none.
+        closed: Whether the environment is closed because of refusals. Default: no.
+        reopened_at: When somebody last enabled an environment that was closed because of refusals. Default: never.
     """
 
     reservation_id: str
@@ -41,6 +47,9 @@ class LifecycleState:
     busy_seconds: int = 0
     checkpoint_requests: Mapping[str, datetime] = field(default_factory=dict)
     notices: frozenset[str] = frozenset()
+    refusals: Mapping[str, datetime] = field(default_factory=dict)
+    closed: bool = False
+    reopened_at: datetime | None = None
 
     @classmethod
     def from_json(cls, text: str, *, reservation_id: str) -> "LifecycleState":
@@ -62,17 +71,17 @@ class LifecycleState:
                 sampled_at=_time(stored["sampled_at"]),
                 observed_seconds=int(stored["observed_seconds"]),
                 busy_seconds=int(stored["busy_seconds"]),
-                checkpoint_requests={
-                    node: datetime.fromtimestamp(int(seconds), UTC)
-                    for node, seconds in stored["told"].items()
-                },
+                checkpoint_requests=_times(stored["told"]),
                 notices=frozenset(map(str, stored["notices"])),
+                refusals=_times(stored.get("refusals", {})),
+                closed=bool(stored.get("closed", False)),
+                reopened_at=_time(stored.get("reopened_at")),
             )
         except (AttributeError, KeyError, TypeError, ValueError):
             return cls(reservation_id=reservation_id)
 
     def to_json(self) -> str:
-        """Serialize to JSON; for the 64 nodes of a block, below the 4,096 characters of a standard SSM parameter."""
+        """Serialize to JSON."""
         stored: dict[str, Any] = {
             "reservation_id": self.reservation_id,
             "start": _text(self.start),
@@ -81,8 +90,11 @@ class LifecycleState:
             "sampled_at": _text(self.sampled_at),
             "observed_seconds": self.observed_seconds,
             "busy_seconds": self.busy_seconds,
-            "told": {node: int(at.timestamp()) for node, at in sorted(self.checkpoint_requests.items())},
+            "told": _seconds(self.checkpoint_requests),
             "notices": sorted(self.notices),
+            "refusals": _seconds(self.refusals),
+            "closed": self.closed,
+            "reopened_at": _text(self.reopened_at),
         }
         return json.dumps(stored, separators=(",", ":"))
 
@@ -94,11 +106,45 @@ class LifecycleState:
             end: End of the block; later than before if an extension was bought.
             instances: Number of instances.
         """
-        current = self if end == self.end else replace(self, checkpoint_requests={}, notices=frozenset())
+        current = self if end == self.end else replace(self, checkpoint_requests={}, notices=self._lasting)
         instances = max(self.instances, instances)
         if (start, end, instances) == (current.start, current.end, current.instances):
             return current
         return replace(current, start=start, end=end, instances=instances)
+
+    @property
+    def _lasting(self) -> frozenset[str]:
+        """Notices that an extension does not make due again."""
+        return frozenset(name for name in self.notices if name.startswith(REFUSED))
+
+    def with_refusals(
+        self,
+        refusals: Mapping[str, datetime],
+        *,
+        joined_at: datetime | None,
+        enabled: bool,
+        limit: int,
+        now: datetime,
+    ) -> "LifecycleState":
+        """Return the state with the nodes that refused in a row, and whether they closed the environment.
+
+        Args:
+            refusals: Launch time of each node that refused and that EC2 still shows.
+            joined_at: Launch time of the newest node that has joined. None without any.
+            enabled: Whether the environment is enabled.
+            limit: Number of refusals in a row that close the environment.
+            now: Current time.
+        """
+        # Nobody but a person enables an environment that is closed.
+        reopened_at = now if self.closed and enabled else self.reopened_at
+        since = max((at for at in (joined_at, reopened_at) if at), default=None)
+        counted = {
+            node: at for node, at in {**self.refusals, **refusals}.items() if since is None or at > since
+        }
+        closed = not enabled and len(counted) >= limit
+        if (counted, closed, reopened_at) == (self.refusals, self.closed, self.reopened_at):
+            return self
+        return replace(self, refusals=counted, closed=closed, reopened_at=reopened_at)
 
     def with_sample(self, now: datetime, *, busy: int) -> "LifecycleState":
         """Return the state with the time since the last sample counted as busy or idle.
@@ -169,6 +215,14 @@ class LifecycleState:
 
 def _hours(seconds: int) -> float:
     return round(seconds / 3600, 2)
+
+
+def _seconds(times: Mapping[str, datetime]) -> dict[str, int]:
+    return {name: int(at.timestamp()) for name, at in sorted(times.items())}
+
+
+def _times(seconds: Mapping[str, Any]) -> dict[str, datetime]:
+    return {name: datetime.fromtimestamp(int(at), UTC) for name, at in seconds.items()}
 
 
 def _text(time: datetime | None) -> str | None:

@@ -7,12 +7,15 @@ from typing import Any, Final
 from botocore.exceptions import ClientError
 
 from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, NAMESPACE
-from ultracluster_runtime.lifecycle.observations import Reservation
+from ultracluster_runtime.lifecycle.observations import SHUT_DOWN_FROM_INSIDE, Reservation
+from ultracluster_runtime.lifecycle.reader import chunks
 from ultracluster_runtime.watch.metrics import ClusterObservations, Step, WaitingJob
 
 __all__ = ["Clients", "WatchedCluster", "observe"]
 
 _STEPS_BACK: Final = timedelta(hours=3)
+_ENVIRONMENTS_PER_CALL: Final = 100  # DescribeComputeEnvironments, API Reference, read 2026-11
+_ENDING: Final = ("stopping", "stopped", "shutting-down", "terminated")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,7 +62,13 @@ def observe(watched: WatchedCluster, clients: Clients, now: datetime) -> Cluster
         now=now,
         reservations=_reservations(watched, clients),
         without_reservation=watched.without_reservation,
-        launched=_launched(watched, clients),
+        launched=tuple(instance["LaunchTime"] for instance in _instances(watched, clients, ["running"])),
+        refused=tuple(
+            instance["LaunchTime"]
+            for instance in _instances(watched, clients, list(_ENDING))
+            if instance.get("StateReason", {}).get("Code") == SHUT_DOWN_FROM_INSIDE
+        ),
+        invalid_environments=_invalid_environments(watched, clients),
         waiting=tuple(
             WaitingJob(since=_moment(job["createdAt"]), reason=job.get("statusReason", ""))
             for job in _jobs(watched, clients, "RUNNABLE")
@@ -93,18 +102,32 @@ def _reservations(watched: WatchedCluster, clients: Clients) -> tuple[tuple[Rese
     )
 
 
-def _launched(watched: WatchedCluster, clients: Clients) -> tuple[datetime, ...]:
+def _instances(watched: WatchedCluster, clients: Clients, states: list[str]) -> list[dict[str, Any]]:
     pages = clients.ec2.get_paginator("describe_instances").paginate(
         Filters=[
             {"Name": "iam-instance-profile.arn", "Values": list(watched.instance_profiles)},
-            {"Name": "instance-state-name", "Values": ["running"]},
+            {"Name": "instance-state-name", "Values": states},
         ]
     )
-    return tuple(
-        instance["LaunchTime"]
+    return [
+        instance
         for page in pages
         for reservation in page["Reservations"]
         for instance in reservation["Instances"]
+    ]
+
+
+def _invalid_environments(watched: WatchedCluster, clients: Clients) -> int:
+    queues = clients.batch.describe_job_queues(jobQueues=list(watched.job_queues))["jobQueues"]
+    arns = sorted(
+        {entry["computeEnvironment"] for queue in queues for entry in queue["computeEnvironmentOrder"]}
+    )
+    return sum(
+        environment.get("status") == "INVALID"
+        for chunk in chunks(arns, _ENVIRONMENTS_PER_CALL)
+        for environment in clients.batch.describe_compute_environments(computeEnvironments=chunk)[
+            "computeEnvironments"
+        ]
     )
 
 

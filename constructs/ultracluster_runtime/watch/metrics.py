@@ -5,18 +5,18 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import median
 
-from ultracluster_runtime.lifecycle.observations import ACTIVE, Reservation
+from ultracluster_runtime.lifecycle.observations import ACTIVE, BOOT_TIME, Reservation
 
-__all__ = ["BOOT_TIME", "ClusterObservations", "Step", "WaitingJob", "compute_metrics"]
-
-BOOT_TIME = timedelta(minutes=10)
-"""Time after which a running node must report."""
+__all__ = ["ClusterObservations", "Step", "WaitingJob", "compute_metrics"]
 
 _NO_LEAD = timedelta(0)
-_BLOCKED = ("MISCONFIGURATION:", "CAPACITY:")
+_BLOCKED = ("MISCONFIGURATION:", "CAPACITY:", "ACTION_REQUIRED", "UNDETERMINED")
 """Status reasons of jobs that cannot start, by prefix:
 https://docs.aws.amazon.com/batch/latest/userguide/job_stuck_in_runnable.html
 """
+
+_ENVIRONMENT_INVALID = "ACTION_REQUIRED"
+"""Status reason that also matters before a block starts: its environment would not launch a node then either."""
 
 _LEAST_LATE = timedelta(minutes=5)
 
@@ -56,6 +56,8 @@ class ClusterObservations:
         reservations: Reservations that EC2 knows, with the number of instances in use.
         without_reservation: Whether the cluster also has capacity without a reservation.
         launched: Launch times of the running instances.
+        refused: Launch times of the instances that refused to join, as long as EC2 shows them.
+        invalid_environments: Number of compute environments that are INVALID.
         waiting: Jobs in state RUNNABLE.
         running: Start times of the running jobs.
         steps: Minutes with training steps, in any order.
@@ -65,6 +67,8 @@ class ClusterObservations:
     reservations: tuple[tuple[Reservation, int], ...]
     without_reservation: bool
     launched: tuple[datetime, ...]
+    refused: tuple[datetime, ...]
+    invalid_environments: int
     waiting: tuple[WaitingJob, ...]
     running: tuple[datetime, ...]
     steps: tuple[Step, ...]
@@ -87,10 +91,15 @@ def compute_metrics(observations: ClusterObservations) -> Mapping[str, float]:
         "PaidNodes": paid,
         "UnusedNodes": paid - sum(used for _, used in active),
         "RunningNodes": sum(observations.now - launched >= BOOT_TIME for launched in observations.launched),
+        "NodesRefused": len(observations.refused),
+        "InvalidEnvironments": observations.invalid_environments,
         "RunnableJobs": len(observations.waiting),
         "RunningJobs": len(observations.running),
         # Jobs that wait for a block to start are neither late nor blocked.
-        "BlockedJobs": sum(job.reason.startswith(_BLOCKED) for job in observations.waiting) if usable else 0,
+        "BlockedJobs": sum(
+            job.reason.startswith(_BLOCKED if usable else _ENVIRONMENT_INVALID)
+            for job in observations.waiting
+        ),
         "WaitSeconds": _wait(observations, [reservation for reservation, _ in active]) if usable else 0,
     }
     drains = [window.drain_at for reservation, _ in active if (window := reservation.window(_NO_LEAD))]

@@ -51,10 +51,14 @@ from ultracluster_local.services.batch import tags as batch_tags
 from ultracluster_local.services.ec2 import capacity as ec2_capacity
 from ultracluster_local.services.ec2 import capacity_blocks as ec2_capacity_blocks
 from ultracluster_local.services.ec2 import capacity_extensions as ec2_capacity_extensions
+from ultracluster_local.services.ec2 import deletions as ec2_deletions
+from ultracluster_local.services.ec2 import endpoints as ec2_endpoints
 from ultracluster_local.services.ec2 import flow_logs as ec2_flow_logs
 from ultracluster_local.services.ec2 import instances as ec2_instances
+from ultracluster_local.services.ec2 import internet_access as ec2_internet_access
 from ultracluster_local.services.ec2 import launch_templates as ec2_launch_templates
 from ultracluster_local.services.ec2 import placement_groups as ec2_placement_groups
+from ultracluster_local.services.ec2 import security_groups as ec2_security_groups
 from ultracluster_local.services.ec2 import tags as ec2_tags
 from ultracluster_local.services.fsx import associations as fsx_associations
 from ultracluster_local.services.fsx import backups as fsx_backups
@@ -91,6 +95,9 @@ def install() -> None:
         ec2_tags,
     ):
         module.handlers.install(EC2Response)
+    for checked in (ec2_deletions, ec2_endpoints, ec2_internet_access, ec2_security_groups):
+        checked.checks.install(EC2Response)
+    ec2_security_groups.install()
     budgets.handlers.install(BudgetsResponse)
     ecr.handlers.install(ECRResponse)
     for module in (fsx, fsx_associations, fsx_backups):

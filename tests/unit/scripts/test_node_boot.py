@@ -27,7 +27,16 @@ class Node:
         for folder in ("dev/infiniband", "etc/security/limits.d", "etc/sysctl.d", "var/log"):
             (self.root / folder).mkdir(parents=True)
         self.commands.mkdir()
-        for command in ("logger", "modprobe", "mount", "mount.lustre", "sleep", "sysctl", "systemctl"):
+        for command in (
+            "logger",
+            "modprobe",
+            "mount",
+            "mount.lustre",
+            "shutdown",
+            "sleep",
+            "sysctl",
+            "systemctl",
+        ):
             self.stand_in(command)
         for command in ("bash", "mkdir", "tee"):
             (self.commands / command).symlink_to(str(shutil.which(command)))
@@ -102,6 +111,27 @@ def test_a_node_without_all_its_devices_refuses_to_join_and_says_why(
     assert node.refused
     assert f"ultracluster: refused to join the cluster: {reason}" in done.stdout
     assert "ready" not in done.stdout
+
+
+def test_a_node_that_refuses_says_why_on_its_console_and_ends_itself(node: Node) -> None:
+    node.devices(neuron=15, efa=16)
+    node.boot()
+    console = (node.root / "dev/console").read_text()
+    assert console == "ultracluster: refused to join the cluster: 15 of 16 Neuron devices\n"
+    assert node.called.index("systemctl mask --now ecs.service") < node.called.index("shutdown --poweroff +1")
+
+
+def test_a_node_without_shutdown_ends_itself_by_its_init(node: Node) -> None:
+    node.stand_in("shutdown", "exit 127")
+    node.boot()
+    assert node.called[-1] == "systemctl poweroff"
+
+
+def test_a_node_that_joins_does_not_end_itself(node: Node) -> None:
+    node.devices(neuron=16, efa=16)
+    node.boot()
+    assert not [call for call in node.called if "poweroff" in call]
+    assert not (node.root / "dev/console").exists()
 
 
 def test_waits_for_devices_that_drivers_make_late(node: Node) -> None:

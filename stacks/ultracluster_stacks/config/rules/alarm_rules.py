@@ -15,8 +15,8 @@ def recipients_are_emails_or_a_topic(cluster: ClusterConfig) -> Iterator[Problem
     """An existing topic has its own subscribers; email addresses belong to a new one."""
     alarms = cluster.alarms
     if alarms and alarms.emails and alarms.topic_arn:
-        yield Problem(
-            loc=("alarms", "emails"),
+        yield Problem.of(
+            ("alarms", "emails"),
             code="UC6445",
             problem="got addresses and a topic",
             remedy="Subscribe the addresses to the topic, or leave topic_arn out",
@@ -56,8 +56,8 @@ def topic_has_subscribers(name: str, settings: AlarmsConfig | BudgetConfig) -> I
         settings: Alarms or budget.
     """
     if not settings.emails and settings.topic_arn is None:
-        yield Problem(
-            loc=(name,),
+        yield Problem.of(
+            (name,),
             code="UC2250",
             problem=f"the {name} {'get' if name == 'alarms' else 'gets'} a new topic without a subscriber",
             remedy="Set emails or topic_arn, or subscribe to the topic after deployment",

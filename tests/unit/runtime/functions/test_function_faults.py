@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import boto3
@@ -111,7 +112,7 @@ def _ending() -> FakeAws:
 
 def _life_cycle(aws: FakeAws, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(life_cycle, "_clients", lambda: aws.clients)
-    life_cycle.handler({"detail": SECRET}, None)
+    life_cycle.handler({"detail": SECRET}, SimpleNamespace(aws_request_id=f"request-{len(aws.calls)}"))
 
 
 def _watch(aws: FakeAws, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,7 +135,8 @@ FUNCTIONS = {
             "UC_COMPUTE_ENVIRONMENT": _CLUSTER.compute_environment,
             "UC_JOB_QUEUE": _CLUSTER.job_queue,
             "UC_TOPIC": _CLUSTER.topic,
-            "UC_MEMORY": _CLUSTER.state_parameter,
+            "UC_STATE_TABLE": _CLUSTER.state_table,
+            "UC_MAX_REFUSALS": "3",
             "UC_CHECKPOINT_LEAD_SECONDS": "1200",
         },
         result=lambda aws: (
@@ -151,7 +153,7 @@ FUNCTIONS = {
                 "TerminateJob",
                 "Publish",
                 "SendCommand",
-                "PutParameter",
+                "UpdateItem",
             }
         ),
     ),
@@ -201,7 +203,7 @@ def test_every_function_in_the_templates_is_tested() -> None:
     assert inline == {Path(close_queues.__file__).read_text()}
     for each in found:
         given = set(FUNCTIONS[each["Handler"]].variables)
-        assert given <= set(each["Environment"]["Variables"]) <= given | {"UC_FURTHER_JOB_QUEUES"}
+        assert given <= set(each["Environment"]["Variables"]) <= given | {"UC_ADDITIONAL_JOB_QUEUES"}
 
 
 def test_no_other_construct_makes_a_function() -> None:

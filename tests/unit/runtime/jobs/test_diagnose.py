@@ -99,6 +99,16 @@ SECOND = timedelta(seconds=1)
             job(status_reason="the MISCONFIGURATION: of yesterday"),
         ),
         (
+            "action-required",
+            job(status_reason="ACTION_REQUIRED - CE(s) associated with the job queue are invalid."),
+            job(status_reason="CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY - ACTION_REQUIRED"),
+        ),
+        (
+            "undetermined",
+            job(status_reason="UNDETERMINED - Batch job is blocked, root cause is undetermined."),
+            job(status_reason="not UNDETERMINED"),
+        ),
+        (
             "queue-invalid",
             queue(queue_status="INVALID", queue_status_reason="no environment"),
             queue(queue_status="UPDATING"),
@@ -237,3 +247,15 @@ def test_small_source_is_no_reason_if_another_is_large_enough() -> None:
     small = replace(SPILL, max_vcpus=192)
     assert "more-nodes-than-the-environment" not in names(sources(ENVIRONMENT, small))
     assert "more-nodes-than-the-environment" in names(sources(small, small))
+
+
+def test_remedy_of_an_invalid_environment_makes_aws_batch_check_it_again() -> None:
+    blocked = job(status_reason="ACTION_REQUIRED - CE(s) associated with the job queue are invalid.")(FREE)
+    invalid = environment(status="INVALID", status_reason="CLIENT_ERROR - no instance profile")(blocked)
+    by_reason = {one.reason: one for one in diagnose(invalid)}
+    remedy = by_reason["environment-invalid"].remedy
+    assert "update-compute-environment --compute-environment nodes --state DISABLED" in remedy
+    assert "--state ENABLED" in remedy
+    assert "deploy again" not in remedy
+    assert "described below" in by_reason["action-required"].remedy
+    assert "None needed" in diagnose(blocked)[0].remedy

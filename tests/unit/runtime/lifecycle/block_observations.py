@@ -6,7 +6,7 @@ from ultracluster_runtime.lifecycle.actions import (
     Action,
 )
 from ultracluster_runtime.lifecycle.machine import plan_actions
-from ultracluster_runtime.lifecycle.observations import Job, Observations, Queue, Reservation
+from ultracluster_runtime.lifecycle.observations import Environment, Job, Observations, Queue, Reservation
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
 START = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
@@ -45,7 +45,7 @@ def facts(now: datetime, **changes: object) -> Observations:
         "reservation_id": ID,
         "checkpoint_lead": timedelta(minutes=20),
         "reservation": reservation(),
-        "environment_enabled": True,
+        "environment": Environment(enabled=True),
         "queue": Queue(enabled=True, others_serve=False),
         "nodes": frozenset({NODE}),
         "jobs": (Job(job_id="job", nodes=frozenset({NODE})),),

@@ -17,10 +17,10 @@ from botocore.validate import validate_parameters
 from ultracluster_runtime.lifecycle.reader import Clients, ManagedBlock
 
 __all__ = [
+    "ADDITIONAL_QUEUE",
     "ENVIRONMENT",
     "FAULTS",
     "FOREIGN",
-    "FURTHER_QUEUE",
     "NODES",
     "OTHER",
     "QUEUE",
@@ -33,7 +33,7 @@ __all__ = [
 ACCOUNT = "arn:aws:batch:us-east-2:123456789012"
 ENVIRONMENT = f"{ACCOUNT}:compute-environment/ours"
 OTHER = f"{ACCOUNT}:compute-environment/other"
-FURTHER_QUEUE = f"{ACCOUNT}:job-queue/urgent"
+ADDITIONAL_QUEUE = f"{ACCOUNT}:job-queue/urgent"
 QUEUE = f"{ACCOUNT}:job-queue/training"
 TOPIC = "arn:aws:sns:us-east-2:123456789012:notices"
 RESERVATION = "cr-0123456789abcdef0"
@@ -50,7 +50,7 @@ def cluster(**changes: Any) -> ManagedBlock:
         "compute_environment": ENVIRONMENT,
         "job_queue": QUEUE,
         "topic": TOPIC,
-        "state_parameter": "memory",
+        "state_table": "states",
         "checkpoint_lead": timedelta(minutes=20),
     }
     return ManagedBlock(**given | changes)
@@ -115,7 +115,8 @@ class FakeAws:
         self.published: list[dict[str, Any]] = []
         self.offers: list[dict[str, Any]] = []
         self.extensions: list[dict[str, Any]] = []
-        self.parameter = "{}"
+        self.item: dict[str, Any] = {}
+        self.shut_down: dict[str, str] = {}  # node that refused: what its console shows
 
     @staticmethod
     def _environment(name: str, state: str, **resources: Any) -> dict[str, Any]:
@@ -140,7 +141,9 @@ class FakeAws:
     @property
     def clients(self) -> Clients:
         """Real boto3 clients that this fake answers from now on."""
-        return Clients(**{name: self.client(name) for name in ("batch", "ec2", "ecs", "sns", "ssm")})
+        return Clients(
+            **{name: self.client(name) for name in ("batch", "dynamodb", "ec2", "ecs", "sns", "ssm")}
+        )
 
     def client(self, service: str) -> Any:
         """A real boto3 client that this fake answers from now on."""
@@ -190,14 +193,30 @@ class FakeAws:
 
     def _DescribeInstances(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         names = {each["Name"]: each["Values"] for each in asked["Filters"]}
+        if "terminated" in names["instance-state-name"]:
+            assert names.get("tag:ultracluster:capacity-reservation", [RESERVATION]) == [RESERVATION]
+            assert {"shutting-down", "terminated"} <= set(names["instance-state-name"])
+            ended = [
+                {"InstanceId": node, "LaunchTime": START, "StateReason": {"Code": code}}
+                for code, nodes in {
+                    "Client.InstanceInitiatedShutdown": self.shut_down,
+                    "Client.UserInitiatedShutdown": ["i-scaled-down"],
+                }.items()
+                for node in nodes
+            ]
+            return {"Reservations": [{"Instances": ended}]}
         assert names["capacity-reservation-id"] == [RESERVATION]
         assert "running" in names["instance-state-name"]
         # Generous on purpose: those of others are shown too, and must not be touched.
         shown = [
-            {"InstanceId": node, "CapacityReservationId": reservation}
+            {"InstanceId": node, "CapacityReservationId": reservation, "LaunchTime": START}
             for node, reservation in self.instances.items()
         ]
         return {"Reservations": [{"Instances": shown}]}
+
+    def _GetConsoleOutput(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        console = self.shut_down[asked["InstanceId"]]
+        return {"InstanceId": asked["InstanceId"], **({"Output": console} if console else {})}
 
     def _DescribeLaunchTemplateVersions(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         assert asked["Versions"] == ["7"]
@@ -220,7 +239,7 @@ class FakeAws:
         return {"computeEnvironments": [self.environments[arn] for arn in asked["computeEnvironments"]]}
 
     def _DescribeJobQueues(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        assert asked == {"jobQueues": [QUEUE]}
+        assert QUEUE in asked["jobQueues"]
         order = [
             {"order": number, "computeEnvironment": arn}
             for number, arn in enumerate(self.environments, start=1)
@@ -243,7 +262,7 @@ class FakeAws:
             and (
                 job.startswith(f"{parent}#")
                 if parent
-                else "#" not in job and (job in self.further_jobs) == (asked["jobQueue"] == FURTHER_QUEUE)
+                else "#" not in job and (job in self.further_jobs) == (asked["jobQueue"] == ADDITIONAL_QUEUE)
             )
         ]
         return {"jobSummaryList": shown}
@@ -313,11 +332,36 @@ class FakeAws:
         self.commands.append(dict(asked))
         return {}
 
-    def _GetParameter(self, _: Mapping[str, Any]) -> dict[str, Any]:
-        return {"Parameter": {"Name": "memory", "Value": self.parameter}}
+    # DynamoDB, as far as the lease uses it: conditions on the owner and the end of the lease
 
-    def _PutParameter(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        assert asked["Overwrite"] is True
-        assert len(asked["Value"]) <= 4096
-        self.parameter = asked["Value"]
-        return {}
+    def _UpdateItem(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        assert asked["TableName"] == "states"
+        assert asked["Key"] == {"id": {"S": RESERVATION}}
+        values = asked["ExpressionAttributeValues"]
+        mine = self.item.get("owner") == values[":owner"]
+        match asked["ConditionExpression"]:
+            case "#owner = :owner":
+                holds = mine
+            case "attribute_not_exists(#until) OR #until <= :now OR #owner = :owner":
+                until = self.item.get("until")
+                holds = until is None or int(until["N"]) <= int(values[":now"]["N"]) or mine
+        if not holds:
+            error = {"Error": {"Code": "ConditionalCheckFailedException", "Message": "by a test"}}
+            raise ClientError(error, "UpdateItem")  # type: ignore[arg-type]
+        match asked["UpdateExpression"]:
+            case "SET #owner = :owner, #until = :until":
+                self.item |= {"owner": values[":owner"], "until": values[":until"]}
+            case "SET #state = :state":
+                self.item["state"] = values[":state"]
+            case "REMOVE #owner, #until":
+                del self.item["owner"], self.item["until"]
+        return {"Attributes": dict(self.item)}
+
+    @property
+    def parameter(self) -> str:
+        """The stored state."""
+        return str(self.item.get("state", {"S": "{}"})["S"])
+
+    @parameter.setter
+    def parameter(self, text: str) -> None:
+        self.item["state"] = {"S": text}

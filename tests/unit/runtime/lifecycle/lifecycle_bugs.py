@@ -112,8 +112,8 @@ BUGS = (
     Bug(
         "closes-the-queue-before-the-start",
         "machine",
-        "if phase in (Phase.WAITING, Phase.OPEN):",
-        "if phase is Phase.OPEN:",
+        "if phase in (Phase.WAITING, Phase.OPEN):\n        return [] if queue",
+        "if phase is Phase.OPEN:\n        return [] if queue",
     ),
     Bug("never-closes-the-queue", "machine", "[SetQueue(enabled=False)]", "[]"),
     Bug(
@@ -155,8 +155,8 @@ BUGS = (
     Bug(
         "reports-never",
         "machine",
-        "            notice = _end_report(observations, state)",
-        "            notice = None",
+        "            candidates.append(_end_report(observations, state))",
+        "            pass",
     ),
     Bug(
         "forgets-an-ended-block",
@@ -164,6 +164,34 @@ BUGS = (
         "return Phase.ENDED if over else Phase.UNKNOWN",
         "return Phase.UNKNOWN",
         found_by="released_blocks",
+    ),
+    Bug(
+        "changes-what-is-being-modified",
+        "machine",
+        " or environment.status in CHANGING:",
+        ":",
+        found_by="environment_is_modified",
+    ),
+    Bug(
+        "launches-in-a-loop",
+        "machine",
+        "if enabled and len(refusals) >= observations.max_refusals:",
+        "if False:",
+        found_by="refusing_nodes",
+    ),
+    Bug(
+        "forgets-refusals",
+        "state",
+        "{**self.refusals, **refusals}.items()",
+        "{}.items()",
+        found_by="refusing_nodes",
+    ),
+    Bug(
+        "hears-of-no-refusal",
+        "machine",
+        "*_refusal_notices(observations, state)]",
+        "]",
+        found_by="refusing_nodes",
     ),
     Bug(
         "one-end-for-ever",

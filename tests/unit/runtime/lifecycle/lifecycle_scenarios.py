@@ -33,7 +33,7 @@ KINDS = {
     "first fails": [Faults(before=frozenset({0}))],
     "no jobs seen": [Faults(blind=frozenset({"jobs"}))],
     "no nodes seen": [Faults(blind=frozenset({"nodes"}))],
-    "no environment seen": [Faults(blind=frozenset({"environment_enabled"}))],
+    "no environment seen": [Faults(blind=frozenset({"environment"}))],
     "no queue seen": [Faults(blind=frozenset({"queue"}))],
     "no reservation seen": [Faults(blind=frozenset({"reservation"}))],
     "others not seen": [Faults(others_unseen=True)],
@@ -320,12 +320,42 @@ def random_scenarios(run_cycle: RunCycle | None = None) -> None:
             raise Violation(f"seed {seed}: {violation}") from violation
 
 
+def environment_is_modified(run_cycle: RunCycle | None = None) -> None:
+    """A deployment changes the environment around the start or the drain: it is left alone, and no job is lost by it."""
+    for first, minutes in itertools.product((15, 19, 190, 195, 199), (1, 3, 6)):
+        block = Block(name="a", start=20, end=240, modified=range(first, first + minutes))
+        simulation = Simulation(block, run_cycle=run_cycle, tolerance=minutes + 1, seed=first)
+        run(simulation, begin=0, until=260)
+        check_no_job_left_to_ec2(simulation)
+        if block.enabled:
+            raise Violation("the environment is open after its end")
+
+
+def refusing_nodes(run_cycle: RunCycle | None = None) -> None:
+    """Nodes refuse to join: a few are replaced, many close the block, and people hear of each one once."""
+    for minutes in (1, 2, 3, 60):
+        block = Block(name="a", start=20, end=240, refusing=range(20, 20 + minutes))
+        simulation = Simulation(block, run_cycle=run_cycle, tolerance=1, seed=minutes)
+        run(simulation, begin=0, until=300)
+        refused = len(block.refused)
+        if refused > 4:
+            raise Violation(f"{refused} nodes were launched one after another although all refuse")
+        told = [name for notice in block.notices for name in notice.notices if name.startswith("refused")]
+        if sorted(told) != sorted(f"refused {node}" for node in block.refused):
+            raise Violation(f"{refused} nodes refused, people heard of {told}")
+        closings = [notice for notice in block.notices if "is closed" in notice.subject]
+        if len(closings) != (refused >= 3):
+            raise Violation(f"{refused} refusals, {len(closings)} closings")
+
+
 ALL_SCENARIOS: tuple[Callable[[RunCycle | None], object], ...] = (
     undisturbed,
     ultraserver,
     without_state,
     one_action_never_works,
     released_blocks,
+    environment_is_modified,
+    refusing_nodes,
     unexpected_states,
     outages,
     adjacent_blocks,

@@ -21,7 +21,14 @@ from ultracluster_runtime.lifecycle.actions import (
     SetQueue,
     TerminateJob,
 )
-from ultracluster_runtime.lifecycle.observations import Job, Observations, Queue, Reservation
+from ultracluster_runtime.lifecycle.observations import (
+    Environment,
+    Job,
+    Observations,
+    Queue,
+    Refusal,
+    Reservation,
+)
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
 __all__ = [
@@ -95,9 +102,14 @@ class Block:
     enabled: bool = True  # as the template leaves it
     memory: str = "{}"
     nodes: dict[str, int] = field(default_factory=dict)  # node: idle for minutes
+    launched: dict[str, int] = field(default_factory=dict)  # node: launched in this minute
     told: dict[str, int] = field(default_factory=dict)  # node: first told, for this end
     notices: list[Notify] = field(default_factory=list)
     busy_minutes: int = 0
+    modified: range = range(0)  # minutes in which the environment is UPDATING
+    refusing: range = range(0)  # minutes in which nodes that are launched refuse to join
+    refused: dict[str, int] = field(default_factory=dict)  # node: launched
+    spent: int = 0  # launches, of nodes that join and of those that refuse
 
     def end_at(self, minute: int) -> int:
         if not self.extensions:
@@ -147,7 +159,9 @@ class Block:
             reservation_id=self.name,
             checkpoint_lead=LEAD,
             reservation=self.reservation_at(minute - faults.stale),
-            environment_enabled=self.enabled,
+            environment=Environment(
+                enabled=self.enabled, status="UPDATING" if minute in self.modified else "VALID"
+            ),
             queue=Queue(
                 enabled=simulation.queue_enabled,
                 others_serve=None if faults.others_unseen else simulation.others_serve(self),
@@ -155,6 +169,12 @@ class Block:
             nodes=frozenset(self.nodes),
             jobs=tuple(Job(job_id=job, nodes=nodes) for job, nodes in simulation.running.items()),
             extension_pending=self.pending_at(minute),
+            launched={node: at(self.launched[node]) for node in self.nodes},
+            refusals=tuple(
+                Refusal(node=node, launched=at(launched), reason="15 of 16 Neuron devices")
+                for node, launched in self.refused.items()
+                if minute - launched < 60
+            ),
         )
         unseen: dict[str, Any] = dict.fromkeys(faults.blind)
         return replace(facts, **unseen) if unseen else facts
@@ -178,8 +198,6 @@ class Block:
             if faults.no_save:
                 raise ConnectionError("the memory was not written")
             self.memory = memory.to_json()
-            if len(self.memory) > 4096:
-                raise Violation("the memory does not fit into its parameter")
 
         memory = (
             None if faults.no_state else simulation.memory.from_json(self.memory, reservation_id=self.name)
@@ -230,7 +248,14 @@ class Simulation:
         """The same state in a world of its own."""
         other = copy(self)
         other.blocks = tuple(
-            replace(block, nodes=block.nodes.copy(), told=block.told.copy(), notices=block.notices.copy())
+            replace(
+                block,
+                nodes=block.nodes.copy(),
+                launched=block.launched.copy(),
+                refused=block.refused.copy(),
+                told=block.told.copy(),
+                notices=block.notices.copy(),
+            )
             for block in self.blocks
         )
         for name in ("running", "started", "ended", "warnings", "_wrong", "_random"):
@@ -262,6 +287,8 @@ class Simulation:
             raise PermissionError("access denied")
         match action:
             case SetEnvironment(enabled=enabled):
+                if self.minute in block.modified:
+                    raise Violation(f"{self.minute}: {block.name} is changed while it is being modified")
                 self._check_closing(block, enabled=enabled)
                 block.enabled = enabled
             case SetQueue(enabled=enabled):
@@ -278,7 +305,7 @@ class Simulation:
                 block.notices.append(action)
 
     def _check_closing(self, block: Block, *, enabled: bool) -> None:
-        if not enabled and self._surely(block, "active"):
+        if not enabled and self._surely(block, "active") and len(block.refused) < 3:
             raise Violation(f"{self.minute}: {block.name} is closed in paid time")
 
     def _check_closing_the_queue(self, block: Block, *, enabled: bool) -> None:
@@ -366,7 +393,12 @@ class Simulation:
                 while len(free) < wanted and len(block.nodes) < NODES:
                     self._serial += 1
                     node = f"i-{block.name}-{self._serial}"
+                    block.spent += 1
+                    if self.minute in block.refusing:
+                        block.refused[node] = self.minute
+                        break
                     block.nodes[node] = 0
+                    block.launched[node] = self.minute
                     free.append(node)
                 if len(free) < wanted:
                     break
@@ -389,7 +421,8 @@ class Simulation:
             past = block.state_at(self.minute) == "active" and self.minute >= block.drain_at(self.minute)
             self._note(f"{block.name} is open past its drain", block.enabled and past)
             self._note(
-                f"{block.name} is closed in paid time", not block.enabled and block.usable_at(self.minute)
+                f"{block.name} is closed in paid time",
+                not block.enabled and block.usable_at(self.minute) and not block.refused,
             )
         serves = any(block.serves_at(self.minute) for block in self.blocks)
         self._note("the queue is closed though a block serves it", serves and not self.queue_enabled)
@@ -409,6 +442,8 @@ class Simulation:
         if window is None or facts.reservation is None or self.never_works is SetEnvironment:
             return
         if facts.reservation.state not in ("scheduled", "active", "expired"):
+            return
+        if self.minute in block.modified or block.refused:
             return
         wanted = facts.reservation.state == "active" and facts.now < window.drain_at
         if block.enabled is not wanted:

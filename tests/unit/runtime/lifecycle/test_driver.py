@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from tests.unit.runtime.lifecycle.lifecycle_aws import (
+    ADDITIONAL_QUEUE,
     ENVIRONMENT,
     FAULTS,
     FOREIGN,
-    FURTHER_QUEUE,
     NODES,
     OTHER,
     RESERVATION,
@@ -42,7 +42,7 @@ def aws() -> FakeAws:
 
 
 def wake(aws: FakeAws, now: datetime) -> None:
-    manage_block(cluster(), aws.clients, now)
+    manage_block(cluster(), aws.clients, now, owner=f"invocation-{len(aws.calls)}")
 
 
 def memory(aws: FakeAws) -> LifecycleState:
@@ -131,7 +131,6 @@ def test_many_nodes_are_reached_by_several_commands(aws: FakeAws) -> None:
     aws.instances |= {f"i-{number:017x}": RESERVATION for number in range(100, 162)}
     wake(aws, SIGNAL)
     assert [len(command["InstanceIds"]) for command in aws.commands] == [50, 14]
-    assert len(aws.parameter) <= 4096
 
 
 def test_drains_its_own_nodes_and_nothing_else(aws: FakeAws) -> None:
@@ -174,12 +173,12 @@ def test_queue_stays_open_while_another_environment_serves_it(
     assert aws.environments[OTHER]["state"] == state
 
 
-@pytest.mark.parametrize("further", ["", FURTHER_QUEUE])
-def test_jobs_of_further_queues_are_terminated_too(aws: FakeAws, further: str) -> None:
+@pytest.mark.parametrize("further", ["", ADDITIONAL_QUEUE])
+def test_jobs_of_additional_queues_are_terminated_too(aws: FakeAws, further: str) -> None:
     now = drains(aws)
     aws.further_jobs = {"multi"}
-    given = cluster(further_job_queues=tuple(filter(None, [further])))
-    manage_block(given, aws.clients, now)
+    given = cluster(additional_job_queues=tuple(filter(None, [further])))
+    manage_block(given, aws.clients, now, owner="invocation")
     assert list(aws.terminated) == (["multi"] if further else [])
     assert aws.calls.count("UpdateJobQueue") == 1  # the further queue itself stays as it is
 
@@ -243,7 +242,6 @@ def test_second_run_changes_nothing(scene: Scene, aws: FakeAws) -> None:
     wake(aws, now)
     assert (state_of(aws), len(aws.published)) == (done, published)
     assert not {
-        "PutParameter",
         "UpdateComputeEnvironment",
         "UpdateJobQueue",
         "TerminateJob",
@@ -268,7 +266,9 @@ def test_any_call_can_fail_in_any_way_and_the_next_run_completes(scene: Scene) -
             except LifecycleError:
                 failed += 1
             aws.faults = {}
-            wake(aws, now)
+            # A lease that was not given back ends first.
+            for minutes in range(4):
+                wake(aws, now + minutes * MINUTE)
             assert state_of(aws) == state_of(undisturbed), f"{fault} at {undisturbed.calls[number]}"
             assert not [call for call in aws.calls if "Purchase" in call]
     assert failed > reach  # the faults do arrive
@@ -277,7 +277,7 @@ def test_any_call_can_fail_in_any_way_and_the_next_run_completes(scene: Scene) -
 @pytest.mark.parametrize("fault", sorted({*FAULTS} - {"more fields"}))
 def test_nothing_changes_if_the_reservation_cannot_be_read(fault: str, aws: FakeAws) -> None:
     now = drains(aws)
-    aws.faults = {0: fault}
+    aws.faults = {1: fault}
     with pytest.raises(LifecycleError):
         wake(aws, now)
-    assert aws.calls == ["DescribeCapacityReservations"]
+    assert aws.calls == ["UpdateItem", "DescribeCapacityReservations", "UpdateItem"]

@@ -1,9 +1,11 @@
 """The Lambda function of the life cycle."""
 
+from types import SimpleNamespace
+
 import pytest
 from tests.unit.runtime.lifecycle.lifecycle_aws import (
+    ADDITIONAL_QUEUE,
     ENVIRONMENT,
-    FURTHER_QUEUE,
     RESERVATION,
     FakeAws,
     cluster,
@@ -30,17 +32,20 @@ def test_the_function_takes_its_cluster_from_the_environment(
         "UC_COMPUTE_ENVIRONMENT": given.compute_environment,
         "UC_JOB_QUEUE": given.job_queue,
         "UC_TOPIC": given.topic,
-        "UC_MEMORY": given.state_parameter,
+        "UC_STATE_TABLE": given.state_table,
+        "UC_MAX_REFUSALS": "3",
         "UC_CHECKPOINT_LEAD_SECONDS": "1200",
-        "UC_FURTHER_JOB_QUEUES": FURTHER_QUEUE,
+        "UC_ADDITIONAL_JOB_QUEUES": ADDITIONAL_QUEUE,
     }.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(function, "_clients", lambda: aws.clients)
     asked: list[ManagedBlock] = []
     looked = function.manage_block
     monkeypatch.setattr(
-        function, "manage_block", lambda *arguments: (asked.append(arguments[0]), looked(*arguments))
+        function,
+        "manage_block",
+        lambda *arguments, owner: (asked.append(arguments[0]), looked(*arguments, owner=owner)),
     )
-    function.handler({"detail-type": "anything"}, None)
+    function.handler({"detail-type": "anything"}, SimpleNamespace(aws_request_id="request"))
     assert aws.environments[ENVIRONMENT]["state"] == "DISABLED"
-    assert asked == [cluster(further_job_queues=(FURTHER_QUEUE,))]
+    assert asked == [cluster(additional_job_queues=(ADDITIONAL_QUEUE,))]

@@ -23,8 +23,9 @@ from ultracluster_runtime.lifecycle.actions import (
     SetQueue,
     TerminateJob,
 )
-from ultracluster_runtime.lifecycle.machine import Phase, phase_of, plan_actions
-from ultracluster_runtime.lifecycle.observations import Job, Queue
+from ultracluster_runtime.lifecycle.machine import Phase, phase_of, plan_actions, run_cycle
+from ultracluster_runtime.lifecycle.observations import Environment, Job, Observations, Queue, Refusal
+from ultracluster_runtime.lifecycle.state import LifecycleState
 
 
 @pytest.mark.parametrize(("ultraserver", "minutes"), [(False, 40), (True, 70)])
@@ -120,7 +121,7 @@ def test_every_reservation_state_has_a_phase(state: str, phase: Phase) -> None:
 )
 def test_unexpected_states_are_left_alone_and_reported(odd: dict[str, object]) -> None:
     actions = plan_actions(
-        facts(START + SECOND, reservation=reservation(**odd), environment_enabled=False), FRESH
+        facts(START + SECOND, reservation=reservation(**odd), environment=Environment(enabled=False)), FRESH
     )
     assert [type(action) for action in actions] == [Notify]
 
@@ -183,7 +184,7 @@ def test_plan_is_empty_once_everything_is_done() -> None:
     done = facts(
         END,
         reservation=reservation(state="expired"),
-        environment_enabled=False,
+        environment=Environment(enabled=False),
         queue=Queue(enabled=False, others_serve=False),
         nodes=frozenset(),
         jobs=(),
@@ -192,3 +193,141 @@ def test_plan_is_empty_once_everything_is_done() -> None:
         plan_actions(done, replace(FRESH, start=START, end=END, instances=16, notices=frozenset({"report"})))
         == ()
     )
+
+
+DRAIN = END - timedelta(minutes=40)
+OPEN = START + timedelta(hours=5)
+
+
+@pytest.mark.parametrize(
+    ("status", "closes"),
+    [("VALID", True), ("INVALID", True), ("CREATING", False), ("UPDATING", False), ("DELETING", False)],
+)
+def test_environment_is_changed_only_while_it_is_not_being_modified(status: str, closes: bool) -> None:
+    seen = facts(DRAIN, environment=Environment(enabled=True, status=status))
+    assert of_kind(SetEnvironment, seen) == ([SetEnvironment(enabled=False)] if closes else [])
+
+
+@pytest.mark.parametrize(("status", "closes"), [("VALID", True), ("UPDATING", False)])
+def test_queue_is_changed_only_while_it_is_not_being_modified(status: str, closes: bool) -> None:
+    seen = facts(DRAIN, queue=Queue(enabled=True, others_serve=False, status=status))
+    assert of_kind(SetQueue, seen) == ([SetQueue(enabled=False)] if closes else [])
+
+
+def test_jobs_end_in_time_although_the_environment_cannot_be_closed() -> None:
+    told = replace(FRESH, checkpoint_requests={NODE: DRAIN - timedelta(minutes=20)})
+    seen = facts(DRAIN, environment=Environment(enabled=True, status="UPDATING"))
+    assert [action.job_id for action in of_kind(TerminateJob, seen, told)] == ["job"]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("state", "told"), [("scheduled", True), ("active", True), ("expired", False)])
+def test_people_hear_of_an_invalid_environment_while_it_matters(state: str, told: bool) -> None:
+    environment = Environment(enabled=True, status="INVALID", reason="CLIENT_ERROR - no such role")
+    seen = facts(OPEN, reservation=reservation(state=state), environment=environment)
+    invalid = [notice for notice in _notices(seen) if "INVALID" in notice.subject]
+    assert [("no such role" in notice.text, "disable and enable" in notice.text) for notice in invalid] == [
+        (True, True)
+    ] * told
+    sent = replace(FRESH, notices=frozenset(name for notice in invalid for name in notice.notices))
+    assert not [notice for notice in _notices(seen, sent) if "INVALID" in notice.subject]
+
+
+def _notices(seen: Observations, memory: LifecycleState = FRESH) -> list[Notify]:
+    return [notice for notice in of_kind(Notify, seen, memory) if isinstance(notice, Notify)]
+
+
+def refusals(count: int, *, reason: str | None = "15 of 16 Neuron devices") -> tuple[Refusal, ...]:
+    return tuple(
+        Refusal(node=f"i-{number}", launched=OPEN + number * timedelta(minutes=3), reason=reason)
+        for number in range(count)
+    )
+
+
+def remembered(seen: Observations, memory: LifecycleState = FRESH) -> LifecycleState:
+    """The state after a run in which every action succeeds."""
+    saved: list[LifecycleState] = []
+    assert run_cycle(seen, memory, perform=lambda _: None, save=saved.append) == ()
+    return saved[-1] if saved else memory
+
+
+def test_people_hear_of_every_node_that_refuses_with_its_reason_and_once() -> None:
+    seen = facts(OPEN + timedelta(minutes=4), refusals=refusals(2), nodes=frozenset(), jobs=())
+    memory = replace(FRESH, refusals={"i-0": OPEN, "i-1": OPEN})
+    assert [notice.subject.rpartition(": ")[2] for notice in _notices(seen, memory)] == [
+        "node i-0 refused to join",
+        "node i-1 refused to join",
+    ]
+    assert "15 of 16 Neuron devices" in _notices(seen, memory)[0].text
+    after = remembered(seen)
+    assert _notices(seen, after) == []
+    extended = after.with_block(start=START, end=END + timedelta(days=1), instances=16)
+    assert not [notice for notice in _notices(seen, extended) if "refused" in notice.subject]
+
+
+@pytest.mark.parametrize(("minutes", "told"), [(19, False), (20, True)])
+def test_a_reason_that_the_console_does_not_show_is_waited_for(minutes: int, told: bool) -> None:
+    seen = facts(OPEN + timedelta(minutes=minutes), refusals=refusals(1, reason=None))
+    assert bool(_notices(seen)) is told
+    assert all("get-console-output --instance-id i-0" in notice.text for notice in _notices(seen))
+
+
+@pytest.mark.parametrize(
+    ("count", "limit", "closes"), [(2, 3, False), (3, 3, True), (4, 5, False), (5, 5, True)]
+)
+def test_refusals_in_a_row_close_the_environment_at_the_limit(count: int, limit: int, closes: bool) -> None:
+    now = OPEN + timedelta(hours=1)
+    seen = facts(now, refusals=refusals(count), max_refusals=limit, nodes=frozenset(), jobs=())
+    memory = remembered(seen)
+    assert of_kind(SetEnvironment, seen, memory) == ([SetEnvironment(enabled=False)] if closes else [])
+    subjects = [notice.subject for notice in _notices(seen, replace(memory, notices=frozenset()))]
+    assert any("is closed" in subject for subject in subjects) is closes
+
+
+def test_a_node_that_joins_ends_the_row() -> None:
+    now = OPEN + timedelta(hours=1)
+    joined = {NODE: OPEN + timedelta(minutes=4)}  # between the second refusal and the third
+    seen = facts(now, refusals=refusals(3), launched=joined, jobs=())
+    assert of_kind(SetEnvironment, seen, remembered(seen)) == []
+    booting = facts(
+        OPEN + timedelta(minutes=8),
+        refusals=refusals(3),
+        launched={NODE: OPEN + timedelta(minutes=7)},
+        jobs=(),
+    )
+    assert of_kind(SetEnvironment, booting, remembered(booting)) == [SetEnvironment(enabled=False)]
+    busy = replace(booting, jobs=(Job(job_id="job", nodes=frozenset({NODE})),))
+    assert of_kind(SetEnvironment, busy, remembered(busy)) == []
+
+
+def test_refusals_are_remembered_when_ec2_no_longer_shows_them() -> None:
+    nodes: dict[str, object] = {"nodes": frozenset(), "jobs": ()}
+    first = remembered(facts(OPEN + timedelta(minutes=5), refusals=refusals(3)[:2], **nodes))
+    last = facts(OPEN + timedelta(hours=3), refusals=refusals(3)[2:], **nodes)
+    assert of_kind(SetEnvironment, last, remembered(last, first)) == [SetEnvironment(enabled=False)]
+
+
+def test_an_environment_that_refusals_closed_stays_closed_until_somebody_enables_it() -> None:
+    now = OPEN + timedelta(hours=1)
+    seen = facts(now, refusals=refusals(3), nodes=frozenset(), jobs=())
+    closed = replace(seen, environment=Environment(enabled=False))
+    memory = remembered(closed, remembered(seen))
+    assert memory.closed
+    assert of_kind(SetEnvironment, closed, memory) == []
+    # A person enables it: the same refusals, which EC2 still shows, do not close it again, three new ones do.
+    memory = remembered(replace(seen, now=now + SECOND), memory)
+    assert (memory.closed, dict(memory.refusals)) == (False, {})
+    assert of_kind(SetEnvironment, seen, memory) == []
+    again = tuple(
+        replace(one, node=f"{one.node}x", launched=one.launched + timedelta(hours=1)) for one in refusals(3)
+    )
+    later = replace(seen, now=now + timedelta(hours=1), refusals=(*refusals(3), *again))
+    assert of_kind(SetEnvironment, later, remembered(later, memory)) == [SetEnvironment(enabled=False)]
+
+
+def test_without_its_state_the_cycle_neither_closes_nor_opens_after_refusals() -> None:
+    for enabled in (True, False):
+        seen = facts(OPEN, refusals=refusals(3), environment=Environment(enabled=enabled))
+        assert of_kind(SetEnvironment, seen, None) == []
+    assert of_kind(SetEnvironment, facts(OPEN, environment=Environment(enabled=False)), None) == [
+        SetEnvironment(enabled=True)
+    ]

@@ -13,7 +13,7 @@ from tests.unit.runtime.lifecycle.lifecycle_aws import (
     cluster,
 )
 
-from ultracluster_runtime.lifecycle.observations import Job, Observations, Queue
+from ultracluster_runtime.lifecycle.observations import Environment, Job, Observations, Queue, Refusal
 from ultracluster_runtime.lifecycle.reader import chunks, observe, try_read
 
 pytestmark = pytest.mark.sweep  # boto3 needs a second for its clients
@@ -38,7 +38,7 @@ def test_reads_the_block_its_queue_and_the_jobs_on_its_nodes(aws: FakeAws) -> No
 
     assert observations.reservation is not None
     assert observations.reservation.state == "active"
-    assert observations.environment_enabled is True
+    assert observations.environment == Environment(enabled=True)
     assert observations.queue == Queue(enabled=True, others_serve=False)
     assert observations.nodes == frozenset(NODES)
     assert observations.extension_pending is False
@@ -63,10 +63,10 @@ def test_reservation_that_ec2_does_not_know_is_none(aws: FakeAws) -> None:
 
 def test_refused_reads_are_none_and_recorded(aws: FakeAws) -> None:
     aws.denied = {"DescribeInstances", "DescribeJobQueues"}
-    observations = observed(aws, errors=2)
+    observations = observed(aws, errors=3)
 
-    assert (observations.nodes, observations.queue) == (None, None)
-    assert observations.environment_enabled is True
+    assert (observations.nodes, observations.queue, observations.refusals) == (None, None, None)
+    assert observations.environment is not None
 
 
 def test_nothing_is_observed_without_the_reservation(aws: FakeAws) -> None:
@@ -79,7 +79,33 @@ def test_nothing_is_observed_without_the_reservation(aws: FakeAws) -> None:
 def test_disabled_environment_is_reported(aws: FakeAws) -> None:
     aws.environments[ENVIRONMENT]["state"] = "DISABLED"
 
-    assert observed(aws).environment_enabled is False
+    assert observed(aws).environment == Environment(enabled=False)
+
+
+def test_environment_that_is_modified_or_invalid_is_reported_with_its_reason(aws: FakeAws) -> None:
+    aws.environments[ENVIRONMENT] |= {"status": "INVALID", "statusReason": "CLIENT_ERROR - no role"}
+
+    assert observed(aws).environment == Environment(
+        enabled=True, status="INVALID", reason="CLIENT_ERROR - no role"
+    )
+
+
+def test_nodes_that_shut_themselves_down_are_refusals_with_the_reason_of_their_console(aws: FakeAws) -> None:
+    boot = "[  9.8] cloud-init[1]: ultracluster: refused to join the cluster: 15 of 16 Neuron devices\r\n[ 9.9] bye"
+    aws.shut_down = {"i-1": boot, "i-2": "", "i-3": "a kernel panic"}
+
+    assert observed(aws).refusals == (
+        Refusal(node="i-1", launched=START, reason="15 of 16 Neuron devices"),
+        Refusal(node="i-2", launched=START),
+        Refusal(node="i-3", launched=START),
+    )
+
+
+def test_refusal_is_reported_although_its_console_cannot_be_read(aws: FakeAws) -> None:
+    aws.shut_down = {"i-1": "anything"}
+    aws.denied = {"GetConsoleOutput"}
+
+    assert observed(aws).refusals == (Refusal(node="i-1", launched=START),)
 
 
 @pytest.mark.parametrize(("length", "sizes"), [(0, []), (2, [2]), (3, [2, 1])])

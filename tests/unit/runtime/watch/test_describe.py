@@ -43,6 +43,8 @@ def test_reads_the_responses_of_aws(stubs: Any) -> None:
         reservations=((block(), 3),),
         without_reservation=False,
         launched=(NOW - HOUR,),
+        refused=(NOW - MINUTE,),
+        invalid_environments=1,
         waiting=(WaitingJob(since=NOW, reason="CAPACITY:X"),),
         running=(NOW,),
         steps=(Step(at=NOW - MINUTE, seconds=1.5),),

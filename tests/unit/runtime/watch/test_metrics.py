@@ -2,10 +2,11 @@
 
 from datetime import timedelta
 
+import pytest
 from tests.unit.runtime.watch.watched_cluster import HOUR, MINUTE, NOW, block, observations, steps
 
+from ultracluster_runtime.lifecycle.observations import BOOT_TIME
 from ultracluster_runtime.watch.metrics import (
-    BOOT_TIME,
     Step,
     WaitingJob,
     compute_metrics,
@@ -75,3 +76,29 @@ def test_job_without_steps_is_not_late() -> None:
         observations(running=(NOW - 10 * MINUTE,), steps=steps(last=NOW - 20 * MINUTE))
     )
     assert "StepLateness" not in compiles
+
+
+@pytest.mark.parametrize(
+    ("reason", "in_a_block", "before_it"),
+    [
+        ("ACTION_REQUIRED - CE(s) associated with the job queue are invalid.", 1, 1),
+        ("UNDETERMINED - Batch job is blocked, root cause is undetermined.", 1, 0),
+        ("MISCONFIGURATION:JOB_RESOURCE_REQUIREMENT - too large", 1, 0),
+        ("", 0, 0),
+        ("the job was UNDETERMINED yesterday", 0, 0),
+    ],
+)
+def test_every_reason_of_aws_batch_blocks_and_an_invalid_environment_also_before_a_block(
+    reason: str, in_a_block: int, before_it: int
+) -> None:
+    waiting = (WaitingJob(since=NOW, reason=reason),)
+    assert compute_metrics(observations(waiting=waiting))["BlockedJobs"] == in_a_block
+    scheduled = ((block(state="scheduled"), 0),)
+    assert compute_metrics(observations(waiting=waiting, reservations=scheduled))["BlockedJobs"] == before_it
+
+
+def test_refused_nodes_and_invalid_environments_are_counted() -> None:
+    none = compute_metrics(observations())
+    assert (none["NodesRefused"], none["InvalidEnvironments"]) == (0, 0)
+    some = compute_metrics(observations(refused=(NOW, NOW), invalid_environments=1))
+    assert (some["NodesRefused"], some["InvalidEnvironments"]) == (2, 1)

@@ -46,6 +46,8 @@ def observations(**changes: Any) -> ClusterObservations:
         "reservations": ((block(), 4),),
         "without_reservation": False,
         "launched": (NOW - HOUR,) * 4,
+        "refused": (),
+        "invalid_environments": 0,
         "waiting": (),
         "running": (NOW - HOUR,),
         "steps": (),
@@ -64,6 +66,41 @@ def answer_the_rest(stubbers: Any) -> None:
         {"Name": "instance-state-name", "Values": ["running"]},
     ]
     stubbers["ec2"].add_response("describe_instances", launched, {"Filters": filters})
+    codes = (
+        "Client.InstanceInitiatedShutdown",
+        "Client.UserInitiatedShutdown",
+        "Server.SpotInstanceTermination",
+    )
+    ended = [{"LaunchTime": NOW - MINUTE, "StateReason": {"Code": code}} for code in codes]
+    stubbers["ec2"].add_response(
+        "describe_instances",
+        {"Reservations": [{"Instances": [*ended, {"LaunchTime": NOW}]}]},
+        {
+            "Filters": [
+                filters[0],
+                {
+                    "Name": "instance-state-name",
+                    "Values": ["stopping", "stopped", "shutting-down", "terminated"],
+                },
+            ]
+        },
+    )
+    order = [{"order": number, "computeEnvironment": name} for number, name in enumerate(("a", "b"))]
+    queue = {"jobQueueName": "q", "jobQueueArn": QUEUE, "state": "ENABLED", "priority": 1}
+    stubbers["batch"].add_response(
+        "describe_job_queues",
+        {"jobQueues": [queue | {"computeEnvironmentOrder": order}]},
+        {"jobQueues": [QUEUE]},
+    )
+    environments = [
+        {"computeEnvironmentName": name, "computeEnvironmentArn": name, "status": status}
+        for name, status in (("a", "VALID"), ("b", "INVALID"))
+    ]
+    stubbers["batch"].add_response(
+        "describe_compute_environments",
+        {"computeEnvironments": environments},
+        {"computeEnvironments": ["a", "b"]},
+    )
     job = {"jobId": "j", "jobName": "train", "createdAt": int(NOW.timestamp() * 1000)}
     for status, more in (
         ("RUNNABLE", {"statusReason": "CAPACITY:X"}),

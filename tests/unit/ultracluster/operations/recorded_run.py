@@ -113,6 +113,8 @@ def _watched(run: Run, minute: int, steps: list[Step]) -> Mapping[str, float]:
             reservations=((block, NODES - gone),),
             without_reservation=False,
             launched=(START - timedelta(hours=11),) * (NODES - gone),
+            refused=(now,) if run.has("NodeRefused", minute) else (),
+            invalid_environments=int(run.has("EnvironmentInvalid", minute)),
             waiting=tuple(waiting),
             running=(START - timedelta(hours=10),),
             steps=tuple(steps[-180:]),

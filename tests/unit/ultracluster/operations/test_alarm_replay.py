@@ -32,6 +32,8 @@ WITHIN = {
     "CacheMisses": 1,
     "JobWaits": 3,
     "QueueBlocked": 5,
+    "EnvironmentInvalid": 2,
+    "NodeRefused": 1,
     "NodeLost": 5,
     "EfaMissing": 2,
     "NeuronMissing": 2,

@@ -98,10 +98,10 @@ def function_ids(stack: cdk.Stack) -> list[str]:
     return list(template.find_resources("AWS::Lambda::Function"))
 
 
-def test_the_function_is_alone_and_old_wake_ups_are_dropped(stack: cdk.Stack) -> None:
+def test_the_function_reserves_no_concurrency_and_old_wake_ups_are_dropped(stack: cdk.Stack) -> None:
     lifecycle(stack)
     function = only(stack, "AWS::Lambda::Function")
-    assert function["ReservedConcurrentExecutions"] == 1
+    assert "ReservedConcurrentExecutions" not in function  # accounts with a quota of 10 refuse it
     assert (function["Runtime"], function["Architectures"]) == ("python3.13", ["arm64"])
     assert function["Timeout"] == 120
     asynchronous = only(stack, "AWS::Lambda::EventInvokeConfig")
@@ -115,8 +115,30 @@ def test_the_function_knows_its_cluster(stack: cdk.Stack) -> None:
     assert variables["UC_RESERVATION_ID"] == RESERVATION
     assert variables["UC_CHECKPOINT_LEAD_SECONDS"] == "2700"
     assert variables["UC_TOPIC"] == stack.resolve(made.topic.topic_arn)
-    parameter = only(stack, "AWS::SSM::Parameter")
-    assert (parameter["Type"], parameter["Value"], "Name" in parameter) == ("String", "{}", False)
+    assert variables["UC_MAX_REFUSALS"] == "3"
+    (state,) = of_type(stack, "AWS::DynamoDB::Table")
+    assert variables["UC_STATE_TABLE"] == {"Ref": logical_id(stack, "AWS::DynamoDB::Table")}
+    assert state["Properties"]["KeySchema"] == [{"AttributeName": "id", "KeyType": "HASH"}]
+    assert (state["DeletionPolicy"], state["UpdateReplacePolicy"]) == ("Retain", "Retain")
+
+
+def logical_id(stack: cdk.Stack, resource_type: str) -> str:
+    (name,) = cdk.assertions.Template.from_stack(stack).find_resources(resource_type)
+    return name
+
+
+@pytest.mark.parametrize(("refusals", "refused"), [(0, True), (1, False), (100, False), (101, True)])
+def test_refusals_that_close_the_environment_have_bounds(
+    stack: cdk.Stack, refusals: int, refused: bool
+) -> None:
+    training = queue(stack, capacity=block())
+    if refused:
+        with pytest.raises(FindingsError, match="UC4129"):
+            lifecycle(stack, queue=training, max_refusals=refusals)
+    else:
+        lifecycle(stack, queue=training, max_refusals=refusals)
+        variables = only(stack, "AWS::Lambda::Function")["Environment"]["Variables"]
+        assert variables["UC_MAX_REFUSALS"] == str(refusals)
 
 
 def test_it_may_do_exactly_what_it_does_and_buy_nothing(stack: cdk.Stack) -> None:
@@ -132,15 +154,15 @@ def test_it_may_do_exactly_what_it_does_and_buy_nothing(stack: cdk.Stack) -> Non
         "batch:TerminateJob",
         "batch:UpdateComputeEnvironment",
         "batch:UpdateJobQueue",
+        "dynamodb:UpdateItem",
         "ec2:DescribeCapacityBlockExtensionHistory",
         "ec2:DescribeCapacityBlockExtensionOfferings",
         "ec2:DescribeCapacityReservations",
         "ec2:DescribeInstances",
         "ec2:DescribeLaunchTemplateVersions",
+        "ec2:GetConsoleOutput",
         "ecs:DescribeContainerInstances",
         "sns:Publish",
-        "ssm:GetParameter",
-        "ssm:PutParameter",
         "ssm:SendCommand",
     }
     for action in allowed:
@@ -163,6 +185,10 @@ def test_what_it_changes_is_named_or_limited_to_its_own_nodes(stack: cdk.Stack) 
     assert may["OnNodesOfTheBlock"]["Condition"] == {
         "StringEquals": {"ssm:resourceTag/ultracluster:capacity-reservation": RESERVATION}
     }
+    assert may["ReadReasonsOfNodes"]["Condition"] == {
+        "StringEquals": {"aws:ResourceTag/ultracluster:capacity-reservation": RESERVATION}
+    }
+    assert may["Remember"]["Resource"] == {"Fn::GetAtt": [logical_id(stack, "AWS::DynamoDB::Table"), "Arn"]}
     assert [sid for sid, each in may.items() if each["Resource"] == "*"] == ["Look"]
     assert all(action.split(":")[1].startswith(("Describe", "List")) for action in actions(may["Look"]))
     # The nodes carry what the condition asks for.

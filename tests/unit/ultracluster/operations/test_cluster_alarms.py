@@ -43,6 +43,8 @@ IDS = {
     "NeuronMissing",
     "NodeLost",
     "QueueBlocked",
+    "EnvironmentInvalid",
+    "NodeRefused",
     "StepStalled",
     "TcpFallback",
     "Unused",
@@ -161,6 +163,8 @@ def test_the_watch_only_reads_and_looks_at_every_queue(watched: cdk.Stack) -> No
     (policy,) = role["Policies"]
     actions = {name for each in policy["PolicyDocument"]["Statement"] for name in each["Action"]}
     assert actions == {
+        "batch:DescribeComputeEnvironments",
+        "batch:DescribeJobQueues",
         "batch:ListJobs",
         "cloudwatch:GetMetricData",
         "ec2:DescribeCapacityReservations",

@@ -162,7 +162,9 @@ def test_folders_are_linked_to_s3_without_overlap(fsx: Any) -> None:
 )
 def test_some_file_systems_are_not_linked(fsx: Any, lustre: dict[str, Any], others: dict[str, Any]) -> None:
     one = create(fsx, lustre, **others)
-    assert "Data repository associations are not supported on" in refusal(fsx.create_data_repository_association, **link(one))
+    assert "Data repository associations are not supported on" in refusal(
+        fsx.create_data_repository_association, **link(one)
+    )
 
 
 def test_a_file_system_has_backups_or_links(fsx: Any) -> None:

@@ -1,0 +1,74 @@
+"""A table for what functions have to do exactly once, with conditional writes."""
+
+from aws_cdk import Aws, RemovalPolicy
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from constructs import Construct
+
+__all__ = ["StateTable"]
+
+# Amazon DynamoDB Developer Guide, "DynamoDB encryption at rest: usage notes", read 2026-11, without the creation of grants.
+_USE_KEY = [
+    "kms:Decrypt",
+    "kms:DescribeKey",
+    "kms:Encrypt",
+    "kms:GenerateDataKey",
+    "kms:ReEncryptFrom",
+    "kms:ReEncryptTo",
+]
+
+
+class StateTable(dynamodb.Table):
+    """The table of a construct, as its child ``State``, retained when the stack is deleted.
+
+    It is billed by request.
+    """
+
+    def __init__(
+        self, scope: Construct, *, kms_key: kms.IKey | None = None, expires: str | None = None
+    ) -> None:
+        """Define the table.
+
+        Args:
+            scope: Parent construct.
+            kms_key: KMS key of the table. Default: an AWS owned key.
+            expires: Attribute with the time, in seconds since 1970, after which DynamoDB deletes an item. Default: never.
+        """
+        super().__init__(
+            scope,
+            "State",
+            partition_key=dynamodb.Attribute(name="id", type=dynamodb.AttributeType.STRING),
+            billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
+            point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
+                point_in_time_recovery_enabled=True
+            ),
+            encryption=(
+                dynamodb.TableEncryption.CUSTOMER_MANAGED if kms_key else dynamodb.TableEncryption.DEFAULT
+            ),
+            encryption_key=kms_key,
+            time_to_live_attribute=expires,
+            removal_policy=RemovalPolicy.RETAIN,
+        )
+
+    def statements(self, *actions: str) -> list[iam.PolicyStatement]:
+        """Return the statements that allow a role some actions on items of the table.
+
+        Args:
+            actions: Actions, such as ``dynamodb:UpdateItem``.
+        """
+        statements = [iam.PolicyStatement(sid="Remember", actions=list(actions), resources=[self.table_arn])]
+        if self.encryption_key is not None:
+            statements.append(
+                iam.PolicyStatement(
+                    sid="RememberEncrypted",
+                    actions=_USE_KEY,
+                    resources=[self.encryption_key.key_arn],
+                    conditions={
+                        "StringEquals": {
+                            "kms:ViaService": f"dynamodb.{Aws.REGION}.{Aws.URL_SUFFIX}",
+                        }
+                    },
+                )
+            )
+        return statements

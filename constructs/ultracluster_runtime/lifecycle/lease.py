@@ -1,0 +1,102 @@
+"""State of a function that only one invocation may change at a time: a DynamoDB item with a lease.
+
+Reserved concurrency would also keep invocations apart, but accounts with a quota of 10 concurrent executions cannot reserve any
+("decreases account's UnreservedConcurrentExecution below its minimum value of [10]").
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+from botocore.exceptions import ClientError
+
+__all__ = ["LEASE", "LeaseHeldError", "LeasedState"]
+
+LEASE: Final = timedelta(seconds=135)
+"""Duration of a lease: longer than the timeout of the function, so that only an invocation that was killed leaves one."""
+
+_NAMES: Final = {"#owner": "owner", "#until": "until"}
+
+
+class LeaseHeldError(Exception):
+    """Another invocation holds the lease."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LeasedState:
+    """Text in an item, which only the holder of its lease may change.
+
+    Attributes:
+        client: DynamoDB client.
+        table: Name of the table, whose partition key is the string ``id``.
+        item: ID of the item.
+        owner: ID of this invocation, different in each.
+    """
+
+    client: Any
+    table: str
+    item: str
+    owner: str
+
+    def acquire(self, now: datetime) -> str:
+        """Take the lease and return the stored text, ``{}`` at first.
+
+        Args:
+            now: Current time.
+
+        Raises:
+            LeaseHeldError: If another invocation holds it.
+        """
+        seconds = int(now.timestamp())
+        try:
+            item = self._update(
+                "SET #owner = :owner, #until = :until",
+                # boto3 sends the request again after a lost response; the second one finds its own lease.
+                "attribute_not_exists(#until) OR #until <= :now OR #owner = :owner",
+                {":until": {"N": str(seconds + int(LEASE.total_seconds()))}, ":now": {"N": str(seconds)}},
+                names=_NAMES,
+            )
+        except ClientError as error:
+            if error.response["Error"]["Code"] == "ConditionalCheckFailedException":
+                raise LeaseHeldError from error
+            raise
+        return str(item.get("state", {}).get("S", "{}"))
+
+    def save(self, text: str) -> None:
+        """Store a text.
+
+        Args:
+            text: Text to store.
+
+        Raises:
+            ClientError: If this invocation no longer holds the lease.
+        """
+        self._update(
+            "SET #state = :state",
+            "#owner = :owner",
+            {":state": {"S": text}},
+            names={"#owner": "owner", "#state": "state"},
+        )
+
+    def release(self) -> None:
+        """Give the lease back.
+
+        Raises:
+            ClientError: If this invocation no longer holds it.
+        """
+        self._update("REMOVE #owner, #until", "#owner = :owner", {}, names=_NAMES)
+
+    def _update(
+        self, update: str, condition: str, values: dict[str, dict[str, str]], *, names: dict[str, str]
+    ) -> dict[str, Any]:
+        response = self.client.update_item(
+            TableName=self.table,
+            Key={"id": {"S": self.item}},
+            UpdateExpression=update,
+            ConditionExpression=condition,
+            ExpressionAttributeNames=names,
+            ExpressionAttributeValues={":owner": {"S": self.owner}, **values},
+            ReturnValues="ALL_NEW",
+        )
+        attributes: dict[str, Any] = response["Attributes"]
+        return attributes
