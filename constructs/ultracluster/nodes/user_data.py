@@ -1,9 +1,11 @@
 """User data of a node, as a MIME multi-part archive, which AWS Batch requires."""
 
+import base64
+import bz2
 import re
 from collections.abc import Sequence
-from importlib import resources
 
+from ultracluster._foundation.script import lean_script, read_script
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_catalog.machines.instance_type import InstanceType
@@ -12,6 +14,18 @@ __all__ = ["boot_script", "metrics_script", "node_user_data"]
 
 _BOUNDARY = "==ULTRACLUSTER=="
 _END = 'say "ready"\n'
+
+# Packed, because EC2 limits user data to 16 KiB and AWS Batch adds a part of its own. bzip2, because its output is the same
+# in every build of Python; a different one would change the launch template. Python is on every node: cloud-init, which
+# runs this, is written in it. A node that cannot unpack the script must not join unchecked.
+_UNPACK = (
+    "boot=$(python3 -c 'import base64, bz2, sys; "
+    "print(bz2.decompress(base64.b85decode(\"\".join(sys.stdin.read().split()))).decode())' <<'UC_PACKED'\n"
+    "{packed}\n"
+    "UC_PACKED\n"
+    ") || { systemctl mask --now ecs.service; exit 1; }\n"
+    'eval "$boot"\n'
+)
 
 
 def node_user_data(
@@ -62,11 +76,19 @@ def node_user_data(
         "\n"
         "#!/bin/bash\n"
         f"{exports}"
-        f"{script}"
+        f"{_packed(script)}"
         # A blank line before the end, as in the AWS Batch User Guide: without it Batch calls the text no MIME multipart
         # (aws/aws-cdk#6427).
         f"\n--{_BOUNDARY}--\n"
     )
+
+
+def _packed(script: str) -> str:
+    """Return a script that unpacks and runs another one, without its comments."""
+    lean = re.sub(r"^ *#(?!!).*\n", "", script, flags=re.MULTILINE)
+    encoded = base64.b85encode(bz2.compress(lean.encode("ascii"))).decode("ascii")
+    lines = (encoded[start : start + 100] for start in range(0, len(encoded), 100))
+    return _UNPACK.replace("{packed}", "\n".join(lines))
 
 
 def boot_script(parts: Sequence[str]) -> str:
@@ -75,27 +97,23 @@ def boot_script(parts: Sequence[str]) -> str:
     Parts that a node does not use are left out, so that changes to them do not change its launch template.
 
     Args:
-        parts: Files of ``scripts`` to run after the other checks of ``node-boot.sh``, in this order.
+        parts: Files of ``scripts`` to run after the other checks of ``node-boot.sh``, in this order, before the launcher of
+            jobs is put on the node.
     """
-    boot, *further = (_script(name) for name in ("node-boot.sh", *parts))
-    checks, end, rest = boot.rpartition(_END)
-    return "".join((checks, *further, end, rest))
+    checks, end, rest = read_script("node-boot.sh").rpartition(_END)
+    launcher = _with_source("node-launcher.sh", "launch.py")
+    return "".join((checks, *map(read_script, parts), launcher, end, rest))
 
 
 def metrics_script() -> str:
     """Return the script that starts the metrics service.
 
-    Comments and docstrings of the service are removed and its indentation is reduced to one space, because user data is
-    limited to 16 KiB.
+    Comments and docstrings of the service are removed, because user data is limited to 16 KiB.
     """
-    source = re.sub(r'^ *"""[^"]*"""\n', "", _script("node_metrics.py"), flags=re.MULTILINE)
-    code = re.sub(r"  # .*$", "", source, flags=re.MULTILINE).splitlines()
-    lean = "".join(
-        " " * ((len(line) - len(line.lstrip())) // 4) + line.lstrip() + "\n" for line in code if line.strip()
-    )
-    before, _, after = _script("node-metrics.sh").partition("UC_SOURCE' || return\n")
-    return f"{before}UC_SOURCE' || return\n{lean}{after}"
+    return _with_source("node-metrics.sh", "node_metrics.py")
 
 
-def _script(name: str) -> str:
-    return resources.files("ultracluster").joinpath("scripts", name).read_text(encoding="ascii")
+def _with_source(name: str, source: str) -> str:
+    """Return a script with a Python script in its here-document."""
+    before, start, after = read_script(name).partition("<<'UC_SOURCE' || return\n")
+    return f"{before}{start}{lean_script(source)}{after}"
