@@ -21,6 +21,12 @@ def handler(event, context):
     (home / event["leave"]).touch()
     return {"environment": dict(os.environ), "code": os.getcwd(), "home": str(home), "seen": seen}
 """
+TRUST = {
+    "Version": "2012-10-17",
+    "Statement": [
+        {"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}
+    ],
+}
 KNOWN = (
     "PATH",
     "LD_LIBRARY_PATH",
@@ -37,7 +43,9 @@ def create(local: LocalAws, name: str) -> None:
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as packed:
         packed.writestr("index.py", SOURCE)
-    role = local.client("iam").create_role(RoleName=name, AssumeRolePolicyDocument="{}")["Role"]["Arn"]
+    role = local.client("iam").create_role(RoleName=name, AssumeRolePolicyDocument=json.dumps(TRUST))["Role"][
+        "Arn"
+    ]
     local.client("lambda").create_function(
         FunctionName=name,
         Runtime="python3.13",
