@@ -1,7 +1,7 @@
 """What the tests of the local AWS share."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -73,16 +73,6 @@ class Stacks:
 @pytest.fixture
 def stacks(local_aws: LocalAws) -> Stacks:
     return Stacks(local_aws)
-
-
-@pytest.fixture
-def connections(local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
-    """The connections that the server has taken."""
-    assert local_aws._server is not None
-    server, taken = local_aws._server._server, list[Any]()
-    process = server.process_request
-    monkeypatch.setattr(server, "process_request", lambda *one: (taken.append(one), process(*one)))
-    return taken
 
 
 @pytest.fixture

@@ -1,40 +1,96 @@
-"""Functions run their code against the local AWS."""
+"""A function sees nothing of the user's environment, and shares no folder with another function."""
 
-import shutil
+import io
+import json
+import zipfile
+from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.local.cloudformation.custom_templates import custom
 
-pytestmark = pytest.mark.deploy
+from ultracluster_local import LocalAws
 
+pytestmark = pytest.mark.process
 
-def test_function_sees_the_local_aws_and_no_variable_of_ours(
-    stacks: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("AWS_SESSION_TOKEN", "secret")
-    code = """
-import os, cfnresponse
+SOURCE = """
+import json, os, pathlib, tempfile
+
 def handler(event, context):
-    said = os.environ["AWS_ENDPOINT_URL"] + " " + os.environ.get("AWS_SESSION_TOKEN", "none")
-    cfnresponse.send(event, context, cfnresponse.SUCCESS, {"Request": said, "Number": "1"})
+    home = pathlib.Path.home()
+    seen = sorted(path.name for path in [*home.iterdir(), *pathlib.Path(tempfile.gettempdir()).iterdir()])
+    (home / event["leave"]).touch()
+    return {"environment": dict(os.environ), "code": os.getcwd(), "home": str(home), "seen": seen}
 """
-    stacks.create("one", custom(code, Number=1))
-    assert stacks.outputs("one")["Request"] == f"{stacks.local.endpoint} none"
+TRUST = {
+    "Version": "2012-10-17",
+    "Statement": [
+        {"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}
+    ],
+}
+KNOWN = (
+    "PATH",
+    "LD_LIBRARY_PATH",
+    "HOME",
+    "TMPDIR",
+    "_HANDLER",
+    "LOCAL_AWS_FUNCTION_ARN",
+    "LAMBDA_TASK_ROOT",
+)
+KNOWN_BEGINNINGS = ("AWS_", "CDK_", "LANG", "LC_", "PYTHON", "CHOSEN")
 
 
-@pytest.mark.skipif(shutil.which("node") is None, reason="node is not on PATH; run `make env`")
-def test_node_handler_runs_and_answers_by_https_as_the_handlers_of_the_cdk_do(stacks: Any) -> None:
-    code = """
-const https = require('https');
-exports.handler = (event) => new Promise((resolve, reject) => {
-  const body = JSON.stringify({ ...event, Status: 'SUCCESS', PhysicalResourceId: 'node', Data: { Request: 'node', Number: '1' } });
-  const url = new URL(event.ResponseURL);
-  const request = https.request({ hostname: url.hostname, path: url.pathname, method: 'PUT',
-    headers: { 'content-length': Buffer.byteLength(body) } }, (response) => { response.resume(); resolve(); });
-  request.on('error', reject);
-  request.end(body);
-});
-"""
-    assert stacks.create("one", custom(code, runtime="nodejs22.x", Number=1)) == "CREATE_COMPLETE"
-    assert stacks.ids("one")["Thing"] == "node"
+def create(local: LocalAws, name: str) -> None:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.writestr("index.py", SOURCE)
+    role = local.client("iam").create_role(RoleName=name, AssumeRolePolicyDocument=json.dumps(TRUST))["Role"][
+        "Arn"
+    ]
+    local.client("lambda").create_function(
+        FunctionName=name,
+        Runtime="python3.13",
+        Role=role,
+        Handler="index.handler",
+        Code={"ZipFile": archive.getvalue()},
+        Environment={"Variables": {"CHOSEN": "by the user"}},
+    )
+
+
+def invoke(local: LocalAws, name: str, leave: str) -> Any:
+    answer = local.client("lambda").invoke(FunctionName=name, Payload=json.dumps({"leave": leave}))
+    assert "FunctionError" not in answer
+    return json.loads(answer["Payload"].read())
+
+
+def test_function_sees_nothing_of_the_user(local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in (
+        "GITHUB_TOKEN",
+        "SSH_AUTH_SOCK",
+        "AWS_PROFILE",
+        "AWS_SESSION_TOKEN",
+        "PYTHONPATH",
+        "NODE_OPTIONS",
+    ):
+        monkeypatch.setenv(name, "of the user")
+    create(local_aws, "one")
+    found = invoke(local_aws, "one", "x")["environment"]
+
+    assert "of the user" not in found.values()
+    assert found["CHOSEN"] == "by the user"
+    assert found["AWS_ACCESS_KEY_ID"] == local_aws.key
+    assert [name for name in found if name not in KNOWN and not name.startswith(KNOWN_BEGINNINGS)] == []
+
+
+def test_functions_share_no_folder(local_aws: LocalAws) -> None:
+    for name in ("one", "two"):
+        create(local_aws, name)
+    one, two = invoke(local_aws, "one", "secret"), invoke(local_aws, "two", "x")
+
+    assert two["seen"] == []
+    assert one["home"] != two["home"]
+    assert one["code"] != two["code"]  # although their code is the same
+    assert not Path(one["home"]).is_relative_to(Path.home())
+    assert invoke(local_aws, "one", "y")["seen"] == [
+        "secret",
+        "secret",
+    ]  # home and temporary files are one folder

@@ -2,17 +2,36 @@
 
 import json
 import threading
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 
 from ultracluster_local import LocalAws
+from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.running import running
 
 pytestmark = pytest.mark.deploy
 
 REGION = "us-east-1"
+
+
+@pytest.fixture
+def connections(local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Any]]:
+    """The connections that the server has taken."""
+    assert local_aws._server is not None
+    server, taken = local_aws._server._server, list[Any]()
+    process = server.process_request
+    monkeypatch.setattr(server, "process_request", lambda *one: (taken.append(one), process(*one)))
+    return taken
+
+
+def test_a_request_of_its_own_opens_no_connection(local_aws: LocalAws, connections: list[Any]) -> None:
+    assert running().clients.get("ec2", REGION).describe_vpcs()["Vpcs"]
+    assert connections == []
+    assert local_aws.client("ec2", REGION).describe_vpcs()["Vpcs"]
+    assert len(connections) == 1
 
 
 def without_metadata(answer: Any) -> Any:
@@ -77,3 +96,12 @@ def test_many_threads_ask_at_once(local_aws: LocalAws) -> None:
         thread.join()
     names = {each["Name"] for each in local_aws.client("s3", REGION).list_buckets()["Buckets"]}
     assert {f"bucket-{number}" for number in range(8)} <= names
+
+
+def test_the_clients_of_users_go_over_http(local_aws: LocalAws, connections: list[Any]) -> None:
+    assert (
+        Clients(endpoint=local_aws.endpoint, key=local_aws.key)
+        .get("sts", REGION)
+        .get_caller_identity()["Account"]
+    )
+    assert len(connections) == 1
