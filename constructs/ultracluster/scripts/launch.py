@@ -261,12 +261,16 @@ class Node:
 
     def preside(self) -> None:
         """Let the other nodes report to the main node."""
-        with socket.create_server(("", PORT + 2), backlog=NODES) as server:
-            background(self.name_absent, after=5 * LOST_SECONDS)
-            while True:
-                connection, (host, *_) = server.accept()
-                connection.settimeout(LOST_SECONDS)
-                background(self.hear, connection, host)
+        try:
+            server = socket.create_server(("", PORT + 2), backlog=NODES)
+        except OSError as error:
+            say(f"a lost node will not be noticed: port {PORT + 2}: {error.strerror}")
+            return
+        background(self.name_absent, after=5 * LOST_SECONDS)
+        while True:
+            connection, (host, *_) = server.accept()
+            connection.settimeout(LOST_SECONDS)
+            background(self.hear, connection, host)
 
     def name_absent(self) -> None:
         """Write which nodes were never heard of; what their absence means is up to the program."""
@@ -373,12 +377,18 @@ class Node:
         """Answer one question of a program."""
         question: Any = next(wire.receive(), {})
         if "run" in question:
-            other = next((each for each in self.others.values() if each.host == question["host"]), None)
+            host = question["host"].rpartition("@")[2]
+            with contextlib.suppress(OSError):
+                host = socket.gethostbyname(host)
+            other = next((each for each in self.others.values() if each.host == host), None)
             if other:
                 self.asked[number] = wire
                 other.wire.send(id=number, run=question["run"])
-            else:  # this node itself, when MPI does not know its own address
+            elif host == os.environ["MASTER_ADDR"] or host.startswith("127."):
                 self.start(wire, question)
+            else:
+                say(f"nothing is started on {question['host']}, which is no node of this job")
+                wire.send(code=255)
         elif "nodes" in question:
             # Waits for the reports of all other nodes.
             with self.change:
