@@ -117,6 +117,17 @@ def test_a_program_cannot_turn_a_lost_node_into_a_success(nodes: Nodes, handler:
     assert nodes.end(0) == LOST_NODE
 
 
+def test_a_program_that_fails_for_a_lost_node_leaves_the_exit_code_of_the_loss(nodes: Nodes) -> None:
+    # As torchrun does when a connection breaks; a job starts again after a loss, and not after a failure.
+    fails = "while not os.path.exists('lost'): time.sleep(0.02)\nsys.exit(1)"
+    nodes.start(0, fails, count=2)
+    nodes.start(1, count=2)
+    nodes.are_up(0, 1)
+    nodes.signal(1, signal.SIGKILL)
+    (nodes.folder / "lost").touch()
+    assert nodes.end(0) == LOST_NODE
+
+
 def test_a_node_that_failed_ends_the_job_unless_the_program_does(nodes: Nodes) -> None:
     nodes.start(0, count=2)
     nodes.start(1, "time.sleep(1); sys.exit(3)", count=2)
