@@ -15,6 +15,7 @@ PACKAGES = (
     "constructs/ultracluster_runtime",
     "stacks/ultracluster_stacks",
     "cli/ultracluster_cli",
+    "localaws/ultracluster_local",
 )
 
 # What decides: a module none of whose functions contains any of these is data, a model or wiring in a straight line, and
