@@ -52,9 +52,9 @@ def test_deleted_nat_gateways_and_their_interfaces_are_gone(ec2: Any, vpc: str, 
 
 
 def test_deleted_endpoints_and_terminated_instances_are_gone(ec2: Any, vpc: str) -> None:
-    endpoint = ec2.create_vpc_endpoint(VpcId=vpc, ServiceName=f"com.amazonaws.{REGION}.s3", VpcEndpointType="Gateway")["VpcEndpoint"][
-        "VpcEndpointId"
-    ]
+    endpoint = ec2.create_vpc_endpoint(
+        VpcId=vpc, ServiceName=f"com.amazonaws.{REGION}.s3", VpcEndpointType="Gateway"
+    )["VpcEndpoint"]["VpcEndpointId"]
     image = ec2.register_image(Name="nodes", RootDeviceName="/dev/sda1")["ImageId"]
     (instance,) = ec2.run_instances(ImageId=image, MinCount=1, MaxCount=1)["Instances"]
     assert [one.id for one in networks.endpoints(REGION)] == [endpoint]
