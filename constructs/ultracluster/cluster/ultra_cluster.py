@@ -114,7 +114,7 @@ class UltraCluster(Construct):
                 Default: all sources.
             queue_priority: Priority among queues that share nodes, 0 to 1000; higher is first. Default: 1.
             fair_share: How the queue divides the nodes among share identifiers. Default: first in, first out.
-            wait_limits: When to cancel a job that waits at the head of the queue. Default: never.
+            wait_limits: When to cancel a job that waits at the head of the queue. Default: `WaitLimits.for_sources`.
             alarms: Alarm recipients and thresholds; they add metrics of every node and a function that watches the cluster.
                 Changing this in an existing cluster replaces its nodes. Default: no alarms.
             kms_key: Key for all new resources that store data: buckets, file system, root volumes, logs and topics. Its
@@ -271,7 +271,7 @@ class UltraCluster(Construct):
                 name. Default: all sources.
             priority: Priority among queues that share nodes, 0 to 1000; higher is first. Default: 1.
             fair_share: How the queue divides the nodes among share identifiers. Default: first in, first out.
-            wait_limits: When to cancel a job that waits at the head of the queue. Default: never.
+            wait_limits: When to cancel a job that waits at the head of the queue. Default: `WaitLimits.for_sources`.
 
         Raises:
             FindingsError: If the cluster has no such source (UC6312), or the queue rejects its arguments.
