@@ -4,7 +4,7 @@ import re
 import sys
 
 import jsii
-from aws_cdk import Annotations, Stack
+from aws_cdk import Annotations, CfnResource, RemovalPolicy, Stack
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
@@ -74,6 +74,7 @@ class ClusterNetwork(Construct):
         needed = cluster_addresses(instance_type=machine, nodes=node_count, nic_layout=nic_layout)
         nodes_cidr = subnet_cidr(cidr, needed, subnet_prefix, nat_gateway=nat_gateway)
         super().__init__(scope, construct_id)
+        self._place: tuple[CfnResource, ...]
         self._zone_id = zone_id
         self._instance_type = machine
         self._nic_layout = nic_layout
@@ -89,6 +90,7 @@ class ClusterNetwork(Construct):
             map_public_ip_on_launch=False,
         )
         self._subnet_id = subnet.ref
+        self._place = (vpc, subnet)
         route_table_id = ec2.CfnRouteTable(self, "RouteTable", vpc_id=self._vpc_id).ref
         ec2.CfnSubnetRouteTableAssociation(
             self, "RouteTableAssociation", route_table_id=route_table_id, subnet_id=self._subnet_id
@@ -246,6 +248,15 @@ class ClusterNetwork(Construct):
                 private_dns_enabled=True,
             )
 
+    def retain(self) -> None:
+        """Keep the VPC and its subnet when their stack is deleted, because something in them is kept.
+
+        EC2 refuses to delete them while a file system is in the subnet. A creation that fails removes them, and nothing is
+        changed of an existing network.
+        """
+        for resource in self._place:
+            resource.apply_removal_policy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
+
     def interfaces_of(self, instance_type: InstanceType) -> tuple[NetworkInterface, ...]:
         """Return the network interfaces of nodes of an instance type, for which the subnet has addresses.
 
@@ -317,6 +328,7 @@ class _ExistingNetwork(ClusterNetwork):
         default_security_group: ec2.ISecurityGroup | None,
     ) -> None:
         Construct.__init__(self, scope, construct_id)
+        self._place = ()
         self._vpc = vpc
         self._vpc_id = vpc.vpc_id
         self._subnet_id = subnet_id

@@ -1,6 +1,7 @@
 """Evaluation of existing subnets: place, addresses, routes, DNS and the rules for EFA."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -212,14 +213,13 @@ def test_endpoints_admit_tasks_by_their_group_or_their_addresses(
         "VpcEndpointType": "Interface",
         "Groups": [{"GroupId": "sg-endpoint"}],
     }
-    client = Client(
-        {
-            "describe_security_groups": {"SecurityGroups": groups},
-            "describe_vpc_endpoints": {"VpcEndpoints": [endpoint]},
-            "describe_subnets": {"Subnets": [{"CidrBlock": "10.0.0.0/20"}]},
-        }
+    lists = {"DescribeSecurityGroups": groups, "DescribeVpcEndpoints": [endpoint]}
+    subnets = {"Subnets": [{"CidrBlock": "10.0.0.0/20"}]}
+    reader = SimpleNamespace(
+        list_all=lambda _service, _region, operation, _member, **_: lists[operation],
+        call_or_none=lambda *_, **__: subnets,
     )
-    assert TASKS.gather(reads_of(client), SUBNET).closed_endpoints == closed
+    assert TASKS.gather(reader, SUBNET).closed_endpoints == closed
 
 
 def test_a_service_without_the_zone_is_named() -> None:

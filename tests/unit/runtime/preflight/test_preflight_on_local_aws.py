@@ -241,10 +241,9 @@ BROKEN: Mapping[str, tuple[Break, Status, str]] = {
         "no inbound and no outbound rule",
     ),
     "UC9457": (
-        lambda it: empty_default_group(it),
+        empty_default_group,
         Status.FAIL,
-        "the default group, lacks all traffic in from itself, all traffic out to itself, HTTPS out; endpoints do not let it "
-        "in on port 443: ecr.api, ecr.dkr",
+        "HTTPS out; endpoints do not let it in on port 443: ecr.api, ecr.dkr",
     ),
     "UC9458": (
         lambda it: it.change("block", zone_id="use2-az9"),

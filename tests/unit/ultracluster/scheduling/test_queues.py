@@ -31,6 +31,7 @@ from ultracluster import (
     UltraCluster,
     WaitLimits,
 )
+from ultracluster_catalog.limits.queues import WAIT_LIMIT_REASONS
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.synth
@@ -199,7 +200,7 @@ def test_a_limit_cancels_jobs_that_wait_for_unreserved_capacity(
             "State": "RUNNABLE",
         }
     ]
-    assert "JobStateTimeLimitActions" not in shown(team[0].queue, resources)
+    assert "JobStateTimeLimitActions" not in shown(team[0].queue, resources)  # it uses a block
 
 
 RESERVED = CapacityReservation.from_reservation_id(RESERVATION, zone_id=ZONE)
@@ -288,3 +289,26 @@ def test_the_command_line_finds_additional_queues_by_a_tag(
     cluster, urgent, _ = team
     assert shown(urgent, resources)["Tags"] == {"ultracluster:queue-name": "urgent"}
     assert "Tags" not in shown(cluster.queue, resources)
+
+
+@pytest.mark.parametrize(
+    ("sources", "limited"),
+    [
+        ([None], ["insufficient_capacity", "exceeds_environments", "exceeds_nodes"]),
+        (
+            [OnDemandCapacity(), SpotCapacity()],
+            ["insufficient_capacity", "exceeds_environments", "exceeds_nodes"],
+        ),
+        ([RESERVED], ["exceeds_environments", "exceeds_nodes"]),
+        ([None, GATHERED], ["exceeds_environments", "exceeds_nodes"]),
+        ([block()], []),
+        ([None, block()], []),
+    ],
+)
+def test_a_job_that_blocks_its_queue_ends_after_a_day_unless_it_may_wait_for_a_reservation(
+    sources: list[Capacity | None], limited: list[str]
+) -> None:
+    limits = WaitLimits.for_sources(sources)
+    assert [name for name in WAIT_LIMIT_REASONS if getattr(limits, name)] == limited
+    assert {each.max_time_seconds for each in limits.actions or ()} <= {86_400}
+    assert limits.check(sources) == []
