@@ -23,16 +23,7 @@ MOST_LINES = 79
 REGION = "us-east-2"
 
 # What holds data outlives its stack; beside that, what only a log, a table or an image needs.
-KEPT = inventory.RETAINED | {
-    "AWS::DynamoDB::Table",
-    "AWS::KMS::Key",
-    "AWS::ECR::Repository",
-    # What a kept file system lives in; the route table is the main one of the VPC.
-    "AWS::EC2::VPC",
-    "AWS::EC2::Subnet",
-    "AWS::EC2::RouteTable",
-    "AWS::EC2::SecurityGroup",
-}
+KEPT = inventory.RETAINED | {"AWS::DynamoDB::Table", "AWS::KMS::Key", "AWS::ECR::Repository"}
 
 
 def _somebody_elses(local: LocalAws) -> Mapping[str, str]:

@@ -450,7 +450,7 @@ NETWORK_CHECKS: Final[tuple[AnyCheck, ...]] = (
     _check("UC9439", _evaluate_services, _routes, *_ROUTE_CALLS),
     _check("UC9440", _evaluate_dns, _dns, "ec2:DescribeVpcAttribute"),
     _check(
-        "UC9457",
+        "UC9458",
         _evaluate_task_network,
         _task_network,
         _SUBNET,
@@ -458,7 +458,7 @@ NETWORK_CHECKS: Final[tuple[AnyCheck, ...]] = (
         "ec2:DescribeVpcEndpoints",
     ),
     Check(
-        code="UC9458",
+        code="UC9459",
         calls=("ec2:DescribeVpcEndpointServices", "ec2:DescribeAvailabilityZones"),
         subjects=lambda rollout: (cluster for cluster in rollout.clusters if cluster.new_vpc),
         gather=_endpoint_zones,
