@@ -18,6 +18,7 @@ from ultracluster.nodes.cluster_placement import ClusterPlacement, placement_of
 from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.operations.block_lifecycle import BlockLifecycle
+from ultracluster.operations.job_resume import JobResume
 from ultracluster.scheduling.fair_share import FairShare
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster.scheduling.wait_limits import WaitLimits
@@ -206,6 +207,7 @@ class UltraCluster(Construct):
             wait_limits=wait_limits,
             kms_key=kms_key,
         )
+        self._further_queues: list[TrainingQueue] = []
         self._block_lifecycles = tuple(
             BlockLifecycle(
                 self,
@@ -219,6 +221,8 @@ class UltraCluster(Construct):
             for source in sources
             if isinstance(source, CapacityBlock)
         )
+        self._kms_key = kms_key
+        self._job_resume: JobResume | None = None
         self._watch: ClusterWatch | None = None
         self._alarms: ClusterAlarms | None = None
         if alarms and self._metrics:
@@ -296,6 +300,9 @@ class UltraCluster(Construct):
                 lifecycle.watch(queue)
         if self._watch:
             self._watch.watch(queue)
+        self._further_queues.append(queue)
+        if self._job_resume:
+            self._job_resume.watch(queue)
         return queue
 
     def add_multi_node_job(
@@ -328,7 +335,7 @@ class UltraCluster(Construct):
             without_efa=without_efa,
             **options,
         )
-        return self._tag_queue(self._grant_checkpoints(job))
+        return self._let_resume(self._tag_queue(self._grant_checkpoints(job)))
 
     def add_single_node_job(
         self,
@@ -359,7 +366,7 @@ class UltraCluster(Construct):
             compile_cache=self._compile_cache,
             **options,
         )
-        return self._tag_queue(self._grant_checkpoints(job))
+        return self._let_resume(self._tag_queue(self._grant_checkpoints(job)))
 
     def add_precompile_job(
         self,
@@ -501,6 +508,22 @@ class UltraCluster(Construct):
             )
         return job
 
+    def _let_resume(self, job: _Job) -> _Job:
+        # For each job, because `ultracluster jobs submit --resume` asks for it at submission.
+        if self._job_resume is None:
+            lifecycle = self.block_lifecycle
+            self._job_resume = JobResume(
+                self,
+                "JobResume",
+                queue=self._queue,
+                topic=lifecycle.topic if lifecycle else self._alarms.topic if self._alarms else None,
+                kms_key=self._kms_key,
+            )
+            for queue in self._further_queues:
+                self._job_resume.watch(queue)
+        self._job_resume.allow(job.job_definition_arn)
+        return job
+
     @property
     def alarms(self) -> "ClusterAlarms | None":
         """Alarms of the cluster, or None if `alarms` was not set."""
@@ -530,6 +553,11 @@ class UltraCluster(Construct):
     def file_system(self) -> SharedFileSystem:
         """Shared file system."""
         return self._file_system
+
+    @property
+    def job_resume(self) -> JobResume | None:
+        """Function that submits interrupted jobs again, or None before a job was added."""
+        return self._job_resume
 
     @property
     def metrics(self) -> NodeMetrics | None:

@@ -13,6 +13,7 @@ from ultracluster.operations.block_lifecycle import BlockLifecycle
 from ultracluster.operations.cluster_alarms import ClusterAlarms
 from ultracluster.operations.cluster_budget import ClusterBudget
 from ultracluster.operations.cluster_watch import ClusterWatch
+from ultracluster.operations.job_resume import JobResume
 from ultracluster.purchasing.capacity_guard import CapacityGuard
 from ultracluster.purchasing.capacity_roles import CapacityPurchaseRole, CapacitySearchRole
 from ultracluster.sagemaker.sagemaker_training_queue import SageMakerTrainingQueue
@@ -66,6 +67,7 @@ ACKNOWLEDGMENTS: Final[Mapping[type[Construct], Acknowledgments]] = {
     },
     BlockLifecycle: _EACH_MINUTE | {"BlockEvents": {"Serverless-EventBusDLQ": _NEXT_MINUTE}},
     ClusterWatch: _EACH_MINUTE,
+    JobResume: _EACH_MINUTE | {"JobsEnded": {"Serverless-EventBusDLQ": _NEXT_MINUTE}},
     ClusterBudget: {
         "Function/Resource": _RUNTIME
         | {
@@ -132,6 +134,13 @@ WILDCARDS: Final[Mapping[type[Construct], WildcardAcknowledgments]] = {
         }
     },
     ClusterWatch: {"Role/Resource": {"Look": _READS}},
+    JobResume: {
+        "Role/Resource": {
+            "Look": _READS,
+            "Submit": "A job that was interrupted is submitted again in the revision that it ran in, which later deployments replace.",
+            "TagJobs": "Ids of jobs are not known before they are submitted; the tags name the job that the new one continues.",
+        }
+    },
     CompileCache: {f"ReplicationRole/{_POLICY}": {**_COPIES}},
     CapacitySearchRole: {f"Resource/{_POLICY}": {"Look": _READS}},
     CapacityPurchaseRole: {

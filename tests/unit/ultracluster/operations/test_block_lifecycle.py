@@ -209,7 +209,7 @@ def test_silence_and_failure_raise_an_alarm_that_may_reach_the_topic(stack: cdk.
     policy = {
         each["Sid"]: each for each in only(stack, "AWS::SNS::TopicPolicy")["PolicyDocument"]["Statement"]
     }
-    assert policy["Alarm"]["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
+    assert policy["AlarmLifecycle"]["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
     assert {each["Effect"] for each in policy.values()} == {"Allow", "Deny"}
 
 
