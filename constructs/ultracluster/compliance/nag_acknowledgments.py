@@ -14,6 +14,7 @@ from ultracluster.operations.cluster_alarms import ClusterAlarms
 from ultracluster.operations.cluster_budget import ClusterBudget
 from ultracluster.operations.cluster_watch import ClusterWatch
 from ultracluster.operations.job_resume import JobResume
+from ultracluster.operations.notifications import Notifications
 from ultracluster.purchasing.capacity_guard import CapacityGuard
 from ultracluster.purchasing.capacity_roles import CapacityPurchaseRole, CapacitySearchRole
 from ultracluster.sagemaker.sagemaker_training_queue import SageMakerTrainingQueue
@@ -80,6 +81,7 @@ ACKNOWLEDGMENTS: Final[Mapping[type[Construct], Acknowledgments]] = {
         },
     },
     ClusterAlarms: {"*/Resource": {"Serverless-SNSRedrivePolicy": _STILL_TOLD}},
+    Notifications: {"*/Resource": {"Serverless-SNSRedrivePolicy": _STILL_TOLD}},
     CapacityGuard: {
         "Topic/*/Resource": {
             "Serverless-SNSRedrivePolicy": "Every call that it tells of is in CloudTrail, too."

@@ -39,6 +39,7 @@ def configured_footprint(cluster: ClusterConfig) -> Footprint:
         )
         for _, capacity in cluster.sources()
     )
+    alarms = cluster.effective_alarms
     new_network = cluster.network.subnet_id is None
     new_file_system = cluster.file_system.file_system_id is None
     own_cache = not cluster.compile_cache.on_file_system
@@ -53,10 +54,10 @@ def configured_footprint(cluster: ClusterConfig) -> Footprint:
         nat_gateways=1 if new_network and cluster.network.nat_gateway else 0,
         alarms=sum(supply.market == "capacity-block" for supply in supplies)
         + _closes_queues(cluster)
-        + (0 if cluster.alarms is None else _ALARM_METRICS - (not _has_size(cluster))),
-        composite_alarms=0 if cluster.alarms is None else 1,
-        dashboards=int(cluster.alarms is not None and cluster.alarms.dashboard),
-        custom_metrics=0 if cluster.alarms is None else _CUSTOM_METRICS,
+        + (0 if alarms is None else _ALARM_METRICS - (not _has_size(cluster))),
+        composite_alarms=0 if alarms is None else 1,
+        dashboards=int(alarms is not None and alarms.dashboard),
+        custom_metrics=0 if alarms is None else _CUSTOM_METRICS,
         request_metrics=int(own_cache and cluster.compile_cache.request_metrics),
         compile_type=_compile_type(cluster),
     )

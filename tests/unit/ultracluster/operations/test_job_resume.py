@@ -129,9 +129,9 @@ def test_resumes_have_bounds(stack: cdk.Stack, resume: int, refused: bool) -> No
 
 def test_arrays_and_precompile_jobs_are_not_submitted_again(stack: cdk.Stack) -> None:
     made = cluster(stack)
-    with pytest.raises(FindingsError, match="UC6117.*array"):
+    with pytest.raises(FindingsError, match=r"UC6117.*array"):
         made.add_single_node_job("sweep", image=IMAGE, command=["a.py"], array_size=4, resume=1)
-    with pytest.raises(FindingsError, match="UC6117.*precompile"):
+    with pytest.raises(FindingsError, match=r"UC6117.*precompile"):
         made.add_precompile_job(
             "compile", image=IMAGE, command=["a.py"], resume=1, instance_type="trn1.2xlarge"
         )

@@ -17,8 +17,43 @@ def given(alarms: str) -> tuple[str, str]:
     return (_BEFORE, f"{_BEFORE}        alarms: {alarms}\n")
 
 
-def test_nobody_looks_unless_told(load: Callable[..., LoadedRollout]) -> None:
-    assert load().config.waves[0].clusters[0].alarms is None
+_NO_NOTIFY = ("        notify: [ml@example.com]\n", "")
+_ON_DEMAND = ("market_type: capacity-block", "market_type: on-demand")
+
+
+def test_a_capacity_block_has_alarms_by_default_and_other_capacity_has_not(
+    load: Callable[..., LoadedRollout],
+) -> None:
+    by_default = load().config.waves[0].clusters[0].effective_alarms
+    assert by_default is not None
+    assert (by_default.thresholds, by_default.dashboard) == (AlarmThresholds(), False)
+    on_demand = load(_ON_DEMAND).config.waves[0].clusters[0]
+    assert on_demand.effective_alarms is None
+    assert load(given("{enabled: false}")).config.waves[0].clusters[0].effective_alarms is None
+    asked = load(given("{idle_minutes: 5}"), _ON_DEMAND).config.waves[0].clusters[0].effective_alarms
+    assert asked is not None
+    assert (asked.idle_minutes, asked.dashboard) == (5, True)
+
+
+@pytest.mark.parametrize(
+    ("edits", "codes"),
+    [
+        ([_NO_NOTIFY], ["UC6448"]),
+        ([_NO_NOTIFY, given("{enabled: false}")], ["UC6448"]),
+        ([_NO_NOTIFY, given("{emails: [ml@example.com]}")], []),
+        ([_NO_NOTIFY, given("{enabled: false, emails: [ml@example.com]}")], ["UC6448"]),
+        ([_NO_NOTIFY, _ON_DEMAND], []),
+        ([("[ml@example.com]", "[nobody]")], ["UC6449"]),
+        ([("[ml@example.com]", "[a@example.com, b@example.com, a@example.com]")], ["UC6449"]),
+        ([("[ml@example.com]", f'["{_TOPIC}"]')], []),
+        ([("[ml@example.com]", f'["{_TOPIC}", a@example.com]')], ["UC6449"]),
+        ([("[ml@example.com]", f'["{_TOPIC.replace("us-east-2", "us-east-1")}"]')], ["UC6449"]),
+    ],
+)
+def test_a_capacity_block_has_somebody_to_notify(
+    findings: Callable[..., list[Finding]], edits: list[tuple[str, str]], codes: list[str]
+) -> None:
+    assert [each.code for each in findings(*edits)] == codes
 
 
 @pytest.mark.parametrize(
@@ -31,7 +66,8 @@ def test_alarms_can_be_asked_for_without_anything_else(
 
 
 def test_warns_of_alarms_that_nobody_is_told_of(findings: Callable[..., list[Finding]]) -> None:
-    assert [each.code for each in findings(given("{}"))] == ["UC2250"]
+    assert [each.code for each in findings(given("{}"), _NO_NOTIFY, _ON_DEMAND)] == ["UC2250"]
+    assert findings(given("{}")) == []
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ _JOB = "waves[0].clusters[0].jobs[0]"
 _TRN1 = ("trn2.48xlarge", "trn1.32xlarge")
 _PRECOMPILE = "kind: precompile\n            "
 _JOBS = "        jobs:\n"
+_NOTIFY = "        notify: [ml@example.com]\n"
 
 
 def job(name: str, *more: str) -> str:
@@ -123,7 +124,7 @@ def test_one_node_needs_no_efa(findings: Findings) -> None:
 def test_jobs_wait_for_others_of_their_cluster_and_in_no_circle(
     findings: Findings, valid: str, jobs: str, said: list[str]
 ) -> None:
-    head = valid.partition(_JOBS)[0]
+    head = valid.partition(_JOBS)[0] + _NOTIFY
     found = findings(text=head + _JOBS + jobs)
     assert [each.code for each in found] == ["UC6113"] * len(said)
     assert all(part in str(each) for part, each in zip(said, found, strict=True))
@@ -131,7 +132,7 @@ def test_jobs_wait_for_others_of_their_cluster_and_in_no_circle(
 
 def test_jobs_that_could_be_meant_are_listed_in_the_order_of_the_file(findings: Findings, valid: str) -> None:
     names = [f"job{number}" for number in range(9, 0, -1)]
-    head = valid.partition(_JOBS)[0]
+    head = valid.partition(_JOBS)[0] + _NOTIFY
 
     (found,) = findings(text=head + _JOBS + "".join(map(job, names)) + job("last", "depends_on: [jobb]"))
 
@@ -194,6 +195,6 @@ def test_warns_of_graphs_that_a_job_will_not_find(
 ) -> None:
     small = job("aa", "kind: precompile", "instance_type: trn2.3xlarge", *([before] if before else []))
     jobs = small + job("bb", "depends_on: [aa]", *after.split(", "))
-    found = findings(text=valid.partition(_JOBS)[0] + _JOBS + jobs)
+    found = findings(text=valid.partition(_JOBS)[0] + _NOTIFY + _JOBS + jobs)
     assert [each.code for each in found] == (["UC6115"] if said else [])
     assert all(said in str(each) and each.path.endswith("jobs[1].depends_on[0]") for each in found)
