@@ -31,7 +31,7 @@ if { $(3); } >"$$log" 2>&1; then echo "$$(( $$(date +%s) - began )) s"; else \
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help env audit same field figures prose fuzz-parser bench bench-quick check-deep mutation demo test unit training check format schema rules types golden scale lock clean
+.PHONY: help env audit same field figures prose fuzz-parser bench bench-quick check-deep mutation demo test unit training check format schema docs types golden scale lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -115,8 +115,16 @@ format: env ## Format the code and make the safe lint repairs
 schema: env ## Write docs/rollout.schema.json from the models
 	"$(BIN)/python" -m ultracluster_stacks.config.schema
 
-rules: env | .ultracluster/docs ## Write .ultracluster/docs/rules.md: every rule with examples, remedy and source
-	"$(BIN)/python" -m ultracluster_rules.registry.page > .ultracluster/docs/rules.md
+docs: env .ultracluster/sphinx/.stamp ## Build the site in .ultracluster/site; a broken link or reference fails
+	rm -rf docs/reference && "$(BIN)/python" docs/generated_pages.py
+	PYTHONPATH="$(STATE)/sphinx" "$(BIN)/python" -m sphinx --builder html --fail-on-warning --keep-going --quiet docs .ultracluster/site
+	@echo "Open .ultracluster/site/index.html"
+
+.ultracluster/sphinx/.stamp: docs/requirements.txt .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
+	@rm -rf .ultracluster/sphinx
+	$(call step,Installing Sphinx,sphinx,\
+	  "$(BIN)/python" -m pip install --require-hashes --target .ultracluster/sphinx -r docs/requirements.txt)
+	@touch $@
 
 types: env ## Write which properties of which resource types force replacement, from the schemas of cfn-lint
 	"$(BIN)/python" -m ultracluster_local.cloudformation.replacement_table > stacks/ultracluster_stacks/plan/replacement.json
@@ -127,19 +135,21 @@ golden: env ## Write the templates that the golden tests expect; VERSION=0.1.0 f
 scale: env ## Write docs/scale.md: what 100,000 chips need, break and lose
 	cd benchmarks && "$(BIN)/python" -m scale --chips 100000 > ../docs/scale.md
 
-lock: env ## Write requirements.lock from both pyproject.toml files, and that of `make audit`: versions and hashes, no addresses
+lock: env ## Write requirements.lock from both pyproject.toml files, and those of `make audit` and `make docs`: versions and hashes, no addresses
 	"$(BIN)/uv" pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
 	  --python-version 3.11 --extra local --extra plot --extra toolchain --extra dev \
 	  --no-emit-package ultracluster-local --output-file requirements.lock pyproject.toml
 	"$(BIN)/uv" pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
 	  --python-version 3.11 --output-file tests/security/requirements.txt tests/security/requirements.in
+	"$(BIN)/uv" pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
+	  --python-version 3.11 --output-file docs/requirements.txt docs/requirements.in
 
 clean: ## Remove everything that the targets above made
 	@if [ -x "$(BIN)/ultracluster" ]; then "$(BIN)/ultracluster" local down >/dev/null 2>&1 || true; fi
 	rm -rf .venv node_modules .ultracluster cdk.out dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.ultracluster/tmp .ultracluster/logs .ultracluster/docs:
+.ultracluster/tmp .ultracluster/logs:
 	@mkdir -p $@
 
 # A stamp is written last, so that a killed `make env` starts its step again. Without the stamp of an environment that was

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ultracluster_checks.problem import Problem
+from ultracluster_checks.problem import Problem, finding_of
 from ultracluster_checks.table import CHECKS
 from ultracluster_checks.template import Property, Resource, Source, Templates
 from ultracluster_rules.findings import Finding, FindingsError, Severity, quote
@@ -43,7 +43,7 @@ class CheckReport:
     @property
     def findings(self) -> tuple[Finding, ...]:
         """Findings."""
-        return tuple(problem.finding() for problem in self.problems)
+        return tuple(finding_of(problem) for problem in self.problems)
 
     @property
     def errors(self) -> tuple[Finding, ...]:
@@ -74,10 +74,12 @@ def check_templates(sources: Sequence[Source], *, skip: Mapping[str, str] | None
     left_out: list[LeftOut] = []
     found = {_key(problem): problem for check in CHECKS for problem in check(templates)}
     places = {each: place for place, each in enumerate(_resources(templates))}
-    for problem in sorted(found.values(), key=lambda each: places[each.at.resource]):
-        reason = _own_skips(problem.at.resource).get(problem.code) or skip.get(problem.code)
-        if isinstance(reason, str) and reason.strip() and not RULES[problem.code].never_left_out:
-            left_out.append(LeftOut(problem.finding(), reason))
+    for problem in sorted(found.values(), key=lambda each: places[each.place.resource]):
+        reason = _own_skips(problem.place.resource).get(problem.finding.code) or skip.get(
+            problem.finding.code
+        )
+        if isinstance(reason, str) and reason.strip() and not RULES[problem.finding.code].never_left_out:
+            left_out.append(LeftOut(finding_of(problem), reason))
         else:
             problems.append(problem)
     return CheckReport(tuple(problems), tuple(left_out))
@@ -85,7 +87,12 @@ def check_templates(sources: Sequence[Source], *, skip: Mapping[str, str] | None
 
 def _key(problem: Problem) -> tuple[int, str, str, str]:
     """Return the key by which equal problems are reported once."""
-    return problem.at.resource.template.number, str(problem.at), problem.code, problem.problem
+    return (
+        problem.place.resource.template.number,
+        str(problem.place),
+        problem.finding.code,
+        problem.finding.problem,
+    )
 
 
 def _resources(templates: Templates) -> Iterator[Resource]:
@@ -108,10 +115,10 @@ def _wrong_metadata(templates: Templates) -> Iterator[Problem]:
         skips = _skips(resource)
         if not skips.missing and not isinstance(skips.value, dict):
             finding = refuse_skip(f"got {quote(skips.value)}", "a mapping of codes to reasons")
-            yield Problem.of(finding, skips)
+            yield Problem(skips, finding)
         for member in skips.members:
             for finding in _refusals(str(member.path[-1]), member.value):
-                yield Problem.of(finding, member)
+                yield Problem(member, finding)
 
 
 def refuse_skip(problem: str, allowed: str, *, path: str = "") -> Finding:

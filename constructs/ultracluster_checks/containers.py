@@ -32,7 +32,7 @@ def efa_devices_are_named(templates: Templates) -> Iterator[Problem]:
         for device in container.at["LinuxParameters"]["Devices"].items:
             for name in ("HostPath", "ContainerPath"):
                 if (device[name].text or "").rstrip("/") == _EFA_FOLDER:
-                    yield Problem(
+                    yield Problem.of(
                         device[name],
                         "UC6401",
                         f"got {_EFA_FOLDER}, where libfabric finds no EFA device and silently falls back to TCP",
@@ -42,7 +42,7 @@ def efa_devices_are_named(templates: Templates) -> Iterator[Problem]:
         for volume in container.at["Volumes"].items:
             source = volume["Host"]["SourcePath"]
             if (source.text or "").rstrip("/") == _EFA_FOLDER:
-                yield Problem(
+                yield Problem.of(
                     source,
                     "UC6401",
                     f"got {_EFA_FOLDER} as a volume, which does not let the container open the devices",
@@ -64,7 +64,7 @@ def every_device_is_given(templates: Templates) -> Iterator[Problem]:
         for device in at.items:
             path = str(device["HostPath"].text)
             if _numbered(path) and not any(path in _devices(machine) for machine in machines):
-                yield Problem(
+                yield Problem.of(
                     device["HostPath"],
                     "UC6402",
                     f"{machines[0].name} has no {path}",
@@ -81,7 +81,7 @@ def _lacking(at: Property, given: set[str], machines: list[InstanceType]) -> Ite
     ):
         lacking = min(([path for path in each if path not in given] for each in devices), key=len)
         if lacking:
-            yield Problem(
+            yield Problem.of(
                 at,
                 code,
                 f"a job over several nodes without {len(lacking)} {what} devices of its nodes, the first {lacking[0]}",
@@ -118,7 +118,7 @@ def memory_can_be_shared(templates: Templates) -> Iterator[Problem]:
         small = size.missing or (size.number is not None and size.number <= _DEFAULT_SHARED_MEMORY_MIB)
         if small and _uses_chips(container):
             got = "no size, which is 64 MiB" if size.missing else f"{size.number} MiB"
-            yield Problem(
+            yield Problem.of(
                 size,
                 "UC6405",
                 f"got {got}; data loaders and collectives of several processes need more",
@@ -136,13 +136,15 @@ def memory_can_be_locked(templates: Templates) -> Iterator[Problem]:
         if any(limit["Name"].text is None for limit in limits.items):
             continue
         if not locked:
-            yield Problem(
+            yield Problem.of(
                 limits, "UC6406", "no limit for memlock, which is 64 KiB", "memlock with -1 for both limits"
             )
         for limit in locked:
             for name in ("SoftLimit", "HardLimit"):
                 if limit[name].number is not None and limit[name].number != _UNLIMITED:
-                    yield Problem(limit[name], "UC6406", f"got {limit[name].number}", "-1, which is no limit")
+                    yield Problem.of(
+                        limit[name], "UC6406", f"got {limit[name].number}", "-1, which is no limit"
+                    )
 
 
 def fabric_is_efa(templates: Templates) -> Iterator[Problem]:
@@ -150,7 +152,7 @@ def fabric_is_efa(templates: Templates) -> Iterator[Problem]:
     for container in job_containers(templates):
         provider = container.environment.get("FI_PROVIDER")
         if provider is not None and provider.text not in {None, "efa"} and _uses_efa(container):
-            yield Problem(
+            yield Problem.of(
                 provider, "UC6408", f"got {quote(provider.text)}, so that the EFA devices are not used", "efa"
             )
 
@@ -160,7 +162,7 @@ def containers_are_not_privileged(templates: Templates) -> Iterator[Problem]:
     for container in job_containers(templates):
         privileged = container.at["Privileged"]
         if privileged.flag:
-            yield Problem(
+            yield Problem.of(
                 privileged,
                 "UC6410",
                 "the container has root access to the node",
@@ -169,7 +171,7 @@ def containers_are_not_privileged(templates: Templates) -> Iterator[Problem]:
         for volume in container.at["Volumes"].items:
             source = volume["Host"]["SourcePath"]
             if source.text in {"/", "/etc", "/var", "/var/run", "/run", "/var/run/docker.sock", "/run/docker.sock", "/root", "/proc", "/sys"}:  # fmt: skip
-                yield Problem(
+                yield Problem.of(
                     source,
                     "UC6410",
                     f"the container mounts {source.text}, which gives it control of the node",

@@ -21,7 +21,7 @@ def no_credentials(templates: Templates) -> Iterator[Problem]:
             for at in _variables(resource):
                 name, value = at
                 if value.text and _DYNAMIC not in value.text and names_credential(name):
-                    yield Problem(
+                    yield Problem.of(
                         value,
                         "UC6409",
                         f"the variable {name} is a credential by its name",
@@ -37,7 +37,7 @@ def _texts(at: Property) -> Iterator[Problem]:
         if isinstance(one.value, dict | list):
             waiting += reversed([*one.members, *one.items])
         elif kind := credential_kind(one.pattern):
-            yield Problem(one, "UC6409", f"this looks like {kind}", "no credentials", _REMEDY)
+            yield Problem.of(one, "UC6409", f"this looks like {kind}", "no credentials", _REMEDY)
 
 
 def _variables(resource: Resource) -> Iterator[tuple[str, Property]]:

@@ -39,14 +39,14 @@ def environments_hold_whole_nodes(templates: Templates) -> Iterator[Problem]:
     for environment, resources in compute_environments(templates):
         least, most = resources["MinvCpus"], resources["MaxvCpus"]
         if least.number is not None and most.number is not None and least.number > most.number:
-            yield Problem(
+            yield Problem.of(
                 least, "UC4211", f"got {least.number}, and MaxvCpus is {most.number}", "MaxvCpus or less"
             )
         machines = environment_types(environment)
         if not machines:
             continue
         if least.number:
-            yield Problem(
+            yield Problem.of(
                 least,
                 "UC4214",
                 f"{least.number} vCPUs run and are billed without jobs",
@@ -56,7 +56,7 @@ def environments_hold_whole_nodes(templates: Templates) -> Iterator[Problem]:
             continue
         smallest = min(machine.vcpus for machine in machines)
         if most.number < smallest:
-            yield Problem(
+            yield Problem.of(
                 most,
                 "UC4212",
                 f"got {most.number}, and one {machines[0].name} has {smallest} vCPUs, so that no node starts",
@@ -64,7 +64,7 @@ def environments_hold_whole_nodes(templates: Templates) -> Iterator[Problem]:
             )
         elif len(machines) == 1 and most.number % smallest:
             nodes = most.number // smallest
-            yield Problem(
+            yield Problem.of(
                 most,
                 "UC4213",
                 f"got {most.number}, which is {nodes} {'node' if nodes == 1 else 'nodes'} of {smallest} vCPUs and a rest",
@@ -81,7 +81,7 @@ def types_match_their_launch_template(templates: Templates) -> Iterator[Problem]
         if template is None or names is None or own is None or own.text is None:
             continue
         if any(name.text != own.text for name in names):
-            yield Problem(
+            yield Problem.of(
                 environment["ComputeResources"]["InstanceTypes"],
                 "UC4215",
                 f"got {', '.join(str(name.text) for name in names)}; {template.logical_id} is made for {own.text}, with its "
@@ -98,7 +98,7 @@ def launch_template_versions_are_pinned(templates: Templates) -> Iterator[Proble
             continue
         if version.missing or version.text in _MOVING:
             got = "no version, which is $Default" if version.missing else quote(version.text)
-            yield Problem(
+            yield Problem.of(
                 version,
                 "UC4216",
                 f"got {got}: AWS Batch resolves the version once, at creation, and CloudFormation sees "
@@ -112,7 +112,7 @@ def environments_can_be_updated(templates: Templates) -> Iterator[Problem]:
     for environment, resources in compute_environments(templates):
         strategy = resources["AllocationStrategy"]
         if strategy.text == "BEST_FIT" or strategy.missing:
-            yield Problem(
+            yield Problem.of(
                 strategy,
                 "UC4217",
                 f"got {quote(strategy.text) if strategy.text else 'none, which is BEST_FIT'}; with it the environment is "
@@ -123,7 +123,7 @@ def environments_can_be_updated(templates: Templates) -> Iterator[Problem]:
             )
         name = environment["ComputeEnvironmentName"]
         if not name.missing and not isinstance(name.value, Unknown):
-            yield Problem(
+            yield Problem.of(
                 name,
                 "UC4218",
                 f"got {quote(name.pattern)}; a change that replaces the environment then fails, since two of one name cannot "
@@ -139,7 +139,7 @@ def updates_spare_jobs(templates: Templates) -> Iterator[Problem]:
         if resources["LaunchTemplate"].missing:
             continue  # small jobs: without a launch template there is no EFA
         if replaced.missing or replaced.flag:
-            yield Problem(
+            yield Problem.of(
                 replaced,
                 "UC4219",
                 "most updates replace the environment, and the jobs on it end",
@@ -147,7 +147,7 @@ def updates_spare_jobs(templates: Templates) -> Iterator[Problem]:
             )
         ends = environment["UpdatePolicy"]["TerminateJobsOnUpdate"]
         if ends.flag:
-            yield Problem(ends, "UC4219", "an update of the nodes ends the jobs on them", "false")
+            yield Problem.of(ends, "UC4219", "an update of the nodes ends the jobs on them", "false")
 
 
 def queues_have_few_environments(templates: Templates) -> Iterator[Problem]:
@@ -155,7 +155,7 @@ def queues_have_few_environments(templates: Templates) -> Iterator[Problem]:
     for queue in templates.of_type(QUEUE):
         at = queue["ComputeEnvironmentOrder"]
         for finding in check_environment_count(len(at.items)) if at.items else ():
-            yield Problem.of(finding, at)
+            yield Problem(at, finding)
 
 
 def waiting_jobs_are_not_cancelled(templates: Templates) -> Iterator[Problem]:
@@ -171,7 +171,7 @@ def waiting_jobs_are_not_cancelled(templates: Templates) -> Iterator[Problem]:
             for finding in check_wait_limits(
                 [limit] if limit else [], block=block, reserved=reserved, path=""
             ):
-                yield Problem(action, finding.code, finding.problem, finding.allowed, finding.remedy)
+                yield Problem(action, finding)
 
 
 def _environments(queue: Resource) -> list[Resource]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS, LustreSettings
@@ -118,12 +119,12 @@ def file_systems_can_be_made(templates: Templates) -> Iterator[Problem]:
             yield _placed(resource, finding)
         metadata = resource["LustreConfiguration"]["MetadataConfiguration"]
         for finding in check_metadata_given(settings, given=not metadata.missing):
-            yield Problem.of(finding, metadata)
+            yield Problem(metadata, finding)
 
 
 def _placed(resource: Resource, finding: Finding) -> Problem:
     at = _at(resource, _PLACES.get(finding.path, ()))
-    return Problem.of(finding, at)
+    return Problem(at, finding)
 
 
 def newest_type_has_no_import_path(templates: Templates) -> Iterator[Problem]:
@@ -132,7 +133,7 @@ def newest_type_has_no_import_path(templates: Templates) -> Iterator[Problem]:
         configuration = resource["LustreConfiguration"]
         for name in ("ImportPath", "ExportPath", "AutoImportPolicy"):
             if configuration["DeploymentType"].text == "PERSISTENT_2" and not configuration[name].missing:
-                yield Problem(
+                yield Problem.of(
                     configuration[name],
                     "UC5202",
                     f"{name} with PERSISTENT_2, which FSx refuses",
@@ -147,7 +148,7 @@ def efa_clients_can_mount(templates: Templates) -> Iterator[Problem]:
     for resource in _lustre(templates):
         at = resource["LustreConfiguration"]["EfaEnabled"]
         for finding in findings if at.flag else ():
-            yield Problem.of(finding, at)
+            yield Problem(at, finding)
 
 
 def _machines(templates: Templates) -> list[InstanceType]:
@@ -177,7 +178,7 @@ def associations_can_be_made(templates: Templates) -> Iterator[Problem]:
             at = own[int(place[1])].properties
             for key in _ASSOCIATION_PLACES.get(place[2] or "", ()):
                 at = at[key]
-            yield Problem(at, finding.code, _named(finding.problem, own), finding.allowed, finding.remedy)
+            yield Problem(at, replace(finding, problem=_named(finding.problem, own)))
 
 
 def _named(problem: str, associations: list[Resource]) -> str:
@@ -218,7 +219,7 @@ def file_systems_are_near_their_clients(templates: Templates) -> Iterator[Proble
         for place in resource["SubnetIds"].items:
             zone = zone_of(place.target) if place.target is not None else None
             if zone is not None and zone not in zones:
-                yield Problem(
+                yield Problem.of(
                     place,
                     "UC5211",
                     f"the file system is in {zone} and the nodes are in {', '.join(sorted(map(str, zones)))}: slower, and cross-zone "
@@ -237,7 +238,7 @@ def lustre_ports_are_open(templates: Templates) -> Iterator[Problem]:
         rules = [rule for group in known for rule in group_rules(group, "in")]
         for first, last in LUSTRE_PORTS:
             if not any(rule.holds_port(first, last) for rule in rules):
-                yield Problem(
+                yield Problem.of(
                     known[0]["SecurityGroupIngress"],
                     "UC5203",
                     f"nothing lets TCP in on {f'port {first}' if first == last else f'ports {first} to {last}'} of "

@@ -90,7 +90,7 @@ def _judged(
         if place:
             where = at.items[int(place[1])]
             where = where[_PROPERTIES[place[2]]] if place[2] else where
-        yield Problem(where, finding.code, finding.problem, finding.allowed, finding.remedy)
+        yield Problem(where, finding)
 
 
 def interface_types_exist(templates: Templates) -> Iterator[Problem]:
@@ -99,7 +99,7 @@ def interface_types_exist(templates: Templates) -> Iterator[Problem]:
         for item in launch_data(template)["NetworkInterfaces"].items:
             kind = item["InterfaceType"]
             if kind.text is not None and kind.text not in _TYPES:
-                yield Problem(kind, "UC3207", f"got {quote(kind.text)}", ", ".join(_TYPES))
+                yield Problem.of(kind, "UC3207", f"got {quote(kind.text)}", ", ".join(_TYPES))
 
 
 def no_public_addresses(templates: Templates) -> Iterator[Problem]:
@@ -110,7 +110,7 @@ def no_public_addresses(templates: Templates) -> Iterator[Problem]:
             continue
         for item in items:
             if item["AssociatePublicIpAddress"].flag:
-                yield Problem(
+                yield Problem.of(
                     item["AssociatePublicIpAddress"],
                     "UC3202",
                     f"got true on one of {len(items)} interfaces, which EC2 refuses at launch",
@@ -119,7 +119,7 @@ def no_public_addresses(templates: Templates) -> Iterator[Problem]:
         told = any(item["AssociatePublicIpAddress"].flag is False for item in items)
         for subnet in () if told else subnets_of(template):
             if subnet["MapPublicIpOnLaunch"].flag:
-                yield Problem(
+                yield Problem.of(
                     subnet["MapPublicIpOnLaunch"],
                     "UC3202",
                     f"the subnet gives public addresses to the nodes of {template.logical_id}, which have {len(items)} "
@@ -150,7 +150,7 @@ def interfaces_go_with_their_node(templates: Templates) -> Iterator[Problem]:
             # EC2 deletes the primary interface by default.
             primary = item["NetworkCardIndex"].number in {0, None} and item["DeviceIndex"].number == 0
             if goes.flag is False or (goes.missing and not primary):
-                yield Problem(
+                yield Problem.of(
                     goes,
                     "UC3203",
                     "the interface and its address stay when the node is gone",
@@ -164,7 +164,7 @@ def groups_are_at_the_interfaces(templates: Templates) -> Iterator[Problem]:
         data = launch_data(template)
         for name in ("SecurityGroupIds", "SecurityGroups"):
             if data["NetworkInterfaces"].items and data[name].items:
-                yield Problem(
+                yield Problem.of(
                     data[name],
                     "UC3205",
                     "security groups of the whole template beside interfaces, which EC2 refuses at launch",
@@ -176,7 +176,7 @@ def groups_are_at_the_interfaces(templates: Templates) -> Iterator[Problem]:
             groups = user["ComputeResources"]["SecurityGroupIds"]
             if user.type == COMPUTE_ENVIRONMENT and not groups.missing:
                 # AWS's message, quoted in aws/aws-cdk#21577.
-                yield Problem(
+                yield Problem.of(
                     groups,
                     "UC3205",
                     "AWS Batch refuses them: Either compute environment Security Groups or Network Interfaces in Launch "

@@ -98,7 +98,7 @@ def node_ranges_cover_every_node(templates: Templates) -> Iterator[Problem]:
         if count is None or not 1 <= count <= MOST_NODES:
             continue
         if main is not None and not 0 <= main < count:
-            yield Problem(whole["MainNode"], "UC6404", f"got {main} of {count} nodes", f"0 to {count - 1}")
+            yield Problem.of(whole["MainNode"], "UC6404", f"got {main} of {count} nodes", f"0 to {count - 1}")
         covered: set[int] = set()
         ranges = whole["NodeRangeProperties"].items
         parsed = [_nodes_of(part["TargetNodes"].text, count) for part in ranges]
@@ -107,14 +107,14 @@ def node_ranges_cover_every_node(templates: Templates) -> Iterator[Problem]:
         for part, nodes in zip(ranges, parsed, strict=True):
             covered |= set(nodes or ())
             if nodes and nodes[-1] >= count:
-                yield Problem(
+                yield Problem.of(
                     part["TargetNodes"],
                     "UC6404",
                     f"got {quote(part['TargetNodes'].text)}, and the job has {count} nodes",
                     f"0 to {count - 1}",
                 )
         if missing := sorted(set(range(count)) - covered):
-            yield Problem(
+            yield Problem.of(
                 whole["NodeRangeProperties"],
                 "UC6404",
                 f"no range has node {', '.join(map(str, missing[:5]))}{' and others' if len(missing) > 5 else ''} of {count}",  # noqa: PLR2004
@@ -147,7 +147,7 @@ def jobs_have_enough_nodes(templates: Templates) -> Iterator[Problem]:
         room = max(held.values(), default=None) if name is None else held.get(name)
         if count.number is not None and room is not None and count.number > room:
             for finding in check_nodes_fit(count.number, room):
-                yield Problem.of(finding, count)
+                yield Problem(count, finding)
 
 
 def multi_node_jobs_are_not_on_spot(templates: Templates) -> Iterator[Problem]:
@@ -158,7 +158,7 @@ def multi_node_jobs_are_not_on_spot(templates: Templates) -> Iterator[Problem]:
     for job in templates.of_type(JOB_DEFINITION):
         if not job["NodeProperties"].missing:
             for finding in check_spot(spot=True):
-                yield Problem.of(finding, job["NodeProperties"])
+                yield Problem(job["NodeProperties"], finding)
 
 
 def containers_fit_their_node(templates: Templates) -> Iterator[Problem]:
@@ -179,7 +179,7 @@ def _fits(container: JobContainer, kind: str, at: Property) -> Iterator[Problem]
         return
     if kind == "GPU":
         if all(machine.is_neuron for machine in machines):
-            yield Problem(
+            yield Problem.of(
                 at,
                 "UC6407",
                 f"got {asked} GPUs on {machines[0].name}, which has none",
@@ -192,7 +192,7 @@ def _fits(container: JobContainer, kind: str, at: Property) -> Iterator[Problem]
     if room and asked > max(room):
         unit = "vCPUs" if kind == "VCPU" else "MiB"
         best = machines[room.index(max(room))]
-        yield Problem(
+        yield Problem.of(
             at,
             "UC6407",
             f"got {asked}, and {best.name} has {max(room)} {unit} for containers, so that the job never starts",
@@ -214,7 +214,7 @@ def images_stay_the_same(templates: Templates) -> Iterator[Problem]:
         findings = check_image_tag(image, tag)
         if found and region:
             findings += check_image_region(image, found["region"], region)
-        yield from (Problem.of(finding, at) for finding in findings)
+        yield from (Problem(at, finding) for finding in findings)
 
 
 def one_address_of_the_compile_cache(templates: Templates) -> Iterator[Problem]:
@@ -225,7 +225,7 @@ def one_address_of_the_compile_cache(templates: Templates) -> Iterator[Problem]:
         if flags is None or XLA_CACHE_VARIABLE not in environment:
             continue
         for finding in check_cache_address(flags.pattern):
-            yield Problem.of(finding, flags)
+            yield Problem(flags, finding)
 
 
 def attempts_and_timeouts_are_in_bounds(templates: Templates) -> Iterator[Problem]:
@@ -233,6 +233,6 @@ def attempts_and_timeouts_are_in_bounds(templates: Templates) -> Iterator[Proble
     for job in templates.of_type(JOB_DEFINITION):
         attempts, seconds = job["RetryStrategy"]["Attempts"], job["Timeout"]["AttemptDurationSeconds"]
         if attempts.number is not None:
-            yield from (Problem.of(finding, attempts) for finding in ATTEMPTS.check(attempts.number))
+            yield from (Problem(attempts, finding) for finding in ATTEMPTS.check(attempts.number))
         if seconds.number is not None:
-            yield from (Problem.of(finding, seconds) for finding in check_timeout_seconds(seconds.number))
+            yield from (Problem(seconds, finding) for finding in check_timeout_seconds(seconds.number))

@@ -53,14 +53,14 @@ def market_and_target_go_together(templates: Templates) -> Iterator[Problem]:
         market, target = data["InstanceMarketOptions"], _target(data)
         if is_block(data):
             if not isinstance(target.value, Unknown) and _target_is_missing(target):
-                yield Problem(
+                yield Problem.of(
                     target,
                     "UC4201",
                     "market type capacity-block without the reservation that nodes are launched into",
                     "CapacityReservationId, or the ARN of a resource group of blocks",
                 )
             if not market["SpotOptions"].missing:
-                yield Problem(
+                yield Problem.of(
                     market["SpotOptions"],
                     "UC4202",
                     "options of Spot for a Capacity Block",
@@ -70,7 +70,7 @@ def market_and_target_go_together(templates: Templates) -> Iterator[Problem]:
             for user in users_of(template):
                 kind = user["ComputeResources"]["Type"]
                 if kind.text == "SPOT":
-                    yield Problem(
+                    yield Problem.of(
                         kind,
                         "UC4202",
                         f"SPOT, and {template.logical_id} launches into a Capacity Block",
@@ -93,7 +93,7 @@ def _target_alone(template: Resource, data: Property, target: Property) -> Itera
     """A target without a market type fits only an On-Demand Capacity Reservation."""
     for machine in template_types(template):
         if CAPACITY_BLOCK in machine.purchase_options and machine.name not in _PRICED_ON_DEMAND:
-            yield Problem(
+            yield Problem.of(
                 data["InstanceMarketOptions"],
                 "UC4203",
                 f"a reservation without a market type, and no on-demand price of {machine.name} is known; if it is a Capacity "
@@ -103,7 +103,7 @@ def _target_alone(template: Resource, data: Property, target: Property) -> Itera
     preference = data["CapacityReservationSpecification"]["CapacityReservationPreference"]
     group = target["CapacityReservationResourceGroupArn"]
     if not group.missing and (preference.missing or preference.text in {"open", "none"}):
-        yield Problem(
+        yield Problem.of(
             preference,
             "UC4204",
             "when the reservations of the group are full, EC2 starts further nodes on demand",
@@ -121,7 +121,7 @@ def blocks_have_no_placement_group(templates: Templates) -> Iterator[Problem]:
         for place in places:
             if not place.missing and not isinstance(place.value, Unknown):
                 for finding in check_block_placement(block=True, placed=True):
-                    yield Problem.of(finding, place)
+                    yield Problem(place, finding)
 
 
 def _group(user: Resource) -> Property:
@@ -135,7 +135,7 @@ def blocks_have_one_type(templates: Templates) -> Iterator[Problem]:
         for user in users_of(template) if is_block(data) else ():
             types = user["ComputeResources"]["InstanceTypes"]
             if user.type == COMPUTE_ENVIRONMENT and len(types.items) > 1:
-                yield Problem(
+                yield Problem.of(
                     types,
                     "UC4205",
                     f"{len(types.items)} instance types for a Capacity Block, which holds one type",
@@ -148,7 +148,7 @@ def types_are_sold_as_blocks(templates: Templates) -> Iterator[Problem]:
     for template, data in _launches(templates):
         for machine in template_types(template) if is_block(data) else ():
             for finding in check_purchase_option(machine, CAPACITY_BLOCK):
-                yield Problem.of(finding, data["InstanceMarketOptions"]["MarketType"])
+                yield Problem(data["InstanceMarketOptions"]["MarketType"], finding)
 
 
 def reservations_are_named_by_id(templates: Templates) -> Iterator[Problem]:
@@ -157,14 +157,14 @@ def reservations_are_named_by_id(templates: Templates) -> Iterator[Problem]:
         at = _target(data)["CapacityReservationId"]
         text = at.text
         for finding in [] if text is None else RESERVATION.check(text):
-            yield Problem.of(finding, at)
+            yield Problem(at, finding)
 
 
 def instance_types_are_known(templates: Templates) -> Iterator[Problem]:
     """Find sizes of Trainium and Inferentia families that do not exist."""
     for at in _type_names(templates):
         if catalogued(at) is False:
-            yield from (Problem.of(finding, at) for finding in INSTANCE_TYPE.check(at.text))
+            yield from (Problem(at, finding) for finding in INSTANCE_TYPE.check(at.text))
 
 
 def _type_names(templates: Templates) -> Iterator[Property]:
@@ -183,7 +183,7 @@ def images_are_pinned(templates: Templates) -> Iterator[Problem]:
         if isinstance(at.value, Unknown):
             kind = str(at.resource.template.parameters.get(at.value.name, {}).get("Type"))
             if kind.startswith(_SSM_TYPE):
-                yield Problem(
+                yield Problem.of(
                     at,
                     "UC4206",
                     f"the parameter {at.value.name} is looked up at each deployment, and a new image replaces the nodes",
@@ -191,7 +191,7 @@ def images_are_pinned(templates: Templates) -> Iterator[Problem]:
                     "Resolve it once and pin the ID",
                 )
         elif text is not None and text.startswith("resolve:ssm:"):
-            yield Problem(
+            yield Problem.of(
                 at,
                 "UC4206",
                 "the image is looked up at each launch, so that nodes of one job may run different ones",
@@ -199,7 +199,7 @@ def images_are_pinned(templates: Templates) -> Iterator[Problem]:
                 "Resolve it once and pin the ID",
             )
         elif text is not None and not text.startswith("{{resolve:"):
-            yield from (Problem.of(finding, at) for finding in AMI.check(text))
+            yield from (Problem(at, finding) for finding in AMI.check(text))
 
 
 def _images(templates: Templates) -> Iterator[Property]:
@@ -220,7 +220,7 @@ def metadata_needs_a_token(templates: Templates) -> Iterator[Problem]:
             continue
         tokens = options["HttpTokens"]
         if tokens.missing or tokens.text == "optional":
-            yield Problem(
+            yield Problem.of(
                 tokens,
                 "UC4207",
                 "instance metadata, with the credentials of the node, is read without a token",
@@ -238,7 +238,7 @@ def user_data_can_be_merged(templates: Templates) -> Iterator[Problem]:
         in_batch = any(user.type == COMPUTE_ENVIRONMENT for user in users_of(template))
         written = start.startswith(("#!", "#cloud-config", "<"))
         if in_batch and written:
-            yield Problem(
+            yield Problem.of(
                 at,
                 "UC4208",
                 f"got {quote(start.splitlines()[0])}; AWS Batch puts its own part before it, and the environment turns INVALID",
@@ -246,7 +246,7 @@ def user_data_can_be_merged(templates: Templates) -> Iterator[Problem]:
             )
         size = len(at.pattern.encode(errors="replace"))
         if at.text is not None and size > _LARGEST_USER_DATA:
-            yield Problem(
+            yield Problem.of(
                 at,
                 "UC4209",
                 f"{size:,} bytes",
@@ -258,7 +258,7 @@ def user_data_can_be_merged(templates: Templates) -> Iterator[Problem]:
 def nothing_is_reserved(templates: Templates) -> Iterator[Problem]:
     """Find reservations that are billed from the moment of deployment."""
     for resource in templates.of_type("AWS::EC2::CapacityReservation", "AWS::EC2::CapacityReservationFleet"):
-        yield Problem(
+        yield Problem.of(
             resource.properties,
             "UC4210",
             "the reservation is billed from its deployment until it is cancelled, used or not",

@@ -78,11 +78,11 @@ def actions_are_named(templates: Templates) -> Iterator[Problem]:
             for action in statement["Action"].one_or_more:
                 service, _, name = (action.text or "").partition(":")
                 if service == "*" or (service and name and not name.strip("*?")):
-                    yield Problem(
+                    yield Problem.of(
                         action, "UC6420", f"got {quote(action.text)}", "the required actions by name"
                     )
             if not statement["NotAction"].missing:
-                yield Problem(
+                yield Problem.of(
                     statement["NotAction"],
                     "UC6420",
                     "allows everything that is not listed, including actions that AWS adds later",
@@ -98,7 +98,7 @@ def principals_are_named(templates: Templates) -> Iterator[Problem]:
             named = [principal, *principal["AWS"].one_or_more] if not principal.missing else []
             for at in named:
                 if at.text == "*" and statement["Condition"].missing:
-                    yield Problem(
+                    yield Problem.of(
                         at, "UC6421", "got '*', which is everyone in every account", "the principals by name"
                     )
 
@@ -108,7 +108,7 @@ def nobody_is_administrator(templates: Templates) -> Iterator[Problem]:
     for resource in templates.of_type(*_IDENTITY):
         for policy in resource["ManagedPolicyArns"].items:
             if _POWERFUL.search(policy.pattern):
-                yield Problem(
+                yield Problem.of(
                     policy,
                     "UC6422",
                     f"got {policy.pattern.rsplit('/', 1)[1]}",
@@ -123,7 +123,7 @@ def roles_are_passed_by_name(templates: Templates) -> Iterator[Problem]:
             passes = any(_covers(action, "iam:PassRole") for action in statement["Action"].one_or_more)
             for resource in statement["Resource"].one_or_more if passes else ():
                 if resource.text == "*" and statement["Condition"].missing:
-                    yield Problem(
+                    yield Problem.of(
                         resource,
                         "UC6423",
                         "allows passing every role, and so gaining its permissions",
@@ -136,12 +136,12 @@ def functions_know_their_callers(templates: Templates) -> Iterator[Problem]:
     for permission in templates.of_type("AWS::Lambda::Permission"):
         principal = permission["Principal"]
         if principal.text == "*" and permission["PrincipalOrgID"].missing:
-            yield Problem(
+            yield Problem.of(
                 principal, "UC6424", "got '*', which is everyone in every account", "the service or account"
             )
     for url in templates.of_type("AWS::Lambda::Url"):
         if url["AuthType"].text == "NONE":
-            yield Problem(
+            yield Problem.of(
                 url["AuthType"],
                 "UC6424",
                 "got NONE: anyone who knows the URL can invoke the function",
@@ -162,7 +162,7 @@ def nobody_buys_without_an_order(templates: Templates) -> Iterator[Problem]:
                 denied = _denied(templates, resource)
                 free = [each for each in bought if not _is_held(each, statement, denied)]
                 if free:
-                    yield Problem(
+                    yield Problem.of(
                         action,
                         "UC6425",
                         f"got {quote(action.text)}, which buys capacity ({free[0]}) without a way to cancel",

@@ -101,7 +101,7 @@ def _open_to_everybody(at: Property) -> Iterator[Problem]:
         except ValueError:
             continue  # left to schema validation
         if network.prefixlen < _LARGEST_PUBLIC:
-            yield Problem(
+            yield Problem.of(
                 at[name],
                 "UC3206",
                 f"got {quote(text)}, which admits everyone",
@@ -129,7 +129,7 @@ def _efa_groups(at: Property, judged: set[tuple[Resource, ...]]) -> Iterator[Pro
     for direction, word in (("in", "from"), ("out", "to")):
         if not any(_lets_itself(group, known, direction) for group in known):  # type: ignore[arg-type]
             first = known[0]
-            yield Problem(
+            yield Problem.of(
                 first[_LIST[direction]],
                 "UC3201",
                 f"no rule of {' or '.join(group.logical_id for group in known)} admits all traffic {word} itself, which "

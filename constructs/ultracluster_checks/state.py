@@ -60,7 +60,7 @@ def data_is_retained(templates: Templates) -> Iterator[Problem]:
             at = resource.attribute(name)
             if at.missing or at.text not in {*kept, None}:
                 lost = _STATEFUL[resource.type]
-                yield Problem(at, "UC5201", f"{lost} when {when}", "Retain")
+                yield Problem.of(at, "UC5201", f"{lost} when {when}", "Retain")
 
 
 def buckets_are_private(templates: Templates) -> Iterator[Problem]:
@@ -69,9 +69,9 @@ def buckets_are_private(templates: Templates) -> Iterator[Problem]:
         block = bucket["PublicAccessBlockConfiguration"]
         for name in _BLOCKS if isinstance(block.value, dict) else ():
             if block[name].missing or block[name].flag is False:
-                yield Problem(block[name], "UC5206", f"{name} is not true", "true")
+                yield Problem.of(block[name], "UC5206", f"{name} is not true", "true")
         if block.missing:
-            yield Problem(
+            yield Problem.of(
                 block,
                 "UC5206",
                 "public access is not blocked, unless the account blocks it",
@@ -79,7 +79,7 @@ def buckets_are_private(templates: Templates) -> Iterator[Problem]:
             )
         lists = bucket["AccessControl"]
         if lists.text in _PUBLIC_LISTS:
-            yield Problem(
+            yield Problem.of(
                 lists,
                 "UC5207",
                 f"got {quote(lists.text)}",
@@ -100,7 +100,7 @@ def buckets_ask_for_tls(templates: Templates) -> Iterator[Problem]:
             if policy["Bucket"].target is bucket or (named is not None and policy["Bucket"].text == named)
         ]
         if not any(_denies_plain(policy["PolicyDocument"]) for policy in own):
-            yield Problem(
+            yield Problem.of(
                 bucket.properties,
                 "UC5205",
                 "no policy refuses requests without TLS",
@@ -143,7 +143,7 @@ def disks_are_encrypted(templates: Templates) -> Iterator[Problem]:
             got = (
                 "nothing is said, and a new volume is not encrypted by itself" if at.missing else "got false"
             )
-            yield Problem(at, "UC5204", got, "Encrypted: true")
+            yield Problem.of(at, "UC5204", got, "Encrypted: true")
 
 
 def deletions_stay_on_lustre(templates: Templates) -> Iterator[Problem]:
@@ -151,7 +151,7 @@ def deletions_stay_on_lustre(templates: Templates) -> Iterator[Problem]:
     for association in templates.of_type(ASSOCIATION):
         for event in association["S3"]["AutoExportPolicy"]["Events"].items:
             if event.text == "DELETED":
-                yield Problem(
+                yield Problem.of(
                     event,
                     "UC5208",
                     "got DELETED, so that rm on the file system deletes checkpoints in S3",
@@ -164,7 +164,7 @@ def checkpoints_keep_versions(templates: Templates) -> Iterator[Problem]:
     for bucket in _written_buckets(templates):
         status = bucket["VersioningConfiguration"]["Status"]
         if status.missing or status.text == "Suspended":
-            yield Problem(
+            yield Problem.of(
                 status,
                 "UC5209",
                 "objects that the file system overwrites are lost",
@@ -173,7 +173,7 @@ def checkpoints_keep_versions(templates: Templates) -> Iterator[Problem]:
         for rule in bucket["LifecycleConfiguration"]["Rules"].items:
             for name in ("ExpirationInDays", "ExpirationDate"):
                 if not rule[name].missing and rule["Status"].text != "Disabled":
-                    yield Problem(
+                    yield Problem.of(
                         rule[name],
                         "UC5210",
                         "objects expire whose only copy may be in S3, after the file system released them",
@@ -199,7 +199,9 @@ def tables_have_a_way_back(templates: Templates) -> Iterator[Problem]:
     for table in templates.of_type(_TABLE):
         at = table["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"]
         if at.missing or at.flag is False:
-            yield Problem(at, "UC5212", "a wrong write cannot be undone", "PointInTimeRecoveryEnabled: true")
+            yield Problem.of(
+                at, "UC5212", "a wrong write cannot be undone", "PointInTimeRecoveryEnabled: true"
+            )
 
 
 def keys_change(templates: Templates) -> Iterator[Problem]:
@@ -207,4 +209,4 @@ def keys_change(templates: Templates) -> Iterator[Problem]:
     for key in templates.of_type(_KEY):
         at, kind = key["EnableKeyRotation"], key["KeySpec"]
         if (kind.missing or kind.text == "SYMMETRIC_DEFAULT") and (at.missing or at.flag is False):
-            yield Problem(at, "UC5213", "the key material never changes", "EnableKeyRotation: true")
+            yield Problem.of(at, "UC5213", "the key material never changes", "EnableKeyRotation: true")

@@ -54,7 +54,7 @@ def zones_belong_to_their_region(templates: Templates) -> Iterator[Problem]:
                     for finding in check_zone_region(
                         quote(at.text), zone_region=str(region), region=str(template.region)
                     ):
-                        yield Problem.of(finding, at)
+                        yield Problem(at, finding)
 
 
 def _region_of(at: Property) -> str | None:
@@ -89,7 +89,7 @@ def types_are_offered_in_their_zone(templates: Templates) -> Iterator[Problem]:
                 offered = offered_zones(machine.name)
                 if offered and zone not in offered:
                     for finding in check_offered(machine.name, str(zone)):
-                        yield Problem.of(finding, environment["ComputeResources"]["InstanceTypes"])
+                        yield Problem(environment["ComputeResources"]["InstanceTypes"], finding)
 
 
 def subnets_fit_their_vpc(templates: Templates) -> Iterator[Problem]:
@@ -103,12 +103,12 @@ def subnets_fit_their_vpc(templates: Templates) -> Iterator[Problem]:
         associated = any(each["VpcId"].target is vpc for each in templates.of_type("AWS::EC2::VPCCidrBlock"))
         if whole is not None and not associated:
             for finding in check_subnet_in_vpc(network, whole):
-                yield Problem.of(finding, subnet["CidrBlock"])
+                yield Problem(subnet["CidrBlock"], finding)
         placed.setdefault(vpc, []).append((subnet["CidrBlock"], network))
     for subnets in placed.values():
         for (_, first), (other, second) in combinations(subnets, 2):
             for finding in check_subnets_apart(second, first):
-                yield Problem.of(finding, other)
+                yield Problem(other, finding)
 
 
 def _network(at: Property) -> ipaddress.IPv4Network | None:
@@ -123,7 +123,7 @@ def efa_nodes_are_in_one_subnet(templates: Templates) -> Iterator[Problem]:
     for user in templates.of_type(COMPUTE_ENVIRONMENT, AUTO_SCALING_GROUP):
         at = _places(user)
         if len(at.items) > 1 and interfaces_with_efa(user):
-            yield Problem(
+            yield Problem.of(
                 at,
                 "UC3204",
                 f"nodes with EFA would be spread over {len(at.items)} subnets, and EFA traffic does not leave one",
@@ -148,7 +148,7 @@ def nodes_have_addresses(templates: Templates) -> Iterator[Problem]:
     for subnet, count in needed.items():
         network = _network(subnet["CidrBlock"])
         for finding in check_node_addresses(network, needed=count) if network else ():
-            yield Problem.of(finding, subnet["CidrBlock"])
+            yield Problem(subnet["CidrBlock"], finding)
 
 
 def _most_nodes(user: Resource) -> int | None:

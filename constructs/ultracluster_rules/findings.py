@@ -8,9 +8,11 @@ The format of a line is fixed, so that people can search for it and tools can pa
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any, Generic, Self, TypeVar
 
-__all__ = ["Finding", "FindingsError", "Severity", "quote"]
+__all__ = ["Finding", "FindingsError", "Located", "Severity", "quote"]
+
+Place = TypeVar("Place")
 
 _QUOTE_LIMIT = 80
 
@@ -83,6 +85,24 @@ class Finding:
         sentences = [self.problem, f"Allowed: {self.allowed}" if self.allowed else "", self.remedy]
         text = " ".join(s if s.endswith("?") else s.rstrip(".") + "." for s in sentences if s)
         return f"{self.code}: {where}{text}"
+
+
+@dataclass(frozen=True)
+class Located(Generic[Place]):
+    """A finding at a place of a document, before its path, file and line are known.
+
+    Attributes:
+        place: Place of the value, present or missing.
+        finding: The finding.
+    """
+
+    place: Place
+    finding: Finding
+
+    @classmethod
+    def of(cls, place: Place, code: str, problem: str, allowed: str = "", remedy: str = "") -> Self:
+        """Create a finding at a place; see `Finding`."""
+        return cls(place, Finding(code=code, problem=problem, allowed=allowed, remedy=remedy))
 
 
 class FindingsError(ValueError):

@@ -152,7 +152,7 @@ def _is_taken(cluster: Mapping[str, Any]) -> bool:
         config = ClusterConfig.model_validate(_as_read(cluster))
     except ValidationError:
         return False
-    return not any(problem.severity is Severity.ERROR for problem in cluster_problems(config))
+    return not any(problem.finding.severity is Severity.ERROR for problem in cluster_problems(config))
 
 
 def _as_read(value: Any) -> Any:

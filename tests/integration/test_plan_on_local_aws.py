@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.unit.stacks.conftest import QUICKSTART, synthesize_rollout
 from tests.unit.stacks.plan.conftest import Stacks
-from tests.unit.stacks.plan.test_edits import DANGEROUS, SAFE
+from tests.unit.stacks.plan.test_comparison_edits import DANGEROUS, SAFE
 
 from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks, deployed_stacks
 from ultracluster_local import LocalAws

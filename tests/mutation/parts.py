@@ -9,6 +9,7 @@ _RUNTIME: Final = "constructs/ultracluster_runtime"
 _CATALOG: Final = "constructs/ultracluster_catalog"
 _RULES: Final = "constructs/ultracluster_rules"
 _CONFIG: Final = "stacks/ultracluster_stacks/config"
+_RUNTIME_TESTS: Final = "tests/unit/runtime"
 _CONFIG_TESTS: Final = "tests/unit/stacks/config"
 
 
@@ -46,49 +47,37 @@ PARTS: Final = {
                 "ec2_answers",
             )
         ),
-        tests=(
-            "tests/unit/runtime/purchasing/test_purchase.py",
-            "tests/unit/runtime/purchasing/test_orders.py",
-            "tests/unit/runtime/purchasing/test_order_checks.py",
-            "tests/unit/runtime/purchasing/test_offerings.py",
-            "tests/unit/runtime/functions/test_window.py",
-            "tests/unit/runtime/purchasing/test_ec2_answers.py",
-            "tests/unit/runtime/purchasing/test_ec2_driver.py",
-            "tests/unit/runtime/purchasing/test_operator_actions.py",
-            "tests/unit/runtime/purchasing/test_purchase_effects.py",
-            "tests/unit/runtime/purchasing/test_evidence.py",
-            "tests/unit/runtime/purchasing/test_ledger_reads.py",
-            "tests/unit/runtime/purchasing/test_quotes.py",
-            "tests/unit/runtime/purchasing/test_reconcile.py",
+        tests=tuple(
+            f"{_RUNTIME_TESTS}/{name}.py"
+            for name in (
+                "functions/test_window",
+                "purchasing/test_ec2_answers",
+                "purchasing/test_ec2_driver",
+                "purchasing/test_evidence",
+                "purchasing/test_offerings",
+                "purchasing/test_operator_actions",
+                "purchasing/test_order_checks",
+                "purchasing/test_orders",
+                "purchasing/test_purchase",
+                "purchasing/test_purchase_effects",
+                "purchasing/test_quotes",
+                "purchasing/test_reconcile",
+            )
         ),
-        slow_tests=("tests/unit/runtime/purchasing/test_ledger.py",),
+        slow_tests=(f"{_RUNTIME_TESTS}/purchasing/test_ledger.py",),
     ),
     "plan": Part(
         files=("stacks/ultracluster_stacks/plan/*.py",),
-        tests=tuple(
-            f"tests/unit/stacks/plan/test_{name}.py"
-            for name in (
-                "assets",
-                "comparison",
-                "expressions",
-                "headroom",
-                "moves",
-                "permissions",
-                "properties",
-                "stops",
-                "templates",
-            )
-        ),
-        slow_tests=("tests/unit/stacks/plan/test_resource_updates.py",),
+        tests=("tests/unit/stacks/plan",),
     ),
     "drain": Part(
         files=(f"{_RUNTIME}/lifecycle/*.py",),
         tests=tuple(
-            f"tests/unit/runtime/lifecycle/test_{name}.py"
+            f"{_RUNTIME_TESTS}/lifecycle/test_{name}.py"
             for name in ("actions", "machine", "observations", "state")
         ),
         slow_tests=tuple(
-            f"tests/unit/runtime/lifecycle/test_{name}.py" for name in ("driver", "handler", "reader")
+            f"{_RUNTIME_TESTS}/lifecycle/test_{name}.py" for name in ("driver", "handler", "reader")
         ),
     ),
     "checks": Part(
@@ -104,22 +93,7 @@ PARTS: Final = {
                     "places/addresses",
                 )
             ),
-            *(
-                f"{_RULES}/{name}.py"
-                for name in (
-                    "alarms",
-                    "budgets",
-                    "capacity",
-                    "credentials",
-                    "images",
-                    "jobs",
-                    "lustre",
-                    "machines",
-                    "network",
-                    "numbers",
-                    "queues",
-                )
-            ),
+            f"{_RULES}/[a-z]*.py",
         ),
         tests=("tests/unit/catalog", "tests/unit/rules"),
     ),
@@ -128,29 +102,8 @@ PARTS: Final = {
             f"{_CONFIG}/rules/*.py",
             *(f"{_CONFIG}/reading/{name}.py" for name in ("scalars", "yaml_source")),
         ),
-        # Without those that load very many files or start processes: every one of them calls every rule.
-        tests=tuple(
-            f"{_CONFIG_TESTS}/{name}.py"
-            for name in (
-                "editing/test_image_references",
-                "loading/test_bad_rollouts",
-                "loading/test_versions",
-                "models/test_alarms",
-                "models/test_boundaries",
-                "models/test_buckets",
-                "models/test_budget",
-                "models/test_capacity_and_queues",
-                "models/test_file_system",
-                "models/test_gates",
-                "models/test_job_images",
-                "models/test_job_kinds",
-                "models/test_machine",
-                "models/test_network",
-                "reading/test_scalars",
-                "reading/test_yaml_source",
-                "rules/test_rollout_rules",
-            )
-        ),
+        # Without test_loader*: they load very many files or start processes, and each of them calls every rule.
+        tests=tuple(f"{_CONFIG_TESTS}/{folder}" for folder in ("editing", "models", "reading", "rules")),
         every=8,
     ),
 }

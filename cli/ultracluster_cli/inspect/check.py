@@ -85,7 +85,7 @@ def _as_json(report: CheckReport) -> dict[str, Any]:
             "code": finding.code,
             "severity": finding.severity.value,
             "location": finding.location,
-            "logical_id": problem.at.resource.logical_id,
+            "logical_id": problem.place.resource.logical_id,
             "path": finding.path,
             "problem": finding.problem,
             "allowed": finding.allowed,

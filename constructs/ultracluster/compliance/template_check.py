@@ -89,9 +89,9 @@ def _violation(problem: Problem, finding: Finding) -> cdk.PolicyViolation:
         severity=finding.severity.value,
         violating_resources=[
             cdk.PolicyViolatingResource(
-                resource_logical_id=problem.at.resource.logical_id,
-                template_path=problem.at.resource.template.source.name,
-                locations=["/".join(map(str, problem.at.path))],
+                resource_logical_id=problem.place.resource.logical_id,
+                template_path=problem.place.resource.template.source.name,
+                locations=["/".join(map(str, problem.place.path))],
             )
         ],
     )

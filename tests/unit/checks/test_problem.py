@@ -1,7 +1,7 @@
 """Findings: where a problem is, and text of a template that must not be repeated as it is."""
 
 from ultracluster_checks import Source, check_templates
-from ultracluster_checks.problem import Problem
+from ultracluster_checks.problem import Problem, finding_of
 from ultracluster_checks.template import Templates
 
 BUCKET = {"Type": "AWS::S3::Bucket", "DeletionPolicy": "Delete", "UpdateReplacePolicy": "Retain"}
@@ -41,7 +41,7 @@ def test_credentials_in_the_text_of_a_problem_are_hidden() -> None:
     key = "AKIAIOSFODNN7EXAMPLE"
     (template,) = Templates([Source(name="it.yaml", body={"Resources": {"Bucket": BUCKET}})]).all
     place = template.resources["Bucket"].properties
-    finding = Problem(place, "UC5201", f"got {key}", f"not {key}").finding()
+    finding = finding_of(Problem.of(place, "UC5201", f"got {key}", f"not {key}"))
 
     assert finding.problem.startswith("got ")
     assert key not in str(finding)

@@ -158,7 +158,7 @@ def test_a_seeded_defect_breaks_the_rules_that_it_is_about(
 ) -> None:
     body = with_defect(dict(foreign[defect.base].body), defect)
     templates = Templates([Source(name="", body=body, region=REGION)])
-    found = {problem.code for check in CHECKS for problem in check(templates)}
+    found = {problem.finding.code for check in CHECKS for problem in check(templates)}
 
     assert sorted(found) == SEEDED.get(defect.name, "").split()
 

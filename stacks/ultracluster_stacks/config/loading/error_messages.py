@@ -49,16 +49,7 @@ def translate(
                 _unknown_key(loc, _model_at(model, loc[:-1]), additional_keys if len(loc) == 1 else ())
             )
         elif details["type"] in RULES:
-            context = details["ctx"]
-            problems.append(
-                Problem(
-                    loc=loc,
-                    code=details["type"],
-                    problem=context["problem"],
-                    allowed=context["allowed"],
-                    remedy=context["remedy"],
-                )
-            )
+            problems.append(Problem(loc, details["ctx"]["finding"]))
         else:
             problems.append(_translation(details)(loc, details))
     return problems
@@ -110,7 +101,7 @@ def _expected(loc: Loc, expected: str) -> str:
 def _missing(loc: Loc, details: Mapping[str, Any]) -> Problem:
     name = loc[-1] if loc else "the rollout"
     suffix = " and has no value" if details["input"] is None else ""
-    return Problem(loc=loc, code=MISSING, problem=f"{name} is required{suffix}")
+    return Problem.of(loc, code=MISSING, problem=f"{name} is required{suffix}")
 
 
 def _not_a_choice(loc: Loc, details: Mapping[str, Any]) -> Problem:
@@ -123,7 +114,7 @@ def _not_a_choice(loc: Loc, details: Mapping[str, Any]) -> Problem:
 
 def _untranslated(loc: Loc, details: Mapping[str, Any]) -> Problem:
     problem = wrong_type(loc, details["input"], allowed="")
-    return replace(problem, problem=f"{problem.problem}, which is invalid here")
+    return Problem(loc, replace(problem.finding, problem=f"{problem.finding.problem}, which is invalid here"))
 
 
 _BY_TYPE: Final[Mapping[str, _Translation]] = {

@@ -19,7 +19,7 @@ from ultracluster_stacks.config.models.rollout import RolloutConfig
 from ultracluster_stacks.config.reading.defaults import cluster_locs, origin, with_defaults
 from ultracluster_stacks.config.reading.environment import read_rollout
 from ultracluster_stacks.config.reading.partial import partial_model
-from ultracluster_stacks.config.reading.problem import Problem, wrong_type
+from ultracluster_stacks.config.reading.problem import Problem, under, wrong_type
 from ultracluster_stacks.config.reading.yaml_source import UNREADABLE, YamlSource
 from ultracluster_stacks.config.rules.cluster_rules import cluster_problems
 from ultracluster_stacks.config.rules.rollout_rules import rollout_problems
@@ -79,7 +79,7 @@ def load_rollout(path: str | os.PathLike[str]) -> LoadedRollout:
     config, readable, problems = _validate(source)
     reasons = reasons_of(readable)
     kept, suppressed = without_suppressed([*source.problems, *problems], source.values, reasons)
-    if config is None or any(problem.severity is Severity.ERROR for problem in kept):
+    if config is None or any(problem.finding.severity is Severity.ERROR for problem in kept):
         raise FindingsError(_findings(source, kept))
     kept += unused_suppressions(suppressed, source.values, reasons)
     return LoadedRollout(
@@ -132,7 +132,7 @@ def _validate(source: YamlSource) -> tuple[RolloutConfig | None, RolloutConfig, 
         problems += translate(error, RolloutConfig, additional_keys=("defaults",))
         readable = partial_model(RolloutConfig, values, unread_locs(error))
     for loc, cluster in readable.located_clusters():
-        problems += (problem.under(loc) for problem in cluster_problems(cluster))
+        problems += (under(loc, problem) for problem in cluster_problems(cluster))
     return config, readable, problems + rollout_problems(readable)
 
 
@@ -151,9 +151,9 @@ def _defaults_problems(values: dict[str, Any]) -> list[Problem]:
         problems = []
     # Clusters provide required values that are missing here.
     return [
-        problem.under(("defaults",))
+        under(("defaults",), problem)
         for problem in problems
-        if problem.code != MISSING or "jobs" in problem.loc
+        if problem.finding.code != MISSING or "jobs" in problem.place
     ]
 
 
@@ -163,15 +163,15 @@ def _findings(source: YamlSource, problems: list[Problem]) -> tuple[Finding, ...
         return (*_findings(source, first_problems), _too_many(source))
     located: dict[Finding, int] = {}
     for problem in problems:
-        loc = origin(source.values, problem.loc)
-        line = _line(source, problem)
-        location = f"{source.name}:{line}" if problem.line else source.location(loc)
-        located.setdefault(problem.finding(loc=loc, location=location), line)
+        loc = origin(source.values, problem.place)
+        located.setdefault(source.locate(Problem(loc, problem.finding)), _line(source, problem))
     return tuple(sorted(located, key=located.__getitem__))
 
 
 def _line(source: YamlSource, problem: Problem) -> int:
-    return problem.line or source.line(origin(source.values, problem.loc))
+    if problem.finding.location:  # of the YAML reader, such as rollout.yaml:12
+        return int(problem.finding.location.rpartition(":")[2])
+    return source.line(origin(source.values, problem.place))
 
 
 def _too_many(source: YamlSource) -> Finding:

@@ -36,10 +36,10 @@ def without_suppressed(
     kept: list[Problem] = []
     suppressed: list[tuple[Problem, str]] = []
     for problem in problems:
-        place = problem.loc[:_CLUSTER_DEPTH]
+        place = problem.place[:_CLUSTER_DEPTH]
         known = default_reasons if place[:1] == ("defaults",) else reasons.get(place, {})
-        if problem.severity is not Severity.ERROR and problem.code in known:
-            suppressed.append((problem, known[problem.code]))
+        if problem.finding.severity is not Severity.ERROR and problem.finding.code in known:
+            suppressed.append((problem, known[problem.finding.code]))
         else:
             kept.append(problem)
     return kept, suppressed
@@ -62,16 +62,16 @@ def unused_suppressions(
         for place, codes in reasons.items()
         for code in codes
     }
-    used = {places.get((problem.loc[:_CLUSTER_DEPTH], problem.code)) for problem, _ in suppressed}
+    used = {places.get((problem.place[:_CLUSTER_DEPTH], problem.finding.code)) for problem, _ in suppressed}
     used |= {
-        ("defaults", "suppress", problem.code)
+        ("defaults", "suppress", problem.finding.code)
         for problem, _ in suppressed
-        if problem.loc[:1] == ("defaults",)
+        if problem.place[:1] == ("defaults",)
     }
     for loc in dict.fromkeys(places.values()):
         if loc not in used:
-            yield Problem(
-                loc=loc,
+            yield Problem.of(
+                loc,
                 code="UC2243",
                 problem=f"there is no {loc[-1]} to suppress here",
                 remedy="Remove it: it would hide the next one",

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
 from ultracluster_rules.capacity import MAX_NODES, MAX_PRICE_PERCENT, RESERVATION, RESOURCE_GROUP
+from ultracluster_rules.findings import Finding
 from ultracluster_stacks.config.models.constraints import Form, constraint, refusal
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import Name, placement_group_name
@@ -38,10 +39,12 @@ def _read_utc(value: Any) -> Any:
     else:
         remedy = "Convert it to UTC"
     raise refusal(
-        code="UC4111",
-        problem=f"got {shown(text)}",
-        allowed='ISO 8601 in UTC, such as "2026-12-01T11:30:00Z"',
-        remedy=remedy,
+        Finding(
+            code="UC4111",
+            problem=f"got {shown(text)}",
+            allowed='ISO 8601 in UTC, such as "2026-12-01T11:30:00Z"',
+            remedy=remedy,
+        )
     )
 
 

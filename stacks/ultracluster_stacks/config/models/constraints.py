@@ -12,19 +12,13 @@ from ultracluster_rules import values
 from ultracluster_rules.findings import Finding
 from ultracluster_stacks.config.reading.problem import Loc, Problem
 
-__all__ = ["Between", "Form", "Known", "NotEmpty", "constraint", "refusal", "refusal_of", "resource_id"]
+__all__ = ["Between", "Form", "Known", "NotEmpty", "constraint", "refusal", "resource_id"]
 
 
-def refusal(*, code: str, problem: str, allowed: str = "", remedy: str = "") -> PydanticCustomError:
-    """Return a pydantic error whose type is the rule's code and whose context has the parts of the finding."""
-    parts = {"problem": problem, "allowed": allowed, "remedy": remedy}
-    text = str(Finding(code=code, **parts)).removeprefix(f"{code}: ")
-    return PydanticCustomError(code, "{text}", parts | {"text": text})
-
-
-def refusal_of(finding: Finding | Problem) -> PydanticCustomError:
-    """Return a pydantic error for a finding of a shared rule."""
-    return refusal(code=finding.code, problem=finding.problem, allowed=finding.allowed, remedy=finding.remedy)
+def refusal(finding: Finding) -> PydanticCustomError:
+    """Return a pydantic error whose type is the code of a finding and whose context contains the finding."""
+    text = str(finding).removeprefix(f"{finding.code}: ")
+    return PydanticCustomError(finding.code, "{text}", {"finding": finding, "text": text})
 
 
 class _Constraint:
@@ -40,7 +34,7 @@ class _Constraint:
             PydanticCustomError: It breaks the rule.
         """
         for finding in self.check(value):
-            raise refusal_of(finding)
+            raise refusal(finding)
         return value
 
     def json_schema(self) -> dict[str, Any]:
@@ -55,7 +49,7 @@ class _Constraint:
             allowed: What is allowed. Default: omitted.
             remedy: What to do. Default: omitted.
         """
-        return Problem(loc=loc, code=self.code, problem=problem, allowed=allowed, remedy=remedy)
+        return Problem.of(loc, code=self.code, problem=problem, allowed=allowed, remedy=remedy)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_after_validator_function(self.apply, handler(source))

@@ -6,7 +6,7 @@ from pydantic import AfterValidator, Field
 
 from ultracluster_rules.credentials import names_credential
 from ultracluster_rules.job_definitions import ARRAY_SIZE, ATTEMPTS, NODES, RESUME, TIMEOUT_HOURS, VARIABLE
-from ultracluster_stacks.config.models.constraints import Between, Form, constraint, refusal_of
+from ultracluster_stacks.config.models.constraints import Between, Form, constraint, refusal
 from ultracluster_stacks.config.models.gates import GatesConfig
 from ultracluster_stacks.config.models.machine import KNOWN_TYPE
 from ultracluster_stacks.config.models.model import ConfigModel
@@ -27,7 +27,7 @@ _IMAGE: Final = (
 def _check_secret(name: str) -> str:
     """Refuse credentials: everyone who may describe a job definition can read its variables."""
     if names_credential(name):
-        raise refusal_of(credential(f"the value of {shown(name)} is a credential"))
+        raise refusal(credential(f"the value of {shown(name)} is a credential"))
     return name
 
 

@@ -6,7 +6,7 @@ from pydantic import AfterValidator, Field, WithJsonSchema
 
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface, NicLayout
 from ultracluster_rules.network import FREE_ADDRESSES, NIC_LAYOUT, SUBNET_PREFIX, check_cidr
-from ultracluster_stacks.config.models.constraints import constraint, refusal_of, resource_id
+from ultracluster_stacks.config.models.constraints import constraint, refusal, resource_id
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import placement_group_name
 
@@ -24,7 +24,7 @@ SECURITY_GROUP_ID: Final = resource_id("sg", code="UC3109")
 
 def _check_cidr(value: str) -> str:
     for finding in check_cidr(value):
-        raise refusal_of(finding)
+        raise refusal(finding)
     return value
 
 

@@ -12,7 +12,7 @@ from ultracluster_rules.queues import (
     WAIT_LIMIT_HOURS,
     check_shares,
 )
-from ultracluster_stacks.config.models.constraints import constraint, refusal_of
+from ultracluster_stacks.config.models.constraints import constraint, refusal
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import Name
 
@@ -27,7 +27,7 @@ _Hours = Annotated[int, constraint(WAIT_LIMIT_HOURS)]
 def _check_shares(shares: dict[str, int]) -> dict[str, int]:
     for finding in check_shares(shares, path="shares"):
         where = finding.path.removeprefix("shares").removeprefix(".")
-        raise refusal_of(replace(finding, problem=f"{where}: {finding.problem}") if where else finding)
+        raise refusal(replace(finding, problem=f"{where}: {finding.problem}") if where else finding)
     return shares
 
 

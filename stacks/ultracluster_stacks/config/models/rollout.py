@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BeforeValidator, Field
 
 from ultracluster_stacks.config.models.cluster import ClusterConfig
-from ultracluster_stacks.config.models.constraints import NotEmpty, refusal_of
+from ultracluster_stacks.config.models.constraints import NotEmpty, refusal
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.wave import WaveConfig
 from ultracluster_stacks.config.reading.problem import Loc, not_a_choice
@@ -28,7 +28,7 @@ def _check_version(value: Any) -> Any:
         remedy = "Upgrade ultracluster: the file is for a newer release"
     else:
         remedy = "Check the file: this version never existed"
-    raise refusal_of(not_a_choice((), value, [str(_NEWEST)], remedy=remedy))
+    raise refusal(not_a_choice((), value, [str(_NEWEST)], remedy=remedy).finding)
 
 
 class RolloutConfig(ConfigModel):

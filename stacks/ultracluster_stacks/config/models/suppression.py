@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator
 
 from ultracluster_rules.did_you_mean import suggestion
+from ultracluster_rules.findings import Finding
 from ultracluster_rules.registry import RULES
 from ultracluster_stacks.config.models.constraints import refusal
 from ultracluster_stacks.config.reading.problem import shown
@@ -15,17 +16,21 @@ __all__ = ["Suppress"]
 def _check_code(code: str) -> str:
     if code not in RULES:
         raise refusal(
-            code="UC2240",
-            problem=f"got {shown(code)}, which is not a rule",
-            allowed="the code of a warning, such as UC4103",
-            remedy=suggestion(code, [known for known, rule in RULES.items() if rule.suppressible]),
+            Finding(
+                code="UC2240",
+                problem=f"got {shown(code)}, which is not a rule",
+                allowed="the code of a warning, such as UC4103",
+                remedy=suggestion(code, [known for known, rule in RULES.items() if rule.suppressible]),
+            )
         )
     if not RULES[code].suppressible:
         raise refusal(
-            code="UC2241",
-            problem=f"{code} is {_article(RULES[code].severity)} that cannot be suppressed",
-            allowed="warnings that `ultracluster rules CODE` shows as suppressible",
-            remedy=f"Remove it; `ultracluster rules {code}` shows the remedy",
+            Finding(
+                code="UC2241",
+                problem=f"{code} is {_article(RULES[code].severity)} that cannot be suppressed",
+                allowed="warnings that `ultracluster rules CODE` shows as suppressible",
+                remedy=f"Remove it; `ultracluster rules {code}` shows the remedy",
+            )
         )
     return code
 
@@ -37,9 +42,11 @@ def _article(severity: str) -> str:
 def _check_reason(reason: str) -> str:
     if not reason.strip():
         raise refusal(
-            code="UC2242",
-            problem="the reason is empty",
-            allowed="a short reason why this warning does not matter here",
+            Finding(
+                code="UC2242",
+                problem="the reason is empty",
+                allowed="a short reason why this warning does not matter here",
+            )
         )
     return reason
 

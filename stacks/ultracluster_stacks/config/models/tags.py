@@ -4,6 +4,7 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator
 
+from ultracluster_rules.findings import Finding
 from ultracluster_stacks.config.models.constraints import Form, refusal
 
 __all__ = ["MOST_TAGS", "Tags"]
@@ -36,7 +37,7 @@ _Value = Annotated[
 
 def _check_count(tags: dict[str, str]) -> dict[str, str]:
     if len(tags) > MOST_TAGS:
-        raise refusal(code="UC2107", problem=f"got {len(tags)} tags", allowed=f"at most {MOST_TAGS}")
+        raise refusal(Finding(code="UC2107", problem=f"got {len(tags)} tags", allowed=f"at most {MOST_TAGS}"))
     return tags
 
 

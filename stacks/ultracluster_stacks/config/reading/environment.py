@@ -74,16 +74,13 @@ def _finding(source: YamlSource, loc: Loc, code: str, problem: str, **more: str)
 
 def _unread(source: YamlSource) -> list[Finding]:
     """Return the findings of the YAML reader."""
-    return [
-        each.finding(location=f"{source.name}:{each.line}" if each.line else source.location(each.loc))
-        for each in source.problems
-    ]
+    return [source.locate(problem) for problem in source.problems]
 
 
 def _wrong_values(own: YamlSource) -> list[Finding]:
     findings = _unread(own)
     findings += [
-        unknown_key((key,), ENVIRONMENT_KEYS, of="an environment file").finding(location=own.location((key,)))
+        own.locate(unknown_key((key,), ENVIRONMENT_KEYS, of="an environment file"))
         for key in own.values
         if key not in ENVIRONMENT_KEYS
     ]
@@ -95,7 +92,7 @@ def _wrong_values(own: YamlSource) -> list[Finding]:
     if isinstance(clusters, Mapping):
         parts += [(("clusters", name), each) for name, each in clusters.items()]
     findings += [
-        wrong_type(loc, value, allowed="a mapping").finding(location=own.location(loc))
+        own.locate(wrong_type(loc, value, allowed="a mapping"))
         for loc, value in parts
         if not isinstance(value, Mapping)
     ]

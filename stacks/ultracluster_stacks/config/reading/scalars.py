@@ -44,8 +44,8 @@ def read_plain_scalar(text: str, loc: Loc) -> Scalar | Problem:
     if text in {"true", "false"}:
         return text == "true"
     if _AMBIGUOUS_WORD.fullmatch(text):
-        return Problem(
-            loc=loc,
+        return Problem.of(
+            loc,
             code="UC1015",
             problem=f"got {text} without quotes, which some YAML parsers read as a boolean or null",
             allowed="true, false or null in lower case, or text in quotes",
@@ -61,8 +61,8 @@ def _read_number(text: str, loc: Loc) -> int | float | Problem:
     number = None if digits > _DIGITS_READ else float(text) if "." in text else int(text)
     if number is not None and abs(number) < LARGEST_NUMBER:
         return number
-    return Problem(
-        loc=loc,
+    return Problem.of(
+        loc,
         code="UC1014",
         problem=f"got the number {_cut(text)}, which is out of range",
         allowed="numbers below 2^53 with at most 17 digits",
@@ -72,20 +72,20 @@ def _read_number(text: str, loc: Loc) -> int | float | Problem:
 
 def _unclear_number(text: str, loc: Loc) -> Problem | None:
     if _NOT_FINITE.fullmatch(text):
-        return Problem(
-            loc=loc, code="UC1014", problem=f"got {text}", allowed="a finite number in plain decimal"
+        return Problem.of(
+            loc, code="UC1014", problem=f"got {text}", allowed="a finite number in plain decimal"
         )
     if _TIME_OF_DAY.fullmatch(text):
-        return Problem(
-            loc=loc,
+        return Problem.of(
+            loc,
             code="UC1016",
             problem=f"got {_cut(text)} without quotes, which some YAML readers take for a number to base 60",
             allowed='times in quotes, as ISO 8601 in UTC: "2026-12-01T11:30:00Z"',
             remedy="Write it in quotes",
         )
     if _OTHER_NUMBER.fullmatch(text):
-        return Problem(
-            loc=loc,
+        return Problem.of(
+            loc,
             code="UC1013",
             problem=f"got {_cut(text)}, which YAML readers take for different numbers or for text",
             allowed="a number in plain decimal such as 16, or text in quotes",

@@ -12,8 +12,8 @@ from typing import Any, Final
 import yaml
 
 from ultracluster_rules.credentials import credential_kind
-from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_stacks.config.reading.problem import Loc, Problem, credential, shown
+from ultracluster_rules.findings import Finding, FindingsError, Located
+from ultracluster_stacks.config.reading.problem import Loc, Problem, credential, loc_text, shown
 from ultracluster_stacks.config.reading.scalars import read_plain_scalar
 from ultracluster_stacks.config.reading.source_file import (
     HIDDEN_CHARACTER,
@@ -67,6 +67,11 @@ class YamlSource:
         nearest = self._nearest(loc)
         return f"{self.names.get(nearest, self.name)}:{self.lines.get(nearest, 1)}"
 
+    def locate(self, problem: Problem) -> Finding:
+        """Return the finding of a problem with its path, file and line."""
+        finding, loc = problem.finding, problem.place
+        return finding.at(loc_text(loc), finding.location or self.location(loc))
+
     def _nearest(self, loc: Loc) -> Loc:
         while loc and loc not in self.lines:
             loc = loc[:-1]
@@ -96,14 +101,13 @@ def read_yaml(path: str | os.PathLike[str]) -> YamlSource:
         raise _refusal(name, line, "UC1005", f"this is not valid YAML: {shown(error.problem)}") from None
     except yaml.YAMLError as error:
         raise _refusal(name, 1, "UC1005", f"this is not valid YAML: {shown(str(error))}") from None
+    source = YamlSource(name=name, values=values, lines=builder.lines, problems=tuple(builder.problems))
     if values is UNREADABLE:
-        raise FindingsError(
-            problem.finding(location=f"{name}:{problem.line}") for problem in builder.problems
-        )
+        raise FindingsError(map(source.locate, source.problems))
     if not isinstance(values, dict):
         got = "nothing" if values is None else shown(values)
         raise _refusal(name, 1, "UC1006", f"got {got} at the top level", "a mapping with version and waves")
-    return YamlSource(name=name, values=values, lines=builder.lines, problems=tuple(builder.problems))
+    return source
 
 
 def _refusal(name: str, line: int, code: str, problem: str, allowed: str = "") -> FindingsError:
@@ -198,7 +202,7 @@ class _Builder:
         if self._refuses_text(event.value, loc, _line(event)):
             return UNREADABLE
         value = read_plain_scalar(event.value, loc) if event.implicit[0] else event.value
-        if isinstance(value, Problem):
+        if isinstance(value, Located):
             self.problems.append(value)
             return UNREADABLE
         if isinstance(value, str) and "${" in value and "command" not in loc:  # a shell may expand a command
@@ -230,10 +234,13 @@ class _Builder:
             problem = f"got the invisible character U+{ord(hidden[0]):04X}"
             self._report(loc, HIDDEN_CHARACTER, problem, VISIBLE, line=line)
         elif kind := credential_kind(text):
-            self.problems.append(credential(f"this looks like {kind}", loc=loc, line=line))
+            self.problems.append(self._at_line(Problem(loc, credential(f"this looks like {kind}")), line))
         else:
             return False
         return True
+
+    def _at_line(self, problem: Problem, line: int) -> Problem:
+        return Problem(problem.place, problem.finding.at("", f"{self.name}:{line}"))
 
     def _skip(self, event: yaml.Event, events: Iterator[yaml.Event], loc: Loc) -> None:
         _Builder(self.name)._value(event, events, loc)  # noqa: SLF001 - same class
@@ -248,6 +255,5 @@ class _Builder:
         *,
         line: int | None = None,
     ) -> None:
-        self.problems.append(
-            Problem(loc=loc, code=code, problem=problem, allowed=allowed, remedy=remedy, line=line)
-        )
+        located = Problem.of(loc, code, problem, allowed, remedy)
+        self.problems.append(located if line is None else self._at_line(located, line))

@@ -16,8 +16,8 @@ def recipients_are_emails_or_a_topic(cluster: ClusterConfig) -> Iterator[Problem
     """An existing topic has its own subscribers; email addresses belong to a new one."""
     alarms = cluster.alarms
     if alarms and alarms.emails and alarms.topic_arn:
-        yield Problem(
-            loc=("alarms", "emails"),
+        yield Problem.of(
+            ("alarms", "emails"),
             code="UC6445",
             problem="got addresses and a topic",
             remedy="Subscribe the addresses to the topic, or leave topic_arn out",
@@ -49,7 +49,7 @@ def alarms_have_recipients(cluster: ClusterConfig) -> Iterator[Problem]:
     if cluster.notify or (alarms and (alarms.emails or alarms.topic_arn)):
         return
     if cluster.has_block:
-        yield Problem.of(warn_of_nobody_to_notify(), ("notify",))
+        yield Problem(("notify",), warn_of_nobody_to_notify())
     elif alarms:
         yield from topic_has_subscribers("alarms", alarms)
 
@@ -57,7 +57,7 @@ def alarms_have_recipients(cluster: ClusterConfig) -> Iterator[Problem]:
 def cluster_notifies_addresses_or_a_topic(cluster: ClusterConfig) -> Iterator[Problem]:
     """Recipients are mail addresses, each once, or one topic of the Region."""
     for finding in check_recipients(cluster.notify, region=cluster.region):
-        yield Problem.of(finding, ("notify", int(finding.path.removeprefix("notify[").removesuffix("]"))))
+        yield Problem(("notify", int(finding.path.removeprefix("notify[").removesuffix("]"))), finding)
 
 
 def topic_has_subscribers(name: str, settings: AlarmsConfig | BudgetConfig) -> Iterator[Problem]:
@@ -68,8 +68,8 @@ def topic_has_subscribers(name: str, settings: AlarmsConfig | BudgetConfig) -> I
         settings: Alarms or budget.
     """
     if not settings.emails and settings.topic_arn is None:
-        yield Problem(
-            loc=(name,),
+        yield Problem.of(
+            (name,),
             code="UC2250",
             problem=f"the {name} {'get' if name == 'alarms' else 'gets'} a new topic without a subscriber",
             remedy="Set emails or topic_arn, or subscribe to the topic after deployment",

@@ -22,7 +22,7 @@ def _budget_is_valid(cluster: ClusterConfig) -> Iterator[Problem]:
         close_at_percent=budget.close_queues_at_percent,
         emails=budget.emails,
     ):
-        yield Problem.of(finding, ("budget", finding.path))
+        yield Problem(("budget", finding.path), finding)
 
 
 def _budget_has_recipients(cluster: ClusterConfig) -> Iterator[Problem]:

@@ -24,7 +24,7 @@ def type_is_sold_so(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse a purchase option that the instance type lacks."""
     for loc, capacity in cluster.sources():
         for finding in check_purchase_option(cluster.machine, capacity.market_type):
-            yield Problem.of(finding, (*loc, "market_type"))
+            yield Problem((*loc, "market_type"), finding)
 
 
 def block_holds_nodes(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -37,8 +37,8 @@ def block_holds_nodes(cluster: ClusterConfig) -> Iterator[Problem]:
         loc: Loc = (*at, "max_nodes") if capacity.max_nodes else ("nodes",)
         if instance_type.ultraserver_type is not None:
             if nodes > instance_type.instances_per_ultraserver:
-                yield Problem(
-                    loc=loc,
+                yield Problem.of(
+                    loc,
                     code="UC4105",
                     problem=f"got {nodes} nodes of {instance_type.name} for one reservation; it is sold as the "
                     f"UltraServer {instance_type.ultraserver_type}, and each UltraServer is a separate block",
@@ -46,16 +46,16 @@ def block_holds_nodes(cluster: ClusterConfig) -> Iterator[Problem]:
                     remedy="Define one cluster for each UltraServer",
                 )
         elif nodes > MAX_INSTANCES_PER_BLOCK:
-            yield Problem(
-                loc=loc,
+            yield Problem.of(
+                loc,
                 code="UC4102",
                 problem=f"got {nodes} nodes in one Capacity Block",
                 allowed=f"1 to {MAX_INSTANCES_PER_BLOCK}",
                 remedy="Define one cluster for each block",
             )
         elif nodes.bit_count() != 1:
-            yield Problem(
-                loc=loc,
+            yield Problem.of(
+                loc,
                 code="UC4103",
                 problem=f"got {nodes} nodes; blocks are usually offered in powers of two",
                 remedy="Check that the block has as many instances",
@@ -68,8 +68,8 @@ def block_is_sold_in_region(cluster: ClusterConfig) -> Iterator[Problem]:
     if not regions or cluster.region in regions:
         return
     if any(capacity.market_type == "capacity-block" for _, capacity in cluster.sources()):
-        yield Problem(
-            loc=("region",),
+        yield Problem.of(
+            ("region",),
             code="UC4107",
             problem=f"Capacity Blocks of {cluster.instance_type} are not known to be sold in {cluster.region}",
             remedy=f"Known Regions: {', '.join(regions)}",
@@ -81,15 +81,15 @@ def block_names_reservation(cluster: ClusterConfig) -> Iterator[Problem]:
     for loc, capacity in cluster.sources():
         unresolved = capacity.order is not None and capacity.market_type != "spot"
         if unresolved and capacity.reservation_id is None:
-            yield Problem(
-                loc=(*loc, "order"),
+            yield Problem.of(
+                (*loc, "order"),
                 code=UNRESOLVED_ORDER,
                 problem=f"the order {capacity.order} is not resolved",
                 remedy="Buy it with `ultracluster capacity buy`, then run `ultracluster capacity resolve ROLLOUT --write`",
             )
         elif capacity.market_type == "capacity-block" and capacity.reservation_id is None:
-            yield Problem(
-                loc=(*loc, "reservation_id"),
+            yield Problem.of(
+                (*loc, "reservation_id"),
                 code="UC4108",
                 problem="reservation_id is required for a Capacity Block",
                 allowed="cr- and 17 hexadecimal digits",
@@ -110,12 +110,12 @@ def settings_fit_kind(cluster: ClusterConfig) -> Iterator[Problem]:
             ("max_price_percent", kind == "spot", "`spot`"),
         ):
             if getattr(capacity, name) is not None and not fits:
-                yield Problem(
-                    loc=(*loc, name), code="UC4126", problem=f"{name} is for {whose}", remedy="Remove it"
+                yield Problem.of(
+                    (*loc, name), code="UC4126", problem=f"{name} is for {whose}", remedy="Remove it"
                 )
         if kind == "on-demand" and capacity.reservation_id and capacity.resource_group_arn:
-            yield Problem(
-                loc=(*loc, "resource_group_arn"),
+            yield Problem.of(
+                (*loc, "resource_group_arn"),
                 code="UC4128",
                 problem="reservation_id is set too",
                 remedy="Set either the reservation or its group",
@@ -131,7 +131,7 @@ def reservation_is_one_source(cluster: ClusterConfig) -> Iterator[Problem]:
         if (target := getattr(capacity, name)) is not None
     ]
     for index, finding in check_targets([target for _, target in given]):
-        yield Problem.of(finding, given[index][0])
+        yield Problem(given[index][0], finding)
 
 
 def window_is_in_order(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -139,8 +139,8 @@ def window_is_in_order(cluster: ClusterConfig) -> Iterator[Problem]:
     for loc, capacity in cluster.sources():
         block = capacity.market_type == "capacity-block"
         if block and capacity.end is not None and capacity.end.time() != BLOCK_END_UTC:
-            yield Problem(
-                loc=(*loc, "end"),
+            yield Problem.of(
+                (*loc, "end"),
                 code="UC4113",
                 problem=f"got an end at {capacity.end:%H:%M:%S} UTC, but Capacity Blocks end at 11:30 UTC",
                 remedy="Use the EndDate of the reservation",
@@ -148,10 +148,10 @@ def window_is_in_order(cluster: ClusterConfig) -> Iterator[Problem]:
         if capacity.start is None or capacity.end is None:
             continue
         if order := check_window(capacity.start, capacity.end):
-            yield from (Problem.of(finding, (*loc, "end")) for finding in order)
+            yield from (Problem((*loc, "end"), finding) for finding in order)
         elif block and capacity.end - capacity.start > LONGEST_BLOCK:
-            yield Problem(
-                loc=(*loc, "end"),
+            yield Problem.of(
+                (*loc, "end"),
                 code="UC4114",
                 problem=f"got {(capacity.end - capacity.start) / timedelta(days=1):.1f} days, but a Capacity Block lasts at most {LONGEST_BLOCK.days}",
                 remedy="Use the StartDate and EndDate of the reservation",

@@ -8,7 +8,7 @@ from typing import Final
 
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.reading.partial import readable_part
-from ultracluster_stacks.config.reading.problem import Problem
+from ultracluster_stacks.config.reading.problem import Problem, under
 from ultracluster_stacks.config.rules import (
     alarm_rules,
     budget_rules,
@@ -52,5 +52,5 @@ def cluster_problems(cluster: ClusterConfig) -> list[Problem]:
     problems = [problem for rule in _RULES for problem in readable_part(rule(cluster))]
     for index, job in enumerate(getattr(cluster, "jobs", ())):
         for job_rule in job_rules.JOB_RULES:
-            problems += (problem.under(("jobs", index)) for problem in readable_part(job_rule(cluster, job)))
+            problems += (under(("jobs", index), problem) for problem in readable_part(job_rule(cluster, job)))
     return problems

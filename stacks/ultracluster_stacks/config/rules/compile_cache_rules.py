@@ -23,8 +23,8 @@ def cache_is_in_one_place(cluster: ClusterConfig) -> Iterator[Problem]:
     cache = cluster.compile_cache
     for name in _OF_THE_BUCKET:
         if cache.on_file_system and getattr(cache, name):
-            yield Problem(
-                loc=("compile_cache", name),
+            yield Problem.of(
+                ("compile_cache", name),
                 code="UC6018",
                 problem=f"{name} applies to a cache on S3, but this one is on the file system",
                 remedy="Remove one of them",
@@ -35,11 +35,11 @@ def copies_go_to_each_bucket_once(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse a duplicate destination, as S3 does."""
     buckets = cluster.compile_cache.replicate_to
     for index, finding in check_destinations(buckets):
-        yield Problem.of(finding, ("compile_cache", "replicate_to", index))
+        yield Problem(("compile_cache", "replicate_to", index), finding)
     for index, name in enumerate(buckets):
         if name in {cluster.checkpoints.bucket_name, *(each.bucket_name for each in cluster.datasets)}:
-            yield Problem(
-                loc=("compile_cache", "replicate_to", index),
+            yield Problem.of(
+                ("compile_cache", "replicate_to", index),
                 code="UC5142",
                 problem=f"{name} holds checkpoints or data of this cluster",
                 remedy="Use the bucket of a compile cache in another Region",
@@ -51,7 +51,7 @@ def copies_have_no_key(cluster: ClusterConfig) -> Iterator[Problem]:
     cache = cluster.compile_cache
     has_key = cluster.kms_key_arn is not None and not cache.on_file_system
     for finding in check_replication_key(has_key=has_key, replicated=bool(cache.replicate_to)):
-        yield Problem.of(finding, ("compile_cache", "replicate_to"))
+        yield Problem(("compile_cache", "replicate_to"), finding)
 
 
 RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (

@@ -15,8 +15,8 @@ __all__ = ["JOB_RULES"]
 def gates_have_their_own_names(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
     """Refuse a job with the name of a gate, which is a job too."""
     for name in sorted(set(job.gate_names) & {getattr(each, "name", None) for each in cluster.jobs}):
-        yield Problem(
-            loc=("gates",),
+        yield Problem.of(
+            ("gates",),
             code="UC6153",
             problem=f"a gate and a job have the same name {shown(name)}",
             remedy="Rename the job",
@@ -27,7 +27,7 @@ def fabric_is_there(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]
     """Refuse a fabric gate on nodes without EFA."""
     machine = cluster.machine
     findings = check_fabric(machine.name, has_efa=machine.efa_interfaces > 0) if job.gates.fabric else []
-    yield from (Problem.of(finding, ("gates", "fabric")) for finding in findings)
+    yield from (Problem(("gates", "fabric"), finding) for finding in findings)
 
 
 JOB_RULES: Final[tuple[Callable[[ClusterConfig, JobConfig], Iterator[Problem]], ...]] = (

@@ -37,23 +37,23 @@ def job_has_settings_of_its_kind(cluster: ClusterConfig, job: JobConfig) -> Iter
     for name, kind in _KINDS.items():
         if job.kind != kind and getattr(job, name) != type(job).model_fields[name].get_default():
             remedy = f"Remove it, or set kind: {kind}"
-            yield Problem.of(refuse_for_kind(shown(getattr(job, name)), job.kind, remedy=remedy), (name,))
+            yield Problem((name,), refuse_for_kind(shown(getattr(job, name)), job.kind, remedy=remedy))
     if job.kind == "precompile":
-        yield from (Problem.of(finding, ("phase",)) for finding in check_phase(job.method, job.phase))
+        yield from (Problem(("phase",), finding) for finding in check_phase(job.method, job.phase))
 
 
 def jobs_that_resume_can_be_submitted_again(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
     """An array is retried job by job, and a precompile job runs outside of the cluster's queues."""
     kind = "a precompile job" if job.kind == "precompile" else "an array" if job.array_size else None
     if job.resume and kind is not None:
-        yield from (Problem.of(finding, ("resume",)) for finding in refuse_resume(kind))
+        yield from (Problem(("resume",), finding) for finding in refuse_resume(kind))
 
 
 def gates_protect_several_nodes(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
     """A job of one container has no nodes to compare."""
     if job.kind != "multi-node" and job.gate_names:
         remedy = "Remove them, or set kind: multi-node"
-        yield Problem.of(refuse_for_kind("gates", job.kind, remedy=remedy), ("gates",))
+        yield Problem(("gates",), refuse_for_kind("gates", job.kind, remedy=remedy))
 
 
 def neuron_settings_agree(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
@@ -66,7 +66,7 @@ def neuron_settings_agree(cluster: ClusterConfig, job: JobConfig) -> Iterator[Pr
         machine = get_instance_type(job.instance_type)
     for finding in check_neuron_settings(settings, machine, job.environment):
         loc: Loc = tuple(finding.path.split("."))
-        yield Problem.of(finding, loc)
+        yield Problem(loc, finding)
 
 
 def precompile_job_has_a_node(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
@@ -76,11 +76,11 @@ def precompile_job_has_a_node(cluster: ClusterConfig, job: JobConfig) -> Iterato
     machine = cluster.machine
     if job.instance_type is None:
         if not smaller_compile_types(machine, zone_id=cluster.zone_id):
-            yield Problem.of(refuse_default_compile_type(machine.name, cluster.zone_id), ("instance_type",))
+            yield Problem(("instance_type",), refuse_default_compile_type(machine.name, cluster.zone_id))
         return
     small = get_instance_type(job.instance_type)
     for finding in check_compile_type(small, machine, phase=job.phase):
-        yield Problem.of(finding, ("instance_type",))
+        yield Problem(("instance_type",), finding)
 
 
 def jobs_wait_for_jobs_of_their_cluster(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -88,13 +88,13 @@ def jobs_wait_for_jobs_of_their_cluster(cluster: ClusterConfig) -> Iterator[Prob
     waits = {job.name: job.depends_on for job in cluster.jobs}
     for index, job in enumerate(cluster.jobs):
         loc: Loc = ("jobs", index, "depends_on")
-        yield from (Problem.of(finding, loc) for finding in check_dependencies(job.depends_on))
+        yield from (Problem(loc, finding) for finding in check_dependencies(job.depends_on))
         for place, name in enumerate(job.depends_on):
             others = [other for other in waits if other != job.name] if name not in waits else None
             findings = check_dependency(name, earlier=job.depends_on[:place], known=others)
             if not findings and job.name in _reached(name, waits):
                 findings = [refuse_circle((name, job.name))]
-            yield from (Problem.of(finding, (*loc, place)) for finding in findings)
+            yield from (Problem((*loc, place), finding) for finding in findings)
 
 
 def precompile_job_makes_the_graphs(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -106,7 +106,7 @@ def precompile_job_makes_the_graphs(cluster: ClusterConfig) -> Iterator[Problem]
             if before is None or before.kind != "precompile":
                 continue
             for finding in warn_of_other_graphs(name, job.name, list(_differences(cluster, before, job))):
-                yield Problem.of(finding, ("jobs", index, "depends_on", place))
+                yield Problem(("jobs", index, "depends_on", place), finding)
 
 
 def _differences(cluster: ClusterConfig, before: JobConfig, job: JobConfig) -> Iterator[str]:

@@ -33,7 +33,7 @@ def job_names_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
     for index, job in enumerate(cluster.jobs):
         name = getattr(job, "name", None)
         if name in seen:
-            yield Problem(loc=("jobs", index, "name"), code="UC6110", problem=f"duplicate job {shown(name)}")
+            yield Problem.of(("jobs", index, "name"), code="UC6110", problem=f"duplicate job {shown(name)}")
         if name is not None:
             seen.add(name)
 
@@ -42,8 +42,8 @@ def job_has_a_queue(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]
     """A job goes to the cluster's own queue, or to one that the cluster has; a precompile job has one of its own."""
     names = [each.name for each in cluster.additional_queues]
     if job.queue is not None and (job.kind == "precompile" or job.queue not in names):
-        yield Problem(
-            loc=("queue",),
+        yield Problem.of(
+            ("queue",),
             code="UC6315",
             problem=f"got {shown(job.queue)} for a {job.kind} job",
             allowed="" if job.kind == "precompile" else ", ".join(names),
@@ -60,14 +60,14 @@ def job_fits_cluster(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem
     )
     if job.kind == "multi-node" and job.nodes is not None:
         for finding in check_nodes_fit(job.nodes, most):
-            yield Problem.of(finding, ("nodes",))
+            yield Problem(("nodes",), finding)
 
 
 def queue_starts_job(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
     """Refuse multi-node jobs on Spot nodes, where AWS Batch never starts them."""
     spot = any(source.market_type == "spot" for source in _behind(cluster, job).values())
     for finding in check_spot(spot=spot and job.kind == "multi-node"):
-        yield Problem.of(finding, ("queue",))
+        yield Problem(("queue",), finding)
 
 
 def _behind(cluster: ClusterConfig, job: JobConfig) -> dict[str, CapacityConfig]:
@@ -84,7 +84,7 @@ def nodes_can_talk(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
         return
     machine = cluster.machine
     for finding in check_nodes_can_talk(nodes, machine.name, has_efa=machine.efa_interfaces > 0):
-        yield Problem.of(finding, ("nodes",))
+        yield Problem(("nodes",), finding)
 
 
 def node_holds_processes(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
@@ -104,7 +104,7 @@ def node_holds_processes(cluster: ClusterConfig, job: JobConfig) -> Iterator[Pro
 def launcher_starts_command(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
     """A launcher has a command, and all but torchrun start one process on each node."""
     for finding in check_launcher(job.launcher, job.processes_per_node, job.command):
-        yield Problem.of(finding, (finding.path,))
+        yield Problem((finding.path,), finding)
 
 
 def timeout_is_within_capacity(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
@@ -118,8 +118,8 @@ def timeout_is_within_capacity(cluster: ClusterConfig, job: JobConfig) -> Iterat
     if cluster.capacity.market_type == "capacity-block":
         usable -= drain_before_end(cluster.machine)
     if timedelta(hours=job.timeout_hours) > usable:
-        yield Problem(
-            loc=("timeout_hours",),
+        yield Problem.of(
+            ("timeout_hours",),
             code="UC6105",
             problem=f"got {job.timeout_hours} hours, but the capacity can be used for "
             f"{usable / timedelta(hours=1):.1f} hours",
@@ -131,20 +131,20 @@ def image_is_pinned(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]
     """Warn of an image whose tag can move, so that attempts or nodes may run different images."""
     tag = job.image.rpartition("/")[2].partition(":")[2]  # of a digest: its hexadecimal digits
     for finding in check_image_tag(job.image, tag):
-        yield Problem.of(finding, ("image",))
+        yield Problem(("image",), finding)
 
 
 def image_is_near(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
     """Warn of an image that nodes without internet access cannot pull."""
     found = re.fullmatch(ECR_IMAGE, job.image)
     for finding in check_image_region(job.image, found and found["region"], cluster.region):
-        yield Problem.of(finding, ("image",))
+        yield Problem(("image",), finding)
 
 
 def image_runs_on_chips(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
     """Warn of a container image of AWS, or a copy of one, that is not built for the chips of the nodes."""
     for finding in check_container(job.image, cluster.machine):
-        yield Problem.of(finding, ("image",))
+        yield Problem(("image",), finding)
 
 
 RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (

@@ -37,15 +37,15 @@ def addresses_are_private(cluster: ClusterConfig) -> Iterator[Problem]:
         return
     network = ipaddress.IPv4Network(cluster.network.cidr)
     if not any(network.subnet_of(private) for private in _PRIVATE):
-        yield Problem(
-            loc=("network", "cidr"),
+        yield Problem.of(
+            ("network", "cidr"),
             code="UC3104",
             problem=f"{network} is not private (RFC 1918), so the nodes cannot reach its owner on the internet",
             remedy="Use a part of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16",
         )
     if network.overlaps(_DOCKER):
-        yield Problem(
-            loc=("network", "cidr"),
+        yield Problem.of(
+            ("network", "cidr"),
             code="UC3104",
             problem=f"{network} overlaps {_DOCKER}, which Docker uses on each node",
             remedy="Use another CIDR block",
@@ -67,7 +67,7 @@ def subnet_holds_nodes(cluster: ClusterConfig) -> Iterator[Problem]:
     )
     needed = cluster_addresses(instance_type=cluster.machine, nodes=cluster.most_nodes, nic_layout=interfaces)
     for finding in check_subnet_size(vpc, prefix, needed=needed):
-        yield Problem.of(finding, ("network", "subnet_prefix" if given else "cidr"))
+        yield Problem(("network", "subnet_prefix" if given else "cidr"), finding)
 
 
 def nat_gateway_has_room(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -78,7 +78,7 @@ def nat_gateway_has_room(cluster: ClusterConfig) -> Iterator[Problem]:
     vpc = ipaddress.IPv4Network(settings.cidr)
     if settings.subnet_prefix == vpc.prefixlen:
         for finding in check_nat_gateway_room(vpc, settings.subnet_prefix):
-            yield Problem.of(finding, ("network", "subnet_prefix"))
+            yield Problem(("network", "subnet_prefix"), finding)
 
 
 def existing_subnet_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -118,7 +118,7 @@ def existing_subnet_holds_cluster(cluster: ClusterConfig) -> Iterator[Problem]:
         available_addresses=settings.available_addresses,
         file_system_interfaces=cluster.file_system.subnet_addresses,
     ):
-        yield Problem.of(finding, ("network", finding.path))
+        yield Problem(("network", finding.path), finding)
 
 
 def task_has_a_slot(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -128,7 +128,7 @@ def task_has_a_slot(cluster: ClusterConfig) -> Iterator[Problem]:
         return
     for finding in check_task_interface(cluster.machine, interfaces):
         name = "network_interfaces" if cluster.network.network_interfaces else "nic_layout"
-        yield Problem.of(finding, ("network", name))
+        yield Problem(("network", name), finding)
 
 
 def interfaces_are_legal(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -139,7 +139,7 @@ def interfaces_are_legal(cluster: ClusterConfig) -> Iterator[Problem]:
     for finding in check_network_interfaces(cluster.machine, layout):
         place = re.fullmatch(r"nic_layout\[(\d+)\](?:\.(\w+))?", finding.path)
         within = (int(place[1]), *filter(None, (place[2],))) if place else ()
-        yield Problem.of(finding, ("network", "network_interfaces", *within))
+        yield Problem(("network", "network_interfaces", *within), finding)
 
 
 def placement_fits_capacity(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -149,7 +149,7 @@ def placement_fits_capacity(cluster: ClusterConfig) -> Iterator[Problem]:
         return
     block = all(capacity.market_type == "capacity-block" for _, capacity in cluster.sources())
     for finding in check_block_placement(block=block, placed=True):
-        yield Problem.of(finding, ("network", "placement"))
+        yield Problem(("network", "placement"), finding)
 
 
 def security_group_has_a_subnet(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -171,7 +171,7 @@ def security_group_has_a_subnet(cluster: ClusterConfig) -> Iterator[Problem]:
         )
     elif not settings.add_efa_rules:
         finding = warn_of_unknown_efa_rules(settings.security_group_id)
-        yield Problem.of(finding, ("network", "security_group_id"))
+        yield Problem(("network", "security_group_id"), finding)
 
 
 def _legal_interfaces(cluster: ClusterConfig) -> tuple[NetworkInterface, ...] | None:

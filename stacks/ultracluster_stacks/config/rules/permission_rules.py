@@ -16,8 +16,8 @@ def boundary_is_of_the_account(cluster: ClusterConfig) -> Iterator[Problem]:
         return
     account = boundary.split(":")[4]
     if account not in {"aws", cluster.account}:
-        yield Problem(
-            loc=("permissions_boundary",),
+        yield Problem.of(
+            ("permissions_boundary",),
             code="UC2262",
             problem=f"the policy is in {account}, the cluster in {cluster.account}",
             remedy="Give the name of the policy, which means the one of the cluster's own account",

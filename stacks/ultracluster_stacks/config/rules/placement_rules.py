@@ -15,8 +15,8 @@ __all__ = ["RULES"]
 def partition_is_tested(cluster: ClusterConfig) -> Iterator[Problem]:
     """Warn about Regions outside the commercial partition."""
     if cluster.region not in REGIONS:
-        yield Problem(
-            loc=("region",),
+        yield Problem.of(
+            ("region",),
             code="UC2103",
             problem=f"{cluster.region} lies in a partition that was never tested with these stacks",
         )
@@ -32,7 +32,7 @@ def zone_is_in_region(cluster: ClusterConfig) -> Iterator[Problem]:
             cluster.zone_id, zone_region=region_of_zone_id(cluster.zone_id), region=cluster.region
         )
     for finding in findings:
-        yield Problem.of(finding, ("zone_id",))
+        yield Problem(("zone_id",), finding)
 
 
 def type_is_offered_in_zone(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -43,7 +43,7 @@ def type_is_offered_in_zone(cluster: ClusterConfig) -> Iterator[Problem]:
         return  # for blocks see capacity_rules: what is sold as a block is listed apart
     if not any(zone_is_in_region(cluster)):
         for finding in check_offered(cluster.instance_type, cluster.zone_id):
-            yield Problem.of(finding, ("zone_id",))
+            yield Problem(("zone_id",), finding)
 
 
 RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (

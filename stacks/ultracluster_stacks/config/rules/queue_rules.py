@@ -22,13 +22,13 @@ def names_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
     """Two queues or two sources of one name could not be told apart."""
     names = [getattr(each, "name", None) for each in cluster.additional_capacity]
     for index, finding in check_source_names([OWN_CAPACITY, *names]):
-        yield Problem.of(finding, ("additional_capacity", index - 1, "name"))
+        yield Problem(("additional_capacity", index - 1, "name"), finding)
     seen: set[str] = set()
     for index, queue in enumerate(cluster.additional_queues):
         name = getattr(queue, "name", None)
         if name in seen:
-            yield Problem(
-                loc=("additional_queues", index, "name"),
+            yield Problem.of(
+                ("additional_queues", index, "name"),
                 code="UC6310",
                 problem=f"{shown(name)} is the name of another one already",
                 remedy="Give each a name of its own",
@@ -43,9 +43,9 @@ def used_capacity_exists(cluster: ClusterConfig) -> Iterator[Problem]:
     for loc, queue in _queues(cluster):
         for index, name in enumerate(queue.capacity):
             for finding in check_source_exists(name, known):
-                yield Problem.of(finding, (*loc, "capacity", index))
+                yield Problem((*loc, "capacity", index), finding)
         for finding in check_environment_count(len(dict.fromkeys(queue.capacity)) or len(known)):
-            yield Problem.of(finding, (*loc, "capacity"))
+            yield Problem((*loc, "capacity"), finding)
 
 
 def own_queue_uses_blocks(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -53,7 +53,7 @@ def own_queue_uses_blocks(cluster: ClusterConfig) -> Iterator[Problem]:
     sources = _by_name(cluster).items()
     blocks = [name for name, source in sources if source.market_type == "capacity-block"]
     for finding in check_blocks_used(blocks, used(cluster, cluster.queue)):
-        yield Problem.of(finding, ("queue", "capacity"))
+        yield Problem(("queue", "capacity"), finding)
 
 
 def limits_cancel_nothing_reserved(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -67,7 +67,7 @@ def limits_cancel_nothing_reserved(cluster: ClusterConfig) -> Iterator[Problem]:
             reserved=any(each.reservation_id or each.resource_group_arn for each in behind),
             path="",
         ):
-            yield Problem.of(finding, (*loc, "wait_limits", finding.path))
+            yield Problem((*loc, "wait_limits", finding.path), finding)
 
 
 def used(cluster: ClusterConfig, queue: QueueConfig) -> dict[str, CapacityConfig]:

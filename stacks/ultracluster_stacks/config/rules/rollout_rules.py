@@ -32,9 +32,7 @@ def _repeated_waves(rollout: RolloutConfig) -> Iterator[Problem]:
     for index, wave in enumerate(getattr(rollout, "waves", ())):
         name = _read(wave, "name")
         if name in seen:
-            yield Problem(
-                loc=("waves", index, "name"), code="UC2106", problem=f"duplicate wave {shown(name)}"
-            )
+            yield Problem.of(("waves", index, "name"), code="UC2106", problem=f"duplicate wave {shown(name)}")
         if name is not None:
             seen.add(name)
 
@@ -48,8 +46,8 @@ def _repeated_clusters(clusters: list[tuple[Loc, ClusterConfig]]) -> Iterator[Pr
             continue
         first = seen.setdefault((name, region), loc)
         if first != loc:
-            yield Problem(
-                loc=(*loc, "name"),
+            yield Problem.of(
+                (*loc, "name"),
                 code="UC2105",
                 problem=f"duplicate cluster {shown(name)} in {region}, also in waves[{first[1]}].clusters[{first[3]}]",
                 remedy="Use a unique name for each cluster in a Region",
@@ -77,8 +75,8 @@ def _ids_in_two_places(clusters: list[tuple[Loc, ClusterConfig]]) -> Iterator[Pr
                 continue
             first = places.setdefault(resource_id, id_place)
             if first != id_place:
-                yield Problem(
-                    loc=(*loc, *path),
+                yield Problem.of(
+                    (*loc, *path),
                     code="UC4115",
                     problem=f"{resource_id} is used in {' '.join(id_place)} and in {' '.join(first)}, but exists in "
                     "only one of them",

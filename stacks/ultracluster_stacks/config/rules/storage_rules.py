@@ -33,7 +33,7 @@ def file_system_exists(cluster: ClusterConfig) -> Iterator[Problem]:
         return
     for finding in check_file_system(cluster.file_system.settings):
         path = "efa" if finding.path == "efa_enabled" else finding.path
-        yield Problem.of(finding, ("file_system", path) if path else ("file_system",))
+        yield Problem(("file_system", path) if path else ("file_system",), finding)
 
 
 def associations_can_be_made(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -51,7 +51,7 @@ def associations_can_be_made(cluster: ClusterConfig) -> Iterator[Problem]:
         places.append(("file_system", "link_checkpoints"))
         joined.append(_joined("/checkpoints", cluster.checkpoints.bucket_name or "new"))
     for finding in check_associations(joined, settings=settings.settings):
-        yield Problem.of(finding, _association_loc(finding.path, places))
+        yield Problem(_association_loc(finding.path, places), finding)
 
 
 def buckets_have_one_use(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -59,8 +59,8 @@ def buckets_have_one_use(cluster: ClusterConfig) -> Iterator[Problem]:
     name = cluster.checkpoints.bucket_name
     for index, dataset in enumerate(cluster.datasets):
         if name is not None and dataset.bucket_name == name and dataset.file_system_path is None:
-            yield Problem(
-                loc=("datasets", index, "bucket_name"),
+            yield Problem.of(
+                ("datasets", index, "bucket_name"),
                 code="UC2251",
                 problem=f"{name} is also the checkpoint bucket, to which jobs write",
                 remedy="Use separate buckets for datasets and checkpoints",
@@ -93,12 +93,12 @@ def efa_has_clients(cluster: ClusterConfig) -> Iterator[Problem]:
         return
     machine = cluster.machine
     if findings := check_efa_clients([machine]):
-        yield from (Problem.of(finding, ("file_system", "efa")) for finding in findings)
+        yield from (Problem(("file_system", "efa"), finding) for finding in findings)
         return
     connections = efa_connections(machine, nodes=cluster.most_nodes)
     if connections > EFA_CONNECTIONS_PER_FILE_SYSTEM:
-        yield Problem(
-            loc=("file_system", "efa"),
+        yield Problem.of(
+            ("file_system", "efa"),
             code="UC5105",
             problem=f"the nodes make {connections:,} EFA connections, and a file system has "
             f"{EFA_CONNECTIONS_PER_FILE_SYSTEM:,}",
@@ -111,8 +111,8 @@ def existing_file_system_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
     settings = cluster.file_system
     existing = settings.file_system_id is not None
     if existing and settings.mount_name is None:
-        yield Problem(
-            loc=("file_system", "file_system_id"),
+        yield Problem.of(
+            ("file_system", "file_system_id"),
             code="UC5103",
             problem="file_system_id is set without mount_name",
             remedy="Set both for an existing file system; `aws fsx describe-file-systems` shows them",
@@ -121,23 +121,23 @@ def existing_file_system_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
         if getattr(settings, name) == field.get_default(call_default_factory=True) or name == "efa":
             continue
         if existing and name not in _OF_BOTH:
-            yield Problem(
-                loc=("file_system", name),
+            yield Problem.of(
+                ("file_system", name),
                 code="UC5103",
                 problem=f"{name} is for a new file system only",
                 remedy="Remove it, or remove file_system_id",
             )
         if not existing and name in OF_EXISTING:
-            yield Problem(
-                loc=("file_system", name),
+            yield Problem.of(
+                ("file_system", name),
                 code="UC5103",
                 problem=f"{name} is for an existing file system only",
                 remedy="Remove it, or set file_system_id",
             )
     for index, dataset in enumerate(cluster.datasets):
         if existing and dataset.file_system_path is not None:
-            yield Problem(
-                loc=("datasets", index, "file_system_path"),
+            yield Problem.of(
+                ("datasets", index, "file_system_path"),
                 code="UC5103",
                 problem="file_system_path is for a new file system only; an existing one is not changed",
                 remedy="Remove it",
@@ -151,16 +151,16 @@ def existing_file_system_is_near(cluster: ClusterConfig) -> Iterator[Problem]:
         return
     name = "file_system_id" if settings.zone_id is None else "zone_id"
     for finding in check_zone_of_file_system(settings.zone_id, cluster.zone_id):
-        yield Problem.of(finding, ("file_system", name))
+        yield Problem(("file_system", name), finding)
     for finding in check_access(has_rules=settings.security_group_id is not None):
-        yield Problem.of(finding, ("file_system", "file_system_id"))
+        yield Problem(("file_system", "file_system_id"), finding)
 
 
 def keys_are_near(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse KMS keys of another Region."""
     if cluster.file_system.kms_key_arn is not None:
         for finding in check_key(cluster.file_system.deployment_type):
-            yield Problem.of(finding, ("file_system", "kms_key_arn"))
+            yield Problem(("file_system", "kms_key_arn"), finding)
     places: list[tuple[Loc, str | None]] = [
         (("kms_key_arn",), cluster.kms_key_arn),
         (("file_system", "kms_key_arn"), cluster.file_system.kms_key_arn),
@@ -172,8 +172,8 @@ def keys_are_near(cluster: ClusterConfig) -> Iterator[Problem]:
     ]
     for loc, arn in places:
         if arn is not None and arn.split(":")[3] != cluster.region:
-            yield Problem(
-                loc=loc,
+            yield Problem.of(
+                loc,
                 code="UC5104",
                 problem=f"the key is in {arn.split(':')[3]}, the cluster in {cluster.region}",
                 remedy="Use a key in the Region of the cluster",
@@ -186,8 +186,8 @@ def buckets_are_new_or_existing(cluster: ClusterConfig) -> Iterator[Problem]:
     buckets += [(("datasets", index), each) for index, each in enumerate(cluster.datasets)]
     for loc, bucket in buckets:
         if bucket.bucket_name is not None and bucket.noncurrent_days is not None:
-            yield Problem(
-                loc=(*loc, "noncurrent_days"),
+            yield Problem.of(
+                (*loc, "noncurrent_days"),
                 code="UC5112",
                 problem="noncurrent_days is for a new bucket only",
                 remedy="Remove it, or remove bucket_name",
@@ -195,8 +195,8 @@ def buckets_are_new_or_existing(cluster: ClusterConfig) -> Iterator[Problem]:
     names = [each.name for each in cluster.datasets]
     for index, name in enumerate(names):
         if name in names[:index]:
-            yield Problem(
-                loc=("datasets", index, "name"),
+            yield Problem.of(
+                ("datasets", index, "name"),
                 code="UC5113",
                 problem=f"duplicate dataset {name}",
                 remedy="Use a unique name for each dataset",

@@ -35,7 +35,6 @@ waves:
             environment: {NEURON_RT_LOG_LEVEL: INFO}
         notify: [ml@example.com]
 """
-
 Edit = tuple[str, str]
 
 
@@ -82,3 +81,18 @@ def findings(load: Callable[..., LoadedRollout]) -> Callable[..., list[Finding]]
             return list(error.findings)
 
     return findings
+
+
+@pytest.fixture
+def refused(findings: Callable[..., list[Finding]]) -> Callable[..., None]:
+    """Check that an edit is refused once with a code, at a place of the rollout, with words that the message contains."""
+
+    def refused(old: str, new: str, code: str, path: str, part: str) -> None:
+        found = findings((old, new))
+
+        matching = [finding for finding in found if finding.code == code]
+        assert [finding.path for finding in matching] == [path], found
+        assert part in str(matching[0])
+        assert matching[0].location.startswith("rollout.yaml:")
+
+    return refused

@@ -36,29 +36,3 @@ def test_a_retained_resource_is_let_go_and_another_one_deleted() -> None:
     ]
     # Whoever retains a topic says that it holds something; one without the policy may go.
     assert [[str(stop.kind) for stop in one.stops] for one in changes] == [[], [], ["data"]]
-
-
-def test_a_stack_says_where_it_is_and_how_large_it_becomes() -> None:
-    before = [stack("left", A=topic()), stack("kept", A=topic(), B=topic()), stack("same", A=topic())]
-    after = [stack("kept", A=topic()), stack("same", A=topic()), stack("new", A=topic(), B=topic())]
-
-    facts = {one.name: (one.cluster, one.region, one.resources) for one in compare(before, after).stacks}
-
-    assert facts == {
-        "kept": ("c", "us-east-2", 1),
-        "same": ("c", "us-east-2", 1),
-        "new": ("c", "us-east-2", 2),
-        "left": ("c", "us-east-2", 1),
-    }
-
-
-def test_a_plan_is_stopped_until_each_reason_is_allowed_by_its_word() -> None:
-    kept = topic() | {"DeletionPolicy": "Retain"}
-    plan = compare([stack(A=kept, B=kept)], [stack(C=topic())])
-    words = {stop.allow for stop in plan.stops() if stop.allow}
-
-    assert words == {"remove:s/A", "remove:s/B"}
-    assert plan.stopped()
-    assert plan.stopped(["remove:s/A"])
-    assert not plan.stopped(words)
-    assert not compare([], [stack(C=topic())]).stopped()

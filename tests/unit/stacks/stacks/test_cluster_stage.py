@@ -6,6 +6,7 @@ from pathlib import Path
 
 import aws_cdk as cdk
 import pytest
+from tests.unit.stacks.shown_warnings import shown
 
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 from ultracluster_stacks.stacks.cluster_stage import ClusterStage
@@ -13,6 +14,20 @@ from ultracluster_stacks.stacks.cluster_stage import ClusterStage
 pytestmark = [pytest.mark.synth, pytest.mark.process]
 
 ROOT = Path(__file__).parents[4]
+_ROLLOUT = """\
+version: 1
+waves:
+  - name: first
+    clusters:
+      - name: train
+        region: us-east-2
+        zone_id: use2-az3
+        instance_type: trn2.48xlarge
+        nodes: 4
+        image_id: ami-0123456789abcdef0
+        capacity: {reservation_id: cr-0123456789abcdef0}
+        network: {vpc_id: vpc-0123456789abcdef0, subnet_id: subnet-0123456789abcdef0, security_group_id: sg-0123456789abcdef0}
+"""
 
 
 def test_gives_the_same_templates_whatever_number_the_tokens_begin_at() -> None:
@@ -61,3 +76,19 @@ def next_token() -> int:
 def burn_tokens(*, until: int) -> None:
     while next_token() < until:
         pass
+
+
+@pytest.mark.parametrize(
+    ("suppress", "codes"),
+    [
+        ("", ["UC3208", "UC3106"]),
+        ("        suppress: {UC3106: rules are in place}\n", ["UC3208"]),
+    ],
+)
+def test_what_a_rollout_file_suppresses_is_acknowledged(
+    tmp_path: Path, suppress: str, codes: list[str]
+) -> None:
+    path = tmp_path / "rollout.yaml"
+    path.write_text(_ROLLOUT + suppress)
+    (wave,) = load_rollout(path).config.waves
+    assert shown(ClusterStage(cdk.App(), config=wave.clusters[0])) == codes

@@ -1,9 +1,13 @@
 """A synthesis imports the modules of aws_cdk that a cluster needs, and no others of ours."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from tests.unit.stacks.conftest import QUICKSTART
+from tests.unit.stacks.two_clusters import assembled, templates
 
 pytestmark = pytest.mark.synth
 
@@ -32,3 +36,70 @@ def test_a_synthesis_imports_nothing_for_what_no_cluster_has() -> None:
 
     assert "aws_cdk.aws_batch" in imported
     assert imported & NOT_OF_A_CLUSTER == set()
+
+
+@pytest.fixture(autouse=True)
+def _without_builtin_validation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CDK_VALIDATION", "false")
+    assert os.environ["CDK_VALIDATION"] == "false"
+
+
+def two_clusters(tmp_path: Path, *, second_wave: bool) -> Path:
+    """The quick start and a cluster beside it, in the same wave or in one of its own."""
+    text = QUICKSTART.read_text()
+    second = (
+        "      - name: second\n        region: us-east-2\n        zone_id: use2-az1\n        instance_type: trn2.48xlarge\n"
+        "        nodes: 2\n        image_id: ami-0123456789abcdef1\n        capacity:\n"
+        "          reservation_id: cr-0123456789abcdef1\n"
+    )
+    wave = "  - name: later\n    clusters:\n" if second_wave else ""
+    path = tmp_path / f"rollout-{second_wave}.yaml"
+    path.write_text(text.rstrip() + "\n" + wave + second)
+    return path
+
+
+def test_moving_a_cluster_to_another_wave_changes_nothing(tmp_path: Path) -> None:
+    together = templates(two_clusters(tmp_path, second_wave=False))
+    apart = templates(two_clusters(tmp_path, second_wave=True))
+    assert len(together) == 6
+    assert together == apart
+
+
+def test_a_wave_can_be_synthesized_alone_and_gives_the_same_templates(tmp_path: Path) -> None:
+    path = two_clusters(tmp_path, second_wave=True)
+    everything = templates(path)
+    later = templates(path, wave="later")
+    assert len(later) == 3
+    assert later.items() <= everything.items()
+
+
+def test_an_account_pins_the_environment(tmp_path: Path) -> None:
+    path = tmp_path / "rollout.yaml"
+    path.write_text(
+        QUICKSTART.read_text().replace(
+            "region: us-east-2\n", 'region: us-east-2\n        account: "123456789012"\n'
+        )
+    )
+    assert {(each.account, each.stack.region) for each in assembled(path)} == {("123456789012", "us-east-2")}
+
+
+def test_another_order_and_another_region_change_no_other_cluster(tmp_path: Path) -> None:
+    before = templates(two_clusters(tmp_path, second_wave=True))
+    head, first, second = (
+        two_clusters(tmp_path, second_wave=True).read_text().rstrip().split("    clusters:\n")
+    )
+    first, later = first.split("  - name: later\n")
+    new = (
+        second.replace("us-east-2", "ap-southeast-4").replace("use2-az1", "apse4-az1").replace("def1", "def2")
+    )
+    reordered = tmp_path / "reordered.yaml"
+    wave = head.rpartition("  - name: ")[2]
+    head = head.removesuffix(f"  - name: {wave}")
+    reordered.write_text(
+        f"{head}  - name: later\n{later}    clusters:\n{new}\n{second}\n  - name: {wave}    clusters:\n{first}"
+    )
+
+    after = templates(reordered)
+
+    assert len(after) == len(before) + 3
+    assert before.items() <= after.items()

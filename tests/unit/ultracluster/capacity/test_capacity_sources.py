@@ -143,7 +143,7 @@ def test_only_the_block_is_opened_and_closed(three: UltraCluster, resources: Map
     given = variables(resources)
     first, *others = (cdk.Stack.of(three).resolve(each.arn) for each in three.queue.environments)
     assert given["UC_COMPUTE_ENVIRONMENT"] == first
-    assert "UC_FURTHER_JOB_QUEUES" not in given
+    assert "UC_ADDITIONAL_JOB_QUEUES" not in given
     (updates,) = (
         statement
         for role in resources.values()

@@ -4,20 +4,19 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
 from tests.unit.stacks.config.conftest import VALID
 
-from ultracluster_rules.findings import FindingsError
-from ultracluster_stacks.config import CapacityConfig, ClusterConfig, LoadedRollout, load_rollout
+from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_stacks.config import ClusterConfig, LoadedRollout, load_rollout
 from ultracluster_stacks.config.loading import loader
 from ultracluster_stacks.config.reading.problem import Problem
 from ultracluster_stacks.config.rules import cluster_rules, rollout_rules
 
 _ROOT = Path(__file__).parents[5]
+Findings = Callable[..., list[Finding]]
 
 
 def test_the_quick_start_loads_without_warnings() -> None:
@@ -67,22 +66,6 @@ def test_the_rules_run_once_for_each_cluster_and_once_for_the_rollout(
     load(text=f"{head}    clusters:\n{cluster}{second}")
 
     assert seen == ["train", "second", "rollout"]
-
-
-def test_reads_times_as_utc(load: Callable[..., LoadedRollout]) -> None:
-    capacity = load().config.waves[0].clusters[0].capacity
-
-    assert capacity.start is not None
-    assert capacity.start.isoformat() == "2026-12-01T12:00:00+00:00"
-
-
-def test_takes_times_of_python_in_any_zone_and_keeps_utc() -> None:
-    two_hours_east = datetime(2026, 12, 1, 14, 0, tzinfo=timezone(timedelta(hours=2)))
-
-    assert CapacityConfig(start=two_hours_east).start == datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
-    assert CapacityConfig(start=two_hours_east).start.tzinfo is UTC
-    with pytest.raises(ValidationError, match="in UTC"):
-        CapacityConfig(start=datetime(2026, 12, 1, 12, 0))  # noqa: DTZ001 - the mistake that this is about
 
 
 def test_names_the_file_as_it_was_given(
@@ -173,3 +156,7 @@ def test_importing_the_config_imports_nothing_heavy() -> None:
     done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
 
     assert done.stdout == "[]\n"
+
+
+def test_the_valid_rollout_has_no_findings(findings: Findings) -> None:
+    assert findings() == []

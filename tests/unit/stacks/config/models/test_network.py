@@ -3,58 +3,65 @@
 from collections.abc import Callable
 
 import pytest
+from tests.unit.stacks.config.machine_edits import NETWORK_LINE, cluster, with_interfaces
 
-from ultracluster_rules.findings import Finding, Severity
+from ultracluster_rules.findings import Finding
+from ultracluster_stacks.config import LoadedRollout
 
+_CLUSTER = "waves[0].clusters[0]"
 Findings = Callable[..., list[Finding]]
-
-_EXISTING = "{vpc_id: vpc-0123456789abcdef0, subnet_id: subnet-0123456789abcdef0"
-
-
-def _edit(network: str) -> tuple[str, str]:
-    return ("{cidr: 10.0.0.0/16}", network)
+Load = Callable[..., LoadedRollout]
 
 
 @pytest.mark.parametrize(
-    "network",
+    "mistake",
     [
-        _EXISTING + "}",
-        _EXISTING + ", available_addresses: 136}",
-        # An unused cidr is not judged, and a large layout is nobody's concern while the room is not known.
-        _EXISTING + ", cidr: 172.17.0.0/16, nic_layout: all-efa}",
-        "{nat_gateway: true}",
-        "{nat_gateway: true, cidr: 10.0.0.0/23}",
-        "{nat_gateway: true, cidr: 10.0.0.0/23, subnet_prefix: 24}",
+        ("10.0.0.0/16", "10.0.0.0/15", "UC3103", f"{_CLUSTER}.network.cidr", "/16 to /28"),
+        ("10.0.0.0/16", "10.0.0.0/29", "UC3103", f"{_CLUSTER}.network.cidr", "/16 to /28"),
+        ("10.0.0.0/16", "10.0.0.0/33", "UC3103", f"{_CLUSTER}.network.cidr", "/16 to /28"),
+        ("10.0.0.0/16", "ten", "UC3103", f"{_CLUSTER}.network.cidr", "got 'ten'"),
+        ("10.0.0.0/16", "10.0.0.7/16", "UC3103", f"{_CLUSTER}.network.cidr", "is 10.0.0.0/16"),
+        ("10.0.0.0/16", "10.0.0.0", "UC3103", f"{_CLUSTER}.network.cidr", "got '10.0.0.0'"),
+        ("10.0.0.0/16", "10.0.0.0/255.255.0.0", "UC3103", f"{_CLUSTER}.network.cidr", "/16 to /28"),
+        ("10.0.0.0/16", "169.254.0.0/16", "UC3103", f"{_CLUSTER}.network.cidr", "reserved 169.254.0.0/16"),
+        ("10.0.0.0/16", "127.0.0.0/16", "UC3103", f"{_CLUSTER}.network.cidr", "reserved 127.0.0.0/8"),
+        ("10.0.0.0/16", '"fd00::/16"', "UC3103", f"{_CLUSTER}.network.cidr", "IPv4"),
+        (
+            "{cidr: 1",
+            "{subnet_prefix: 15, cidr: 1",
+            "UC3105",
+            f"{_CLUSTER}.network.subnet_prefix",
+            "16 to 28",
+        ),
+        (
+            "10.0.0.0/16",
+            "10.0.0.0/18, subnet_prefix: 17",
+            "UC3105",
+            f"{_CLUSTER}.network.subnet_prefix",
+            "18 to 28",
+        ),
+        ("{cidr: 1", "{nic_layout: bach, cidr: 1", "UC4002", f"{_CLUSTER}.network.nic_layout", "'batch'?"),
     ],
 )
-def test_takes(findings: Findings, network: str) -> None:
-    assert findings(_edit(network)) == []
+def test_refuses_a_mistake_with_its_code_and_its_place(
+    refused: Callable[..., None], mistake: tuple[str, ...]
+) -> None:
+    refused(*mistake)
 
 
-@pytest.mark.parametrize(
-    ("network", "code", "key"),
-    [
-        ("{vpc_id: vpc-0123456789abcdef0}", "UC3107", "vpc_id"),
-        ("{subnet_id: subnet-0123456789abcdef0}", "UC3107", "subnet_id"),
-        ("{vpc_id: VPC-1, subnet_id: subnet-0123456789abcdef0}", "UC3107", "vpc_id"),
-        ("{vpc_id: vpc-0123456789abcdef0, subnet_id: vpc-0123456789abcdef0}", "UC3107", "subnet_id"),
-        (_EXISTING + ", nat_gateway: true}", "UC3107", "nat_gateway"),
-        (_EXISTING + ", subnet_prefix: 20}", "UC3107", "subnet_prefix"),
-        ("{available_addresses: 4000}", "UC3107", "available_addresses"),
-        # 4 nodes with an address and a task each, and 128 for the file system.
-        (_EXISTING + ", available_addresses: 135}", "UC3002", "available_addresses"),
-        (_EXISTING + ", available_addresses: -1}", "UC3002", "available_addresses"),
-        ("{nat_gateway: true, cidr: 10.0.0.0/24}", "UC3105", "cidr"),
-        ("{nat_gateway: true, cidr: 10.0.0.0/23, subnet_prefix: 23}", "UC3105", "subnet_prefix"),
-    ],
-)
-def test_refuses(findings: Findings, network: str, code: str, key: str) -> None:
-    (finding,) = findings(_edit(network))
-    assert (finding.code, finding.severity) == (code, Severity.ERROR)
-    assert finding.path.endswith(f"network.{key}")
+def test_interfaces_are_laid_out_one_by_one(load: Load) -> None:
+    interfaces = ["card: 0, interface_type: efa"] + [
+        f"card: {card}, interface_type: efa-only" for card in range(1, 16)
+    ]
+    loaded = load((NETWORK_LINE, with_interfaces(*interfaces)))
+    assert loaded.warnings == ()
+    layout = cluster(loaded).network.layout
+    assert [(each.card, each.device) for each in layout if not isinstance(each, str)] == [
+        (card, 0) for card in range(16)
+    ]
 
 
-def test_warns_of_a_layout_that_may_leave_no_slot_for_the_job(findings: Findings) -> None:
-    (finding,) = findings(_edit("{nic_layout: ec2-guide}"))
-    assert (finding.code, finding.severity) == ("UC4017", Severity.WARNING)
-    assert findings(_edit("{nic_layout: ec2-guide}"), ("trn2.48xlarge", "trn1.32xlarge")) == []
+@pytest.mark.parametrize("placement", ['""', '" group"', '"gr\\u00fcn"', "x" * 256])
+def test_refuses_what_is_no_name_of_a_group(findings: Findings, placement: str) -> None:
+    (finding,) = findings((NETWORK_LINE, f"        network: {{placement: {placement}}}\n"))
+    assert finding.code == "UC3108"

@@ -1,11 +1,14 @@
 """Scalars without quotes."""
 
 import math
+from collections.abc import Callable
 
 import pytest
 
-from ultracluster_stacks.config.reading.problem import Problem
+from ultracluster_rules.findings import Located
 from ultracluster_stacks.config.reading.scalars import LARGEST_NUMBER, read_plain_scalar
+
+_CLUSTER = "waves[0].clusters[0]"
 
 
 @pytest.mark.parametrize(
@@ -62,15 +65,15 @@ def test_reads_what_can_mean_one_thing_only(text: str, value: object) -> None:
 def test_refuses_what_two_readers_would_take_differently(code: str, texts: list[str]) -> None:
     for text in texts:
         problem = read_plain_scalar(text, ("a",))
-        assert isinstance(problem, Problem), text
-        assert (problem.code, problem.loc) == (code, ("a",)), text
+        assert isinstance(problem, Located), text
+        assert (problem.finding.code, problem.place) == (code, ("a",)), text
 
 
 def test_says_how_to_write_what_it_refuses() -> None:
     def remedy(text: str) -> str:
         problem = read_plain_scalar(text, ())
-        assert isinstance(problem, Problem)
-        return problem.remedy
+        assert isinstance(problem, Located)
+        return problem.finding.remedy
 
     assert '"012345678901"' in remedy("012345678901")
     assert '"no"' in remedy("no")
@@ -94,3 +97,26 @@ def test_reads_the_longest_texts_at_once() -> None:
         "-" * 250_000,
     ):
         read_plain_scalar(text, ())  # a pattern that backtracks would take hours
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        ("nodes: 4", "nodes: 0b1", "UC1013", f"{_CLUSTER}.nodes", "plain decimal"),
+        ("nodes: 4", "nodes: .nan", "UC1014", f"{_CLUSTER}.nodes", "finite"),
+        ("nodes: 4", f"nodes: {2**53 + 1}", "UC1014", f"{_CLUSTER}.nodes", "below 2^53"),
+        ("region: us-east-2", "region: no", "UC1015", f"{_CLUSTER}.region", '"no"'),
+        (
+            "nodes:",
+            "account: 012345678901\n        nodes:",
+            "UC1013",
+            f"{_CLUSTER}.account",
+            '"012345678901"',
+        ),
+        ('"2026-12-01T12:00:00Z"', "12:30:00", "UC1016", f"{_CLUSTER}.capacity.start", "in quotes"),
+    ],
+)
+def test_refuses_a_mistake_with_its_code_and_its_place(
+    refused: Callable[..., None], mistake: tuple[str, ...]
+) -> None:
+    refused(*mistake)

@@ -1,19 +1,22 @@
 """Files that are no rollout at all, or hold YAML that could be read in two ways."""
 
-import os
-import socket
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
+from tests.unit.stacks.config.reading.refusals import refusal
 
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.findings import Finding
 from ultracluster_stacks.config.reading import yaml_source
 from ultracluster_stacks.config.reading.source_file import LARGEST_FILE
 from ultracluster_stacks.config.reading.yaml_source import DEEPEST_NESTING, UNREADABLE, YamlSource, read_yaml
 
 Write = Callable[[str | bytes], Path]
+_ENVIRONMENT = "{NEURON_RT_LOG_LEVEL: INFO}"
+_CLUSTER = "waves[0].clusters[0]"
+_JOB = f"{_CLUSTER}.jobs[0]"
+Findings = Callable[..., list[Finding]]
 
 
 @pytest.fixture(params=["libyaml", "python"])
@@ -23,18 +26,8 @@ def _parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(yaml_source, "_LOADER", loader)
 
 
-def _refusal(path: Path) -> str:
-    with pytest.raises(FindingsError) as caught:
-        read_yaml(path)
-    assert len(caught.value.findings) == 1
-    return str(caught.value)
-
-
 def _lines(source: YamlSource) -> list[str]:
-    return [
-        str(problem.finding(location=str(problem.line or source.line(problem.loc))))
-        for problem in source.problems
-    ]
+    return [str(source.locate(problem)).replace(f"{source.name}:", "", 1) for problem in source.problems]
 
 
 @pytest.mark.usefixtures("_parser")
@@ -68,27 +61,17 @@ def _lines(source: YamlSource) -> list[str]:
     ],
 )
 def test_refuses_a_file_that_is_no_rollout(write: Write, content: str | bytes, code: str, part: str) -> None:
-    message = _refusal(write(content))
+    message = refusal(write(content))
 
     assert message.startswith(f"{code}: rollout.yaml")
     assert part in message
-
-
-def test_takes_a_file_of_the_largest_size(write: Write) -> None:
-    text = "a: 1\n"
-
-    assert read_yaml(write(text + "#" * (LARGEST_FILE - len(text)))).values == {"a": 1}
 
 
 def test_takes_the_deepest_nesting_and_refuses_the_next(write: Write) -> None:
     deepest = "a: " + "[" * (DEEPEST_NESTING - 1) + "1" + "]" * (DEEPEST_NESTING - 1)
 
     assert not read_yaml(write(deepest)).problems
-    assert "UC1007" in _refusal(write(deepest.replace("1", "[1]")))
-
-
-def test_takes_a_byte_order_mark(write: Write) -> None:
-    assert read_yaml(write(b"\xef\xbb\xbfa: 1\n")).values == {"a": 1}
+    assert "UC1007" in refusal(write(deepest.replace("1", "[1]")))
 
 
 def test_takes_windows_line_ends(write: Write) -> None:
@@ -96,21 +79,6 @@ def test_takes_windows_line_ends(write: Write) -> None:
 
     assert source.values == {"a": 1, "b": "x"}
     assert source.line(("b",)) == 2
-
-
-def test_refuses_what_is_no_regular_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    os.mkfifo(tmp_path / "fifo")
-    monkeypatch.chdir(tmp_path)  # the path of a socket must be short
-    with socket.socket(socket.AF_UNIX) as listener:
-        listener.bind("socket")
-
-        for name in ("fifo", "socket", "", "missing"):
-            assert _refusal(tmp_path / name).startswith("UC1001: ")
-    assert _refusal(Path("/dev/zero")).endswith("this is not a regular file. Allowed: a YAML rollout file.")
-
-
-def test_refuses_a_path_that_no_file_can_have() -> None:
-    assert _refusal(Path("a\0b")) == "UC1001: a\\x00b: the path cannot be used: embedded null byte."
 
 
 @pytest.mark.usefixtures("_parser")
@@ -158,11 +126,14 @@ def test_an_alias_bomb_is_reported_without_being_built(write: Write) -> None:
     source = read_yaml(write("a0: &a0 x\n" + levels))
 
     assert set(source.values.values()) == {UNREADABLE}
-    assert {problem.code for problem in source.problems} == {"UC1008"}
+    assert {problem.finding.code for problem in source.problems} == {"UC1008"}
 
 
 def test_a_recursive_alias_is_reported(write: Write) -> None:
-    assert [problem.code for problem in read_yaml(write("a: &a {b: *a}")).problems] == ["UC1008", "UC1008"]
+    assert [problem.finding.code for problem in read_yaml(write("a: &a {b: *a}")).problems] == [
+        "UC1008",
+        "UC1008",
+    ]
 
 
 def test_knows_the_line_of_each_value_and_of_what_is_missing(write: Write) -> None:
@@ -177,3 +148,25 @@ def test_knows_the_line_of_each_value_and_of_what_is_missing(write: Write) -> No
 
 def test_a_command_may_hold_a_variable_for_its_shell(write: Write) -> None:
     assert not read_yaml(write("command: [bash, -c, 'echo ${HOME}']")).problems
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        (":2026-11-20", ": 2026", "UC1005", "", "not valid YAML"),
+        (_ENVIRONMENT, "{ROOT: '${HOME}'}", "UC1017", f"{_JOB}.environment.ROOT", "not expanded"),
+    ],
+)
+def test_refuses_a_mistake_with_its_code_and_its_place(
+    refused: Callable[..., None], mistake: tuple[str, ...]
+) -> None:
+    refused(*mistake)
+
+
+def test_a_key_that_stands_twice_is_shown_where_it_stands_again(findings: Findings) -> None:
+    (finding,) = findings(("nodes: 4\n", "nodes: 4\n        nodes: 8\n"))
+
+    assert str(finding) == (
+        "UC1012: rollout.yaml:13: waves[0].clusters[0].nodes: duplicate key 'nodes', in lines 12 and 13. "
+        "Allowed: each key once. Keep one of them."
+    )

@@ -8,10 +8,7 @@ from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_stacks.config import LoadedRollout
 
 Findings = Callable[..., list[Finding]]
-
 _CLUSTER = "waves[0].clusters[0]"
-
-
 _SECOND = """\
       - name: other
         region: us-east-2
@@ -148,3 +145,17 @@ def test_raises_no_warning_alone(load: Callable[..., LoadedRollout]) -> None:
     with pytest.raises(FindingsError) as caught:
         load((":2026-11-20", ":latest"), ("nodes: 4", "nodes: 0"))
     assert [finding.code for finding in caught.value.findings] == ["UC4101", "UC6107"]
+
+
+def test_a_reservation_of_another_cluster_is_seen_in_further_capacity(findings: Findings) -> None:
+    second = """\
+      - name: other
+        region: us-east-2
+        zone_id: use2-az2
+        instance_type: trn2.48xlarge
+        nodes: 4
+        capacity: {market_type: on-demand}
+        additional_capacity: [{name: same, market_type: on-demand, reservation_id: cr-0123456789abcdef0}]
+"""
+    found = findings(("    clusters:\n", f"    clusters:\n{second}"))
+    assert "UC4115" in {finding.code for finding in found}

@@ -1,0 +1,43 @@
+"""Configuration of Sphinx for `make docs`, which writes the generated pages first."""
+
+from jsii._runtime import JSIIMeta
+from sphinx.application import Sphinx
+
+project = "ultracluster"
+html_title = "ultracluster"
+html_theme = "furo"
+html_show_copyright = False
+html_show_sourcelink = False
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.napoleon",
+    "sphinx_copybutton",
+]
+exclude_patterns = ["requirements.*", "_templates"]
+templates_path = ["_templates"]
+myst_heading_anchors = 4
+autodoc_default_options = {
+    "members": True,
+    "special-members": "__init__",
+    # Members that pydantic adds to a model.
+    "exclude-members": "model_config, model_post_init",
+}
+autosummary_generate = True
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+autodoc_class_signature = "separated"
+
+
+def _hide_signature_of_jsii(
+    app: Sphinx, what: str, name: str, value: object, *_: object
+) -> tuple[str, None] | None:
+    """Hide the signature of a construct class: jsii makes it ``(*args, **kwargs)``; that of ``__init__`` is shown."""
+    del app, name
+    return ("", None) if what == "class" and isinstance(value, JSIIMeta) else None
+
+
+def setup(app: Sphinx) -> None:
+    """Register what no setting can express."""
+    app.connect("autodoc-process-signature", _hide_signature_of_jsii)

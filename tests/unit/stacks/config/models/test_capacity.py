@@ -1,0 +1,143 @@
+"""Capacity in a rollout file."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from pydantic import ValidationError
+from tests.unit.stacks.config.capacity_edits import RESERVED, RESOURCE_GROUP, capacity, further
+
+from ultracluster_rules.findings import Finding, Severity
+from ultracluster_stacks.config import CapacityConfig, LoadedRollout
+
+_CLUSTER = "waves[0].clusters[0]"
+Findings = Callable[..., list[Finding]]
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        ("cr-0", "cb-0", "UC4109", f"{_CLUSTER}.capacity.reservation_id", "an offering or a block"),
+        ("cr-0", "cbr-0", "UC4109", f"{_CLUSTER}.capacity.reservation_id", "a Capacity Block ID"),
+        (
+            "cr-0123456789abcdef0",
+            "cr-01234567",
+            "UC4109",
+            f"{_CLUSTER}.capacity.reservation_id",
+            "8 hexadecimal",
+        ),
+        (
+            "cr-0123456789abcdef0",
+            "cr-0123456789ABCDEF0",
+            "UC4109",
+            f"{_CLUSTER}.capacity.reservation_id",
+            "lower case",
+        ),
+        (
+            "cr-0",
+            "arn:aws:ec2:x:1:y/cr-0",
+            "UC4109",
+            f"{_CLUSTER}.capacity.reservation_id",
+            "part of the ARN after the slash",
+        ),
+        (
+            '"2026-12-01T12:00:00Z"',
+            "2026-12-01",
+            "UC4111",
+            f"{_CLUSTER}.capacity.start",
+            "Add the time and Z",
+        ),
+        (
+            '"2026-12-01T12:00:00Z"',
+            '"2026-12-01T12:00:00"',
+            "UC4111",
+            f"{_CLUSTER}.capacity.start",
+            "Z at the end",
+        ),
+        (
+            '"2026-12-01T12:00:00Z"',
+            '"2026-12-01T12:00+02:00"',
+            "UC4111",
+            f"{_CLUSTER}.capacity.start",
+            "Convert",
+        ),
+        (
+            '"2026-12-01T12:00:00Z"',
+            '"2026-02-30T12:00:00Z"',
+            "UC4111",
+            f"{_CLUSTER}.capacity.start",
+            "does not exist",
+        ),
+    ],
+)
+def test_refuses_a_mistake_with_its_code_and_its_place(
+    refused: Callable[..., None], mistake: tuple[str, ...]
+) -> None:
+    refused(*mistake)
+
+
+@pytest.mark.parametrize(
+    ("edits", "code"),
+    [
+        ([('"2026-12-01T12:00:00Z"', '"2026-12-01T12:00Z"')], "UC4111"),
+    ],
+)
+def test_accepts_the_last_allowed_value(findings: Findings, edits: list[tuple[str, str]], code: str) -> None:
+    found = findings(*edits)
+
+    assert code not in {finding.code for finding in found}
+    assert not [finding for finding in found if finding.severity is Severity.ERROR], found
+
+
+@pytest.mark.parametrize(
+    ("edits", "code", "path"),
+    [
+        ([further("market_type: on-demand")], "UC1021", "additional_capacity[0].name"),
+        ([further("name: spill")], "UC1021", "additional_capacity[0].market_type"),
+        ([capacity("resource_group_arn: training")], "UC4124", "capacity.resource_group_arn"),
+        ([capacity("max_nodes: 1001")], "UC4101", "capacity.max_nodes"),
+        (
+            [further(f"{RESERVED}, placement_group: 'x\u00e9'")],
+            "UC3108",
+            "additional_capacity[0].placement_group",
+        ),
+    ],
+)
+def test_refuses_further_capacity_and_queues_at_their_place(
+    findings: Findings, edits: list[tuple[str, str]], code: str, path: str | None
+) -> None:
+    found = findings(*edits)
+    matching = [finding for finding in found if finding.code == code]
+    assert matching, found
+    if path is not None:
+        assert [finding.path for finding in matching] == [f"waves[0].clusters[0].{path}"]
+        assert matching[0].location.startswith("rollout.yaml:")
+
+
+@pytest.mark.parametrize(
+    ("edits", "code"),
+    [
+        ([capacity(f"resource_group_arn: '{RESOURCE_GROUP}/ABC'")], "UC4124"),
+    ],
+)
+def test_accepts_further_capacity_and_queues_that_just_fit(
+    findings: Findings, edits: list[tuple[str, str]], code: str
+) -> None:
+    found = findings(*edits)
+    assert code not in {finding.code for finding in found}, found
+
+
+def test_reads_times_as_utc(load: Callable[..., LoadedRollout]) -> None:
+    capacity = load().config.waves[0].clusters[0].capacity
+
+    assert capacity.start is not None
+    assert capacity.start.isoformat() == "2026-12-01T12:00:00+00:00"
+
+
+def test_takes_times_of_python_in_any_zone_and_keeps_utc() -> None:
+    two_hours_east = datetime(2026, 12, 1, 14, 0, tzinfo=timezone(timedelta(hours=2)))
+
+    assert CapacityConfig(start=two_hours_east).start == datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
+    assert CapacityConfig(start=two_hours_east).start.tzinfo is UTC
+    with pytest.raises(ValidationError, match="in UTC"):
+        CapacityConfig(start=datetime(2026, 12, 1, 12, 0))  # noqa: DTZ001 - the mistake that this is about

@@ -1,0 +1,98 @@
+"""Jobs in a rollout file."""
+
+from collections.abc import Callable
+
+import pytest
+
+from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
+from ultracluster_rules.findings import Finding, Severity
+from ultracluster_stacks.config import LoadedRollout
+
+_ENVIRONMENT = "{NEURON_RT_LOG_LEVEL: INFO}"
+_CLUSTER = "waves[0].clusters[0]"
+_JOB = f"{_CLUSTER}.jobs[0]"
+Findings = Callable[..., list[Finding]]
+_IMAGE = "image: 1"
+_FIRST_JOB = "waves[0].clusters[0].jobs[0]"
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        ("train.py", "AKIAIOSFODNN7EXAMPLE", "UC2108", f"{_JOB}.command[0]", "an AWS access key id"),
+        (_ENVIRONMENT, "{HF_TOKEN: xyz}", "UC2108", f"{_JOB}.environment.HF_TOKEN", "AWS Secrets Manager"),
+        (
+            "image: 1",
+            "nodes: 0\n            image: 1",
+            "UC6101",
+            f"{_JOB}.nodes",
+            "got 0. Allowed: 1 to 1,000",
+        ),
+        ("image: 1", "attempts: 11\n            image: 1", "UC6104", f"{_JOB}.attempts", "1 to 10"),
+        (
+            "image: 1",
+            "timeout_hours: 4369\n            image: 1",
+            "UC6104",
+            f"{_JOB}.timeout_hours",
+            "1 to 4,368",
+        ),
+        ("/training", "/Training", "UC6106", f"{_JOB}.image", "a container image"),
+        (
+            _ENVIRONMENT,
+            "{AWS_BATCH_JOB_ID: x}",
+            "UC6109",
+            f"{_JOB}.environment.AWS_BATCH_JOB_ID",
+            "Batch sets",
+        ),
+        (_ENVIRONMENT, '{"a b": x}', "UC6109", f"{_JOB}.environment['a b']", "letters, digits and _"),
+        (
+            "          - name: pretrain\n            image: 1",
+            "          - image: 1",
+            "UC1021",
+            f"{_JOB}.name",
+            "required",
+        ),
+    ],
+)
+def test_refuses_a_mistake_with_its_code_and_its_place(
+    refused: Callable[..., None], mistake: tuple[str, ...]
+) -> None:
+    refused(*mistake)
+
+
+@pytest.mark.parametrize(
+    ("edits", "code"),
+    [
+        ([("image: 1", "attempts: 10\n            image: 1")], "UC6104"),
+        ([(_ENVIRONMENT, "{A: '', _b: 'x y'}")], "UC6109"),
+    ],
+)
+def test_accepts_the_last_allowed_value(findings: Findings, edits: list[tuple[str, str]], code: str) -> None:
+    found = findings(*edits)
+
+    assert code not in {finding.code for finding in found}
+    assert not [finding for finding in found if finding.severity is Severity.ERROR], found
+
+
+@pytest.mark.parametrize(
+    ("setting", "code", "part"),
+    [
+        ("kind: single", "UC1023", "multi-node, single-node, precompile"),
+        ("kind: single-node\n            array_size: 1", "UC6111", "2 to 10,000"),
+        ("kind: single-node\n            array_size: 10001", "UC6111", "2 to 10,000"),
+        ("neuron: {optlevel: 4}", "UC1023", "1, 2, 3"),
+    ],
+)
+def test_a_setting_of_a_job_is_taken_or_refused(
+    findings: Findings, setting: str, code: str, part: str
+) -> None:
+    found = findings((_IMAGE, f"{setting}\n            {_IMAGE}"))
+    assert [each.code for each in found] == ([code] if code else [])
+    assert all(part in str(each) and each.path.startswith(_FIRST_JOB) and each.location for each in found)
+
+
+def test_settings_of_jobs_are_read(load: Callable[..., LoadedRollout]) -> None:
+    edit = (_IMAGE, f"neuron: {{compiler_flags: [--a, --b]}}\n            attempts: 2\n            {_IMAGE}")
+    (found,) = load(edit).config.waves[0].clusters[0].jobs
+    assert found.neuron.settings() == NeuronSettings(compiler_flags=("--a", "--b"))
+    assert (found.kind, found.attempts, found.depends_on) == ("multi-node", 2, ())

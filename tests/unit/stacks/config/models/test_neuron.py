@@ -1,0 +1,34 @@
+"""Neuron settings in a rollout file."""
+
+from collections.abc import Callable
+
+import pytest
+
+from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
+from ultracluster_rules.findings import Finding
+from ultracluster_stacks.config.models.neuron import NeuronConfig
+
+Findings = Callable[..., list[Finding]]
+_IMAGE = "image: 1"
+_FIRST_JOB = "waves[0].clusters[0].jobs[0]"
+
+
+@pytest.mark.parametrize(
+    ("setting", "code", "part"),
+    [
+        ("neuron: {exec_timeout_seconds: -1}", "UC6011", "0 to 2,147,483,647"),
+    ],
+)
+def test_a_setting_of_a_job_is_taken_or_refused(
+    findings: Findings, setting: str, code: str, part: str
+) -> None:
+    found = findings((_IMAGE, f"{setting}\n            {_IMAGE}"))
+    assert [each.code for each in found] == ([code] if code else [])
+    assert all(part in str(each) and each.path.startswith(_FIRST_JOB) and each.location for each in found)
+
+
+def test_the_file_has_every_setting_that_the_constructs_have() -> None:
+    ours = {name: field.annotation for name, field in NeuronConfig.model_fields.items()}
+    assert set(ours) == set(NeuronSettings.__dataclass_fields__)
+    assert NeuronConfig().settings() is None
+    assert NeuronConfig(optlevel=3).settings() == NeuronSettings(optlevel=3)

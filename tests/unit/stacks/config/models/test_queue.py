@@ -1,0 +1,48 @@
+"""Queues in a rollout file."""
+
+from collections.abc import Callable
+
+import pytest
+from tests.unit.stacks.config.capacity_edits import lines
+
+from ultracluster_rules.findings import Finding
+
+Findings = Callable[..., list[Finding]]
+
+
+@pytest.mark.parametrize(
+    ("edits", "code", "path"),
+    [
+        ([lines("queue: {priority: 1001}")], "UC6305", "queue.priority"),
+        ([lines("queue: {shares: {team-a: 1}}")], "UC6301", "queue.shares"),
+        ([lines("queue: {shares: {a: 0}}")], "UC6302", "queue.shares"),
+        ([lines("queue: {shares: {a*: 1, ab: 1}}")], "UC6303", "queue.shares"),
+        ([lines("queue: {compute_reservation_percent: 100}")], "UC6304", "queue.compute_reservation_percent"),
+        ([lines("queue: {share_decay_hours: 169}")], "UC6313", "queue.share_decay_hours"),
+        ([lines("queue: {wait_limits: {exceeds_nodes: 25}}")], "UC6306", "queue.wait_limits.exceeds_nodes"),
+    ],
+)
+def test_refuses_further_capacity_and_queues_at_their_place(
+    findings: Findings, edits: list[tuple[str, str]], code: str, path: str | None
+) -> None:
+    found = findings(*edits)
+    matching = [finding for finding in found if finding.code == code]
+    assert matching, found
+    if path is not None:
+        assert [finding.path for finding in matching] == [f"waves[0].clusters[0].{path}"]
+        assert matching[0].location.startswith("rollout.yaml:")
+
+
+@pytest.mark.parametrize(
+    ("edits", "code"),
+    [
+        ([lines("queue: {wait_limits: {exceeds_nodes: 24}}")], "UC6306"),
+        ([lines("queue: {priority: 0}")], "UC6305"),
+        ([lines("queue: {shares: {a*: 1000, b: 1}}")], "UC6302"),
+    ],
+)
+def test_accepts_further_capacity_and_queues_that_just_fit(
+    findings: Findings, edits: list[tuple[str, str]], code: str
+) -> None:
+    found = findings(*edits)
+    assert code not in {finding.code for finding in found}, found

@@ -1,0 +1,163 @@
+"""The capacity of a cluster is sold and used as the file says."""
+
+from collections.abc import Callable
+
+import pytest
+from tests.unit.stacks.config.capacity_edits import (
+    ON_DEMAND,
+    OTHER_RESERVATION,
+    RESERVED,
+    RESOURCE_GROUP,
+    SPILL,
+    capacity,
+    further,
+)
+from tests.unit.stacks.config.machine_edits import BLOCK_MARKET, ON_DEMAND_MARKET, OWN_TYPE, TYPE_LINE
+
+from ultracluster_rules.findings import Finding, Severity
+
+_TYPE = "trn2.48xlarge"
+_CLUSTER = "waves[0].clusters[0]"
+Findings = Callable[..., list[Finding]]
+_BLOCK = """          market_type: capacity-block
+          reservation_id: cr-0123456789abcdef0
+"""
+_ON_DEMAND = (_BLOCK, "          market_type: on-demand\n")
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        (_TYPE, "trn1n.32xlarge", "UC4104", f"{_CLUSTER}.capacity.market_type", "not sold as capacity-block"),
+        (_TYPE, "trn1.2xlarge", "UC4104", f"{_CLUSTER}.capacity.market_type", "not sold as capacity-block"),
+        (_TYPE, "inf2.48xlarge", "UC4104", f"{_CLUSTER}.capacity.market_type", "on-demand, spot"),
+        ("nodes: 4", "nodes: 65", "UC4102", f"{_CLUSTER}.nodes", "1 to 64"),
+        ("nodes: 4", "nodes: 3", "UC4103", f"{_CLUSTER}.nodes", "powers of two"),
+        (
+            "          reservation_id: cr-0123456789abcdef0\n",
+            "",
+            "UC4108",
+            f"{_CLUSTER}.capacity.reservation_id",
+            "bought",
+        ),
+        ("12-01T12:00:00Z", "12-04T11:30:00Z", "UC4112", f"{_CLUSTER}.capacity.end", "not after the start"),
+        ("12-04T11:30:00Z", "12-04T12:30:00Z", "UC4113", f"{_CLUSTER}.capacity.end", "12:30:00 UTC"),
+        ("2026-12-04T11", "2027-06-02T11", "UC4114", f"{_CLUSTER}.capacity.end", "got 183.0 days"),
+    ],
+)
+def test_refuses_a_mistake_with_its_code_and_its_place(
+    refused: Callable[..., None], mistake: tuple[str, ...]
+) -> None:
+    refused(*mistake)
+
+
+@pytest.mark.parametrize(
+    ("edits", "code"),
+    [
+        ([("nodes: 4", "nodes: 64")], "UC4102"),
+        ([("nodes: 4", "nodes: 1")], "UC4103"),
+        ([_ON_DEMAND, ("nodes: 4", "nodes: 3")], "UC4103"),
+        ([_ON_DEMAND, ("nodes: 4", "nodes: 65")], "UC4102"),
+        ([_ON_DEMAND], "UC4108"),
+        ([_ON_DEMAND, ("12-04T11:30", "12-04T12:30")], "UC4113"),
+        ([_ON_DEMAND, (_TYPE, "inf2.48xlarge"), ("nodes: 4", "nodes: 1")], "UC4104"),
+        ([(_TYPE, "trn1.32xlarge")], "UC4104"),
+        ([("2026-12-04T11", "2027-06-01T11")], "UC4114"),
+        ([("12-01T12:00:00Z", "12-04T11:29:59Z")], "UC4112"),
+    ],
+)
+def test_accepts_the_last_allowed_value(findings: Findings, edits: list[tuple[str, str]], code: str) -> None:
+    found = findings(*edits)
+
+    assert code not in {finding.code for finding in found}
+    assert not [finding for finding in found if finding.severity is Severity.ERROR], found
+
+
+def test_warns_of_a_region_where_blocks_are_not_known_to_be_sold(findings: Findings) -> None:
+    elsewhere = [("us-east-2\n", "eu-west-1\n"), ("use2-az3", "euw1-az1"), ("us-east-2.ama", "eu-west-1.ama")]
+
+    assert [finding.code for finding in findings(*elsewhere)] == ["UC4107"]
+    seen = [("us-east-2\n", "ap-south-2\n"), ("use2-az3", "aps2-az2"), ("us-east-2.ama", "ap-south-2.ama")]
+    assert findings(*seen) == []
+
+
+def test_one_block_holds_one_ultraserver(findings: Findings) -> None:
+    ultraserver = (_TYPE, "trn2u.48xlarge")
+
+    assert findings(ultraserver) == []
+    # With a word about the part of an UltraServer, and the job that takes all five nodes.
+    assert {finding.code for finding in findings(ultraserver, ("nodes: 4", "nodes: 5"))} == {
+        *("UC4105", "UC4028", "UC4029")
+    }
+
+
+def test_a_type_without_blocks_is_refused_once(findings: Findings) -> None:
+    assert [finding.code for finding in findings((_TYPE, "trn1n.32xlarge"))] == ["UC4104"]
+
+
+@pytest.mark.parametrize(
+    ("edits", "code", "path"),
+    [
+        (
+            [further("name: later, market_type: capacity-block")],
+            "UC4108",
+            "additional_capacity[0].reservation_id",
+        ),
+        (
+            [further("name: again, market_type: on-demand, reservation_id: cr-0123456789abcdef0")],
+            "UC4127",
+            "additional_capacity[0].reservation_id",
+        ),
+        ([further(f"{SPILL}, placement_group: near")], "UC4126", "additional_capacity[0].placement_group"),
+        ([further(f"{SPILL}, max_price_percent: 60")], "UC4126", "additional_capacity[0].max_price_percent"),
+        (
+            [further(f"{RESERVED}, resource_group_arn: '{RESOURCE_GROUP}'")],
+            "UC4128",
+            "additional_capacity[0].resource_group_arn",
+        ),
+        (
+            [
+                further(
+                    "name: later, market_type: capacity-block, reservation_id: "
+                    + OTHER_RESERVATION
+                    + ", max_nodes: 65"
+                )
+            ],
+            "UC4102",
+            "additional_capacity[0].max_nodes",
+        ),
+        (
+            [ON_DEMAND, ("trn2.48xlarge", "trn2u.48xlarge"), further("name: spot, market_type: spot")],
+            "UC4104",
+            None,
+        ),
+    ],
+)
+def test_refuses_further_capacity_and_queues_at_their_place(
+    findings: Findings, edits: list[tuple[str, str]], code: str, path: str | None
+) -> None:
+    found = findings(*edits)
+    matching = [finding for finding in found if finding.code == code]
+    assert matching, found
+    if path is not None:
+        assert [finding.path for finding in matching] == [f"waves[0].clusters[0].{path}"]
+        assert matching[0].location.startswith("rollout.yaml:")
+
+
+@pytest.mark.parametrize(
+    ("edits", "code"),
+    [
+        ([further(f"{RESERVED}, placement_group: near")], "UC4126"),
+        ([capacity(f"resource_group_arn: '{RESOURCE_GROUP}'")], "UC4128"),
+    ],
+)
+def test_accepts_further_capacity_and_queues_that_just_fit(
+    findings: Findings, edits: list[tuple[str, str]], code: str
+) -> None:
+    found = findings(*edits)
+    assert code not in {finding.code for finding in found}, found
+
+
+def test_own_figures_reach_the_other_rules(findings: Findings) -> None:
+    found = findings((TYPE_LINE, OWN_TYPE), (BLOCK_MARKET, ON_DEMAND_MARKET))
+    assert ("UC4104", f"{_CLUSTER}.capacity.market_type") in [(each.code, each.path) for each in found]

@@ -1,0 +1,111 @@
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cfn_lint import lint
+from tests.unit.stacks.conftest import QUICKSTART, Templates
+from tests.unit.stacks.stacks.resources_of_type import of_type
+
+pytestmark = pytest.mark.synth
+
+
+def contents(directory: Path) -> dict[str, bytes]:
+    return {
+        str(path.relative_to(directory)): path.read_bytes() for path in directory.rglob("*") if path.is_file()
+    }
+
+
+def test_a_cluster_is_three_stacks_named_after_it_and_its_region(assembly: Path) -> None:
+    (manifest,) = assembly.glob("assembly-*/manifest.json")
+    artifacts = json.loads(manifest.read_text())["artifacts"].values()
+    stacks = [
+        each["properties"]["stackName"] for each in artifacts if each["type"] == "aws:cloudformation:stack"
+    ]
+    assert sorted(stacks) == [f"quickstart-us-east-2-{part}" for part in ("Cluster", "Network", "Storage")]
+
+
+def test_synthesis_needs_no_lookup(assembly: Path) -> None:
+    for manifest in assembly.rglob("manifest.json"):
+        assert not json.loads(manifest.read_text()).get("missing")
+
+
+def test_synthesis_keeps_nothing_in_the_home_directory_but_the_hashes_of_assets_that_the_cdk_caches(
+    synthesize: Callable[..., Any], tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    done = synthesize(
+        QUICKSTART,
+        tmp_path / "cdk.out",
+        HOME=str(home),
+        cached=False,
+    )
+    assert done.returncode == 0, done.stderr
+    kept = {path.relative_to(home) for path in home.rglob("*") if path.is_file()}
+    assert {path.parent for path in kept} <= {Path(".cdk/cache/fingerprints")}
+
+
+def test_synthesis_twice_gives_the_same_bytes(
+    assembly: Path, synthesize: Callable[..., Any], tmp_path: Path
+) -> None:
+    # Other hash seed, other time zone, other locale; only stack traces and run-time versions could tell them apart.
+    again = tmp_path / "cdk.out"
+    done = synthesize(QUICKSTART, again, cached=False, PYTHONHASHSEED="4711", TZ="Asia/Kolkata", LC_ALL="C")
+    assert done.returncode == 0, done.stderr
+    assert contents(again) == contents(assembly)
+
+
+@pytest.mark.parametrize("part", ["Cluster", "Network", "Storage"])
+def test_templates_are_clean_for_the_region(templates: Templates, part: str) -> None:
+    found = lint(json.dumps(templates[part]), regions=["us-east-2"])
+    assert [str(match) for match in found] == []
+
+
+def test_the_linter_would_have_noticed(templates: Templates) -> None:
+    broken = json.loads(json.dumps(templates["Storage"]))
+    of_type(broken, "AWS::FSx::FileSystem")[0]["Properties"]["StorageCapacity"] = "large"
+    assert lint(json.dumps(broken), regions=["us-east-2"])
+
+
+def test_everything_that_holds_data_is_kept(templates: Templates) -> None:
+    stateful = {
+        "AWS::S3::Bucket",
+        "AWS::FSx::FileSystem",
+        "AWS::FSx::DataRepositoryAssociation",
+        "AWS::Logs::LogGroup",
+    }
+    seen = set()
+    for template in templates.values():
+        for resource in template["Resources"].values():
+            if resource["Type"] in stateful:
+                seen.add(resource["Type"])
+                assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == ("Retain", "Retain")
+    assert seen == stateful
+
+
+def test_tags_reach_what_can_be_tagged_later_and_nothing_else(templates: Templates) -> None:
+    (environment,) = of_type(templates["Cluster"], "AWS::Batch::ComputeEnvironment")
+    assert "Tags" not in environment["Properties"]
+    (file_system,) = of_type(templates["Storage"], "AWS::FSx::FileSystem")
+    assert {"Key": "ultracluster:cluster", "Value": "quickstart"} in file_system["Properties"]["Tags"]
+
+
+def test_no_template_can_buy(templates: Templates) -> None:
+    assert "Purchase" not in json.dumps(templates)
+
+
+def test_a_mistake_in_the_rollout_ends_in_its_line_and_not_in_a_traceback(
+    synthesize: Callable[..., Any], tmp_path: Path
+) -> None:
+    rollout = tmp_path / "rollout.yaml"
+    text = QUICKSTART.read_text()
+    line = next(number for number, each in enumerate(text.splitlines(), 1) if "nodes: 4 #" in each)
+    rollout.write_text(text.replace("nodes: 4 #", "nodes: 0 #"))
+    done = synthesize(rollout, tmp_path / "cdk.out")
+    assert done.returncode == 2
+    assert done.stderr.startswith("UC")
+    assert f"rollout.yaml:{line}: waves[0].clusters[0].nodes: got 0" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "cdk.out/manifest.json").exists()

@@ -1,0 +1,34 @@
+"""Sources of capacity are those of the rollout."""
+
+import os
+from pathlib import Path
+
+import pytest
+from tests.unit.stacks.conftest import QUICKSTART
+from tests.unit.stacks.two_clusters import templates
+
+pytestmark = pytest.mark.synth
+
+
+@pytest.fixture(autouse=True)
+def _without_builtin_validation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CDK_VALIDATION", "false")
+    assert os.environ["CDK_VALIDATION"] == "false"
+
+
+def test_on_demand_capacity_and_reservations_are_deployed_as_asked(tmp_path: Path) -> None:
+    text = QUICKSTART.read_text()
+    on_demand = tmp_path / "on-demand.yaml"
+    on_demand.write_text(
+        text.replace("market_type: capacity-block", "market_type: on-demand")
+        .replace("reservation_id: cr-0123456789abcdef0", "")
+        .replace("          # REPLACE", "          # ")
+    )
+    cluster = templates(on_demand)["quickstart-us-east-2-Cluster"]
+    assert "AWS::EC2::PlacementGroup" in cluster
+    assert "CapacityReservationTarget" not in cluster
+    reserved = tmp_path / "reserved.yaml"
+    reserved.write_text(text.replace("market_type: capacity-block", "market_type: on-demand"))
+    cluster = templates(reserved)["quickstart-us-east-2-Cluster"]
+    assert "CapacityReservationTarget" in cluster
+    assert "InstanceMarketOptions" not in cluster
