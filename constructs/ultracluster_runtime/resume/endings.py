@@ -44,7 +44,7 @@ def ending_of(job: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> End
         return None
     reason = str(job.get("statusReason", ""))
     if reason.startswith(DRAIN_REASON):
-        return Ending(kind="drained", reason=reason)
+        return Ending(kind="drained", reason=reason.removeprefix("ultracluster: ").partition(";")[0])
     if job.get("isTerminated") or job.get("isCancelled"):
         return None  # by a person, a time limit or a failed dependency
     # The end of a multi-node job is that of its main node. Another node that is lost first makes the main one fail.

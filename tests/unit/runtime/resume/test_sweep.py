@@ -39,7 +39,7 @@ def test_a_drained_job_is_submitted_again_once() -> None:
     (request,) = aws.submitted
     assert request["tags"] == {"ultracluster:resume": "2", "ultracluster:resume-of": "11111111-0000"}
     assert subjects(aws) == [
-        "Job pretrain goes on: ultracluster: Capacity Block cr-0123456789abcdef0 ends 2026-12-02 11:30 UTC"
+        "Job pretrain goes on: Capacity Block cr-0123456789abcdef0 ends 2026-12-02 11:30 UTC"
     ]
     assert "goes on as 22222222-0000; 2 of its resumes are left" in aws.published[0]["Message"]
 
