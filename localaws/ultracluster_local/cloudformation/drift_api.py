@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ultracluster_local.cloudformation.drift import detect_drift
+from ultracluster_local.cloudformation.errors import ValidationError
 from ultracluster_local.cloudformation.requests import ONE_AT_A_TIME, stack_of
 from ultracluster_local.cloudformation.stacks import stacks_of
 from ultracluster_local.instance.clock import CLOCK
@@ -22,14 +23,19 @@ def detect_stack_drift(request: Request) -> Mapping[str, Any]:
     stack = stack_of(request)
     with ONE_AT_A_TIME:
         detect_drift(stack, clients=running().clients)
-    return {"StackDriftDetectionId": f"{uuid.uuid4()}|{stack.stack_id}"}
+    stack.drift_detection_id = str(uuid.uuid4())
+    return {"StackDriftDetectionId": stack.drift_detection_id}
 
 
 @handlers("DescribeStackDriftDetectionStatus")
 def describe_stack_drift_detection_status(request: Request) -> Mapping[str, Any]:
     """Describe the status of a drift detection."""
     detection = request.parameters["StackDriftDetectionId"]
-    stack = stacks_of(request.region).get(detection.partition("|")[2])
+    stack = next(
+        (one for one in stacks_of(request.region).living() if one.drift_detection_id == detection), None
+    )
+    if stack is None:
+        raise ValidationError(f"DetectionId [{detection}] does not exist")
     return {
         "StackId": stack.stack_id,
         "StackDriftDetectionId": detection,

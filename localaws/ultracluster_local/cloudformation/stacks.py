@@ -72,6 +72,7 @@ class Stack:
     imports: frozenset[str] = frozenset()
     events: list[dict[str, Any]] = field(default_factory=list)
     drift: list[dict[str, Any]] = field(default_factory=list)
+    drift_detection_id: str = ""
 
     def record(
         self, logical_id: str, resource_type: str, status: str, *, physical_id: str = "", reason: str = ""

@@ -25,20 +25,31 @@ from ultracluster_local.services import (
     ecr,
     embedded_metrics,
     iam_simulation,
+    model_constraints,
     public_images,
     resource_groups,
     service_quotas,
     sqs,
 )
-from ultracluster_local.services.batch import compute_environments as batch
-from ultracluster_local.services.batch import jobs as batch_jobs
+from ultracluster_local.services.batch import (
+    compute_environments,
+    job_definitions,
+    job_queues,
+    jobs,
+    scheduling_policies,
+)
 from ultracluster_local.services.batch import service_jobs as batch_service_jobs
+from ultracluster_local.services.batch import tags as batch_tags
 from ultracluster_local.services.ec2 import capacity as ec2_capacity
 from ultracluster_local.services.ec2 import capacity_blocks as ec2_capacity_blocks
 from ultracluster_local.services.ec2 import capacity_extensions as ec2_capacity_extensions
+from ultracluster_local.services.ec2 import deletions as ec2_deletions
+from ultracluster_local.services.ec2 import endpoints as ec2_endpoints
 from ultracluster_local.services.ec2 import instances as ec2_instances
+from ultracluster_local.services.ec2 import internet_access as ec2_internet_access
 from ultracluster_local.services.ec2 import launch_templates as ec2_launch_templates
 from ultracluster_local.services.ec2 import placement_groups as ec2_placement_groups
+from ultracluster_local.services.ec2 import security_groups as ec2_security_groups
 from ultracluster_local.services.ec2 import tags as ec2_tags
 from ultracluster_local.services.fsx import associations as fsx_associations
 from ultracluster_local.services.fsx import backups as fsx_backups
@@ -74,13 +85,16 @@ def install() -> None:
         ec2_tags,
     ):
         module.handlers.install(EC2Response)
+    for checked in (ec2_deletions, ec2_endpoints, ec2_internet_access, ec2_security_groups):
+        checked.checks.install(EC2Response)
+    ec2_security_groups.install()
     budgets.handlers.install(BudgetsResponse)
     ecr.handlers.install(ECRResponse)
     for module in (fsx, fsx_associations, fsx_backups):
         module.handlers.install(FSxResponse)
     cloudtrail.handlers.install(CloudTrailResponse)
     service_quotas.handlers.install(ServiceQuotasResponse)
-    for module in (batch, batch_jobs):
+    for module in (compute_environments, job_definitions, job_queues, jobs, scheduling_policies, batch_tags):
         module.handlers.install(BatchResponse)
     # moto derives Batch's actions from their paths; the base class names them as the API does.
     BatchResponse._get_action = BaseResponse._get_action  # noqa: SLF001 - see above
@@ -97,6 +111,7 @@ def install() -> None:
     s3_request_metrics.install()
     sqs.install()
     LambdaFunction._invoke_lambda = lambda_runtime.invoke_for_moto  # noqa: SLF001 - moto's way needs Docker
+    model_constraints.install()
     BaseResponse.call_action = _refusing(BaseResponse.call_action)
 
 

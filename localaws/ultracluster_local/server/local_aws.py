@@ -13,6 +13,7 @@ from ultracluster_local.events.delivery import Delivery, history
 from ultracluster_local.events.timeline import EventSettings, event_settings, run_due
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.clock import CLOCK, Clock
+from ultracluster_local.instance.delays import Delays, delays
 from ultracluster_local.instance.environment import child_environment, remove_profiles
 from ultracluster_local.instance.running import Running, is_running, set_running
 from ultracluster_local.seeding.seed import seed_from_request, seed_region
@@ -164,6 +165,12 @@ class LocalAws:
         """Settings for moves of the clock; `reset` restores the defaults."""
         self._started()
         return event_settings()
+
+    @property
+    def delays(self) -> Delays:
+        """How long changes take; `reset` restores the default, that nothing takes time."""
+        self._started()
+        return delays()
 
     def deliveries(self, region: str = "us-east-1") -> list[Delivery]:
         """Return the events that rules and schedules of a Region sent to their targets, oldest first.

@@ -3,8 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ultracluster_local.cloudformation.errors import ResourceError
 from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging
 from ultracluster_local.cloudformation.values import Properties
+from ultracluster_local.services.batch.state import batch_of, complete_change
 
 __all__ = ["PROVIDERS"]
 
@@ -13,19 +15,68 @@ _TAGS = Tagging(service="batch", target="resourceArn", tags="tags", keys="tagKey
 
 def _environment(context: Context, properties: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - a provider's signature
     """Omit properties that control updates and are no settings of the environment."""
-    return {
-        key: part
-        for key, part in properties.items()
-        if key not in {"ReplaceComputeEnvironment", "UpdatePolicy"}
-    }
+    return {key: part for key, part in properties.items() if key not in _UPDATE_ONLY}
 
 
-class _ComputeEnvironment(ApiProvider):
+_UPDATE_ONLY = frozenset({"ReplaceComputeEnvironment", "UpdatePolicy"})
+
+
+_TO_LATEST = "updatetolatestimageversion"
+"""A setting of updates, which CloudFormation takes at the creation as well."""
+
+
+class _Changing(ApiProvider):
+    """A type that changes for a time; as CloudFormation does, each change waits for its end, and a deletion disables first."""
+
+    def create(self, context: Context, properties: Properties) -> str:
+        """Create it and wait."""
+        arn = super().create(context, properties)
+        try:
+            self._wait(context, arn)
+        except ResourceError:
+            self.delete(context, arn, properties)
+            raise
+        return arn
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
+        """Update it and wait."""
+        arn = super().update(context, physical_id, old, new)
+        self._wait(context, arn)
+        return arn
+
+    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
+        """Disable it, wait, and delete it."""
+        if self.read(context, physical_id, properties) is None or self.updates is None:
+            return
+        operation, argument = self.updates
+        self._complete(context, physical_id)
+        context.call("batch", operation, {str(argument): physical_id, "state": "DISABLED"})
+        self._complete(context, physical_id)
+        super().delete(context, physical_id, properties)
+        self._complete(context, physical_id)
+
+    @staticmethod
+    def _complete(context: Context, arn: str) -> None:
+        complete_change(batch_of(context.region), arn)
+
+    def _wait(self, context: Context, arn: str) -> None:
+        self._complete(context, arn)
+        shown = self.read(context, arn, {}) or {}
+        if shown.get("status") == "INVALID":  # CloudFormation's words: aws/aws-cdk#6427
+            kind = context.resource_type.rsplit("::", 1)[-1]
+            raise ResourceError(
+                f"Operation failed, {kind} went INVALID with error: {shown['statusReason']} (HandlerErrorCode: NotStabilized)"
+            )
+
+
+class _ComputeEnvironment(_Changing):
     """A compute environment. Only an update can set its update policy, so one follows the creation."""
 
     def create(self, context: Context, properties: Properties) -> str:
         """Create, then set the update policy."""
-        arn = super().create(context, properties)
+        resources = properties.get("ComputeResources") or {}
+        known = {key: part for key, part in resources.items() if key.lower() != _TO_LATEST}
+        arn = super().create(context, {**properties, **({"ComputeResources": known} if resources else {})})
         self._set_policy(context, arn, properties)
         return arn
 
@@ -52,14 +103,16 @@ class _ComputeEnvironment(ApiProvider):
             context.call(
                 "batch", "UpdateComputeEnvironment", {"computeEnvironment": arn, "updatePolicy": converted}
             )
+            self._complete(context, arn)
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
         """Change settings and the policy."""
         if old.get("UpdatePolicy") != new.get("UpdatePolicy"):
             self._set_policy(context, physical_id, new)
-        hidden = {"UpdatePolicy", "ReplaceComputeEnvironment"}
         return super().update(
-            context, physical_id, *({k: v for k, v in side.items() if k not in hidden} for side in (old, new))
+            context,
+            physical_id,
+            *({k: v for k, v in side.items() if k not in _UPDATE_ONLY} for side in (old, new)),
         )
 
 
@@ -87,7 +140,7 @@ PROVIDERS: Mapping[str, Provider] = {
         prepare=_environment,
         tagging=_TAGS,
     ),
-    "AWS::Batch::JobQueue": ApiProvider(
+    "AWS::Batch::JobQueue": _Changing(
         service="batch",
         creates="CreateJobQueue",
         id_path="jobQueueArn",

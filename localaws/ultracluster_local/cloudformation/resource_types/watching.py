@@ -16,6 +16,10 @@ _CLOUDWATCH_TAGS = Tagging(service="cloudwatch", target="ResourceARN", attribute
 class _LogGroup(ApiProvider):
     """A log group. Retention is set by a separate operation."""
 
+    def _target(self, context: Context, physical_id: str, properties: Properties) -> str:
+        """Return the ARN as TagResource takes it: without the ending for its streams."""
+        return super()._target(context, physical_id, properties).removesuffix(":*")
+
     def create(self, context: Context, properties: Properties) -> str:
         """Create it, then set the retention."""
         name = super().create(

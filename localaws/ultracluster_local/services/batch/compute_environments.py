@@ -1,91 +1,117 @@
-"""AWS Batch compute environments, job queues and scheduling policies, stored unchanged.
+"""AWS Batch compute environments; no instance ever starts.
 
-moto requires a service role, starts instances for minvCpus and drops scheduling policies.
+moto requires a service role and starts instances for minvCpus.
 """
 
 import copy
+import email
 import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster_local.services.batch.service_jobs import check_service_queue
+from ultracluster_local.services.batch.compute_resources import (
+    check_compute_resources,
+    is_fargate,
+    launch_template_data,
+)
+from ultracluster_local.services.batch.names import check_name, check_state, check_tags
 from ultracluster_local.services.batch.state import (
-    FINAL_STATES,
     batch_of,
+    begin_change,
     client_error,
     described,
     find,
-    finish_job,
     get,
+    refuse_changing,
+    refused,
 )
-from ultracluster_local.services.ec2.launch_templates import template_data
 from ultracluster_local.services.handlers import Handlers, Request
+from ultracluster_local.services.iam_roles import can_assume
+from ultracluster_local.services.user_data import decoded
 
 __all__ = ["handlers"]
 
 handlers = Handlers(service="batch")
 
-_LAUNCH_TEMPLATE = ("launchTemplateId", "launchTemplateName", "version")
-_MOST_ENVIRONMENTS = 3  # per queue: CreateJobQueue, API Reference, botocore 1.44.5
-
-
-# Compute environments
+_SERVICE = "batch.amazonaws.com"
+_MOST_ENVIRONMENTS = (
+    50  # AWS Batch quotas: https://docs.aws.amazon.com/batch/latest/userguide/service_limits.html
+)
+_SCALING = frozenset({"minvCpus", "maxvCpus", "desiredvCpus", "scalingPolicy"})
+"""Settings whose change needs no new instances: https://docs.aws.amazon.com/batch/latest/userguide/updating-compute-environments.html."""
+_UPDATE_MINUTES = (1, 7200)  # API_UpdatePolicy
 
 
 @handlers("CreateComputeEnvironment")
 def create_compute_environment(request: Request) -> Mapping[str, Any]:
-    """Create an environment that is VALID at once; no instance starts."""
+    """Create an environment; what AWS finds only afterwards makes it INVALID."""
     given = copy.deepcopy(dict(request.parameters))
     name = given["computeEnvironmentName"]
-    environments = batch_of(request.region).environments
-    if find(environments, "computeEnvironmentName", name):
-        raise client_error(f"Object already exists: {name}")
-    if given["type"] == "MANAGED" and not given.get("computeResources"):
-        raise client_error("computeResources must be provided for a MANAGED compute environment")
-    _check_security_groups(request, given)
+    batch = batch_of(request.region)
+    check_name(name, "Compute environment name")
+    check_state(given)
+    check_tags(given)
+    if find(batch.environments, "computeEnvironmentName", name):
+        raise client_error("Object already exists")
+    if len(batch.environments) >= _MOST_ENVIRONMENTS:
+        raise client_error(f"Compute environment limit of {_MOST_ENVIRONMENTS} exceeded")
+    _check_kind(request, given)
     arn = request.arn("batch", f"compute-environment/{name}")
     environment = {
         "state": "ENABLED",
         "tags": {},
-        "serviceRole": f"arn:aws:iam::{request.account}:role/aws-service-role/batch.amazonaws.com/AWSServiceRoleForBatch",
-        "containerOrchestrationType": "ECS",
+        "serviceRole": _linked_role(request),
+        "containerOrchestrationType": "EKS" if given.get("eksConfiguration") else "ECS",
         "uuid": str(uuid.uuid4()),
         "ecsClusterArn": request.arn("ecs", f"cluster/AWSBatch-{name}"),
         **given,
         "computeEnvironmentArn": arn,
-        "status": "VALID",
-        "statusReason": "ComputeEnvironment Healthy",
     }
-    if "computeResources" in environment:
-        environment["computeResources"].setdefault("minvCpus", 0)
-    environments[arn] = environment
+    resources = environment.get("computeResources")
+    if resources:
+        resources.pop("updateToLatestImageVersion", None)
+        if not is_fargate(resources):
+            resources.setdefault("minvCpus", 0)
+    batch.environments[arn] = environment
+    begin_change(batch, arn, "CREATING", _verdict(request, environment))
     return {"computeEnvironmentName": name, "computeEnvironmentArn": arn}
 
 
-def _check_security_groups(request: Request, environment: Mapping[str, Any]) -> None:
-    resources = environment.get("computeResources")
-    if environment["type"] != "MANAGED" or not resources:
-        return
-    template: Mapping[str, Any] = {}
-    if resources.get("launchTemplate"):
-        wanted = resources["launchTemplate"]
-        specification = {
-            f"{key[0].upper()}{key[1:]}": wanted[key] for key in _LAUNCH_TEMPLATE if wanted.get(key)
-        }
-        template = template_data(request.region, specification)
-    groups = resources.get("securityGroupIds")
-    # AWS's answer, from aws/aws-cdk#21577.
-    if groups and template.get("NetworkInterfaces"):
-        raise client_error(
-            "Error executing request, Exception : Either compute environment Security Groups or Network Interfaces in "
-            "Launch template are exclusively allowed."
+def _linked_role(request: Request) -> str:
+    return f"arn:aws:iam::{request.account}:role/aws-service-role/{_SERVICE}/AWSServiceRoleForBatch"
+
+
+def _check_kind(request: Request, given: Mapping[str, Any]) -> None:
+    """Check the settings that depend on who manages the instances: API_CreateComputeEnvironment."""
+    if given["type"] == "MANAGED":
+        if not given.get("computeResources"):
+            raise refused("computeResources must be provided for a MANAGED compute environment")
+        if given.get("unmanagedvCpus") is not None:
+            raise refused("unmanagedvCpus is only supported when the type parameter is set to UNMANAGED")
+        check_compute_resources(
+            request, given["computeResources"], on_eks=bool(given.get("eksConfiguration"))
         )
-    # API_ComputeResource, securityGroupIds; the words are those of the reference, since no answer has been published.
-    if not (groups or template.get("NetworkInterfaces") or template.get("SecurityGroupIds")):
-        raise client_error(
-            "One or more security groups must be specified, either in securityGroupIds or using a launch template "
-            "referenced in launchTemplate."
-        )
+    elif given["type"] != "UNMANAGED":
+        raise refused("Compute environment type must be MANAGED or UNMANAGED")
+    elif given.get("eksConfiguration"):
+        raise refused("eksConfiguration is not supported for UNMANAGED compute environments")
+
+
+def _verdict(request: Request, environment: Mapping[str, Any]) -> dict[str, str]:
+    """Return status and reason of an environment after a change."""
+    role = environment["serviceRole"]
+    if role != _linked_role(request) and not can_assume(_SERVICE, role):
+        # AWS's answer, from hashicorp/terraform-provider-aws#21281.
+        reason = f"CLIENT_ERROR - {_SERVICE} is not authorized to perform: sts:AssumeRole on resource: {role}"
+        return {"status": "INVALID", "statusReason": reason}
+    template = (environment.get("computeResources") or {}).get("launchTemplate")
+    if template:
+        user_data = launch_template_data(request, template).get("UserData")
+        if user_data and not email.message_from_string(decoded(user_data)).is_multipart():
+            # AWS's answer, from aws/aws-cdk#6427.
+            reason = "CLIENT_ERROR - Launch Template UserData is not MIME multipart format"
+            return {"status": "INVALID", "statusReason": reason}
+    return {"status": "VALID", "statusReason": "ComputeEnvironment Healthy"}
 
 
 @handlers("DescribeComputeEnvironments")
@@ -100,192 +126,88 @@ def describe_compute_environments(request: Request) -> Mapping[str, Any]:
 def update_compute_environment(request: Request) -> Mapping[str, Any]:
     """Update the given settings."""
     given = copy.deepcopy(dict(request.parameters))
-    environment = get(
-        batch_of(request.region).environments, "computeEnvironmentName", given.pop("computeEnvironment")
-    )
-    resources = given.pop("computeResources", None)
-    if resources:
-        resources.pop("updateToLatestImageVersion", None)
-        _check_security_groups(
-            request, {**environment, "computeResources": environment["computeResources"] | resources}
+    batch = batch_of(request.region)
+    environment = get(batch.environments, "computeEnvironmentName", given.pop("computeEnvironment"))
+    arn = environment["computeEnvironmentArn"]
+    refuse_changing(batch, arn, "update")
+    check_state(given)
+    changed = {**environment, **given}
+    if given.get("computeResources"):
+        resources = given["computeResources"]
+        to_latest = resources.pop("updateToLatestImageVersion", False)
+        changed["computeResources"] = environment.get("computeResources", {}) | resources
+        _check_resources(request, environment, changed, to_latest=to_latest)
+    elif given.get("unmanagedvCpus") is not None and environment["type"] == "MANAGED":
+        raise refused("unmanagedvCpus is only supported when the type parameter is set to UNMANAGED")
+    _check_role(request, environment, changed)
+    minutes = (given.get("updatePolicy") or {}).get("jobExecutionTimeoutMinutes")
+    if minutes is not None and not _UPDATE_MINUTES[0] <= minutes <= _UPDATE_MINUTES[1]:
+        raise refused(
+            f"jobExecutionTimeoutMinutes must be between {_UPDATE_MINUTES[0]} and {_UPDATE_MINUTES[1]}"
         )
-        environment["computeResources"] |= resources
-    environment |= given
+    environment |= changed
+    begin_change(batch, arn, "UPDATING", _verdict(request, environment))
     return {key: environment[key] for key in ("computeEnvironmentName", "computeEnvironmentArn")}
+
+
+def _check_resources(
+    request: Request, old: Mapping[str, Any], new: Mapping[str, Any], *, to_latest: bool
+) -> None:
+    """Check changed compute resources: API_ComputeResourceUpdate."""
+    if old["type"] == "UNMANAGED":
+        raise refused("computeResources can't be updated for an UNMANAGED compute environment")
+    before, after = old["computeResources"], new["computeResources"]
+    if is_fargate(before) != is_fargate(after):
+        raise refused("The type of compute resources can't be changed between EC2 and Fargate")
+    infrastructure = sorted(key for key in after if key not in _SCALING and after[key] != before.get(key))
+    if to_latest:
+        infrastructure.append("updateToLatestImageVersion")
+    if infrastructure and not is_fargate(after):
+        # AWS's answer, from https://repost.aws/knowledge-center/batch-update-ec2-environment.
+        if before.get("allocationStrategy", "BEST_FIT") == "BEST_FIT":
+            raise refused(
+                f"{', '.join(infrastructure)} can be updated for CE only with Allocation Strategy BEST_FIT_PROGRESSIVE "
+                "and SPOT_CAPACITY_OPTIMIZED"
+            )
+        if old["serviceRole"] != _linked_role(request):
+            raise refused(
+                f"{', '.join(infrastructure)} can be updated for CE only with Batch Service Linked Role"
+            )
+        if after.get("allocationStrategy", "BEST_FIT") == "BEST_FIT":
+            raise refused("BEST_FIT isn't supported when updating a compute environment")
+    if after.get("desiredvCpus", 0) < before.get("desiredvCpus", 0):
+        # AWS's answer, from the troubleshooting page of the AWS Batch User Guide.
+        raise refused(
+            "Manually scaling down compute environment is not supported. Disconnecting job queues from compute "
+            "environment will cause it to scale-down to minvCpus."
+        )
+    check_compute_resources(request, after, on_eks=bool(old.get("eksConfiguration")))
+
+
+def _check_role(request: Request, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+    linked = _linked_role(request)
+    if (old["serviceRole"] == linked) != (
+        new["serviceRole"] == linked
+    ):  # API_UpdateComputeEnvironment, serviceRole
+        raise refused("A service-linked role can't be changed to a regular IAM role, nor a regular one to it")
 
 
 @handlers("DeleteComputeEnvironment")
 def delete_compute_environment(request: Request) -> Mapping[str, Any]:
-    """Delete an environment that no queue uses."""
+    """Delete a disabled environment that no queue uses."""
     batch = batch_of(request.region)
-    environment = get(batch.environments, "computeEnvironmentName", request.parameters["computeEnvironment"])
-    for queue in batch.queues.values():
-        for entry in queue.get("computeEnvironmentOrder") or []:
-            if entry["computeEnvironment"] == environment["computeEnvironmentArn"]:
-                raise client_error(
-                    f"Cannot delete, found existing JobQueue relationship: {queue['jobQueueName']}"
-                )
-    del batch.environments[environment["computeEnvironmentArn"]]
-    return {}
-
-
-# Job queues
-
-
-@handlers("CreateJobQueue")
-def create_job_queue(request: Request) -> Mapping[str, Any]:
-    """Create a queue over existing environments."""
-    given = copy.deepcopy(dict(request.parameters))
-    name = given["jobQueueName"]
-    queues = batch_of(request.region).queues
-    if find(queues, "jobQueueName", name):
-        raise client_error(f"Object already exists: {name}")
-    arn = request.arn("batch", f"job-queue/{name}")
-    _check_queue(request, given)
-    queues[arn] = {
-        "state": "ENABLED",
-        "tags": {},
-        "jobStateTimeLimitActions": [],
-        **given,
-        "jobQueueArn": arn,
-        "status": "VALID",
-        "statusReason": "JobQueue Healthy",
-    }
-    return {"jobQueueName": name, "jobQueueArn": arn}
-
-
-def _check_queue(request: Request, given: dict[str, Any]) -> None:
-    """Replace names of compute environments with ARNs, as Batch reports them; refuse unknown ones."""
-    batch = batch_of(request.region)
-    order = given.get("computeEnvironmentOrder") or []
-    if len(order) > _MOST_ENVIRONMENTS:
+    environment = find(batch.environments, "computeEnvironmentName", request.parameters["computeEnvironment"])
+    if environment is None:
+        return {}  # AWS deletes what is gone without an error: floci-io/floci#2857
+    arn = environment["computeEnvironmentArn"]
+    if environment["state"] != "DISABLED":  # API_DeleteComputeEnvironment; the words are the reference's
         raise client_error(
-            f"A job queue takes at most {_MOST_ENVIRONMENTS} compute environments, got {len(order)}"
+            "Cannot delete, compute environment must be DISABLED: before you can delete a compute environment, you must "
+            "set its state to DISABLED with the UpdateComputeEnvironment API operation"
         )
-    for entry in order:
-        environment = get(batch.environments, "computeEnvironmentName", entry["computeEnvironment"])
-        entry["computeEnvironment"] = environment["computeEnvironmentArn"]
-    if given.get("schedulingPolicyArn"):
-        get(batch.policies, "arn", given["schedulingPolicyArn"])
-    check_service_queue(request, given)
-
-
-@handlers("DescribeJobQueues")
-def describe_job_queues(request: Request) -> Mapping[str, Any]:
-    """Describe all job queues, or the named ones."""
-    return described(request, batch_of(request.region).queues, "jobQueue", "jobQueues")
-
-
-@handlers("UpdateJobQueue")
-def update_job_queue(request: Request) -> Mapping[str, Any]:
-    """Update the given settings."""
-    given = copy.deepcopy(dict(request.parameters))
-    queue = get(batch_of(request.region).queues, "jobQueueName", given.pop("jobQueue"))
-    _check_queue(request, given)
-    queue |= given
-    return {key: queue[key] for key in ("jobQueueName", "jobQueueArn")}
-
-
-@handlers("DeleteJobQueue")
-def delete_job_queue(request: Request) -> Mapping[str, Any]:
-    """Delete a queue; its waiting jobs fail, as on Batch."""
-    batch = batch_of(request.region)
-    queue = get(batch.queues, "jobQueueName", request.parameters["jobQueue"])
-    for share in batch.quota_shares.values():
-        if share["jobQueueArn"] == queue["jobQueueArn"]:
-            raise client_error(f"Cannot delete, found existing quota share: {share['quotaShareName']}")
-    for job in batch.jobs.values():
-        if job["jobQueue"] == queue["jobQueueArn"] and job["status"] not in FINAL_STATES:
-            finish_job(job, reason="Job queue deleted")
-    del batch.queues[queue["jobQueueArn"]]
-    return {}
-
-
-# Scheduling policies
-
-
-@handlers("CreateSchedulingPolicy")
-def create_scheduling_policy(request: Request) -> Mapping[str, Any]:
-    """Create a policy."""
-    given = copy.deepcopy(dict(request.parameters))
-    policies = batch_of(request.region).policies
-    if find(policies, "name", given["name"]):
-        raise client_error(f"Object already exists: {given['name']}")
-    arn = request.arn("batch", f"scheduling-policy/{given['name']}")
-    policies[arn] = {"tags": {}, **given, "arn": arn}
-    return {"name": given["name"], "arn": arn}
-
-
-@handlers("DescribeSchedulingPolicies")
-def describe_scheduling_policies(request: Request) -> Mapping[str, Any]:
-    """Describe the named scheduling policies."""
-    policies = batch_of(request.region).policies
-    return {"schedulingPolicies": [policies[arn] for arn in request.parameters["arns"] if arn in policies]}
-
-
-@handlers("ListSchedulingPolicies")
-def list_scheduling_policies(request: Request) -> Mapping[str, Any]:
-    """List all scheduling policies."""
-    return {"schedulingPolicies": [{"arn": arn} for arn in batch_of(request.region).policies]}
-
-
-@handlers("UpdateSchedulingPolicy")
-def update_scheduling_policy(request: Request) -> Mapping[str, Any]:
-    """Update the fair share policy."""
-    given = copy.deepcopy(dict(request.parameters))
-    policy = get(batch_of(request.region).policies, "arn", given.pop("arn"))
-    policy |= given
-    return {}
-
-
-@handlers("DeleteSchedulingPolicy")
-def delete_scheduling_policy(request: Request) -> Mapping[str, Any]:
-    """Delete a policy that no queue uses."""
-    batch = batch_of(request.region)
-    policy = get(batch.policies, "arn", request.parameters["arn"])
     for queue in batch.queues.values():
-        if queue.get("schedulingPolicyArn") == policy["arn"]:
-            raise client_error(f"Scheduling policy is in use by {queue['jobQueueName']}")
-    del batch.policies[policy["arn"]]
+        if any(one["computeEnvironment"] == arn for one in queue.get("computeEnvironmentOrder") or []):
+            raise client_error("Cannot delete, found existing JobQueue relationship")
+    refuse_changing(batch, arn, "delete")
+    begin_change(batch, arn, "DELETING", {})
     return {}
-
-
-# Tags
-
-
-@handlers("ListTagsForResource")
-def list_tags_for_resource(request: Request) -> Mapping[str, Any]:
-    """List the tags of a Batch resource."""
-    return {"tags": _by_arn(request)["tags"]}
-
-
-@handlers("TagResource")
-def tag_resource(request: Request) -> Mapping[str, Any]:
-    """Add or replace tags."""
-    _by_arn(request)["tags"] |= request.parameters["tags"]
-    return {}
-
-
-@handlers("UntagResource")
-def untag_resource(request: Request) -> Mapping[str, Any]:
-    """Remove tags."""
-    tags = _by_arn(request)["tags"]
-    for key in request.parameters["tagKeys"]:
-        tags.pop(key, None)
-    return {}
-
-
-def _by_arn(request: Request) -> dict[str, Any]:
-    batch = batch_of(request.region)
-    arn = request.parameters["resourceArn"]
-    for things in (
-        batch.environments,
-        batch.queues,
-        batch.policies,
-        batch.definitions,
-        batch.service_environments,
-        batch.quota_shares,
-    ):
-        if arn in things:
-            return things[arn]
-    raise client_error(f"{arn} does not exist")

@@ -1,14 +1,11 @@
-"""AWS Batch job definitions and jobs, stored unchanged.
-
-moto drops `nodeProperties` and runs jobs in Docker. Here nothing runs: a submitted job waits in RUNNABLE, and tests move it
-with `set_job_status`.
-"""
+"""AWS Batch jobs. moto runs them in Docker; here a submitted job waits in RUNNABLE, and tests move it with `set_job_status`."""
 
 import copy
 import uuid
 from collections.abc import Mapping
 from typing import Any
 
+from ultracluster_local.services.batch.job_definitions import find_definition
 from ultracluster_local.services.batch.pending import (
     add_children,
     check_array,
@@ -23,86 +20,12 @@ from ultracluster_local.services.batch.state import (
     get,
     milliseconds,
 )
+from ultracluster_local.services.batch.submission import check_submission
 from ultracluster_local.services.handlers import Handlers, Request, page
 
 __all__ = ["handlers", "set_job_status"]
 
 handlers = Handlers(service="batch")
-
-
-# Job definitions
-
-
-@handlers("RegisterJobDefinition")
-def register_job_definition(request: Request) -> Mapping[str, Any]:
-    """Register a revision of a job definition."""
-    given = copy.deepcopy(dict(request.parameters))
-    if given["type"] == "multinode":
-        nodes = given.get("nodeProperties")
-        if not nodes:
-            raise client_error("nodeProperties must be provided for a multinode job definition")
-        if not 0 <= nodes["mainNode"] < nodes["numNodes"]:
-            raise client_error(f"mainNode {nodes['mainNode']} must be below numNodes {nodes['numNodes']}")
-    elif not (given.get("containerProperties") or given.get("ecsProperties")):
-        raise client_error("containerProperties must be provided for a container job definition")
-    batch = batch_of(request.region)
-    name = given["jobDefinitionName"]
-    revision = batch.revisions[name] = batch.revisions.get(name, 0) + 1
-    arn = request.arn("batch", f"job-definition/{name}:{revision}")
-    batch.definitions[arn] = {
-        "tags": {},
-        "parameters": {},
-        "containerOrchestrationType": "ECS",
-        **given,
-        "jobDefinitionArn": arn,
-        "revision": revision,
-        "status": "ACTIVE",
-    }
-    return {"jobDefinitionName": name, "jobDefinitionArn": arn, "revision": revision}
-
-
-def _definition(request: Request, wanted: str) -> dict[str, Any]:
-    """Find a job definition by ARN, ``name:revision``, or name (the latest active revision)."""
-    definitions = batch_of(request.region).definitions
-    if wanted in definitions:
-        return definitions[wanted]
-    matches = [
-        one
-        for one in definitions.values()
-        if wanted in (one["jobDefinitionName"], f"{one['jobDefinitionName']}:{one['revision']}")
-    ]
-    active = [one for one in matches if one["status"] == "ACTIVE"]
-    if not active:
-        raise client_error(f"Job definition {wanted} does not exist or is not active")
-    return max(active, key=lambda one: int(one["revision"]))
-
-
-@handlers("DescribeJobDefinitions")
-def describe_job_definitions(request: Request) -> Mapping[str, Any]:
-    """Describe job definitions by ARN, name and status."""
-    shown = list(batch_of(request.region).definitions.values())
-    wanted = request.parameters.get("jobDefinitions")
-    if wanted:
-        shown = [
-            one
-            for one in shown
-            if one["jobDefinitionArn"] in wanted or f"{one['jobDefinitionName']}:{one['revision']}" in wanted
-        ]
-    if request.parameters.get("jobDefinitionName"):
-        shown = [one for one in shown if one["jobDefinitionName"] == request.parameters["jobDefinitionName"]]
-    if request.parameters.get("status"):
-        shown = [one for one in shown if one["status"] == request.parameters["status"]]
-    return page(shown, parameters=request.parameters, key="jobDefinitions", cursor="nextToken")
-
-
-@handlers("DeregisterJobDefinition")
-def deregister_job_definition(request: Request) -> Mapping[str, Any]:
-    """Make a revision INACTIVE; it stays visible, as in AWS for 180 days."""
-    _definition(request, request.parameters["jobDefinition"])["status"] = "INACTIVE"
-    return {}
-
-
-# Jobs
 
 
 @handlers("SubmitJob")
@@ -111,10 +34,8 @@ def submit_job(request: Request) -> Mapping[str, Any]:
     given = copy.deepcopy(dict(request.parameters))
     batch = batch_of(request.region)
     queue = get(batch.queues, "jobQueueName", given["jobQueue"])
-    if queue["state"] != "ENABLED":
-        raise client_error(f"Job queue {queue['jobQueueName']} is not enabled")
-    definition = _definition(request, given["jobDefinition"])
-    _check_priority(queue, definition, given)
+    definition = find_definition(request, given["jobDefinition"])
+    check_submission(batch, queue, definition, given)
     dependencies = given.get("dependsOn") or []
     check_dependencies(batch, dependencies)
     array = given.get("arrayProperties")
@@ -147,23 +68,6 @@ def submit_job(request: Request) -> Mapping[str, Any]:
     if array:
         add_children(batch, job, array["size"])
     return {"jobArn": job["jobArn"], "jobName": job["jobName"], "jobId": job_id}
-
-
-def _check_priority(
-    queue: Mapping[str, Any], definition: Mapping[str, Any], given: Mapping[str, Any]
-) -> None:
-    priority = given.get("schedulingPriorityOverride", definition.get("schedulingPriority"))
-    if queue.get("schedulingPolicyArn"):
-        if priority is None:  # AWS's answer, from nextflow-io/nextflow#3505
-            raise client_error(
-                "Either schedulingPriority in job definition or schedulingPriorityOverride should be specified."
-            )
-    elif priority is not None or given.get("shareIdentifier"):
-        # AWS's answer, from volcengine.com/article/1154372.
-        raise client_error(
-            "Job with shareIdentifier or schedulingPriority can only be submitted to job queue with fair share "
-            "scheduling policy"
-        )
 
 
 @handlers("DescribeJobs")

@@ -1,10 +1,13 @@
 """AWS Batch resources of a Region."""
 
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from ultracluster_local.instance.clock import CLOCK
+from ultracluster_local.instance.delays import delays
 from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.handlers import Request, ServiceError, page
 
@@ -12,12 +15,16 @@ __all__ = [
     "FINAL_STATES",
     "Batch",
     "batch_of",
+    "begin_change",
     "client_error",
+    "complete_change",
     "described",
     "find",
     "finish_job",
     "get",
     "milliseconds",
+    "refuse_changing",
+    "refused",
 ]
 
 FINAL_STATES = frozenset({"SUCCEEDED", "FAILED"})
@@ -36,16 +43,76 @@ class Batch:
     quota_shares: dict[str, dict[str, Any]] = field(default_factory=dict)
     service_jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
     revisions: dict[str, int] = field(default_factory=dict)
+    changing: dict[str, tuple[datetime, Mapping[str, Any]]] = field(default_factory=dict)
+    """End of the change of environments and queues by ARN, and what it then sets; nothing if it deletes."""
 
 
 def batch_of(region: str) -> Batch:
     """Return the Batch of a Region."""
-    return region_state("batch", region=region, new=Batch)
+    batch = region_state("batch", region=region, new=Batch)
+    for arn, (end, _) in list(batch.changing.items()):
+        if end <= CLOCK.now():
+            complete_change(batch, arn)
+    return batch
+
+
+def begin_change(batch: Batch, arn: str, status: str, then: Mapping[str, Any]) -> None:
+    """Put an environment or a queue into a status that passes by itself.
+
+    Args:
+        batch: Resources of the Region.
+        arn: ARN of the environment or queue.
+        status: ``CREATING``, ``UPDATING`` or ``DELETING``.
+        then: What the end of the change sets; empty if it deletes.
+    """
+    _changed_by(batch, arn)["status"] = status
+    batch.changing[arn] = (CLOCK.now() + delays().batch, then)
+    if not delays().batch:
+        complete_change(batch, arn)
+
+
+def complete_change(batch: Batch, arn: str) -> None:
+    """End a change now.
+
+    Args:
+        batch: Resources of the Region.
+        arn: ARN of an environment or queue; one that is not changing stays as it is.
+    """
+    change = batch.changing.pop(arn, None)
+    if change is None:
+        return
+    _, then = change
+    if then:
+        _changed_by(batch, arn).update(then)
+    else:
+        for things in (batch.environments, batch.queues):
+            things.pop(arn, None)
+
+
+def _changed_by(batch: Batch, arn: str) -> dict[str, Any]:
+    return batch.environments[arn] if arn in batch.environments else batch.queues[arn]
+
+
+def refuse_changing(batch: Batch, arn: str, verb: str) -> None:
+    """Refuse a change of what is already changing.
+
+    AWS's answer: "Cannot delete, resource is being modified" (https://ec2spotworkshops.com, rendering with Batch, clean-up).
+
+    Raises:
+        ServiceError: If it is changing.
+    """
+    if arn in batch.changing:
+        raise client_error(f"Cannot {verb}, resource is being modified")
 
 
 def client_error(message: str) -> ServiceError:
     """Return the error that Batch uses for most invalid requests."""
     return ServiceError("ClientException", message)
+
+
+def refused(message: str) -> ServiceError:
+    """Return the error for a request that Batch's checks refuse; their message is put into a frame (getmoto/moto#6470)."""
+    return client_error(f"Error executing request, Exception : {message}, RequestId: {uuid.uuid4()}")
 
 
 def find(things: Mapping[str, dict[str, Any]], name_field: str, wanted: str) -> dict[str, Any] | None:

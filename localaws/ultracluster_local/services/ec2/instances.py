@@ -12,6 +12,8 @@ from moto.ec2.responses import EC2Response
 from ultracluster_local.services.ec2.capacity import find_reservation, instances_in
 from ultracluster_local.services.ec2.capacity_market import Reservation
 from ultracluster_local.services.ec2.launch_templates import template_data
+from ultracluster_local.services.ec2.launches import check_launch
+from ultracluster_local.services.ec2.networks import subnets
 from ultracluster_local.services.handlers import Request, ServiceError
 
 __all__ = ["install"]
@@ -33,25 +35,29 @@ def _into_reservations(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
         if template:
             for key, value in template_data(response.region, template).items():
                 given.setdefault(key, value)
+        check_launch(request, given)
         reservation = _targeted(request)
         if reservation is None:
-            return original(response)
+            return _placed(original(response), given)
         # EC2 launches up to MaxCount; moto launches MinCount.
         count = min(int(given["MaxCount"]), _room(request, reservation))
         if count < int(given["MinCount"]):
-            raise ServiceError(
-                "ReservationCapacityExceeded",
-                f"The requested reservation {reservation.reservation_id} does not have sufficient compatible and "
-                "available capacity for this request.",
-            )
+            raise _no_room(reservation)
         given["MinCount"] = count
-        answer = original(response)
+        answer = _placed(original(response), given)
         for instance in answer.result.instances:
             instance.capacity_reservation_id = reservation.reservation_id
             instance.lifecycle = _CAPACITY_BLOCK if reservation.block_id else None
         return answer
 
     return run_instances
+
+
+def _placed(answer: Any, given: Mapping[str, Any]) -> Any:
+    """Note the placement group on the instances, which moto drops."""
+    for instance in answer.result.instances:
+        instance.placement_group = (given.get("Placement") or {}).get("GroupName")
+    return answer
 
 
 def _targeted(request: Request) -> Reservation | None:
@@ -68,16 +74,41 @@ def _targeted(request: Request) -> Reservation | None:
         return None
     reservation = find_reservation(request, target["CapacityReservationId"])
     if bool(reservation.block_id) != (market.get("MarketType") == _CAPACITY_BLOCK):
+        # terraform-aws-modules/terraform-aws-ec2-instance#404
         raise ServiceError(
-            "InvalidParameterCombination",
-            "The market type capacity-block requires the reservation of a Capacity Block, and vice versa.",
+            "InvalidParameterValue",
+            "The market type (purchasing) option is not valid. Choose a different market type and try again",
         )
+    if (request.parameters.get("Placement") or {}).get("GroupName"):
+        # terraform-aws-modules/terraform-aws-eks#3730; a reservation of the local AWS has no placement group
+        raise ServiceError(
+            "InsufficientInstanceCapacity",
+            "There is no capacity available that matches your request: the RunInstances request includes a CPG constraint "
+            "that doesn't match the reservation.",
+        )
+    _check_zone(request, reservation)
     if reservation.segment.instance_type != request.parameters.get("InstanceType"):
         raise ServiceError(
             "InvalidParameterValue",
             f"{reservation.reservation_id} is for {reservation.segment.instance_type} only.",
         )
     return reservation
+
+
+def _check_zone(request: Request, reservation: Reservation) -> None:
+    interfaces = request.parameters.get("NetworkInterfaces") or [{}]
+    subnet_id = request.parameters.get("SubnetId") or interfaces[0].get("SubnetId")
+    subnet = subnets(request.region).get(subnet_id or "")
+    if subnet and subnet.availability_zone != reservation.segment.zone:
+        raise _no_room(reservation)
+
+
+def _no_room(reservation: Reservation) -> ServiceError:
+    return ServiceError(
+        "ReservationCapacityExceeded",
+        f"The requested reservation {reservation.reservation_id} does not have sufficient compatible and available capacity "
+        "for this request.",
+    )
 
 
 def _room(request: Request, reservation: Reservation) -> int:

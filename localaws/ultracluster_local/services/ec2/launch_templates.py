@@ -5,16 +5,23 @@ versions; a launch template must be read back exactly as submitted.
 """
 
 import copy
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, page, tags_of
+from ultracluster_local.services.user_data import check_user_data
 
 __all__ = ["handlers", "launch_templates", "template_data"]
 
 handlers = Handlers(service="ec2")
+
+_NAME = re.compile(r"[a-zA-Z0-9()./_-]{3,128}")  # API_CreateLaunchTemplate, botocore 1.44.5
+_TAGGABLE = frozenset({"instance", "network-interface", "spot-instances-request", "volume"})
+"""Resource types that a launch tags: API_LaunchTemplateTagSpecificationRequest."""
+_MOST_HOPS = 64
 
 
 def launch_templates(region: str) -> dict[str, dict[str, Any]]:
@@ -49,6 +56,7 @@ def _add_version(template: dict[str, Any], request: Request) -> dict[str, Any]:
     if source is not None:
         data = copy.deepcopy(_version(template, source)["LaunchTemplateData"])
     data |= request.parameters.get("LaunchTemplateData") or {}
+    _check_data(data)
     version = {
         "LaunchTemplateId": template["LaunchTemplateId"],
         "LaunchTemplateName": template["LaunchTemplateName"],
@@ -62,6 +70,29 @@ def _add_version(template: dict[str, Any], request: Request) -> dict[str, Any]:
     template["LatestVersionNumber"] += 1
     template["Versions"].append(version)
     return version
+
+
+def _check_data(data: Mapping[str, Any]) -> None:
+    """Refuse what EC2 refuses already in a template; most faults show at the launch only (API_RequestLaunchTemplateData)."""
+    if data.get("UserData"):
+        check_user_data(data["UserData"])
+    if data.get("InstanceType") and data.get("InstanceRequirements"):
+        raise ServiceError(
+            "InvalidParameterCombination",
+            "InstanceType and InstanceRequirements cannot be specified together",
+        )
+    for specification in data.get("TagSpecifications") or []:
+        if specification.get("ResourceType") not in _TAGGABLE:
+            raise ServiceError(
+                "InvalidParameterValue",
+                f"'{specification.get('ResourceType')}' is not a valid taggable resource type for this operation.",
+            )
+    hops = (data.get("MetadataOptions") or {}).get("HttpPutResponseHopLimit")
+    if hops is not None and not 1 <= int(hops) <= _MOST_HOPS:
+        raise ServiceError(
+            "InvalidParameterValue",
+            f"Value ({hops}) for parameter HttpPutResponseHopLimit is invalid. It must be between 1 and {_MOST_HOPS}.",
+        )
 
 
 def _version(template: Mapping[str, Any], wanted: str) -> dict[str, Any]:
@@ -100,6 +131,14 @@ def template_data(region: str, specification: Mapping[str, Any]) -> dict[str, An
 def create_launch_template(request: Request) -> Mapping[str, Any]:
     """Create a launch template with version 1; its name is unique in the Region."""
     name = request.parameters["LaunchTemplateName"]
+    if not _NAME.fullmatch(name):
+        raise ServiceError(
+            "InvalidLaunchTemplateName.MalformedException",
+            f"The specified launch template name {name} is malformed: it must be 3 to 128 characters of (a-z, A-Z, 0-9, "
+            "and ()./_-).",
+        )
+    if not request.parameters.get("LaunchTemplateData"):
+        raise ServiceError("MissingParameter", "The request must contain the parameter LaunchTemplateData")
     templates = launch_templates(request.region)
     if any(template["LaunchTemplateName"] == name for template in templates.values()):
         raise ServiceError(
@@ -143,6 +182,31 @@ def delete_launch_template(request: Request) -> Mapping[str, Any]:
     template = _find(request)
     del launch_templates(request.region)[template["LaunchTemplateId"]]
     return {"LaunchTemplate": _summary(template)}
+
+
+@handlers("DeleteLaunchTemplateVersions")
+def delete_launch_template_versions(request: Request) -> Mapping[str, Any]:
+    """Delete versions; the default version cannot be deleted."""
+    template = _find(request)
+    done, failed = [], []
+    for wanted in request.parameters["Versions"]:
+        place = {
+            "LaunchTemplateId": template["LaunchTemplateId"],
+            "LaunchTemplateName": template["LaunchTemplateName"],
+            "VersionNumber": int(wanted),
+        }
+        if int(wanted) == template["DefaultVersionNumber"]:
+            message = "Cannot delete the default launch template version"
+            failed.append(
+                {**place, "ResponseError": {"Code": "launchTemplateVersionInUse", "Message": message}}
+            )
+        else:
+            template["Versions"].remove(_version(template, wanted))
+            done.append(place)
+    return {
+        "SuccessfullyDeletedLaunchTemplateVersions": done,
+        "UnsuccessfullyDeletedLaunchTemplateVersions": failed,
+    }
 
 
 @handlers("DescribeLaunchTemplates")

@@ -10,6 +10,9 @@ __all__ = ["handlers", "placement_groups"]
 
 handlers = Handlers(service="ec2")
 
+_STRATEGIES = frozenset({"cluster", "partition", "spread"})
+_MOST_PARTITIONS = 7
+
 
 def placement_groups(region: str) -> dict[str, dict[str, Any]]:
     """Return the groups of a Region by name."""
@@ -23,6 +26,25 @@ def create_placement_group(request: Request) -> Mapping[str, Any]:
     groups = placement_groups(request.region)
     if name in groups:
         raise ServiceError("InvalidPlacementGroup.Duplicate", f"The placement group '{name}' already exists")
+    strategy = request.parameters.get("Strategy", "cluster")
+    partitions = request.parameters.get("PartitionCount")
+    if strategy not in _STRATEGIES:
+        raise ServiceError("InvalidParameterValue", f"Invalid value '{strategy}' for Strategy.")
+    # API_CreatePlacementGroup and the limits of placement groups, EC2 User Guide.
+    if partitions is not None and strategy != "partition":
+        raise ServiceError(
+            "InvalidParameterCombination",
+            "PartitionCount is only supported for placement groups of strategy partition",
+        )
+    if partitions is not None and not 1 <= partitions <= _MOST_PARTITIONS:
+        raise ServiceError(
+            "InvalidParameterValue", f"PartitionCount must be between 1 and {_MOST_PARTITIONS}"
+        )
+    if request.parameters.get("SpreadLevel") and strategy != "spread":
+        raise ServiceError(
+            "InvalidParameterCombination",
+            "SpreadLevel is only supported for placement groups of strategy spread",
+        )
     group = {
         "GroupName": name,
         "GroupId": hex_id("pg"),

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
+from tests.unit.local.services.batch.training_queue import SIZE
 
 from ultracluster_local import LocalAws
 
@@ -24,7 +25,7 @@ def batch(local_aws: LocalAws) -> Any:
     client.create_job_queue(jobQueueName="fifo", priority=1, computeEnvironmentOrder=order)
     for name, more in (("plain", {}), ("ranked", {"schedulingPriority": 1})):
         client.register_job_definition(
-            jobDefinitionName=name, type="container", containerProperties={"image": "x"}, **more
+            jobDefinitionName=name, type="container", containerProperties=SIZE, **more
         )
     return client
 

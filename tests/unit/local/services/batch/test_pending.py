@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
+from tests.unit.local.services.batch.training_queue import SIZE
 
 from ultracluster_local import LocalAws
 from ultracluster_local.services.batch.jobs import set_job_status
@@ -16,29 +17,21 @@ REGION = "us-east-2"
 @pytest.fixture
 def batch(local_aws: LocalAws) -> Any:
     client = local_aws.client("batch", REGION)
-    client.create_compute_environment(
-        computeEnvironmentName="nodes",
-        type="MANAGED",
-        computeResources={
-            "type": "EC2",
-            "maxvCpus": 8,
-            "subnets": ["subnet-1"],
-            "securityGroupIds": ["sg-1"],
-            "instanceRole": "role",
-        },
-    )
+    client.create_compute_environment(computeEnvironmentName="nodes", type="UNMANAGED")
     client.create_job_queue(
         jobQueueName="training",
         priority=1,
         computeEnvironmentOrder=[{"order": 1, "computeEnvironment": "nodes"}],
     )
-    client.register_job_definition(
-        jobDefinitionName="one", type="container", containerProperties={"image": "x"}
-    )
+    client.register_job_definition(jobDefinitionName="one", type="container", containerProperties=SIZE)
     client.register_job_definition(
         jobDefinitionName="many",
         type="multinode",
-        nodeProperties={"numNodes": 2, "mainNode": 0, "nodeRangeProperties": [{"targetNodes": "0:"}]},
+        nodeProperties={
+            "numNodes": 2,
+            "mainNode": 0,
+            "nodeRangeProperties": [{"targetNodes": "0:", "container": SIZE}],
+        },
     )
     return client
 

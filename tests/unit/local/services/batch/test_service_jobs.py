@@ -100,6 +100,7 @@ def test_a_job_names_a_share_exactly_when_its_queue_has_them(batch: Any) -> None
     waiting = batch.list_service_jobs(jobQueue="queue", jobStatus="RUNNABLE")["jobSummaryList"]
     assert [one["jobId"] for one in waiting] == [job]
     assert batch.list_service_jobs(jobQueue="queue")["jobSummaryList"] == []
+    batch.update_job_queue(jobQueue="queue", state="DISABLED")
     with refused("found existing quota share: research"):
         batch.delete_job_queue(jobQueue="queue")
     batch.delete_quota_share(quotaShareArn=arn)

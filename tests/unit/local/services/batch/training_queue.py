@@ -4,12 +4,14 @@ from typing import Any
 
 from ultracluster_local import LocalAws
 
+SIZE = {
+    "resourceRequirements": [{"type": "VCPU", "value": "1"}, {"type": "MEMORY", "value": "512"}],
+    "image": "x",
+}
 NODES = {
     "numNodes": 4,
     "mainNode": 0,
-    "nodeRangeProperties": [
-        {"targetNodes": "0:3", "container": {"image": "x", "instanceType": "trn2.48xlarge"}}
-    ],
+    "nodeRangeProperties": [{"targetNodes": "0:3", "container": {**SIZE, "instanceType": "trn2.48xlarge"}}],
 }
 
 

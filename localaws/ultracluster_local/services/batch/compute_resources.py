@@ -1,0 +1,255 @@
+"""Constraints of the compute resources of an AWS Batch environment, as CreateComputeEnvironment checks them.
+
+Unless a line says otherwise, they are those of API_ComputeResource in the AWS Batch API Reference, as botocore 1.44.5 has
+it, and where no answer of AWS has been published the words of a message are the reference's.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from moto.ec2.models import ec2_backends
+
+from ultracluster_local.services.batch.instance_types import BUNDLES, check_instance_types, family_of
+from ultracluster_local.services.batch.state import refused
+from ultracluster_local.services.ec2.launch_templates import template_data
+from ultracluster_local.services.handlers import Request, ServiceError
+
+__all__ = ["check_compute_resources", "is_fargate", "launch_template_data"]
+
+_TYPES = frozenset({"EC2", "SPOT", "FARGATE", "FARGATE_SPOT", "ECS_MANAGED_INSTANCES"})
+_SPOT_STRATEGIES = frozenset(
+    {"SPOT_CAPACITY_OPTIMIZED", "SPOT_PRICE_CAPACITY_OPTIMIZED", "SPOT_CAPACITY_OPTIMIZED_PRIORITIZED"}
+)
+_STRATEGIES = {
+    "EC2": frozenset({"BEST_FIT", "BEST_FIT_PROGRESSIVE", "BEST_FIT_PROGRESSIVE_ORDERED"}),
+    "SPOT": frozenset({"BEST_FIT", "BEST_FIT_PROGRESSIVE"}) | _SPOT_STRATEGIES,
+}
+_NOT_FOR_FARGATE = (
+    "allocationStrategy",
+    "minvCpus",
+    "desiredvCpus",
+    "instanceTypes",
+    "imageId",
+    "ec2KeyPair",
+    "instanceRole",
+    "tags",
+    "placementGroup",
+    "bidPercentage",
+    "spotIamFleetRole",
+    "launchTemplate",
+    "ec2Configuration",
+    "scalingPolicy",
+)
+_IMAGE_TYPES = ("ECS_AL1", "ECS_AL2", "ECS_AL2_NVIDIA", "ECS_AL2023", "ECS_AL2023_NVIDIA")
+_EKS_IMAGE_TYPES = ("EKS_AL2", "EKS_AL2_NVIDIA", "EKS_AL2023", "EKS_AL2023_NVIDIA")
+_MOST_IMAGES = 2
+_MOST_OVERRIDES = 10
+_MOST_FARGATE_SUBNETS = 16
+_MOST_FARGATE_GROUPS = 5
+_MOST_PERCENT = 100
+_SCALE_DOWN_DELAY = (20, 10_080)
+_TEMPLATE_KEYS = {
+    "launchTemplateId": "LaunchTemplateId",
+    "launchTemplateName": "LaunchTemplateName",
+    "version": "Version",
+}
+
+
+def is_fargate(resources: Mapping[str, Any]) -> bool:
+    """Return whether compute resources are of Fargate."""
+    return str(resources.get("type", "")).startswith("FARGATE")
+
+
+def check_compute_resources(request: Request, resources: Mapping[str, Any], *, on_eks: bool = False) -> None:
+    """Refuse invalid compute resources of a managed environment.
+
+    Args:
+        request: API request.
+        resources: Compute resources.
+        on_eks: Whether the environment runs on Amazon EKS.
+
+    Raises:
+        ServiceError: If they are invalid.
+    """
+    kind = resources.get("type")
+    if kind not in _TYPES:
+        raise refused(f"computeResources type must be one of [{', '.join(sorted(_TYPES))}]")
+    if kind == "ECS_MANAGED_INSTANCES":
+        if not resources.get("managedInstancesProvider"):
+            raise refused("managedInstancesProvider is required when type is ECS_MANAGED_INSTANCES")
+        return
+    for name in ("managedInstancesProvider", "capacityTags"):
+        if resources.get(name):
+            raise refused(f"{name} is only valid for ECS_MANAGED_INSTANCES compute environments")
+    if is_fargate(resources):
+        _check_fargate(resources)
+    else:
+        _check_ec2(request, resources, on_eks=on_eks)
+    _check_vcpus(resources)
+    _check_network(request, resources)
+
+
+def _check_fargate(resources: Mapping[str, Any]) -> None:
+    for name in _NOT_FOR_FARGATE:  # AWS's answer for tags and desiredvCpus
+        if resources.get(name) not in (None, "", [], {}):  # zero vCPUs are refused as well
+            raise refused(f"{name} is not applicable for Fargate.")
+    if not resources.get("securityGroupIds"):
+        raise refused("securityGroupIds must contain at least one security group for Fargate.")
+    if len(resources["securityGroupIds"]) > _MOST_FARGATE_GROUPS:
+        raise refused(f"Fargate takes up to {_MOST_FARGATE_GROUPS} securityGroupIds")
+    if len(resources.get("subnets") or []) > _MOST_FARGATE_SUBNETS:
+        raise refused(f"Fargate compute resources can contain up to {_MOST_FARGATE_SUBNETS} subnets.")
+
+
+def _check_ec2(request: Request, resources: Mapping[str, Any], *, on_eks: bool) -> None:
+    # AWS's answers, from getmoto/moto#6470.
+    if not resources.get("instanceRole"):
+        raise refused("Instance role is required.")
+    if resources.get("minvCpus") is None:
+        raise refused("Resource minvCpus is required.")
+    if not resources.get("instanceTypes"):
+        raise refused("Instance types is required.")
+    check_instance_types(resources["instanceTypes"])
+    _check_strategy(resources)
+    _check_template(request, resources)
+    _check_images(resources, on_eks=on_eks)
+    delay = (resources.get("scalingPolicy") or {}).get("minScaleDownDelayMinutes") or 0
+    if delay and not _SCALE_DOWN_DELAY[0] <= delay <= _SCALE_DOWN_DELAY[1]:
+        raise refused(
+            f"minScaleDownDelayMinutes must be between {_SCALE_DOWN_DELAY[0]} and {_SCALE_DOWN_DELAY[1]}, or 0"
+        )
+
+
+def _check_strategy(resources: Mapping[str, Any]) -> None:
+    kind, strategy = resources["type"], resources.get("allocationStrategy") or "BEST_FIT"
+    if strategy not in _STRATEGIES[kind]:
+        where = "Spot Instance" if strategy in _SPOT_STRATEGIES else "On-Demand Instance (EC2)"
+        known = strategy in _STRATEGIES["EC2"] | _STRATEGIES["SPOT"]
+        raise refused(
+            f"Allocation strategy {strategy} is only available for {where} compute resources"
+            if known
+            else f"Allocation strategy {strategy} is not valid"
+        )
+    if kind == "SPOT":
+        if strategy == "BEST_FIT" and not resources.get("spotIamFleetRole"):
+            raise refused(
+                "spotIamFleetRole is required for SPOT compute environments with allocation strategy BEST_FIT"
+            )
+        percentage = resources.get("bidPercentage")
+        if percentage is not None and not 0 < percentage <= _MOST_PERCENT:
+            raise refused(f"bidPercentage must be between 1 and {_MOST_PERCENT}")
+
+
+def _check_vcpus(resources: Mapping[str, Any]) -> None:
+    least, most = resources.get("minvCpus") or 0, resources.get("maxvCpus")
+    if most is None:
+        raise refused("Resource maxvCpus is required.")
+    if least < 0 or most < 0:
+        raise refused("minvCpus and maxvCpus must not be negative")
+    if is_fargate(resources) and most < 1:
+        raise refused("maxvCpus must be at least 1")
+    if least > most:
+        raise refused("minvCpus must be less than or equal to maxvCpus")
+    desired = resources.get("desiredvCpus")
+    if desired is not None and not least <= desired <= most:
+        raise refused("desiredvCpus must be between minvCpus and maxvCpus")
+
+
+# Launch templates
+
+
+def launch_template_data(request: Request, specification: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the data of the launch template that compute resources refer to.
+
+    Raises:
+        ServiceError: If there is none, or it is named by ID and by name.
+    """
+    if bool(specification.get("launchTemplateId")) == bool(specification.get("launchTemplateName")):
+        raise refused(
+            "You must specify either the launch template ID or launch template name in the request, but not both."
+        )
+    wanted = {
+        theirs: specification[ours] for ours, theirs in _TEMPLATE_KEYS.items() if specification.get(ours)
+    }
+    try:
+        return template_data(request.region, wanted)
+    except ServiceError as error:
+        raise refused(str(error.message)) from None
+
+
+def _check_template(request: Request, resources: Mapping[str, Any]) -> None:
+    specification = resources.get("launchTemplate") or {}
+    data = launch_template_data(request, specification) if specification else {}
+    groups = resources.get("securityGroupIds")
+    if groups and data.get("NetworkInterfaces"):  # AWS's answer, from aws/aws-cdk#21577
+        raise refused(
+            "Either compute environment Security Groups or Network Interfaces in Launch template are exclusively allowed."
+        )
+    if not (groups or data.get("NetworkInterfaces") or data.get("SecurityGroupIds")):
+        raise refused(
+            "One or more security groups must be specified, either in securityGroupIds or using a launch template "
+            "referenced in launchTemplate."
+        )
+    overrides = specification.get("overrides") or []
+    if len(overrides) > _MOST_OVERRIDES:
+        raise refused(f"You can specify up to {_MOST_OVERRIDES} launch template overrides")
+    taken: list[str] = []
+    for override in overrides:
+        launch_template_data(request, override)
+        targets = override.get("targetInstanceTypes") or []
+        if not targets:
+            raise refused("targetInstanceTypes is required when defining a launch template override")
+        check_instance_types(targets)
+        for target in targets:
+            if target in BUNDLES:
+                raise refused(f"targetInstanceTypes: {target} is not allowed")
+            if not _covers(resources["instanceTypes"], target):
+                raise refused(f"targetInstanceTypes: {target} is not included in instanceTypes")
+            if any(_overlap(target, other) for other in taken):
+                raise refused(f"targetInstanceTypes can't overlap: {target}")
+            taken.append(target)
+
+
+def _covers(types: list[str], target: str) -> bool:
+    return any(one in {target, family_of(target)} or family_of(one) == target for one in types)
+
+
+def _overlap(one: str, other: str) -> bool:
+    return one == other or other == family_of(one) or one == family_of(other)
+
+
+def _check_images(resources: Mapping[str, Any], *, on_eks: bool) -> None:
+    images = resources.get("ec2Configuration") or []
+    if len(images) > _MOST_IMAGES:
+        raise refused("ec2Configuration: one or two values can be provided")
+    known = _EKS_IMAGE_TYPES if on_eks else _IMAGE_TYPES
+    for image in images:
+        if image["imageType"] not in known and not image.get("imageIdOverride"):
+            raise refused(f"imageType can only be one of [{', '.join(known)}]")
+        if image.get("imageKubernetesVersion") and not on_eks:
+            raise refused("imageKubernetesVersion is only applicable for EKS compute environments")
+    if len({image["imageType"] for image in images}) < len(images):
+        raise refused("ec2Configuration: imageType must be unique")
+
+
+# Network
+
+
+def _check_network(request: Request, resources: Mapping[str, Any]) -> None:
+    backend = ec2_backends[request.account][request.region]
+    wanted = resources.get("subnets") or []
+    if not wanted:
+        raise refused("Subnets is required.")
+    subnets = {subnet_id: zone[subnet_id] for zone in backend.subnets.values() for subnet_id in zone}
+    for subnet_id in wanted:
+        if subnet_id not in subnets:  # EC2's message
+            raise refused(f"The subnet ID '{subnet_id}' does not exist")
+    networks = {subnets[subnet_id].vpc_id for subnet_id in wanted}
+    if len(networks) > 1:
+        raise refused("Subnets must be within the same VPC")
+    for group_id in resources.get("securityGroupIds") or []:
+        group = backend.get_security_group_from_id(group_id)
+        if group is None:  # EC2's message
+            raise refused(f"The security group '{group_id}' does not exist")
+        if group.vpc_id not in networks:  # EC2's message
+            raise refused(f"Security group {group_id} and subnet {wanted[0]} belong to different networks.")

@@ -1,0 +1,217 @@
+"""Constraints of the containers of AWS Batch job definitions, and of what a job overrides in them.
+
+Unless a line says otherwise, they are those of API_ContainerProperties, API_ResourceRequirement and
+API_TaskContainerProperties, as botocore 1.44.5 has them.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from ultracluster_local.services.batch.state import refused
+
+__all__ = ["check_container", "check_environment", "check_fargate_size", "check_requirements", "quantity"]
+
+_TYPES = ("GPU", "MEMORY", "VCPU")
+_LEAST_MEMORY = 4
+_MOST_IMAGE = 255
+_MOST_SWAPPINESS = 100
+_RESERVED = "AWS_BATCH"
+_USER = re.compile(r"[a-z0-9_][a-z0-9_-]{0,30}")
+_ULIMITS = frozenset(
+    [
+        "core",
+        "cpu",
+        "data",
+        "fsize",
+        "locks",
+        "memlock",
+        "msgqueue",
+        "nice",
+        "nofile",
+        "nproc",
+        "rss",
+        "rtprio",
+        "rttime",
+        "sigpending",
+        "stack",
+    ]
+)
+_LOG_DRIVERS = frozenset(
+    ["awsfirelens", "awslogs", "fluentd", "gelf", "json-file", "journald", "logentries", "syslog", "splunk"]
+)
+_FARGATE_LOG_DRIVERS = frozenset({"awslogs", "splunk", "awsfirelens"})
+_FARGATE_ONLY = (
+    "networkConfiguration",
+    "fargatePlatformConfiguration",
+    "runtimePlatform",
+    "ephemeralStorage",
+)
+_EPHEMERAL_GIB = (21, 200)
+
+_GIB = 1024
+_FARGATE_MEMORY: Mapping[str, Iterable[int]] = {
+    "0.25": (512, 1 * _GIB, 2 * _GIB),
+    "0.5": range(1 * _GIB, 4 * _GIB + 1, _GIB),
+    "1": range(2 * _GIB, 8 * _GIB + 1, _GIB),
+    "2": range(4 * _GIB, 16 * _GIB + 1, _GIB),
+    "4": range(8 * _GIB, 30 * _GIB + 1, _GIB),
+    "8": range(16 * _GIB, 60 * _GIB + 1, 4 * _GIB),
+    "16": range(32 * _GIB, 120 * _GIB + 1, 8 * _GIB),
+    "32": (60 * _GIB, 120 * _GIB, 244 * _GIB),
+}
+
+
+def quantity(container: Mapping[str, Any], kind: str) -> str | None:
+    """Return how much of a resource a container requires, also by the older parameters ``vcpus`` and ``memory``."""
+    for one in container.get("resourceRequirements") or []:
+        if one["type"] == kind:
+            return str(one["value"])
+    older = container.get({"VCPU": "vcpus", "MEMORY": "memory"}.get(kind, ""))
+    return None if older is None else str(older)
+
+
+def check_container(container: Mapping[str, Any], *, fargate: bool, sized: bool = True) -> None:
+    """Refuse an invalid container.
+
+    Args:
+        container: Container properties.
+        fargate: Whether the definition is for Fargate.
+        sized: Whether vCPUs and memory are required. Default: yes.
+
+    Raises:
+        ServiceError: If it is invalid.
+    """
+    if not container.get("image"):
+        raise refused("Container image is required")
+    if len(container["image"]) > _MOST_IMAGE:
+        raise refused(f"Container image can be up to {_MOST_IMAGE} characters long")
+    check_requirements(container, fargate=fargate)
+    if sized:
+        if quantity(container, "VCPU") is None:  # AWS's answer, from ASFHyP3/hyp3#586
+            raise refused("vCPU is not provided.")
+        if quantity(container, "MEMORY") is None:
+            raise refused("Memory is not provided: a memory hard limit must be specified, of at least 4 MiB.")
+    check_environment(container)
+    user = container.get("user")
+    if user and not all(
+        _USER.fullmatch(part) for part in user.split(":", 1)
+    ):  # AWS's answer, nextflow discussion 2900
+        raise refused(f"User '{user}' does not match regex")
+    _check_volumes(container)
+    _check_limits(container)
+    _check_linux(container.get("linuxParameters") or {})
+    _check_platform(container, fargate=fargate)
+
+
+def _check_platform(container: Mapping[str, Any], *, fargate: bool) -> None:
+    driver = (container.get("logConfiguration") or {}).get("logDriver")
+    if driver is not None and driver not in (_FARGATE_LOG_DRIVERS if fargate else _LOG_DRIVERS):
+        raise refused(f"Log driver {driver} is not supported" + (" for Fargate" if fargate else ""))
+    if fargate:
+        _check_fargate(container)
+    else:
+        for name in _FARGATE_ONLY:  # AWS's answer for networkConfiguration
+            if container.get(name):
+                raise refused(f"{name} not applicable for EC2.")
+
+
+def check_requirements(container: Mapping[str, Any], *, fargate: bool = False) -> None:
+    """Refuse invalid resource requirements.
+
+    Raises:
+        ServiceError: If they are invalid.
+    """
+    kinds = [one["type"] for one in container.get("resourceRequirements") or []]
+    if len(set(kinds)) < len(kinds):
+        raise refused("resourceRequirements: each type can be specified only once")
+    for one in container.get("resourceRequirements") or []:
+        kind, value = one["type"], str(one["value"])
+        if kind not in _TYPES:
+            raise refused(f"Resource requirement type {kind} is not valid; supported are {', '.join(_TYPES)}")
+        if not (value.isdigit() or (fargate and kind == "VCPU" and value in _FARGATE_MEMORY)):
+            # AWS's answer, from kestra-io/plugin-aws#504
+            raise refused(
+                f"Value {value} for type {kind} in resourceRequirement is not valid. Please provide a numeric value."
+            )
+    memory = quantity(container, "MEMORY")
+    if memory is not None and int(memory) < _LEAST_MEMORY:
+        raise refused(f"Memory must be at least {_LEAST_MEMORY} MiB")
+    vcpus = quantity(container, "VCPU")
+    if vcpus is not None and float(vcpus) <= 0:
+        raise refused("vCPU must be at least 1")
+    if quantity(container, "GPU") == "0":
+        raise refused("Value 0 for type GPU in resourceRequirement is not valid.")
+
+
+def check_environment(container: Mapping[str, Any]) -> None:
+    """Refuse variables whose names AWS Batch reserves.
+
+    Raises:
+        ServiceError: If there are some.
+    """
+    for one in container.get("environment") or []:
+        if str(one.get("name", "")).startswith(_RESERVED):
+            raise refused(f'Environment variables cannot start with "{_RESERVED}": {one["name"]}')
+
+
+def _check_volumes(container: Mapping[str, Any]) -> None:
+    names = [one.get("name") for one in container.get("volumes") or []]
+    if len(set(names)) < len(names):
+        raise refused("Volume names must be unique")
+    for name in names:
+        if not re.fullmatch(r"[A-Za-z0-9_-]{1,255}", name or ""):
+            raise refused(f"Volume name {name} should match valid pattern")
+
+
+def _check_limits(container: Mapping[str, Any]) -> None:
+    for limit in container.get("ulimits") or []:
+        if limit["name"] not in _ULIMITS:
+            raise refused(f"Ulimit name {limit['name']} is not valid")
+        if limit["softLimit"] > limit["hardLimit"] >= 0:
+            raise refused(f"Ulimit {limit['name']}: softLimit must not be greater than hardLimit")
+
+
+def _check_linux(parameters: Mapping[str, Any]) -> None:
+    swap, swappiness = parameters.get("maxSwap"), parameters.get("swappiness")
+    if swap is not None and swap < 0:
+        raise refused("maxSwap: accepted values are 0 or any positive integer")
+    if swappiness is not None and not 0 <= swappiness <= _MOST_SWAPPINESS:
+        raise refused(f"swappiness: valid values are whole numbers between 0 and {_MOST_SWAPPINESS}")
+    if parameters.get("sharedMemorySize", 1) < 1:
+        raise refused("sharedMemorySize must be at least 1 MiB")
+
+
+def _check_fargate(container: Mapping[str, Any]) -> None:
+    for name in ("ulimits", "privileged", "instanceType"):
+        if container.get(name):
+            raise refused(f"{name} is not applicable for Fargate.")
+    for name in ("devices", "sharedMemorySize", "tmpfs", "maxSwap", "swappiness"):
+        if (container.get("linuxParameters") or {}).get(name):
+            raise refused(f"{name} is not applicable for Fargate.")
+    if quantity(container, "GPU"):
+        raise refused("GPU is not applicable for Fargate.")
+    if not container.get("executionRoleArn"):
+        raise refused("executionRoleArn is required for Fargate.")
+    size = (container.get("ephemeralStorage") or {}).get("sizeInGiB")
+    if size is not None and not _EPHEMERAL_GIB[0] <= size <= _EPHEMERAL_GIB[1]:
+        raise refused(f"Ephemeral storage must be between {_EPHEMERAL_GIB[0]} and {_EPHEMERAL_GIB[1]} GiB")
+    for volume in container.get("volumes") or []:
+        if (volume.get("host") or {}).get("sourcePath"):
+            raise refused("host is not applicable for Fargate.")
+    check_fargate_size(container)
+
+
+def check_fargate_size(container: Mapping[str, Any]) -> None:
+    """Refuse vCPUs and memory that Fargate does not combine.
+
+    Raises:
+        ServiceError: If it does not.
+    """
+    vcpus, memory = quantity(container, "VCPU"), quantity(container, "MEMORY")
+    if vcpus is None or memory is None:
+        return
+    number = float(vcpus)
+    name = str(int(number)) if number.is_integer() else str(number)
+    if int(memory) not in _FARGATE_MEMORY.get(name, ()):
+        raise refused(f"Fargate resource requirements (VCPU {vcpus}, MEMORY {memory}) not valid.")

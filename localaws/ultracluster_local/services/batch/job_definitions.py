@@ -1,0 +1,243 @@
+"""AWS Batch job definitions. moto drops `nodeProperties`; here a definition is read back as it was registered.
+
+Their constraints are those of API_RegisterJobDefinition, API_RetryStrategy and API_JobTimeout, botocore 1.44.5.
+"""
+
+import copy
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster_local.services.batch.containers import check_container, quantity
+from ultracluster_local.services.batch.names import check_name, check_tags
+from ultracluster_local.services.batch.node_ranges import check_node_properties
+from ultracluster_local.services.batch.state import batch_of, client_error, refused
+from ultracluster_local.services.handlers import Handlers, Request, page
+
+__all__ = ["check_priority", "check_retries", "check_timeout", "find_definition", "handlers"]
+
+handlers = Handlers(service="batch")
+
+_MOST_BYTES = (
+    24 * 1024
+)  # AWS Batch quotas, "Maximum job definition size": service_limits.html of the user guide
+_LEAST_SECONDS = 60
+_MOST_ATTEMPTS = 10
+_MOST_CONDITIONS = 5
+_MOST_PATTERN = 512
+_MOST_PRIORITY = 9999
+_MOST_CONTAINERS = 10
+_EXIT_CODE = re.compile(r"\d*\*?")
+_PLATFORMS = frozenset({"EC2", "FARGATE", "MANAGED_INSTANCES"})
+
+
+@handlers("RegisterJobDefinition")
+def register_job_definition(request: Request) -> Mapping[str, Any]:
+    """Register a revision of a job definition."""
+    given = copy.deepcopy(dict(request.parameters))
+    _check(given)
+    batch = batch_of(request.region)
+    name = given["jobDefinitionName"]
+    revision = batch.revisions[name] = batch.revisions.get(name, 0) + 1
+    arn = request.arn("batch", f"job-definition/{name}:{revision}")
+    batch.definitions[arn] = {
+        "tags": {},
+        "parameters": {},
+        "containerOrchestrationType": "EKS" if given.get("eksProperties") else "ECS",
+        **given,
+        "jobDefinitionArn": arn,
+        "revision": revision,
+        "status": "ACTIVE",
+    }
+    return {"jobDefinitionName": name, "jobDefinitionArn": arn, "revision": revision}
+
+
+def _check(given: Mapping[str, Any]) -> None:
+    check_name(given["jobDefinitionName"], "Job definition name")
+    check_tags(given)
+    size = len(json.dumps(given, separators=(",", ":")).encode())
+    if size > _MOST_BYTES:
+        raise refused(f"Job definition size {size} exceeds the maximum size of {_MOST_BYTES} bytes")
+    platforms = given.get("platformCapabilities") or ["EC2"]
+    if not set(platforms) <= _PLATFORMS:
+        raise refused(f"platformCapabilities must be of [{', '.join(sorted(_PLATFORMS))}]")
+    fargate = "FARGATE" in platforms
+    if given["type"] == "multinode":
+        _check_multinode(given, platforms)
+    elif given["type"] == "container":
+        _check_containers(given, fargate=fargate)
+    else:
+        raise refused("Job definition type must be container or multinode")
+    check_priority(given, "schedulingPriority")
+    check_retries(given.get("retryStrategy"))
+    check_timeout(given.get("timeout"))
+
+
+def _check_multinode(given: Mapping[str, Any], platforms: list[str]) -> None:
+    nodes = given.get("nodeProperties")
+    if not nodes:
+        raise refused("nodeProperties must be provided for a multinode job definition")
+    if platforms != ["EC2"]:
+        raise refused("multinode job definitions are not supported on Fargate or Managed Instances")
+    _check_nodes(nodes)
+
+
+def _check_nodes(nodes: Mapping[str, Any]) -> None:
+    found = check_node_properties(nodes)
+    sized: dict[str, set[int]] = {"VCPU": set(), "MEMORY": set()}
+    for node_range, indexes in zip(nodes["nodeRangeProperties"], found, strict=True):
+        if node_range.get("eksProperties"):
+            return
+        containers = _containers_of(node_range, key="container")
+        if not containers:
+            raise refused(f"A container must be provided for the node range {node_range['targetNodes']}")
+        for container in containers:
+            check_container(container, fargate=False, sized=False)
+            for kind, done in sized.items():
+                done.update(indexes if quantity(container, kind) is not None else ())
+    for kind, words in (("VCPU", "vCPU is not provided."), ("MEMORY", "Memory is not provided.")):
+        if sized[kind] != set(range(nodes["numNodes"])):
+            raise refused(words)
+
+
+def _check_containers(given: Mapping[str, Any], *, fargate: bool) -> None:
+    kinds = [key for key in ("containerProperties", "ecsProperties", "eksProperties") if given.get(key)]
+    if given.get("nodeProperties"):
+        raise refused("nodeProperties must not be provided for a container job definition")
+    if len(kinds) != 1:
+        raise refused(
+            "Exactly one of containerProperties, ecsProperties or eksProperties must be provided for a container job definition"
+        )
+    if "eksProperties" in kinds:
+        for name in ("propagateTags", "platformCapabilities"):
+            if given.get(name):
+                raise refused(f"{name} must not be specified if the job runs on Amazon EKS resources")
+        return
+    for container in _containers_of(given, key="containerProperties"):
+        if container.get("instanceType"):
+            raise refused("instanceType is not applicable for single-node container jobs")
+        check_container(container, fargate=fargate)
+
+
+def _containers_of(given: Mapping[str, Any], *, key: str) -> list[Mapping[str, Any]]:
+    """Return the containers of a definition or of a node range; a task's settings are those of its containers."""
+    if given.get(key):
+        return [given[key]]
+    tasks = (given.get("ecsProperties") or {}).get("taskProperties") or []
+    if given.get("ecsProperties") and len(tasks) != 1:
+        raise refused("ecsProperties is limited to one task element")
+    found = []
+    for task in tasks:
+        containers = task.get("containers") or []
+        if not 1 <= len(containers) <= _MOST_CONTAINERS:
+            raise refused(f"A task can run up to {_MOST_CONTAINERS} containers")
+        if not any(one.get("essential", True) for one in containers):
+            raise refused("All jobs must have at least one essential container")
+        found += [{"executionRoleArn": task.get("executionRoleArn"), **one} for one in containers]
+    return found
+
+
+def check_priority(given: Mapping[str, Any], name: str) -> None:
+    """Refuse a scheduling priority that is out of range.
+
+    Raises:
+        ServiceError: If it is.
+    """
+    priority = given.get(name)
+    if priority is not None and not 0 <= priority <= _MOST_PRIORITY:
+        raise refused(f"{name} must be between 0 and {_MOST_PRIORITY}")
+
+
+def check_retries(strategy: Mapping[str, Any] | None) -> None:
+    """Refuse an invalid retry strategy.
+
+    Raises:
+        ServiceError: If it is invalid.
+    """
+    if strategy is None:
+        return
+    attempts = strategy.get("attempts")
+    if attempts is None:  # AWS's answer, from the tests of hashicorp/terraform-provider-aws
+        raise refused("RetryAttempts must be provided with retry strategy")
+    if not 1 <= attempts <= _MOST_ATTEMPTS:
+        raise refused(f"RetryAttempts must be between 1 and {_MOST_ATTEMPTS}")
+    conditions = strategy.get("evaluateOnExit") or []
+    if len(conditions) > _MOST_CONDITIONS:
+        raise refused(f"evaluateOnExit can have at most {_MOST_CONDITIONS} conditions, got {len(conditions)}")
+    for one in conditions:
+        if str(one.get("action", "")).upper() not in {"RETRY", "EXIT"}:
+            raise refused("evaluateOnExit: action must be RETRY or EXIT")
+        patterns = {
+            name: one[name]
+            for name in ("onStatusReason", "onReason", "onExitCode")
+            if one.get(name) is not None
+        }
+        if not patterns:
+            raise refused("evaluateOnExit: one of onStatusReason, onReason or onExitCode must be specified")
+        for name, pattern in patterns.items():
+            starred = "*" in pattern[:-1]
+            if (
+                starred
+                or len(pattern) > _MOST_PATTERN
+                or (name == "onExitCode" and not _EXIT_CODE.fullmatch(pattern))
+            ):
+                raise refused(f"evaluateOnExit: {name} {pattern} should match valid pattern")
+
+
+def check_timeout(timeout: Mapping[str, Any] | None) -> None:
+    """Refuse a timeout below a minute.
+
+    Raises:
+        ServiceError: If it is below.
+    """
+    if timeout is not None and (timeout.get("attemptDurationSeconds") or 0) < _LEAST_SECONDS:
+        raise refused(
+            f"attemptDurationSeconds is not valid. The minimum value for the timeout is {_LEAST_SECONDS} seconds."
+        )
+
+
+def find_definition(request: Request, wanted: str) -> dict[str, Any]:
+    """Find a job definition by ARN, with or without revision, ``name:revision``, or name (the latest active revision).
+
+    Raises:
+        ServiceError: If there is none.
+    """
+    definitions = batch_of(request.region).definitions
+    if wanted in definitions:
+        return definitions[wanted]
+    name = wanted.rsplit("job-definition/", 1)[-1]
+    matches = [
+        one
+        for one in definitions.values()
+        if name in (one["jobDefinitionName"], f"{one['jobDefinitionName']}:{one['revision']}")
+    ]
+    active = [one for one in matches if one["status"] == "ACTIVE"]
+    if not active:
+        raise client_error(f"Job definition {wanted} does not exist or is not active")
+    return max(active, key=lambda one: int(one["revision"]))
+
+
+@handlers("DescribeJobDefinitions")
+def describe_job_definitions(request: Request) -> Mapping[str, Any]:
+    """Describe job definitions by ARN, name and status."""
+    shown = list(batch_of(request.region).definitions.values())
+    wanted = request.parameters.get("jobDefinitions")
+    if wanted:
+        shown = [
+            one
+            for one in shown
+            if one["jobDefinitionArn"] in wanted or f"{one['jobDefinitionName']}:{one['revision']}" in wanted
+        ]
+    if request.parameters.get("jobDefinitionName"):
+        shown = [one for one in shown if one["jobDefinitionName"] == request.parameters["jobDefinitionName"]]
+    if request.parameters.get("status"):
+        shown = [one for one in shown if one["status"] == request.parameters["status"]]
+    return page(shown, parameters=request.parameters, key="jobDefinitions", cursor="nextToken")
+
+
+@handlers("DeregisterJobDefinition")
+def deregister_job_definition(request: Request) -> Mapping[str, Any]:
+    """Make a revision INACTIVE; it stays visible, as in AWS for 180 days."""
+    find_definition(request, request.parameters["jobDefinition"])["status"] = "INACTIVE"
+    return {}

@@ -1,0 +1,167 @@
+"""AWS Batch job queues. Their constraints are those of API_CreateJobQueue and API_UpdateJobQueue, botocore 1.44.5."""
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster_local.services.batch.compute_resources import is_fargate
+from ultracluster_local.services.batch.instance_types import architectures
+from ultracluster_local.services.batch.names import check_name, check_state, check_tags
+from ultracluster_local.services.batch.service_jobs import check_service_queue
+from ultracluster_local.services.batch.state import (
+    FINAL_STATES,
+    batch_of,
+    begin_change,
+    client_error,
+    described,
+    find,
+    finish_job,
+    get,
+    refuse_changing,
+    refused,
+)
+from ultracluster_local.services.handlers import Handlers, Request
+
+__all__ = ["handlers"]
+
+handlers = Handlers(service="batch")
+
+_MOST_ENVIRONMENTS = 3
+_MOST_QUEUES = 50  # AWS Batch quotas: https://docs.aws.amazon.com/batch/latest/userguide/service_limits.html
+_WAIT_SECONDS = (600, 86_400)
+_HEALTHY = {"status": "VALID", "statusReason": "JobQueue Healthy"}
+
+
+@handlers("CreateJobQueue")
+def create_job_queue(request: Request) -> Mapping[str, Any]:
+    """Create a queue over existing environments."""
+    given = copy.deepcopy(dict(request.parameters))
+    name = given["jobQueueName"]
+    batch = batch_of(request.region)
+    check_name(name, "Job queue name")
+    check_tags(given)
+    if find(batch.queues, "jobQueueName", name):
+        raise client_error("Object already exists")
+    if len(batch.queues) >= _MOST_QUEUES:
+        raise client_error(f"Job queue limit of {_MOST_QUEUES} exceeded")
+    if not given.get("computeEnvironmentOrder") and not given.get("serviceEnvironmentOrder"):
+        raise refused("computeEnvironmentOrder must contain at least one compute environment")
+    arn = request.arn("batch", f"job-queue/{name}")
+    _check(request, given)
+    batch.queues[arn] = {
+        "state": "ENABLED",
+        "tags": {},
+        "jobStateTimeLimitActions": [],
+        **given,
+        "jobQueueArn": arn,
+    }
+    begin_change(batch, arn, "CREATING", _HEALTHY)
+    return {"jobQueueName": name, "jobQueueArn": arn}
+
+
+def _check(request: Request, given: dict[str, Any]) -> None:
+    """Check settings; replace names of compute environments with ARNs, as Batch reports them."""
+    batch = batch_of(request.region)
+    check_state(given)
+    if given.get("priority", 0) < 0:
+        raise refused("Job queue priority must not be negative")
+    order = given.get("computeEnvironmentOrder") or []
+    if len(order) > _MOST_ENVIRONMENTS:
+        raise refused(
+            f"You can associate up to {_MOST_ENVIRONMENTS} compute environments with a job queue, got {len(order)}"
+        )
+    environments = [
+        get(batch.environments, "computeEnvironmentName", one["computeEnvironment"]) for one in order
+    ]
+    for entry, environment in zip(order, environments, strict=True):
+        entry["computeEnvironment"] = environment["computeEnvironmentArn"]
+    _check_mix(environments)
+    for environment in environments:
+        if environment["status"] == "INVALID" or environment["computeEnvironmentArn"] in batch.changing:
+            raise client_error(
+                f"{environment['computeEnvironmentArn']} is {environment['status']}: compute environments must be in the "
+                "VALID state before you can associate them with a job queue"
+            )
+    if given.get("schedulingPolicyArn"):
+        get(batch.policies, "arn", given["schedulingPolicyArn"])
+    for action in given.get("jobStateTimeLimitActions") or []:
+        _check_time_limit(action, on_services=bool(given.get("serviceEnvironmentOrder")))
+    check_service_queue(request, given)
+
+
+def _check_mix(environments: list[dict[str, Any]]) -> None:
+    managed = [one["computeResources"] for one in environments if one.get("computeResources")]
+    if len({is_fargate(one) for one in managed}) > 1:
+        raise refused(
+            "EC2 and Fargate compute environments can't be mixed. All of the compute environments must be either EC2 (EC2 "
+            "or SPOT) or Fargate (FARGATE or FARGATE_SPOT)"
+        )
+    if len({one["containerOrchestrationType"] for one in environments}) > 1:
+        raise refused("EKS and ECS compute environments can't be mixed in a job queue")
+    found = frozenset().union(*(architectures(one.get("instanceTypes") or []) for one in managed))
+    if len(found) > 1:
+        raise refused(
+            "All compute environments that are associated with a job queue must share the same architecture"
+        )
+
+
+def _check_time_limit(action: Mapping[str, Any], *, on_services: bool) -> None:
+    """Check a time limit: API_JobStateTimeLimitAction."""
+    if not _WAIT_SECONDS[0] <= action["maxTimeSeconds"] <= _WAIT_SECONDS[1]:
+        raise refused(f"maxTimeSeconds must be between {_WAIT_SECONDS[0]} and {_WAIT_SECONDS[1]}")
+    if action["state"] != "RUNNABLE":
+        raise refused("jobStateTimeLimitActions: the only supported state is RUNNABLE")
+    supported = "TERMINATE" if on_services else "CANCEL"
+    if action["action"] != supported:
+        raise refused(f"jobStateTimeLimitActions: the only supported action is {supported}")
+
+
+@handlers("DescribeJobQueues")
+def describe_job_queues(request: Request) -> Mapping[str, Any]:
+    """Describe all job queues, or the named ones."""
+    return described(request, batch_of(request.region).queues, "jobQueue", "jobQueues")
+
+
+@handlers("UpdateJobQueue")
+def update_job_queue(request: Request) -> Mapping[str, Any]:
+    """Update the given settings."""
+    given = copy.deepcopy(dict(request.parameters))
+    batch = batch_of(request.region)
+    queue = get(batch.queues, "jobQueueName", given.pop("jobQueue"))
+    refuse_changing(batch, queue["jobQueueArn"], "update")
+    if "schedulingPolicyArn" in given and bool(queue.get("schedulingPolicyArn")) != bool(
+        given["schedulingPolicyArn"]
+    ):
+        raise refused(
+            "A job queue without a fair-share scheduling policy is scheduled as a FIFO job queue and can't have a fair-share "
+            "scheduling policy added"
+            if given["schedulingPolicyArn"]
+            else "The fair-share scheduling policy can be replaced but not removed"
+        )
+    _check(request, given)
+    queue |= given
+    begin_change(batch, queue["jobQueueArn"], "UPDATING", _HEALTHY)
+    return {key: queue[key] for key in ("jobQueueName", "jobQueueArn")}
+
+
+@handlers("DeleteJobQueue")
+def delete_job_queue(request: Request) -> Mapping[str, Any]:
+    """Delete a disabled queue; its waiting jobs fail, as on Batch."""
+    batch = batch_of(request.region)
+    queue = find(batch.queues, "jobQueueName", request.parameters["jobQueue"])
+    if queue is None:
+        return {}  # AWS deletes what is gone without an error: floci-io/floci#2857
+    if queue["state"] != "DISABLED":  # API_DeleteJobQueue; the words are the reference's
+        raise client_error(
+            "Cannot delete, job queue must be DISABLED: you must first disable submissions for a queue with the "
+            "UpdateJobQueue operation"
+        )
+    refuse_changing(batch, queue["jobQueueArn"], "delete")
+    for share in batch.quota_shares.values():
+        if share["jobQueueArn"] == queue["jobQueueArn"]:
+            raise client_error(f"Cannot delete, found existing quota share: {share['quotaShareName']}")
+    for job in batch.jobs.values():
+        if job["jobQueue"] == queue["jobQueueArn"] and job["status"] not in FINAL_STATES:
+            finish_job(job, reason="Job queue deleted")
+    begin_change(batch, queue["jobQueueArn"], "DELETING", {})
+    return {}

@@ -1,0 +1,69 @@
+"""Ranges of the nodes of a multi-node parallel job, such as ``0:3``, ``:3`` and ``4:``: API_NodeRangeProperty."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster_local.services.batch.state import refused
+
+__all__ = ["check_node_properties", "nodes_of"]
+
+_RANGE = re.compile(r"(\d*):(\d*)|(\d+)")
+_MOST_RANGES = 5  # seen by meta-pytorch/torchx#700, 2023-03-08
+
+
+def nodes_of(target: str, count: int) -> range:
+    """Return the node indexes of a range.
+
+    Args:
+        target: Range.
+        count: Number of nodes.
+
+    Raises:
+        ServiceError: If it is no range of these nodes.
+    """
+    match = _RANGE.fullmatch(target)
+    if not match:
+        raise refused(f"targetNodes {target} is not a valid node range")
+    if match[3]:
+        first = last = int(match[3])
+    else:
+        first, last = int(match[1] or 0), int(match[2]) if match[2] else count - 1
+    if first > last or last >= count:
+        raise refused(f"targetNodes {target} is not a valid node range of {count} nodes")
+    return range(first, last + 1)
+
+
+def check_node_properties(nodes: Mapping[str, Any]) -> list[range]:
+    """Refuse invalid node properties of a job definition; return the nodes of each range.
+
+    Raises:
+        ServiceError: If they are invalid.
+    """
+    count, main, ranges = nodes["numNodes"], nodes["mainNode"], nodes.get("nodeRangeProperties") or []
+    if count < 1:
+        raise refused("numNodes must be at least 1")
+    if not 0 <= main < count:  # API_NodeProperties, mainNode
+        raise refused(
+            f"mainNode {main} is not valid: the main node index must be fewer than the number of nodes, {count}"
+        )
+    if not ranges:
+        raise refused("nodeRangeProperties must be provided for a multinode job definition")
+    if len(ranges) > _MOST_RANGES:
+        raise refused(f"nodeRangeProperties can have at most {_MOST_RANGES} node ranges, got {len(ranges)}")
+    found = [nodes_of(one["targetNodes"], count) for one in ranges]
+    missing = sorted(set(range(count)).difference(*found))
+    if missing:
+        raise refused(
+            f"The accumulative node ranges must account for all nodes (0:{count - 1}); missing: {missing[0]}"
+        )
+    types = {name for one in ranges for name in _instance_types(one)}
+    if len(types) > 1:  # API_ContainerProperties, instanceType
+        raise refused("All node groups in a multi-node parallel job must use the same instance type")
+    return found
+
+
+def _instance_types(node_range: Mapping[str, Any]) -> list[str]:
+    listed: list[str] = node_range.get("instanceTypes") or []
+    own = (node_range.get("container") or {}).get("instanceType")
+    return [*listed, own] if own else listed

@@ -1,0 +1,109 @@
+"""AWS Batch scheduling policies. Their constraints are those of API_FairsharePolicy and API_ShareAttributes, botocore 1.44.5."""
+
+import copy
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster_local.services.batch.names import check_name, check_tags
+from ultracluster_local.services.batch.state import batch_of, client_error, find, get, refused
+from ultracluster_local.services.handlers import Handlers, Request
+
+__all__ = ["handlers"]
+
+handlers = Handlers(service="batch")
+
+_KINDS = ("fairsharePolicy", "quotaSharePolicy")
+_MOST_DECAY_SECONDS = 604_800
+_MOST_RESERVATION = 99
+_MOST_SHARES = 500
+_WEIGHTS = (0.0001, 999.9999)
+_IDENTIFIER = re.compile(r"[A-Za-z0-9]{1,255}\*?")
+
+
+@handlers("CreateSchedulingPolicy")
+def create_scheduling_policy(request: Request) -> Mapping[str, Any]:
+    """Create a policy."""
+    given = copy.deepcopy(dict(request.parameters))
+    policies = batch_of(request.region).policies
+    check_name(given["name"], "Scheduling policy name")
+    check_tags(given)
+    if find(policies, "name", given["name"]):
+        raise client_error("Object already exists")
+    if all(given.get(kind) is not None for kind in _KINDS):
+        raise refused("Only one of fairsharePolicy or quotaSharePolicy can be set")
+    _check(given.get("fairsharePolicy") or {})
+    arn = request.arn("batch", f"scheduling-policy/{given['name']}")
+    policies[arn] = {"tags": {}, **given, "arn": arn}
+    return {"name": given["name"], "arn": arn}
+
+
+def _check(policy: Mapping[str, Any]) -> None:
+    if not 0 <= policy.get("shareDecaySeconds", 0) <= _MOST_DECAY_SECONDS:
+        raise refused(f"shareDecaySeconds must be between 0 and {_MOST_DECAY_SECONDS}")
+    if not 0 <= policy.get("computeReservation", 0) <= _MOST_RESERVATION:
+        raise refused(f"computeReservation must be between 0 and {_MOST_RESERVATION}")
+    shares = policy.get("shareDistribution") or []
+    if len(shares) > _MOST_SHARES:
+        raise refused(f"There can be no more than {_MOST_SHARES} share identifiers")
+    seen: list[str] = []
+    for share in shares:
+        name, weight = share["shareIdentifier"], share.get("weightFactor", 1.0)
+        if not _IDENTIFIER.fullmatch(name):
+            raise refused(
+                f"shareIdentifier {name} must be up to 255 alphanumeric characters, optionally followed by *"
+            )
+        if not _WEIGHTS[0] <= weight <= _WEIGHTS[1]:
+            raise refused(f"weightFactor must be between {_WEIGHTS[0]} and {_WEIGHTS[1]}")
+        for other in seen:
+            if _overlap(name, other) or _overlap(other, name):
+                raise refused(
+                    f"The list of share identifiers in a fair-share policy can't overlap: {other} and {name}"
+                )
+        seen.append(name)
+
+
+def _overlap(one: str, other: str) -> bool:
+    return one == other or (one.endswith("*") and other.startswith(one[:-1]))
+
+
+@handlers("DescribeSchedulingPolicies")
+def describe_scheduling_policies(request: Request) -> Mapping[str, Any]:
+    """Describe the named scheduling policies."""
+    policies = batch_of(request.region).policies
+    return {"schedulingPolicies": [policies[arn] for arn in request.parameters["arns"] if arn in policies]}
+
+
+@handlers("ListSchedulingPolicies")
+def list_scheduling_policies(request: Request) -> Mapping[str, Any]:
+    """List all scheduling policies."""
+    return {"schedulingPolicies": [{"arn": arn} for arn in batch_of(request.region).policies]}
+
+
+@handlers("UpdateSchedulingPolicy")
+def update_scheduling_policy(request: Request) -> Mapping[str, Any]:
+    """Update the policy, whose kind stays."""
+    given = copy.deepcopy(dict(request.parameters))
+    policy = get(batch_of(request.region).policies, "arn", given.pop("arn"))
+    for kind, other in (_KINDS, _KINDS[::-1]):
+        if kind in given and other in policy:
+            raise refused(f"Once set, this policy type cannot be removed or changed to a {kind}")
+    _check(given.get("fairsharePolicy") or {})
+    policy |= given
+    return {}
+
+
+@handlers("DeleteSchedulingPolicy")
+def delete_scheduling_policy(request: Request) -> Mapping[str, Any]:
+    """Delete a policy that no queue uses."""
+    batch = batch_of(request.region)
+    policy = get(batch.policies, "arn", request.parameters["arn"])
+    for queue in batch.queues.values():
+        if (
+            queue.get("schedulingPolicyArn") == policy["arn"]
+        ):  # API_DeleteSchedulingPolicy; the words are the reference's
+            raise client_error(
+                f"You can't delete a scheduling policy that's used in any job queues: {queue['jobQueueName']}"
+            )
+    del batch.policies[policy["arn"]]
+    return {}

@@ -1,0 +1,53 @@
+"""Tags of AWS Batch resources."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster_local.services.batch.names import check_tags
+from ultracluster_local.services.batch.state import batch_of, client_error
+from ultracluster_local.services.handlers import Handlers, Request
+
+__all__ = ["handlers"]
+
+handlers = Handlers(service="batch")
+
+
+@handlers("ListTagsForResource")
+def list_tags_for_resource(request: Request) -> Mapping[str, Any]:
+    """List the tags of a Batch resource."""
+    return {"tags": _by_arn(request)["tags"]}
+
+
+@handlers("TagResource")
+def tag_resource(request: Request) -> Mapping[str, Any]:
+    """Add or replace tags."""
+    resource = _by_arn(request)
+    tags = resource["tags"] | request.parameters["tags"]
+    check_tags({"tags": tags})
+    resource["tags"] = tags
+    return {}
+
+
+@handlers("UntagResource")
+def untag_resource(request: Request) -> Mapping[str, Any]:
+    """Remove tags."""
+    tags = _by_arn(request)["tags"]
+    for key in request.parameters["tagKeys"]:
+        tags.pop(key, None)
+    return {}
+
+
+def _by_arn(request: Request) -> dict[str, Any]:
+    batch = batch_of(request.region)
+    arn = request.parameters["resourceArn"]
+    for things in (
+        batch.environments,
+        batch.queues,
+        batch.policies,
+        batch.definitions,
+        batch.service_environments,
+        batch.quota_shares,
+    ):
+        if arn in things:
+            return things[arn]
+    raise client_error(f"{arn} does not exist")

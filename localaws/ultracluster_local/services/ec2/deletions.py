@@ -1,0 +1,122 @@
+"""Deletions that EC2 refuses while something is in use.
+
+The code is that of https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html (DependencyViolation), the
+messages are those that were published in issues of aws/aws-cdk (14456) and hashicorp/terraform-provider-aws.
+"""
+
+from ultracluster_local.services.ec2.networks import (
+    backend_of,
+    endpoints,
+    instances,
+    interfaces,
+    nat_gateways,
+    subnets,
+    users_of_groups,
+)
+from ultracluster_local.services.ec2.placement_groups import placement_groups
+from ultracluster_local.services.handlers import Checks, Request, ServiceError
+
+__all__ = ["checks"]
+
+checks = Checks()
+
+
+def _in_use(message: str) -> ServiceError:
+    return ServiceError("DependencyViolation", message)
+
+
+@checks("DeleteSecurityGroup")
+def delete_security_group(request: Request) -> None:
+    """Refuse a default group, and one that interfaces or other groups' rules use."""
+    group_id, name = request.parameters.get("GroupId"), request.parameters.get("GroupName")
+    backend = backend_of(request.region)
+    group = backend.get_security_group_by_name_or_id(group_id or name)
+    if group is None:
+        return
+    if group.is_default:
+        raise ServiceError(
+            "CannotDelete",
+            f'the specified group: "{group.id}" name: "{group.name}" cannot be deleted by a user',
+        )
+    used = any(group.id in groups for _, groups in users_of_groups(request.region))
+    others = [one for one in backend.groups[group.vpc_id].values() if one.id != group.id]
+    rules = [rule for one in others for rule in (*one.ingress_rules, *one.egress_rules)]
+    referred = any(rule.source_group.get("GroupId") == group.id for rule in rules)
+    if used or referred:
+        raise _in_use(f"resource {group.id} has a dependent object")
+
+
+@checks("DeleteSubnet")
+def delete_subnet(request: Request) -> None:
+    """Refuse a subnet with interfaces, instances, endpoints or NAT gateways."""
+    subnet_id = request.parameters["SubnetId"]
+    used = (
+        any(one.subnet.id == subnet_id for one in interfaces(request.region))
+        or any(one.subnet_id == subnet_id for one in instances(request.region))
+        or any(subnet_id in (one.subnet_ids or []) for one in endpoints(request.region))
+        or any(one.subnet_id == subnet_id for one in nat_gateways(request.region))
+    )
+    if used:
+        raise _in_use(f"The subnet '{subnet_id}' has dependencies and cannot be deleted.")
+
+
+@checks("DeleteVpc")
+def delete_vpc(request: Request) -> None:
+    """Refuse a VPC with a gateway, an endpoint or a group of its own."""
+    vpc_id, backend = request.parameters["VpcId"], backend_of(request.region)
+    used = (
+        any(one.vpc and one.vpc.id == vpc_id for one in backend.internet_gateways.values())
+        or any(one.vpc_id == vpc_id for one in endpoints(request.region))
+        or any(not one.is_default for one in backend.groups[vpc_id].values())
+        or any(one.vpc_id == vpc_id for one in subnets(request.region).values())
+    )
+    if used:
+        raise _in_use(f"The vpc '{vpc_id}' has dependencies and cannot be deleted.")
+
+
+@checks("DeleteInternetGateway")
+def delete_internet_gateway(request: Request) -> None:
+    """Refuse a gateway that is attached."""
+    gateway_id = request.parameters["InternetGatewayId"]
+    gateway = backend_of(request.region).internet_gateways.get(gateway_id)
+    if gateway and gateway.vpc:
+        raise _in_use(f"The internetGateway '{gateway_id}' has dependencies and cannot be deleted.")
+
+
+@checks("DetachInternetGateway")
+def detach_internet_gateway(request: Request) -> None:
+    """Refuse while public addresses are mapped into the VPC (ministryofjustice/bootstrap-cfn#177)."""
+    vpc_id = request.parameters["VpcId"]
+    mapped = any(
+        one.vpc_id == vpc_id and one.connectivity_type != "private" for one in nat_gateways(request.region)
+    ) or any(one.vpc_id == vpc_id and one.public_ip for one in instances(request.region))
+    if mapped:
+        raise _in_use(
+            f"Network {vpc_id} has some mapped public address(es). Please unmap those public address(es) before detaching "
+            "the gateway."
+        )
+
+
+@checks("ReleaseAddress")
+def release_address(request: Request) -> None:
+    """Refuse an address that a NAT gateway uses."""
+    wanted = request.parameters.get("AllocationId"), request.parameters.get("PublicIp")
+    for gateway in nat_gateways(request.region):
+        for address in gateway.address_set:
+            if address.get("publicIp") and wanted in (
+                (address.get("allocationId"), None),
+                (None, address["publicIp"]),
+            ):
+                raise ServiceError("InvalidIPAddress.InUse", f"Address {address['publicIp']} is in use.")
+
+
+@checks("DeletePlacementGroup")
+def delete_placement_group(request: Request) -> None:
+    """Refuse a group with instances (jtriley/StarCluster#210)."""
+    name = request.parameters["GroupName"]
+    group = placement_groups(request.region).get(name)
+    if group and any(getattr(one, "placement_group", None) == name for one in instances(request.region)):
+        raise ServiceError(
+            "InvalidPlacementGroup.InUse",
+            f"Placement group {group['GroupId']} is in use and may not be deleted.",
+        )

@@ -1,0 +1,132 @@
+"""Constraints of VPC endpoints.
+
+Messages without a source beside them are those of issues of hashicorp/terraform-provider-aws and
+terraform-aws-modules/terraform-aws-vpc; the rules are those of
+https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html and gateway-endpoints.html.
+"""
+
+from typing import Any
+
+from ultracluster_local.services.ec2.networks import backend_of, endpoints, network_of, subnets
+from ultracluster_local.services.handlers import Checks, Request, ServiceError
+
+__all__ = ["checks"]
+
+checks = Checks()
+
+_GATEWAYS = frozenset({"dynamodb", "s3"})
+_BOTH = _GATEWAYS  # S3 and DynamoDB have interface endpoints as well
+_PREFIX = "com.amazonaws."
+
+
+@checks("CreateVpcEndpoint")
+def create_vpc_endpoint(request: Request) -> None:
+    """Check type, network, zones and private DNS of an endpoint."""
+    given = request.parameters
+    kind = given.get("VpcEndpointType") or "Gateway"
+    service = given.get("ServiceName") or ""
+    backend_of(request.region).get_vpc(given["VpcId"])
+    if kind in {"Interface", "Gateway"} and service.startswith(f"{_PREFIX}{request.region}."):
+        _check_type(service.removeprefix(f"{_PREFIX}{request.region}."), kind)
+    if kind == "Gateway":
+        _check_gateway(request)
+    if kind == "Interface":
+        _check_subnets(request, given.get("SubnetIds") or [], taken=[])
+        _check_groups(request, given["VpcId"], given.get("SecurityGroupIds") or [])
+        if given.get("PrivateDnsEnabled"):
+            _check_private_dns(request, given["VpcId"], service)
+
+
+def _check_type(service: str, kind: str) -> None:
+    available = ["Gateway", "Interface"] if service in _BOTH else ["Interface"]
+    if kind not in available:
+        raise ServiceError(
+            "InvalidParameter",
+            f"Endpoint type ({kind}) does not match available service types ([{', '.join(available)}]).",
+        )
+
+
+def _check_gateway(request: Request) -> None:
+    given = request.parameters
+    for name in ("SubnetIds", "SecurityGroupIds"):
+        if given.get(name):
+            raise ServiceError("InvalidParameter", f"{name} cannot be specified for a Gateway endpoint")
+    for other in endpoints(request.region):
+        if other.service_name != given["ServiceName"] or (other.vpc_endpoint_type or "Gateway") != "Gateway":
+            continue
+        for table in given.get("RouteTableIds") or []:
+            if table in (other.route_table_ids or []):
+                raise ServiceError(
+                    "RouteAlreadyExists",
+                    f"route table {table} already has a route with destination-prefix-list-id "
+                    f"{other.destination_prefix_list_id}",
+                )
+
+
+def _check_subnets(request: Request, wanted: list[str], *, taken: list[str]) -> None:
+    """Refuse subnets of another VPC, and two of one zone (terraform-aws-modules/terraform-aws-vpc#451)."""
+    known = subnets(request.region)
+    zones = {known[one].availability_zone for one in taken if one in known}
+    for subnet_id in wanted:
+        if subnet_id not in known:
+            raise ServiceError("InvalidSubnetId.NotFound", f"The subnet ID '{subnet_id}' does not exist")
+        subnet = known[subnet_id]
+        if request.parameters.get("VpcId", subnet.vpc_id) != subnet.vpc_id:
+            raise ServiceError(
+                "InvalidParameter", f"Subnet {subnet_id} does not belong to VPC {request.parameters['VpcId']}"
+            )
+        if subnet.availability_zone in zones:
+            raise ServiceError(
+                "DuplicateSubnetsInSameZone",
+                f"Found another VPC endpoint subnet in the availability zone of {subnet_id}.",
+            )
+        zones.add(subnet.availability_zone)
+
+
+def _check_groups(request: Request, vpc_id: str, groups: list[str]) -> None:
+    for group_id in groups:
+        network = network_of(request.region, group_id)
+        if network is None:
+            raise ServiceError("InvalidGroup.NotFound", f"The security group '{group_id}' does not exist")
+        if network != vpc_id:
+            raise ServiceError(
+                "InvalidParameter",
+                f"Security group {group_id} and VPC {vpc_id} belong to different networks.",
+            )
+
+
+def _check_private_dns(request: Request, vpc_id: str, service: str) -> None:
+    vpc: Any = backend_of(request.region).get_vpc(vpc_id)
+    if (
+        "true" not in str(vpc.enable_dns_support).lower()
+        or "true" not in str(vpc.enable_dns_hostnames).lower()
+    ):
+        raise ServiceError(
+            "InvalidParameter",
+            "Enabling private DNS requires both enableDnsSupport and enableDnsHostnames VPC attributes set to true for "
+            f"{vpc_id}",
+        )
+    for other in endpoints(request.region):
+        if other.vpc_id == vpc_id and other.service_name == service and other.private_dns_enabled:
+            # hashicorp/terraform-provider-aws#17269
+            domain = f"{service.removeprefix(f'{_PREFIX}{request.region}.')}.{request.region}.amazonaws.com"
+            raise ServiceError(
+                "InvalidParameter",
+                f"private-dns-enabled cannot be set because there is already a conflicting DNS domain for {domain} in the "
+                f"VPC {vpc_id}",
+            )
+
+
+@checks("ModifyVpcEndpoint")
+def modify_vpc_endpoint(request: Request) -> None:
+    """Check added subnets and groups."""
+    endpoint = backend_of(request.region).vpc_end_points.get(request.parameters["VpcEndpointId"])
+    if endpoint is None:
+        return
+    kept = [
+        one
+        for one in endpoint.subnet_ids or []
+        if one not in (request.parameters.get("RemoveSubnetIds") or [])
+    ]
+    _check_subnets(request, request.parameters.get("AddSubnetIds") or [], taken=kept)
+    _check_groups(request, endpoint.vpc_id, request.parameters.get("AddSecurityGroupIds") or [])

@@ -1,0 +1,45 @@
+"""Constraints of NAT gateways and routes to the internet.
+
+The messages are those of issues of hashicorp/terraform-provider-aws; the rules are those of
+https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-troubleshooting.html and API_CreateRoute.
+"""
+
+from ultracluster_local.services.ec2.networks import backend_of, subnets
+from ultracluster_local.services.handlers import Checks, Request, ServiceError
+
+__all__ = ["checks"]
+
+checks = Checks()
+
+
+@checks("CreateNatGateway")
+def create_nat_gateway(request: Request) -> None:
+    """Refuse a public NAT gateway in a VPC without internet gateway, or without an address."""
+    given = request.parameters
+    public = given.get("ConnectivityType", "public") == "public"
+    subnet = subnets(request.region).get(given["SubnetId"])
+    if public and not given.get("AllocationId"):
+        raise ServiceError(
+            "MissingParameter",
+            "The request must include the AllocationId parameter. Add the required parameter and retry the request.",
+        )
+    if not public and given.get("AllocationId"):
+        raise ServiceError(
+            "InvalidParameterCombination", "AllocationId cannot be specified for a private NAT gateway"
+        )
+    gateways = backend_of(request.region).internet_gateways.values()
+    if public and subnet and not any(one.vpc and one.vpc.id == subnet.vpc_id for one in gateways):
+        raise ServiceError("Gateway.NotAttached", f"Network {subnet.vpc_id} has no Internet gateway attached")
+
+
+@checks("CreateRoute", "ReplaceRoute")
+def create_route(request: Request) -> None:
+    """Refuse an internet gateway that is not attached to the VPC of the route table."""
+    backend = backend_of(request.region)
+    gateway = backend.internet_gateways.get(request.parameters.get("GatewayId") or "")
+    table = backend.route_tables.get(request.parameters["RouteTableId"])
+    if gateway and table and (gateway.vpc is None or gateway.vpc.id != table.vpc_id):
+        raise ServiceError(
+            "InvalidParameterValue",
+            f"route table {table.id} and network gateway {gateway.id} belong to different networks",
+        )

@@ -1,0 +1,172 @@
+"""Constraints of RunInstances, after the launch template has been applied.
+
+A message without a source beside it is that of issues of the tools that launch instances (hashicorp/terraform-provider-aws,
+aws/aws-parallelcluster, aws/karpenter-provider-aws); limits of interfaces are those that DescribeInstanceTypes shows.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from moto.ec2.models.instance_types import INSTANCE_TYPES
+
+from ultracluster_local.services.ec2.networks import network_of, subnets
+from ultracluster_local.services.ec2.placement_groups import placement_groups
+from ultracluster_local.services.handlers import Request, ServiceError
+from ultracluster_local.services.user_data import check_user_data
+
+__all__ = ["check_launch"]
+
+_EFA = frozenset({"efa", "efa-only"})
+_INTERFACE_TYPES = _EFA | {"interface"}
+_MOST_COUNT = 10_000
+_NEED_IOPS = frozenset({"io1", "io2"})
+_TAKE_IOPS = _NEED_IOPS | {"gp3"}
+
+
+def check_launch(request: Request, given: Mapping[str, Any]) -> None:
+    """Refuse what EC2 refuses to launch.
+
+    Args:
+        request: API request.
+        given: Parameters, with those of the launch template.
+
+    Raises:
+        ServiceError: If it is invalid.
+    """
+    least, most = int(given.get("MinCount") or 0), int(given.get("MaxCount") or 0)
+    for name, count in (("MinCount", least), ("MaxCount", most)):
+        if not 1 <= count <= _MOST_COUNT:
+            raise _value(
+                f"Invalid value '{count}' for {name}. Specify a value in the range 1 to {_MOST_COUNT}."
+            )
+    if least > most:
+        raise _value(f"Invalid value '{most}' for MaxCount. Must not be lower than MinCount ({least}).")
+    if given.get("UserData"):
+        check_user_data(given["UserData"])
+    facts = INSTANCE_TYPES.get(given.get("InstanceType") or "")
+    if facts is None and given.get("InstanceType"):
+        raise _value(f"Invalid value '{given['InstanceType']}' for InstanceType.")
+    _check_interfaces(request, given, facts or {})
+    _check_placement(request, given, facts or {})
+    for mapping in given.get("BlockDeviceMappings") or []:
+        _check_volume(mapping.get("Ebs") or {})
+
+
+def _value(message: str) -> ServiceError:
+    return ServiceError("InvalidParameterValue", message)
+
+
+def _combination(message: str) -> ServiceError:
+    return ServiceError("InvalidParameterCombination", message)
+
+
+# Network interfaces
+
+
+def _check_interfaces(request: Request, given: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
+    interfaces = given.get("NetworkInterfaces") or []
+    if not interfaces:
+        _check_network(request, given.get("SubnetId"), given.get("SecurityGroupIds") or [])
+        return
+    if given.get("SecurityGroupIds") or given.get("SecurityGroups"):
+        raise _combination(
+            "Network interfaces and an instance-level security groups may not be specified on the same request"
+        )
+    if len(interfaces) > 1 and any(one.get("AssociatePublicIpAddress") for one in interfaces):
+        # aws/karpenter-provider-aws#5666
+        raise _combination(
+            "The associatePublicIPAddress parameter cannot be specified when launching with multiple network interfaces."
+        )
+    places = Counter((one.get("NetworkCardIndex") or 0, one.get("DeviceIndex")) for one in interfaces)
+    if (0, 0) not in places:  # awsdocs/aws-cloudformation-user-guide#449
+        raise _combination("When specifying network interfaces, you must include a device at index 0.")
+    if max(places.values()) > 1:
+        raise _value("Each network interface requires a unique device index.")
+    for one in interfaces:
+        _check_network(request, one.get("SubnetId"), one.get("Groups") or [])
+    zones = {
+        subnets(request.region)[one["SubnetId"]].availability_zone
+        for one in interfaces
+        if one.get("SubnetId")
+    }
+    if len(zones) > 1:
+        raise _combination("Network interfaces of an instance must be in the same Availability Zone")
+    if facts:
+        _check_cards(given["InstanceType"], interfaces, facts["NetworkInfo"])
+
+
+def _check_cards(name: str, interfaces: list[Mapping[str, Any]], network: Mapping[str, Any]) -> None:
+    if len(interfaces) > network["MaximumNetworkInterfaces"]:
+        raise ServiceError(
+            "AttachmentLimitExceeded", f"Interface count {len(interfaces)} exceeds the limit for {name}"
+        )
+    cards = Counter(one.get("NetworkCardIndex") or 0 for one in interfaces)
+    if max(cards) >= network.get("MaximumNetworkCards", 1):
+        raise _value(f"Network card index {max(cards)} is not supported for instance type {name}")
+    for one in interfaces:
+        if one.get("InterfaceType", "interface") not in _INTERFACE_TYPES:
+            raise _value(f"Invalid value '{one['InterfaceType']}' for InterfaceType.")
+    with_efa = [one for one in interfaces if one.get("InterfaceType") in _EFA]
+    if with_efa:
+        _check_efa(name, with_efa, network)
+
+
+def _check_efa(name: str, with_efa: list[Mapping[str, Any]], network: Mapping[str, Any]) -> None:
+    if not network.get("EfaSupported"):  # devopsacademyau/academy#277
+        raise _combination(f"{name} instances do not support Elastic Fabric Adapters.")
+    if max(Counter(one.get("NetworkCardIndex") or 0 for one in with_efa).values()) > 1:
+        # hashicorp/terraform-provider-aws#24043
+        raise _combination("You can not attach more than 1 EFA on a single network card.")
+    if len(with_efa) > network["EfaInfo"]["MaximumEfaInterfaces"]:
+        raise ServiceError(
+            "AttachmentLimitExceeded", f"EFA interface count {len(with_efa)} exceeds the limit for {name}"
+        )
+    for one in with_efa:  # AWSEC2 user guide, efa.html, "EFA-only"
+        if one["InterfaceType"] == "efa-only" and not (one.get("NetworkCardIndex") or one.get("DeviceIndex")):
+            raise _combination(
+                "An EFA-only network interface cannot be the primary network interface of an instance."
+            )
+
+
+def _check_network(request: Request, subnet_id: str | None, groups: list[str]) -> None:
+    if not subnet_id or subnet_id not in subnets(request.region):
+        return  # moto names an unknown one
+    network = subnets(request.region)[subnet_id].vpc_id
+    for group_id in groups:
+        if network_of(request.region, group_id) not in {None, network}:
+            raise ServiceError(
+                "InvalidParameter",
+                f"Security group {group_id} and subnet {subnet_id} belong to different networks.",
+            )
+
+
+# Placement and volumes
+
+
+def _check_placement(request: Request, given: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
+    name = (given.get("Placement") or {}).get("GroupName")
+    if not name:
+        return
+    group = placement_groups(request.region).get(name)
+    if group is None:
+        raise ServiceError("InvalidPlacementGroup.Unknown", f"The placement group '{name}' is unknown")
+    strategies = (facts.get("PlacementGroupInfo") or {}).get("SupportedStrategies")
+    if strategies is not None and group["Strategy"] not in strategies:
+        raise _combination(
+            f"Placement groups may not be used with instances of type '{given['InstanceType']}'."
+        )
+
+
+def _check_volume(volume: Mapping[str, Any]) -> None:
+    kind, iops = volume.get("VolumeType", "gp2"), volume.get("Iops")
+    if kind in _NEED_IOPS and iops is None:
+        raise ServiceError("MissingParameter", f"The parameter iops must be specified for {kind} volumes.")
+    if iops is not None and kind not in _TAKE_IOPS:
+        raise _combination(f"The parameter iops is not supported for {kind} volumes.")
+    if volume.get("Throughput") is not None and kind != "gp3":
+        raise _combination(f"The parameter throughput is not supported for {kind} volumes.")
+    if volume.get("KmsKeyId") and str(volume.get("Encrypted")).lower() != "true":
+        raise ServiceError(
+            "InvalidParameterDependency", "The parameter KmsKeyId requires the parameter Encrypted to be set."
+        )

@@ -1,0 +1,78 @@
+"""What moto's network objects of a Region look like to checks: subnets, groups and interfaces."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from moto.ec2.models import ec2_backends
+
+from ultracluster_local.instance.environment import ACCOUNT
+
+__all__ = [
+    "backend_of",
+    "endpoints",
+    "instances",
+    "interfaces",
+    "nat_gateways",
+    "network_of",
+    "subnets",
+    "users_of_groups",
+]
+
+_DELETED = frozenset({"deleting", "deleted"})
+_GONE = frozenset({"terminated", "shutting-down"})
+
+
+def backend_of(region: str) -> Any:
+    """Return moto's EC2 of a Region."""
+    return ec2_backends[ACCOUNT][region]
+
+
+def subnets(region: str) -> dict[str, Any]:
+    """Return all subnets by ID."""
+    return {name: zone[name] for zone in backend_of(region).subnets.values() for name in zone}
+
+
+def network_of(region: str, group_id: str) -> str | None:
+    """Return the VPC of a security group; None if there is no such group."""
+    group = backend_of(region).get_security_group_from_id(group_id)
+    return None if group is None else str(group.vpc_id)
+
+
+def endpoints(region: str) -> list[Any]:
+    """Return the VPC endpoints that are not deleted."""
+    return [one for one in backend_of(region).vpc_end_points.values() if one.state != "deleted"]
+
+
+def nat_gateways(region: str) -> list[Any]:
+    """Return the NAT gateways that are not deleted."""
+    return [
+        one for one in backend_of(region).nat_gateways.values() if one.state not in {"deleting", "deleted"}
+    ]
+
+
+def instances(region: str) -> Iterator[Any]:
+    """Return the instances that have not been terminated."""
+    for reservation in list(backend_of(region).reservations.values()):
+        yield from (one for one in reservation.instances if one.state not in _GONE)
+
+
+def interfaces(region: str) -> list[Any]:
+    """Return the network interfaces; moto leaves those of deleted NAT gateways behind."""
+    gateways = backend_of(region).nat_gateways.values()
+    left = {
+        address.get("networkInterfaceId")
+        for one in gateways
+        if one.state in _DELETED
+        for address in one.address_set
+    }
+    return [one for one in list(backend_of(region).enis.values()) if one.id not in left]
+
+
+def users_of_groups(region: str) -> Iterator[tuple[str, set[str]]]:
+    """Return what has security groups, each with their IDs: interfaces, instances and endpoints."""
+    for interface in interfaces(region):
+        yield interface.id, {group.id for group in interface.group_set}
+    for endpoint in endpoints(region):
+        yield endpoint.id, set(endpoint.security_group_ids)
+    for instance in instances(region):
+        yield instance.id, {group.id for group in instance.security_groups}

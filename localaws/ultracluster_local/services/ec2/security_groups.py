@@ -1,0 +1,99 @@
+"""Security groups: the rules of default groups, which moto leaves out, and constraints of names and rules."""
+
+import functools
+import ipaddress
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from moto.ec2.models.security_groups import SecurityGroupBackend
+
+from ultracluster_local.services.ec2.networks import backend_of
+from ultracluster_local.services.handlers import Checks, Request, ServiceError
+
+__all__ = ["checks", "install"]
+
+checks = Checks()
+
+_TEXT = re.compile(r"[a-zA-Z0-9. _\-:/()#,@\[\]+=&;{}!$*]{1,255}")
+"""Names and descriptions in a VPC: API_CreateSecurityGroup, botocore 1.44.5."""
+
+_WITH_PORTS = frozenset({"tcp", "udp", "6", "17"})
+_MOST_PORT = 65_535
+
+
+def install() -> None:
+    """Give default groups the rule that admits everything from themselves.
+
+    https://docs.aws.amazon.com/vpc/latest/userguide/default-security-group.html, "Default security group basics".
+    """
+    SecurityGroupBackend.create_security_group = _admitting_itself(SecurityGroupBackend.create_security_group)
+
+
+def _admitting_itself(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def create_security_group(backend: Any, *arguments: Any, **settings: Any) -> Any:
+        group = original(backend, *arguments, **settings)
+        if group.is_default:
+            backend.authorize_security_group_ingress(
+                group.id, "-1", None, None, [], source_groups=[{"GroupId": group.id}], vpc_id=group.vpc_id
+            )
+        return group
+
+    return create_security_group
+
+
+@checks("CreateSecurityGroup")
+def create_security_group(request: Request) -> None:
+    """Check name and description."""
+    name, description = request.parameters["GroupName"], request.parameters.get("Description") or ""
+    if name.startswith("sg-"):
+        raise ServiceError(
+            "InvalidParameterValue",
+            f"Value ({name}) for parameter GroupName is invalid. Group names may not be in the format sg-*.",
+        )
+    if name == "default":
+        raise ServiceError("InvalidParameterValue", f"Cannot use reserved security group name: {name}")
+    for parameter, value in (("GroupName", name), ("GroupDescription", description)):
+        if value and not _TEXT.fullmatch(value):
+            why = (
+                "Character sets beyond ASCII are not supported."
+                if not value.isascii()
+                else "Invalid characters or length."
+            )
+            raise ServiceError(
+                "InvalidParameterValue", f"Value ({value}) for parameter {parameter} is invalid. {why}"
+            )
+
+
+@checks("AuthorizeSecurityGroupIngress", "AuthorizeSecurityGroupEgress")
+def authorize(request: Request) -> None:
+    """Check ports, blocks and groups of rules; moto finds duplicates and counts rules."""
+    for permission in request.parameters.get("IpPermissions") or []:
+        _check_ports(permission)
+        for one in [*(permission.get("IpRanges") or []), *(permission.get("Ipv6Ranges") or [])]:
+            _check_block(one.get("CidrIp") or one.get("CidrIpv6") or "")
+        for pair in permission.get("UserIdGroupPairs") or []:
+            group_id = pair.get("GroupId")
+            if group_id and backend_of(request.region).get_security_group_from_id(group_id) is None:
+                raise ServiceError("InvalidGroup.NotFound", f"The security group '{group_id}' does not exist")
+
+
+def _check_ports(permission: Mapping[str, Any]) -> None:
+    if str(permission.get("IpProtocol")).lower() not in _WITH_PORTS:
+        return
+    first, last = permission.get("FromPort"), permission.get("ToPort")
+    if first is None or last is None:
+        raise ServiceError(
+            "InvalidParameterValue",
+            "Invalid value 'Must specify both from and to ports with TCP/UDP.' for portRange.",
+        )
+    if not (first == last == -1 or 0 <= first <= last <= _MOST_PORT):
+        raise ServiceError("InvalidParameterValue", f"Invalid TCP/UDP port range ({first}:{last})")
+
+
+def _check_block(block: str) -> None:
+    try:
+        ipaddress.ip_network(block, strict=False)
+    except ValueError:
+        raise ServiceError("InvalidParameterValue", f"CIDR block {block} is malformed") from None

@@ -1,0 +1,134 @@
+"""Constraints of the service models: enumerations, lengths, ranges and patterns, refused with AWS's words.
+
+AWS's services check requests against the same models before anything else; botocore has them, but checks little on the
+client, and moto checks nothing. The form of the message is that of all services built on them, for example
+https://docs.aws.amazon.com/lambda/latest/api/API_CreateFunction.html ("1 validation error detected: Value ... failed to
+satisfy constraint: ...").
+"""
+
+import functools
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from moto.core.parse import XFormedDict
+from moto.core.responses import ActionResult, BaseResponse
+
+from ultracluster_local.instance.clients import service_model
+from ultracluster_local.services.handlers import ServiceError
+
+__all__ = ["install", "violations"]
+
+_CODES = dict.fromkeys(("budgets", "ecr", "logs"), "InvalidParameterException")
+"""Error codes of services that have one of their own; others answer ``ValidationException``, query services ``ValidationError``."""
+
+_OWN_CHECKS = frozenset({"ec2", "s3", "s3control", "sns", "sqs"})
+"""Services that check requests with messages of their own."""
+
+_RUNTIME_CODE = "InvalidParameterValueException"
+
+
+def install() -> None:
+    """Refuse requests that violate the model of their service, before moto or a handler sees them."""
+    BaseResponse.call_action = _checking(BaseResponse.call_action)
+
+
+def _checking(call_action: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    @functools.wraps(call_action)
+    def checked(response: Any) -> Any:
+        error = _refusal(response)
+        if error is None:
+            return call_action(response)
+        status, headers, body = response.serialized(ActionResult(error))
+        headers["status"] = str(status)
+        return status, headers, body
+
+    return checked
+
+
+def _refusal(response: Any) -> ServiceError | None:
+    service = response.boto3_service_name
+    if service in _OWN_CHECKS:
+        return None
+    model = service_model(service)
+    action = response._get_action()  # noqa: SLF001 - moto has no public name for it
+    if action not in model.operation_names:
+        return None
+    shape = model.operation_model(action).input_shape
+    if shape is None or not shape.members:
+        return None
+    response.parse_parameters(response.normalized_request)
+    parsed = response.params
+    given = parsed.original_dict() if isinstance(parsed, XFormedDict) else dict(parsed)
+    said = list(violations(shape, given))
+    if not said:
+        return None
+    if service == "lambda" and said[0].endswith("]") and "at 'runtime'" in said[0]:
+        return ServiceError(_RUNTIME_CODE, f"{said[0]} or be a valid ARN")
+    code = _CODES.get(service) or ("ValidationError" if model.protocol == "query" else "ValidationException")
+    errors = "1 validation error" if len(said) == 1 else f"{len(said)} validation errors"
+    return ServiceError(code, f"{errors} detected: {'; '.join(said)}")
+
+
+def violations(shape: Any, value: Any, path: str = "") -> Iterator[str]:
+    """Return the violations of `shape` by `value`, in AWS's words.
+
+    Args:
+        shape: Shape of botocore.
+        value: Value of a request.
+        path: Where it is, such as ``tags.1.member.key``.
+    """
+    kind = shape.type_name
+    if kind == "structure":
+        if isinstance(value, Mapping):
+            for name, part in value.items():
+                if name in shape.members and part is not None:
+                    yield from violations(
+                        shape.members[name], part, _joined(path, name[0].lower() + name[1:])
+                    )
+        return
+    for constraint in _violated(shape, value):
+        yield f"Value '{_text(value)}' at '{path}' failed to satisfy constraint: Member must {constraint}"
+    if kind == "list" and isinstance(value, list):
+        for number, part in enumerate(value, start=1):
+            yield from violations(shape.member, part, f"{path}.{number}.member")
+    elif kind == "map" and isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from violations(shape.key, key, f"{path}.key")
+            yield from violations(shape.value, part, f"{path}.{key}.member")
+
+
+def _joined(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _text(value: Any) -> str:
+    return f"[{', '.join(map(str, value))}]" if isinstance(value, list) else str(value)
+
+
+def _violated(shape: Any, value: Any) -> Iterator[str]:
+    if shape.type_name in {"integer", "long", "float", "double"}:
+        measured, measure = (value, "value") if isinstance(value, (int, float)) else (None, "")
+    else:
+        measured, measure = (len(value), "length") if hasattr(value, "__len__") else (None, "")
+    least, most = shape.metadata.get("min"), shape.metadata.get("max")
+    if measured is not None and least is not None and measured < least:
+        yield f"have {measure} greater than or equal to {least}"
+    if measured is not None and most is not None and measured > most:
+        yield f"have {measure} less than or equal to {most}"
+    if not isinstance(value, str):
+        return
+    if shape.metadata.get("enum") and value not in shape.metadata["enum"]:
+        yield f"satisfy enum value set: [{', '.join(shape.metadata['enum'])}]"
+    pattern = shape.metadata.get("pattern")
+    if pattern and (compiled := _compiled(pattern)) and not compiled.fullmatch(value):
+        yield f"satisfy regular expression pattern: {pattern}"
+
+
+@functools.cache
+def _compiled(pattern: str) -> re.Pattern[str] | None:
+    """Compile a pattern of a model, which is Java's; None if it is not also Python's."""
+    try:
+        return re.compile(pattern)
+    except re.error:
+        return None

@@ -1,0 +1,24 @@
+from datetime import timedelta
+
+e = client("ec2")
+v = e.create_vpc(CidrBlock="10.1.0.0/16")["Vpc"]["VpcId"]
+s = e.create_subnet(VpcId=v, CidrBlock="10.1.0.0/24", AvailabilityZone=REGION + "a")["Subnet"]["SubnetId"]
+ami = e.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
+e.create_placement_group(GroupName="g", Strategy="cluster")
+off = e.describe_capacity_block_offerings(
+    InstanceType="trn1.32xlarge", InstanceCount=1, CapacityDurationHours=24
+)["CapacityBlockOfferings"][0]
+cr = e.purchase_capacity_block(
+    CapacityBlockOfferingId=off["CapacityBlockOfferingId"], InstancePlatform="Linux/UNIX"
+)["CapacityReservation"]["CapacityReservationId"]
+local.clock.advance(off["StartDate"] - local.clock.now() + timedelta(hours=1))
+e.run_instances(
+    ImageId=ami,
+    InstanceType="trn1.32xlarge",
+    MinCount=1,
+    MaxCount=1,
+    SubnetId=s,
+    InstanceMarketOptions={"MarketType": "capacity-block"},
+    CapacityReservationSpecification={"CapacityReservationTarget": {"CapacityReservationId": cr}},
+    Placement={"GroupName": "g"},
+)
