@@ -43,6 +43,7 @@ OTHER_SUBJECTS = {
     "tests/unit/runtime/purchasing/test_protocol.py": "the whole purchase, with every fault",
     "tests/unit/runtime/purchasing/test_protocol_bugs.py": "the exploration of faults itself",
     "tests/unit/runtime/purchasing/test_wire.py": "the requests of a whole purchase",
+    "tests/unit/runtime/resume/test_interrupted_run.py": "a run that is interrupted three times, with all functions around it",
     "tests/unit/stacks/test_nothing_buys.py": "the templates of every rollout of this repository",
 }
 # Modules that run where their tests cannot be beside those of the others.
