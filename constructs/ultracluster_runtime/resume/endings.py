@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ultracluster_catalog.names.exit_codes import LOST_NODE
 from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG, RESUME_TAG
 from ultracluster_runtime.lifecycle.machine import DRAIN_REASON
 
@@ -53,6 +54,8 @@ def ending_of(job: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> End
         if match := _LOST.match(text):
             node = match[1]
             return Ending(kind="lost", reason=f"node {node} was lost" if node else "a node was lost")
+    if LOST_NODE in _exit_codes([job, *nodes[:1]]):
+        return Ending(kind="lost", reason="a node was lost")  # the launcher of the main node says so
     return None
 
 
@@ -63,6 +66,13 @@ def _reasons(jobs: Iterable[Mapping[str, Any]]) -> Iterable[str]:
         for attempt in job.get("attempts", [])[-1:]:
             yield str(attempt.get("statusReason", ""))
             yield str(attempt.get("container", {}).get("reason", ""))
+
+
+def _exit_codes(jobs: Iterable[Mapping[str, Any]]) -> Iterable[int | None]:
+    for job in jobs:
+        yield job.get("container", {}).get("exitCode")
+        for attempt in job.get("attempts", [])[-1:]:
+            yield attempt.get("container", {}).get("exitCode")
 
 
 def resumes_left(job: Mapping[str, Any], definition: Mapping[str, Any]) -> int:

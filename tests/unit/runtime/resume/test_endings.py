@@ -42,6 +42,11 @@ def node(index: int, **changes: Any) -> dict[str, Any]:
         (failed(attempts=[{"container": {}}, {"statusReason": HOST, "container": {}}]), [], "lost"),
         # The main node fails soon after another one was lost.
         (failed(container={"exitCode": 1}), [node(0), node(2, stoppedAt=90, statusReason=HOST)], "lost"),
+        # The launcher of the main node misses another one, which AWS Batch still shows as running.
+        (failed(container={"exitCode": 112}), [], "lost"),
+        (failed(attempts=[{"container": {"exitCode": 112}}]), [], "lost"),
+        (failed(), [node(0, container={"exitCode": 112}), node(1)], "lost"),
+        (failed(), [node(0), node(1, container={"exitCode": 112})], None),
         # A failure of the program, after which nodes are ended.
         (failed(container={"exitCode": 1}), [node(0), node(1)], None),
         (failed(container={"exitCode": 1}), [node(2, stoppedAt=101, statusReason=HOST)], None),

@@ -66,8 +66,9 @@ def test_rejects_scratch_that_a_type_cannot_have(stack: cdk.Stack) -> None:
 
 def test_parts_of_the_boot_script_run_before_it_says_that_it_is_ready() -> None:
     script = boot_script(["node-gpus.sh", "node-scratch.sh"])
-    assert script.startswith(boot_script([]).rpartition('say "ready"')[0])
-    assert script.index("wait_for GPU") < script.index("\nmount_scratch\n") < script.index('say "ready"')
+    assert script.startswith(boot_script([]).partition("# Part of node-boot.sh, before its end")[0])
+    places = ["wait_for GPU", "\nmount_scratch\n", "\nput_launcher ||", 'say "ready"']
+    assert sorted(places, key=script.index) == places
     assert script.endswith(boot_script([])[-20:])
 
 
@@ -94,15 +95,17 @@ def test_a_type_of_the_catalogue_brings_no_warning_of_its_figures(stack: cdk.Sta
     )
 
 
+def variables(stack: cdk.Stack, **changes: Any) -> set[str]:
+    return {each["Name"] for each in container(stack, **changes)["Environment"]}
+
+
 def test_a_job_over_an_ultraserver_passes_each_node_its_position(stack: cdk.Stack) -> None:
-    script = container(stack, instance_type="trn2u.48xlarge")["Command"][2]
-    assert (
-        script.index("MASTER_ADDR=") < script.index("\nultraserver_place\n") < script.index("exec torchrun")
-    )
+    found = container(stack, instance_type="trn2u.48xlarge")["Environment"]
+    assert {"Name": "UC_ULTRASERVER_NODES", "Value": "4"} in found
 
 
 def test_a_job_on_other_types_does_not_mention_ultraservers(stack: cdk.Stack) -> None:
-    assert "ULTRASERVER" not in container(stack)["Command"][2]
+    assert "UC_ULTRASERVER_NODES" not in variables(stack)
 
 
 def test_rejects_three_nodes_of_an_ultraserver(stack: cdk.Stack) -> None:

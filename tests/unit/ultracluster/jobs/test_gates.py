@@ -1,3 +1,4 @@
+import json
 from typing import Any
 
 import aws_cdk as cdk
@@ -18,9 +19,9 @@ def container(stack: cdk.Stack) -> dict[str, Any]:
 
 def arguments(stack: cdk.Stack) -> list[str]:
     """What follows the launcher, without the text of the gate's own script."""
-    shell, option, _, name, *rest = container(stack)["Command"]
-    assert (shell, option, name) == ("bash", "-c", "ultracluster-launch")
-    return [each for each in rest if "\n" not in each]
+    python, path, _, *rest = container(stack)["Command"]
+    assert (python, path) == ("python3", "/run/ultracluster/launch")
+    return [each for each in rest if not each.startswith("bz2:")]
 
 
 def timeout(stack: cdk.Stack) -> int:
@@ -28,17 +29,22 @@ def timeout(stack: cdk.Stack) -> int:
 
 
 @pytest.mark.parametrize(
-    ("instance_type", "interfaces", "ranks"),
-    [("trn2.48xlarge", "16", "64"), ("trn1.32xlarge", "8", "32"), ("p5.48xlarge", "32", "0")],
+    ("instance_type", "interfaces", "ranks", "group"),
+    [
+        ("trn2.48xlarge", 16, 64, 2),
+        ("trn2u.48xlarge", 16, 64, 4),
+        ("trn1.32xlarge", 8, 32, 2),
+        ("p5.48xlarge", 32, 0, 2),
+    ],
 )
 def test_a_fabric_gate_expects_the_devices_of_the_instance_type(
-    stack: cdk.Stack, instance_type: str, interfaces: str, ranks: str
+    stack: cdk.Stack, instance_type: str, interfaces: int, ranks: int, group: int
 ) -> None:
     FabricGate(stack, "Gate", queue=queue(stack, instance_type=instance_type), image=IMAGE)
     assert arguments(stack) == [
-        *["python3", "-c", "--efa-interfaces", interfaces, "--ranks-per-node", ranks, "--patience", "900"]
+        *["python3", "-c", f"efa={interfaces}", f"ranks={ranks}", "patience=900", f"group={group}"]
     ]
-    assert timeout(stack) == 3 * 900
+    assert timeout(stack) == 7 * 900  # four nodes: they come, all are measured twice, then pairs
 
 
 def test_a_fabric_gate_runs_in_the_image_of_the_job(stack: cdk.Stack) -> None:
@@ -47,7 +53,7 @@ def test_a_fabric_gate_runs_in_the_image_of_the_job(stack: cdk.Stack) -> None:
     assert len(container(stack)["LinuxParameters"]["Devices"]) == 32
     properties = only(stack, "AWS::Batch::JobDefinition")["NodeProperties"]
     assert (properties["NumNodes"], properties["MainNode"]) == (2, 0)
-    assert "NODE_RANK" in container(stack)["Command"][2]  # the raw launcher
+    assert container(stack)["Command"][2] == "raw"
 
 
 def test_a_fabric_gate_applies_its_limits(stack: cdk.Stack) -> None:
@@ -61,14 +67,24 @@ def test_a_fabric_gate_applies_its_limits(stack: cdk.Stack) -> None:
         max_latency=1000,
         patience=waits,
     )
-    assert arguments(stack)[-6:] == [
-        *["--patience", "300", "--least-bandwidth", "40.5", "--most-latency", "1000"]
-    ]
+    assert arguments(stack)[-4:] == ["patience=300", "group=2", "bandwidth=40.5", "latency=1000"]
 
 
-def test_a_gate_fits_into_a_job_definition(stack: cdk.Stack) -> None:
-    FabricGate(stack, "Gate", queue=queue(stack), image=IMAGE)
-    assert len(str(only(stack, "AWS::Batch::JobDefinition"))) < 24 * 1024  # AWS Batch quotas, read 2026-10
+@pytest.mark.parametrize("instance_type", ["trn2u.48xlarge", "trn1.32xlarge", "p5.48xlarge"])
+def test_gates_and_jobs_are_a_third_of_the_largest_job_definition(
+    stack: cdk.Stack, instance_type: str
+) -> None:
+    training = queue(stack, instance_type=instance_type)
+    FabricGate(stack, "Gate", queue=training, image=IMAGE, min_bandwidth=40.5, max_latency=1000)
+    SmokeTrain(stack, "Smoke", queue=training, image=IMAGE)
+    MultiNodeJob(stack, "Job", queue=training, image=IMAGE, command=["train.py", "--steps", "10"])
+    sizes = {
+        each["Properties"]["NodeProperties"]["NodeRangeProperties"][0]["Container"]["LogConfiguration"][
+            "Options"
+        ]["awslogs-stream-prefix"]: len(json.dumps(each["Properties"], separators=(",", ":")))
+        for each in of_type(stack, "AWS::Batch::JobDefinition")
+    }
+    assert max(sizes.values()) < 8 * 1024, sizes
 
 
 def test_gates_follow_the_logical_neuroncores_of_the_job(stack: cdk.Stack) -> None:
@@ -79,8 +95,7 @@ def test_gates_follow_the_logical_neuroncores_of_the_job(stack: cdk.Stack) -> No
         image=IMAGE,
         neuron=NeuronSettings(logical_nc_config=1),
     )
-    given = arguments(stack)
-    assert given[given.index("--ranks-per-node") + 1] == "128"
+    assert "ranks=128" in arguments(stack)
 
 
 def test_the_paid_job_waits_for_both_gates(stack: cdk.Stack) -> None:
@@ -120,7 +135,7 @@ def test_a_smoke_training_uses_the_device_of_the_type(
 ) -> None:
     SmokeTrain(stack, "Smoke", queue=queue(stack, instance_type=instance_type), image=IMAGE, **changes)
     assert arguments(stack) == [*["--no-python", "python3", "-c", "--device", device, "--steps", "5"]]
-    assert "exec torchrun" in container(stack)["Command"][2]
+    assert container(stack)["Command"][2] == "torchrun"
     assert timeout(stack) == 30 * 60
 
 

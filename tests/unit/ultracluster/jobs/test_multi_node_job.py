@@ -109,17 +109,12 @@ def test_jax_gets_one_process_and_the_devices_of_a_node(stack: cdk.Stack) -> Non
     job(stack, launcher="jax", command=["python3", "train.py"], processes_per_node=1)
     assert environment(stack)["UC_PROCESSES_PER_NODE"] == "1"
     assert environment(stack)["UC_DEVICES_PER_NODE"] == "64"
-    script = container(stack)["Command"][2]
-    assert "JAX_COORDINATOR_ADDRESS" in script
-    assert "exec torchrun" not in script
+    assert container(stack)["Command"][2:] == ["jax", "python3", "train.py"]
 
 
 def test_a_raw_program_only_gets_basic_variables(stack: cdk.Stack) -> None:
     job(stack, launcher="raw", command=["run"])
-    script = container(stack)["Command"][2]
-    assert "NODE_RANK" in script
-    assert "exec torchrun" not in script
-    assert "JAX" not in script
+    assert container(stack)["Command"][2:] == ["raw", "run"]
 
 
 @pytest.mark.parametrize(
@@ -143,10 +138,46 @@ def test_collectives_use_efa_or_fail(stack: cdk.Stack) -> None:
 
 def test_the_command_comes_after_the_launcher(stack: cdk.Stack) -> None:
     job(stack)
-    shell, option, script, name, *arguments = container(stack)["Command"]
-    assert (shell, option, name) == ("bash", "-c", "ultracluster-launch")
-    assert "exec torchrun" in script
-    assert arguments == ["train.py", "--steps", "10"]
+    launcher = ["python3", "/run/ultracluster/launch", "torchrun"]
+    assert container(stack)["Command"] == [*launcher, "train.py", "--steps", "10"]
+
+
+def test_words_that_a_shell_would_change_are_encoded(stack: cdk.Stack) -> None:
+    # AWS's Neuron images run `eval "$@"` (aws-neuron/deep-learning-containers, start_with_right_hostname.sh, 2026-08).
+    job(stack, command=["train.py", "two words", "Ref::steps", f"s3://{cdk.Aws.ACCOUNT_ID}-data"])
+    assert container(stack)["Command"][3:] == [
+        "train.py",
+        "base64:dHdvIHdvcmRz",
+        "Ref::steps",
+        {
+            "Fn::Join": [
+                "",
+                [
+                    "base64:",
+                    {"Fn::Base64": {"Fn::Join": ["", ["s3://", {"Ref": "AWS::AccountId"}, "-data"]]}},
+                ],
+            ]
+        },
+    ]
+
+
+def test_rejects_parameters_that_aws_batch_would_not_find(stack: cdk.Stack) -> None:
+    with pytest.raises(
+        FindingsError, match=r"UC6143: command\[1\]: got 'Ref::steps' in a word that is encoded"
+    ):
+        job(stack, command=["train.py", "steps is Ref::steps"])
+
+
+def test_the_environment_is_that_of_awss_own_multi_node_runs(stack: cdk.Stack) -> None:
+    # aws-neuron/neuronx-distributed-training, examples/train_setup.sh; Neuron documentation, trn2 tutorials, 2026-08.
+    job(stack, environment={"MALLOC_ARENA_MAX": "64"})
+    assert environment(stack)["NEURON_RT_EXEC_TIMEOUT"] == "600"
+    assert environment(stack)["MALLOC_ARENA_MAX"] == "64"  # what the user sets wins
+
+
+def test_gpu_jobs_have_no_neuron_variables(stack: cdk.Stack) -> None:
+    job(stack, queue(stack, instance_type="p5.48xlarge"))
+    assert not [name for name in environment(stack) if name.startswith("NEURON")]
 
 
 def test_uses_the_compile_cache_and_keeps_the_users_compiler_flags(stack: cdk.Stack) -> None:
@@ -196,6 +227,7 @@ def test_retries_only_jobs_whose_host_was_lost(stack: cdk.Stack) -> None:
         "Attempts": 3,
         "EvaluateOnExit": [
             {"Action": "RETRY", "OnStatusReason": "Host EC2*"},
+            {"Action": "RETRY", "OnExitCode": "112"},  # the launcher's, for a lost node
             {"Action": "EXIT", "OnReason": "*"},
         ],
     }

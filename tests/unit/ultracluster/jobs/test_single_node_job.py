@@ -31,7 +31,7 @@ def test_is_one_container_that_has_a_whole_node(stack: cdk.Stack) -> None:
     requirements = {each["Type"]: int(each["Value"]) for each in container["ResourceRequirements"]}
     assert requirements == {"VCPU": 128, "MEMORY": 507_821}
     assert len([d for d in container["LinuxParameters"]["Devices"] if "neuron" in d["HostPath"]]) == 16
-    assert container["Command"][3:] == ["ultracluster-launch", "evaluate.py"]
+    assert container["Command"] == ["python3", "/run/ultracluster/launch", "torchrun", "evaluate.py"]
     assert made.workers == 32
     assert "Tags" not in properties
 
