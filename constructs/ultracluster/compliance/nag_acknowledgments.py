@@ -139,7 +139,6 @@ WILDCARDS: Final[Mapping[type[Construct], WildcardAcknowledgments]] = {
     JobResume: {
         "Role/Resource": {
             "Look": _READS,
-            "Submit": "A job that was interrupted is submitted again in the revision that it ran in, which later deployments replace.",
             "TagJobs": "Ids of jobs are not known before they are submitted; the tags name the job that the new one continues.",
         }
     },

@@ -1,6 +1,6 @@
 """A function that submits jobs again after a drain or the loss of a node, as often as they ask for."""
 
-from aws_cdk import Aws, Duration, Fn
+from aws_cdk import Aws, Duration
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
@@ -120,16 +120,14 @@ class JobResume(Construct):
         }
 
     def allow(self, job_definition_arn: str) -> None:
-        """Grant the function permission to submit jobs of a definition again, also of its other revisions.
+        """Grant the function permission to submit jobs of a definition.
+
+        A deployment replaces the revision of a definition; jobs of an earlier one go on in the new one.
 
         Args:
             job_definition_arn: ARN of the job definition, with its revision.
         """
-        # arn:PARTITION:batch:REGION:ACCOUNT:job-definition/NAME:REVISION
-        name = Fn.select(0, Fn.split(":", Fn.select(1, Fn.split("/", job_definition_arn))))
-        self._submit.add_resources(
-            f"arn:{Aws.PARTITION}:batch:{Aws.REGION}:{Aws.ACCOUNT_ID}:job-definition/{name}:*"
-        )
+        self._submit.add_resources(job_definition_arn)
 
     @property
     def function(self) -> lambda_.IFunction:

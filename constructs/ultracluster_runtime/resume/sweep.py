@@ -238,9 +238,11 @@ class _Sweep:
 
     def _submit(self, item: _Item) -> _Item:
         job_id = item["id"]["S"]
+        request = json.loads(item["request"]["S"])
+        request["jobDefinition"] = self._active_definition(request["jobDefinition"])
         changes = self._move(job_id, "waiting", "sending", at={"N": str(self._seconds)})
         try:
-            response = self._clients.submitter.submit_job(**json.loads(item["request"]["S"]))
+            response = self._clients.submitter.submit_job(**request)
         except ClientError as error:
             if error.response["ResponseMetadata"].get("HTTPStatusCode", _SERVER_ERROR) >= _SERVER_ERROR:
                 raise  # it may have been submitted all the same
@@ -250,6 +252,22 @@ class _Sweep:
             )
             raise
         return changes | self._move(job_id, "sending", "sent", next={"S": response["jobId"]})
+
+    def _active_definition(self, arn: str) -> str:
+        """Return a definition, or its newest revision if CloudFormation has replaced it since."""
+        batch = self._clients.batch
+        (definition,) = batch.describe_job_definitions(jobDefinitions=[arn])["jobDefinitions"]
+        if definition["status"] == "ACTIVE":
+            return arn
+        active = [
+            revision
+            for page in batch.get_paginator("describe_job_definitions").paginate(
+                jobDefinitionName=definition["jobDefinitionName"], status="ACTIVE"
+            )
+            for revision in page["jobDefinitions"]
+        ]
+        newest = max(active, key=lambda revision: int(revision["revision"]), default=definition)
+        return str(newest["jobDefinitionArn"])
 
     def _find(self, request: Mapping[str, Any], job_id: str) -> str | None:
         """Return the ID of the job that continues another one, if AWS Batch has it."""

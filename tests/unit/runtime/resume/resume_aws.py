@@ -61,6 +61,7 @@ class ResumeAws(FakeAws):
         self.items: dict[str, dict[str, Any]] = {}
         self.submitted: list[dict[str, Any]] = []
         self.definition_tags: dict[str, str] = {}
+        self.revisions: tuple[int, ...] = ()  # that replaced the one of the jobs
         self.hidden = False  # whether the list lags behind what was submitted
 
     @property
@@ -88,11 +89,18 @@ class ResumeAws(FakeAws):
         return {"jobs": [self.described[job] for job in asked["jobs"] if job in self.described]}
 
     def _DescribeJobDefinitions(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        if "jobDefinitions" not in asked:
+            assert (asked["jobDefinitionName"], asked["status"]) == ("pretrain", "ACTIVE")
+            return {"jobDefinitions": [self._definition(revision, "ACTIVE") for revision in self.revisions]}
         assert asked["jobDefinitions"] == [DEFINITION]
-        definition = {
+        return {"jobDefinitions": [self._definition(3, "INACTIVE" if self.revisions else "ACTIVE")]}
+
+    def _definition(self, revision: int, status: str) -> dict[str, Any]:
+        return {
             "jobDefinitionName": "pretrain",
-            "jobDefinitionArn": DEFINITION,
-            "revision": 3,
+            "jobDefinitionArn": f"{DEFINITION.rpartition(':')[0]}:{revision}",
+            "revision": revision,
+            "status": status,
             "type": "multinode",
             "tags": self.definition_tags,
             "nodeProperties": {
@@ -101,7 +109,6 @@ class ResumeAws(FakeAws):
                 "nodeRangeProperties": [{"targetNodes": "0:", "container": container()}],
             },
         }
-        return {"jobDefinitions": [definition]}
 
     def _SubmitJob(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         if self.queue_state != "ENABLED":

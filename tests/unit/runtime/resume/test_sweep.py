@@ -224,3 +224,13 @@ def test_what_is_stored_is_enough_to_submit_the_job() -> None:
     item = aws.items["11111111-0000"]
     assert json.loads(item["request"]["S"])["jobDefinition"].endswith("pretrain:3")
     assert int(item["expires"]["N"]) == int((NOW + timedelta(days=90)).timestamp())
+
+
+def test_a_definition_that_a_deployment_replaced_is_followed_to_its_newest_revision() -> None:
+    aws = ResumeAws(drained())
+    aws.queue_state = "DISABLED"
+    run(aws)
+    aws.revisions = (9, 10, 4)
+    aws.queue_state = "ENABLED"
+    run(aws, NOW + MINUTE)
+    assert aws.submitted[0]["jobDefinition"].endswith("job-definition/pretrain:10")
