@@ -62,6 +62,7 @@ class ResumeAws(FakeAws):
         self.submitted: list[dict[str, Any]] = []
         self.definition_tags: dict[str, str] = {}
         self.revisions: tuple[int, ...] = ()  # that replaced the one of the jobs
+        self.minutes = 0
         self.hidden = False  # whether the list lags behind what was submitted
 
     @property
