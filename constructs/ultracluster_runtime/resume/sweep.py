@@ -37,6 +37,10 @@ _PER_CALL: Final = 100  # DescribeJobs, API Reference, read 2026-11
 _SUBJECT_LIMIT: Final = 99  # Publish: below 100 characters
 _LEASE_ITEM: Final = "lease"
 _SERVER_ERROR: Final = 500
+_THROTTLES: Final = (
+    "ThrottlingException",
+    "TooManyRequestsException",
+)  # people cannot do anything about these
 
 _CONFIG = Config(connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 3})
 _ONCE = Config(connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 1})
@@ -247,9 +251,9 @@ class _Sweep:
             if error.response["ResponseMetadata"].get("HTTPStatusCode", _SERVER_ERROR) >= _SERVER_ERROR:
                 raise  # it may have been submitted all the same
             changes |= self._move(job_id, "sending", "waiting")
-            self._tell(
-                {**item, **changes}, "refused", f"AWS Batch refuses it, and it is tried again: {error}"
-            )
+            if error.response["Error"]["Code"] not in _THROTTLES:
+                refusal = f"AWS Batch refuses it, and it is tried again: {error}"
+                self._tell({**item, **changes}, "refused", refusal)
             raise
         return changes | self._move(job_id, "sending", "sent", next={"S": response["jobId"]})
 

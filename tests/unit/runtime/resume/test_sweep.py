@@ -234,3 +234,16 @@ def test_a_definition_that_a_deployment_replaced_is_followed_to_its_newest_revis
     aws.queue_state = "ENABLED"
     run(aws, NOW + MINUTE)
     assert aws.submitted[0]["jobDefinition"].endswith("job-definition/pretrain:10")
+
+
+def test_throttling_is_tried_again_without_a_word() -> None:
+    undisturbed = ResumeAws(drained())
+    run(undisturbed)
+    aws = ResumeAws(drained())
+    aws.faults = {undisturbed.calls.index("SubmitJob"): "throttled"}
+    with pytest.raises(ResumeError):
+        run(aws)
+    aws.faults = {}
+    run(aws, NOW + MINUTE)
+    assert len(aws.submitted) == 1
+    assert [subject.split(":")[0] for subject in subjects(aws)] == ["Job pretrain goes on"]
