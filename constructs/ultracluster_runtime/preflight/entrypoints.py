@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ultracluster_rules.images import explain_entrypoint
 from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, skipped
-from ultracluster_runtime.preflight.images import read_reference
+from ultracluster_runtime.preflight.images import IMAGE_EXISTS, read_reference
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import ImageRequirements, RolloutRequirements
 
@@ -99,7 +99,7 @@ ENTRYPOINT_CHECKS: Final[tuple[AnyCheck, ...]] = (
         subjects=_images,
         gather=_gather,
         evaluate=_evaluate,
-        after=("UC9447",),
+        after=(IMAGE_EXISTS,),
     ),
 )
 """Checks of the configuration of container images."""

@@ -48,9 +48,9 @@ def job_has_a_queue(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]
             code="UC6315",
             problem=f"got {shown(job.queue)} for a {job.kind} job",
             allowed="" if job.kind == "precompile" else ", ".join(names),
-            remedy="Leave it out: it has a queue of its own"
+            remedy="Omit it: precompile jobs have their own queue"
             if job.kind == "precompile"
-            else "Name one of additional_queues, or leave it out for the cluster's own queue",
+            else "Specify one of additional_queues, or omit it for the main queue of the cluster",
         )
 
 
