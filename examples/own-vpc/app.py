@@ -54,5 +54,6 @@ UltraCluster(
     image_id=IMAGE_ID,
     capacity=BLOCK,
     network=network,
+    notify=["you@example.com"],  # who hears of lost nodes, idle capacity and the end of the block
 )
 app.synth()

@@ -82,7 +82,9 @@ def allow_roles_below(account: Account, path: str) -> None:
     name = f"cdk-hnb659fds-cfn-exec-role-{ACCOUNT}-{REGION}"
     role = next(one for one in iam_backends[ACCOUNT]["aws"].roles.values() if one.name == name)
     below = [f"arn:aws:iam::{ACCOUNT}:{kind}{path}*" for kind in ("role", "instance-profile")]
-    others = [f"{service}:*" for service in ("batch", "ec2", "fsx", "lambda", "logs", "s3", "sns")]
+    others = [
+        f"{service}:*" for service in ("batch", "dynamodb", "ec2", "fsx", "lambda", "logs", "s3", "sns")
+    ]
     statements = [
         {"Effect": "Allow", "Action": [*others, "iam:CreateServiceLinkedRole"], "Resource": "*"},
         {"Effect": "Allow", "Action": "iam:*", "Resource": below},
