@@ -119,7 +119,7 @@ class UltraCluster(Construct):
                 Default: all sources.
             queue_priority: Priority among queues that share nodes, 0 to 1000; higher is first. Default: 1.
             fair_share: How the queue divides the nodes among share identifiers. Default: first in, first out.
-            wait_limits: When to cancel a job that waits at the head of the queue. Default: never.
+            wait_limits: When to cancel a job that waits at the head of the queue. Default: `WaitLimits.for_sources`.
             alarms: Alarm recipients and thresholds, ``auto`` or ``none``. Alarms add metrics of every node and a function that
                 watches the cluster; adding them to an existing cluster replaces its nodes. Default: ``auto``, alarms with
                 default thresholds if there is a Capacity Block, otherwise none.
@@ -300,7 +300,7 @@ class UltraCluster(Construct):
                 name. Default: all sources.
             priority: Priority among queues that share nodes, 0 to 1000; higher is first. Default: 1.
             fair_share: How the queue divides the nodes among share identifiers. Default: first in, first out.
-            wait_limits: When to cancel a job that waits at the head of the queue. Default: never.
+            wait_limits: When to cancel a job that waits at the head of the queue. Default: `WaitLimits.for_sources`.
 
         Raises:
             FindingsError: If the cluster has no such source (UC6312), or the queue rejects its arguments.
