@@ -38,6 +38,7 @@ from ultracluster_local.services import (
     service_quotas,
     sns,
     sqs,
+    ssm,
 )
 from ultracluster_local.services.batch import (
     compute_environments,
@@ -126,7 +127,18 @@ def install() -> None:
     BaseResponse.call_action = _refusing(BaseResponse.call_action)
 
 
-_CHECKED = (cloudwatch, ec2_flow_logs, eventbridge, iam, kms, lambda_functions, logs, s3_configurations, sns)
+_CHECKED = (
+    cloudwatch,
+    ec2_flow_logs,
+    eventbridge,
+    iam,
+    kms,
+    lambda_functions,
+    logs,
+    s3_configurations,
+    sns,
+    ssm,
+)
 """Modules that hold nothing but checks of requests, which register themselves."""
 
 _KEPT_OF_CLOUDFORMATION = frozenset({"cloudformation_backend", "cfnresponse"})
