@@ -37,7 +37,7 @@ def test_profiles_endpoints_and_credentials_of_the_user_have_no_effect(
     client = Clients(endpoint=CLOSED, key="LOCAL1").get("sqs", "us-east-1")
 
     assert client.meta.endpoint_url == CLOSED
-    assert client._get_credentials().access_key == "LOCAL1"  # noqa: SLF001 - botocore shows them nowhere else
+    assert client._get_credentials().access_key == "LOCAL1"
 
 
 def test_a_call_that_cannot_connect_is_not_repeated() -> None:

@@ -42,7 +42,7 @@ def test_a_datum_has_its_value_in_one_form(cloudwatch: Any, other: dict[str, Any
 
     code, message = refusal(cloudwatch.put_metric_data, Namespace="n", MetricData=data)
 
-    names = f"MetricData.member.2.Value and MetricData.member.2.{[*other][0]}"
+    names = f"MetricData.member.2.Value and MetricData.member.2.{next(iter(other))}"
     assert (code, names in message) == ("InvalidParameterCombination", True)
 
 

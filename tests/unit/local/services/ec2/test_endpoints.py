@@ -48,7 +48,7 @@ def test_only_s3_and_dynamodb_have_gateway_endpoints(ec2: Any, vpc: str) -> None
 def test_a_gateway_endpoint_has_neither_subnets_nor_groups(ec2: Any, vpc: str, more: dict[str, Any]) -> None:
     message = refusal(ec2.create_vpc_endpoint, VpcId=vpc, ServiceName=S3, **more)[1]
 
-    assert message == f"{[*more][0]} cannot be specified for a Gateway endpoint"
+    assert message == f"{next(iter(more))} cannot be specified for a Gateway endpoint"
 
 
 def test_a_route_table_has_one_gateway_endpoint_of_a_service(ec2: Any, vpc: str) -> None:

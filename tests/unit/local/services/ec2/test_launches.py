@@ -59,7 +59,7 @@ def test_counts_types_and_user_data_are_within_limits(given: dict[str, Any], wor
         ({"NetworkInterfaces": [cards(1)[0] | {"AssociatePublicIpAddress": True}, *cards(2)[1:]]}, "multiple network interfaces"),
         ({"NetworkInterfaces": cards(2)[1:]}, "you must include a device at index 0"),
         ({"NetworkInterfaces": [cards(1)[0]] * 2}, "requires a unique device index"),
-        ({"NetworkInterfaces": cards(1) + [{"NetworkCardIndex": 16, "DeviceIndex": 1}]}, "Network card index 16 is not supported"),
+        ({"NetworkInterfaces": [*cards(1), {"NetworkCardIndex": 16, "DeviceIndex": 1}]}, "Network card index 16 is not supported"),
         ({"NetworkInterfaces": cards(2, "trunk")}, "Invalid value 'trunk' for InterfaceType."),
         ({"NetworkInterfaces": [cards(1)[0] | {"InterfaceType": "efa-only"}]}, "cannot be the primary network interface"),
         ({"NetworkInterfaces": [*cards(2), {"NetworkCardIndex": 1, "DeviceIndex": 2, "InterfaceType": "efa"}]}, "more than 1 EFA on a single network card"),
