@@ -9,6 +9,7 @@ from ultracluster_local.cloudformation.engine import delete_stack, deploy_stack
 from ultracluster_local.cloudformation.errors import ValidationError
 from ultracluster_local.cloudformation.parameters import given_parameters
 from ultracluster_local.cloudformation.requests import (
+    check_stack_name,
     refuse_unsettled,
     run_change,
     stack_of,
@@ -32,6 +33,7 @@ handlers = Handlers(service="cloudformation")
 def create_stack(request: Request) -> Mapping[str, Any]:
     """Create a stack."""
     name = request.parameters["StackName"]
+    check_stack_name(name)
     stacks = stacks_of(request.region)
     if stacks.find(name):
         raise ServiceError("AlreadyExistsException", f"Stack [{name}] already exists")

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ultracluster_local.cloudformation.schema_constraints import violations
 from ultracluster_local.cloudformation.template import is_intrinsic
 
 __all__ = ["create_only", "is_known", "problems", "schema", "type_names"]
@@ -84,6 +85,7 @@ def _compare(value: Any, shape: Mapping[str, Any], root: Mapping[str, Any], path
     if is_intrinsic(value):
         return
     shape = _followed(shape, root)
+    yield from violations(value, shape, path)
     if isinstance(value, list) and isinstance(shape.get("items"), dict):
         for index, part in enumerate(value):
             yield from _compare(part, shape["items"], root, f"{path}/{index}")

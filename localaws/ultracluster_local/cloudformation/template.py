@@ -50,8 +50,13 @@ def parse(text: str) -> dict[str, Any]:
     try:
         # JSON first: the CDK writes it, and it parses a hundred times faster than YAML.
         template = json.loads(text) if text.lstrip().startswith("{") else yaml.load(text, Loader=_Loader)  # noqa: S506 - a SafeLoader
+    except json.JSONDecodeError as error:
+        where = f"(line {error.lineno}, column {error.colno})"
+        raise ValidationError(f"Template format error: JSON not well-formed. {where}") from None
     except (ValueError, yaml.YAMLError) as error:
-        raise ValidationError(f"Template format error: {error}") from None
+        mark = getattr(error, "problem_mark", None)
+        where = f"(line {mark.line + 1}, column {mark.column + 1})" if mark else ""
+        raise ValidationError(f"Template format error: YAML not well-formed. {where}") from None
     if not isinstance(template, dict):
         raise ValidationError("Template format error: unsupported structure.")
     if not isinstance(template.get("Resources"), dict) or not template["Resources"]:

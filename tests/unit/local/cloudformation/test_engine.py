@@ -124,7 +124,7 @@ def test_stack_can_be_updated_after_a_rolled_back_update(stacks: Any) -> None:
 
 def test_removed_resources_are_deleted_and_retained_ones_are_not(stacks: Any) -> None:
     stacks.create(
-        "one", {"Resources": {"Keep": group(1), "Gone": group(2), "Kept": group(3, DeletionPolicy="Retain")}}
+        "one", {"Resources": {"Keep": group(1), "Gone": group(5), "Kept": group(3, DeletionPolicy="Retain")}}
     )
     stacks.update("one", {"Resources": {"Keep": group(1)}})
     found = stacks.local.client("logs").describe_log_groups()["logGroups"]
@@ -133,7 +133,7 @@ def test_removed_resources_are_deleted_and_retained_ones_are_not(stacks: Any) ->
 
 
 def test_deleting_a_stack_leaves_retained_resources_and_nothing_else(stacks: Any) -> None:
-    stacks.create("one", {"Resources": {"Gone": group(2), "Kept": group(3, DeletionPolicy="Retain")}})
+    stacks.create("one", {"Resources": {"Gone": group(5), "Kept": group(3, DeletionPolicy="Retain")}})
     assert stacks.delete("one") == "DELETE_COMPLETE"
     found = stacks.local.client("logs").describe_log_groups()["logGroups"]
     assert [one["retentionInDays"] for one in found] == [3]
@@ -210,11 +210,27 @@ def test_missing_parameter_is_refused(stacks: Any) -> None:
 
 
 def test_unknown_type_is_refused_before_anything_is_created(stacks: Any) -> None:
-    template = {"Resources": {"Logs": group(1), "Other": {"Type": "AWS::Route53::HostedZone"}}}
-    with pytest.raises(ClientError, match=r"Unrecognized resource types: \[AWS::Route53::HostedZone\]"):
+    template = {"Resources": {"Logs": group(1), "Other": {"Type": "AWS::Route53::HostedZones"}}}
+    with pytest.raises(ClientError, match=r"Unrecognized resource types: \[AWS::Route53::HostedZones\]"):
         stacks.create("one", template)
     assert stacks.api.describe_stacks()["Stacks"] == []
     assert stacks.local.client("logs").describe_log_groups()["logGroups"] == []
+
+
+def test_known_type_without_a_provider_is_recorded_and_says_so(stacks: Any) -> None:
+    template = {
+        "Resources": {"Key": {"Type": "AWS::SecretsManager::Secret", "Properties": {"Name": "key"}}},
+        "Outputs": {"Id": {"Value": {"Fn::GetAtt": ["Key", "Id"]}}},
+    }
+    assert stacks.create("one", template) == "CREATE_COMPLETE"
+    assert stacks.outputs("one")["Id"] == stacks.ids("one")["Key"]
+    events = stacks.api.describe_stack_events(StackName="one")["StackEvents"]
+    (said,) = {one.get("ResourceStatusReason") for one in events if one["LogicalResourceId"] == "Key"} - {
+        None,
+        "Resource creation Initiated",
+    }
+    assert said.startswith("Recorded only")
+    assert stacks.delete("one") == "DELETE_COMPLETE"
 
 
 def test_unknown_property_is_refused_before_anything_is_created(stacks: Any) -> None:
