@@ -169,7 +169,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as exit_request:
         return exit_request.code if isinstance(exit_request.code, int) else ExitCode.DONE
     except FindingsError as error:
-        sys.stdout.flush()
+        if sys.stdout is not None:  # closed by the caller
+            sys.stdout.flush()
         sys.stderr.write(f"{error}\n")
         if sys.stderr.isatty():  # keep piped output to findings only
             sys.stderr.write(f"Run `ultracluster rules {error.findings[0].code}` for an explanation.\n")

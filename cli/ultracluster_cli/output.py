@@ -48,7 +48,9 @@ def print_table(*, columns: Sequence[str], rows: Iterable[Mapping[str, Any]], ti
         table.add_row(*("" if cell is None else _text(cell) for cell in row))
     # Pipes and logs have no width; the default of 80 columns would break IDs.
     console = Console() if sys.stdout.isatty() else Console(width=200)
-    console.print(table)
+    with console.capture() as printed:  # rich itself would end the process if the pipe is closed
+        console.print(table)
+    sys.stdout.write(printed.get())
 
 
 def _text(cell: Any) -> str:

@@ -14,7 +14,7 @@ from ultracluster_checks.machines import (
     launch_template_of,
 )
 from ultracluster_checks.problem import Problem
-from ultracluster_checks.template import Resource, Templates
+from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
 from ultracluster_rules.queues import check_environment_count, check_wait_limits
@@ -108,16 +108,25 @@ def launch_template_versions_are_pinned(templates: Templates) -> Iterator[Proble
 
 
 def environments_can_be_updated(templates: Templates) -> Iterator[Problem]:
-    """Find environments that AWS Batch cannot update in place."""
+    """Find environments that AWS Batch can neither update in place nor replace."""
     for environment, resources in compute_environments(templates):
-        strategy = resources["AllocationStrategy"]
-        if strategy.text == "BEST_FIT" or strategy.missing:
+        strategy, replaced = resources["AllocationStrategy"], environment["ReplaceComputeEnvironment"]
+        template = launch_template_of(environment)
+        block = template is not None and is_block(launch_data(template))
+        kept = replaced.flag is False
+        if _is_best_fit(resources) and (kept or not block):
             yield Problem.of(
                 strategy,
                 "UC4217",
-                f"got {quote(strategy.text) if strategy.text else 'none, which is BEST_FIT'}; with it the environment is "
-                "replaced where others are updated",
-                "SPOT_PRICE_CAPACITY_OPTIMIZED or SPOT_CAPACITY_OPTIMIZED"
+                f"got {quote(strategy.text) if strategy.text else 'none, which is BEST_FIT'}"
+                + (
+                    " and ReplaceComputeEnvironment: false; AWS Batch refuses a new launch template or AMI"
+                    if kept
+                    else "; with it the environment is replaced where others are updated"
+                ),
+                "ReplaceComputeEnvironment: true, the default"
+                if block
+                else "SPOT_PRICE_CAPACITY_OPTIMIZED or SPOT_CAPACITY_OPTIMIZED"
                 if resources["Type"].text == "SPOT"
                 else "BEST_FIT_PROGRESSIVE",
             )
@@ -132,13 +141,17 @@ def environments_can_be_updated(templates: Templates) -> Iterator[Problem]:
             )
 
 
+def _is_best_fit(resources: Property) -> bool:
+    return resources["AllocationStrategy"].text == "BEST_FIT" or resources["AllocationStrategy"].missing
+
+
 def updates_spare_jobs(templates: Templates) -> Iterator[Problem]:
     """Find environments whose update ends running jobs."""
     for environment, resources in compute_environments(templates):
         replaced = environment["ReplaceComputeEnvironment"]
         if resources["LaunchTemplate"].missing:
             continue  # small jobs: without a launch template there is no EFA
-        if replaced.missing or replaced.flag:
+        if (replaced.missing or replaced.flag) and not _is_best_fit(resources):
             yield Problem.of(
                 replaced,
                 "UC4219",

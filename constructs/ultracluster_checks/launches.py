@@ -38,6 +38,9 @@ __all__ = [
 ]
 
 _LARGEST_USER_DATA: Final = 16 * 1024  # bytes before Base64 (EC2 User Guide, instance user data, 2026-10)
+_PART_OF_BATCH: Final = (
+    1024  # 770 bytes in aws/aws-cdk#9900 (2020-08): eight lines of agent settings, with MIME headers
+)
 _PRICED_ON_DEMAND: Final = {name for name, _ in ON_DEMAND_PRICES}
 _SSM_TYPE: Final = "AWS::SSM::Parameter::Value<"
 
@@ -245,13 +248,11 @@ def user_data_can_be_merged(templates: Templates) -> Iterator[Problem]:
                 "MIME multipart, which begins with MIME-Version: 1.0 or Content-Type: multipart/mixed",
             )
         size = len(at.pattern.encode(errors="replace"))
-        if at.text is not None and size > _LARGEST_USER_DATA:
+        most = _LARGEST_USER_DATA - _PART_OF_BATCH if in_batch else _LARGEST_USER_DATA
+        if at.text is not None and size > most:
+            beside = ", beside which AWS Batch puts a part of its own" if in_batch else ""
             yield Problem.of(
-                at,
-                "UC4209",
-                f"{size:,} bytes",
-                f"at most {_LARGEST_USER_DATA:,} bytes",
-                "Read the rest from S3",
+                at, "UC4209", f"{size:,} bytes{beside}", f"at most {most:,} bytes", "Read the rest from S3"
             )
 
 

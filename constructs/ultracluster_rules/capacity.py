@@ -1,10 +1,10 @@
 """Rules for capacity: how it is bought, named and placed."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Literal
 
 from ultracluster_catalog.capacity.capacity_blocks import LONGEST_BLOCK, block_durations, is_block_duration
 from ultracluster_catalog.limits.queues import MOST_NODES
@@ -14,11 +14,14 @@ from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.values import Between, Form
 
 __all__ = [
+    "ALLOCATION_STRATEGIES",
     "MAX_NODES",
     "MAX_PRICE_PERCENT",
     "MAX_REFUSALS",
     "RESERVATION",
     "RESOURCE_GROUP",
+    "AllocationStrategy",
+    "check_allocation_strategy",
     "check_block_duration",
     "check_block_placement",
     "check_max_nodes",
@@ -47,7 +50,7 @@ MAX_NODES: Final = Between(code="UC4101", least=1, most=MOST_NODES)
 MAX_PRICE_PERCENT: Final = Between(code="UC4125", least=1, most=100)
 """Maximum price of a Spot node in percent of the on-demand price."""
 
-MAX_REFUSALS: Final = Between(code="UC4129", least=1, most=100)
+MAX_REFUSALS: Final = Between(code="UC4131", least=1, most=100)
 """Number of nodes that refuse to join a Capacity Block one after another before it is closed."""
 
 RESERVATION: Final = Form(
@@ -64,6 +67,43 @@ RESOURCE_GROUP: Final = Form(
     allowed="an ARN such as arn:aws:resource-groups:us-east-2:123456789012:group/training",
 )
 """A group of reservations is named by its ARN."""
+
+
+AllocationStrategy = Literal[
+    "best-fit", "best-fit-progressive", "capacity-optimized", "price-capacity-optimized"
+]
+"""How AWS Batch chooses the nodes to start."""
+
+ALLOCATION_STRATEGIES: Final[Mapping[str, tuple[AllocationStrategy, ...]]] = {
+    "capacity-block": ("best-fit", "best-fit-progressive"),
+    "on-demand": ("best-fit-progressive", "best-fit"),
+    "spot": ("price-capacity-optimized", "capacity-optimized"),
+}
+"""Allocation strategies of AWS Batch by market type, the default first.
+
+Capacity Blocks: every published environment has BEST_FIT, explicitly or by AWS Batch's default (awslabs/awsome-distributed-ai
+for p5 and p6, 2025-11; aws-samples/sample-aws-batch-capacity-block-reservations), and the launch template of such an
+environment cannot be updated in place (AWS Batch User Guide, infrastructure updates, read 2026-11). On-demand nodes keep
+in-place updates. BEST_FIT for Spot would need a Spot Fleet role.
+"""
+
+
+def check_allocation_strategy(market_type: str, strategy: str, *, path: str) -> list[Finding]:
+    """Check whether AWS Batch can choose nodes of a market type with an allocation strategy.
+
+    Args:
+        market_type: ``capacity-block``, ``on-demand`` or ``spot``.
+        strategy: Allocation strategy.
+        path: Path in the input.
+
+    Returns:
+        UC4131 if it cannot.
+    """
+    allowed = ALLOCATION_STRATEGIES[market_type]
+    if strategy in allowed:
+        return []
+    problem = f"got {quote(strategy)} for {market_type}"
+    return [Finding(code="UC4131", problem=problem, allowed=" or ".join(allowed), path=path)]
 
 
 def check_max_nodes(count: int | None, *, path: str) -> list[Finding]:

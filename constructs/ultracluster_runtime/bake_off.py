@@ -22,9 +22,9 @@ def report(**figures: float) -> None:
     Args:
         **figures: Measured values, by the names given to the `BakeOff`, such as ``tokens_per_second``.
     """
-    contestant = os.environ.get("UC_CONTESTANT")
+    candidate = os.environ.get("UC_CANDIDATE")
     rank = next((os.environ[name] for name in _RANKS if name in os.environ), "0")
-    if contestant is not None and rank == "0":
-        line = {"contestant": contestant, **{name: float(figure) for name, figure in figures.items()}}
+    if candidate is not None and rank == "0":
+        line = {"candidate": candidate, **{name: float(figure) for name, figure in figures.items()}}
         sys.stdout.write(json.dumps(line) + "\n")
         sys.stdout.flush()

@@ -43,7 +43,7 @@ def test_the_paid_job_waits_for_its_gates(
         monkeypatch.setenv(name, value)
     assert main(["jobs", "submit", "quickstart", "pretrain", "--json"]) == 0
     submitted = json.loads(capsys.readouterr().out)
-    fabric, smoke = submitted["after"]
+    fabric, smoke = submitted["depends_on"]
     batch = local_aws.client("batch", REGION)
     jobs = {
         each["jobId"]: each

@@ -98,8 +98,8 @@ def variables_of(batch: Any, job: str) -> dict[str, str]:
 def test_the_graphs_are_compiled_on_a_small_node_before_the_block_trains(run: Any, cluster: LocalAws) -> None:
     batch, s3 = cluster.client("batch", REGION), cluster.client("s3", REGION)
     submitted = run("submit", "jobs", "rate", "--json")
-    assert [one["name"] for one in submitted["after"]] == ["precompile", "tune"]
-    precompile, tune, rate = (*(one["job"] for one in submitted["after"]), submitted["job"])
+    assert [one["name"] for one in submitted["depends_on"]] == ["precompile", "tune"]
+    precompile, tune, rate = (*(one["job"] for one in submitted["depends_on"]), submitted["job"])
     shown = {one["jobId"]: one for one in batch.describe_jobs(jobs=[precompile, tune, rate])["jobs"]}
 
     def states() -> list[str]:
@@ -138,12 +138,12 @@ def test_the_graphs_are_compiled_on_a_small_node_before_the_block_trains(run: An
 def test_a_job_does_not_start_without_its_dependencies_unless_alone(run: Any, cluster: LocalAws) -> None:
     batch = cluster.client("batch", REGION)
     submitted = run("submit", "jobs", "tune", "--json")
-    (before,) = submitted["after"]
+    (before,) = submitted["depends_on"]
     set_job_status(region=REGION, job_id=before["job"], status="FAILED", reason="Essential container exited")
     (tune,) = batch.describe_jobs(jobs=[submitted["job"]])["jobs"]
     assert (tune["status"], tune["statusReason"]) == ("FAILED", "Dependent Job failed")
 
-    assert run("submit", "jobs", "tune", "--alone", "--json")["after"] == []
+    assert run("submit", "jobs", "tune", "--alone", "--json")["depends_on"] == []
     first = run("submit", "jobs", "precompile", "--json")["job"]
     tune = run("submit", "jobs", "tune", "--alone", "--depends-on", first, "--json")["job"]
     (shown,) = batch.describe_jobs(jobs=[tune])["jobs"]

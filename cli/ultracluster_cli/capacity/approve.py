@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ultracluster_catalog.capacity.capacity_blocks import LONGEST_BLOCK
 from ultracluster_cli.capacity.options import (
     DEFAULT_ULTRASERVER,
     ApproverOption,
@@ -28,7 +29,14 @@ from ultracluster_cli.capacity.session import open_session, record_row
 from ultracluster_cli.options import JsonOption, LedgerOption, LedgerRegionOption, ProfileOption
 from ultracluster_cli.output import print_findings, print_json, say
 from ultracluster_rules.findings import FindingsError, Severity
-from ultracluster_runtime.purchasing.order_checks import check_order, parse_amount, parse_days, parse_time
+from ultracluster_runtime.purchasing.order_checks import (
+    MAX_INSTANCES_RESERVED,
+    check_order,
+    parse_amount,
+    parse_count,
+    parse_days,
+    parse_time,
+)
 from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
 
 __all__ = ["approve", "extend", "reserve"]
@@ -77,9 +85,10 @@ def approve(
     *,
     cluster: ClusterOption,
     instance_type: TypeOption = None,
-    nodes: Annotated[int | None, typer.Option("--nodes", help="Number of nodes.")] = None,
+    nodes: Annotated[str | None, typer.Option("--nodes", metavar="INTEGER", help="Number of nodes.")] = None,
     ultraservers: Annotated[
-        int | None, typer.Option("--ultraservers", help="Number of UltraServers, instead of nodes.")
+        str | None,
+        typer.Option("--ultraservers", metavar="INTEGER", help="Number of UltraServers, instead of nodes."),
     ] = None,
     ultraserver_type: UltraServerTypeOption = DEFAULT_ULTRASERVER,
     days: DaysOption,
@@ -102,10 +111,13 @@ def approve(
     as_json: JsonOption = False,
 ) -> None:
     """Approve the purchase of a Capacity Block without buying it."""
+    for option, number in (("--nodes", nodes), ("--ultraservers", ultraservers)):
+        if number is not None:
+            parse_count(option, number)
     block_type, block_ultraserver, (count,) = read_size(
         instance_type=instance_type,
-        nodes=None if nodes is None else str(nodes),
-        ultraservers=None if ultraservers is None else str(ultraservers),
+        nodes=nodes,
+        ultraservers=ultraservers,
         ultraserver_type=ultraserver_type,
     )
     hours = parse_days("--days", days)
@@ -151,7 +163,7 @@ def extend(
             "--expected-end", help="Current end of the reservation; a different end cancels the purchase."
         ),
     ],
-    days: Annotated[int, typer.Option("--days", help="Days to extend by.")],
+    days: Annotated[str, typer.Option("--days", metavar="INTEGER", help="Days to extend by.")],
     max_fee: MaxFeeOption,
     month_cap: MonthCapOption,
     currency: CurrencyOption = "USD",
@@ -179,7 +191,7 @@ def extend(
         region=region,
         reservation_id=reservation,
         expected_end=parse_time("--expected-end", expected_end),
-        extension_hours=days * 24,
+        extension_hours=parse_count("--days", days, limit=LONGEST_BLOCK.days) * 24,
     )
 
 
@@ -190,7 +202,7 @@ def reserve(
     instance_type: Annotated[
         str, typer.Option("--instance-type", help="Instance type, such as trn2.48xlarge.")
     ],
-    nodes: Annotated[int, typer.Option("--nodes", help="Number of nodes.")],
+    nodes: Annotated[str, typer.Option("--nodes", metavar="INTEGER", help="Number of nodes.")],
     region: Annotated[str, typer.Option(help="Region to reserve in.")],
     zone_id: Annotated[str, typer.Option("--zone-id", help="Zone ID, such as use2-az3.")],
     end: Annotated[str, typer.Option("--end", help="End of the reservation: a day or a UTC time.")],
@@ -228,7 +240,7 @@ def reserve(
         as_json=as_json,
         region=region,
         instance_type=instance_type,
-        count=nodes,
+        count=parse_count("--nodes", nodes, limit=MAX_INSTANCES_RESERVED),
         platform=platform,
         zone_id=zone_id,
         end=parse_time("--end", end),

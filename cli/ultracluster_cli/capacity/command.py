@@ -1,5 +1,6 @@
 """`ultracluster capacity`: find, approve, buy, extend, reserve and verify capacity."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -62,11 +63,14 @@ def buy(
     session = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region, token=token)
     outcome = session.run(buy_order(order, nonce=fresh_nonce()))
     record = outcome.record
+    outputs: dict[str, Callable[[], object]] = {}
     if record.reservation_ids and write is not None:
-        write_fragment(record, write)
-    if record.reservation_ids and parameter and record.region:
-        say(f"Wrote {write_parameter(record, session.make_client('ssm', record.region, Config()))}.")
-    show_outcome(outcome, as_json=as_json)
+        outputs[f"file {str(write)!r}"] = lambda: write_fragment(record, write)
+    if record.reservation_ids and parameter and (region := record.region):
+        outputs["SSM parameter"] = lambda: say(
+            f"Wrote {write_parameter(record, session.make_client('ssm', region, Config()))}."
+        )
+    show_outcome(outcome, as_json=as_json, outputs=outputs)
 
 
 @app.command()

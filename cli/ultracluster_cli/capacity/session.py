@@ -1,7 +1,12 @@
 """Open the ledger, confirm purchases and show orders, for the commands of `ultracluster capacity`."""
 
+import os
+import select
 import sys
 import uuid
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from types import MappingProxyType
 from typing import Any
 
 import typer
@@ -10,13 +15,15 @@ from botocore.config import Config
 from ultracluster_cli.exit_codes import exit_code_of
 from ultracluster_cli.options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
 from ultracluster_cli.output import print_findings, print_json, print_table, say
-from ultracluster_rules.findings import FindingsError, Severity
+from ultracluster_rules.findings import Finding, FindingsError, Severity
+from ultracluster_runtime.purchasing.aws_errors import AWS_ERRORS
 from ultracluster_runtime.purchasing.ec2_driver import Ec2Driver, session_clients
 from ultracluster_runtime.purchasing.ec2_objects import Quote
 from ultracluster_runtime.purchasing.effects import GetCallerAccount, ReadFailed, Steps, perform_all
 from ultracluster_runtime.purchasing.ledger import Ledger, unusable_ledger
 from ultracluster_runtime.purchasing.orders import Order, Record, order_token
 from ultracluster_runtime.purchasing.pagination import unanswered
+from ultracluster_runtime.purchasing.purchase import CONFIRM_WITHIN
 from ultracluster_runtime.purchasing.reconcile import Outcome
 
 __all__ = [
@@ -103,10 +110,10 @@ def confirm(order: Order, quote: Quote, token: str | None) -> bool:
         say(f"No terminal to confirm on. Use --token {order_token(order)} to buy without a prompt.")
         return False
     confirmation = f"{order.name} {quote.fee}"
-    return (
-        str(typer.prompt(f"This cannot be undone. Type '{confirmation}' to buy", err=True)).strip()
-        == confirmation
-    )
+    sys.stderr.write(f"This cannot be undone. Type '{confirmation}' to buy: ")
+    sys.stderr.flush()
+    readable, _, _ = select.select([sys.stdin], [], [], CONFIRM_WITHIN.total_seconds())
+    return bool(readable) and sys.stdin.readline().strip() == confirmation
 
 
 def _purchase_terms(order: Order, quote: Quote) -> str:
@@ -152,21 +159,59 @@ def show_records(records: list[Record], *, as_json: bool) -> None:
         print_table(columns=[name for name in (rows[0] if rows else {}) if name not in hidden], rows=rows)
 
 
-def show_outcome(outcome: Outcome, *, as_json: bool) -> None:
-    """Print the outcome of an order, and exit with its exit code.
+def show_outcome(
+    outcome: Outcome, *, as_json: bool, outputs: Mapping[str, Callable[[], object]] = MappingProxyType({})
+) -> None:
+    """Print the outcome of an order, write it elsewhere, and exit with its exit code.
+
+    Args:
+        outcome: The outcome.
+        as_json: Whether to print JSON.
+        outputs: Functions that write the outcome elsewhere, by the name of the place. Default: none.
 
     Raises:
-        FindingsError: If the outcome has errors.
+        FindingsError: If the outcome has errors, or could not be printed or written (UC7051).
     """
-    if as_json:
-        print_json(
-            {"order": record_row(outcome.record), "findings": [str(finding) for finding in outcome.findings]}
-        )
-    else:
-        show_records([outcome.record], as_json=False)
-    errors = [finding for finding in outcome.findings if finding.severity is Severity.ERROR]
+    findings = list(outcome.findings)
+    for place, write in {
+        "standard output": lambda: _print_outcome(outcome, as_json=as_json),
+        **outputs,
+    }.items():
+        try:
+            write()
+        except (OSError, *AWS_ERRORS) as error:
+            findings.append(_not_shown(outcome.record, place, error))
+    errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if errors:
+        print_findings(finding for finding in findings if finding not in errors)
         raise FindingsError(errors)
-    print_findings(outcome.findings)
-    if outcome.findings:
-        raise typer.Exit(exit_code_of(outcome.findings))
+    print_findings(findings)
+    if findings:
+        raise typer.Exit(exit_code_of(findings))
+
+
+def _print_outcome(outcome: Outcome, *, as_json: bool) -> None:
+    if sys.stdout is None:
+        raise OSError("it is closed")
+    try:
+        if as_json:
+            findings = [str(finding) for finding in outcome.findings]
+            print_json({"order": record_row(outcome.record), "findings": findings})
+        else:
+            show_records([outcome.record], as_json=False)
+        sys.stdout.flush()
+    except OSError:
+        # Python flushes it again at the end of the process, and would exit with a code of its own.
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise
+
+
+def _not_shown(record: Record, place: str, error: Exception) -> Finding:
+    name, ids = record.order.name, ", ".join([*record.reservation_ids, *record.block_ids])
+    return Finding(
+        code="UC7051",
+        problem=f"order {name} is {record.state}{f' with {ids}' if ids else ''}, and the {place} could not be written: "
+        f"{type(error).__name__}: {error}",
+        remedy="Run the command again for the output; it buys nothing more",
+    )

@@ -1,4 +1,4 @@
-"""`ultracluster cost bake-off`: compare the contestants of a bake-off week by week."""
+"""`ultracluster cost bake-off`: compare the candidates of a bake-off week by week."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ def bake_off(
         list[str] | None,
         typer.Option(
             metavar="NAME=COUNT[xTYPE]",
-            help="Nodes of a contestant, such as trn2=4xtrn2.48xlarge; the first is the baseline.",
+            help="Nodes of a candidate, such as trn2=4xtrn2.48xlarge; the first is the baseline.",
         ),
     ] = None,
     price: Annotated[
@@ -66,7 +66,7 @@ def bake_off(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare the contestants of a bake-off by week and by performance per dollar."""
+    """Compare the candidates of a bake-off by week and by performance per dollar."""
     today = datetime.now(UTC).date()
     node_counts, paid_prices = _parse(nodes or (), price or (), weeks=weeks, today=today)
     mondays = weeks_until(today, weeks)
@@ -112,7 +112,7 @@ def bake_off(
             {
                 "bake_off": path,
                 "region": region,
-                "contestants": [_side_json(name) for name in sides],
+                "candidates": [_side_json(name) for name in sides],
                 "weeks": [_week_json(name) for name in report],
             }
         )
@@ -147,7 +147,7 @@ def _parse(
         except InvalidOperation:
             dollars = Decimal(0)
         if not dollars.is_finite() or dollars <= 0 or name not in node_counts:
-            allowed = "NAME=USD, more than 0, for a contestant in --nodes, such as trn2=35.76"
+            allowed = "NAME=USD, more than 0, for a candidate in --nodes, such as trn2=35.76"
             findings.append(_invalid_argument("--price", text, allowed))
         paid_prices[name] = Price(
             amount=dollars, unit="instance-hour", source="given by --price", dated=today
@@ -200,7 +200,7 @@ def _week_json(week: Week) -> dict[str, Any]:
         "figures": [
             {
                 "figure": figure.name,
-                "contestants": {
+                "candidates": {
                     name: None if mean is None else _reached_json(mean)
                     for name, mean in figure.reached.items()
                 },

@@ -62,12 +62,12 @@ class _ClusterEstimate:
     Attributes:
         estimate: Estimate.
         hours_from: Source of the hours of a run.
-        rival: Comparison with another instance type. None without --compare.
+        alternative: Comparison with another instance type. None without --compare.
     """
 
     estimate: Estimate
     hours_from: Literal["--hours", "window of the capacity", "a month"]
-    rival: Alternative | None
+    alternative: Alternative | None
 
 
 def estimate(
@@ -170,14 +170,14 @@ def estimate(
         print_json(
             {
                 "clusters": [
-                    cost_json(cluster_config.estimate, cluster_config.hours_from, cluster_config.rival)
+                    cost_json(cluster_config.estimate, cluster_config.hours_from, cluster_config.alternative)
                     for cluster_config in estimates
                 ]
             }
         )
     else:
         for cluster_config in estimates:
-            print_cost(cluster_config.estimate, cluster_config.hours_from, cluster_config.rival)
+            print_cost(cluster_config.estimate, cluster_config.hours_from, cluster_config.alternative)
 
 
 def _prices_of_today(footprints: Sequence[Footprint], plans: _Plans) -> dict[tuple[BillableItem, str], Price]:
@@ -230,12 +230,12 @@ def _estimate_cluster(
     )
     estimate = estimate_cost(footprint, usage=usage, prices=prices, given=own_prices)
     ratio = None if plans.throughput_ratio is None else _decimal(plans.throughput_ratio)
-    rival = (
+    alternative = (
         None
         if plans.compare is None
         else compare_with(plans.compare, estimate, prices=prices, throughput_ratio=ratio, given=own_prices)
     )
-    return _ClusterEstimate(estimate=estimate, hours_from=hours_from, rival=rival)
+    return _ClusterEstimate(estimate=estimate, hours_from=hours_from, alternative=alternative)
 
 
 def _decimal(figure: float) -> Decimal:

@@ -18,13 +18,13 @@ def invalid_number(option: str, value: float, *, allowed: str) -> Finding:
     return Finding(code="UC9301", problem=f"got {quote(value)}", allowed=allowed, path=option)
 
 
-def cost_json(estimate: Estimate, hours_from: str, rival: Alternative | None) -> dict[str, Any]:
+def cost_json(estimate: Estimate, hours_from: str, alternative: Alternative | None) -> dict[str, Any]:
     """Return an estimate as plain values; amounts are strings to keep all digits.
 
     Args:
         estimate: The estimate.
         hours_from: Source of the hours of a run.
-        rival: Comparison with another instance type. None without one.
+        alternative: Comparison with another instance type. None without one.
     """
     tokens = estimate.million_tokens
     return {
@@ -42,7 +42,7 @@ def cost_json(estimate: Estimate, hours_from: str, rival: Alternative | None) ->
         "month": money_json(estimate.month),
         "million_tokens": None if tokens is None else money_json(tokens),
         "not_counted": NOT_COUNTED,
-        "rival": None if rival is None else _rival_json(rival),
+        "alternative": None if alternative is None else _alternative_json(alternative),
     }
 
 
@@ -75,28 +75,28 @@ def _line_json(line: Line, estimate: Estimate) -> dict[str, Any]:
     }
 
 
-def _rival_json(rival: Alternative) -> dict[str, Any]:
-    estimate = rival.estimate
+def _alternative_json(alternative: Alternative) -> dict[str, Any]:
+    estimate = alternative.estimate
     tokens = estimate.million_tokens if estimate else None
     return {
-        "instance_type": rival.instance_type,
-        "chips_per_node": rival.chips_per_node,
-        "price": None if rival.price.bounds is None else [str(end) for end in rival.price.bounds],
-        "source": rival.price.source,
-        "dated": rival.price.dated.isoformat(),
+        "instance_type": alternative.instance_type,
+        "chips_per_node": alternative.chips_per_node,
+        "price": None if alternative.price.bounds is None else [str(end) for end in alternative.price.bounds],
+        "source": alternative.price.source,
+        "dated": alternative.price.dated.isoformat(),
         "hours": f"{round(estimate.usage.hours, 6):f}" if estimate else None,
         "run": money_json(estimate.run) if estimate else None,
         "million_tokens": money_json(tokens) if tokens else None,
     }
 
 
-def print_cost(estimate: Estimate, hours_from: str, rival: Alternative | None) -> None:
+def print_cost(estimate: Estimate, hours_from: str, alternative: Alternative | None) -> None:
     """Print an estimate to stdout as tables.
 
     Args:
         estimate: The estimate.
         hours_from: Source of the hours of a run.
-        rival: Comparison with another instance type. None without one.
+        alternative: Comparison with another instance type. None without one.
     """
     usage, footprint = estimate.usage, estimate.footprint
     runs = f"{usage.runs_per_month} runs" if usage.runs_per_month > 1 else "one run"
@@ -124,13 +124,13 @@ def print_cost(estimate: Estimate, hours_from: str, rival: Alternative | None) -
         print(f"  [{number}] {source}")  # noqa: T201 - output
     for name, value in _sums(estimate):
         print(f"  {name}: {value}")  # noqa: T201
-    if rival is not None:
+    if alternative is not None:
         print_table(
             columns=["type", "chips", "node-hour", "chip-hour", "hours", "per run", "per million tokens"],
-            rows=_rival_rows(estimate, rival),
-            title=f"The same run on {rival.instance_type}, USD",
+            rows=_alternative_rows(estimate, alternative),
+            title=f"The same run on {alternative.instance_type}, USD",
         )
-        if rival.estimate is None:
+        if alternative.estimate is None:
             print("  specify a measured --throughput-ratio to compare runs")  # noqa: T201
 
 
@@ -169,11 +169,16 @@ def _price(price: Price) -> str:
     return " to ".join(dict.fromkeys(str(end) for end in price.bounds))
 
 
-def _rival_rows(estimate: Estimate, rival: Alternative) -> list[dict[str, Any]]:
+def _alternative_rows(estimate: Estimate, alternative: Alternative) -> list[dict[str, Any]]:
     own_line = next(line for line in estimate.lines if line.charged != "once")
     sides = [
-        (estimate.footprint.supplies[0].instance_type, rival.own_chips_per_node, own_line.price, estimate),
-        (rival.instance_type, rival.chips_per_node, rival.price, rival.estimate),
+        (
+            estimate.footprint.supplies[0].instance_type,
+            alternative.own_chips_per_node,
+            own_line.price,
+            estimate,
+        ),
+        (alternative.instance_type, alternative.chips_per_node, alternative.price, alternative.estimate),
     ]
     return [
         {

@@ -120,7 +120,7 @@ def submit(
                 "job": submitted_job.job_id,
                 "arn": submitted_job.arn,
                 "name": submitted_job.name,
-                "after": earlier,
+                "depends_on": earlier,
             }
         )
         return

@@ -19,7 +19,7 @@ from ultracluster_cli.output import print_findings, print_json
 from ultracluster_cli.plan.costs import planned_clusters, planned_clusters_json, planned_lines
 from ultracluster_cli.plan.output import plan_json, plan_markdown, print_plan
 from ultracluster_cli.plan.picture import draw_plan
-from ultracluster_cli.plan.planning import check_allowed, check_limits
+from ultracluster_cli.plan.planning import blocks_to_come, check_allowed, check_limits
 from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks, deployed_by_target, deployed_stacks
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.plan import StackTemplate, compare, headroom
@@ -87,7 +87,7 @@ def plan(
             with targets_by_profile(clusters, account) as targets:
                 before, compared_with = deployed_by_target(assembled_after, targets), targets.name
         after = [assembled.stack for assembled in assembled_after]
-        changes = compare(before, after)
+        changes = compare(before, after, idle_blocks=blocks_to_come(clusters))
     costs = planned_clusters(before, after, clusters)
     check_allowed(changes, allowed)
     check_limits(after)

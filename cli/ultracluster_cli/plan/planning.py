@@ -1,12 +1,31 @@
-"""Check plans against `--allow` options and the limits of CloudFormation."""
+"""Check plans against `--allow` options and the limits of CloudFormation, and find blocks that have not started."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 
 from ultracluster_cli.output import print_findings
 from ultracluster_rules.findings import Finding, FindingsError, Severity, quote
+from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.plan import Plan, StackTemplate, check_headroom
 
-__all__ = ["check_allowed", "check_limits"]
+__all__ = ["blocks_to_come", "check_allowed", "check_limits"]
+
+
+def blocks_to_come(clusters: Iterable[ClusterConfig]) -> frozenset[str]:
+    """Return the reservations of Capacity Blocks that have not started, as far as the rollout says.
+
+    Blocks that have ended are not among them: they may have been extended since the rollout was written.
+
+    Args:
+        clusters: Clusters of the rollout.
+    """
+    now = datetime.now(tz=UTC)
+    return frozenset(
+        capacity.reservation_id
+        for cluster in clusters
+        for _, capacity in cluster.sources()
+        if capacity.reservation_id is not None and capacity.start is not None and capacity.start > now
+    )
 
 
 def check_limits(stacks: Sequence[StackTemplate]) -> None:

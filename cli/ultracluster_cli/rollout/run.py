@@ -19,7 +19,7 @@ from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_d
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_cli.plan.output import print_plan
-from ultracluster_cli.plan.planning import check_allowed, check_limits
+from ultracluster_cli.plan.planning import blocks_to_come, check_allowed, check_limits
 from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks, deployed_by_target
 from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_cli.preflight.run import check_codes
@@ -218,7 +218,8 @@ def _is_approved(stacks: list[AssembledStack], context: _RolloutContext) -> bool
     """Show the plan, and ask for confirmation unless the target is a local AWS."""
     request, targets = context.request, context.targets
     before = deployed_by_target(stacks, targets)
-    plan = compare(before, [assembled.stack for assembled in stacks])
+    clusters = clusters_of(context.config, request.wave)
+    plan = compare(before, [assembled.stack for assembled in stacks], idle_blocks=blocks_to_come(clusters))
     check_allowed(plan, request.allowed)
     check_limits([assembled.stack for assembled in stacks])
     stopped = plan.stopped(request.allowed)

@@ -15,7 +15,7 @@ from aws_cdk import aws_ec2 as ec2
 from ultracluster.capacity.capacity_source import CapacitySource
 from ultracluster.capacity.unreserved_capacity import OnDemandCapacity, SpotCapacity
 from ultracluster_catalog.names.cluster_tag import RESERVATION_TAG
-from ultracluster_rules.capacity import RESERVATION, RESOURCE_GROUP, check_window
+from ultracluster_rules.capacity import RESERVATION, RESOURCE_GROUP, AllocationStrategy, check_window
 from ultracluster_rules.findings import Finding
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Reservation(CapacitySource):
+    prepaid: ClassVar[bool] = True
     reservation_id: str
     zone_id: str
 
@@ -57,6 +58,8 @@ class CapacityReservation(_Reservation):
             are launched without one.
         name: Name among the capacity sources of a cluster. Default: none.
         max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
+        allocation_strategy: ``best-fit`` or ``best-fit-progressive``; see `CapacitySource`.
+            Default: ``best-fit-progressive``.
     """
 
     placement_group_name: str | None = None
@@ -73,6 +76,7 @@ class CapacityReservation(_Reservation):
         placement_group_name: str | None = None,
         name: str | None = None,
         max_nodes: int | None = None,
+        allocation_strategy: AllocationStrategy = "best-fit-progressive",
     ) -> Self:
         """Import a reservation by its ID.
 
@@ -82,6 +86,8 @@ class CapacityReservation(_Reservation):
             placement_group_name: Cluster placement group that it was created in. Default: none.
             name: Name among the capacity sources of a cluster. Default: none.
             max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
+            allocation_strategy: ``best-fit`` or ``best-fit-progressive``; see `CapacitySource`.
+                Default: ``best-fit-progressive``.
 
         Raises:
             FindingsError: If the reservation ID is malformed (UC4109), the name is malformed (UC4123), or `max_nodes` is
@@ -93,6 +99,7 @@ class CapacityReservation(_Reservation):
             placement_group_name=placement_group_name,
             name=name,
             max_nodes=max_nodes,
+            allocation_strategy=allocation_strategy,
         )
 
 
@@ -109,8 +116,11 @@ class ReservationGroup(CapacitySource):
         placement_group_name: Cluster placement group that all of them were created in. Default: none.
         name: Name among the capacity sources of a cluster. Default: none.
         max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
+        allocation_strategy: ``best-fit`` or ``best-fit-progressive``; see `CapacitySource`.
+            Default: ``best-fit-progressive``.
     """
 
+    prepaid: ClassVar[bool] = True
     resource_group_arn: str
     zone_id: str
     placement_group_name: str | None = None
@@ -128,6 +138,7 @@ class ReservationGroup(CapacitySource):
         placement_group_name: str | None = None,
         name: str | None = None,
         max_nodes: int | None = None,
+        allocation_strategy: AllocationStrategy = "best-fit-progressive",
     ) -> Self:
         """Import a resource group of reservations.
 
@@ -137,6 +148,8 @@ class ReservationGroup(CapacitySource):
             placement_group_name: Cluster placement group that all of them were created in. Default: none.
             name: Name among the capacity sources of a cluster. Default: none.
             max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
+            allocation_strategy: ``best-fit`` or ``best-fit-progressive``; see `CapacitySource`.
+                Default: ``best-fit-progressive``.
 
         Raises:
             FindingsError: If the ARN is malformed (UC4124), the name is malformed (UC4123), or `max_nodes` is outside 1 to
@@ -148,6 +161,7 @@ class ReservationGroup(CapacitySource):
             placement_group_name=placement_group_name,
             name=name,
             max_nodes=max_nodes,
+            allocation_strategy=allocation_strategy,
         )
 
     @property
@@ -173,11 +187,14 @@ class CapacityBlock(_Reservation):
             Default: unknown to the template.
         name: Name among the capacity sources of a cluster. Default: none.
         max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
+        allocation_strategy: ``best-fit`` or ``best-fit-progressive``; see `CapacitySource`.
+            Default: ``best-fit``.
     """
 
     market_type: ClassVar[str] = "capacity-block"
     start: datetime | None = None
     end: datetime | None = None
+    allocation_strategy: AllocationStrategy = "best-fit"
 
     def _problems(self) -> list[Finding]:
         findings = _reservation_id_problems(self.reservation_id)
@@ -194,6 +211,7 @@ class CapacityBlock(_Reservation):
         end: datetime | None = None,
         name: str | None = None,
         max_nodes: int | None = None,
+        allocation_strategy: AllocationStrategy = "best-fit",
     ) -> Self:
         """Import a Capacity Block by reservation ID.
 
@@ -204,6 +222,8 @@ class CapacityBlock(_Reservation):
             end: End time, timezone-aware. Default: unknown to the template.
             name: Name among the capacity sources of a cluster. Default: none.
             max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
+            allocation_strategy: ``best-fit`` or ``best-fit-progressive``; see `CapacitySource`.
+                Default: ``best-fit``.
 
         Raises:
             FindingsError: If the reservation ID is malformed (UC4109), the end is before the start (UC4112), the name is
@@ -216,6 +236,7 @@ class CapacityBlock(_Reservation):
             end=end,
             name=name,
             max_nodes=max_nodes,
+            allocation_strategy=allocation_strategy,
         )
 
     @property

@@ -3,12 +3,13 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from aws_cdk import Token
 from aws_cdk import aws_ec2 as ec2
 
 from ultracluster_catalog.names.identifiers import SOURCE_NAME
-from ultracluster_rules.capacity import MAX_NODES
+from ultracluster_rules.capacity import MAX_NODES, AllocationStrategy, check_allocation_strategy
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.numbers import reject_unsafe_numbers
 
@@ -24,10 +25,17 @@ class CapacitySource:
             construct IDs for the source, so that sources can be added, removed and reordered without changes to the
             others. Default: none, allowed for one source of a cluster.
         max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
+        allocation_strategy: ``best-fit-progressive``, with which the compute environment is updated in place and can start
+            one instance more than `max_nodes`, or ``best-fit``, with which AWS Batch replaces it for each new AMI or
+            launch template. AWS Batch cannot change ``best-fit`` of an existing environment; name the source differently
+            to get a new one. Default: ``best-fit-progressive``; ``best-fit`` for a Capacity Block.
     """
 
+    market_type: ClassVar[str] = "on-demand"
+    prepaid: ClassVar[bool] = False
     name: str | None = None
     max_nodes: int | None = None
+    allocation_strategy: AllocationStrategy = "best-fit-progressive"
 
     def __post_init__(self) -> None:
         reject_unsafe_numbers(self)
@@ -69,4 +77,5 @@ def _common_problems(source: CapacitySource) -> list[Finding]:
     max_nodes = source.max_nodes
     if max_nodes is not None and not Token.is_unresolved(max_nodes):
         findings += MAX_NODES.check(max_nodes, path="max_nodes")
-    return findings
+    strategy = source.allocation_strategy
+    return findings + check_allocation_strategy(source.market_type, strategy, path="allocation_strategy")

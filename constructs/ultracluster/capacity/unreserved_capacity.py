@@ -1,12 +1,12 @@
 """Capacity sources without a reservation: On-Demand and Spot."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar
 
 from aws_cdk import Token
 
 from ultracluster.capacity.capacity_source import CapacitySource
-from ultracluster_rules.capacity import MAX_PRICE_PERCENT
+from ultracluster_rules.capacity import MAX_PRICE_PERCENT, AllocationStrategy
 from ultracluster_rules.findings import Finding
 
 __all__ = ["OnDemandCapacity", "SpotCapacity"]
@@ -19,7 +19,10 @@ class OnDemandCapacity(CapacitySource):
     Attributes:
         zone_id: Availability Zone ID of the nodes. Default: the zone of the network.
         name: Name among the capacity sources of a cluster. Default: none.
-        max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
+        max_nodes: Maximum number of nodes from it at one time, which ``best-fit-progressive`` can exceed by one instance
+            (AWS Batch User Guide, allocation strategies, read 2026-11). Default: that of the queue.
+        allocation_strategy: ``best-fit-progressive`` or ``best-fit``; see `CapacitySource`.
+            Default: ``best-fit-progressive``.
     """
 
     zone_id: str | None = None
@@ -38,10 +41,9 @@ class SpotCapacity(CapacitySource):
         max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
     """
 
+    market_type: ClassVar[str] = "spot"
     zone_id: str | None = None
-    allocation_strategy: Literal["price-capacity-optimized", "capacity-optimized"] = (
-        "price-capacity-optimized"
-    )
+    allocation_strategy: AllocationStrategy = "price-capacity-optimized"
     max_price_percent: int | None = None
 
     def _problems(self) -> list[Finding]:

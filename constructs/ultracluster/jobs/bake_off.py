@@ -14,7 +14,7 @@ from ultracluster.images.container_image import ContainerImage
 from ultracluster.jobs.job_options import ProgramOptions, reject_unknown_options
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.scheduling.training_queue import TrainingQueue
-from ultracluster_catalog.observability.metrics import BAKE_OFF_NAMESPACE, CONTESTANT_DIMENSION
+from ultracluster_catalog.observability.metrics import BAKE_OFF_NAMESPACE, CANDIDATE_DIMENSION
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.numbers import reject_unsafe_numbers
 
@@ -97,7 +97,7 @@ class BakeOff(Construct):
         return f"{self.node.path}/{candidate}"
 
     def _define_job(self, name: str, candidate: Candidate, program: ProgramOptions) -> MultiNodeJob:
-        variables = {**(program.get("environment") or {}), "UC_CONTESTANT": self._full_name(name)}
+        variables = {**(program.get("environment") or {}), "UC_CANDIDATE": self._full_name(name)}
         options: ProgramOptions = {**program, "environment": variables}
         return MultiNodeJob(
             self,
@@ -114,14 +114,14 @@ class BakeOff(Construct):
             figure,
             log_group_name=candidate.queue.log_group_name,
             # Other jobs of the queue write to the same log group.
-            filter_pattern=f'{{ $.contestant = "{self._full_name(name)}" && $.{figure} = * }}',
+            filter_pattern=f'{{ $.candidate = "{self._full_name(name)}" && $.{figure} = * }}',
             metric_transformations=[
                 logs.CfnMetricFilter.MetricTransformationProperty(
                     metric_namespace=BAKE_OFF_NAMESPACE,
                     metric_name=figure,
                     metric_value=f"$.{figure}",
                     dimensions=[
-                        logs.CfnMetricFilter.DimensionProperty(key=CONTESTANT_DIMENSION, value="$.contestant")
+                        logs.CfnMetricFilter.DimensionProperty(key=CANDIDATE_DIMENSION, value="$.candidate")
                     ],
                 )
             ],
@@ -166,7 +166,7 @@ class BakeOff(Construct):
         return cloudwatch.Metric(
             namespace=BAKE_OFF_NAMESPACE,
             metric_name=figure,
-            dimensions_map={CONTESTANT_DIMENSION: self._full_name(self._jobs[candidate].node.id)},
+            dimensions_map={CANDIDATE_DIMENSION: self._full_name(self._jobs[candidate].node.id)},
             statistic="Average",
             period=period or Duration.minutes(1),
             label=f"{candidate}: {figure}",

@@ -149,6 +149,8 @@ class Job(Construct):
         definition = batch.CfnJobDefinition(
             self,
             "Resource",
+            # The cluster and team of a job are then known to cost reports, through its ECS tasks.
+            propagate_tags=True,
             retry_strategy=batch.CfnJobDefinition.RetryStrategyProperty(
                 attempts=self._attempts,
                 evaluate_on_exit=[

@@ -1,5 +1,7 @@
 """User data of a node, as a MIME multi-part archive, which AWS Batch requires."""
 
+import base64
+import bz2
 import re
 from collections.abc import Sequence
 from importlib import resources
@@ -12,6 +14,18 @@ __all__ = ["boot_script", "metrics_script", "node_user_data"]
 
 _BOUNDARY = "==ULTRACLUSTER=="
 _END = 'say "ready"\n'
+
+# Packed, because EC2 limits user data to 16 KiB and AWS Batch adds a part of its own. bzip2, because its output is the same
+# in every build of Python; a different one would change the launch template. Python is on every node: cloud-init, which
+# runs this, is written in it. A node that cannot unpack the script must not join unchecked.
+_UNPACK = (
+    "boot=$(python3 -c 'import base64, bz2, sys; "
+    "print(bz2.decompress(base64.b85decode(\"\".join(sys.stdin.read().split()))).decode())' <<'UC_PACKED'\n"
+    "{packed}\n"
+    "UC_PACKED\n"
+    ") || { systemctl mask --now ecs.service; exit 1; }\n"
+    'eval "$boot"\n'
+)
 
 
 def node_user_data(
@@ -62,11 +76,19 @@ def node_user_data(
         "\n"
         "#!/bin/bash\n"
         f"{exports}"
-        f"{script}"
+        f"{_packed(script)}"
         # A blank line before the end, as in the AWS Batch User Guide: without it Batch calls the text no MIME multipart
         # (aws/aws-cdk#6427).
         f"\n--{_BOUNDARY}--\n"
     )
+
+
+def _packed(script: str) -> str:
+    """Return a script that unpacks and runs another one, without its comments."""
+    lean = re.sub(r"^ *#(?!!).*\n", "", script, flags=re.MULTILINE)
+    encoded = base64.b85encode(bz2.compress(lean.encode("ascii"))).decode("ascii")
+    lines = (encoded[start : start + 100] for start in range(0, len(encoded), 100))
+    return _UNPACK.replace("{packed}", "\n".join(lines))
 
 
 def boot_script(parts: Sequence[str]) -> str:

@@ -103,7 +103,7 @@ class BlockLifecycle(Construct):
         self._environment = environment
         self._block = block
         self._queue = queue
-        self._further_queues: list[str] = []
+        self._additional_queues: list[str] = []
         self._kms_key = kms_key
         self._topic_key = None if topic else kms_key
         self._topic = topic or sns.Topic(self, "Notices", master_key=kms_key, enforce_ssl=True)
@@ -217,8 +217,8 @@ class BlockLifecycle(Construct):
         Args:
             queue: Queue to add.
         """
-        self._further_queues.append(queue.job_queue_arn)
-        self._function.add_environment("UC_FURTHER_JOB_QUEUES", ",".join(self._further_queues))
+        self._additional_queues.append(queue.job_queue_arn)
+        self._function.add_environment("UC_ADDITIONAL_JOB_QUEUES", ",".join(self._additional_queues))
 
     @property
     def block(self) -> CapacityBlock:

@@ -14,11 +14,16 @@ __all__ = ["ComputeEnvironment", "define_compute_environment"]
 # training runs whenever the launch template changes.
 _UPDATE_TIMEOUT_MINUTES = 7200
 
-# Both work with the service-linked role of Spot; BEST_FIT needs a Spot Fleet role and cannot be updated in place.
-_SPOT_STRATEGIES = {
+_STRATEGIES = {
+    "best-fit": "BEST_FIT",
+    "best-fit-progressive": "BEST_FIT_PROGRESSIVE",
     "capacity-optimized": "SPOT_CAPACITY_OPTIMIZED",
     "price-capacity-optimized": "SPOT_PRICE_CAPACITY_OPTIMIZED",
 }
+
+# Idle nodes of prepaid capacity cost nothing more, and a new one takes minutes to boot and to pull images. A day covers a
+# night without jobs; AWS Batch accepts 20 to 10,080 minutes (API reference of ComputeScalingPolicy, read 2026-11).
+_PREPAID_DELAY_MINUTES = 24 * 60
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,22 +63,30 @@ def define_compute_environment(
         max_nodes: Maximum number of nodes at one time, from which maxvCpus is computed.
     """
     spot = nodes.capacity if isinstance(nodes.capacity, SpotCapacity) else None
-    # Without name and tags: both are create-only, and changing them would replace the environment.
+    strategy = nodes.capacity.allocation_strategy if nodes.capacity else "best-fit-progressive"
+    # "BEST_FIT isn't supported when updating compute environments" (AWS Batch User Guide, allocation strategies, read
+    # 2026-11): CloudFormation makes another environment, moves the queue, in which waiting jobs stay, and removes this one.
+    in_place = strategy != "best-fit"
+    # Without name and tags: changing these would replace the environment, and a name would keep it from being replaced.
     environment = batch.CfnComputeEnvironment(
         scope,
         construct_id,
         type="MANAGED",
         state="ENABLED",
-        replace_compute_environment=False,
+        replace_compute_environment=not in_place,
         update_policy=batch.CfnComputeEnvironment.UpdatePolicyProperty(
             terminate_jobs_on_update=False, job_execution_timeout_minutes=_UPDATE_TIMEOUT_MINUTES
-        ),
+        )
+        if in_place
+        else None,
         compute_resources=batch.CfnComputeEnvironment.ComputeResourcesProperty(
             type="SPOT" if spot else "EC2",
-            # BEST_FIT cannot be updated in place; with one instance type, both choose the same.
-            allocation_strategy=(
-                _SPOT_STRATEGIES[spot.allocation_strategy] if spot else "BEST_FIT_PROGRESSIVE"
-            ),
+            allocation_strategy=_STRATEGIES[strategy],
+            scaling_policy=batch.CfnComputeEnvironment.ComputeScalingPolicyProperty(
+                min_scale_down_delay_minutes=_PREPAID_DELAY_MINUTES
+            )
+            if nodes.capacity and nodes.capacity.prepaid
+            else None,
             bid_percentage=spot.max_price_percent if spot else None,
             minv_cpus=0,
             maxv_cpus=max_nodes * nodes.instance_type.vcpus,

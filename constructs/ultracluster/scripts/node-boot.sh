@@ -55,6 +55,17 @@ set_limits() {
   sysctl --quiet --load="${UC_ROOT}/etc/sysctl.d/90-ultracluster.conf" || refuse "kernel settings were not taken"
 }
 
+set_agent() {
+  local units="${UC_ROOT}/etc/systemd/system/ecs.service.d"
+  # Tasks must not read the metadata of the node, which the hop limit does not hide from their own network interface. Images
+  # stay for a week: AWS Batch removes unused ones after 10 minutes, and tens of GB would be pulled again after each gap.
+  # In front of the agent, whose start waits for user data, so that these lines are behind those of AWS Batch: the last holds.
+  mkdir -p "$units" "${UC_ROOT}/etc/ecs" &&
+    printf 'ECS_AWSVPC_BLOCK_IMDS=true\nECS_IMAGE_MINIMUM_CLEANUP_AGE=168h\n' >"${UC_ROOT}/etc/ecs/ultracluster.config" &&
+    printf "[Service]\nExecStartPre=/bin/sh -c 'cat /etc/ecs/ultracluster.config >>/etc/ecs/ecs.config'\n" \
+      >"$units/ultracluster.conf" && systemctl daemon-reload || refuse "settings of the ECS agent cannot be written"
+}
+
 mount_file_system() {
   local attempt=1 target="${UC_ROOT}${UC_MOUNT_PATH}"
   command -v mount.lustre >/dev/null || refuse "the image has no Lustre client (mount.lustre)"
@@ -72,6 +83,7 @@ mount_file_system() {
 # Where the node is told that its Capacity Block ends soon; containers see it read-only.
 mkdir -p "${UC_ROOT}/run/ultracluster"
 set_limits
+set_agent
 modprobe --all --quiet efa ib_uverbs || true # built in, or loaded already; the count below decides
 wait_for Neuron "$UC_NEURON_DEVICES" "${UC_ROOT}/dev/neuron[0-9]*"
 wait_for EFA "$UC_EFA_DEVICES" "${UC_ROOT}/dev/infiniband/uverbs[0-9]*"

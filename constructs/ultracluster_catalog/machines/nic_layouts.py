@@ -56,16 +56,15 @@ def _batch(instance_type: InstanceType) -> tuple[NetworkInterface, ...]:
     The other slots of card 0 stay free, because ECS attaches the interface of the task there, and card 0 of
     trn2.48xlarge has only two slots. A node uses one address instead of one per card.
 
-    The other cards use device index 0; AWS publishes both 0 and 1. The EC2 User Guide (page "Maximize network
-    bandwidth", read October 2026) gives index 0 to EFA-only and index 1 to ENA interfaces, and AWS's Batch
-    templates for p5 and p6 (awslabs/awsome-distributed-ai, July 2026) use 0; index 1 comes from older `efa`
-    samples, where each card also had an ENA device. With 0 everywhere, index 1 is also the next
-    free device index for the interface of the task in every reading.
+    On the other cards EC2 accepts the device indexes 0 and 1. Every published template for Trainium has 1, which
+    aws/aws-k8s-tester#531 (2024-12) confirms on trn1; AWS's Batch templates for p5 and p6 have 0
+    (awslabs/awsome-distributed-ai, 2026-07).
     """
+    device = 1 if instance_type.neuron_devices else 0
     return (
         _primary(instance_type, with_efa=True),
         *(
-            NetworkInterface(card=card.index, device=0, interface_type="efa-only")
+            NetworkInterface(card=card.index, device=device, interface_type="efa-only")
             for card in _further_efa_cards(instance_type)
         ),
     )

@@ -9,8 +9,8 @@ from typing import Final, Literal
 
 __all__ = [
     "BAKE_OFF_NAMESPACE",
+    "CANDIDATE_DIMENSION",
     "CLUSTER_DIMENSION",
-    "CONTESTANT_DIMENSION",
     "JOB_DIMENSION",
     "METRICS",
     "NAMESPACE",
@@ -29,8 +29,8 @@ JOB_DIMENSION: Final = "Job"
 BAKE_OFF_NAMESPACE: Final = "UltraCluster/BakeOff"
 """Namespace of the metrics of bake-offs."""
 
-CONTESTANT_DIMENSION: Final = "Contestant"
-"""Only dimension of bake-off metrics: construct path of the bake-off, a slash, and the name of the contestant."""
+CANDIDATE_DIMENSION: Final = "Candidate"
+"""Only dimension of bake-off metrics: construct path of the bake-off, a slash, and the name of the candidate."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -37,7 +37,9 @@ def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lamb
             topic=os.environ["UC_TOPIC"],
             state_table=os.environ["UC_STATE_TABLE"],
             checkpoint_lead=timedelta(seconds=int(os.environ["UC_CHECKPOINT_LEAD_SECONDS"])),
-            further_job_queues=tuple(filter(None, os.environ.get("UC_FURTHER_JOB_QUEUES", "").split(","))),
+            additional_job_queues=tuple(
+                filter(None, os.environ.get("UC_ADDITIONAL_JOB_QUEUES", "").split(","))
+            ),
             max_refusals=int(os.environ["UC_MAX_REFUSALS"]),
         ),
         _clients(),

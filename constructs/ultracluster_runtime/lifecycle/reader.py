@@ -46,7 +46,7 @@ class ManagedBlock:
         topic: ARN of the SNS topic for notices.
         state_table: Name of the DynamoDB table that stores the state, with the reservation as the ID of the item.
         checkpoint_lead: Time between the checkpoint request and the drain.
-        further_job_queues: ARNs of other queues whose jobs can run in the environment. Default: none.
+        additional_job_queues: ARNs of other queues whose jobs can run in the environment. Default: none.
         max_refusals: Number of nodes that refuse in a row before the environment is closed. Default: 3.
     """
 
@@ -56,7 +56,7 @@ class ManagedBlock:
     topic: str
     state_table: str
     checkpoint_lead: timedelta
-    further_job_queues: tuple[str, ...] = ()
+    additional_job_queues: tuple[str, ...] = ()
     max_refusals: int = 3
 
 
@@ -108,7 +108,7 @@ def observe(block: ManagedBlock, clients: Clients, now: datetime, errors: list[E
         refusals = try_read(lambda: _refusals(clients, block.reservation_id), errors)
         extension_pending = try_read(lambda: _extension_pending(clients, block.reservation_id), errors)
         if environment is not None:
-            queues = (block.job_queue, *block.further_job_queues)
+            queues = (block.job_queue, *block.additional_job_queues)
             jobs = try_read(lambda: _jobs(clients, queues, environment["ecsClusterArn"]), errors)
     return Observations(
         now=now,

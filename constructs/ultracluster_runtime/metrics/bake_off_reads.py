@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from itertools import product
 from typing import Any, Final
 
-from ultracluster_catalog.observability.metrics import BAKE_OFF_NAMESPACE, CONTESTANT_DIMENSION
+from ultracluster_catalog.observability.metrics import BAKE_OFF_NAMESPACE, CANDIDATE_DIMENSION
 from ultracluster_runtime.metrics.bake_off_report import Samples
 
 __all__ = ["find_figures", "read_samples"]
@@ -31,7 +31,7 @@ def find_figures(cloudwatch: Any, *, bake_off: str) -> dict[str, list[str]]:
         for metric in page["Metrics"]:
             for dimension in metric["Dimensions"]:
                 path, _, candidate = dimension["Value"].rpartition("/")
-                if dimension["Name"] == CONTESTANT_DIMENSION and path == bake_off:
+                if dimension["Name"] == CANDIDATE_DIMENSION and path == bake_off:
                     figures.setdefault(candidate, []).append(metric["MetricName"])
     return figures
 
@@ -83,7 +83,7 @@ def read_samples(
 
 
 def _query(query_id: str, bake_off: str, figure: str, candidate: str, statistic: str) -> dict[str, Any]:
-    dimension = {"Name": CONTESTANT_DIMENSION, "Value": f"{bake_off}/{candidate}"}
+    dimension = {"Name": CANDIDATE_DIMENSION, "Value": f"{bake_off}/{candidate}"}
     return {
         "Id": query_id,
         "MetricStat": {

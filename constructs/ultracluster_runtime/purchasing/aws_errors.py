@@ -9,12 +9,14 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from botocore.exceptions import (
+    BotoCoreError,
     ClientError,
     NoCredentialsError,
     NoRegionError,
     ParamValidationError,
     PartialCredentialsError,
 )
+from botocore.parsers import ResponseParserError
 
 from ultracluster_runtime.purchasing.effects import (
     ConditionFailed,
@@ -25,8 +27,10 @@ from ultracluster_runtime.purchasing.effects import (
 )
 
 __all__ = [
+    "AWS_ERRORS",
     "CAPACITY_BLOCK_LIMIT",
     "REFUSED_BEFORE_EXECUTION",
+    "UnreadableAnswerError",
     "classify_dry_run_error",
     "classify_read_error",
     "classify_send_error",
@@ -34,6 +38,24 @@ __all__ = [
     "is_zero_quota",
     "server_time",
 ]
+
+
+class UnreadableAnswerError(ValueError):
+    """The response is not one of AWS."""
+
+
+_UNREADABLE: Final = (
+    ResponseParserError,
+    LookupError,
+    TypeError,
+    AttributeError,
+    ValueError,
+    ArithmeticError,
+)
+"""A response that AWS does not send: HTML of a proxy, an empty body, truncated XML, a missing or malformed member."""
+
+AWS_ERRORS: Final = (ClientError, BotoCoreError, *_UNREADABLE)
+"""Exceptions of a call whose response is an error, is missing or cannot be read."""
 
 CAPACITY_BLOCK_LIMIT: Final = "CapacityBlockDescribeLimitExceeded"
 """Error code of a rate-limited search: because of a missing quota, or too many searches in a short time."""
@@ -107,14 +129,19 @@ def server_time(response: dict[str, Any]) -> datetime | None:
         return None
     try:
         return parsedate_to_datetime(header).astimezone(UTC)
-    except ValueError:
+    except (ValueError, TypeError, OverflowError):
         return None
 
 
-def classify_send_error(error: Exception) -> Refused | OutcomeUnknown:
-    """Classify an exception of a purchase request."""
-    if isinstance(error, _NEVER_LEFT):
-        return Refused(type(error).__name__, _message(error))
+def classify_send_error(error: Exception, *, sent: bool = True) -> Refused | OutcomeUnknown:
+    """Classify an exception of a purchase request.
+
+    Args:
+        error: The exception.
+        sent: Whether the request left this machine. Default: True.
+    """
+    if not sent or isinstance(error, _NEVER_LEFT):
+        return Refused(type(error).__name__, _message(error), sent=False)
     refused = (
         isinstance(error, ClientError)
         and _status(error) in _CLIENT_ERRORS
@@ -142,6 +169,8 @@ def is_zero_quota(response: ReadFailed) -> bool:
 
 def classify_read_error(error: Exception) -> ReadFailed:
     """Classify an exception of a read, and whether a retry may help."""
+    if isinstance(error, _UNREADABLE):
+        return ReadFailed(code="UnreadableAnswer", message=_message(error), transient=True)
     if not isinstance(error, ClientError):
         transient = not isinstance(error, _NEVER_LEFT)
         return ReadFailed(code=type(error).__name__, message=_message(error), transient=transient)

@@ -1,11 +1,11 @@
 """Parse EC2's responses about capacity, tolerating missing members."""
 
 from collections.abc import Mapping
-from decimal import Decimal
 from typing import Any
 
 from ultracluster_runtime.purchasing.ec2_objects import Block, Extension, ExtensionOffering, Reservation
 from ultracluster_runtime.purchasing.effects import Bought
+from ultracluster_runtime.purchasing.offerings import parse_fee, parse_time
 from ultracluster_runtime.purchasing.orders import ORDER_TAG
 
 __all__ = ["block", "bought", "bought_extension", "created", "extension", "extension_offering", "reservation"]
@@ -48,10 +48,10 @@ def extension_offering(response: _Answer, *, reservation_id: str) -> ExtensionOf
     return ExtensionOffering(
         offering_id=response["CapacityBlockExtensionOfferingId"],
         reservation_id=reservation_id,
-        start=response["CapacityBlockExtensionStartDate"],
-        end=response["CapacityBlockExtensionEndDate"],
+        start=parse_time(response["CapacityBlockExtensionStartDate"]),
+        end=parse_time(response["CapacityBlockExtensionEndDate"]),
         hours=response["CapacityBlockExtensionDurationHours"],
-        fee=Decimal(response["UpfrontFee"]),
+        fee=parse_fee(response["UpfrontFee"]),
         currency=response["CurrencyCode"],
     )
 
@@ -71,7 +71,7 @@ def bought(response: _Answer) -> Bought:
     """Parse the response of a block purchase: every reservation of every segment, and every block.
 
     Raises:
-        ValueError: If it contains no reservation, so that the outcome is unknown.
+        ValueError: If it contains no ID, so that the outcome is unknown.
     """
     reservations = [*(response.get("CapacityReservations") or ()), response.get("CapacityReservation") or {}]
     blocks = response.get("CapacityBlocks") or ()
@@ -79,7 +79,7 @@ def bought(response: _Answer) -> Bought:
     ids |= {reservation_id for item in blocks for reservation_id in item.get("CapacityReservationIds") or ()}
     block_ids = {item["CapacityBlockId"] for item in blocks if item.get("CapacityBlockId")}
     block_ids |= {item["CapacityBlockId"] for item in reservations if item.get("CapacityBlockId")}
-    if not ids:
+    if not ids and not block_ids:
         raise ValueError("the response contains no reservation")
     return Bought(reservation_ids=tuple(sorted(ids)), block_ids=tuple(sorted(block_ids)))
 
@@ -90,7 +90,8 @@ def bought_extension(response: _Answer) -> Bought:
     Raises:
         ValueError: If it contains no extension.
     """
-    ids = {item["CapacityReservationId"] for item in response.get("CapacityBlockExtensions") or ()}
+    extensions = response.get("CapacityBlockExtensions") or ()
+    ids = {item["CapacityReservationId"] for item in extensions if item.get("CapacityReservationId")}
     if not ids:
         raise ValueError("the response contains no extension")
     return Bought(reservation_ids=tuple(sorted(ids)))

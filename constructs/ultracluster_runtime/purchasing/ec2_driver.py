@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from typing import Any, Final, assert_never
 
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.purchasing import ec2_answers, effects
 from ultracluster_runtime.purchasing.aws_errors import (
+    AWS_ERRORS,
     classify_dry_run_error,
     classify_read_error,
     classify_send_error,
@@ -125,7 +125,7 @@ class Ec2Driver:
         try:
             client = self._make_client("sts", "us-east-1", Config(user_agent_extra="ultracluster"))
             return str(client.get_caller_identity()["Account"])
-        except (ClientError, BotoCoreError) as error:
+        except AWS_ERRORS as error:
             return classify_read_error(error)
 
     def _dry_run(self, request: Request) -> effects.DryRunPassed | effects.Refused | effects.DryRunExecuted:
@@ -153,9 +153,10 @@ class Ec2Driver:
         try:
             return _read(request, self._call(client, request))
         except _TooLateError:
-            return effects.Refused("TooLate", f"not sent: the limit {not_after.isoformat()} has passed")
+            problem = f"not sent: the limit {not_after.isoformat()} has passed"
+            return effects.Refused("TooLate", problem, sent=False)
         except Exception as error:  # noqa: BLE001 - the request may have been executed
-            return classify_send_error(error)
+            return classify_send_error(error, sent=bool(sent_times))
 
     def _call(self, client: Any, request: Request, **more: Any) -> dict[str, Any]:
         arguments: dict[str, Any]
@@ -200,7 +201,7 @@ class Ec2Driver:
         client = self._purchasing_client(effect.region)
         try:
             client.cancel_capacity_reservation(CapacityReservationId=effect.reservation_id)
-        except (ClientError, BotoCoreError) as error:
+        except AWS_ERRORS as error:
             return classify_send_error(error)
         return effects.Committed()
 

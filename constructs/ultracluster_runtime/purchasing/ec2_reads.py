@@ -5,11 +5,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_rules.findings import Finding
 from ultracluster_runtime.purchasing import ec2_answers
-from ultracluster_runtime.purchasing.aws_errors import classify_read_error
+from ultracluster_runtime.purchasing.aws_errors import AWS_ERRORS, classify_read_error
 from ultracluster_runtime.purchasing.effects import (
     DescribeBlocks,
     DescribeExtensionHistory,
@@ -17,7 +16,6 @@ from ultracluster_runtime.purchasing.effects import (
     DescribeOfferings,
     DescribeReservations,
     Page,
-    ReadFailed,
 )
 from ultracluster_runtime.purchasing.offerings import parse_offering
 
@@ -62,10 +60,8 @@ class Ec2Reads:
         """Perform one read and return a `Page` or `ReadFailed`."""
         try:
             return self._read(effect)
-        except (ClientError, BotoCoreError) as error:
+        except AWS_ERRORS as error:
             return classify_read_error(error)
-        except (KeyError, TypeError, ValueError, ArithmeticError) as error:
-            return ReadFailed(code="UnreadableAnswer", message=repr(error), transient=False)
 
     def _read(self, effect: ReadEffect) -> Page[Any]:
         client = self.client(effect.region)

@@ -7,8 +7,10 @@ tests can fail every call in every way, and stop a process between any two calls
 from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Any, Generic, TypeVar
 
+from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.ec2_objects import Quote, Request
 from ultracluster_runtime.purchasing.orders import Order, Record
 
@@ -242,10 +244,11 @@ class DryRunExecuted:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """AWS refused the request before executing it."""
+    """The request was refused. `sent` unless it was refused before it left this machine."""
 
     code: str
     message: str
+    sent: bool = True
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -261,12 +264,18 @@ Steps = Generator[Effect, Any, T]
 
 
 def perform_all(steps: Steps[T], perform: Callable[[Effect], Any]) -> T:
-    """Run a protocol to its end, performing each effect."""
-    reply: Any = None
+    """Run a protocol to its end, performing each effect.
+
+    The protocol gets a `FindingsError` of `perform` as the reply: after a purchase, it still has to report the purchase.
+    """
+    proceed = partial(steps.send, None)
     while True:
         try:
-            effect = steps.send(reply)
+            effect = proceed()
         except StopIteration as stop:
             result: T = stop.value
             return result
-        reply = perform(effect)
+        try:
+            proceed = partial(steps.send, perform(effect))
+        except FindingsError as error:
+            proceed = partial(steps.throw, error)

@@ -25,10 +25,13 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, Final
 
-from botocore.exceptions import BotoCoreError, ClientError
-
 from ultracluster_rules.findings import FindingsError
-from ultracluster_runtime.purchasing.aws_errors import classify_read_error, classify_transaction_error
+from ultracluster_runtime.purchasing.aws_errors import (
+    AWS_ERRORS,
+    UnreadableAnswerError,
+    classify_read_error,
+    classify_transaction_error,
+)
 from ultracluster_runtime.purchasing.effects import Committed, ConditionFailed, OutcomeUnknown, ReadFailed
 from ultracluster_runtime.purchasing.orders import (
     Order,
@@ -148,6 +151,19 @@ class Event:
     reason: str
 
 
+def _answered(response: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a response of DynamoDB.
+
+    botocore takes a page of a proxy for a response without members, such as that of an absent item.
+
+    Raises:
+        UnreadableAnswerError: If it lacks the request ID that each response of DynamoDB carries.
+    """
+    if not response.get("ResponseMetadata", {}).get("RequestId"):
+        raise UnreadableAnswerError("the response has no request ID of DynamoDB")
+    return response
+
+
 def unusable_ledger(problem: str, *, remedy: str) -> FindingsError:
     """Return a refusal (UC7021) because there is no ledger to use."""
     return refusal("UC7021", problem, remedy=remedy)
@@ -188,13 +204,14 @@ class Ledger:
         )
         unused = f"attribute_not_exists({PARTITION_KEY})"
         try:
-            self._client.transact_write_items(
+            response = self._client.transact_write_items(
                 TransactItems=[
                     {"Put": {"TableName": self._table, "Item": item, "ConditionExpression": unused}}
                     for item in (record_item(record), _event_item(record))
                 ]
             )
-        except (ClientError, BotoCoreError) as error:
+            _answered(response)
+        except AWS_ERRORS as error:
             if isinstance(classify_transaction_error(error, ("state", "state")), ConditionFailed):
                 raise refusal(
                     "UC7022",
@@ -211,8 +228,15 @@ class Ledger:
             FindingsError: UC7021 if there is no such table, UC7025 if the item was edited.
         """
         try:
-            response = self._client.get_item(TableName=self._table, Key=order_key(name), ConsistentRead=True)
-        except (ClientError, BotoCoreError) as error:
+            response = self._client.get_item(
+                TableName=self._table,
+                Key=order_key(name),
+                ConsistentRead=True,
+                ReturnConsumedCapacity="TOTAL",
+            )
+            # botocore returns a response without members for JSON that it cannot parse, as for an absent item.
+            _answered(response)["ConsumedCapacity"]
+        except AWS_ERRORS as error:
             unanswered = classify_read_error(error)
             if unanswered.transient:
                 return unanswered
@@ -257,8 +281,8 @@ class Ledger:
         try:
             paginator = self._client.get_paginator(operation)
             pages = paginator.paginate(TableName=self._table, ConsistentRead=True, **arguments)
-            return [item for page in pages for item in page["Items"]]
-        except (ClientError, BotoCoreError) as error:
+            return [item for page in pages for item in _answered(page)["Items"]]
+        except AWS_ERRORS as error:
             raise _unusable(error, self._table) from error
 
     def advance(self, before: Record, after: Record) -> Committed | ConditionFailed | OutcomeUnknown:
@@ -276,11 +300,12 @@ class Ledger:
             f"{after.order.name}/{after.version}/{after.state}/{after.nonce}/{after.changed_at.isoformat()}"
         )
         try:
-            self._client.transact_write_items(
+            response = self._client.transact_write_items(
                 TransactItems=[write for write, _ in writes],
                 ClientRequestToken=hashlib.sha256(attempt.encode()).hexdigest()[:36],
             )
-        except (ClientError, BotoCoreError) as error:
+            _answered(response)
+        except AWS_ERRORS as error:
             return classify_transaction_error(error, tuple(meaning for _, meaning in writes))
         return Committed()
 

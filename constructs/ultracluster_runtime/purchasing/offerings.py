@@ -3,10 +3,11 @@
 All figures derive from the fee and the exact duration of the offering, never from what was requested.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
@@ -14,8 +15,19 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_runtime.functions.window import BlockWindow
 
-__all__ = ["RANKINGS", "Offering", "Segment", "parse_offering", "rank_offerings"]
+__all__ = [
+    "RANKINGS",
+    "Offering",
+    "Segment",
+    "check_duration",
+    "parse_fee",
+    "parse_offering",
+    "parse_time",
+    "rank_offerings",
+]
 
+_FEE = re.compile(r"[0-9]{1,12}(\.[0-9]{1,8})?")
+_ROUNDED = timedelta(minutes=1)  # durations are stated in whole minutes
 _LAST = Decimal("Infinity")  # offerings whose figure is unknown rank last
 
 
@@ -158,18 +170,36 @@ def rank_offerings(offerings: list[Offering], *, by: str) -> list[Offering]:
     )
 
 
-def _aware(value: Any) -> datetime:
+def parse_time(value: Any) -> datetime:
+    """Return a time of EC2 in UTC.
+
+    Raises:
+        ValueError: If it is not a timezone-aware time.
+    """
     if not isinstance(value, datetime) or value.tzinfo is None:
         raise ValueError(f"not a timezone-aware time: {value!r}")
     return value.astimezone(UTC)
 
 
-def _fee(value: Any) -> Decimal:
-    # A string in the API; a float would have lost cents.
-    fee = Decimal(value) if isinstance(value, str) else Decimal("NaN")
-    if not fee.is_finite() or fee <= 0:
+def parse_fee(value: Any) -> Decimal:
+    """Return a fee of EC2, which is a string; a float would have lost cents.
+
+    Raises:
+        ValueError: If it is not a positive number in plain decimal digits.
+    """
+    if not isinstance(value, str) or not _FEE.fullmatch(value) or not Decimal(value):
         raise ValueError(f"not a fee: {value!r}")
-    return fee
+    return Decimal(value)
+
+
+def check_duration(*, start: datetime, end: datetime, duration: timedelta) -> None:
+    """Compare a stated duration with the time between start and end.
+
+    Raises:
+        ValueError: If they differ, so that it is unknown what the fee buys.
+    """
+    if duration <= timedelta(0) or abs(end - start - duration) >= _ROUNDED:
+        raise ValueError(f"{duration} does not last from {start.isoformat()} to {end.isoformat()}")
 
 
 def _positive(value: Any) -> int:
@@ -183,8 +213,8 @@ def _segment(response: Mapping[str, Any], zone_ids: Mapping[str, str]) -> Segmen
         instance_type=response["InstanceType"],
         zone_id=response.get("AvailabilityZoneId") or zone_ids.get(response.get("AvailabilityZone", "")),
         instance_count=_positive(response["InstanceCount"]),
-        start=_aware(response["StartDate"]),
-        end=_aware(response["EndDate"]),
+        start=parse_time(response["StartDate"]),
+        end=parse_time(response["EndDate"]),
     )
 
 
@@ -206,13 +236,12 @@ def parse_offering(response: Mapping[str, Any], *, region: str, zone_ids: Mappin
         zone = response.get("AvailabilityZone", "")
         zones = [segment.zone_id for segment in segments] or [zone_ids.get(zone)]
         ultraservers = response.get("UltraserverCount") or 0
-        start, end = _aware(response["StartDate"]), _aware(response["EndDate"])
+        start, end = parse_time(response["StartDate"]), parse_time(response["EndDate"])
         duration = timedelta(
             hours=response["CapacityBlockDurationHours"],
             minutes=response.get("CapacityBlockDurationMinutes") or 0,
         )
-        if duration <= timedelta(0) or end <= start:
-            raise ValueError(f"not a duration: {duration} from {start} to {end}")
+        check_duration(start=start, end=end, duration=duration)
         offering = Offering(
             offering_id=response["CapacityBlockOfferingId"],
             region=region,
@@ -226,11 +255,11 @@ def parse_offering(response: Mapping[str, Any], *, region: str, zone_ids: Mappin
             start=start,
             end=end,
             duration=duration,
-            fee=_fee(response["UpfrontFee"]),
+            fee=parse_fee(response["UpfrontFee"]),
             currency=response["CurrencyCode"],
             segments=segments,
         )
-    except (KeyError, TypeError, InvalidOperation) as error:
+    except (KeyError, TypeError, ArithmeticError) as error:
         raise ValueError(
             f"offering {response.get('CapacityBlockOfferingId')!r} cannot be read: {error!r}"
         ) from error

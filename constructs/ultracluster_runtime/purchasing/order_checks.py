@@ -29,11 +29,13 @@ from ultracluster_runtime.purchasing.offerings import RANKINGS
 from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
 
 __all__ = [
+    "MAX_INSTANCES_RESERVED",
     "ambiguous_size",
     "check_order",
     "check_ranking",
     "check_window",
     "parse_amount",
+    "parse_count",
     "parse_counts",
     "parse_days",
     "parse_time",
@@ -46,7 +48,12 @@ _ACCOUNT = re.compile(r"[0-9]{12}")
 _RESERVATION = re.compile(RESERVATION_ID)
 _ULTRASERVER = re.compile(r"u-[a-z0-9]+")
 _CURRENCY = re.compile(r"[A-Z]{3}")
+MAX_INSTANCES_RESERVED = 1000
+"""Maximum number of instances of one On-Demand Capacity Reservation that an order may have."""
+_DECIMALS = 2
+_MOST_MONEY = Decimal(10**12)  # more digits would be rounded in sums
 _AMOUNT = re.compile(r"[0-9]+(\.[0-9]+)?")
+_INTEGER = re.compile(r"[0-9]{1,4}")
 _RANGE = re.compile(r"([0-9]{1,4})(?:-([0-9]{1,4}))?")  # a range up to a longer number would exhaust memory
 
 
@@ -258,7 +265,7 @@ def _extension(order: ExtensionOrder, now: datetime) -> Iterator[Finding]:
 
 def _on_demand(order: OnDemandOrder, now: datetime) -> Iterator[Finding]:
     yield from _check_regions("region", (order.region,))
-    yield from _check_instances(order, ON_DEMAND, 1000)
+    yield from _check_instances(order, ON_DEMAND, MAX_INSTANCES_RESERVED)
     yield from _check_zones("zone_id", (order.zone_id,), (order.region,))
     price = [*_check_money("hourly_price", order.hourly_price)]
     times = [*_check_time("end", order.end)]
@@ -342,6 +349,23 @@ def parse_counts(path: str, text: str) -> tuple[int, ...]:
     return counts
 
 
+def parse_count(path: str, text: str, *, limit: int = MAX_INSTANCES_PER_BLOCK) -> int:
+    """Parse one number in plain digits, such as ``16``.
+
+    Args:
+        path: Path in the input, such as a command-line option.
+        text: The number.
+        limit: Largest number. Default: the most instances of a block.
+
+    Raises:
+        FindingsError: UC7011 if it is not a number from 1 to `limit`.
+    """
+    count = int(text) if _INTEGER.fullmatch(text) else 0
+    if list(_check_count(path, count, limit)):
+        raise FindingsError(_check_count(path, text, limit))
+    return count
+
+
 def parse_days(path: str, text: str) -> tuple[int, ...]:
     """Parse durations in days, and return those that AWS sells in hours.
 
@@ -398,10 +422,23 @@ def _check_value(code: str, path: str, value: Any, *, ok: bool, allowed: str) ->
 
 
 def _check_money(path: str, value: Any) -> Iterator[Finding]:
-    """Yield UC7006 unless the value is a positive amount of money with at most two decimals."""
-    ok = isinstance(value, Decimal) and value.is_finite() and value > 0 and value == round(value, 2)
-    allowed = "a positive number with at most two decimals and without a currency, such as 190000.00"
+    """Yield UC7006 unless the value is a positive amount of money with at most 12 digits and two decimals."""
+    ok = (
+        isinstance(value, Decimal)
+        and value.is_finite()
+        and 0 < value < _MOST_MONEY
+        and _decimals(value) <= _DECIMALS
+    )
+    allowed = (
+        "a positive number with at most 12 digits and two decimals and without a currency, such as 190000.00"
+    )
     yield from _check_value("UC7006", path, value, ok=ok, allowed=allowed)
+
+
+def _decimals(value: Decimal) -> int:
+    """Return the number of decimals of a finite number."""
+    exponent = value.as_tuple().exponent
+    return -exponent if isinstance(exponent, int) else 0
 
 
 def _check_time(path: str, value: Any) -> Iterator[Finding]:

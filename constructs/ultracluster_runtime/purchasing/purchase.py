@@ -26,10 +26,11 @@ from ultracluster_runtime.purchasing.effects import (
     ReadFailed,
     Refused,
     Send,
+    Sleep,
     Steps,
 )
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
-from ultracluster_runtime.purchasing.orders import OrderState, Record
+from ultracluster_runtime.purchasing.orders import ExtensionOrder, OrderState, Record
 from ultracluster_runtime.purchasing.pagination import (
     read_record,
     refusal,
@@ -37,7 +38,7 @@ from ultracluster_runtime.purchasing.pagination import (
     unanswered,
     wrong_state,
 )
-from ultracluster_runtime.purchasing.quotes import choose_quote
+from ultracluster_runtime.purchasing.quotes import choose_quote, read_quote_again
 from ultracluster_runtime.purchasing.reconcile import (
     Outcome,
     findings_for,
@@ -46,10 +47,14 @@ from ultracluster_runtime.purchasing.reconcile import (
     unconfirmed_purchase,
 )
 
-__all__ = ["MOST_CLOCK_SKEW", "SEND_WITHIN", "buy"]
+__all__ = ["CONFIRM_WITHIN", "LOOK_AFTER", "MOST_CLOCK_SKEW", "SEND_WITHIN", "buy"]
 
 MOST_CLOCK_SKEW: Final = timedelta(minutes=5)
 """Maximum difference between this machine's clock and AWS's. Expiry, month and the 30 minutes depend on it."""
+CONFIRM_WITHIN: Final = timedelta(minutes=10)
+"""Time in which a person confirms a quote. Offerings are not held; older evidence does not count."""
+LOOK_AFTER: Final = timedelta(seconds=5)
+"""Time after a refusal before EC2, which is eventually consistent, is searched for what it may have executed."""
 SEND_WITHIN: Final = timedelta(seconds=60)
 """Time after writing SENDING in which the request may be sent. A process that was suspended longer gives up."""
 
@@ -82,10 +87,26 @@ def buy(name: str, *, nonce: str) -> Steps[Outcome]:
         )
         return Outcome(record=record)
     quote: Quote = yield from choose_quote(record.order, now=now)
-    if not (yield Confirm(order=record.order, quote=quote)):
-        raise refusal("UC7034", f"order {name} was not confirmed", remedy="Nothing was sent")
+    quote = yield from _confirm(record, quote)
     yield from _dry_run(record, quote)
     return (yield from _send(record, quote, nonce))
+
+
+def _confirm(record: Record, quote: Quote) -> Steps[Quote]:
+    """Return the quote that a person confirmed, as AWS offers it after that."""
+    shown_at: datetime = yield Now()
+    confirmed: bool = yield Confirm(order=record.order, quote=quote)
+    now: datetime = yield Now()
+    if not confirmed or now - shown_at > CONFIRM_WITHIN:
+        minutes = CONFIRM_WITHIN // timedelta(minutes=1)
+        raise refusal(
+            "UC7034",
+            f"order {record.order.name} was not confirmed"
+            + (f" within {minutes} minutes" if confirmed else ""),
+            remedy="Nothing was sent",
+        )
+    _check_expiry(record, now)
+    return (yield from read_quote_again(record.order, quote, now=now))
 
 
 def _reconcile_instead(name: str) -> Steps[Outcome]:
@@ -178,12 +199,27 @@ def _send(record: Record, quote: Quote, nonce: str) -> Steps[Outcome]:
         if "state" in reply.reasons:  # another process was faster, or the order was revoked
             return (yield from _reconcile_instead(name))
         raise _not_free(record, quote, reply)
-    if not isinstance(reply, Committed):
+    try:
+        if not isinstance(reply, Committed):
+            raise unanswered(f"the ledger did not confirm: {reply.message}", remedy="Nothing was sent")
+        yield from _prove(sending)
+    except FindingsError:
         yield from settle(sending, OrderState.REJECTED, reason="the ledger did not confirm; nothing was sent")
-        raise unanswered(f"the ledger did not confirm: {reply.message}", remedy="Nothing was sent")
+        raise
     not_after = min(now + SEND_WITHIN, record.order.expires_at)
     sent = yield Send(request=quote.request, not_after=not_after)
     return (yield from _after_sending(sending, quote, sent))
+
+
+def _prove(sending: Record) -> Steps[None]:
+    """Read back what the ledger confirmed: something on the way may answer in its place."""
+    held: Record = yield from read_record(sending.order.name)
+    if held != sending:
+        raise refusal(
+            "UC7049",
+            f"the ledger confirmed order {sending.order.name} as {sending.state}, and holds it as {held.state}",
+            remedy="Nothing was sent. A proxy may have answered for DynamoDB: buy without it",
+        )
 
 
 def _not_free(record: Record, quote: Quote, reply: ConditionFailed) -> Exception:
@@ -203,22 +239,61 @@ def _not_free(record: Record, quote: Quote, reply: ConditionFailed) -> Exception
 
 def _after_sending(sending: Record, quote: Quote, sent: Any) -> Steps[Outcome]:
     if isinstance(sent, Bought):
-        ids = tuple(sorted({*sent.reservation_ids}))
-        evidence = Evidence(reservation_ids=ids, block_ids=tuple(sorted({*sent.block_ids})))
-        record = yield from settle(sending, OrderState.PURCHASED, reason="AWS confirmed", evidence=evidence)
-        if record.state is OrderState.SENDING:
-            return Outcome(record=record, findings=(_not_written(record, ids),), quote=quote)
-        return Outcome(record=record, findings=findings_for(record), quote=quote)
+        return (yield from _after_purchase(sending, quote, sent))
     if isinstance(sent, Refused):
-        reason = f"AWS refused: {sent.code}: {sent.message}"
-        record = yield from settle(sending, OrderState.REJECTED, reason=reason)
-        return Outcome(record=record, findings=findings_for(record), quote=quote)
+        return (yield from _after_refusal(sending, quote, sent))
     # The outcome is unknown. The order stays SENDING until it is reconciled.
     try:
         outcome: Outcome = yield from reconcile(sending.order.name)
     except FindingsError:
         return Outcome(record=sending, findings=findings_for(sending), quote=quote)
     return replace(outcome, quote=quote)
+
+
+def _after_purchase(sending: Record, quote: Quote, sent: Bought) -> Steps[Outcome]:
+    ids = tuple(sorted({*sent.reservation_ids}))
+    evidence = Evidence(reservation_ids=ids, block_ids=tuple(sorted({*sent.block_ids})))
+    record: Record = yield from settle(
+        sending, OrderState.PURCHASED, reason="AWS confirmed", evidence=evidence
+    )
+    try:
+        held: Record = yield from read_record(sending.order.name)
+    except FindingsError:
+        held = sending
+    if {*held.reservation_ids} >= {*ids} and {*held.block_ids} >= {*evidence.block_ids}:
+        return Outcome(record=held, findings=findings_for(held), quote=quote)
+    # Whatever the ledger says: this is what AWS sold.
+    shown = replace(
+        record,
+        reservation_ids=tuple(sorted({*record.reservation_ids, *ids})),
+        block_ids=tuple(sorted({*record.block_ids, *evidence.block_ids})),
+    )
+    return Outcome(record=shown, findings=(_not_written(record, ids or evidence.block_ids),), quote=quote)
+
+
+def _after_refusal(sending: Record, quote: Quote, sent: Refused) -> Steps[Outcome]:
+    reason = f"AWS refused: {sent.code}: {sent.message}"
+    evidence = Evidence()
+    if sent.sent:
+        # The refusal may be that of something on the way, after AWS executed the request.
+        yield Sleep(LOOK_AFTER.total_seconds())
+        try:
+            evidence = yield from find_evidence(sending)
+        except FindingsError as error:
+            return _unresolved(sending, quote, f"{reason}; {error.findings[0].problem}")
+        if evidence.verdict is None and isinstance(sending.order, ExtensionOrder):
+            # Without a tag, an extension that appears later could not be told from that of another order.
+            return _unresolved(sending, quote, f"{reason}; EC2 shows no extension yet")
+    if evidence.verdict is None:
+        record: Record = yield from settle(sending, OrderState.REJECTED, reason=reason)
+    else:
+        reason = f"found in EC2, although {reason}"
+        record = yield from settle(sending, evidence.verdict, reason=reason, evidence=evidence)
+    return Outcome(record=record, findings=findings_for(record), quote=quote)
+
+
+def _unresolved(sending: Record, quote: Quote, reason: str) -> Outcome:
+    return Outcome(record=sending, findings=findings_for(replace(sending, reason=reason)), quote=quote)
 
 
 def _not_written(record: Record, ids: tuple[str, ...]) -> Finding:

@@ -31,7 +31,7 @@ from ultracluster_runtime.purchasing.orders import (
 )
 from ultracluster_runtime.purchasing.pagination import iterate_pages, refusal
 
-__all__ = ["choose_quote", "violated_terms"]
+__all__ = ["choose_quote", "read_quote_again", "violated_terms"]
 
 _EXTENSIBLE = frozenset({"active", "scheduled"})
 _PENDING = "payment-pending"
@@ -45,10 +45,50 @@ def choose_quote(order: Order, *, now: datetime) -> Steps[Quote]:
         FindingsError: UC7027 if there is none, UC7028 if the block to extend is not as expected, UC7029 if an extension
             is in progress, UC7035 if AWS does not answer.
     """
+    return (yield from _read_quote(order, now, None))
+
+
+def read_quote_again(order: Order, confirmed: Quote, *, now: datetime) -> Steps[Quote]:
+    """Return the confirmed quote as AWS offers it now; its fee may have fallen.
+
+    Raises:
+        FindingsError: UC7050 if anything else about it changed, and as `choose_quote` does.
+    """
+    quote: Quote = yield from _read_quote(order, now, confirmed)
+    after = _described(quote)
+    changes = [
+        f"{name} {value} is now {after[name]}"
+        for name, value in _described(confirmed).items()
+        if value != after[name]
+    ]
+    if quote.fee > confirmed.fee:
+        changes.append(f"the fee {confirmed.fee} is now {quote.fee}")
+    if changes:
+        raise refusal(
+            "UC7050",
+            f"what was confirmed for order {order.name} changed: {', '.join(changes)}",
+            remedy="Nothing was sent; run the command again to confirm the new quote",
+        )
+    return quote
+
+
+def _described(quote: Quote) -> dict[str, object]:
+    """Return what a person confirms, except for the fee."""
+    described: dict[str, object] = {"the end": quote.end.isoformat(), "the zone": ", ".join(quote.zone_ids)}
+    if quote.offering_id is not None:  # a reservation without an offering starts when it is created
+        described["the start"] = quote.start.isoformat()
+    if quote.offering is not None:
+        described["the number of instances"] = quote.offering.instance_count
+        described["the duration"] = quote.offering.duration
+    return described
+
+
+def _read_quote(order: Order, now: datetime, confirmed: Quote | None) -> Steps[Quote]:
+    """Return the best quote, or what was confirmed before as it is now."""
     if isinstance(order, BlockOrder):
-        return (yield from _block_quote(order))
+        return (yield from _block_quote(order, confirmed))
     if isinstance(order, ExtensionOrder):
-        return (yield from _extension_quote(order, now))
+        return (yield from _extension_quote(order, now, confirmed))
     if isinstance(order, OnDemandOrder):
         return _on_demand_quote(order, now)
     raise TypeError(f"unknown kind of order: {type(order).__name__}")
@@ -110,10 +150,10 @@ def _no_offer(kind: str, broken: list[str]) -> Exception:
     )
 
 
-def _block_quote(order: BlockOrder) -> Steps[Quote]:
+def _block_quote(order: BlockOrder, confirmed: Quote | None) -> Steps[Quote]:
     offered: dict[str, Offering] = {}
     latest_end = order.start_before + timedelta(hours=order.max_hours)
-    for region in order.regions:
+    for region in order.regions if confirmed is None else (confirmed.request.region,):
         for hours in order.request_hours:
 
             def describe(page: str | None, region: str = region, hours: int = hours) -> DescribeOfferings:
@@ -129,7 +169,11 @@ def _block_quote(order: BlockOrder) -> Steps[Quote]:
                 )
 
             offerings: list[Offering] = yield from iterate_pages(describe, f"the offerings in {region}")
-            offered |= {offering.offering_id: offering for offering in offerings}
+            offered |= {
+                offering.offering_id: offering
+                for offering in offerings
+                if confirmed is None or offering.offering_id == confirmed.offering_id
+            }
     valid = [offering for offering in offered.values() if not violated_terms(order, offering)]
     if not valid:
         broken = [
@@ -196,7 +240,7 @@ def _guard_extension(order: ExtensionOrder, now: datetime) -> Steps[Reservation]
     return reservation
 
 
-def _extension_quote(order: ExtensionOrder, now: datetime) -> Steps[Quote]:
+def _extension_quote(order: ExtensionOrder, now: datetime, confirmed: Quote | None) -> Steps[Quote]:
     reservation: Reservation = yield from _guard_extension(order, now)
 
     def describe(page: str | None) -> DescribeExtensionOfferings:
@@ -208,6 +252,8 @@ def _extension_quote(order: ExtensionOrder, now: datetime) -> Steps[Quote]:
     valid: list[ExtensionOffering] = []
     broken: list[str] = []
     for offer in offered:
+        if confirmed is not None and offer.offering_id != confirmed.offering_id:
+            continue
         reasons = _over_cap(order, offer.fee, offer.currency)
         if offer.reservation_id != order.reservation_id:
             reasons.append(f"it extends {offer.reservation_id}")
@@ -215,6 +261,8 @@ def _extension_quote(order: ExtensionOrder, now: datetime) -> Steps[Quote]:
             reasons.append(f"it starts at {offer.start.isoformat()}")
         if offer.hours != order.extension_hours:
             reasons.append(f"it lasts {offer.hours} hours")
+        elif offer.end - offer.start != timedelta(hours=offer.hours):
+            reasons.append(f"it ends at {offer.end.isoformat()}, not after {offer.hours} hours")
         if reasons:
             broken.append(f"{offer.offering_id}: {', '.join(reasons)}")
         else:

@@ -46,8 +46,8 @@ def settle(
 ) -> Steps[Record]:
     """Record what is known to have happened, despite lost replies and concurrent writers.
 
-    IDs in the ledger are kept; a state that the current state does not lead to is not written; an attempt of another
-    process (another nonce) is left alone.
+    IDs in the ledger are kept, and those of the evidence are added in any case. A state that the current state does not
+    lead to is not written; neither is the state of an attempt of another process (another nonce).
 
     Returns:
         The order in the ledger. If the ledger never confirmed, the previous one: reconciling repeats the write.
@@ -67,7 +67,10 @@ def settle(
             except FindingsError:
                 return record
             if record.nonce != nonce:
-                return record
+                if evidence is None:
+                    return record
+                if record.state is OrderState.SENDING:
+                    state = record.state
         else:
             yield Sleep(1.0 + attempt)
     return record

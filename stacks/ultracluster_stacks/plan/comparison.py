@@ -1,6 +1,6 @@
 """Compare the stacks before and after, propagating replacements to everything that refers to them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -19,7 +19,7 @@ from ultracluster_stacks.plan.moves import Moved, Moves, StackKey, export_stops,
 from ultracluster_stacks.plan.permissions import widened
 from ultracluster_stacks.plan.properties import property_changes
 from ultracluster_stacks.plan.resource_updates import MOVING_ATTRIBUTES, MOVING_IDS
-from ultracluster_stacks.plan.stops import notes_of, stops_of
+from ultracluster_stacks.plan.stops import block_of, notes_of, stops_of
 from ultracluster_stacks.plan.templates import StackTemplate
 
 __all__ = ["compare"]
@@ -27,15 +27,19 @@ __all__ = ["compare"]
 _RETAINING: Final = frozenset({"Retain", "RetainExceptOnCreate", "Snapshot"})
 
 
-def compare(before: Sequence[StackTemplate], after: Sequence[StackTemplate]) -> Plan:
+def compare(
+    before: Sequence[StackTemplate], after: Sequence[StackTemplate], *, idle_blocks: Collection[str] = ()
+) -> Plan:
     """Return the plan of a deployment.
 
     Args:
         before: Deployed stacks.
         after: Stacks to deploy, all in one account. Stacks are matched by name and Region.
+        idle_blocks: Reservation IDs of Capacity Blocks in which nothing runs now. Default: none; all count as running.
     """
     old_stacks = {stack.key: stack for stack in before}
-    judged = _settled([(old_stacks[new.key], new) for new in after if new.key in old_stacks])
+    pairs = [(old_stacks[new.key], new) for new in after if new.key in old_stacks]
+    judged = _settled(pairs, idle_blocks)
     importing = importers(before)
     stacks = []
     for new in after:
@@ -67,11 +71,13 @@ class _Judgement:
     moves: Moves
 
 
-def _settled(pairs: list[tuple[StackTemplate, StackTemplate]]) -> dict[StackKey, _Judgement]:
+def _settled(
+    pairs: list[tuple[StackTemplate, StackTemplate]], idle_blocks: Collection[str]
+) -> dict[StackKey, _Judgement]:
     """Judge all stacks repeatedly until the set of moved references no longer grows."""
     moves: Moves = {}
     while True:
-        judged = {new.key: _judge(old, new, moves) for old, new in pairs}
+        judged = {new.key: _judge(old, new, moves, idle_blocks) for old, new in pairs}
         new_moves: dict[tuple[StackKey, str], Moved] = {}
         for judgement in judged.values():
             new_moves |= judgement.moves
@@ -80,11 +86,11 @@ def _settled(pairs: list[tuple[StackTemplate, StackTemplate]]) -> dict[StackKey,
         moves = new_moves
 
 
-def _judge(old: StackTemplate, new: StackTemplate, moves: Moves) -> _Judgement:
+def _judge(old: StackTemplate, new: StackTemplate, moves: Moves, idle_blocks: Collection[str]) -> _Judgement:
     changes = []
     own_moves: dict[tuple[StackKey, str], Moved] = {}
     for logical_id in [*new.resources, *(name for name in old.resources if name not in new.resources)]:
-        change = _resource_change(old, new, logical_id, moves)
+        change = _resource_change(old, new, logical_id, moves, idle_blocks)
         if change is None:
             continue
         changes.append(change)
@@ -133,7 +139,7 @@ def _changed(
 
 
 def _resource_change(
-    old: StackTemplate, new: StackTemplate, logical_id: str, moves: Moves
+    old: StackTemplate, new: StackTemplate, logical_id: str, moves: Moves, idle_blocks: Collection[str]
 ) -> ResourceChange | None:
     before, after = old.resources.get(logical_id), new.resources.get(logical_id)
     properties: tuple[PropertyChange, ...] = ()
@@ -163,10 +169,11 @@ def _resource_change(
         notes=tuple(note for change in properties if (note := code_note(change, old, new))),
         stops=(),
     )
+    block = block_of(before or {}, old.resources, idle_blocks)
     return replace(
         change,
-        notes=change.notes + notes_of(change, after or {}),
-        stops=stops_of(change, before or {}, after or {}),
+        notes=change.notes + notes_of(change, after or {}, block=block),
+        stops=stops_of(change, before or {}, after or {}, block=block),
     )
 
 

@@ -1,7 +1,7 @@
 """Rules that stop a deployment, one function each."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from collections.abc import Collection, Iterator, Mapping
+from typing import Any, Final, Literal
 
 from ultracluster_stacks.plan.changes import Action, PropertyChange, ResourceChange, Stop, StopKind
 from ultracluster_stacks.plan.resource_updates import (
@@ -21,7 +21,10 @@ from ultracluster_stacks.plan.resource_updates import (
     touches,
 )
 
-__all__ = ["notes_of", "stops_of"]
+__all__ = ["Block", "block_of", "notes_of", "stops_of"]
+
+Block = Literal["running", "idle"]
+"""Whether nodes of a Capacity Block may run now."""
 
 _REPLACES: Final = frozenset({Action.REPLACE, Action.MAY_REPLACE})
 _GOES: Final = frozenset({Action.REMOVE, Action.RETAIN})
@@ -29,31 +32,67 @@ _POLICIES: Final = ("DeletionPolicy", "UpdateReplacePolicy")
 _PROTECTING: Final = frozenset({"Retain", "RetainExceptOnCreate", "Snapshot"})
 
 
-def stops_of(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[Stop, ...]:
+def block_of(
+    resource: Mapping[str, Any], resources: Mapping[str, Any], idle_blocks: Collection[str]
+) -> Block | None:
+    """Return the state of the Capacity Block whose nodes a compute environment starts, or None if there is none.
+
+    Args:
+        resource: Resource of the old template; empty if it is new.
+        resources: All resources of the old template, among them the launch template.
+        idle_blocks: Reservation IDs of blocks in which nothing runs now.
+    """
+    if resource.get("Type") != COMPUTE_ENVIRONMENT:
+        return None
+    launch_template = _part(resource, "Properties", "ComputeResources", "LaunchTemplate", "LaunchTemplateId")
+    target = resources.get(str(_part({"Id": launch_template}, "Id", "Ref")), {})
+    data = _part(target, "Properties", "LaunchTemplateData")
+    if _part(data, "InstanceMarketOptions", "MarketType") != "capacity-block":
+        return None
+    reservation = _part(
+        data, "CapacityReservationSpecification", "CapacityReservationTarget", "CapacityReservationId"
+    )
+    return "idle" if isinstance(reservation, str) and reservation in idle_blocks else "running"
+
+
+def _part(value: Any, *names: str) -> Any:
+    for name in names:
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def stops_of(
+    change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any], *, block: Block | None
+) -> tuple[Stop, ...]:
     """Return the reasons why a change stops the deployment.
 
     Args:
         change: Change with its action.
         before: Resource in the old template; empty if it is new.
         after: Resource in the new template; empty if it is removed.
+        block: State of the Capacity Block of a compute environment. None if there is none.
     """
     if change.action is Action.ADD:
         return ()
     if before.get("Type") != after.get("Type") and after:
         reason = "its type changes under the same logical ID, which CloudFormation refuses"
         return (Stop(kind=StopKind.REFUSED, reason=reason, allow=None),)
-    rules = (_data, _protection, _association, _shares, _jobs, _identity, _network, _unknown)
-    return tuple(stop for rule in rules for stop in rule(change, before, after))
+    rules = (_data, _protection, _association, _shares, _best_fit, _identity, _network, _unknown)
+    stops = [stop for rule in rules for stop in rule(change, before, after)]
+    return (*stops, *_jobs(change, after, block))
 
 
-def notes_of(change: ResourceChange, after: Mapping[str, Any]) -> tuple[str, ...]:
+def notes_of(change: ResourceChange, after: Mapping[str, Any], *, block: Block | None) -> tuple[str, ...]:
     """Return remarks on a change that do not stop the deployment.
 
     Args:
         change: Change with its properties.
         after: Resource in the new template; empty if it is removed.
+        block: State of the Capacity Block of a compute environment. None if there is none.
     """
     notes = []
+    if block == "idle" and change.action in _REPLACES:
+        notes.append("nothing runs in its Capacity Block yet; waiting jobs stay in the queue")
     if change.leaves_behind:
         notes.append("the old resource stays in the account, unmanaged and billed")
     if _updates_infrastructure(change) and not _ends_jobs(after):
@@ -158,17 +197,35 @@ def _shares(change: ResourceChange, before: Mapping[str, Any], after: Mapping[st
         yield Stop(kind=StopKind.REFUSED, reason=reason, allow=None)
 
 
-def _jobs(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:
+def _best_fit(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:
+    """BEST_FIT is AWS Batch's default, and cannot be updated in place (AWS Batch User Guide, infrastructure updates)."""
+    del after
+    strategy = _part(before, "Properties", "ComputeResources", "AllocationStrategy")
+    if _updates_infrastructure(change) and strategy in {None, "BEST_FIT"}:
+        reason = "AWS Batch updates nodes in place only with another allocation strategy than BEST_FIT"
+        yield Stop(kind=StopKind.REFUSED, reason=reason, allow=None)
+
+
+def _jobs(change: ResourceChange, after: Mapping[str, Any], block: Block | None) -> Iterator[Stop]:
     if change.resource_type not in JOB_CARRIERS:
         return
-    if change.action in _REPLACES | _GOES:
+    if change.resource_type == COMPUTE_ENVIRONMENT and change.action in _REPLACES:
+        if block != "idle":
+            where = "in its Capacity Block" if block else "on it"
+            yield _stop(change, StopKind.JOBS, f"jobs that run {where} end; waiting jobs stay in the queue")
+    elif change.action in _REPLACES | _GOES:
         yield _stop(change, StopKind.JOBS, "its running and waiting jobs end")
+    elif block == "running" and _updates_infrastructure(change):
+        reason = (
+            "a Capacity Block has no room for new nodes beside old ones, so that the deployment waits for running jobs to "
+            "end, times out and rolls back"
+        )
+        yield _stop(change, StopKind.JOBS, reason)
     elif _updates_infrastructure(change) and _ends_jobs(after):
         policy = (after.get("Properties") or {}).get("UpdatePolicy") or {}
         at_once = str(policy.get("TerminateJobsOnUpdate", False)).lower() == "true"
         when = "immediately" if at_once else f"after {policy.get('JobExecutionTimeoutMinutes', 30)} minutes"
         yield _stop(change, StopKind.JOBS, f"an infrastructure update terminates running jobs {when}")
-    del before
 
 
 def _identity(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:

@@ -15,6 +15,7 @@ from ultracluster import (
     SpotCapacity,
     WaitLimits,
 )
+from ultracluster_rules.capacity import ALLOCATION_STRATEGIES
 from ultracluster_stacks.config import AdditionalCapacityConfig, CapacityConfig, ClusterConfig, QueueConfig
 from ultracluster_stacks.config.models.queue import OWN_CAPACITY
 
@@ -33,9 +34,14 @@ def capacity_sources(config: ClusterConfig) -> list[Capacity]:
 def _source(capacity: CapacityConfig, *, zone_id: str) -> Capacity:
     name = capacity.name if isinstance(capacity, AdditionalCapacityConfig) else None
     max_nodes = capacity.max_nodes
+    strategy = capacity.allocation_strategy or ALLOCATION_STRATEGIES[capacity.market_type][0]
     if capacity.market_type == "spot":
         return SpotCapacity(
-            zone_id=zone_id, max_price_percent=capacity.max_price_percent, name=name, max_nodes=max_nodes
+            zone_id=zone_id,
+            max_price_percent=capacity.max_price_percent,
+            name=name,
+            max_nodes=max_nodes,
+            allocation_strategy=strategy,
         )
     if capacity.resource_group_arn is not None:
         return ReservationGroup.from_resource_group_arn(
@@ -44,9 +50,10 @@ def _source(capacity: CapacityConfig, *, zone_id: str) -> Capacity:
             placement_group_name=capacity.placement_group,
             name=name,
             max_nodes=max_nodes,
+            allocation_strategy=strategy,
         )
     if capacity.reservation_id is None:
-        return OnDemandCapacity(zone_id=zone_id, name=name, max_nodes=max_nodes)
+        return OnDemandCapacity(zone_id=zone_id, name=name, max_nodes=max_nodes, allocation_strategy=strategy)
     if capacity.market_type == "on-demand":
         return CapacityReservation.from_reservation_id(
             capacity.reservation_id,
@@ -62,6 +69,7 @@ def _source(capacity: CapacityConfig, *, zone_id: str) -> Capacity:
         end=capacity.end,
         name=name,
         max_nodes=max_nodes,
+        allocation_strategy=strategy,
     )
 
 

@@ -192,7 +192,7 @@ _ROWS: tuple[tuple[Subject, str, str, dict[str, Any]], ...] = (
     ("hpc", _OURS, "nodes that run before there are jobs", {f"{_CE}/MinvCpus": 768}),
     ("hpc", _BATCH, "the latest launch template, whatever that is", {f"{_CE}/LaunchTemplate/Version": "$Latest"}),
     ("hpc", _OURS, "no version of the launch template", {f"{_CE}/LaunchTemplate/Version": DROP}),
-    ("hpc", _OURS, "BEST_FIT, which cannot be updated", {f"{_CE}/AllocationStrategy": "BEST_FIT"}),
+    ("hpc", _OURS, "BEST_FIT in place, which AWS Batch refuses", {"ComputeEnvironment/ReplaceComputeEnvironment": False}),
     ("hpc", _BATCH, "BEST_FIT over several types", {f"{_CE}/AllocationStrategy": "BEST_FIT", f"{_CE}/InstanceTypes": ["trn1.32xlarge", "trn1n.32xlarge"], f"{_LT}/InstanceType": DROP}),
     ("hpc", _BATCH, "EFA nodes in two subnets", {f"{_CE}/Subnets": [{"Ref": "PrivateSubnet"}, {"Ref": "PublicSubnet"}]}),
     ("hpc", _OURS, "a public address with many interfaces", {f"{_LT}/NetworkInterfaces/0/AssociatePublicIpAddress": True}),

@@ -7,6 +7,7 @@ from tests.unit.checks.defects import DROP
 from tests.unit.checks.edits import BLOCK_ON_BATCH, CE, codes_after
 
 from ultracluster_checks import Source
+from ultracluster_rules.registry import RULES
 
 BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("UC4216", "batch-efa", {f"{CE}/LaunchTemplate/Version": DROP}),
@@ -27,6 +28,30 @@ KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
     ("batch-efa", {f"{CE}/LaunchTemplate/Version": "3"}),
     ("batch-efa", {f"{CE}/LaunchTemplate": {"Fn::If": ["Pinned", {"Version": "1"}, {"Version": "2"}]}}),
 )
+
+# As in AWS's templates for Capacity Blocks, 2026-11: awslabs/awsome-distributed-ai, 3.aws-batch for p5 and p6; the third is
+# aws-samples/sample-aws-batch-capacity-block-reservations.
+PUBLISHED_BLOCKS: tuple[dict[str, Any], ...] = (
+    {f"{CE}/AllocationStrategy": "BEST_FIT", "ComputeEnvironment/ReplaceComputeEnvironment": DROP},
+    {f"{CE}/AllocationStrategy": DROP, "ComputeEnvironment/ReplaceComputeEnvironment": DROP},
+    {
+        f"{CE}/AllocationStrategy": DROP,
+        f"{CE}/MinvCpus": 128,
+        "ComputeEnvironment/ComputeEnvironmentName": "blocks",
+        "ComputeEnvironment/ReplaceComputeEnvironment": False,
+    },
+)
+
+
+@pytest.mark.parametrize("edits", PUBLISHED_BLOCKS)
+def test_environments_of_published_templates_for_blocks_have_no_error(
+    foreign: dict[str, Source], edits: dict[str, Any]
+) -> None:
+    moving = {f"{CE}/LaunchTemplate/Version": "$Latest", f"{CE}/MaxvCpus": 100000}
+    broken = codes_after(foreign, "batch-efa", BLOCK_ON_BATCH | edits | moving)
+    assert {code: RULES[code].severity for code in broken if RULES[code].severity == "error"} == {}
+    # AWS Batch refuses an update in place with BEST_FIT: https://repost.aws/knowledge-center/batch-update-ec2-environment
+    assert ("UC4217" in broken) is (edits["ComputeEnvironment/ReplaceComputeEnvironment"] is False)
 
 
 @pytest.mark.parametrize(

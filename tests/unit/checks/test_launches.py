@@ -85,8 +85,10 @@ def test_edit_within_the_rules_breaks_none(
     assert codes_after(foreign, base, edits) == []
 
 
-@pytest.mark.parametrize(("size", "broken"), [(16 * 1024, False), (16 * 1024 + 1, True)])
-def test_user_data_has_16_kib_at_most(foreign: dict[str, Source], size: int, broken: bool) -> None:
+@pytest.mark.parametrize(("size", "broken"), [(15 * 1024, False), (15 * 1024 + 1, True)])
+def test_user_data_leaves_1_kib_of_16_to_aws_batch(
+    foreign: dict[str, Source], size: int, broken: bool
+) -> None:
     data = "MIME-Version: 1.0\n".ljust(size, "#")
 
     assert ("UC4209" in codes_after(foreign, "batch-efa", {f"{LT}/UserData": {"Fn::Base64": data}})) is broken

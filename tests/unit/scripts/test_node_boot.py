@@ -161,6 +161,26 @@ def test_sets_the_limits_that_efa_and_the_rendezvous_need(node: Node) -> None:
     assert "ip_local_reserved_ports = 41000" in (node.root / "etc/sysctl.d/90-ultracluster.conf").read_text()
 
 
+def test_settings_of_the_agent_are_behind_those_of_aws_batch(node: Node) -> None:
+    # ecs-init takes the last line of a name, and AWS Batch writes ten minutes: aws/aws-cdk#9900.
+    node.devices(neuron=16, efa=16)
+    node.boot()
+    config = node.root / "etc/ecs/ecs.config"
+    config.write_text("ECS_CLUSTER=Batch\nECS_IMAGE_MINIMUM_CLEANUP_AGE=10m\n")
+    unit = (node.root / "etc/systemd/system/ecs.service.d/ultracluster.conf").read_text()
+    section, start = unit.splitlines()
+    command = start.removeprefix("ExecStartPre=").replace("/etc/ecs/", f"{node.root}/etc/ecs/")
+    subprocess.run(["bash", "-c", command], check=True)
+    settings = dict(line.split("=") for line in config.read_text().splitlines())
+    assert section == "[Service]"
+    assert "systemctl daemon-reload" in node.called
+    assert settings == {
+        "ECS_CLUSTER": "Batch",
+        "ECS_IMAGE_MINIMUM_CLEANUP_AGE": "168h",
+        "ECS_AWSVPC_BLOCK_IMDS": "true",
+    }
+
+
 def test_mounts_the_file_system_now_and_after_a_reboot(node: Node) -> None:
     node.devices(neuron=16, efa=16)
     assert node.boot(**FILE_SYSTEM).returncode == 0

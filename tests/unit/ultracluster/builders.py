@@ -1,5 +1,8 @@
 """Stacks to put constructs into, and the pieces that most of them need beside them."""
 
+import base64
+import bz2
+import re
 from typing import Any
 
 import aws_cdk as cdk
@@ -44,6 +47,12 @@ def nodes(stack: cdk.Stack, *, nic_layout: NicLayout = "batch", **changes: Any) 
 
 def queue(stack: cdk.Stack, *, max_nodes: int = 4, **changes: Any) -> uc.TrainingQueue:
     return uc.TrainingQueue(stack, "Queue", nodes=nodes(stack, **changes), max_nodes=max_nodes)
+
+
+def unpacked(user_data: str) -> str:
+    """User data with the packed script in plain text, as the node unpacks it."""
+    before, packed, after = re.split("<<'UC_PACKED'\n|\nUC_PACKED\n", user_data)
+    return before + bz2.decompress(base64.b85decode("".join(packed.split()))).decode() + after
 
 
 def of_type(stack: cdk.Stack, resource_type: str) -> list[dict[str, Any]]:

@@ -6,7 +6,13 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from ultracluster_rules.capacity import MAX_NODES, MAX_PRICE_PERCENT, RESERVATION, RESOURCE_GROUP
+from ultracluster_rules.capacity import (
+    MAX_NODES,
+    MAX_PRICE_PERCENT,
+    RESERVATION,
+    RESOURCE_GROUP,
+    AllocationStrategy,
+)
 from ultracluster_rules.findings import Finding
 from ultracluster_stacks.config.models.constraints import Form, constraint, refusal
 from ultracluster_stacks.config.models.model import ConfigModel
@@ -119,6 +125,13 @@ class CapacityConfig(ConfigModel):
     max_nodes: NodeCount | None = Field(
         default=None,
         description="Maximum number of nodes in this capacity, 1 to 1,000. Default: `nodes` of the cluster.",
+    )
+    allocation_strategy: AllocationStrategy | None = Field(
+        default=None,
+        description="Allocation strategy of AWS Batch. `best-fit-progressive`: the compute environment is updated in place, and "
+        "can start one instance more than `max_nodes`. `best-fit`: it is replaced for each new AMI or launch template, and can "
+        "only get another strategy under another `name`. For `spot`: `price-capacity-optimized` or `capacity-optimized`. "
+        "Default: best-fit for `capacity-block`, best-fit-progressive for `on-demand`, price-capacity-optimized for `spot`.",
     )
     max_price_percent: Annotated[int, constraint(MAX_PRICE_PERCENT)] | None = Field(
         default=None,

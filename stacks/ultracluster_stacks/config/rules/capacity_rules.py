@@ -10,7 +10,12 @@ from ultracluster_catalog.capacity.capacity_blocks import (
     MAX_INSTANCES_PER_BLOCK,
     block_regions,
 )
-from ultracluster_rules.capacity import check_purchase_option, check_targets, check_window
+from ultracluster_rules.capacity import (
+    check_allocation_strategy,
+    check_purchase_option,
+    check_targets,
+    check_window,
+)
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.reading.problem import Loc, Problem
 
@@ -113,6 +118,9 @@ def settings_fit_kind(cluster: ClusterConfig) -> Iterator[Problem]:
                 yield Problem.of(
                     (*loc, name), code="UC4126", problem=f"{name} is for {whose}", remedy="Remove it"
                 )
+        strategy = capacity.allocation_strategy
+        for finding in check_allocation_strategy(kind, strategy, path="") if strategy else ():
+            yield Problem((*loc, "allocation_strategy"), finding)
         if kind == "on-demand" and capacity.reservation_id and capacity.resource_group_arn:
             yield Problem.of(
                 (*loc, "resource_group_arn"),

@@ -102,3 +102,56 @@ def test_an_invalid_order_is_not_written(run: Run, approved: list[Order]) -> Non
     assert outcome.code == 2
     assert outcome.stderr.startswith("UC70")
     assert approved == []
+
+
+@pytest.mark.parametrize(
+    "number", ["\u0663", "1_6", "9_000", "16.0", "+16", " 16", "1e1", "NaN", "8,16", "1-4", "", "9" * 29]
+)
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        ([*BLOCK, "--instance-type", "trn2.48xlarge"], "--nodes"),
+        (BLOCK, "--ultraservers"),
+        (EXTENSION, "--days"),
+        (ON_DEMAND, "--nodes"),
+    ],
+    ids=["approve", "ultraservers", "extend", "reserve"],
+)
+def test_number_that_is_not_plain_digits_is_one_finding(
+    run: Run, approved: list[Order], command: list[str], option: str, number: str
+) -> None:
+    ended = run("capacity", *command, option, number)
+
+    assert (ended.code, approved) == (2, [])
+    assert ended.stderr.startswith(f"UC7011: {option}: got ")
+    assert ended.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "amount",
+    [
+        "NaN",
+        "Infinity",
+        "\u0669\u0660\u0660",
+        "\uff19\uff10\uff10",
+        "9_000",
+        "9" * 29,
+        "1e5",
+        "-5",
+        "+5",
+        "1.000",
+        "",
+    ],
+)
+@pytest.mark.parametrize(
+    ("command", "option"), [(BLOCK, "--max-fee"), (BLOCK, "--month-cap"), (ON_DEMAND, "--hourly-price")]
+)
+def test_amount_that_is_not_plain_money_is_one_finding(
+    run: Run, approved: list[Order], command: list[str], option: str, amount: str
+) -> None:
+    size = ["--instance-type", "trn2.48xlarge", "--nodes", "16"] if command is BLOCK else []
+    ended = run("capacity", *command, *size, option, amount)
+
+    assert (ended.code, approved) == (2, [])
+    assert ended.stderr.startswith(f"UC7006: {option}: got ")
+    assert ended.stderr.count("\n") == 1

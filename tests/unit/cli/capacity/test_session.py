@@ -1,18 +1,37 @@
 """A purchase needs a confirmation: the token of its order, or its name and total typed at a terminal."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore.exceptions import EndpointConnectionError
+from botocore.parsers import ResponseParserError
 from tests.unit.runtime.purchasing.example_orders import block_order
 from tests.unit.runtime.purchasing.scenarios import SCENARIOS, start
 
 from ultracluster_cli.capacity import session as capacity_session
+from ultracluster_cli.exit_codes import ExitCode, exit_code_of
+from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.orders import order_token
 
 
 def without_terminal(monkeypatch: pytest.MonkeyPatch, *, terminal: bool) -> None:
     for stream in ("stdin", "stderr"):
         monkeypatch.setattr(f"sys.{stream}.isatty", lambda: terminal, raising=False)
+
+
+def type_in(monkeypatch: pytest.MonkeyPatch, typed: str | None) -> None:
+    """Type a line at the terminal; None for nobody there, so that the wait ends without one."""
+    waits: list[float] = []
+
+    def select(readers: list[Any], _: Any, __: Any, seconds: float) -> tuple[list[Any], list[Any], list[Any]]:
+        waits.append(seconds)
+        assert waits == [600]
+        return ([] if typed is None else readers), [], []
+
+    monkeypatch.setattr("select.select", select)
+    monkeypatch.setattr("sys.stdin.readline", lambda: f"{typed}\n", raising=False)
 
 
 def quoted() -> Any:
@@ -40,11 +59,64 @@ def test_without_a_terminal_nothing_is_confirmed(monkeypatch: pytest.MonkeyPatch
         ("yes", False),
         ("december 192241.67", False),
         ("", False),
+        (None, False),
     ],
 )
 def test_on_a_terminal_the_order_and_its_total_are_typed(
-    typed: str, monkeypatch: pytest.MonkeyPatch, *, goes_on: bool
+    typed: str | None, monkeypatch: pytest.MonkeyPatch, *, goes_on: bool
 ) -> None:
     without_terminal(monkeypatch, terminal=True)
-    monkeypatch.setattr("typer.prompt", lambda *_, **__: typed)
+    type_in(monkeypatch, typed)
     assert capacity_session.confirm(block_order(), quoted(), None) is goes_on
+
+
+BOUGHT = start(SCENARIOS["segmented"](), "december", "nonce").run()
+IDS = ", ".join(BOUGHT.record.reservation_ids)
+
+
+def failing(error: Exception) -> Any:
+    def write(*_: Any) -> None:
+        raise error
+
+    return write
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        PermissionError(13, "Permission denied"),
+        KeyError("Parameter"),
+        ResponseParserError("no element found"),
+        EndpointConnectionError(endpoint_url="https://ssm"),
+    ],
+    ids=repr,
+)
+def test_purchase_is_shown_although_an_output_fails(
+    error: Exception, capsys: pytest.CaptureFixture[str]
+) -> None:
+    written: list[str] = []
+    outputs = {"SSM parameter": failing(error), "file 'x'": lambda: written.append("x")}
+    with pytest.raises(FindingsError) as failed:
+        capacity_session.show_outcome(BOUGHT, as_json=True, outputs=outputs)
+
+    assert json.loads(capsys.readouterr().out)["order"]["reservations"] == IDS
+    (finding,) = failed.value.findings
+    assert finding.code == "UC7051"
+    assert (
+        f"order december is PURCHASED with {IDS}, and the SSM parameter could not be written"
+        in finding.problem
+    )
+    assert exit_code_of(failed.value.findings) == ExitCode.FAILED
+    assert written == ["x"]
+
+
+def test_purchase_is_reported_on_stderr_if_stdout_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Path("/dev/full").open("w", encoding="utf-8") as full:
+        monkeypatch.setattr("sys.stdout", full)
+        with pytest.raises(
+            FindingsError, match=r"UC7051: order december is PURCHASED with cr-.* No space left"
+        ):
+            capacity_session.show_outcome(BOUGHT, as_json=False)
+    monkeypatch.setattr("sys.stdout", None)
+    with pytest.raises(FindingsError, match=r"UC7051: order december is PURCHASED with cr-.* it is closed"):
+        capacity_session.show_outcome(BOUGHT, as_json=True)

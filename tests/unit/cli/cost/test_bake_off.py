@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from ultracluster_catalog.observability.metrics import BAKE_OFF_NAMESPACE, CONTESTANT_DIMENSION
+from ultracluster_catalog.observability.metrics import BAKE_OFF_NAMESPACE, CANDIDATE_DIMENSION
 from ultracluster_cli.cost import bake_off as bake_off_weeks
 from ultracluster_local import LocalAws
 
@@ -45,7 +45,7 @@ def monday(local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch) -> date:
             MetricData=[
                 {
                     "MetricName": figure,
-                    "Dimensions": [{"Name": CONTESTANT_DIMENSION, "Value": path}],
+                    "Dimensions": [{"Name": CANDIDATE_DIMENSION, "Value": path}],
                     "Timestamp": moment,
                     "Value": value,
                 }
@@ -64,12 +64,12 @@ def report(run: Run, *arguments: str) -> dict[str, Any]:
 def test_weeks_are_shown_side_by_side(run: Run, monday: date) -> None:
     told = report(run, "--weeks", "3", *NODES, "--price", "p5=50")
 
-    assert [each["name"] for each in told["contestants"]] == ["trn2", "p5"]
-    assert [each["node_hour_usd"] for each in told["contestants"]] == ["35.7608", "50"]
+    assert [each["name"] for each in told["candidates"]] == ["trn2", "p5"]
+    assert [each["node_hour_usd"] for each in told["candidates"]] == ["35.7608", "50"]
     assert [each["first"] for each in told["weeks"]] == [str(monday + back * WEEK) for back in (-1, 0, 1)]
     assert [each["over"] for each in told["weeks"]] == [True, True, False]
     nothing, before, now = (
-        {one["figure"]: one["contestants"] for one in each["figures"]} for each in told["weeks"]
+        {one["figure"]: one["candidates"] for one in each["figures"]} for each in told["weeks"]
     )
     assert nothing == {name: {"trn2": None, "p5": None} for name in ("loss", "tokens_per_second")}
     # Each report counts the same, not each day: 200 and 300 of Monday, 100 of Sunday.
@@ -118,18 +118,18 @@ def test_the_table_marks_missing_and_unknown_values(run: Run, monday: date) -> N
 
 
 @pytest.mark.usefixtures("monday")
-def test_without_nodes_contestants_are_discovered_without_prices(run: Run) -> None:
+def test_without_nodes_candidates_are_discovered_without_prices(run: Run) -> None:
     told = report(run, "--figure", "tokens_per_second")
     assert len(told["weeks"]) == 4
-    assert [each["name"] for each in told["contestants"]] == ["p5", "trn2"]
+    assert [each["name"] for each in told["candidates"]] == ["p5", "trn2"]
     (figure,) = told["weeks"][-1]["figures"]
-    assert figure["contestants"]["trn2"]["for_a_dollar"] is None
-    assert figure["contestants"]["trn2"]["ratio"] == pytest.approx(400 / 600)
+    assert figure["candidates"]["trn2"]["for_a_dollar"] is None
+    assert figure["candidates"]["trn2"]["ratio"] == pytest.approx(400 / 600)
 
 
 @pytest.mark.usefixtures("monday")
 def test_on_demand_prices_are_another_price(run: Run) -> None:
-    p5 = report(run, *NODES, "--on-demand")["contestants"][1]
+    p5 = report(run, *NODES, "--on-demand")["candidates"][1]
     assert p5["node_hour_usd"] is None  # kept for us-east-1 only
     assert p5["reason"] == "no dated on-demand price for p5.48xlarge in us-east-2"
 
@@ -152,7 +152,7 @@ def test_figures_that_listing_has_forgotten_are_read_by_name(
     )  # after two weeks without a report
     assert "UC9342" in run("cost", "bake-off", PATH, "--region", REGION, *NODES).stderr
     told = report(run, *NODES, "--figure", "tokens_per_second")
-    assert told["weeks"][-1]["figures"][0]["contestants"]["p5"]["mean"] == 600
+    assert told["weeks"][-1]["figures"][0]["candidates"]["p5"]["mean"] == 600
 
 
 @pytest.mark.usefixtures("monday")

@@ -36,8 +36,11 @@ def test_compares_with_another_type_by_the_throughput_ratio(run: Run) -> None:
     shown = run(*arguments, "--throughput-ratio", "1.5", "--tokens-per-second", "1000").stdout
     prices_only = run(*arguments)
 
-    assert (told["rival"]["hours"], told["rival"]["price"]) == ("200.000000", ["41.528", "41.528"])
-    assert told["rival"]["run"]["low"].startswith("33222.4")  # 4 x 41.528 x 200
+    assert (told["alternative"]["hours"], told["alternative"]["price"]) == (
+        "200.000000",
+        ["41.528", "41.528"],
+    )
+    assert told["alternative"]["run"]["low"].startswith("33222.4")  # 4 x 41.528 x 200
     assert "The same run on p5.48xlarge" in shown
     assert "5.1910" in shown  # a chip and hour
     assert "specify a measured --throughput-ratio" in prices_only.stdout

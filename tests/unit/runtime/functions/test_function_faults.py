@@ -203,7 +203,7 @@ def test_every_function_in_the_templates_is_tested() -> None:
     assert inline == {Path(close_queues.__file__).read_text()}
     for each in found:
         given = set(FUNCTIONS[each["Handler"]].variables)
-        assert given <= set(each["Environment"]["Variables"]) <= given | {"UC_FURTHER_JOB_QUEUES"}
+        assert given <= set(each["Environment"]["Variables"]) <= given | {"UC_ADDITIONAL_JOB_QUEUES"}
 
 
 def test_no_other_construct_makes_a_function() -> None:

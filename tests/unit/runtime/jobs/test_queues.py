@@ -91,7 +91,7 @@ def test_queue_is_used_by_its_arn_without_a_call(aws: StubbedAws) -> None:
     assert find_queues(QUEUE, region="us-east-2", client=aws.client) == [Queue(arn=QUEUE, definitions=())]
 
 
-def test_further_queues_are_found_by_their_tag_after_the_default_one(aws: StubbedAws) -> None:
+def test_additional_queues_are_found_by_their_tag_after_the_default_one(aws: StubbedAws) -> None:
     for _ in range(2):
         answer_stack(aws, ("JobQueue", URGENT), ("JobQueue", QUEUE))
         queues = [described_queue(URGENT, tags={QUEUE_NAME_TAG: "urgent"}), described_queue(QUEUE)]

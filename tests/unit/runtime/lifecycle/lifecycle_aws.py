@@ -17,10 +17,10 @@ from botocore.validate import validate_parameters
 from ultracluster_runtime.lifecycle.reader import Clients, ManagedBlock
 
 __all__ = [
+    "ADDITIONAL_QUEUE",
     "ENVIRONMENT",
     "FAULTS",
     "FOREIGN",
-    "FURTHER_QUEUE",
     "NODES",
     "OTHER",
     "QUEUE",
@@ -33,7 +33,7 @@ __all__ = [
 ACCOUNT = "arn:aws:batch:us-east-2:123456789012"
 ENVIRONMENT = f"{ACCOUNT}:compute-environment/ours"
 OTHER = f"{ACCOUNT}:compute-environment/other"
-FURTHER_QUEUE = f"{ACCOUNT}:job-queue/urgent"
+ADDITIONAL_QUEUE = f"{ACCOUNT}:job-queue/urgent"
 QUEUE = f"{ACCOUNT}:job-queue/training"
 TOPIC = "arn:aws:sns:us-east-2:123456789012:notices"
 RESERVATION = "cr-0123456789abcdef0"
@@ -262,7 +262,7 @@ class FakeAws:
             and (
                 job.startswith(f"{parent}#")
                 if parent
-                else "#" not in job and (job in self.further_jobs) == (asked["jobQueue"] == FURTHER_QUEUE)
+                else "#" not in job and (job in self.further_jobs) == (asked["jobQueue"] == ADDITIONAL_QUEUE)
             )
         ]
         return {"jobSummaryList": shown}

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from tests.unit.runtime.lifecycle.lifecycle_aws import (
+    ADDITIONAL_QUEUE,
     ENVIRONMENT,
     FAULTS,
     FOREIGN,
-    FURTHER_QUEUE,
     NODES,
     OTHER,
     RESERVATION,
@@ -173,11 +173,11 @@ def test_queue_stays_open_while_another_environment_serves_it(
     assert aws.environments[OTHER]["state"] == state
 
 
-@pytest.mark.parametrize("further", ["", FURTHER_QUEUE])
-def test_jobs_of_further_queues_are_terminated_too(aws: FakeAws, further: str) -> None:
+@pytest.mark.parametrize("further", ["", ADDITIONAL_QUEUE])
+def test_jobs_of_additional_queues_are_terminated_too(aws: FakeAws, further: str) -> None:
     now = drains(aws)
     aws.further_jobs = {"multi"}
-    given = cluster(further_job_queues=tuple(filter(None, [further])))
+    given = cluster(additional_job_queues=tuple(filter(None, [further])))
     manage_block(given, aws.clients, now, owner="invocation")
     assert list(aws.terminated) == (["multi"] if further else [])
     assert aws.calls.count("UpdateJobQueue") == 1  # the further queue itself stays as it is

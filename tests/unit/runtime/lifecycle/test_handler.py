@@ -4,8 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 from tests.unit.runtime.lifecycle.lifecycle_aws import (
+    ADDITIONAL_QUEUE,
     ENVIRONMENT,
-    FURTHER_QUEUE,
     RESERVATION,
     FakeAws,
     cluster,
@@ -35,7 +35,7 @@ def test_the_function_takes_its_cluster_from_the_environment(
         "UC_STATE_TABLE": given.state_table,
         "UC_MAX_REFUSALS": "3",
         "UC_CHECKPOINT_LEAD_SECONDS": "1200",
-        "UC_FURTHER_JOB_QUEUES": FURTHER_QUEUE,
+        "UC_ADDITIONAL_JOB_QUEUES": ADDITIONAL_QUEUE,
     }.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(function, "_clients", lambda: aws.clients)
@@ -48,4 +48,4 @@ def test_the_function_takes_its_cluster_from_the_environment(
     )
     function.handler({"detail-type": "anything"}, SimpleNamespace(aws_request_id="request"))
     assert aws.environments[ENVIRONMENT]["state"] == "DISABLED"
-    assert asked == [cluster(further_job_queues=(FURTHER_QUEUE,))]
+    assert asked == [cluster(additional_job_queues=(ADDITIONAL_QUEUE,))]

@@ -64,7 +64,7 @@ def test_finds_the_candidates_of_this_bake_off() -> None:
                     {
                         "Namespace": "UltraCluster/BakeOff",
                         "MetricName": figure,
-                        "Dimensions": [{"Name": "Contestant", "Value": path}],
+                        "Dimensions": [{"Name": "Candidate", "Value": path}],
                     }
                     for path, figure in (("A/B/trn2", "loss"), ("A/B/trn2", "mfu"), ("A/B/C/p5", "loss"))
                 ]

@@ -38,6 +38,8 @@ class FakeEc2:
     victim: int = 0
     hang_until: threading.Event = field(default_factory=threading.Event)
     endpoint: str = ""
+    fee: str = "192241.66"
+    begun: datetime = field(default_factory=lambda: datetime.now(UTC).replace(microsecond=0))
 
     def answer(self, action: str, parameters: dict[str, str]) -> tuple[int, str] | None:
         """The status and body of an answer; None to drop the connection."""
@@ -53,9 +55,10 @@ class FakeEc2:
         bodies = {
             "DescribeAvailabilityZones": "<availabilityZoneInfo><item><zoneName>us-east-2c</zoneName>"
             "<zoneId>use2-az3</zoneId></item></availabilityZoneInfo>",
-            "DescribeCapacityBlockOfferings": f"<capacityBlockOfferingSet>{_offering()}</capacityBlockOfferingSet>",
+            "DescribeCapacityBlockOfferings": "<capacityBlockOfferingSet>"
+            f"{_offering(self.fee, self.begun)}</capacityBlockOfferingSet>",
             "DescribeCapacityReservations": "<capacityReservationSet>"
-            + "".join(f"<item>{_reservation(item)}</item>" for item in self.executed)
+            + "".join(f"<item>{_reservation(item, self.begun)}</item>" for item in self.executed)
             + "</capacityReservationSet>",
             "DescribeCapacityBlocks": "<capacityBlockSet/>",
         }
@@ -69,40 +72,38 @@ class FakeEc2:
         self.purchases.append(parameters)
         if self.behaviour in _BEFORE:
             return _BEFORE[self.behaviour]
-        self.executed.append(parameters | {"id": f"cr-{len(self.executed):017x}"})
+        self.executed.append(parameters | {"id": f"cr-{len(self.executed):017x}", "fee": self.fee})
         if self.behaviour == "kill":
             os.kill(self.victim, signal.SIGKILL)
         if self.behaviour == "hang":
             self.hang_until.wait(20)
         if self.behaviour in _AFTER:
             return _AFTER[self.behaviour]
-        body = f"<capacityReservation>{_reservation(self.executed[-1])}</capacityReservation>"
+        body = f"<capacityReservation>{_reservation(self.executed[-1], self.begun)}</capacityReservation>"
         return 200, _response("PurchaseCapacityBlock", body)
 
 
-def _time(days: float) -> str:
-    return (datetime.now(UTC).replace(microsecond=0) + timedelta(days=days)).strftime(
-        "%Y-%m-%dT%H:%M:%S.000Z"
-    )
+def _time(begun: datetime, days: float) -> str:
+    return (begun + timedelta(days=days)).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 
-def _offering() -> str:
+def _offering(fee: str, begun: datetime) -> str:
     return (
         "<item><capacityBlockOfferingId>cb-good</capacityBlockOfferingId><instanceType>trn2.48xlarge</instanceType>"
         "<availabilityZone>us-east-2c</availabilityZone><instanceCount>16</instanceCount>"
-        f"<startDate>{_time(10)}</startDate><endDate>{_time(24)}</endDate>"
-        "<capacityBlockDurationHours>336</capacityBlockDurationHours><upfrontFee>192241.66</upfrontFee>"
+        f"<startDate>{_time(begun, 10)}</startDate><endDate>{_time(begun, 24)}</endDate>"
+        f"<capacityBlockDurationHours>336</capacityBlockDurationHours><upfrontFee>{fee}</upfrontFee>"
         "<currencyCode>USD</currencyCode><tenancy>default</tenancy></item>"
     )
 
 
-def _reservation(bought: dict[str, str]) -> str:
+def _reservation(bought: dict[str, str], begun: datetime) -> str:
     tag = f"<item><key>{bought['TagSpecification.1.Tag.1.Key']}</key><value>{bought['TagSpecification.1.Tag.1.Value']}</value></item>"
     return (
         f"<capacityReservationId>{bought['id']}</capacityReservationId><instanceType>trn2.48xlarge</instanceType>"
         f"<state>payment-pending</state><reservationType>capacity-block</reservationType>"
         f"<availabilityZoneId>use2-az3</availabilityZoneId><totalInstanceCount>16</totalInstanceCount>"
-        f"<startDate>{_time(10)}</startDate><endDate>{_time(24)}</endDate><tagSet>{tag}</tagSet>"
+        f"<startDate>{_time(begun, 10)}</startDate><endDate>{_time(begun, 24)}</endDate><tagSet>{tag}</tagSet>"
     )
 
 

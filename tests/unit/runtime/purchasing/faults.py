@@ -29,26 +29,36 @@ _WRITE_FAULTS = (
     "500-after",
     "late-after",
     "parse-error-after",
-    "duplicate",
 )
-_SEND_FAULTS = (*_WRITE_FAULTS, "refused-4xx", "unlisted-4xx-after", "lag", "double-ids")
+# The ledger's client retries, and something on the way may answer in the place of DynamoDB.
+_LEDGER_FAULTS = (*_WRITE_FAULTS, "duplicate", "confirmed-unwritten")
+_SEND_FAULTS = (
+    *_WRITE_FAULTS,
+    "refused-4xx",
+    "refused-4xx-after",
+    "unlisted-4xx-after",
+    "lag",
+    "double-ids",
+)
 _DRY_FAULTS = (*_ANY_FAULTS, "refused-4xx", "answers-normally")
 
 
 def faults_of(effect: Any) -> tuple[str, ...]:
     """The faults that can strike an effect."""
     if isinstance(effect, effects.Send):
-        return tuple(fault for fault in _SEND_FAULTS if fault != "duplicate")
+        return _SEND_FAULTS
     if isinstance(effect, effects.DryRun):
         return _DRY_FAULTS
     if isinstance(effect, effects.Advance):
-        return _WRITE_FAULTS
+        return _LEDGER_FAULTS
+    if isinstance(effect, effects.ReadRecord):
+        return (*_READ_FAULTS, "no-table")
     if isinstance(effect, LISTINGS):
         return _LISTING_FAULTS
     return _READ_FAULTS if isinstance(effect, READS) else ()
 
 
-ALL_FAULTS = frozenset({*_LISTING_FAULTS, *_SEND_FAULTS, *_DRY_FAULTS})
+ALL_FAULTS = frozenset({*_LISTING_FAULTS, *_LEDGER_FAULTS, *_SEND_FAULTS, *_DRY_FAULTS, "no-table"})
 
 
 def client_error(code: str, status: int) -> ClientError:
@@ -68,5 +78,6 @@ EXCEPTIONS: dict[str, Callable[[], Exception]] = {
     "late-after": lambda: ReadTimeoutError(endpoint_url="https://ec2"),
     "parse-error-after": lambda: ResponseParserError("simulated"),
     "refused-4xx": lambda: client_error("UnauthorizedOperation", 403),
+    "refused-4xx-after": lambda: client_error("UnauthorizedOperation", 403),
     "unlisted-4xx-after": lambda: client_error("SomethingNew", 400),
 }

@@ -36,11 +36,19 @@ def check_send(simulation: "Simulation", request: Request, process: "Process") -
         raise Violation("I6: sent long after SENDING was written, when others may have given it up")
     if simulation.now >= record.order.expires_at + timedelta(seconds=2):
         raise Violation("I6: sent after the approval expired")
-    if process.unread is not None:
+    if process.unread:
         raise Violation(f"I7: sent although {process.unread} was not answered")
     if not process.dry_run_passed:
         raise Violation("I6: sent without a dry run that passed")
     _check_terms(simulation, record, request)
+    if isinstance(request, PurchaseExtension):
+        fee = simulation.extension_fee
+    elif isinstance(request, PurchaseBlock):
+        fee = next(item.fee for item in simulation.offerings if item.offering_id == request.offering_id)
+    else:
+        return
+    if fee != record.fee or fee > record.order.max_fee:
+        raise Violation(f"I3: the fee is {fee} when the request leaves; the ledger says {record.fee}")
 
 
 def _check_terms(simulation: "Simulation", record: Record, request: Request) -> None:

@@ -47,14 +47,41 @@ BUGS = (
     Bug(
         "takes-an-unclear-write-for-a-written-one",
         "purchase",
-        "    if not isinstance(reply, Committed):\n        yield from settle(",
-        "    if False:\n        yield from settle(",
+        "        if not isinstance(reply, Committed):\n",
+        "        if False:\n",
+        also=(("purchase", "        yield from _prove(sending)\n", "        pass\n"),),
+    ),
+    Bug(
+        "takes-a-confirmed-write-for-a-written-one",
+        "purchase",
+        "        yield from _prove(sending)\n",
+        "        pass\n",
+    ),
+    Bug("takes-a-refusal-for-a-no-without-a-look", "purchase", "    if sent.sent:\n", "    if False:\n"),
+    Bug(
+        "takes-a-look-for-proof-that-there-is-no-extension",
+        "purchase",
+        "        if evidence.verdict is None and isinstance(sending.order, ExtensionOrder):\n",
+        "        if False:\n",
+    ),
+    Bug(
+        "buys-at-another-price-than-confirmed",
+        "quotes",
+        "    if quote.fee > confirmed.fee:\n",
+        "    if False:\n",
+    ),
+    Bug(
+        "buys-what-was-confirmed-long-after",
+        "purchase",
+        "or now - shown_at > CONFIRM_WITHIN:",
+        "or False:",
     ),
     Bug(
         "ignores-that-another-was-first",
         "purchase",
         "    if isinstance(reply, ConditionFailed):\n        if",
         "    reply = Committed() if isinstance(reply, ConditionFailed) else reply\n    if False:\n        if",
+        also=(("purchase", "        yield from _prove(sending)\n", "        pass\n"),),
     ),
     Bug(
         "sends-however-long-it-slept",
@@ -87,8 +114,8 @@ BUGS = (
     Bug(
         "buys-without-confirmation",
         "purchase",
-        "    if not (yield Confirm(",
-        "    if None is (yield Confirm(",
+        "    if not confirmed or now - shown_at",
+        "    if now - shown_at",
     ),
     Bug(
         "keeps-the-first-reservation-only",
@@ -101,6 +128,7 @@ BUGS = (
         "aws_errors",
         "        and _status(error) in _CLIENT_ERRORS\n        and _code(error) in REFUSED_BEFORE_EXECUTION\n",
         "",
+        also=(("purchase", "    if sent.sent:\n", "    if False:\n"),),
     ),
     Bug(
         "takes-a-time-out-for-a-no",
@@ -145,8 +173,8 @@ BUGS = (
     Bug(
         "settles-the-attempt-of-another",
         "reconcile",
-        "            if record.nonce != nonce:\n                return record\n",
-        "",
+        "            if record.nonce != nonce:\n",
+        "            if False:\n",
     ),
     Bug(
         "keeps-the-lock-of-a-failed-order",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Generator, Hashable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 from tests.unit.runtime.purchasing.faults import EXCEPTIONS, READS, client_error, faults_of
@@ -27,6 +28,7 @@ from ultracluster_runtime.purchasing.ec2_objects import (
 )
 from ultracluster_runtime.purchasing.offerings import Offering
 from ultracluster_runtime.purchasing.orders import Order, OrderState, Record, order_token
+from ultracluster_runtime.purchasing.pagination import refusal
 
 START = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
 REGION = "us-east-2"
@@ -66,6 +68,7 @@ class Simulation:
     Attributes:
         faults: Which fault strikes which call, by the number of the call.
         choose_fault: Chooses a fault for an effect instead.
+        while_confirming: What happens in the world while a person decides.
         late: What is under way: when it arrives, the method that it calls then, and with what.
     """
 
@@ -83,8 +86,10 @@ class Simulation:
     payment_fails: bool = False
     segments: int = 1
     clock_ahead: timedelta = timedelta(0)
+    extension_fee: Decimal = Decimal(9000)
     choose_fault: Callable[[Any], str] | None = None
     confirmed: bool = True
+    while_confirming: Callable[["Simulation"], None] | None = None
 
     # States
 
@@ -136,7 +141,7 @@ class Simulation:
             self.pass_time(timedelta(seconds=effect.seconds))
             return None
         if isinstance(effect, effects.Confirm):
-            return self.confirmed
+            return self._confirm()
         self.pass_time(_A_CALL)
         fault = self.faults.get(len(self.calls), "")
         if self.choose_fault:
@@ -148,7 +153,7 @@ class Simulation:
             raise ProcessDiedError
         if isinstance(effect, effects.Send):
             if self.now + self.clock_ahead > effect.not_after:
-                return effects.Refused("TooLate", "not sent")
+                return effects.Refused("TooLate", "not sent", sent=False)
             name = process.name
             check_send(self, effect.request, process)
             self.sends[name] = self.sends.get(name, 0) + 1
@@ -156,6 +161,11 @@ class Simulation:
         if fault == "die-after":
             raise ProcessDiedError
         return reply
+
+    def _confirm(self) -> bool:
+        if self.while_confirming:
+            self.while_confirming(self)
+        return self.confirmed
 
     def _reply(self, effect: Any, fault: str, name: str) -> Any:
         if isinstance(effect, effects.Send):
@@ -166,6 +176,8 @@ class Simulation:
             return self._advance(effect, fault)
         if fault in EXCEPTIONS:
             return aws_errors.classify_read_error(EXCEPTIONS[fault]())
+        if fault == "no-table":
+            raise refusal("UC7021", "the ledger table cannot be used")
         return self._read(effect, fault)
 
     def _dry_run(self, fault: str) -> Any:
@@ -196,6 +208,8 @@ class Simulation:
             self.advance(*transaction)
         if fault in EXCEPTIONS:
             return aws_errors.classify_transaction_error(EXCEPTIONS[fault](), ("state",))
+        if fault == "confirmed-unwritten":
+            return effects.Committed()
         if fault == "duplicate":  # delivered twice, and the second answer arrives
             self.advance(*transaction)
         return self.advance(*transaction)
@@ -252,7 +266,7 @@ class Simulation:
             offer = next(item for item in self.offerings if item.offering_id == request.offering_id)
             fee, start, end = offer.fee, offer.start, offer.end
         elif isinstance(request, PurchaseExtension):
-            fee, start, end = Decimal(9000), self.extension_end, self.extension_end + timedelta(days=1)
+            fee, start, end = self.extension_fee, self.extension_end, self.extension_end + timedelta(days=1)
             self.extension_end = end
         else:
             for earlier in self.bought:
@@ -357,15 +371,15 @@ class Simulation:
             end = self.extension_end
             return [
                 ExtensionOffering(
-                    offering_id=f"cbe-{fee}",
+                    offering_id=offering_id,
                     reservation_id=effect.reservation_id,
                     start=end,
                     end=end + timedelta(days=1),
                     hours=24,
-                    fee=Decimal(fee),
+                    fee=fee,
                     currency="USD",
                 )
-                for fee in (9000, 99000)
+                for offering_id, fee in (("cbe-9000", self.extension_fee), ("cbe-99000", Decimal(99000)))
             ]
         visible = [item for item in self.bought if self._visible(item, stale=stale)]
         if isinstance(effect, effects.DescribeBlocks):
@@ -407,9 +421,9 @@ class Process:
         self.simulation, self.name, self.steps = simulation, name, steps
         self.done = False
         self.result: Any = None
-        self.unread: Any = None
+        self.unread: set[Any] = set()
         self.dry_run_passed = False
-        self._reply: Any = None
+        self._proceed: Callable[[], Any] = partial(steps.send, None)
 
     def step(self) -> bool:
         """Perform one effect.
@@ -418,7 +432,7 @@ class Process:
             Whether the process goes on.
         """
         try:
-            effect = self.steps.send(self._reply)
+            effect = self._proceed()
         except StopIteration as stop:
             self.done, self.result = True, stop.value
             return False
@@ -426,15 +440,19 @@ class Process:
             self.done, self.result = True, error
             return False
         try:
-            self._reply = self.simulation.perform(effect, self)
+            reply = self.simulation.perform(effect, self)
         except ProcessDiedError:
             self.done = True
             self.steps.close()
             return False
+        except FindingsError as error:
+            self._proceed = partial(self.steps.throw, error)
+            return True
+        self._proceed = partial(self.steps.send, reply)
         if isinstance(effect, READS):
-            self.unread = effect if isinstance(self._reply, effects.ReadFailed) else None
+            (self.unread.add if isinstance(reply, effects.ReadFailed) else self.unread.discard)(effect)
         if isinstance(effect, effects.DryRun):
-            self.dry_run_passed = isinstance(self._reply, effects.DryRunPassed)
+            self.dry_run_passed = isinstance(reply, effects.DryRunPassed)
         return True
 
     def run(self) -> Any:

@@ -39,6 +39,8 @@ def run_special_scenarios() -> None:
         _life_with_a_lost_ledger(choose_fault)
         _life_with_a_pending_extension(choose_fault)
         _life_that_is_closed_too_early(choose_fault)
+    for make in SCENARIOS.values():
+        _life_with_a_refusal_of_what_was_bought(make())
     segmented = SCENARIOS["segmented"]()
     start(segmented, "december", "nonce").run()
     if len(segmented.records["december"].reservation_ids) != segmented.segments:
@@ -57,12 +59,23 @@ def _lives_that_must_not_buy() -> None:
         simulate([extension_order(expected_end=OWNED_END - timedelta(days=1))]),
         "the block ends at another time",
     )
+    _nothing_may_be_sent(simulate([block_order()], while_confirming=_raise_fees), "the fee rose")
+    _nothing_may_be_sent(simulate([extension_order()], while_confirming=_raise_fees), "the fee rose")
+    _nothing_may_be_sent(
+        simulate([block_order()], while_confirming=lambda world: world.pass_time(timedelta(minutes=11))),
+        "the confirmation took 11 minutes",
+    )
     edited = simulate([block_order()])
     record = edited.records["december"]
     edited.records["december"] = replace(record, order=replace(block_order(), max_fee=Decimal(240000)))
     start(edited, "december", "nonce").run()
     if edited.sends:
         raise Violation("I6: sent although the ledger was edited")
+
+
+def _raise_fees(world: Simulation) -> None:
+    world.offerings = tuple(replace(item, fee=item.fee + 1) for item in world.offerings)
+    world.extension_fee += 1
 
 
 ChooseFault = Callable[[Any], str] | None
@@ -94,6 +107,16 @@ def _life_with_a_pending_extension(choose_fault: ChooseFault) -> None:
     start(pending, "second", "nonce").run()
     if pending.sends.get("second"):
         raise Violation("an extension was sent while another one waits for its payment")
+
+
+def _life_with_a_refusal_of_what_was_bought(simulation: Simulation) -> None:
+    """EC2 executes the request, something on the way refuses it, and EC2 shows the purchase late."""
+    faults = {Send: "refused-4xx-after"} | dict.fromkeys(LISTINGS, "stale")
+    simulation.choose_fault = lambda effect: faults.get(type(effect), "")
+    (name,) = simulation.records
+    start(simulation, name, "nonce").run()
+    reconcile_all(simulation)
+    check_settled(simulation)
 
 
 def _life_that_is_closed_too_early(choose_fault: ChooseFault) -> None:

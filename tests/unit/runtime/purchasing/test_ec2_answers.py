@@ -155,9 +155,14 @@ def test_finds_every_reservation_and_block_that_a_purchase_names(
     assert ec2_answers.bought(answer) == Bought(reservation_ids=reservations, block_ids=blocks)
 
 
+def test_a_block_without_its_reservations_is_a_purchase() -> None:
+    bought = ec2_answers.bought({"CapacityBlocks": [{"CapacityBlockId": "cb-1"}]})
+    assert bought == Bought(reservation_ids=(), block_ids=("cb-1",))
+
+
 def test_response_without_ids_is_no_purchase() -> None:
     with pytest.raises(ValueError, match=r"^the response contains no reservation$"):
-        ec2_answers.bought({"CapacityBlocks": [{"CapacityBlockId": "cb-1"}]})
+        ec2_answers.bought({"CapacityReservation": {"State": "payment-pending"}})
     with pytest.raises(ValueError, match=r"^the response contains no extension$"):
         ec2_answers.bought_extension({})
 

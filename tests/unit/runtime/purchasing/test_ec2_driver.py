@@ -181,7 +181,7 @@ def test_request_that_is_ready_too_late_is_not_sent() -> None:
     late = Boto3(answer)
 
     assert sent(late, not_after=NOW - timedelta(seconds=1)) == effects.Refused(
-        "TooLate", "not sent: the limit 2026-11-20T08:59:59+00:00 has passed"
+        "TooLate", "not sent: the limit 2026-11-20T08:59:59+00:00 has passed", sent=False
     )
     assert late.calls == []
     assert isinstance(sent(Boto3(answer), not_after=NOW), effects.Bought)

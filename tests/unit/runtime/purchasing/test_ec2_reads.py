@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from botocore.config import Config
 from botocore.exceptions import ClientError, NoCredentialsError
+from botocore.parsers import ResponseParserError
 
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads, ReadEffect
 from ultracluster_runtime.purchasing.effects import (
@@ -183,8 +184,9 @@ def test_zones_and_clients_are_read_once_per_region() -> None:
             True,
         ),
         (NoCredentialsError(), "NoCredentialsError", False),
-        ({}, "UnreadableAnswer", False),
-        ({"CapacityBlocks": [None]}, "UnreadableAnswer", False),
+        (ResponseParserError("no element found"), "UnreadableAnswer", True),
+        ({}, "UnreadableAnswer", True),
+        ({"CapacityBlocks": [None]}, "UnreadableAnswer", True),
     ],
 )
 def test_a_failed_read_is_a_reply(reply: Any, code: str, transient: bool) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
+from types import SimpleNamespace
 from typing import Any
 
 import boto3
@@ -15,7 +16,7 @@ from tests.unit.runtime.purchasing.ledger_table import TABLE, create_table
 from tests.unit.runtime.purchasing.simulation import START, Simulation
 
 from ultracluster_rules.findings import FindingsError
-from ultracluster_runtime.purchasing.effects import Committed, ConditionFailed, OutcomeUnknown
+from ultracluster_runtime.purchasing.effects import Committed, ConditionFailed, OutcomeUnknown, ReadFailed
 from ultracluster_runtime.purchasing.ledger import Ledger
 from ultracluster_runtime.purchasing.orders import HOLDS_LOCK, TRANSITIONS, Order, OrderState, Record
 
@@ -242,6 +243,9 @@ def test_simulated_ledger_matches_the_real_one(client: Any, ledger: Ledger, seed
     assert {key.removeprefix("MONTH#"): fee for key, fee in held(client).items()} == simulation.months
 
 
+ANSWERED: dict[str, Any] = {"ResponseMetadata": {"RequestId": "r"}}
+
+
 class Table:
     """A table without items, and what was asked of it."""
 
@@ -250,7 +254,7 @@ class Table:
 
     def get_item(self, **arguments: Any) -> dict[str, Any]:
         self.asked.append(arguments)
-        return {}
+        return ANSWERED | {"ConsumedCapacity": {"TableName": "orders"}}
 
     def get_paginator(self, operation: str) -> "Table":
         assert operation in {"query", "scan"}
@@ -258,7 +262,7 @@ class Table:
 
     def paginate(self, **arguments: Any) -> list[dict[str, Any]]:
         self.asked.append(arguments)
-        return [{"Items": []}]
+        return [ANSWERED | {"Items": []}]
 
 
 def test_every_read_is_strongly_consistent() -> None:
@@ -268,3 +272,14 @@ def test_every_read_is_strongly_consistent() -> None:
     assert (ledger.read("december"), ledger.orders(), ledger.history("december")) == (None, [], [])
     assert [(each["TableName"], each["ConsistentRead"]) for each in table.asked] == [("orders", True)] * 3
     assert table.asked[0]["Key"] == {"pk": {"S": "ORDER#december"}, "sk": {"S": "ORDER"}}
+
+
+@pytest.mark.parametrize("answer", [{}, ANSWERED, {"ConsumedCapacity": {}}, ANSWERED | {"message": "<html>"}])
+def test_answer_that_is_not_of_dynamodb_is_no_absent_order(answer: dict[str, Any]) -> None:
+    client: Any = SimpleNamespace(get_item=lambda **_: answer, transact_write_items=lambda **_: {})
+    before = Record(order=block_order(), token="", state=OrderState.APPROVED, changed_at=START)
+
+    read = Ledger(client, "orders").read("december")
+    assert isinstance(read, ReadFailed)
+    assert (read.code, read.transient) == ("UnreadableAnswer", True)
+    assert isinstance(Ledger(client, "orders").advance(before, sending(before)), OutcomeUnknown)

@@ -18,6 +18,7 @@ from ultracluster_runtime.purchasing.effects import (
     ConditionFailed,
     Confirm,
     DescribeOfferings,
+    DescribeReservations,
     DryRun,
     DryRunExecuted,
     DryRunPassed,
@@ -28,8 +29,10 @@ from ultracluster_runtime.purchasing.effects import (
     ReadRecord,
     Refused,
     Send,
+    Sleep,
 )
 from ultracluster_runtime.purchasing.orders import OrderState, Record, order_token
+from ultracluster_runtime.purchasing.pagination import refusal
 from ultracluster_runtime.purchasing.purchase import buy
 from ultracluster_runtime.purchasing.reconcile import Outcome
 
@@ -45,9 +48,13 @@ DENIED = ReadFailed(code="Denied", message="no", transient=False)
 
 
 def buying(record: Record = APPROVED, **answers: Any) -> tuple[list[Any], Any]:
-    """Buy in a world where all goes well; `answers` by the name of the effect, a list for one after the other."""
+    """Buy in a world where all goes well; `answers` by the name of the effect, a list for one after the other.
+
+    An ellipsis stands for what the ledger holds.
+    """
+    held = record
     given: dict[str, Any] = {
-        "ReadRecord": record,
+        "ReadRecord": ...,
         "GetCallerAccount": record.order.account,
         "Now": START,
         "Confirm": True,
@@ -59,11 +66,17 @@ def buying(record: Record = APPROVED, **answers: Any) -> tuple[list[Any], Any]:
     }
 
     def answer(effect: Effect) -> Any:
+        nonlocal held
         name = type(effect).__name__
         if name not in given:
             return pages((DescribeOfferings, [offering()]))(effect)
         reply = given[name]
-        return reply.pop(0) if isinstance(reply, list) else reply
+        reply = reply.pop(0) if isinstance(reply, list) else reply
+        if isinstance(reply, Exception):
+            raise reply
+        if isinstance(effect, Advance) and reply == Committed():
+            held = effect.after
+        return held if reply is ... else reply
 
     return play(buy("december", nonce="mine"), answer)
 
@@ -216,9 +229,11 @@ def test_records_possible_outcomes_although_nothing_was_sent(
     assert (last.after.state, last.after.reason) == (state, reason)
 
 
-def test_refusal_by_aws_is_recorded_and_reported() -> None:
-    _, outcome = buying(Send=Refused("Unavailable", "gone"))
+def test_refusal_by_aws_is_recorded_and_reported_after_a_look_at_ec2() -> None:
+    asked, outcome = buying(Send=Refused("Unavailable", "gone"))
 
+    looks = [type(effect).__name__ for effect in asked[asked.index(Sleep(5.0)) :]]
+    assert looks[1:] == ["DescribeReservations"] * 2 + ["DescribeBlocks"] * 2 + ["Now", "Advance"]
     assert (outcome.record.state, outcome.record.reason) == (
         OrderState.REJECTED,
         "AWS refused: Unavailable: gone",
@@ -241,7 +256,7 @@ def test_unconfirmed_purchase_is_reported_with_its_ids() -> None:
 
 
 def test_order_stays_sending_if_nothing_can_be_read() -> None:
-    asked, outcome = buying(ReadRecord=[APPROVED, DENIED], Send=OutcomeUnknown("time-out"))
+    asked, outcome = buying(ReadRecord=[..., ..., DENIED], Send=OutcomeUnknown("time-out"))
 
     assert asked[-1] == ReadRecord("december")
     assert outcome.record.state is OrderState.SENDING
@@ -251,10 +266,8 @@ def test_order_stays_sending_if_nothing_can_be_read() -> None:
 
 def test_evidence_after_a_lost_reply_is_reported_with_the_quote() -> None:
     nothing: Page[Any] = Page(items=())
-    under_way = replace(APPROVED, state=OrderState.SENDING, sent_at=START, region="us-east-2", nonce="mine")
 
     _, outcome = buying(
-        ReadRecord=[APPROVED, under_way],
         Send=OutcomeUnknown("time-out"),
         DescribeReservations=[nothing, Page(items=(reservation(1),))],
     )
@@ -272,3 +285,160 @@ def test_final_order_is_not_bought(state: OrderState) -> None:
         "Nothing was sent; create a new order for a new purchase."
     )
     assert not [effect for effect in asked if isinstance(effect, Send)]
+
+
+def sends(asked: list[Any]) -> list[Send]:
+    return [effect for effect in asked if isinstance(effect, Send)]
+
+
+@pytest.mark.parametrize(
+    ("held", "line"),
+    [
+        (
+            APPROVED,
+            (
+                "UC7049: the ledger confirmed order december as SENDING, and holds it as APPROVED. "
+                "Nothing was sent. A proxy may have answered for DynamoDB: buy without it."
+            ),
+        ),
+        (
+            replace(APPROVED, state=OrderState.SENDING, nonce="theirs"),
+            (
+                "UC7049: the ledger confirmed order december as SENDING, and holds it as SENDING. "
+                "Nothing was sent. A proxy may have answered for DynamoDB: buy without it."
+            ),
+        ),
+        (
+            DENIED,
+            "UC7035: the ledger could not be read: Denied: no. This command sent nothing; run it again later.",
+        ),
+    ],
+)
+def test_sends_nothing_unless_the_ledger_holds_the_attempt(held: Any, line: str) -> None:
+    asked, said = buying(ReadRecord=[APPROVED, held, held])
+
+    assert said == line
+    assert sends(asked) == []
+    assert [effect.after.state for effect in asked if isinstance(effect, Advance)][-1] is OrderState.REJECTED
+
+
+LEDGER_GONE = refusal("UC7021", "the ledger table 'orders' cannot be used")
+
+
+@pytest.mark.parametrize(
+    "held",
+    [None, DENIED, LEDGER_GONE, APPROVED, replace(APPROVED, state=OrderState.SENDING, nonce="theirs")],
+    ids=["lost", "denied", "gone", "restored", "of another process"],
+)
+def test_ids_that_aws_returned_are_reported_whatever_the_ledger_says(held: Any) -> None:
+    _, outcome = buying(ReadRecord=[..., ..., held])
+
+    assert outcome.record.reservation_ids == ("cr-1", "cr-2")
+    assert outcome.record.block_ids == ("cb-1",)
+    (finding,) = outcome.findings
+    assert finding.code == "UC7036"
+    assert "bought cr-1, cr-2" in finding.problem
+
+
+def test_block_without_reservations_is_reported_by_its_own_id() -> None:
+    _, outcome = buying(ReadRecord=[..., ..., DENIED], Send=Bought(reservation_ids=(), block_ids=("cb-1",)))
+
+    assert "bought cb-1" in outcome.findings[0].problem
+
+
+LONG_AFTER = START + timedelta(minutes=10, seconds=1)
+
+
+def test_confirmation_is_valid_for_ten_minutes() -> None:
+    asked, line = buying(Now=[START, START, LONG_AFTER])
+
+    assert line == "UC7034: order december was not confirmed within 10 minutes. Nothing was sent."
+    assert sends(asked) == []
+    assert isinstance(
+        buying(Now=[START, START, *[START + timedelta(minutes=10)] * 6], DryRun=DryRunPassed(LONG_AFTER))[1],
+        Outcome,
+    )
+
+
+def offered_again(**changes: Any) -> list[Page[Any]]:
+    return [Page(items=(offering(),)), Page(items=(offering(**changes),))]
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"fee": Decimal("192241.67")}, "the fee 192241.66 is now 192241.67"),
+        (
+            {"start": START + timedelta(days=11), "end": START + timedelta(days=25)},
+            (
+                "the end 2026-12-14T09:00:00+00:00 is now 2026-12-15T09:00:00+00:00, "
+                "the start 2026-11-30T09:00:00+00:00 is now 2026-12-01T09:00:00+00:00"
+            ),
+        ),
+        (
+            {"end": START + timedelta(days=23), "duration": timedelta(days=13)},
+            (
+                "the end 2026-12-14T09:00:00+00:00 is now 2026-12-13T09:00:00+00:00, "
+                "the duration 14 days, 0:00:00 is now 13 days, 0:00:00"
+            ),
+        ),
+    ],
+)
+def test_offering_that_changed_after_the_confirmation_is_not_bought(
+    changes: dict[str, Any], problem: str
+) -> None:
+    asked, line = buying(DescribeOfferings=offered_again(**changes))
+
+    assert line == (
+        f"UC7050: what was confirmed for order december changed: {problem}. "
+        "Nothing was sent; run the command again to confirm the new quote."
+    )
+    assert sends(asked) == []
+
+
+def test_offering_that_was_sold_after_the_confirmation_is_not_replaced_by_another() -> None:
+    asked, line = buying(DescribeOfferings=offered_again(offering_id="cb-next"))
+
+    assert line.startswith("UC7027: no offering meets the terms: AWS offered none.")
+    assert sends(asked) == []
+
+
+def test_lower_fee_than_confirmed_is_bought_and_recorded() -> None:
+    asked, outcome = buying(DescribeOfferings=offered_again(fee=Decimal("192000.00")))
+
+    assert len(sends(asked)) == 1
+    assert outcome.record.fee == Decimal("192000.00")
+
+
+REFUSED = Refused("UnauthorizedOperation", "no")
+
+
+def test_refused_request_that_ec2_executed_is_a_purchase() -> None:
+    nothing: Page[Any] = Page(items=())
+    _, outcome = buying(Send=REFUSED, DescribeReservations=[nothing, Page(items=(reservation(1),))])
+
+    assert (outcome.record.state, outcome.record.reservation_ids) == (OrderState.PAID, ("cr-1",))
+    assert outcome.record.reason == "found in EC2, although AWS refused: UnauthorizedOperation: no"
+
+
+def test_refused_request_keeps_its_lock_while_ec2_cannot_be_read() -> None:
+    nothing: Page[Any] = Page(items=())
+    asked, outcome = buying(Send=REFUSED, DescribeReservations=[nothing, DENIED])
+
+    assert (outcome.record.state, outcome.record.holds_lock) == (OrderState.SENDING, True)
+    (finding,) = outcome.findings
+    assert finding.code == "UC7036"
+    assert (
+        "AWS refused: UnauthorizedOperation: no; the Capacity Reservations in us-east-2 could not be read"
+        in str(finding)
+    )
+    assert [effect.after.state for effect in asked if isinstance(effect, Advance)] == [OrderState.SENDING]
+
+
+def test_request_that_never_left_needs_no_look_at_ec2() -> None:
+    asked, outcome = buying(Send=replace(REFUSED, sent=False))
+
+    assert outcome.record.state is OrderState.REJECTED
+    assert not [
+        effect for effect in asked[asked.index(sends(asked)[0]) :] if isinstance(effect, DescribeReservations)
+    ]

@@ -60,7 +60,9 @@ LOST = OutcomeUnknown("no reply")
 DENIED = ReadFailed(code="Denied", message="no", transient=False)
 
 
-def settling(replies: list[Any], record: Record = BOUGHT, read: Any = None) -> tuple[list[Any], Record]:
+def settling(
+    replies: list[Any], record: Record = BOUGHT, read: Any = None, evidence: Evidence | None = SEEN
+) -> tuple[list[Any], Record]:
     """Settle as bought; each write gets the next reply."""
     left = list(replies)
 
@@ -69,7 +71,7 @@ def settling(replies: list[Any], record: Record = BOUGHT, read: Any = None) -> t
             return left.pop(0)
         return LATER if isinstance(effect, Now) else read if isinstance(effect, ReadRecord) else None
 
-    asked, result = play(settle(record, OrderState.PURCHASED, reason=GROUND, evidence=SEEN), answer)
+    asked, result = play(settle(record, OrderState.PURCHASED, reason=GROUND, evidence=evidence), answer)
     assert not left
     return asked, result
 
@@ -130,7 +132,21 @@ def test_attempt_of_another_process_is_left_alone() -> None:
     theirs = sent(nonce="theirs")
     theirs = replace(theirs, token=order_token(theirs.order))
 
-    assert settling([ConditionFailed(frozenset({"state"}))], read=theirs)[1] == theirs
+    assert settling([ConditionFailed(frozenset({"state"}))], read=theirs, evidence=None)[1] == theirs
+
+
+def test_purchase_is_recorded_in_the_attempt_of_another_process_whose_state_stays() -> None:
+    theirs = sent(nonce="theirs")
+    theirs = replace(theirs, token=order_token(theirs.order))
+
+    _, recorded = settling([ConditionFailed(frozenset({"state"})), Committed()], read=theirs)
+    assert (recorded.state, recorded.nonce) == (OrderState.SENDING, "theirs")
+    assert (recorded.reservation_ids, recorded.block_ids) == (("cr-2",), ("cb-2",))
+
+
+def test_purchase_is_recorded_in_an_order_that_the_ledger_holds_as_approved() -> None:
+    _, recorded = settling([ConditionFailed(frozenset({"state"})), Committed()], read=APPROVED)
+    assert (recorded.state, recorded.reservation_ids) == (OrderState.PURCHASED, ("cr-2",))
 
 
 def test_unreadable_ledger_changes_nothing() -> None:

@@ -78,17 +78,17 @@ NEW_IMAGE = put(NODES, "LaunchTemplateData.ImageId", "ami-0fedcba9876543210")
 DANGEROUS: dict[str, tuple[Edit, set[str]]] = {
     "EFA of a file system": (
         put(FILE_SYSTEM, "LustreConfiguration.EfaEnabled", value=True),
-        {"data", "refused"},
+        {"data", "jobs", "refused"},
     ),
     "deployment type of a file system": (
         put(FILE_SYSTEM, "LustreConfiguration.DeploymentType", "SCRATCH_2"),
-        {"data", "refused"},
+        {"data", "jobs", "refused"},
     ),
     "key of a file system": (
         put(FILE_SYSTEM, "KmsKeyId", "arn:aws:kms:us-east-2:1:key/k"),
-        {"data", "refused"},
+        {"data", "jobs", "refused"},
     ),
-    "subnet of a file system": (put(FILE_SYSTEM, "SubnetIds", ["subnet-0"]), {"data", "refused"}),
+    "subnet of a file system": (put(FILE_SYSTEM, "SubnetIds", ["subnet-0"]), {"data", "jobs", "refused"}),
     "a smaller file system": (put(FILE_SYSTEM, "StorageCapacity", 2400), {"refused"}),
     "a file system without backups": (
         put(FILE_SYSTEM, "LustreConfiguration.AutomaticBackupRetentionDays", 0),
@@ -100,7 +100,7 @@ DANGEROUS: dict[str, tuple[Edit, set[str]]] = {
         life(FILE_SYSTEM, "UpdateReplacePolicy", "Delete"),
         {"data"},
     ),
-    "another id of a file system": (renamed(FILE_SYSTEM), {"data", "refused"}),
+    "another id of a file system": (renamed(FILE_SYSTEM), {"data", "jobs", "refused"}),
     "no checkpoint bucket": (gone(BUCKET, "Checkpoints"), {"data", "refused"}),
     "a name for the checkpoint bucket": (
         put(BUCKET, "BucketName", "ours", "Checkpoints"),
@@ -127,24 +127,27 @@ DANGEROUS: dict[str, tuple[Edit, set[str]]] = {
         {"data"},
     ),
     "logs that go earlier": (put(LOGS, "RetentionInDays", 1), {"data"}),
-    "what a life cycle remembers": (put("AWS::SSM::Parameter", "Value", "[]"), {"data"}),
     "addresses of the network": (
         put("AWS::EC2::VPC", "CidrBlock", "10.9.0.0/16"),
-        {"network", "data", "refused"},
+        {"network", "data", "jobs", "refused"},
     ),
     "addresses of the subnet": (
         put("AWS::EC2::Subnet", "CidrBlock", "10.0.8.0/21"),
-        {"network", "data", "refused"},
+        {"network", "data", "jobs", "refused"},
     ),
     "description of the nodes' security group": (
         put("AWS::EC2::SecurityGroup", "GroupDescription", "nodes", "NetworkSecurityGroup"),
-        {"network", "refused"},
+        {"network", "jobs", "refused"},
     ),
     "no rule for EFA": (gone("AWS::EC2::SecurityGroupIngress", "NetworkEfaIngress"), {"network"}),
     "no endpoint for S3": (gone("AWS::EC2::VPCEndpoint", "NetworkS3"), {"network"}),
-    "a compute environment that is replaced": (
-        both(put(ENVIRONMENT, "ReplaceComputeEnvironment", None), NEW_IMAGE),
-        {"jobs"},
+    "an AMI, while a block may run": (NEW_IMAGE, {"jobs"}),
+    "another strategy than BEST_FIT in place": (
+        both(
+            put(ENVIRONMENT, "ComputeResources.AllocationStrategy", "BEST_FIT_PROGRESSIVE"),
+            put(ENVIRONMENT, "ReplaceComputeEnvironment", value=False),
+        ),
+        {"jobs", "refused"},
     ),
     "a name for the compute environment": (put(ENVIRONMENT, "ComputeEnvironmentName", "ours"), {"jobs"}),
     "an update that ends jobs at once": (
@@ -204,7 +207,6 @@ SAFE: dict[str, Edit] = {
     "nothing": lambda _: None,
     "the order of properties": reversed_order,
     "another spelling of functions": other_spelling,
-    "an AMI, where jobs may finish": NEW_IMAGE,
     "more nodes": put(ENVIRONMENT, "ComputeResources.MaxvCpus", 1536),
     "a larger file system": put(FILE_SYSTEM, "StorageCapacity", 9600),
     "a faster file system": put(FILE_SYSTEM, "LustreConfiguration.PerUnitStorageThroughput", 500),
@@ -303,15 +305,18 @@ def test_a_new_subnet_reaches_what_other_stacks_put_into_it(base: Stacks) -> Non
         changes[FILE_SYSTEM].properties[0].cause.startswith("quickstart-us-east-2-Network:ExportsOutputRef")
     )
     assert changes[LINK].action is Action.REPLACE
-    assert changes[ENVIRONMENT].action is Action.UPDATE  # its queue and jobs stay
+    assert changes[ENVIRONMENT].action is Action.REPLACE
+    assert changes["AWS::Batch::JobQueue"].action is Action.UPDATE  # waiting jobs stay
 
 
 def test_an_image_reaches_the_compute_environment_by_the_version_of_the_launch_template(base: Stacks) -> None:
     edited = Stacks(base.stacks)
     NEW_IMAGE(edited)
 
-    (template, environment) = compare(base.stacks, edited.stacks).stacks[2].changes
+    changes = {
+        change.resource_type: change for change in compare(base.stacks, edited.stacks).stacks[2].changes
+    }
+    environment, template = changes[ENVIRONMENT], changes[NODES].logical_id
 
-    assert template.resource_type == NODES
-    assert [(one.path[-1], one.cause) for one in environment.properties] == [("Version", template.logical_id)]
-    assert "7,200 minutes" in environment.notes[0]
+    assert [(one.path[-1], one.cause) for one in environment.properties] == [("Version", template)]
+    assert environment.action is Action.REPLACE

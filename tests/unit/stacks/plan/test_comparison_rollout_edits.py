@@ -30,9 +30,12 @@ CLUSTER = {
     ],
 }
 DANGEROUS: dict[str, tuple[Edit, set[str]]] = {
-    "zone": (lambda c: c.update(zone_id="use2-az1"), {"network", "data", "refused"}),
-    "cidr": (lambda c: c["network"].update(cidr="10.9.0.0/16"), {"network", "data", "refused"}),
-    "prefix": (lambda c: c["network"].update(subnet_prefix=22), {"network", "data", "refused"}),
+    "zone": (lambda c: c.update(zone_id="use2-az1"), {"network", "data", "jobs", "refused"}),
+    "cidr": (lambda c: c["network"].update(cidr="10.9.0.0/16"), {"network", "data", "jobs", "refused"}),
+    "prefix": (lambda c: c["network"].update(subnet_prefix=22), {"network", "data", "jobs", "refused"}),
+    # A block may run, and its environment is replaced for each new launch template.
+    "image": (lambda c: c.update(image_id="ami-0fedcba9876543210"), {"jobs"}),
+    "tags": (lambda c: c.update(tags={"team": "b"}), {"jobs"}),
     "nat": (lambda c: c["network"].pop("nat_gateway"), {"network"}),
     "shrink": (lambda c: c["file_system"].update(storage_capacity_gib=2400), {"refused"}),
     "iops": (lambda c: c["file_system"].update(metadata_iops=1500), {"refused"}),
@@ -41,11 +44,10 @@ DANGEROUS: dict[str, tuple[Edit, set[str]]] = {
 }
 SAFE: dict[str, Edit] = {
     "same": lambda _: None,
-    "image": lambda c: c.update(image_id="ami-0fedcba9876543210"),
+    "on-demand": lambda c: c.update(image_id="ami-0fedcba9876543210", tags={"team": "b"}),
     "nodes": lambda c: c.update(nodes=8),
     "grow": lambda c: c["file_system"].update(storage_capacity_gib=9600),
     "command": lambda c: c["jobs"][0].update(command=["c.py"]),
-    "tags": lambda c: c.update(tags={"team": "b"}),
 }
 
 
@@ -54,7 +56,8 @@ def rollout(*, edited: bool) -> dict[str, Any]:
     for number, name in enumerate([*DANGEROUS, *SAFE]):
         edit = SAFE[name] if name in SAFE else DANGEROUS[name][0]
         cluster: dict[str, Any] = {"name": name} | copy.deepcopy(CLUSTER)
-        cluster["capacity"] = {"reservation_id": f"cr-{number:017x}"}
+        market = {"market_type": "on-demand"} if name == "on-demand" else {}
+        cluster["capacity"] = {"reservation_id": f"cr-{number:017x}", **market}
         if edited:
             edit(cluster)
         clusters.append(cluster)

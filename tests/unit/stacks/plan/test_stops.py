@@ -19,6 +19,13 @@ PERHAPS = "a new, empty one may take its place; the old one stays, unmanaged"
 LET_GO = "it leaves the stack and stays, unmanaged and billed"
 SECOND_LINK = "FSx refuses a second association of the same path while the old one exists"
 END = "its running and waiting jobs end"
+MOVES = "jobs that run on it end; waiting jobs stay in the queue"
+IN_BLOCK = "jobs that run in its Capacity Block end; waiting jobs stay in the queue"
+NO_ROOM = (
+    "a Capacity Block has no room for new nodes beside old ones, so that the deployment waits for running jobs to end, times "
+    "out and rolls back"
+)
+IN_PLACE = "AWS Batch updates nodes in place only with another allocation strategy than BEST_FIT"
 CONDITION = "its condition changes, which may create or delete it"
 AFTER_30 = "an infrastructure update terminates running jobs after 30 minutes"
 AT_ONCE = "an infrastructure update terminates running jobs immediately"
@@ -43,8 +50,13 @@ def link(**properties: Any) -> dict[str, Any]:
 
 
 def environment(image: str = "ami-1", **properties: Any) -> dict[str, Any]:
-    own = {"ReplaceComputeEnvironment": False, "ComputeResources": {"ImageId": image, "MaxvCpus": 192}}
+    resources = {"AllocationStrategy": "BEST_FIT_PROGRESSIVE", "ImageId": image, "MaxvCpus": 192}
+    own = {"ReplaceComputeEnvironment": False, "ComputeResources": resources}
     return resource(ENVIRONMENT, own | properties)
+
+
+def best_fit(image: str, strategy: dict[str, str], **properties: Any) -> dict[str, Any]:
+    return environment(ComputeResources={"ImageId": image, **strategy}, **properties)
 
 
 def queue(**properties: Any) -> dict[str, Any]:
@@ -191,12 +203,21 @@ def environment_for(minutes: Any = None, *, at_once: Any = None, image: str = "a
         (
             environment(),
             environment(ComputeResources={"Ref": "Resources"}),
-            {("jobs", "replace:s/R", END)},
+            {("jobs", "replace:s/R", MOVES)},
         ),
         (
             environment(ReplaceComputeEnvironment=True),
             environment("ami-2", ReplaceComputeEnvironment=True),
-            {("jobs", "replace:s/R", END)},
+            {("jobs", "replace:s/R", MOVES)},
+        ),
+        # The answer of AWS: https://repost.aws/knowledge-center/batch-update-ec2-environment
+        *(
+            (
+                best_fit("ami-1", strategy, UpdatePolicy={"JobExecutionTimeoutMinutes": 7200}),
+                best_fit("ami-2", strategy, UpdatePolicy={"JobExecutionTimeoutMinutes": 7200}),
+                {("refused", None, IN_PLACE)},
+            )
+            for strategy in ({"AllocationStrategy": "BEST_FIT"}, {})
         ),
         (role("ec2.amazonaws.com"), GONE, {("jobs", "remove:s/R", PERMISSIONS)}),
         (
@@ -291,7 +312,10 @@ def test_says_what_would_happen_and_which_word_allows_it(
         ),
         (environment_for(7200), environment_for(7200, image="ami-2")),
         (environment_for(7200, at_once=False), environment_for(7200, at_once="false", image="ami-2")),
-        (environment(), environment(ComputeResources={"ImageId": "ami-1", "MaxvCpus": 384})),
+        (
+            best_fit("ami-1", {"AllocationStrategy": "BEST_FIT"}),
+            best_fit("ami-1", {"AllocationStrategy": "BEST_FIT", "MaxvCpus": "384"}),
+        ),
         (environment(), environment(State="DISABLED")),
         (role("lambda.amazonaws.com"), GONE),
         (role("ec2.amazonaws.com"), role("ec2.amazonaws.com", Description="nodes")),
@@ -302,6 +326,63 @@ def test_says_what_would_happen_and_which_word_allows_it(
 )
 def test_lets_pass_what_harms_nothing(before: dict[str, Any], after: dict[str, Any]) -> None:
     assert change(before, after).stops == ()
+
+
+BLOCK_TEMPLATE = {
+    "InstanceMarketOptions": {"MarketType": "capacity-block"},
+    "CapacityReservationSpecification": {"CapacityReservationTarget": {"CapacityReservationId": "cr-1"}},
+}
+
+
+def change_in_block(environment: dict[str, Any], data: dict[str, Any], *idle: str) -> ResourceChange:
+    """The change of an environment when its launch template gets another image."""
+
+    def stack(image: str) -> StackTemplate:
+        launched = {"ImageId": image, **data}
+        resources = {
+            "T": resource("AWS::EC2::LaunchTemplate", {"LaunchTemplateData": launched}),
+            "R": environment,
+        }
+        paths = dict.fromkeys(resources, "c/s/R/Resource")
+        return StackTemplate(
+            cluster="c", name="s", region="us-east-2", template={"Resources": resources}, paths=paths
+        )
+
+    changes = compare([stack("ami-1")], [stack("ami-2")], idle_blocks=idle).stacks[0].changes
+    (found,) = [one for one in changes if one.logical_id == "R"]
+    return found
+
+
+def launching(strategy: str, *, replaced: bool) -> dict[str, Any]:
+    version = {"LaunchTemplateId": {"Ref": "T"}, "Version": {"Fn::GetAtt": ["T", "LatestVersionNumber"]}}
+    return environment(
+        ReplaceComputeEnvironment=replaced,
+        ComputeResources={"AllocationStrategy": strategy, "LaunchTemplate": version},
+        UpdatePolicy={"JobExecutionTimeoutMinutes": 7200},
+    )
+
+
+@pytest.mark.parametrize(
+    ("strategy", "replaced", "allow", "reason"),
+    [
+        ("BEST_FIT", True, "replace:s/R", IN_BLOCK),
+        ("BEST_FIT_PROGRESSIVE", False, "change:s/R", NO_ROOM),
+    ],
+)
+def test_a_new_image_stops_while_a_block_may_run(
+    strategy: str, replaced: bool, allow: str, reason: str
+) -> None:
+    own = launching(strategy, replaced=replaced)
+    (stop,) = change_in_block(own, BLOCK_TEMPLATE, "cr-2").stops
+    assert (str(stop.kind), stop.allow, stop.reason) == ("jobs", allow, reason)
+    before_it = change_in_block(own, BLOCK_TEMPLATE, "cr-1")
+    assert before_it.stops == ()
+    note = "nothing runs in its Capacity Block yet; waiting jobs stay in the queue"
+    assert (note in before_it.notes) is replaced
+
+
+def test_a_new_image_updates_nodes_on_demand_in_place() -> None:
+    assert change_in_block(launching("BEST_FIT_PROGRESSIVE", replaced=False), {}).stops == ()
 
 
 def test_notes_what_stays_behind_and_when_nodes_are_new() -> None:

@@ -1,5 +1,6 @@
 """Several sources of capacity behind one queue."""
 
+import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -143,7 +144,7 @@ def test_only_the_block_is_opened_and_closed(three: UltraCluster, resources: Map
     given = variables(resources)
     first, *others = (cdk.Stack.of(three).resolve(each.arn) for each in three.queue.environments)
     assert given["UC_COMPUTE_ENVIRONMENT"] == first
-    assert "UC_FURTHER_JOB_QUEUES" not in given
+    assert "UC_ADDITIONAL_JOB_QUEUES" not in given
     (updates,) = (
         statement
         for role in resources.values()
@@ -378,3 +379,10 @@ def test_spot_nodes_may_be_chosen_by_the_risk_of_losing_them_only(stack: cdk.Sta
     cluster(stack, source, instance_type="trn1.32xlarge")
     resources = only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]
     assert resources["AllocationStrategy"] == "SPOT_CAPACITY_OPTIMIZED"
+
+
+def test_a_strategy_for_other_capacity_is_refused() -> None:
+    with pytest.raises(FindingsError, match=r"UC4131.*'best-fit' for spot"):
+        SpotCapacity(allocation_strategy="best-fit")
+    with pytest.raises(FindingsError, match="UC4131"):
+        dataclasses.replace(block(), allocation_strategy="capacity-optimized")

@@ -6,7 +6,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
-from tests.unit.ultracluster.builders import IMAGE, ZONE, network, nodes, only, queue
+from tests.unit.ultracluster.builders import IMAGE, ZONE, network, nodes, only, queue, unpacked
 from tests.unit.ultracluster.nodes.test_node_group import user_data
 
 import ultracluster as uc
@@ -33,12 +33,12 @@ def test_a_job_on_gpus_asks_for_all_of_them_and_maps_no_neuron_device(stack: cdk
     (configuration,) = only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]["Ec2Configuration"]
     assert configuration["ImageType"] == "ECS_AL2023_NVIDIA"
     assert "export UC_GPUS='8'\n" in user_data(stack)
-    assert "wait_for GPU" in user_data(stack)
+    assert "wait_for GPU" in unpacked(user_data(stack))
 
 
 def test_a_job_on_trainium_asks_for_no_gpu(stack: cdk.Stack) -> None:
     assert {each["Type"] for each in container(stack)["ResourceRequirements"]} == {"VCPU", "MEMORY"}
-    assert "GPU" not in user_data(stack)
+    assert "GPU" not in unpacked(user_data(stack))
 
 
 def test_scratch_is_on_the_node_and_in_its_containers(stack: cdk.Stack) -> None:
@@ -50,13 +50,12 @@ def test_scratch_is_on_the_node_and_in_its_containers(stack: cdk.Stack) -> None:
         "ReadOnly": False,
     } in found["MountPoints"]
     assert "export UC_SCRATCH_PATH='/scratch'\nexport UC_SCRATCH_DISKS='4'\n" in user_data(stack)
-    assert len(user_data(stack)) < 16 * 1024
 
 
 def test_nodes_without_scratch_carry_nothing_of_it(stack: cdk.Stack) -> None:
     found = container(stack)
     assert "scratch" not in str(found)
-    assert "scratch" not in user_data(stack)
+    assert "scratch" not in unpacked(user_data(stack))
 
 
 def test_rejects_scratch_that_a_type_cannot_have(stack: cdk.Stack) -> None:

@@ -59,7 +59,7 @@ def test_both_run_the_same_command_on_their_own_machines(stack: cdk.Stack) -> No
     assert (trainium["InstanceType"], gpu["InstanceType"]) == ("trn2.48xlarge", "p5.48xlarge")
     variables = [{each["Name"]: each["Value"] for each in one["Environment"]} for one in (trainium, gpu)]
     assert [each["SEED"] for each in variables] == ["1", "1"]
-    assert [each["UC_CONTESTANT"].rpartition("/")[2] for each in variables] == ["trn2", "p5"]
+    assert [each["UC_CANDIDATE"].rpartition("/")[2] for each in variables] == ["trn2", "p5"]
 
 
 def test_a_figure_of_each_becomes_a_metric_of_its_own_log(stack: cdk.Stack) -> None:
@@ -72,16 +72,16 @@ def test_a_figure_of_each_becomes_a_metric_of_its_own_log(stack: cdk.Stack) -> N
             for container in containers(stack)
             if container["LogConfiguration"]["Options"]["awslogs-group"] == one["LogGroupName"]
         ]
-        full = variables["UC_CONTESTANT"]
-        assert one["FilterPattern"] == f'{{ $.contestant = "{full}" && $.tokens_per_second = * }}'
+        full = variables["UC_CANDIDATE"]
+        assert one["FilterPattern"] == f'{{ $.candidate = "{full}" && $.tokens_per_second = * }}'
         (transformation,) = one["MetricTransformations"]
-        assert transformation["Dimensions"] == [{"Key": "Contestant", "Value": "$.contestant"}]
+        assert transformation["Dimensions"] == [{"Key": "Candidate", "Value": "$.candidate"}]
         metric = made.metric("tokens_per_second", candidate=name)
         assert (metric.namespace, metric.metric_name) == (
             transformation["MetricNamespace"],
             transformation["MetricName"],
         )
-        assert metric.dimensions == {"Contestant": full}
+        assert metric.dimensions == {"Candidate": full}
 
 
 def test_one_table_shows_all_figures_and_what_a_dollar_buys(stack: cdk.Stack) -> None:

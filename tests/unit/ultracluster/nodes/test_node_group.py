@@ -1,12 +1,25 @@
 import gzip
 import json
+import os
+import re
+import subprocess
 from email import message_from_string
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from tests.unit.ultracluster.builders import IMAGE_ID, RESERVATION, allowed, block, network, nodes, only
+from tests.unit.ultracluster.builders import (
+    IMAGE_ID,
+    RESERVATION,
+    allowed,
+    block,
+    network,
+    nodes,
+    only,
+    unpacked,
+)
 
 from ultracluster import CapacityBlock, CapacityReservation, ClusterPlacement, SharedFileSystem
 from ultracluster_rules.findings import FindingsError
@@ -152,11 +165,28 @@ def test_user_data_is_mime_as_aws_batch_demands_and_fits(stack: cdk.Stack) -> No
     assert message.get_content_type() == "multipart/mixed"
     assert part.get_content_type() == "text/x-shellscript"
     assert part.get_payload().startswith("#!/bin/bash\n")
-    assert len(user_data(stack)) < 16 * 1024
     # A blank line before the closing boundary, as in the AWS Batch User Guide: aws/aws-cdk#6427.
     assert user_data(stack).endswith("\n\n--==ULTRACLUSTER==--\n")
     # AWS Batch writes the cluster of the agent itself.
-    assert "ECS_CLUSTER" not in part.get_payload()
+    assert "ECS_CLUSTER" not in unpacked(user_data(stack))
+
+
+def test_a_node_runs_what_its_user_data_packs(stack: cdk.Stack, tmp_path: Path) -> None:
+    nodes(stack)
+    script = user_data(stack).partition("#!/bin/bash\n")[2].partition("\n--==")[0]
+    listed = script.replace('eval "$boot"', 'printf "%s\\n" "$boot"')
+    done = subprocess.run(["bash", "-c", listed], capture_output=True, text=True, check=True)
+    assert done.stdout in unpacked(user_data(stack))
+    assert done.stdout.endswith('say "ready"\nexit 0\n')
+    # A damaged one must not leave a node that joins unchecked.
+    (tmp_path / "systemctl").write_text('#!/bin/sh\necho "$@"\n')
+    (tmp_path / "systemctl").chmod(0o755)
+    broken = re.sub(r"(<<'UC_PACKED'\n)....", r"\1", script)
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", broken], env={"PATH": path}, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (1, "mask --now ecs.service\n")
 
 
 def test_user_data_expects_every_device_of_the_type(stack: cdk.Stack) -> None:
@@ -168,7 +198,7 @@ def test_user_data_expects_every_device_of_the_type(stack: cdk.Stack) -> None:
 def test_user_data_downloads_nothing(stack: cdk.Stack) -> None:
     nodes(stack)
     for word in ("curl", "wget", "dnf", "yum", "apt", "pip install", "git clone"):
-        assert word not in user_data(stack)
+        assert word not in unpacked(user_data(stack))
 
 
 def test_image_and_type_are_those_asked_for(stack: cdk.Stack) -> None:

@@ -100,7 +100,7 @@ def test_jobs_of_every_queue_of_the_block_are_notified_and_terminated(
     )
     stack = cdk.Stack.of(cluster)
     assert variables["UC_JOB_QUEUE"] == stack.resolve(cluster.queue.job_queue_arn)
-    assert variables["UC_FURTHER_JOB_QUEUES"] == stack.resolve(urgent.job_queue_arn)
+    assert variables["UC_ADDITIONAL_JOB_QUEUES"] == stack.resolve(urgent.job_queue_arn)
 
 
 def test_the_log_group_is_one_for_all(team: tuple[UltraCluster, TrainingQueue, TrainingQueue]) -> None:
@@ -282,7 +282,7 @@ def test_the_main_queue_uses_every_block(stack: cdk.Stack) -> None:
     assert stack.node.try_find_child("Cluster") is None
 
 
-def test_the_command_line_finds_further_queues_by_a_tag(
+def test_the_command_line_finds_additional_queues_by_a_tag(
     team: tuple[UltraCluster, TrainingQueue, TrainingQueue], resources: Mapping[str, Any]
 ) -> None:
     cluster, urgent, _ = team

@@ -1,11 +1,30 @@
+import dataclasses
 from typing import Any
 
 import aws_cdk as cdk
 import pytest
 from aws_cdk import aws_logs as logs
-from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, block, network, nodes, of_type, only, queue
+from tests.unit.ultracluster.builders import (
+    IMAGE,
+    IMAGE_ID,
+    block,
+    network,
+    new_stack,
+    nodes,
+    of_type,
+    only,
+    queue,
+)
 
-from ultracluster import ClusterPlacement, FairShare, MultiNodeJob, NodeGroup, OnDemandCapacity, TrainingQueue
+from ultracluster import (
+    ClusterPlacement,
+    FairShare,
+    MultiNodeJob,
+    NodeGroup,
+    OnDemandCapacity,
+    SpotCapacity,
+    TrainingQueue,
+)
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.synth
@@ -40,10 +59,38 @@ def test_a_new_launch_template_reaches_the_environment_without_replacing_it(stac
     version = resources_of_environment(stack)["LaunchTemplate"]["Version"]
     assert version["Fn::GetAtt"][1] == "LatestVersionNumber"
     assert properties["ReplaceComputeEnvironment"] is False
-    # Only these strategies can be updated in place; BEST_FIT cannot.
     assert resources_of_environment(stack)["AllocationStrategy"] == "BEST_FIT_PROGRESSIVE"
     # A name, tags or a role of its own would make later changes replace it.
     assert not {"ComputeEnvironmentName", "Tags", "ServiceRole"} & properties.keys()
+
+
+def test_the_environment_of_a_block_is_that_of_published_templates(stack: cdk.Stack) -> None:
+    # BEST_FIT in each of them: awslabs/awsome-distributed-ai, 3.aws-batch, p5 and p6.
+    queue(stack, capacity=block())
+    properties = only(stack, "AWS::Batch::ComputeEnvironment")
+    assert resources_of_environment(stack)["AllocationStrategy"] == "BEST_FIT"
+    # "BEST_FIT isn't supported when updating compute environments": CloudFormation replaces it, which a name would prevent.
+    assert properties["ReplaceComputeEnvironment"] is True
+    assert not {"ComputeEnvironmentName", "Tags", "UpdatePolicy"} & properties.keys()
+
+
+def test_a_strategy_of_ones_own_decides_how_the_environment_is_updated(stack: cdk.Stack) -> None:
+    progressive = dataclasses.replace(block(), allocation_strategy="best-fit-progressive")
+    queue(stack, capacity=progressive)
+    assert only(stack, "AWS::Batch::ComputeEnvironment")["ReplaceComputeEnvironment"] is False
+    other = new_stack()
+    queue(other, capacity=OnDemandCapacity(allocation_strategy="best-fit"))
+    assert only(other, "AWS::Batch::ComputeEnvironment")["ReplaceComputeEnvironment"] is True
+    assert resources_of_environment(other)["AllocationStrategy"] == "BEST_FIT"
+
+
+def test_idle_nodes_of_prepaid_capacity_stay_for_a_day(stack: cdk.Stack) -> None:
+    queue(stack, capacity=block())
+    assert resources_of_environment(stack)["ScalingPolicy"] == {"MinScaleDownDelayMinutes": 1440}
+    for capacity in (None, OnDemandCapacity(), SpotCapacity()):
+        other = new_stack()
+        queue(other, capacity=capacity)
+        assert "ScalingPolicy" not in resources_of_environment(other)
 
 
 def test_an_update_does_not_end_running_jobs(stack: cdk.Stack) -> None:

@@ -111,6 +111,11 @@ def test_a_type_without_blocks_is_refused_once(findings: Findings) -> None:
         ([further(f"{SPILL}, placement_group: near")], "UC4126", "additional_capacity[0].placement_group"),
         ([further(f"{SPILL}, max_price_percent: 60")], "UC4126", "additional_capacity[0].max_price_percent"),
         (
+            [further(f"{SPILL}, allocation_strategy: capacity-optimized")],
+            "UC4131",
+            "additional_capacity[0].allocation_strategy",
+        ),
+        (
             [further(f"{RESERVED}, resource_group_arn: '{RESOURCE_GROUP}'")],
             "UC4128",
             "additional_capacity[0].resource_group_arn",
@@ -149,6 +154,8 @@ def test_refuses_further_capacity_and_queues_at_their_place(
     [
         ([further(f"{RESERVED}, placement_group: near")], "UC4126"),
         ([capacity(f"resource_group_arn: '{RESOURCE_GROUP}'")], "UC4128"),
+        ([capacity("allocation_strategy: best-fit-progressive")], "UC4131"),
+        ([further(f"{SPILL}, allocation_strategy: best-fit")], "UC4131"),
     ],
 )
 def test_accepts_further_capacity_and_queues_that_just_fit(

@@ -1,0 +1,106 @@
+"""Purchases over HTTP in large: every fault at every call, random lives, schedules of two buyers, and kill -9."""
+
+import os
+import subprocess
+import sys
+import types
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.deep.conftest import Tried
+from tests.unit.runtime.purchasing.http_world import (
+    FAULTS,
+    HttpWorld,
+    begin,
+    check,
+    held,
+    random_http_life,
+    random_http_schedule,
+    run,
+    running_http_world,
+    settle_and_check,
+    strike_http_call,
+)
+from tests.unit.runtime.purchasing.ledger_table import TABLE
+
+from ultracluster_runtime.purchasing.purchase import buy
+
+pytestmark = [pytest.mark.deep, pytest.mark.process]
+
+LIVES, SCHEDULES = 2000, 500
+_ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def world() -> Iterator[HttpWorld]:
+    with running_http_world() as running, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("botocore.endpoint.time", types.SimpleNamespace(sleep=lambda _: None))
+        yield running
+
+
+def test_random_lives(world: HttpWorld, tried: Tried) -> None:
+    faults = sum(random_http_life(world, seed) for seed in range(LIVES))
+    tried(
+        "purchases", f"{LIVES:,} lives over HTTP with {faults:,} faults: 0 double, above a cap or unrecorded"
+    )
+
+
+def test_random_schedules_of_two_buyers(world: HttpWorld, tried: Tried) -> None:
+    for seed in range(SCHEDULES):
+        random_http_schedule(world, seed)
+    tried("purchases", f"{SCHEDULES} schedules of two buyers over HTTP: 0 double, above a cap or unrecorded")
+
+
+def test_every_fault_at_every_call(world: HttpWorld, tried: Tried) -> None:
+    begin(world)
+    run(world, buy("december", nonce="n"))
+    calls = list(world.calls)
+    cases = [
+        (call, occurrence, fault)
+        for call in dict.fromkeys(calls)
+        for occurrence in range(calls.count(call))
+        for fault in FAULTS
+    ]
+    for case in cases:
+        strike_http_call(world, *case)
+    tried(
+        "purchases",
+        f"{len(cases)} faults, each at each of {len(calls)} calls: 0 double, above a cap or unrecorded",
+    )
+
+
+def test_command_line_killed_at_every_request(world: HttpWorld, tried: Tried) -> None:
+    begin(world)
+    run(world, buy("december", nonce="n"))
+    requests = len(world.calls)
+    for number in range(1, requests + 1):
+        for after in (False, True):
+            _buy_and_kill(world, number, after=after)
+    tried(
+        "purchases",
+        f"{requests * 2} command lines ended by kill -9 and run again: 1 purchase at most, each recorded",
+    )
+
+
+def _buy_and_kill(world: HttpWorld, number: int, *, after: bool) -> None:
+    (name,) = begin(world)
+    item = held(name)
+    assert item is not None
+    arguments = [name, "--token", item["token"]["S"], "--ledger", TABLE, "--ledger-region", "us-east-2"]
+    command = [sys.executable, "-m", "ultracluster_cli", "capacity", "buy", *arguments]
+    environment = {**os.environ, "AWS_ENDPOINT_URL": world.endpoint}
+    child = subprocess.Popen(
+        command, cwd=_ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+    )
+    world.kill = (number, after, child.pid)
+    _, stderr = child.communicate(timeout=120)
+    assert child.returncode == -9, (number, stderr)
+    world.kill = None
+    again = subprocess.run(
+        command, cwd=_ROOT, env=environment, capture_output=True, text=True, timeout=120, check=False
+    )
+    assert "Traceback" not in again.stderr
+    assert again.returncode in {0, 5}, again.stderr
+    check(world, [name])
+    settle_and_check(world, [name])
