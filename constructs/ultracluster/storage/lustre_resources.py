@@ -24,6 +24,8 @@ def lustre_configuration(
         per_unit_storage_throughput=settings.per_unit_storage_throughput,
         throughput_capacity=settings.throughput_capacity,
         data_read_cache_configuration=_read_cache(settings),
+        # Required for hard disks: CreateFileSystem, DriveCacheType.
+        drive_cache_type="NONE" if settings.storage_type == "HDD" else None,
         data_compression_type="LZ4" if data_compression else "NONE",
         metadata_configuration=_metadata(settings),
         efa_enabled=True if settings.efa_enabled else None,

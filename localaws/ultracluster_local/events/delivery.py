@@ -20,11 +20,6 @@ from ultracluster_local.instance.state import region_state
 
 __all__ = ["Delivery", "deliver", "deliver_to_rules", "history", "new_event"]
 
-_FILTERS = frozenset(
-    {"prefix", "suffix", "equals-ignore-case", "numeric", "anything-but", "cidr", "wildcard", "exists"}
-)
-"""Content filters that moto evaluates; it ignores all others, which would match everything."""
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Delivery:
@@ -71,29 +66,15 @@ def deliver_to_rules(event: Mapping[str, Any]) -> None:
     """Deliver an event of an AWS service to the enabled rules of the default bus whose pattern it matches.
 
     Raises:
-        ValueError: If a pattern or target is not supported.
+        ValueError: If a target is not supported.
     """
     region = event["region"]
     for rule in list(events_backends[ACCOUNT][region].event_buses["default"].rules.values()):
-        pattern = rule.event_pattern.get_pattern()
-        if rule.state == "DISABLED" or not pattern:
+        if rule.state == "DISABLED" or not rule.event_pattern.get_pattern():
             continue
-        _refuse_unknown_filters(rule.name, pattern)
         if rule.event_pattern.matches_event(event):
             for target in list(rule.targets):
                 deliver(target, event, rule=rule.arn, region=region)
-
-
-def _refuse_unknown_filters(rule: str, pattern: Mapping[str, Any]) -> None:
-    for value in pattern.values():
-        if isinstance(value, Mapping):
-            _refuse_unknown_filters(rule, value)
-            continue
-        for condition in value:
-            if isinstance(condition, Mapping) and not set(condition) <= _FILTERS:
-                raise ValueError(
-                    f"the local AWS does not support {sorted(condition)} in the event pattern of the rule {rule}"
-                )
 
 
 def deliver(target: Mapping[str, Any], event: Mapping[str, Any], *, rule: str, region: str) -> None:

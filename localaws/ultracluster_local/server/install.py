@@ -21,14 +21,22 @@ from ultracluster_local.functions import lambda_runtime
 from ultracluster_local.server import moto_caching as moto_costs
 from ultracluster_local.services import (
     budgets,
+    checks,
     cloudtrail,
+    cloudwatch,
     ecr,
     embedded_metrics,
+    eventbridge,
+    iam,
     iam_simulation,
+    kms,
+    lambda_functions,
+    logs,
     model_constraints,
     public_images,
     resource_groups,
     service_quotas,
+    sns,
     sqs,
 )
 from ultracluster_local.services.batch import (
@@ -45,6 +53,7 @@ from ultracluster_local.services.ec2 import capacity_blocks as ec2_capacity_bloc
 from ultracluster_local.services.ec2 import capacity_extensions as ec2_capacity_extensions
 from ultracluster_local.services.ec2 import deletions as ec2_deletions
 from ultracluster_local.services.ec2 import endpoints as ec2_endpoints
+from ultracluster_local.services.ec2 import flow_logs as ec2_flow_logs
 from ultracluster_local.services.ec2 import instances as ec2_instances
 from ultracluster_local.services.ec2 import internet_access as ec2_internet_access
 from ultracluster_local.services.ec2 import launch_templates as ec2_launch_templates
@@ -56,6 +65,7 @@ from ultracluster_local.services.fsx import backups as fsx_backups
 from ultracluster_local.services.fsx import file_systems as fsx
 from ultracluster_local.services.handlers import ServiceError
 from ultracluster_local.services.s3 import buckets as s3
+from ultracluster_local.services.s3 import configurations as s3_configurations
 from ultracluster_local.services.s3 import request_metrics as s3_request_metrics
 
 __all__ = ["install"]
@@ -111,9 +121,13 @@ def install() -> None:
     s3_request_metrics.install()
     sqs.install()
     LambdaFunction._invoke_lambda = lambda_runtime.invoke_for_moto  # noqa: SLF001 - moto's way needs Docker
+    checks.install()
     model_constraints.install()
     BaseResponse.call_action = _refusing(BaseResponse.call_action)
 
+
+_CHECKED = (cloudwatch, ec2_flow_logs, eventbridge, iam, kms, lambda_functions, logs, s3_configurations, sns)
+"""Modules that hold nothing but checks of requests, which register themselves."""
 
 _KEPT_OF_CLOUDFORMATION = frozenset({"cloudformation_backend", "cfnresponse"})
 

@@ -1,4 +1,4 @@
-"""Service Quotas on accelerated instances, AWS Batch, FSx for Lustre and VPC; `set_quota` changes one."""
+"""Service Quotas on accelerated instances, AWS Batch, FSx for Lustre, Lambda and VPC; `set_quota` changes one."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.ec2.capacity_market import capacity_market
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
 
-__all__ = ["handlers", "set_quota"]
+__all__ = ["handlers", "quota_value", "set_quota"]
 
 handlers = Handlers(service="service-quotas")
 
@@ -39,13 +39,15 @@ _INSTANCE_QUOTAS = {
 }
 
 # Service, code, name, default value, and whether it can be raised. Values: the guides of both services (read September
-# to October 2026), https://docs.aws.amazon.com/batch/latest/userguide/service_limits.html and
-# https://docs.aws.amazon.com/fsx/latest/LustreGuide/limits.html; codes: published lists of default quotas.
+# to November 2026), https://docs.aws.amazon.com/batch/latest/userguide/service_limits.html,
+# https://docs.aws.amazon.com/fsx/latest/LustreGuide/limits.html and
+# https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html; codes: published lists of default quotas.
 _OTHER_QUOTAS = (
     ("batch", "L-144F0CA5", "Compute environment limit", 50.0, False),
     ("batch", "L-4CEA37AD", "Job queue limit", 50.0, False),
     ("fsx", "L-8F1B9C74", "Lustre Persistent_2 storage capacity", 100_800.0, True),
     ("fsx", "L-AD2FC696", "Lustre Scratch storage capacity", 100_800.0, True),
+    ("lambda", "L-B99A9384", "Concurrent executions", 1000.0, True),  # 10 in many new accounts
 )
 
 
@@ -59,6 +61,11 @@ def set_quota(*, region: str, service: str, code: str, value: float) -> None:
         value: Applied value.
     """
     _applied(region)[service, code] = value
+
+
+def quota_value(service: str, code: str, *, region: str) -> float:
+    """Return a quota as applied to the account."""
+    return float(_applied(region).get((service, code), _defaults()[service, code]["Value"]))
 
 
 def _applied(region: str) -> dict[tuple[str, str], float]:

@@ -49,8 +49,6 @@ class _Bucket(Provider):
             raise ResourceError(
                 f"The local AWS does not support {name} of AWS::S3::Bucket; see docs/local-aws.md."
             )
-        if name == "ReplicationConfiguration":
-            _check_destinations(context, value)
         operation, parameter, convert, _ = SETTINGS[name]
         shape = service_model("s3").operation_model(operation).input_shape
         context.call("s3", operation, {"Bucket": bucket, **to_api(shape, {parameter: convert(value)})})
@@ -107,20 +105,6 @@ class _Bucket(Provider):
         except ClientError as error:
             if error.response["Error"]["Code"] != "NoSuchBucket":
                 raise
-
-
-def _check_destinations(context: Context, value: Mapping[str, Any]) -> None:
-    """Refuse replication to a missing or unversioned bucket, as S3 does."""
-    for rule in value["Rules"]:
-        name = rule["Destination"]["Bucket"].rpartition(":")[2]
-        try:
-            status = context.call("s3", "GetBucketVersioning", {"Bucket": name}).get("Status")
-        except ClientError as error:
-            if error.response["Error"]["Code"] != "NoSuchBucket":
-                raise
-            raise ResourceError(f"Destination bucket must exist: {name}") from None
-        if status != "Enabled":
-            raise ResourceError(f"Destination bucket must have versioning enabled: {name}")
 
 
 def _set_metrics(context: Context, bucket: str, wanted: list[Mapping[str, Any]]) -> None:

@@ -69,19 +69,34 @@ def _encryption(value: Mapping[str, Any]) -> dict[str, Any]:
 def _replication(value: Mapping[str, Any]) -> dict[str, Any]:
     rules = []
     for index, rule in enumerate(value["Rules"]):
-        one = {key: part for key, part in rule.items() if key not in {"Id", "Prefix"}}
+        one = {key: part for key, part in rule.items() if key != "Id"}
         one["ID"] = rule.get("Id") or f"rule-{index + 1}"
-        one["Priority"] = int(rule.get("Priority", index + 1))
-        if "Filter" not in one:
-            one["Filter"] = {"Prefix": rule.get("Prefix", "")}
+        if "Filter" in one:  # rules with a Prefix instead are of the first version, which has no priorities
+            one["Priority"] = int(rule.get("Priority", index + 1))
         rules.append(one)
     return {"Role": value["Role"], "Rules": rules}
 
 
+_NOTIFICATIONS = {
+    "LambdaConfigurations": ("LambdaFunctionConfigurations", "Function", "LambdaFunctionArn"),
+    "QueueConfigurations": ("QueueConfigurations", "Queue", "QueueArn"),
+    "TopicConfigurations": ("TopicConfigurations", "Topic", "TopicArn"),
+}
+
+
 def _notification(value: Mapping[str, Any]) -> dict[str, Any]:
-    if set(value) - {"EventBridgeConfiguration"}:
-        raise ResourceError("The local AWS supports EventBridge notifications of buckets only")
-    return {"EventBridgeConfiguration": {}}
+    result: dict[str, Any] = {"EventBridgeConfiguration": {}} if "EventBridgeConfiguration" in value else {}
+    for name in set(value) - {"EventBridgeConfiguration"}:
+        kind, source, target = _NOTIFICATIONS[name]
+        result[kind] = [_notified(one, source, target) for one in value[name]]
+    return result
+
+
+def _notified(one: Mapping[str, Any], source: str, target: str) -> dict[str, Any]:
+    result: dict[str, Any] = {target: one[source], "Events": [one["Event"]]}
+    if "Filter" in one:
+        result["Filter"] = {"Key": {"FilterRules": list(one["Filter"]["S3Key"]["Rules"])}}
+    return result
 
 
 def _as_is(value: Any) -> Any:

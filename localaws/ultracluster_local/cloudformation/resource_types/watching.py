@@ -13,6 +13,14 @@ __all__ = ["PROVIDERS"]
 _CLOUDWATCH_TAGS = Tagging(service="cloudwatch", target="ResourceARN", attribute="Arn")
 
 
+class _LogTagging(Tagging):
+    """Tagging of log groups, whose operations take the ARN without its last part."""
+
+    def apply(self, context: Context, target: str, old: Any, new: Any) -> None:
+        """Add and remove."""
+        super().apply(context, target.removesuffix(":*"), old, new)
+
+
 class _LogGroup(ApiProvider):
     """A log group. Retention is set by a separate operation."""
 
@@ -196,7 +204,9 @@ PROVIDERS: Mapping[str, Provider] = {
         reads=("DescribeLogGroups", _log_group, "logGroups[0]"),
         attribute_paths={"Arn": "arn"},
         generates=("LogGroupName", 512),
-        tagging=Tagging(service="logs", target="resourceArn", tags="tags", keys="tagKeys", attribute="Arn"),
+        tagging=_LogTagging(
+            service="logs", target="resourceArn", tags="tags", keys="tagKeys", attribute="Arn"
+        ),
     ),
     "AWS::Logs::MetricFilter": _MetricFilter(),
     "AWS::CloudWatch::Alarm": _Alarm(

@@ -4,7 +4,10 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
+from moto.s3.models import s3_backends
+
 from ultracluster_local.instance.clock import CLOCK
+from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.fsx.state import fsx_of
 from ultracluster_local.services.fsx.validation import bad_request, validate
 from ultracluster_local.services.handlers import Handlers, Request, hex_id, page
@@ -21,6 +24,7 @@ def create_data_repository_association(request: Request) -> Mapping[str, Any]:
     fsx = fsx_of(request)
     file_system = fsx.file_system(given["FileSystemId"])
     validate(file_system, [*fsx.associations_of(given["FileSystemId"]), given])
+    _check_bucket(given["DataRepositoryPath"], region=request.region)
     association_id = hex_id("dra")
     association = copy.deepcopy(given) | {
         "AssociationId": association_id,
@@ -31,6 +35,18 @@ def create_data_repository_association(request: Request) -> Mapping[str, Any]:
     }
     fsx.associations[association_id] = association
     return {"Association": association}
+
+
+def _check_bucket(path: str, *, region: str) -> None:
+    """Refuse a bucket that FSx cannot read: one that does not exist, or is in another Region.
+
+    The words are those of aws-samples/amazon-eks-machine-learning-with-terraform-and-kubeflow#91 (2024-03-20).
+    """
+    name = path.removeprefix("s3://").partition("/")[0]
+    bucket = s3_backends[ACCOUNT]["aws"].buckets.get(name)
+    if bucket is None or bucket.region_name != region:
+        need = "Ensure the IAM role or user you are using has s3:Get*, s3:List* and s3:PutObject permissions to the S3 bucket prefix."
+        raise bad_request(f"Amazon FSx is unable to validate access to the S3 bucket. {need}")
 
 
 @handlers("DescribeDataRepositoryAssociations")

@@ -8,9 +8,8 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from moto.ec2.models import ec2_backends
-
 from ultracluster_local.instance.clock import CLOCK
+from ultracluster_local.services.fsx.network import check_network, vpc_of
 from ultracluster_local.services.fsx.state import fsx_of
 from ultracluster_local.services.fsx.validation import METADATA_CONFIGURATION_VERSION, bad_request, validate
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, page
@@ -24,11 +23,6 @@ def _default_version(lustre: Mapping[str, Any]) -> str:
     if "MetadataConfiguration" in lustre:
         return METADATA_CONFIGURATION_VERSION
     return "2.12" if lustre["DeploymentType"] == "PERSISTENT_2" else "2.10"
-
-
-def _vpc_of(request: Request, subnet_ids: list[str]) -> str:
-    subnets = ec2_backends[request.account][request.region].describe_subnets()
-    return next((str(one.vpc_id) for one in subnets if one.id in subnet_ids), "")
 
 
 @handlers("CreateFileSystem")
@@ -48,7 +42,7 @@ def create_file_system(request: Request) -> Mapping[str, Any]:
         "FileSystemType": "LUSTRE",
         "Lifecycle": "AVAILABLE",
         "StorageType": given.get("StorageType", "SSD"),
-        "VpcId": _vpc_of(request, given["SubnetIds"]),
+        "VpcId": vpc_of(request),
         "SubnetIds": given["SubnetIds"],
         "NetworkInterfaceIds": [hex_id("eni")],
         "DNSName": f"{file_system_id}.fsx.{request.region}.amazonaws.com",
@@ -59,6 +53,7 @@ def create_file_system(request: Request) -> Mapping[str, Any]:
     }
     file_system |= {name: given[name] for name in ("KmsKeyId", "StorageCapacity") if name in given}
     validate(file_system)
+    check_network(request)
     fsx_of(request).file_systems[file_system_id] = file_system
     return {"FileSystem": file_system}
 
@@ -100,6 +95,11 @@ def _check_change(before: Mapping[str, Any], after: Mapping[str, Any]) -> None:
             raise bad_request(f"{name} belongs to another storage type.")
         if one is not None and other is not None and other < one:
             raise bad_request(f"{name} can only grow: {one} now, got {other}.")
+    grows = before.get("StorageCapacity") != after.get("StorageCapacity")
+    if grows and old["DeploymentType"] == "SCRATCH_1":
+        raise bad_request("The storage capacity of SCRATCH_1 file systems cannot be increased.")
+    if after["FileSystemTypeVersion"] < before["FileSystemTypeVersion"]:
+        raise bad_request("The Lustre version must be newer than the current one of the file system.")
     throughput = "PerUnitStorageThroughput"
     if old.get("EfaEnabled") and old.get(throughput) != new.get(throughput):
         raise bad_request("The throughput tier of an EFA-enabled file system cannot change.")

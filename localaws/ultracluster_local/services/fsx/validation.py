@@ -71,6 +71,8 @@ def validate(file_system: Mapping[str, Any], associations: Sequence[Mapping[str,
         ServiceError: FSx would refuse it.
     """
     lustre = file_system["LustreConfiguration"]
+    for problem in _type_problems(file_system, lustre):
+        raise bad_request(problem)
     if file_system["StorageType"] == _TIERED and lustre["DeploymentType"] == "PERSISTENT_2":
         _validate_tiered_storage(file_system, lustre)
     else:
@@ -81,6 +83,29 @@ def validate(file_system: Mapping[str, Any], associations: Sequence[Mapping[str,
         *_association_problems(file_system, associations),
     ):
         raise bad_request(problem)
+
+
+_OWN_REPOSITORY: Final = ("ImportPath", "ExportPath", "AutoImportPolicy", "ImportedFileChunkSize")
+"""Settings of a file system that is linked to S3 without an association, which PERSISTENT_2 cannot be."""
+
+
+def _type_problems(file_system: Mapping[str, Any], lustre: Mapping[str, Any]) -> Iterator[str]:
+    """Yield settings that the deployment type or the storage type does not have.
+
+    The guide's sentences on KmsKeyId, DriveCacheType and data repositories: API_CreateFileSystem.html and
+    API_CreateFileSystemLustreConfiguration.html.
+    """
+    deployment_type, storage_type = lustre["DeploymentType"], file_system["StorageType"]
+    if "KmsKeyId" in file_system and deployment_type.startswith("SCRATCH"):
+        yield f"KmsKeyId is supported for PERSISTENT_1 and PERSISTENT_2 deployment types only; got {deployment_type}."
+    for name in _OWN_REPOSITORY:
+        if name in lustre and deployment_type == "PERSISTENT_2":
+            yield f"{name} is not supported for the PERSISTENT_2 deployment type; create a data repository association."
+    if "ExportPath" in lustre and "ImportPath" not in lustre:
+        yield "ExportPath cannot be specified without ImportPath."
+    if ("DriveCacheType" in lustre) != (storage_type == "HDD"):
+        rule = "is required when" if storage_type == "HDD" else "is supported only when"
+        yield f"DriveCacheType {rule} StorageType is HDD."
 
 
 def _validate_storage(file_system: Mapping[str, Any], lustre: Mapping[str, Any]) -> None:
@@ -145,12 +170,15 @@ def _version_problems(file_system: Mapping[str, Any], lustre: Mapping[str, Any])
     metadata = lustre.get("MetadataConfiguration")
     if lustre.get("EfaEnabled") and metadata is None:
         yield "An EFA-enabled file system needs a MetadataConfiguration."
-    iops = (metadata or {}).get("Iops")
-    if (lustre.get("EfaEnabled") or iops is not None) and (deployment_type, version) != (
+    iops, mode = (metadata or {}).get("Iops"), (metadata or {}).get("Mode")
+    if mode == "AUTOMATIC" and iops is not None:
+        yield "Iops cannot be specified when the Mode of the MetadataConfiguration is AUTOMATIC."
+    if (lustre.get("EfaEnabled") or metadata is not None) and (deployment_type, version) != (
         "PERSISTENT_2",
         METADATA_CONFIGURATION_VERSION,
     ):
-        yield f"A MetadataConfiguration needs PERSISTENT_2 with Lustre {METADATA_CONFIGURATION_VERSION}."
+        rule = f"PERSISTENT_2 file systems with Lustre version {METADATA_CONFIGURATION_VERSION} or newer"
+        yield f"MetadataConfiguration is supported on {rule}; got {deployment_type} with {version}."
     tiered = file_system["StorageType"] == _TIERED
     allowed = _TIERED_METADATA_IOPS if tiered else _METADATA_IOPS
     if iops not in allowed and (tiered or iops is not None):
@@ -179,7 +207,9 @@ def _association_problems(
         or file_system["FileSystemTypeVersion"] == "2.10"
     )
     if refused:
-        yield "Data repository associations are not supported on this file system."
+        kind = f"{file_system['LustreConfiguration']['DeploymentType']} with {file_system['StorageType']} storage"
+        version = file_system["FileSystemTypeVersion"]
+        yield f"Data repository associations are not supported on {kind} and Lustre version {version}."
     if len(associations) > _MOST_ASSOCIATIONS:
         yield f"A file system can have at most {_MOST_ASSOCIATIONS} data repository associations."
     for association in associations:

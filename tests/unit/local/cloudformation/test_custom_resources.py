@@ -7,10 +7,13 @@ import pytest
 
 pytestmark = pytest.mark.deploy
 
-ROLE = {
-    "Type": "AWS::IAM::Role",
-    "Properties": {"AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": []}},
+TRUST = {
+    "Version": "2012-10-17",
+    "Statement": [
+        {"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}
+    ],
 }
+ROLE = {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": TRUST}}
 
 INLINE = """
 import cfnresponse

@@ -88,10 +88,13 @@ def test_deploys_updates_and_destroys(tmp_path: Path, local_aws: LocalAws) -> No
         "Type": "AWS::SSM::Parameter",
         "Properties": {"Type": "String", "Value": {"Fn::ImportValue": "topic"}},
     }
-    role = {
-        "Type": "AWS::IAM::Role",
-        "Properties": {"AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": []}},
+    assumed = {
+        "Effect": "Allow",
+        "Principal": {"Service": "lambda.amazonaws.com"},
+        "Action": "sts:AssumeRole",
     }
+    trust = {"Version": "2012-10-17", "Statement": [assumed]}
+    role = {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": trust}}
     function = {
         "Type": "AWS::Lambda::Function",
         "Properties": {

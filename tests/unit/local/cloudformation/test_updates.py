@@ -30,7 +30,11 @@ CHANGES: list[tuple[str, str, Any]] = [
     ("EfaIn", "Description", "another"),
     ("FlowLogRole", "MaxSessionDuration", 3600),
     ("FlowLogRole", "Policies.0.PolicyDocument.Statement.0.Action", "logs:Put*"),
-    ("FlowLogRole", "AssumeRolePolicyDocument.Statement.0.Principal.Service", "ec2.amazonaws.com"),
+    (
+        "FlowLogRole",
+        "AssumeRolePolicyDocument.Statement.0.Principal.Service",
+        ["lambda.amazonaws.com", "scheduler.amazonaws.com"],
+    ),
     ("FlowLogRole", "Tags", TAGS),
     ("RolePolicy", "PolicyDocument.Statement.0.Action", "s3:PutObject"),
     ("Managed", "PolicyDocument.Statement.0.Action", "fsx:List*"),

@@ -1,6 +1,7 @@
 """Rules of EventBridge in the local AWS, for its tests."""
 
 import io
+import json
 import zipfile
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -35,7 +36,13 @@ def function(local: LocalAws, source: str) -> str:
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w") as packed:
         packed.writestr("index.py", source)
-    role = local.client("iam").create_role(RoleName="r", AssumeRolePolicyDocument="{}")["Role"]["Arn"]
+    assumed = {
+        "Effect": "Allow",
+        "Principal": {"Service": "lambda.amazonaws.com"},
+        "Action": "sts:AssumeRole",
+    }
+    trust = json.dumps({"Version": "2012-10-17", "Statement": [assumed]})
+    role = local.client("iam").create_role(RoleName="r", AssumeRolePolicyDocument=trust)["Role"]["Arn"]
     made = local.client("lambda", REGION).create_function(
         FunctionName="f",
         Runtime="python3.13",

@@ -140,13 +140,6 @@ def test_block_that_was_not_paid_sends_nothing(local: LocalAws) -> None:
     assert heard(local) == []
 
 
-def test_refuses_a_filter_of_a_pattern_that_it_does_not_know(local: LocalAws) -> None:
-    seed()
-    put_rule(local, queue(local)[1], EventPattern=pattern(**{"end-date": [{"sounds-like": "x"}]}))
-    with pytest.raises(ValueError, match="'sounds-like'"):
-        local.clock.set(END)
-
-
 # Instances in blocks
 
 

@@ -55,6 +55,13 @@ def test_disabled_rule_does_not_fire(local: LocalAws) -> None:
 
 
 def test_schedule_fires_in_its_time_zone_and_between_its_dates(local: LocalAws) -> None:
+    assumed = {
+        "Effect": "Allow",
+        "Principal": {"Service": "scheduler.amazonaws.com"},
+        "Action": "sts:AssumeRole",
+    }
+    trust = json.dumps({"Version": "2012-10-17", "Statement": [assumed]})
+    role = local.client("iam").create_role(RoleName="sends", AssumeRolePolicyDocument=trust)["Role"]["Arn"]
     local.client("scheduler", REGION).create_schedule(
         Name="daily",
         ScheduleExpression="cron(0 12 * * ? *)",
@@ -62,7 +69,7 @@ def test_schedule_fires_in_its_time_zone_and_between_its_dates(local: LocalAws) 
         FlexibleTimeWindow={"Mode": "OFF"},
         StartDate=NOW + timedelta(days=1),
         EndDate=NOW + timedelta(days=3),
-        Target={"Arn": queue(local)[1], "RoleArn": "arn:aws:iam::123456789012:role/any"},
+        Target={"Arn": queue(local)[1], "RoleArn": role},
     )
     local.clock.advance(timedelta(days=5))
     eleven = NOW.replace(hour=11)

@@ -22,15 +22,25 @@ _TIERED: dict[str, Any] = {
 }
 
 
+_NETWORK: dict[str, Any] = {}
+
+
 @pytest.fixture
 def fsx(local_aws: LocalAws) -> Any:
+    """Make a subnet whose default security group admits itself, and the buckets that associations name."""
+    ec2 = local_aws.client("ec2")
+    vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.0.0.0/24")["Subnet"]["SubnetId"]
+    for name in ("bucket", "other", "ninth", *(f"other{index}" for index in range(7))):
+        local_aws.client("s3").create_bucket(Bucket=name)
+    _NETWORK["SubnetIds"] = [subnet]
     return local_aws.client("fsx")
 
 
 def create(fsx: Any, lustre: dict[str, Any], **others: Any) -> dict[str, Any]:
     made: dict[str, Any] = fsx.create_file_system(
         FileSystemType="LUSTRE",
-        SubnetIds=["subnet-0123456789abcdef0"],
+        **_NETWORK,
         LustreConfiguration=lustre,
         **others,
     )["FileSystem"]
@@ -152,7 +162,9 @@ def test_folders_are_linked_to_s3_without_overlap(fsx: Any) -> None:
 )
 def test_some_file_systems_are_not_linked(fsx: Any, lustre: dict[str, Any], others: dict[str, Any]) -> None:
     one = create(fsx, lustre, **others)
-    assert "not supported on this file system" in refusal(fsx.create_data_repository_association, **link(one))
+    assert "Data repository associations are not supported on" in refusal(
+        fsx.create_data_repository_association, **link(one)
+    )
 
 
 def test_a_file_system_has_backups_or_links(fsx: Any) -> None:

@@ -32,6 +32,7 @@ def as_api(settings: LustreSettings) -> dict[str, Any]:
         or None,
         "MetadataConfiguration": metadata,
         "EfaEnabled": settings.efa_enabled,
+        "DriveCacheType": "NONE" if settings.storage_type == "HDD" else None,
         "AutomaticBackupRetentionDays": settings.backup_retention_days,
         "CopyTagsToBackups": settings.copy_tags_to_backups,
     }

@@ -1,0 +1,143 @@
+"""KMS keys: key policies, key specs, aliases and tags; and whether a key's policy lets a service use it."""
+
+from collections.abc import Mapping
+from fnmatch import fnmatchcase
+from typing import Any
+
+from moto.kms.models import kms_backends
+
+from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.services.checks import Checks
+from ultracluster_local.services.handlers import Request, ServiceError
+from ultracluster_local.services.policies import as_list, document, missing_principal, principals, statements
+
+__all__ = ["key_allows_service"]
+
+_check = Checks(service="kms")
+
+_MOST_TAGS = 50
+_PUT_KEY_POLICY = "kms:PutKeyPolicy"
+
+# CreateKey: https://docs.aws.amazon.com/kms/latest/APIReference/API_CreateKey.html (KeyUsage)
+_USAGES = {
+    "SYMMETRIC": {"ENCRYPT_DECRYPT"},
+    "HMAC": {"GENERATE_VERIFY_MAC"},
+    "RSA": {"ENCRYPT_DECRYPT", "SIGN_VERIFY"},
+    "ECC_NIST_P": {"SIGN_VERIFY", "KEY_AGREEMENT"},
+    "ECC_SECG": {"SIGN_VERIFY"},
+    "ECC_NIST_EDWARDS": {"SIGN_VERIFY"},
+    "ML_DSA": {"SIGN_VERIFY"},
+    "SM2": {"ENCRYPT_DECRYPT", "SIGN_VERIFY", "KEY_AGREEMENT"},
+}
+
+
+@_check("CreateKey")
+def check_create_key(request: Request) -> None:
+    """Refuse a key whose usage does not fit its spec."""
+    spec = (
+        request.parameters.get("KeySpec")
+        or request.parameters.get("CustomerMasterKeySpec")
+        or "SYMMETRIC_DEFAULT"
+    )
+    usage = request.parameters.get("KeyUsage")
+    if usage is None and spec != "SYMMETRIC_DEFAULT":
+        problem = "You must specify a KeyUsage value for all KMS keys except for symmetric encryption keys."
+        raise ServiceError("ValidationException", problem)
+    allowed = next((usages for prefix, usages in _USAGES.items() if spec.startswith(prefix)), None)
+    if usage and allowed and usage not in allowed:
+        raise ServiceError("ValidationException", f"KeyUsage {usage} is not compatible with KeySpec {spec}")
+
+
+@_check("CreateKey", "PutKeyPolicy")
+def check_key_policy(request: Request) -> None:
+    """Refuse a policy that names a missing principal, or that nobody of the account could change again."""
+    text = request.parameters.get("Policy")
+    if not text:
+        return
+    policy = document(text)
+    if policy is None:
+        raise ServiceError("MalformedPolicyDocumentException", "The specified policy is not valid JSON.")
+    if missing_principal(policy):
+        problem = "Policy contains a statement with one or more invalid principals."
+        raise ServiceError("MalformedPolicyDocumentException", problem)
+    if not request.parameters.get("BypassPolicyLockoutSafetyCheck") and not _can_change(policy):
+        problem = "The new key policy will not allow you to update the key policy in the future."
+        raise ServiceError("MalformedPolicyDocumentException", problem)
+
+
+def _can_change(policy: Mapping[str, Any]) -> bool:
+    for statement in statements(policy):
+        ours = any(one == "*" or ACCOUNT in str(one) for one in principals(statement, "AWS"))
+        if statement.get("Effect") == "Allow" and ours and _has_action(statement, _PUT_KEY_POLICY):
+            return True
+    return False
+
+
+def _has_action(statement: Mapping[str, Any], action: str) -> bool:
+    actions = [str(one).lower() for one in as_list(statement.get("Action"))]
+    return any(fnmatchcase(action.lower(), one) for one in actions)
+
+
+@_check("CreateAlias")
+def check_create_alias(request: Request) -> None:
+    """Refuse a name without its prefix, or with the one of AWS."""
+    name = request.parameters["AliasName"]
+    if not name.startswith("alias/"):
+        guide = "https://docs.aws.amazon.com/kms/latest/developerguide/kms-alias.html"
+        raise ServiceError(
+            "ValidationException", f'Alias must start with the prefix "alias/". Please see {guide}'
+        )
+
+
+@_check("CreateKey", "TagResource")
+def check_tags(request: Request) -> None:
+    """Refuse reserved tags, tags twice, and too many of them."""
+    keys = [tag["TagKey"] for tag in request.parameters.get("Tags") or []]
+    if any(key.lower().startswith("aws:") for key in keys):
+        raise ServiceError("TagException", "Tags beginning with aws: are reserved")
+    if len(keys) > _MOST_TAGS:
+        raise ServiceError("TagException", "Too many tags")
+    if len({*keys}) < len(keys):
+        raise ServiceError("TagException", "Duplicate tag keys")
+
+
+def key_allows_service(
+    key: str, *, region: str, service: str, action: str, context: Mapping[str, str]
+) -> bool:
+    """Return whether a key exists and its policy lets a service use it.
+
+    Args:
+        key: ID or ARN of the key, or its alias.
+        region: Region.
+        service: Service principal, such as ``logs.us-east-1.amazonaws.com``.
+        action: Action, such as ``kms:Decrypt``.
+        context: Encryption context of the service's requests.
+    """
+    backend = kms_backends[ACCOUNT][region]
+    key_id = key.rsplit("key/", 1)[-1]
+    if "alias/" in key:
+        alias = f"alias/{key.rsplit('alias/', 1)[-1]}"
+        key_id = backend.get_key_id_from_alias(alias) or ""
+    found = backend.keys.get(key_id)
+    policy = document(found.policy) if found else None
+    if policy is None:
+        return False
+    return any(
+        statement.get("Effect") == "Allow"
+        and {"*", service} & {*principals(statement, "Service")}
+        and _has_action(statement, action)
+        and _context_fits(statement.get("Condition") or {}, context)
+        for statement in statements(policy)
+    )
+
+
+def _context_fits(conditions: Mapping[str, Any], context: Mapping[str, str]) -> bool:
+    """Return whether conditions on the encryption context hold; others are not evaluated."""
+    for tests in conditions.values():
+        for name, patterns in tests.items():
+            given = context.get(name.removeprefix("kms:EncryptionContext:"))
+            if name.startswith("kms:EncryptionContext:") and not any(
+                fnmatchcase(given or "", str(one)) for one in as_list(patterns)
+            ):
+                return False
+    return True

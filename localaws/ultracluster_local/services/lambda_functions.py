@@ -1,0 +1,263 @@
+"""Lambda functions: what CreateFunction, permissions, aliases, URLs and asynchronous invocations refuse."""
+
+import base64
+import io
+import json
+import re
+import zipfile
+from typing import Any
+
+from moto.awslambda.models import lambda_backends
+from moto.ec2.models import ec2_backends
+from moto.s3.models import s3_backends
+from moto.sqs.models import sqs_backends
+
+from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.services.checks import Checks
+from ultracluster_local.services.eventbridge import lets_assume
+from ultracluster_local.services.handlers import Request, ServiceError
+from ultracluster_local.services.service_quotas import quota_value
+
+__all__: list[str] = []
+
+_check = Checks(service="lambda")
+
+_LARGEST_ENVIRONMENT = 4096
+_MOST_TAGS = 50
+# https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html: always left to functions without a reservation.
+_LEAST_UNRESERVED = 100
+_LEAST_UNRESERVED_OF_SMALL_ACCOUNTS = 10
+_CONCURRENCY_QUOTA = "L-B99A9384"
+
+# Shown by CreateFunction in localstack/localstack, tests/aws/services/lambda_/test_lambda_api.snapshot.json (2026-01-12);
+# older ones by https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtimes.html.
+_RETIRED = frozenset(
+    {
+        *(
+            "dotnetcore1.0",
+            "dotnetcore2.0",
+            "dotnetcore2.1",
+            "dotnetcore3.1",
+            "dotnet5.0",
+            "dotnet6",
+            "dotnet7",
+        ),
+        *(
+            "go1.x",
+            "java8",
+            "nodejs",
+            "nodejs4.3",
+            "nodejs4.3-edge",
+            "nodejs6.10",
+            "nodejs8.10",
+            "nodejs10.x",
+        ),
+        *("nodejs12.x", "nodejs14.x", "nodejs16.x", "provided", "python2.7", "python3.6", "python3.7"),
+        *("ruby2.5", "ruby2.7"),
+    }
+)
+
+
+def _wrong(message: str) -> ServiceError:
+    return ServiceError("InvalidParameterValueException", message)
+
+
+@_check("CreateFunction", "UpdateFunctionConfiguration")
+def check_configuration(request: Request) -> None:
+    """Refuse a retired runtime, too many environment variables, absent subnets, and a role that Lambda cannot assume."""
+    runtime = request.parameters.get("Runtime")
+    if runtime in _RETIRED:
+        advice = "We recommend you use a supported runtime while creating or updating functions."
+        raise _wrong(
+            f"The runtime parameter of {runtime} is no longer supported for creating or updating AWS Lambda functions. {advice}"
+        )
+    variables = (request.parameters.get("Environment") or {}).get("Variables") or {}
+    measured = json.dumps(variables, separators=(",", ":"))
+    if len(measured.encode()) > _LARGEST_ENVIRONMENT:
+        problem = "the environment variables you have provided exceeded the 4KB limit."
+        raise _wrong(
+            f"Lambda was unable to configure your environment variables because {problem} String measured: {measured}"
+        )
+    _check_network(request)
+    role = request.parameters.get("Role")
+    if role and not lets_assume(role, service="lambda.amazonaws.com"):
+        raise _wrong("The role defined for the function cannot be assumed by Lambda.")
+
+
+def _check_network(request: Request) -> None:
+    network = request.parameters.get("VpcConfig") or {}
+    ec2 = ec2_backends[ACCOUNT][request.region]
+    subnets = {name for zone in ec2.subnets.values() for name in zone} if network.get("SubnetIds") else set()
+    for subnet in network.get("SubnetIds") or []:
+        if subnet not in subnets:
+            said = f"EC2 Error Code: InvalidSubnetID.NotFound. EC2 Error Message: The subnet ID '{subnet}' does not exist"
+            raise _wrong(f"Error occurred while DescribeSubnets. {said}")
+    groups = {one.id for one in ec2.describe_security_groups()} if network.get("SecurityGroupIds") else set()
+    for group in network.get("SecurityGroupIds") or []:
+        if group not in groups:
+            said = f"EC2 Error Code: InvalidGroup.NotFound. EC2 Error Message: The security group '{group}' does not exist"
+            raise _wrong(f"Error occurred while DescribeSecurityGroups. {said}")
+
+
+@_check("CreateFunction", "UpdateFunctionCode")
+def check_code(request: Request) -> None:
+    """Refuse an archive that is none, and an object that does not exist."""
+    code = request.parameters.get("Code") or request.parameters
+    archive = code.get("ZipFile")
+    if archive is not None and not _is_archive(archive):
+        raise _wrong("Could not unzip uploaded file. Please check your file, then try to upload again.")
+    if code.get("S3Bucket"):
+        bucket = s3_backends[ACCOUNT]["aws"].buckets.get(code["S3Bucket"])
+        if bucket is None:
+            said = "S3 Error Code: NoSuchBucket. S3 Error Message: The specified bucket does not exist"
+            raise _wrong(f"Error occurred while GetObject. {said}")
+        if code.get("S3Key") not in bucket.keys:
+            said = "S3 Error Code: NoSuchKey. S3 Error Message: The specified key does not exist."
+            raise _wrong(f"Error occurred while GetObject. {said}")
+
+
+def _is_archive(archive: bytes | str) -> bool:
+    content = base64.b64decode(archive) if isinstance(archive, str) else archive
+    return zipfile.is_zipfile(io.BytesIO(content))
+
+
+@_check("CreateFunction")
+def check_architectures(request: Request) -> None:
+    """Refuse two architectures."""
+    given = request.parameters.get("Architectures") or []
+    if len(given) > 1:
+        value = f"[{', '.join(given)}]"
+        problem = f"Value '{value}' at 'architectures' failed to satisfy constraint: Member must have length less than or equal to 1"
+        raise ServiceError("ValidationException", f"1 validation error detected: {problem}")
+
+
+@_check("PutFunctionConcurrency")
+def check_put_function_concurrency(request: Request) -> None:
+    """Refuse a version, and a reservation that leaves too little to functions without one."""
+    name = request.parameters["FunctionName"]
+    if _is_qualified(name):
+        rule = "Aliases and versions do not support this operation. Please specify either a function name or an unqualified function ARN."
+        raise _wrong(f"This operation is permitted on Lambda functions only. {rule}")
+    limit = int(quota_value("lambda", _CONCURRENCY_QUOTA, region=request.region))
+    least = (
+        min(_LEAST_UNRESERVED, limit) if limit > _LEAST_UNRESERVED else _LEAST_UNRESERVED_OF_SMALL_ACCOUNTS
+    )
+    others = sum(
+        int(one.reserved_concurrency or 0)
+        for one in lambda_backends[ACCOUNT][request.region].list_functions()
+        if one.function_name != name.rsplit(":", 1)[-1]
+    )
+    reserved = int(request.parameters["ReservedConcurrentExecutions"])
+    if reserved and limit - others - reserved < least:
+        raise _wrong(
+            "Specified ReservedConcurrentExecutions for function decreases account's UnreservedConcurrentExecution "
+            f"below its minimum value of [{least}]."
+        )
+
+
+def _is_qualified(name: str) -> bool:
+    parts = name.split(":")
+    return len(parts) > 7 if name.startswith("arn:") else len(parts) == 2  # noqa: PLR2004 - arn:aws:lambda:…:function:name:version
+
+
+@_check("AddPermission")
+def check_add_permission(request: Request) -> None:
+    """Refuse an ID that exists and a principal that is none."""
+    statement, principal = request.parameters["StatementId"], request.parameters["Principal"]
+    function = _function(request)
+    kept = function.policy.statements if function is not None and function.policy is not None else []
+    if any(
+        (one.get("Sid") if isinstance(one, dict) else getattr(one, "sid", "")) == statement for one in kept
+    ):
+        advice = "Please provide a new statement id, or remove the existing statement."
+        raise ServiceError(
+            "ResourceConflictException", f"The statement id ({statement}) provided already exists. {advice}"
+        )
+    if not re.fullmatch(r"\*|\d{12}|arn:.*|[\w.-]+\.amazonaws\.com(\.cn)?", principal):
+        raise _wrong("The provided principal was invalid. Please check the principal and try again.")
+
+
+@_check("DeleteFunction")
+def check_delete_function(request: Request) -> None:
+    """Refuse to delete $LATEST alone."""
+    if request.parameters.get("Qualifier") == "$LATEST" or request.parameters["FunctionName"].endswith(
+        ":$LATEST"
+    ):
+        raise _wrong("$LATEST version cannot be deleted without deleting the function.")
+
+
+@_check("PutFunctionEventInvokeConfig", "UpdateFunctionEventInvokeConfig")
+def check_event_invoke_config(request: Request) -> None:
+    """Refuse settings without one, and a destination that does not exist or is the function."""
+    settings = ("MaximumRetryAttempts", "MaximumEventAgeInSeconds", "DestinationConfig")
+    if all(request.parameters.get(name) is None for name in settings):
+        raise _wrong("You must specify at least one of error handling or destination setting.")
+    function = _function(request)
+    for kind in ("OnSuccess", "OnFailure"):
+        arn = ((request.parameters.get("DestinationConfig") or {}).get(kind) or {}).get("Destination", "")
+        service = (arn.split(":") + [""] * 3)[2]
+        if service == "lambda" and function is not None and arn == function.function_arn:
+            raise _wrong("You can't specify the function as a destination for itself.")
+        if service == "lambda" and _named(arn.split(":")[6], request.region) is None:
+            raise _wrong(f"The destination ARN {arn} is invalid.")
+
+
+@_check("CreateEventSourceMapping")
+def check_create_event_source_mapping(request: Request) -> None:
+    """Refuse a queue that does not exist."""
+    arn = request.parameters.get("EventSourceArn", "")
+    if (arn.split(":") + [""] * 3)[2] == "sqs":
+        queues = sqs_backends[ACCOUNT][request.region].queues.values()
+        if all(queue.queue_arn != arn for queue in queues):
+            said = "SQS Error Code: AWS.SimpleQueueService.NonExistentQueue. SQS Error Message: The specified queue does not exist."
+            raise _wrong(f"Error occurred while ReceiveMessage. {said}")
+
+
+@_check("CreateAlias")
+def check_create_alias(request: Request) -> None:
+    """Refuse a name that is a number, or that exists."""
+    name, function = request.parameters["Name"], _function(request)
+    if re.fullmatch(r"\d+", name):
+        pattern = "(?!^[0-9]+$)([a-zA-Z0-9-_]+)"
+        problem = f"Value '{name}' at 'name' failed to satisfy constraint: Member must satisfy regular expression pattern: {pattern}"
+        raise ServiceError("ValidationException", f"1 validation error detected: {problem}")
+    aliases = (
+        lambda_backends[ACCOUNT][request.region].list_aliases(function.function_name) if function else []
+    )
+    if function is not None and any(one.name == name for one in aliases):
+        problem = f"Alias already exists: {function.function_arn.removesuffix(':$LATEST')}:{name}"
+        raise ServiceError("ResourceConflictException", problem)
+
+
+@_check("CreateFunctionUrlConfig")
+def check_create_function_url_config(request: Request) -> None:
+    """Refuse a second URL."""
+    function = _function(request)
+    if function is not None and function.url_config is not None:
+        arn = function.function_arn.removesuffix(":$LATEST")
+        problem = "Error message:  FunctionUrlConfig exists for this Lambda function"
+        raise ServiceError(
+            "ResourceConflictException",
+            f"Failed to create function url config for [functionArn = {arn}]. {problem}",
+        )
+
+
+@_check("TagResource")
+def check_tag_resource(request: Request) -> None:
+    """Refuse more tags than a function can have."""
+    name = request.parameters["Resource"].rsplit(":function:", 1)[-1]
+    function = _named(name, request.region)
+    kept = function.tags if function is not None and isinstance(getattr(function, "tags", None), dict) else {}
+    if len({*kept, *request.parameters["Tags"]}) > _MOST_TAGS:
+        raise _wrong("Number of tags exceeds resource tag limit.")
+
+
+def _function(request: Request) -> Any:
+    return _named(
+        request.parameters["FunctionName"].rsplit(":function:", 1)[-1].split(":")[0], request.region
+    )
+
+
+def _named(name: str, region: str) -> Any:
+    found = [one for one in lambda_backends[ACCOUNT][region].list_functions() if one.function_name == name]
+    return found[0] if found else None

@@ -1,0 +1,408 @@
+"""Bucket names, tags, policies and configurations as Amazon S3 checks them.
+
+https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html and the pages of the operations in
+https://docs.aws.amazon.com/AmazonS3/latest/API/
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from fnmatch import fnmatchcase
+from typing import Any
+
+from moto.awslambda.models import lambda_backends
+from moto.s3.models import s3_backends
+from moto.sns.models import sns_backends
+from moto.sqs.models import sqs_backends
+
+from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.services.checks import Checks
+from ultracluster_local.services.handlers import Request, ServiceError
+from ultracluster_local.services.policies import as_list, document, missing_principal, principals, statements
+
+__all__: list[str] = []
+
+_check = Checks(service="s3")
+
+_OWNERSHIPS = frozenset({"BucketOwnerEnforced", "BucketOwnerPreferred", "ObjectWriter"})
+_PUBLIC_ACLS = frozenset({"public-read", "public-read-write", "authenticated-read"})
+_MOST_TAGS = 50
+_LONGEST_POLICY = 20 * 1024
+_MALFORMED = "The XML you provided was not well-formed or did not validate against our published schema"
+
+
+def _bucket(request: Request) -> Any:
+    return s3_backends[ACCOUNT]["aws"].buckets.get(request.parameters["Bucket"])
+
+
+def _malformed_xml() -> ServiceError:
+    return ServiceError("MalformedXML", _MALFORMED)
+
+
+def _invalid(message: str) -> ServiceError:
+    return ServiceError("InvalidArgument", message)
+
+
+# Buckets
+
+
+@_check("CreateBucket")
+def check_create_bucket(request: Request) -> None:
+    """Refuse a name that is none, and ACLs that a bucket without ACLs cannot have."""
+    name, ownership = request.parameters["Bucket"], request.parameters.get("ObjectOwnership")
+    if not _is_name(name):
+        raise ServiceError("InvalidBucketName", "The specified bucket is not valid.")
+    if ownership is not None and ownership not in _OWNERSHIPS:
+        raise _invalid(f"Invalid x-amz-object-ownership header: {ownership}")
+    acl = request.parameters.get("ACL", "private")
+    if acl != "private" and ownership in {None, "BucketOwnerEnforced"}:
+        # Since April 2023: https://docs.aws.amazon.com/AmazonS3/latest/userguide/about-object-ownership.html
+        problem = "Bucket cannot have ACLs set with ObjectOwnership's BucketOwnerEnforced setting"
+        raise ServiceError("InvalidBucketAclWithObjectOwnership", problem)
+
+
+def _is_name(name: str) -> bool:
+    reserved = name.startswith(("xn--", "sthree-", "amzn-s3-demo-")) or name.endswith(
+        ("-s3alias", "--ol-s3", ".mrap", "--x-s3", "--table-s3")
+    )
+    address = re.fullmatch(r"\d+\.\d+\.\d+\.\d+", name)
+    return bool(re.fullmatch(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]", name)) and not (
+        reserved or address or ".." in name
+    )
+
+
+@_check("DeleteBucket")
+def check_delete_bucket(request: Request) -> None:
+    """Refuse a bucket that still has versions."""
+    bucket = _bucket(request)
+    if bucket is not None and bucket.versioning_status and any(True for _ in bucket.keys.values()):
+        problem = "The bucket you tried to delete is not empty. You must delete all versions in the bucket."
+        raise ServiceError("BucketNotEmpty", problem)
+
+
+@_check("PutBucketVersioning")
+def check_put_bucket_versioning(request: Request) -> None:
+    """Refuse to suspend versioning under Object Lock or replication."""
+    bucket, status = _bucket(request), (request.parameters["VersioningConfiguration"] or {}).get("Status")
+    if status is None:
+        problem = "The Versioning element must be specified"
+        raise ServiceError("IllegalVersioningConfigurationException", problem)
+    if bucket is None or status != "Suspended":
+        return
+    if bucket.object_lock_enabled:
+        problem = "An Object Lock configuration is present on this bucket, so the versioning state cannot be changed."
+        raise ServiceError("InvalidBucketState", problem)
+    if getattr(bucket, "replication", None):  # moto sets it with the first configuration
+        problem = "A replication configuration is present on this bucket, so the versioning state cannot be changed."
+        raise ServiceError("InvalidBucketState", problem)
+
+
+@_check("PutBucketAccelerateConfiguration")
+def check_put_bucket_accelerate_configuration(request: Request) -> None:
+    """Refuse a name with periods."""
+    if "." in request.parameters["Bucket"]:
+        problem = "S3 Transfer Acceleration is not supported for buckets with periods (.) in their names"
+        raise ServiceError("InvalidRequest", problem)
+
+
+@_check("PutBucketOwnershipControls")
+def check_put_bucket_ownership_controls(request: Request) -> None:
+    """Refuse an unknown setting, and more or less than one rule."""
+    rules = request.parameters["OwnershipControls"].get("Rules") or []
+    if len(rules) != 1 or rules[0].get("ObjectOwnership") not in _OWNERSHIPS:
+        raise _malformed_xml()
+
+
+@_check("PutPublicAccessBlock")
+def check_put_public_access_block(request: Request) -> None:
+    """Refuse a configuration without a setting."""
+    if not request.parameters.get("PublicAccessBlockConfiguration"):
+        raise ServiceError("InvalidRequest", "Must specify at least one configuration.")
+
+
+@_check("PutBucketEncryption")
+def check_put_bucket_encryption(request: Request) -> None:
+    """Refuse more or less than one rule, and a key beside SSE-S3."""
+    rules = request.parameters["ServerSideEncryptionConfiguration"].get("Rules") or []
+    if len(rules) != 1:
+        raise _malformed_xml()
+    default = rules[0].get("ApplyServerSideEncryptionByDefault") or {}
+    if default.get("KMSMasterKeyID") and default.get("SSEAlgorithm") not in {"aws:kms", "aws:kms:dsse"}:
+        problem = (
+            "a KMSMasterKeyID is not applicable if the default sse algorithm is not aws:kms or aws:kms:dsse"
+        )
+        raise _invalid(problem)
+
+
+@_check("PutBucketTagging")
+def check_put_bucket_tagging(request: Request) -> None:
+    """Refuse tags that are none."""
+    tags = request.parameters["Tagging"].get("TagSet") or []
+    if any(count > 1 for count in Counter(tag["Key"] for tag in tags).values()):
+        raise ServiceError("InvalidTag", "Cannot provide multiple Tags with the same key")
+    if len(tags) > _MOST_TAGS:
+        raise ServiceError("BadRequest", f"Bucket tag count cannot be greater than {_MOST_TAGS}")
+    for tag in tags:
+        _check_tag(tag)
+
+
+def _check_tag(tag: Mapping[str, str]) -> None:
+    if not re.fullmatch(r"[\w\s+\-=.:/@]{1,128}", tag["Key"]):
+        raise ServiceError("InvalidTag", "The TagKey you have provided is invalid")
+    if not re.fullmatch(r"[\w\s+\-=.:/@]{0,256}", tag.get("Value") or ""):
+        raise ServiceError("InvalidTag", "The TagValue you have provided is invalid")
+    # CloudFormation may set the tags that AWS reserves.
+    if tag["Key"].startswith("aws:") and not tag["Key"].startswith("aws:cloudformation:"):
+        raise ServiceError("InvalidTag", "System tags cannot be added/updated by requester")
+
+
+@_check("PutBucketLogging")
+def check_put_bucket_logging(request: Request) -> None:
+    """Refuse a target that does not exist, or is in another Region."""
+    enabled = (request.parameters.get("BucketLoggingStatus") or {}).get("LoggingEnabled")
+    if not enabled:
+        return
+    source, target = _bucket(request), s3_backends[ACCOUNT]["aws"].buckets.get(enabled["TargetBucket"])
+    if target is None:
+        problem = "The target bucket for logging does not exist"
+        raise ServiceError("InvalidTargetBucketForLogging", problem)
+    if source is not None and source.region_name != target.region_name:
+        raise ServiceError("CrossLocationLoggingProhibitted", "Cross S3 location logging not allowed. ")
+
+
+@_check("PutBucketCors")
+def check_put_bucket_cors(request: Request) -> None:
+    """Refuse an unknown method."""
+    for rule in request.parameters["CORSConfiguration"].get("CORSRules") or []:
+        for method in rule.get("AllowedMethods") or []:
+            if method not in {"GET", "PUT", "POST", "DELETE", "HEAD"}:
+                problem = f"Found unsupported HTTP method in CORS config. Unsupported method is {method}"
+                raise ServiceError("InvalidRequest", problem)
+
+
+# Replication
+
+
+@_check("PutBucketReplication")
+def check_put_bucket_replication(request: Request) -> None:
+    """Refuse buckets without versions, and destinations that do not exist.
+
+    https://docs.aws.amazon.com/AmazonS3/latest/API/API_PutBucketReplication.html
+    """
+    bucket, configuration = _bucket(request), request.parameters["ReplicationConfiguration"]
+    if bucket is not None and bucket.versioning_status != "Enabled":
+        problem = "Versioning must be 'Enabled' on the bucket to apply a replication configuration"
+        raise ServiceError("InvalidRequest", problem)
+    rules = configuration.get("Rules") or []
+    priorities = Counter(rule["Priority"] for rule in rules if "Priority" in rule)
+    if any(count > 1 for count in priorities.values()):
+        raise ServiceError("InvalidRequest", "Found duplicate priorities.")  # PutBucketReplication: Priority
+    for rule in rules:
+        name = rule["Destination"]["Bucket"].rpartition(":")[2]
+        target = s3_backends[ACCOUNT]["aws"].buckets.get(name)
+        if target is None:
+            raise ServiceError("InvalidRequest", "Destination bucket must exist.")
+        if target.versioning_status != "Enabled":
+            raise ServiceError("InvalidRequest", "Destination bucket must have versioning enabled.")
+        if "Filter" in rule and "DeleteMarkerReplication" not in rule:
+            problem = "DeleteMarkerReplication must be specified for this version of Cross Region Replication configuration schema."
+            raise ServiceError("InvalidRequest", problem)
+
+
+# Life cycle
+
+_LEAST_DAYS_IN_STANDARD = {"STANDARD_IA": 30, "ONEZONE_IA": 30}
+_LONGEST_RULE_ID = 255
+_ACTIONS = (
+    "Expiration",
+    "Transitions",
+    "NoncurrentVersionExpiration",
+    "NoncurrentVersionTransitions",
+    "AbortIncompleteMultipartUpload",
+)
+
+
+@_check("PutBucketLifecycleConfiguration")
+def check_put_bucket_lifecycle_configuration(request: Request) -> None:
+    """Refuse rules that cannot be applied.
+
+    https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-transition-general-considerations.html
+    """
+    rules = (request.parameters.get("LifecycleConfiguration") or {}).get("Rules") or []
+    if not rules:
+        raise _malformed_xml()
+    ids = Counter(rule["ID"] for rule in rules if rule.get("ID"))
+    if any(count > 1 for count in ids.values()):
+        raise _invalid("Rule ID must be unique. Found same ID for one more than one rule")
+    for rule in rules:
+        if len(rule.get("ID") or "") > _LONGEST_RULE_ID:
+            raise _invalid(f"ID length should not exceed allowed limit of {_LONGEST_RULE_ID}")
+        if "Filter" not in rule and "Prefix" not in rule:
+            raise _malformed_xml()
+        if not any(rule.get(name) for name in _ACTIONS):
+            raise ServiceError("InvalidRequest", "At least one action needs to be specified in a rule")
+        _check_rule_tags(rule)
+        for problem in (*_date_problems(rule), *_day_problems(rule)):
+            raise _invalid(problem)
+
+
+def _check_rule_tags(rule: Mapping[str, Any]) -> None:
+    found = rule.get("Filter") or {}
+    tags = [*((found.get("And") or {}).get("Tags") or []), *([found["Tag"]] if found.get("Tag") else [])]
+    if len({tag["Key"] for tag in tags}) < len(tags):
+        raise ServiceError("InvalidRequest", "Duplicate Tag Keys are not allowed.")
+    if tags and rule.get("AbortIncompleteMultipartUpload"):
+        raise ServiceError("InvalidRequest", "AbortIncompleteMultipartUpload cannot be specified with Tags.")
+
+
+def _date_problems(rule: Mapping[str, Any]) -> Iterator[str]:
+    transitions = rule.get("Transitions") or []
+    actions = [rule.get("Expiration") or {}, *transitions]
+    for date in filter(None, (action.get("Date") for action in actions)):
+        moment = date if isinstance(date, datetime) else datetime.fromisoformat(str(date))
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+        if (moment.hour, moment.minute, moment.second) != (0, 0, 0):
+            yield "'Date' must be at midnight GMT"
+    if any("Date" in action for action in actions) and any("Days" in action for action in actions):
+        where = f"for filter '{_filter(rule)}'"
+        yield f"Found mixed 'Date' and 'Days' based Expiration and Transition actions in lifecycle rule {where}"
+
+
+def _day_problems(rule: Mapping[str, Any]) -> Iterator[str]:
+    transitions, expiration = rule.get("Transitions") or [], rule.get("Expiration") or {}
+    if expiration.get("Days") is not None and expiration["Days"] < 1:
+        yield "'Days' for Expiration action must be a positive integer"
+    for name, days in (("Transitions", "Days"), ("NoncurrentVersionTransitions", "NoncurrentDays")):
+        action = name.removesuffix("s")
+        for one in rule.get(name) or []:
+            least = _LEAST_DAYS_IN_STANDARD.get(one.get("StorageClass"), 0)
+            if one.get(days) is not None and one[days] < least:
+                yield f"'{days}' in {action} action must be greater than or equal to {least} for storageClass '{one['StorageClass']}'"
+    latest = max((one["Days"] for one in transitions if one.get("Days") is not None), default=None)
+    if latest is not None and expiration.get("Days") is not None and expiration["Days"] <= latest:
+        where = f"for filter '{_filter(rule)}'"
+        yield f"'Days' in the Expiration action {where} must be greater than 'Days' in the Transition action"
+    noncurrent = rule.get("NoncurrentVersionExpiration")
+    if noncurrent is not None and (noncurrent.get("NoncurrentDays") or 0) < 1:
+        yield "'NoncurrentDays' for NoncurrentVersionExpiration action must be a positive integer"
+
+
+def _filter(rule: Mapping[str, Any]) -> str:
+    return f"(prefix={(rule.get('Filter') or {}).get('Prefix', rule.get('Prefix', ''))})"
+
+
+# Notifications
+
+
+@_check("PutBucketNotificationConfiguration")
+def check_put_bucket_notification_configuration(request: Request) -> None:
+    """Refuse destinations that S3 cannot reach, and filters that are none."""
+    wanted = request.parameters.get("NotificationConfiguration") or {}
+    for kind, target in (
+        ("LambdaFunctionConfigurations", "LambdaFunctionArn"),
+        ("QueueConfigurations", "QueueArn"),
+        ("TopicConfigurations", "TopicArn"),
+    ):
+        for one in wanted.get(kind) or []:
+            for rule in ((one.get("Filter") or {}).get("Key") or {}).get("FilterRules") or []:
+                if rule["Name"].lower() not in {"prefix", "suffix"}:
+                    raise _invalid("filter rule name must be either prefix or suffix")
+            if not one[target].startswith("arn:"):
+                raise _invalid("The ARN could not be parsed")
+            if not _lets_s3_in(one[target]):
+                raise _invalid("Unable to validate the following destination configurations")
+
+
+def _lets_s3_in(arn: str) -> bool:
+    policy = document(_policy_of(arn) or "")
+    return policy is not None and any(
+        statement.get("Effect") == "Allow" and {"*", "s3.amazonaws.com"} & {*principals(statement, "Service")}
+        for statement in statements(policy)
+    )
+
+
+def _policy_of(arn: str) -> str | None:
+    """Return the resource policy of a function, queue or topic; None if it has none or does not exist."""
+    _, _, service, region, _, name = arn.split(":", 5)
+    if service == "lambda":
+        found = [
+            one
+            for one in lambda_backends[ACCOUNT][region].list_functions()
+            if one.function_name == name.removeprefix("function:").split(":")[0]
+        ]
+        return found[0].policy.wire_format() if found and found[0].policy else None
+    if service == "sqs":
+        queue = sqs_backends[ACCOUNT][region].queues.get(name)
+        policy = getattr(queue, "policy", None)
+        return policy if isinstance(policy, str) or policy is None else str(policy)
+    topic = sns_backends[ACCOUNT][region].topics.get(arn)
+    return topic.policy if topic is not None else None
+
+
+# Policies
+
+_OBJECT_ACTIONS = re.compile(
+    r"(Get|Put|Delete)Object|AbortMultipartUpload|BypassGovernanceRetention|ListMultipartUploadParts|"
+    r"ObjectOwnerOverrideToBucketOwner|Replicate(Object|Delete|Tags)|RestoreObject|UpdateObjectEncryption"
+)
+"""Actions on objects: https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazons3.html"""
+
+_ONLY_WHEN_LISTING = frozenset({"s3:prefix", "s3:delimiter", "s3:max-keys"})
+
+
+@_check("PutBucketPolicy")
+def check_put_bucket_policy(request: Request) -> None:
+    """Refuse a policy that is none, or whose statements cannot apply to the bucket."""
+    text, bucket = request.parameters["Policy"], request.parameters["Bucket"]
+    policy = document(text)
+    if policy is None:
+        raise _malformed_policy("Policies must be valid JSON and the first byte must be '{'")
+    if "Statement" not in policy:
+        raise _malformed_policy("Missing required field Statement")
+    if len(text) > _LONGEST_POLICY:
+        raise ServiceError(
+            "PolicyTooLarge", "Policy is too large, the maximum policy size allowed is 20480 bytes"
+        )
+    for statement in statements(policy):
+        _check_statement(statement, bucket)
+    if missing_principal(policy):
+        raise _malformed_policy("Invalid principal in policy")
+
+
+def _malformed_policy(message: str) -> ServiceError:
+    return ServiceError("MalformedPolicy", message)
+
+
+def _check_statement(statement: Mapping[str, Any], bucket: str) -> None:
+    for name in ("Effect", "Principal", "Action", "Resource"):
+        if name not in statement and f"Not{name}" not in statement:
+            raise _malformed_policy("Statement is missing required element")
+    resources = [str(one) for one in as_list(statement.get("Resource"))]
+    for resource in resources:
+        named = resource.rpartition(":::")[2].partition("/")[0]
+        if resource != "*" and not (":::" in resource and fnmatchcase(bucket, named)):
+            raise _malformed_policy("Policy has invalid resource")
+    actions = [str(one) for one in as_list(statement.get("Action"))]
+    for action in actions:
+        if not re.match(r"(?i)s3[\w-]*:.|\*$", action):
+            raise _malformed_policy("Policy has invalid action")
+        if resources and not _applies(action, resources):
+            raise _malformed_policy("Action does not apply to any resource(s) in statement")
+    keys = {key for tests in (statement.get("Condition") or {}).values() for key in tests}
+    listing = any("*" in action or action.lower().startswith("s3:list") for action in actions)
+    if keys & _ONLY_WHEN_LISTING and actions and not listing:
+        raise _malformed_policy(
+            "Conditions do not apply to combination of actions and resources in statement"
+        )
+
+
+def _applies(action: str, resources: list[str]) -> bool:
+    name = action.partition(":")[2]
+    on_objects = bool(_OBJECT_ACTIONS.match(name))
+    for resource in resources:
+        path = resource.rpartition(":::")[2]
+        either = "*" in name or resource == "*" or path.partition("/")[0].endswith("*")
+        if either or ("/" in path) == on_objects:
+            return True
+    return False

@@ -1,0 +1,11 @@
+ec2 = client("ec2")
+vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+ec2.create_flow_logs(
+    ResourceIds=[vpc],
+    ResourceType="VPC",
+    TrafficType="ALL",
+    LogDestinationType="cloud-watch-logs",
+    LogGroupName="g",
+    LogDestination="arn:aws:s3:::b",
+    DeliverLogsPermissionArn="arn:aws:iam::123456789012:role/r",
+)

@@ -1,0 +1,2 @@
+events = client("events")
+events.delete_event_bus(Name="default")

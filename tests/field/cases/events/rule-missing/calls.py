@@ -1,0 +1,2 @@
+events = client("events")
+events.describe_rule(Name="nope")

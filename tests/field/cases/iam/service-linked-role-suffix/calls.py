@@ -1,0 +1,1 @@
+client("iam").create_service_linked_role(AWSServiceName="batch.amazonaws.com", CustomSuffix="one")

@@ -1,0 +1,1 @@
+client("iam").create_role(RoleName="r", AssumeRolePolicyDocument="no JSON")

@@ -1,0 +1,2 @@
+kms = client("kms")
+kms.describe_key(KeyId="fake-key-id")

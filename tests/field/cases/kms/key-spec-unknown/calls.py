@@ -1,0 +1,2 @@
+kms = client("kms")
+kms.create_key(KeySpec="HMAC_random")

@@ -1,0 +1,2 @@
+kms = client("kms")
+kms.create_key(Tags=[{"TagKey": "a" * 129, "TagValue": "v"}])

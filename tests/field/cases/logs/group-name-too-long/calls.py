@@ -1,0 +1,1 @@
+client("logs").create_log_group(logGroupName="g" * 513)

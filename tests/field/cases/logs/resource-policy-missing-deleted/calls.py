@@ -1,0 +1,3 @@
+logs = client("logs")
+logs.create_log_group(logGroupName="/field")
+logs.delete_resource_policy(policyName="non-existent")

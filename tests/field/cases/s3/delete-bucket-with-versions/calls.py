@@ -1,0 +1,6 @@
+s3 = client("s3")
+s3.create_bucket(Bucket="field-bucket")
+s3.put_bucket_versioning(Bucket="field-bucket", VersioningConfiguration={"Status": "Enabled"})
+s3.put_object(Bucket="field-bucket", Key="k", Body=b"x")
+s3.delete_object(Bucket="field-bucket", Key="k")
+s3.delete_bucket(Bucket="field-bucket")

@@ -1,0 +1,3 @@
+s3 = client("s3")
+s3.create_bucket(Bucket="field-bucket")
+s3.put_bucket_tagging(Bucket="field-bucket", Tagging={"TagSet": [{"Key": "Key1,Key2", "Value": "Val1"}]})

@@ -1,0 +1,1 @@
+client("sns").create_topic(Name="test", Attributes={"FifoTopic": "true"})

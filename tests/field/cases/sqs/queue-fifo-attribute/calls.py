@@ -1,0 +1,1 @@
+client("sqs").create_queue(QueueName="q", Attributes={"ContentBasedDeduplication": "true"})
