@@ -10,13 +10,14 @@ __all__ = ["violations"]
 _DYNAMIC = "{{resolve:"
 
 
-def violations(value: Any, shape: Mapping[str, Any], path: str) -> Iterator[str]:
+def violations(value: Any, shape: Mapping[str, Any], path: str, *, patterns: bool) -> Iterator[str]:
     """Return the violations of a schema by a resolved value; those of its parts are found elsewhere.
 
     Args:
         value: Value of a property.
         shape: Schema of the property.
         path: Path of the property, such as ``#/Timeout``.
+        patterns: Whether patterns count. cfn-lint adds some that CloudFormation lacks, so that the service answers.
     """
     if isinstance(value, list):
         least, most = shape.get("minItems"), shape.get("maxItems")
@@ -26,10 +27,10 @@ def violations(value: Any, shape: Mapping[str, Any], path: str) -> Iterator[str]
             if most is not None and len(value) > most:
                 yield f"{path}: expected maximum item count: {most}, found: {len(value)}"
     elif isinstance(value, (str, int, float)) and not (isinstance(value, str) and _DYNAMIC in value):
-        yield from _of_scalar(value, shape, path)
+        yield from _of_scalar(value, shape, path, patterns=patterns)
 
 
-def _of_scalar(value: str | float, shape: Mapping[str, Any], path: str) -> Iterator[str]:
+def _of_scalar(value: str | float, shape: Mapping[str, Any], path: str, *, patterns: bool) -> Iterator[str]:
     kinds = shape.get("type")
     kind = kinds if isinstance(kinds, str) else ""
     if "enum" in shape and _text(value) not in {_text(one) for one in shape["enum"]}:
@@ -51,7 +52,7 @@ def _of_scalar(value: str | float, shape: Mapping[str, Any], path: str) -> Itera
         if len(text) > shape.get("maxLength", len(text)):
             yield f"{path}: expected maxLength: {shape['maxLength']}, actual: {len(text)}"
         compiled = _compiled(shape["pattern"]) if isinstance(shape.get("pattern"), str) else None
-        if compiled and not compiled.search(text):
+        if patterns and compiled and not compiled.search(text):
             yield f"{path}: failed validation constraint for keyword [pattern]"
 
 

@@ -8,7 +8,7 @@ from ultracluster_local.cloudformation.custom_resources import is_custom
 from ultracluster_local.cloudformation.errors import ValidationError
 from ultracluster_local.cloudformation.intrinsic_functions import Scope
 from ultracluster_local.cloudformation.parameters import ssm_parameter, typed_parameters
-from ultracluster_local.cloudformation.resource_types import unknown_types
+from ultracluster_local.cloudformation.resource_types import PROVIDERS, unknown_types
 from ultracluster_local.cloudformation.stacks import Stack, stacks_of
 from ultracluster_local.cloudformation.template import creation_order, references
 from ultracluster_local.cloudformation.template_checks import check_form
@@ -54,7 +54,9 @@ def refuse_invalid(logical_id: str, resource_type: str, properties: Mapping[str,
     Raises:
         ValidationError: If there are some.
     """
-    found = [] if is_custom(resource_type) else schemas.problems(resource_type, properties)
+    if is_custom(resource_type):
+        return
+    found = schemas.problems(resource_type, properties, patterns=resource_type not in PROVIDERS)
     if found:
         raise ValidationError(
             f"Properties validation failed for resource {logical_id} with message:\n[{', '.join(found)}]"

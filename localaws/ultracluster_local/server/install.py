@@ -95,8 +95,7 @@ def install() -> None:
         ec2_tags,
     ):
         module.handlers.install(EC2Response)
-    for checked in (ec2_deletions, ec2_endpoints, ec2_internet_access, ec2_security_groups):
-        checked.checks.install(EC2Response)
+    ec2_endpoints.install()
     ec2_security_groups.install()
     budgets.handlers.install(BudgetsResponse)
     ecr.handlers.install(ECRResponse)
@@ -126,7 +125,19 @@ def install() -> None:
     BaseResponse.call_action = _refusing(BaseResponse.call_action)
 
 
-_CHECKED = (cloudwatch, ec2_flow_logs, eventbridge, iam, kms, lambda_functions, logs, s3_configurations, sns)
+_CHECKED = (
+    cloudwatch,
+    ec2_deletions,
+    ec2_flow_logs,
+    ec2_internet_access,
+    eventbridge,
+    iam,
+    kms,
+    lambda_functions,
+    logs,
+    s3_configurations,
+    sns,
+)
 """Modules that hold nothing but checks of requests, which register themselves."""
 
 _KEPT_OF_CLOUDFORMATION = frozenset({"cloudformation_backend", "cfnresponse"})
