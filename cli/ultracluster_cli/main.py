@@ -1,8 +1,6 @@
 """Entry point: import the requested command, run it, and convert findings to an exit code."""
 
-import gc
 import importlib
-import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
@@ -82,8 +80,6 @@ COMMANDS = {
 }
 """The commands by name. Listing them in the help imports none of their modules."""
 
-_OBJECTS_BEFORE_COLLECTION = 100_000
-
 
 class _LazyCommands(Mapping[str, Any]):
     """The commands by name, each imported when it is looked up."""
@@ -160,10 +156,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         An `ExitCode`.
     """
-    # Almost nothing is freed before a command ends, and garbage collection would take a fifth of a local deployment.
-    gc.set_threshold(_OBJECTS_BEFORE_COLLECTION)
-    # Pydantic plugins could change the models; discovering them takes 5 ms.
-    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     try:
         app(arguments, prog_name="ultracluster")
     except SystemExit as exit_request:

@@ -71,6 +71,7 @@ CHECKS: Final[tuple[Find, ...]] = (
     environments.waiting_jobs_are_not_cancelled,
     jobs.jobs_have_enough_nodes,
     jobs.attempts_and_timeouts_are_in_bounds,
+    jobs.definitions_are_small_enough,
     jobs.images_stay_the_same,
     jobs.one_address_of_the_compile_cache,
     jobs.multi_node_jobs_are_not_on_spot,

@@ -68,7 +68,7 @@ def refuse_unmounted_cache(folder: str) -> Finding:
     return Finding(
         code=_CACHE_FOLDER,
         problem=f"the nodes do not mount the file system of {folder}",
-        remedy="Give the nodes the file system of the cache",
+        remedy="Mount the file system of the cache on the nodes",
         path="compile_cache",
     )
 

@@ -200,7 +200,7 @@ def check_source_names(names: Sequence[str | None]) -> Iterator[tuple[int, Findi
     for index, name in enumerate(names):
         if name in names[:index]:
             problem = f"two sources are called {quote(name)}" if name else "two sources have no name"
-            remedy = "Give each source a name of its own; the one that was there first can stay without"
+            remedy = "Use a different name for each source; the first one needs none"
             yield index, Finding(code="UC4121", problem=problem, remedy=remedy)
 
 
@@ -216,7 +216,7 @@ def check_targets(targets: Sequence[str | None]) -> Iterator[tuple[int, Finding]
     for index, target in enumerate(targets):
         if target is not None and target in targets[:index]:
             problem = f"duplicate capacity {target}"
-            remedy = "Give it once: each source launches its most nodes into it"
+            remedy = "List it once: each source launches its maximum number of nodes into it"
             yield index, Finding(code="UC4127", problem=problem, remedy=remedy)
 
 

@@ -1,6 +1,8 @@
 """Rules for AMIs and container images."""
 
-from collections.abc import Collection, Iterable
+import itertools
+import re
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final, get_args
 
 from ultracluster_catalog.machines.instance_type import InstanceType
@@ -22,6 +24,7 @@ __all__ = [
     "check_image_kind",
     "check_neuron_image",
     "container_uri",
+    "explain_entrypoint",
     "neuron_container",
 ]
 
@@ -108,6 +111,46 @@ def container_uri(container: NeuronContainer, registry: str = PUBLIC_GALLERY) ->
                 )
             ]
         ) from None
+
+
+_SHELLS: Final = frozenset({"ash", "bash", "dash", "ksh", "sh", "zsh"})
+_INTERPRETERS: Final = re.compile(r"(?:python|perl|ruby|node|java)[0-9.]*")
+# Programs that take their arguments for their own, and never start another.
+_PROGRAMS: Final = frozenset(
+    {"accelerate", "deepspeed", "jupyter", "jupyter-lab", "nginx", "torchrun", "tritonserver", "vllm"}
+)
+# They wait for ever after the command has ended: aws-neuron/deep-learning-containers, common/neuron-entrypoint.py, and
+# aws/deep-learning-containers, 2026-08.
+_WAITS: Final = frozenset({"dockerd-entrypoint.py", "neuron-entrypoint.py"})
+
+
+def explain_entrypoint(entrypoint: Sequence[str]) -> str:  # noqa: PLR0911 - one for each way to fail
+    """Return why an ENTRYPOINT does not run the command that follows it; empty if nothing is known against it.
+
+    Args:
+        entrypoint: ENTRYPOINT of an image, in its exec form.
+    """
+    names = [word.rpartition("/")[2] for word in entrypoint]
+    if not names:
+        return ""
+    if waiting := _WAITS.intersection(names):
+        return f"waits in {min(waiting)} after the command has ended, at the price of the nodes"
+    first, options = names[0], list(itertools.takewhile(lambda word: word.startswith("-"), entrypoint[1:]))
+    rest = entrypoint[1 + len(options) :]
+    if first in _PROGRAMS:
+        return f"gives the command to {first}, which does not run it"
+    if first not in _SHELLS:
+        alone = _INTERPRETERS.fullmatch(first) and not rest and "-m" not in options
+        return f"gives the command to {first}, which takes its first word for a script" if alone else ""
+    if not any(option.lstrip("-").endswith("c") and not option.startswith("--") for option in options):
+        return "" if rest else f"gives the command to {first}, which takes its first word for a script"
+    if not rest:
+        return f"gives {first} the first word of the command only"
+    if not re.search(r"\$[@*]|\$\{[@*]\}", rest[0]):
+        return f"runs {rest[0]} and leaves the command out"
+    return (
+        "" if len(rest) > 1 else f"drops the first word of the command: {first} -c takes it for its own name"
+    )
 
 
 def _explain_image_id(value: str) -> str:

@@ -8,9 +8,11 @@ from ultracluster_catalog.capacity.capacity_blocks import LONGEST_BLOCK
 from ultracluster_catalog.limits.queues import MOST_NODES
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.submission_tags import MOST_ARRAY_JOBS, MOST_DEPENDENCIES
+from ultracluster_catalog.neuron.compile_machines import VLLM_CPU_COMPILE_VARIABLE
 from ultracluster_catalog.neuron.compiler_flags import split_compiler_flags
 from ultracluster_catalog.neuron.neuron import CACHE_URL_FLAG, XLA_CACHE_VARIABLE, XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_catalog.neuron.neuron_settings import compile_target
+from ultracluster_rules.commands import check_parameters
 from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.values import Between, Form
 
@@ -43,7 +45,11 @@ PROCESSES_VARIABLE: Final = "UC_PROCESSES_PER_NODE"
 DEVICES_VARIABLE: Final = "UC_DEVICES_PER_NODE"
 """Variable with the number of devices of each node."""
 
+ULTRASERVER_VARIABLE: Final = "UC_ULTRASERVER_NODES"
+"""Variable with the number of nodes of an UltraServer."""
+
 _SHORTEST_TIMEOUT_SECONDS: Final = 60
+_LARGEST_DEFINITION: Final = 24 * 1024  # AWS Batch User Guide, service quotas, read 2026-11
 _MOST_TAG_CHARACTERS: Final = 256  # a tag of the definition has the names of the jobs that it waits for
 _DEPENDENCIES: Final = "UC6113"
 
@@ -151,12 +157,12 @@ def check_launcher(launcher: str, processes_per_node: int | None, command: Seque
         command: Program and arguments.
 
     Returns:
-        UC6140 to UC6142 if it cannot.
+        UC6140 to UC6143 if it cannot.
     """
     if launcher not in LAUNCHERS:
         allowed = ", ".join(LAUNCHERS)
         return [Finding(code="UC6141", problem=f"got {quote(launcher)}", allowed=allowed, path="launcher")]
-    findings = []
+    findings = check_parameters(command, path="command")
     if not command:
         findings.append(
             Finding(
@@ -190,7 +196,7 @@ def check_variables(environment: Mapping[str, str], *, path: str) -> list[Findin
     """
     findings = []
     for name in environment:
-        if name in {DEVICES_VARIABLE, PROCESSES_VARIABLE}:
+        if name in {DEVICES_VARIABLE, PROCESSES_VARIABLE, ULTRASERVER_VARIABLE}:
             problem = f"got {quote(name)}; the job sets it itself"
             findings.append(
                 Finding(code=VARIABLE.code, problem=problem, remedy="Leave it out", path=f"{path}{name}")
@@ -200,6 +206,22 @@ def check_variables(environment: Mapping[str, str], *, path: str) -> list[Findin
     flags = environment.get(XLA_COMPILER_FLAGS_VARIABLE, "")
     return findings + [
         finding.at(f"{path}{XLA_COMPILER_FLAGS_VARIABLE}") for finding in check_cache_address(flags)
+    ]
+
+
+def check_definition_size(size: int) -> list[Finding]:
+    """Check the size of a job definition.
+
+    Args:
+        size: Bytes of its properties.
+
+    Returns:
+        UC6411 if AWS Batch would reject it.
+    """
+    if size <= _LARGEST_DEFINITION:
+        return []
+    return [
+        Finding(code="UC6411", problem=f"got {size:,} bytes", allowed=f"up to {_LARGEST_DEFINITION:,} bytes")
     ]
 
 
@@ -349,18 +371,35 @@ def check_phase(method: str, phase: str) -> list[Finding]:
     return [refuse_for_kind(f"phase {quote(phase)}", "first-steps precompile", remedy="Remove it")]
 
 
-def check_compile_type(small: InstanceType, machine: InstanceType, *, phase: str) -> list[Finding]:
+def captures_graphs(method: str, environment: Mapping[str, str] | None) -> bool:
+    """Whether a program captures its graphs without a Neuron device, as vLLM Neuron does when told to.
+
+    Args:
+        method: ``neuron-parallel-compile`` or ``first-steps``.
+        environment: Environment variables of the job.
+    """
+    return method == "first-steps" and (environment or {}).get(VLLM_CPU_COMPILE_VARIABLE) == "1"
+
+
+def check_compile_type(
+    small: InstanceType, machine: InstanceType, *, phase: str, captures: bool = False
+) -> list[Finding]:
     """Check whether graphs for one type can be collected on another.
 
     Args:
         small: Type that collects.
         machine: Type that the graphs are for.
         phase: Phase of the precompile job.
+        captures: Whether the program captures its graphs without a Neuron device. Default: it does not.
 
     Returns:
         UC6114 if they cannot.
     """
-    if phase == "compile" or (small.is_neuron and compile_target(small) == compile_target(machine)):
+    if (
+        phase == "compile"
+        or captures
+        or (small.is_neuron and compile_target(small) == compile_target(machine))
+    ):
         return []
     return [
         Finding(
@@ -403,7 +442,8 @@ def refuse_default_compile_type(type_name: str, zone: str) -> Finding:
     return Finding(
         code="UC6116",
         problem=f"no smaller type with the chips of {type_name} is known to be offered in {zone}",
-        remedy="Set a type, with phase: compile if it has other chips; or compile on a node of the cluster",
+        remedy="Set phase: compile, for graphs that were collected before, and compile on any type or on CPUs; or compile on "
+        "a node of the cluster",
         path="instance_type",
     )
 

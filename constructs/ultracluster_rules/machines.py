@@ -6,6 +6,7 @@ from typing import Final
 
 from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, ON_DEMAND, SPOT, InstanceType
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.neuron.compile_machines import CPU, CPU_HOST
 from ultracluster_catalog.places.zones import offered_zones
 from ultracluster_rules.did_you_mean import suggestion
 from ultracluster_rules.findings import Finding, FindingsError, quote
@@ -13,6 +14,7 @@ from ultracluster_rules.numbers import find_unsafe_numbers
 from ultracluster_rules.values import Between, Form, Known
 
 __all__ = [
+    "COMPILE_TYPE",
     "COUNT",
     "DATED",
     "INSTANCE_TYPE",
@@ -56,6 +58,9 @@ INSTANCE_TYPE: Final = Known(
     explain=lambda name: suggestion(name.removeprefix("ml."), INSTANCE_TYPES, similarity=_TYPO),
 )
 """An instance type is one of the catalogue."""
+
+COMPILE_TYPE: Final = Known(code="UC4001", names=(CPU, *INSTANCE_TYPES), explain=INSTANCE_TYPE.explain)
+"""The type of a node that compiles is one of the catalogue, or a host without Neuron devices."""
 
 _CONTRADICTION: Final = "UC4025"
 
@@ -112,6 +117,8 @@ def get_instance_type(instance_type: str | InstanceType) -> InstanceType:
         FindingsError: UC4001 if the catalogue has no such type. UC1030 or UC4025 if a custom description holds unsafe
             numbers or contradicts itself.
     """
+    if instance_type == CPU_HOST:
+        return CPU_HOST
     if isinstance(instance_type, InstanceType):
         if findings := check_instance_type(instance_type):
             raise FindingsError(findings)
@@ -177,7 +184,7 @@ def check_figures_are_sourced(instance_type: InstanceType) -> list[Finding]:
     Returns:
         UC4024, a warning, for a custom description.
     """
-    if INSTANCE_TYPES.get(instance_type.name) == instance_type:
+    if instance_type in (CPU_HOST, INSTANCE_TYPES.get(instance_type.name)):
         return []
     return [
         Finding(

@@ -542,7 +542,7 @@ def check_zone_region(zone: str, *, zone_region: str, region: str) -> list[Findi
         Finding(
             code="UC3102",
             problem=f"zone {zone} is in {zone_region}, not in {region}",
-            remedy="Give the zone id that the reservation names, and the Region of that zone",
+            remedy="Use the zone ID of the reservation, and the Region of that zone",
         )
     ]
 

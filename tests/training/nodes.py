@@ -8,11 +8,13 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from tests.processes import descendants
+
+from ultracluster_rules.commands import encode_word
 
 __all__ = ["Job", "environment_folder"]
 
@@ -36,8 +38,7 @@ class Job:
         self.orders = folder / "orders"
         self.orders.mkdir(parents=True)
         shutil.copy(ROOT / "constructs/ultracluster_runtime/checkpoints.py", folder)
-        self._script = "".join((SCRIPTS / name).read_text() for name in ("launch.sh", f"start-{launcher}.sh"))
-        self._command = command
+        self._command = ["python3", str(SCRIPTS / "launch.py"), launcher, *map(encode_word, command)]
         self._count = nodes
         self._nodes: list[subprocess.Popen[bytes]] = []
         self._attempt = 0
@@ -77,7 +78,7 @@ class Job:
             batch["AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS"] = "127.0.0.2"
         with self._log(index).open("ab") as log:
             return subprocess.Popen(
-                ["bash", "-c", self._script, "ultracluster-launch", *self._command],
+                self._command,
                 env=batch | variables,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -129,13 +130,10 @@ class Job:
 
 
 def free_port() -> int:
-    """A port whose follower is free too, since the launcher gives it to JAX; below those that the kernel hands out itself."""
+    """A port whose followers are free too, for JAX and the launchers; below those that the kernel hands out itself."""
     while True:
-        with socket.socket() as first, socket.socket() as second:
-            port = random.randrange(20_000, 32_000, 2)  # noqa: S311 - no secret
-            try:
-                first.bind(("", port))
-                second.bind(("", port + 1))
-            except OSError:
-                continue
+        port = random.randrange(20_000, 32_000, 4)  # noqa: S311 - no secret
+        with ExitStack() as ports, suppress(OSError):
+            for following in range(3):
+                ports.enter_context(socket.socket()).bind(("", port + following))
             return port

@@ -1,4 +1,4 @@
-"""The same training program in JAX: what launch.sh starts once on each node in the tests."""
+"""The same training program in JAX: what the launcher starts once on each node in the tests."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""A training program as a user writes it, small enough for CPUs: what launch.sh starts through torchrun in the tests."""
+"""A training program as a user writes it, small enough for CPUs: what the launcher starts through torchrun in the tests."""
 
 import json
 import os

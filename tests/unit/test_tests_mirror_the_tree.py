@@ -1,13 +1,14 @@
 """Each product module with behaviour has its test file, and each test file its module."""
 
 import ast
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = (
+    "constructs/ultracluster",
     "constructs/ultracluster_catalog",
     "constructs/ultracluster_checks",
     "constructs/ultracluster_rules",
@@ -40,34 +41,50 @@ OTHER_SUBJECTS = {
     "tests/unit/cli/test_start_up.py": "what the whole command line imports",
     "tests/unit/cli/test_untrusted_files.py": "every reader of files of users",
     "tests/unit/runtime/functions/test_function_faults.py": "every Lambda function, with every fault of AWS",
+    "tests/unit/runtime/purchasing/test_http_faults.py": "the requests of a whole purchase, with faults of HTTP",
     "tests/unit/runtime/purchasing/test_protocol.py": "the whole purchase, with every fault",
     "tests/unit/runtime/purchasing/test_protocol_bugs.py": "the exploration of faults itself",
     "tests/unit/runtime/purchasing/test_wire.py": "the requests of a whole purchase",
+    "tests/unit/ultracluster/test_numbers.py": "every construct, with numbers that jsii cannot carry",
+    "tests/unit/ultracluster/test_rule_examples.py": "examples in the registry of rules",
+    "tests/unit/ultracluster/test_user_settings.py": "every construct, with what users set on its resources",
     "tests/unit/stacks/test_nothing_buys.py": "the templates of every rollout of this repository",
 }
-# Modules that run where their tests cannot be beside those of the others.
-TESTED_ELSEWHERE: dict[str, str] = {}
+# Modules whose tests need more than the unit tests have.
+TESTED_ELSEWHERE = {
+    "constructs/ultracluster/compliance/nag.py": "tests/security/test_nag.py",  # judges whole clusters
+    "constructs/ultracluster/scripts/smoke_train.py": "tests/training/test_smoke_train.py",  # needs torch
+}
+# The tests of what nodes run import nothing of the CDK, unlike the others of the constructs.
+FOLDERS = {"tests/unit/ultracluster/scripts": "tests/unit/scripts"}
 
 
 def modules() -> Iterator[tuple[Path, str]]:
-    """Each module with its test file. A package is tested in the file of its name, beside those of its modules or in its
-    folder."""
+    """Each module and script with its test file. A package is tested in the file of its name, in its folder."""
     for package in PACKAGES:
         layer = Path(package).name.removeprefix("ultracluster_")
-        for path in sorted((ROOT / package).rglob("*.py")):
+        for path in sorted((ROOT / package).rglob("*")):
+            if path.suffix not in {".py", ".sh"}:
+                continue
             place = Path("tests/unit", layer, path.relative_to(ROOT / package))
             name = place.parent.name if path.name.startswith("__") else place.stem
-            yield path, str(place.with_name(f"test_{name}.py"))
+            folder = FOLDERS.get(str(place.parent), str(place.parent))
+            yield path, f"{folder}/test_{name.replace('-', '_')}.py"
 
 
-def is_named_for(file: str, tests: Container[str]) -> bool:
-    """Whether the file is the test of a module, or of a part of one: test_MODULE_PART.py."""
+def whole_test(file: str, tests: Container[str]) -> str | None:
+    """The test file that this one is or is a part of: test_MODULE_PART.py is a part of test_MODULE.py."""
     stem = file.removesuffix(".py")
     while not stem.endswith("/test"):
         if f"{stem}.py" in tests:
-            return True
+            return f"{stem}.py"
         stem = stem.rpartition("_")[0]
-    return False
+    return None
+
+
+def files_of_tests(named: Iterable[str]) -> set[str]:
+    folders = {"/".join(Path(file).parts[:3]) for file in named}
+    return {str(path.relative_to(ROOT)) for folder in folders for path in (ROOT / folder).rglob("test_*.py")}
 
 
 def has_behaviour(source: str) -> bool:
@@ -89,35 +106,38 @@ def test_behaviour_is_a_function_that_decides(source: str, *, behaves: bool) -> 
 
 
 def test_each_module_with_behaviour_has_a_test_file() -> None:
-    missing = {
+    named = {test for _, test in modules()}
+    tested = {whole_test(file, named) for file in files_of_tests(named)}
+
+    assert {
         f"{path.relative_to(ROOT)}: {test}"
         for path, test in modules()
-        if not path.name.startswith("__")
+        if path.suffix == ".py"
+        and not path.name.startswith("__")
         and str(path.relative_to(ROOT)) not in TESTED_ELSEWHERE
-        and not (ROOT / test).exists()
+        and test not in tested
         and has_behaviour(path.read_text(encoding="utf-8"))
-    }
-
-    assert missing == set()
+    } == set()
 
 
 def test_each_test_file_is_named_for_a_module_or_says_what_else_it_is_about() -> None:
     named = {test for _, test in modules()}
-    layers = {place.relative_to("tests/unit").parts[0] for place in map(Path, named)}
-    files = {
-        str(path.relative_to(ROOT))
-        for layer in layers
-        for path in (ROOT / "tests" / "unit" / layer).rglob("test_*.py")
-    }
 
-    assert {file for file in files if not is_named_for(file, named)} == set(OTHER_SUBJECTS)
+    assert {file for file in files_of_tests(named) if whole_test(file, named) is None} == set(OTHER_SUBJECTS)
 
 
-def test_a_part_of_a_module_has_a_file_that_begins_like_that_of_the_module() -> None:
-    assert is_named_for("tests/unit/rules/test_lustre_tiers.py", {"tests/unit/rules/test_lustre.py"})
-    assert not is_named_for("tests/unit/rules/test_lustre.py", {"tests/unit/rules/test_lustre_tiers.py"})
-    assert not is_named_for("tests/unit/rules/test_lustres.py", {"tests/unit/rules/test_lustre.py"})
+def test_the_tests_of_a_part_belong_to_the_module_with_the_longest_name() -> None:
+    named = {"tests/unit/rules/test_lustre.py", "tests/unit/rules/test_lustre_tiers.py"}
+
+    assert whole_test("tests/unit/rules/test_lustre_rules.py", named) == "tests/unit/rules/test_lustre.py"
+    assert (
+        whole_test("tests/unit/rules/test_lustre_tiers_hdd.py", named)
+        == "tests/unit/rules/test_lustre_tiers.py"
+    )
+    assert whole_test("tests/unit/rules/test_lustres.py", named) is None
 
 
-def test_modules_that_are_tested_elsewhere_exist() -> None:
-    assert {place for place in TESTED_ELSEWHERE if not (ROOT / place).exists()} == set()
+def test_modules_that_are_tested_elsewhere_have_their_tests_there() -> None:
+    assert {
+        place for pair in TESTED_ELSEWHERE.items() for place in pair if not (ROOT / place).exists()
+    } == set()

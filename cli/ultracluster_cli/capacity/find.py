@@ -25,6 +25,7 @@ from ultracluster_cli.capacity.parsing import block_search, read_size, searched_
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import JsonOption, ProfileOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
+from ultracluster_cli.plot_extra import plot_extra
 from ultracluster_rules.findings import FindingsError, Severity
 from ultracluster_runtime.costs.price_comparison import compare_prices
 from ultracluster_runtime.purchasing.ec2_driver import session_clients
@@ -183,8 +184,12 @@ def plot_offerings(offerings: Sequence[Offering], path: Path) -> None:
     Args:
         offerings: Offerings to plot, except those with an unknown number of chips.
         path: Output file; its suffix selects the format, such as ``.png`` or ``.svg``.
+
+    Raises:
+        FindingsError: If matplotlib is not installed (UC9209).
     """
-    from matplotlib.figure import Figure  # noqa: PLC0415 - optional dependency; takes a second
+    with plot_extra():
+        from matplotlib.figure import Figure  # noqa: PLC0415 - optional dependency; takes a second
 
     figure = Figure(figsize=(10, 5), layout="constrained")
     axes = figure.subplots()

@@ -5,7 +5,8 @@ import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_cli.plot_extra import plot_extra
+from ultracluster_rules.findings import Finding, quote
 from ultracluster_stacks.cost import Estimate
 
 __all__ = ["check_chart", "draw_costs"]
@@ -21,14 +22,10 @@ def draw_costs(estimates: Sequence[Estimate], path: Path) -> None:
         path: Output file, ``.html`` or ``.png``.
 
     Raises:
-        FindingsError: If matplotlib is not installed (UC9306).
+        FindingsError: If matplotlib is not installed (UC9209).
     """
-    try:
+    with plot_extra():
         from matplotlib import figure, rcParams  # noqa: PLC0415 - optional dependency; takes a second
-    except ModuleNotFoundError as error:
-        problem = "matplotlib is required to draw charts"
-        remedy = "Install it with: pip install 'ultracluster[plot]'"
-        raise FindingsError([_no_chart(problem, remedy=remedy)]) from error
     rcParams["svg.hashsalt"] = "ultracluster"  # deterministic output
     rcParams["svg.fonttype"] = "none"
 
@@ -61,11 +58,7 @@ def draw_costs(estimates: Sequence[Estimate], path: Path) -> None:
 def check_chart(path: Path | None) -> Iterator[Finding]:
     """Yield UC9306 for a file that `draw_costs` cannot write; None is no chart."""
     if path is not None and path.suffix not in {".html", ".png"}:
-        yield _no_chart(f"got {quote(str(path))}", allowed="FILE.html or FILE.png")
-
-
-def _no_chart(problem: str, *, allowed: str = "", remedy: str = "") -> Finding:
-    return Finding(code="UC9306", problem=problem, allowed=allowed, remedy=remedy)
+        yield Finding(code="UC9306", problem=f"got {quote(str(path))}", allowed="FILE.html or FILE.png")
 
 
 def _title(estimate: Estimate) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ultracluster_catalog.observability.panels import PANELS, Panel
 from ultracluster_cli.metrics.charted_lines import ChartedLine, charted_lines, node_hours
-from ultracluster_rules.findings import FindingsError
+from ultracluster_cli.plot_extra import plot_extra
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
 __all__ = ["draw_page"]
@@ -52,14 +52,10 @@ def draw_page(recording: Recording, path: Path) -> None:
         path: Output file.
 
     Raises:
-        FindingsError: If plotly is not installed (UC9331).
+        FindingsError: If plotly is not installed (UC9209).
     """
-    try:
+    with plot_extra():
         from plotly import io, offline  # noqa: PLC0415 - optional, and slow to import
-    except ModuleNotFoundError as error:
-        problem = "plotly is required to draw charts"
-        remedy = "Install it with: pip install 'ultracluster[plot]'"
-        raise FindingsError.of("UC9331", problem, remedy=remedy) from error
     title = f"{recording.cluster} in {recording.region}"
     drawn = [(panel, lines) for panel in PANELS if (lines := charted_lines(recording, panel))]
     missing = [panel.title for panel in PANELS if not charted_lines(recording, panel)]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_rules.findings import FindingsError
+from ultracluster_cli.plot_extra import plot_extra
 from ultracluster_stacks.plan import Action, Plan, StackState, StackTemplate
 
 __all__ = ["Box", "boxes_of", "draw_plan"]
@@ -52,12 +52,8 @@ def draw_plan(plan: Plan, stacks: Sequence[StackTemplate], path: Path) -> None:
     Raises:
         FindingsError: If matplotlib is not installed (UC9209).
     """
-    try:
+    with plot_extra():
         from matplotlib import figure, patches, rc_context  # noqa: PLC0415 - optional dependency; takes a second
-    except ModuleNotFoundError as error:
-        problem = "matplotlib is required to draw plans"
-        remedy = "Install it with: pip install 'ultracluster[plot]'"
-        raise FindingsError.of("UC9209", problem, remedy=remedy) from error
     clusters = list(dict.fromkeys(stack.cluster for stack in stacks))
     with rc_context({"svg.fonttype": "none", "svg.hashsalt": "ultracluster", "font.size": 9}):
         drawing = figure.Figure(figsize=(_WIDTH, _HEIGHT * len(clusters)), layout="constrained")

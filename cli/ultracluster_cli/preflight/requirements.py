@@ -6,9 +6,8 @@ from ultracluster_catalog.limits.quotas import ON_DEMAND_QUOTAS, SPOT_QUOTAS, ca
 from ultracluster_catalog.limits.service_quotas import SERVICE_QUOTAS
 from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.machines.nic_layouts import addresses_per_node
-from ultracluster_catalog.neuron.compile_machines import smaller_compile_types
+from ultracluster_catalog.neuron.compile_machines import compile_type
 from ultracluster_catalog.places.addresses import RESERVED_PER_SUBNET, subnet_addresses
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
 from ultracluster_rules.network import network_interfaces
@@ -130,11 +129,12 @@ def _nodes(
 
 def _compilers(config: ClusterConfig, machine: InstanceType) -> Iterator[SourceRequirements]:
     """Return an on-demand node for each instance type of precompile jobs."""
-    smallest = smaller_compile_types(machine, zone_id=config.zone_id)
-    jobs = [job for job in config.jobs if job.kind == "precompile" and job.queue is None]
-    requested = [INSTANCE_TYPES[job.instance_type] for job in jobs if job.instance_type is not None]
-    defaults = smallest[:1] if any(job.instance_type is None for job in jobs) else []
-    for machine_type in dict.fromkeys((*requested, *defaults)):
+    nodes = [
+        compile_type(machine, zone_id=config.zone_id, phase=job.phase, instance_type=job.instance_type)
+        for job in config.jobs
+        if job.kind == "precompile" and job.queue is None
+    ]
+    for machine_type in filter(None, dict.fromkeys(nodes)):
         yield _nodes(
             machine_type,
             key=(config.region, config.name, f"precompile-{machine_type.name}"),

@@ -378,8 +378,9 @@ class UltraCluster(Construct):
 
         Args:
             construct_id: Construct ID in the cluster.
-            instance_type: Instance type of the node. Default: the smallest with the chips of the cluster that is known to be
-                offered in its zone.
+            instance_type: Instance type of the node, or ``cpu`` for a host without Neuron devices, which compiles collected
+                graphs. Default: the smallest with the chips of the cluster that is known to be offered in its zone; with
+                ``phase="compile"`` and none in the zone, ``cpu``.
             queue: Existing queue, such as that of the cluster. Default: the queue for `instance_type`.
             method: ``neuron-parallel-compile`` or ``first-steps``. Default: ``neuron-parallel-compile``.
             phase: ``all``, ``collect`` or ``compile``, see `PrecompileJob`. Default: ``all``.
@@ -397,7 +398,8 @@ class UltraCluster(Construct):
         job = PrecompileJob(
             self,
             construct_id,
-            queue=queue or precompile_queue(self, cluster=self._node_groups[0], instance_type=instance_type),
+            queue=queue
+            or precompile_queue(self, cluster=self._node_groups[0], instance_type=instance_type, phase=phase),
             compile_cache=self._compile_cache,
             method=method,
             phase=phase,

@@ -72,7 +72,7 @@ def check_document(data: str, images: Sequence[str]) -> list[Finding]:
             code="UC4054",
             problem=f"with {len(images)} images the document has {len(data):,} characters",
             allowed=f"at most {_LONGEST_DATA:,}",
-            remedy="Give fewer images",
+            remedy="Remove images",
             path="container_images",
         )
     ]

@@ -1,11 +1,11 @@
 """A gate that rejects nodes whose network fabric would make training hang or crawl."""
 
-from importlib import resources
 from typing import Unpack
 
 from aws_cdk import Duration
 from constructs import Construct
 
+from ultracluster._foundation.script import lean_script
 from ultracluster.jobs.job_options import GateOptions, reject_unknown_options
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.scheduling.training_queue import TrainingQueue
@@ -20,10 +20,13 @@ class FabricGate(MultiNodeJob):
     """A multi-node job that fails unless every node has its EFA interfaces and they reach the required performance.
 
     It counts the interfaces that libfabric finds inside the image, because libfabric silently falls back to TCP when one
-    is missing, and measures an all-reduce over all NeuronCores of all nodes with nccom-test. The image must contain
-    python3, libfabric for EFA and, on Neuron types, aws-neuronx-tools and Open MPI; SSH is not needed. Put the gate into
-    `depends_on` of the job that it protects.
+    is missing, measures an all-reduce over all NeuronCores of all nodes with nccom-test, and lets it check the sums. If
+    that fails, groups of 2, 4, 8 and more neighbours are measured by themselves (of an UltraServer and more, where there
+    are UltraServers), and the log names those that fail. The image must contain python3, libfabric for EFA and, on Neuron
+    types, aws-neuronx-tools and Open MPI; SSH is not needed. Put the gate into `depends_on` of the job that it protects.
     """
+
+    _trains = False
 
     @rejects_unsafe_numbers
     def __init__(
@@ -64,16 +67,17 @@ class FabricGate(MultiNodeJob):
             raise FindingsError(findings)
         neuron = options.get("neuron")
         machine = queue.nodes.instance_type
-        ranks = neuron.processes_per_node(machine) if neuron else machine.logical_neuron_cores
-        script = (
-            resources.files("ultracluster").joinpath("scripts/fabric_gate.py").read_text(encoding="ascii")
-        )
-        command = ["python3", "-c", script, "--efa-interfaces", str(len(queue.nodes.efa_devices))]
-        command += ["--ranks-per-node", str(ranks), "--patience", str(wait.to_seconds())]
-        if min_bandwidth is not None:
-            command += ["--least-bandwidth", str(min_bandwidth)]
-        if max_latency is not None:
-            command += ["--most-latency", str(max_latency)]
+        settings = {
+            "efa": len(queue.nodes.efa_devices),
+            "ranks": neuron.processes_per_node(machine) if neuron else machine.logical_neuron_cores,
+            "patience": wait.to_seconds(),
+            "group": 2 if machine.ultraserver_type is None else machine.instances_per_ultraserver,
+            "bandwidth": min_bandwidth,
+            "latency": max_latency,
+        }
+        command = ["python3", "-c", lean_script("fabric_gate.py")]
+        command += [f"{name}={value:g}" for name, value in settings.items() if value is not None]
+        nodes = queue.max_nodes if node_count is None else node_count
         super().__init__(
             scope,
             construct_id,
@@ -81,7 +85,8 @@ class FabricGate(MultiNodeJob):
             command=command,
             node_count=node_count,
             launcher="raw",
-            timeout=Duration.seconds(3 * wait.to_seconds()),
+            # The nodes come, all are measured, then groups of twice as many each time.
+            timeout=Duration.seconds((4 + nodes.bit_length()) * wait.to_seconds()),
             **options,
         )
 

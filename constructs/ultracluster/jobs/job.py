@@ -19,6 +19,8 @@ from ultracluster.jobs.launcher import Launcher
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
+from ultracluster_catalog.machines.instance_type import InstanceType
+from ultracluster_catalog.names.exit_codes import LOST_NODE
 from ultracluster_catalog.names.submission_tags import AFTER_TAG
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import Finding, FindingsError, Severity
@@ -31,6 +33,8 @@ __all__ = ["Job"]
 @jsii.implements(iam.IGrantable)
 class Job(Construct):
     """Base class of the jobs: two roles, and the parts of a job definition that do not depend on its type."""
+
+    _trains = True
 
     @rejects_unsafe_numbers
     def __init__(
@@ -52,6 +56,7 @@ class Job(Construct):
         depends_on: Sequence["Job"] = (),
         default_environment: Mapping[str, str] | None = None,
         findings: Sequence[Finding] = (),
+        for_instance_type: InstanceType | None = None,
     ) -> None:
         """Validate the arguments that all jobs share, and define the roles.
 
@@ -74,6 +79,7 @@ class Job(Construct):
             depends_on: See `JobOptions`.
             default_environment: Variables that this type of job sets unless `environment` does. Default: none.
             findings: Findings of the subclass; errors are raised, warnings become annotations. Default: none.
+            for_instance_type: Instance type that Neuron settings are for. Default: that of the queue.
 
         Raises:
             FindingsError: With all errors among the findings and those of `check_job`.
@@ -91,6 +97,7 @@ class Job(Construct):
                 neuron=neuron,
                 depends_on=depends_on,
                 compile_cache=compile_cache,
+                machine=for_instance_type or queue.nodes.instance_type,
             ),
         ]
         if errors := [finding for finding in findings if finding.severity is Severity.ERROR]:
@@ -134,8 +141,9 @@ class Job(Construct):
             cache=compile_cache.environment if compile_cache else {},
             neuron=neuron,
             overrides={**(default_environment or {}), **variables},
+            trains=self._trains,
         )
-        warnings = [*findings, *check_container(self._image, queue.nodes.instance_type)]
+        warnings = [*findings, *check_container(self._image, for_instance_type or queue.nodes.instance_type)]
         for dependency in depends_on:
             warnings += dependency._dependency_warnings(self)  # noqa: SLF001 - the same class
         for finding in warnings:
@@ -146,18 +154,21 @@ class Job(Construct):
         dependencies = (
             {AFTER_TAG: " ".join(job.node.id for job in self._depends_on)} if self._depends_on else {}
         )
+        # Status reason when the instance is lost or reclaimed.
+        retries = [
+            batch.CfnJobDefinition.EvaluateOnExitProperty(action="RETRY", on_status_reason="Host EC2*")
+        ]
+        if "node_properties" in properties and self._attempts > 1:
+            # AWS Batch makes no attempt for the loss of another node than the main one; its launcher says so.
+            lost = str(LOST_NODE)
+            retries += [batch.CfnJobDefinition.EvaluateOnExitProperty(action="RETRY", on_exit_code=lost)]
         definition = batch.CfnJobDefinition(
             self,
             "Resource",
-            # The cluster and team of a job are then known to cost reports, through its ECS tasks.
-            propagate_tags=True,
             retry_strategy=batch.CfnJobDefinition.RetryStrategyProperty(
                 attempts=self._attempts,
                 evaluate_on_exit=[
-                    # Status reason when the instance is lost or reclaimed.
-                    batch.CfnJobDefinition.EvaluateOnExitProperty(
-                        action="RETRY", on_status_reason="Host EC2*"
-                    ),
+                    *retries,
                     batch.CfnJobDefinition.EvaluateOnExitProperty(action="EXIT", on_reason="*"),
                 ],
             ),

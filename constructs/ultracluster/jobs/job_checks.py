@@ -9,13 +9,16 @@ from constructs import Construct
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
+from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.buckets import refuse_unmounted_cache
+from ultracluster_rules.commands import encode_word
 from ultracluster_rules.credentials import credential_kind, names_credential
 from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.job_definitions import (
     ARRAY_SIZE,
     ATTEMPTS,
+    check_definition_size,
     check_dependencies,
     check_dependency,
     check_launcher,
@@ -24,6 +27,10 @@ from ultracluster_rules.job_definitions import (
 from ultracluster_rules.jobs import check_neuron_settings
 
 __all__ = ["check_array_size", "check_job"]
+
+# Of a definition without its command and the user's variables, and of one device.
+_OTHER_BYTES = 2048
+_DEVICE_BYTES = 112
 
 # Dynamic references that CloudFormation replaces with a secret; the third kind, ssm, reads plain parameters.
 _READS_SECRET = re.compile(r"\{\{resolve:(?:secretsmanager|ssm-secure):")
@@ -40,6 +47,7 @@ def check_job(
     neuron: NeuronSettings | None,
     depends_on: Sequence[Construct],
     compile_cache: CompileCache | PosixCompileCache | None,
+    machine: InstanceType,
 ) -> list[Finding]:
     """Check the arguments of a job.
 
@@ -53,12 +61,14 @@ def check_job(
         neuron: See `JobOptions`.
         depends_on: See `JobOptions`.
         compile_cache: Compile cache of the job; None for none.
+        machine: Instance type that Neuron settings are for.
     """
     findings = check_launcher(launcher, processes_per_node, command)
     findings += check_variables(environment, path="environment.")
+    findings += check_definition_size(_size(queue, environment, command))
     findings += _check_credentials(queue, environment, command)
     if neuron is not None:
-        findings += check_neuron_settings(neuron, queue.nodes.instance_type, environment)
+        findings += check_neuron_settings(neuron, machine, environment)
     findings += ATTEMPTS.check(attempts, path="attempts")
     if (
         isinstance(compile_cache, PosixCompileCache)
@@ -72,6 +82,13 @@ def check_job(
         for index, name in enumerate(names)
         for finding in check_dependency(name, earlier=names[:index], known=None)
     ]
+
+
+def _size(queue: TrainingQueue, environment: Mapping[str, str], command: Sequence[str]) -> int:
+    """Return about how many bytes the job definition has, by its parts of any length."""
+    words = [*map(encode_word, command), *environment, *environment.values()]
+    devices = len(queue.nodes.instance_type.neuron_devices) + len(queue.nodes.efa_devices)
+    return _OTHER_BYTES + _DEVICE_BYTES * devices + sum(len(word) + 3 for word in words)
 
 
 def _check_credentials(

@@ -18,7 +18,7 @@ _OPEN_FILES = 1048576
 _FILE_SYSTEM_VOLUME = "file-system"
 _SCRATCH_VOLUME = "scratch"
 
-# Where a node is notified that its Capacity Block ends soon; launch.sh watches it (docs/capacity-lifecycle.md).
+# Where a node is notified that its Capacity Block ends soon; the launcher watches it (docs/capacity-lifecycle.md).
 _ORDERS_VOLUME = "orders"
 _ORDERS_PATH = "/run/ultracluster"
 

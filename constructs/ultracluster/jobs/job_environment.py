@@ -11,6 +11,11 @@ from ultracluster_rules.job_definitions import DEVICES_VARIABLE, PROCESSES_VARIA
 
 __all__ = ["job_environment"]
 
+# As AWS's own multi-node runs set them: aws-neuron/neuronx-distributed-training, examples/train_setup.sh (glibc's arenas of
+# many threads exhaust the memory of the host), and the tutorials for trn2 of the Neuron documentation, 2026-08, whose pages
+# name 30 and 600 seconds as the default: a step that waits for another node takes longer than 30.
+_NEURON_DEFAULTS = {"MALLOC_ARENA_MAX": "128", "NEURON_RT_EXEC_TIMEOUT": "600"}
+
 
 def job_environment(
     *,
@@ -23,6 +28,7 @@ def job_environment(
     cache: Mapping[str, str],
     neuron: NeuronSettings | None,
     overrides: Mapping[str, str],
+    trains: bool = True,
 ) -> dict[str, str]:
     """Return the environment variables of a job. Overrides win, except that compiler flags are merged.
 
@@ -36,17 +42,22 @@ def job_environment(
         cache: Variables of the compile cache; empty without one.
         neuron: Neuron settings; None for Neuron's defaults.
         overrides: Variables of the job type and of the user.
+        trains: Whether the job runs a program that may call AWS and report metrics. Default: yes.
     """
-    variables = {
+    program = {
         "AWS_REGION": region,
         "AWS_DEFAULT_REGION": region,
         "UC_CLUSTER": cluster,
         "UC_JOB": job,
         **_peak(machine),
+        PROCESSES_VARIABLE: str(processes),
+    }
+    variables = {
+        **(program if trains else {}),
         "FI_PROVIDER": "efa",
         "FI_EFA_USE_DEVICE_RDMA": "1",
-        PROCESSES_VARIABLE: str(processes),
         **({} if devices is None else {DEVICES_VARIABLE: str(devices)}),
+        **(_NEURON_DEFAULTS if machine.is_neuron else {}),
         **cache,
         **(neuron.variables() if neuron else {}),
         **overrides,

@@ -1,8 +1,11 @@
-"""The script that starts the processes of a node, as the beginning of a container command."""
+"""The command of a container: the launcher on its node, and words that no shell changes."""
 
 from collections.abc import Sequence
-from importlib import resources
 from typing import Literal
+
+from aws_cdk import Fn, Token
+
+from ultracluster_rules.commands import LAUNCHER_PATH, encode_word
 
 __all__ = ["Launcher", "launch_command"]
 
@@ -10,19 +13,16 @@ Launcher = Literal["torchrun", "jax", "raw"]
 """What starts the command on a node: torchrun, JAX's coordination variables, or only basic variables."""
 
 
-def launch_command(
-    command: Sequence[str], launcher: Launcher = "torchrun", *, ultraserver: bool = False
-) -> list[str]:
+def launch_command(command: Sequence[str], launcher: Launcher = "torchrun") -> list[str]:
     """Prefix a command with its launcher.
 
     Args:
         command: Program and arguments.
         launcher: Launcher. Default: torchrun.
-        ultraserver: Whether to pass the position of each node in its UltraServer to the Neuron runtime. Default: False.
     """
-    scripts = resources.files("ultracluster").joinpath("scripts")
-    script = "".join(
-        scripts.joinpath(name).read_text(encoding="ascii")
-        for name in ("launch.sh", *(["ultraserver.sh"] if ultraserver else []), f"start-{launcher}.sh")
-    )
-    return ["bash", "-c", script, "ultracluster-launch", *command]
+    return ["python3", LAUNCHER_PATH, launcher, *map(_encode, command)]
+
+
+def _encode(word: str) -> str:
+    # What only a deployment knows is encoded by CloudFormation.
+    return f"base64:{Fn.base64(word)}" if Token.is_unresolved(word) else encode_word(word)

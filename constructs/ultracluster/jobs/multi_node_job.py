@@ -12,7 +12,12 @@ from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_rules.findings import Finding
-from ultracluster_rules.job_definitions import check_nodes_can_talk, check_nodes_fit, check_spot
+from ultracluster_rules.job_definitions import (
+    ULTRASERVER_VARIABLE,
+    check_nodes_can_talk,
+    check_nodes_fit,
+    check_spot,
+)
 from ultracluster_rules.machines import check_job_ultraservers
 from ultracluster_rules.network import check_task_interface
 from ultracluster_rules.numbers import rejects_unsafe_numbers
@@ -23,7 +28,7 @@ __all__ = ["MultiNodeJob"]
 class MultiNodeJob(Job):
     """A job definition of a multi-node parallel job, with one container on each node.
 
-    Devices, vCPUs and memory are derived from the instance type. The image must contain bash, python3 and, with the
+    Devices, vCPUs and memory are derived from the instance type. The image must contain python3 and, with the
     torchrun launcher, torchrun. docs/training.md explains how training code resumes.
     """
 
@@ -62,14 +67,18 @@ class MultiNodeJob(Job):
         reject_unknown_options(options, JobOptions)
         nodes = queue.max_nodes if node_count is None else node_count
         machine = queue.nodes.instance_type
-        over_tcp = without_efa and not queue.nodes.efa_devices
+        variables = {}
+        if without_efa and not queue.nodes.efa_devices:
+            variables = {"FI_PROVIDER": "tcp", "FI_EFA_USE_DEVICE_RDMA": "0"}
+        if machine.ultraserver_type is not None:
+            variables[ULTRASERVER_VARIABLE] = str(machine.instances_per_ultraserver)
         super().__init__(
             scope,
             construct_id,
             queue=queue,
             node_count=nodes,
             compile_cache=compile_cache,
-            default_environment={"FI_PROVIDER": "tcp", "FI_EFA_USE_DEVICE_RDMA": "0"} if over_tcp else None,
+            default_environment=variables,
             findings=[
                 *_check_nodes(queue, nodes, without_efa=without_efa),
                 *check_job_ultraservers(machine, nodes),
@@ -87,12 +96,7 @@ class MultiNodeJob(Job):
                         # Open-ended: AWS Batch can change the number of nodes at submission only for such a range.
                         target_nodes="0:",
                         container=self._container(
-                            launch_command(
-                                self._command,
-                                self._launcher,
-                                ultraserver=machine.ultraserver_type is not None,
-                            ),
-                            instance_type=machine.name,
+                            launch_command(self._command, self._launcher), instance_type=machine.name
                         ),
                     )
                 ],

@@ -16,7 +16,7 @@ from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.submission_tags import QUEUE_TAG
-from ultracluster_catalog.neuron.compile_machines import smaller_compile_types
+from ultracluster_catalog.neuron.compile_machines import CPU, compile_type
 from ultracluster_catalog.neuron.neuron import (
     TORCHNEURON_CACHE_VARIABLE,
     XLA_CACHE_VARIABLE,
@@ -25,6 +25,7 @@ from ultracluster_catalog.neuron.neuron import (
 from ultracluster_catalog.neuron.neuron_settings import compile_target
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.job_definitions import (
+    captures_graphs,
     check_compile_type,
     check_phase,
     refuse_default_compile_type,
@@ -58,7 +59,8 @@ class PrecompileJob(Job):
     they contain the replica groups of collectives: one small node can compile for a job of 256 workers only the graphs
     without collectives over all of them. So either run this job with as many workers as the training job has (on one of
     its nodes, for a single-node job), or collect on the nodes of the training job (run it with
-    ``NEURON_EXTRACT_GRAPHS_ONLY=1``) and compile here with ``phase="compile"``, which takes most of the time.
+    ``NEURON_EXTRACT_GRAPHS_ONLY=1``) and compile here with ``phase="compile"``, which takes most of the time and needs no
+    Neuron device: a queue of CPU hosts will do.
     (Neuron documentation: neuron_parallel_compile, page source of 2026-03-13; Llama tutorial, read 2026-11.)
     """
 
@@ -107,6 +109,10 @@ class PrecompileJob(Job):
             else for_instance_type or machine
         )
         self._target = compile_target(target)
+        if not machine.is_neuron and options.get("launcher", "torchrun") == "torchrun":
+            neuron = options.get("neuron")
+            cores = neuron.processes_per_node(target) if neuron else target.logical_neuron_cores
+            options.setdefault("processes_per_node", cores)
         cross_compiles = compile_target(machine) != self._target
         variables = {} if method == "first-steps" else {_RETRIES: str(retries)}
         # By default, the compiler targets the chips of its own host.
@@ -122,9 +128,15 @@ class PrecompileJob(Job):
                 *(finding.at("phase") for finding in check_phase(method, phase)),
                 *(
                     finding.at("for_instance_type")
-                    for finding in check_compile_type(machine, target, phase=phase)
+                    for finding in check_compile_type(
+                        machine,
+                        target,
+                        phase=phase,
+                        captures=captures_graphs(method, options.get("environment")),
+                    )
                 ),
             ],
+            for_instance_type=target,
             **options,
         )
         self._collects = phase != "compile"
@@ -159,19 +171,21 @@ class PrecompileJob(Job):
 
 
 def precompile_queue(
-    scope: Construct, *, cluster: NodeGroup, instance_type: str | InstanceType | None
+    scope: Construct, *, cluster: NodeGroup, instance_type: str | InstanceType | None, phase: str = "all"
 ) -> TrainingQueue:
     """Return the queue for precompile jobs on an instance type, and create it on first use.
 
     Args:
         scope: Parent construct.
         cluster: Nodes of the cluster, whose network, AMI and file system the queue uses.
-        instance_type: Instance type. None for the smallest with the same chips in the zone.
+        instance_type: Instance type, or ``cpu`` for a host without Neuron devices. None for the smallest with the same chips
+            in the zone and, where there is none, for ``cpu`` if `phase` allows it.
+        phase: Phase of the precompile job; a host without Neuron devices compiles collected graphs only. Default: ``all``.
 
     Raises:
-        FindingsError: If `instance_type` is None and no type is known to be offered (UC6116).
+        FindingsError: If no type is named and none is known to be offered, or ``cpu`` is not (UC6116).
     """
-    machine = _compile_machine(cluster, instance_type)
+    machine = _compile_machine(cluster, instance_type, phase)
     parent = scope.node.try_find_child(f"Precompile-{machine.name}")
     queue = parent.node.try_find_child("Queue") if parent else None
     if isinstance(queue, TrainingQueue):
@@ -192,18 +206,17 @@ def precompile_queue(
     return queue
 
 
-def _compile_machine(cluster: NodeGroup, instance_type: str | InstanceType | None) -> InstanceType:
-    if isinstance(instance_type, InstanceType):
-        return instance_type
-    if instance_type is not None:
+def _compile_machine(
+    cluster: NodeGroup, instance_type: str | InstanceType | None, phase: str
+) -> InstanceType:
+    if isinstance(instance_type, InstanceType) or instance_type not in {None, CPU}:
         return get_instance_type(instance_type)
     machine, zone = cluster.instance_type, cluster.network.zone_id
-    candidates = (
-        [] if zone is None or Token.is_unresolved(zone) else smaller_compile_types(machine, zone_id=zone)
-    )
-    if candidates:
-        return candidates[0]
-    raise FindingsError([refuse_default_compile_type(machine.name, "the zone")])
+    known = zone is not None and not Token.is_unresolved(zone)
+    found = compile_type(machine, zone_id=zone if known else "", phase=phase, instance_type=instance_type)
+    if found is None:
+        raise FindingsError([refuse_default_compile_type(machine.name, "the zone")])
+    return found
 
 
 def _command(command: Sequence[str], launcher: Launcher, *, method: str, phase: str) -> list[str]:

@@ -1,11 +1,11 @@
 """A gate that finds cores and links with wrong results."""
 
-from importlib import resources
 from typing import Literal, Unpack
 
 from aws_cdk import Duration
 from constructs import Construct
 
+from ultracluster._foundation.script import lean_script
 from ultracluster.jobs.job_options import GateOptions, reject_unknown_options
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.scheduling.training_queue import TrainingQueue
@@ -64,9 +64,7 @@ class SmokeTrain(MultiNodeJob):
             problem = f"got {quote(steps)}; a wrong sum shows in the loss of the next step"
             raise FindingsError([Finding(code="UC6152", problem=problem, allowed="2 or more", path="steps")])
         device = device or ("xla" if queue.nodes.instance_type.neuron_devices else "cuda")
-        script = (
-            resources.files("ultracluster").joinpath("scripts/smoke_train.py").read_text(encoding="ascii")
-        )
+        script = lean_script("smoke_train.py")
         super().__init__(
             scope,
             construct_id,

@@ -48,7 +48,7 @@ def check_nodes(
             Finding(
                 code="UC4023",
                 problem=f"the reservation was made inside the placement group {quote(group)}, got {quote(name)}",
-                remedy="Give that group as placement; ClusterPlacement.for_capacity does",
+                remedy="Use that group as placement, as ClusterPlacement.for_capacity does",
                 path="placement",
             )
         )

@@ -4,8 +4,8 @@ import base64
 import bz2
 import re
 from collections.abc import Sequence
-from importlib import resources
 
+from ultracluster._foundation.script import lean_script, read_script
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_catalog.machines.instance_type import InstanceType
@@ -97,27 +97,23 @@ def boot_script(parts: Sequence[str]) -> str:
     Parts that a node does not use are left out, so that changes to them do not change its launch template.
 
     Args:
-        parts: Files of ``scripts`` to run after the other checks of ``node-boot.sh``, in this order.
+        parts: Files of ``scripts`` to run after the other checks of ``node-boot.sh``, in this order, before the launcher of
+            jobs is put on the node.
     """
-    boot, *further = (_script(name) for name in ("node-boot.sh", *parts))
-    checks, end, rest = boot.rpartition(_END)
-    return "".join((checks, *further, end, rest))
+    checks, end, rest = read_script("node-boot.sh").rpartition(_END)
+    launcher = _with_source("node-launcher.sh", "launch.py")
+    return "".join((checks, *map(read_script, parts), launcher, end, rest))
 
 
 def metrics_script() -> str:
     """Return the script that starts the metrics service.
 
-    Comments and docstrings of the service are removed and its indentation is reduced to one space, because user data is
-    limited to 16 KiB.
+    Comments and docstrings of the service are removed, because user data is limited to 16 KiB.
     """
-    source = re.sub(r'^ *"""[^"]*"""\n', "", _script("node_metrics.py"), flags=re.MULTILINE)
-    code = re.sub(r"  # .*$", "", source, flags=re.MULTILINE).splitlines()
-    lean = "".join(
-        " " * ((len(line) - len(line.lstrip())) // 4) + line.lstrip() + "\n" for line in code if line.strip()
-    )
-    before, _, after = _script("node-metrics.sh").partition("UC_SOURCE' || return\n")
-    return f"{before}UC_SOURCE' || return\n{lean}{after}"
+    return _with_source("node-metrics.sh", "node_metrics.py")
 
 
-def _script(name: str) -> str:
-    return resources.files("ultracluster").joinpath("scripts", name).read_text(encoding="ascii")
+def _with_source(name: str, source: str) -> str:
+    """Return a script with a Python script in its here-document."""
+    before, start, after = read_script(name).partition("<<'UC_SOURCE' || return\n")
+    return f"{before}{start}{lean_script(source)}{after}"

@@ -112,8 +112,8 @@ class BlockLifecycle(Construct):
         self._add_schedules()
         self._function.alarm_on_errors(
             "Alarm",
-            description=f"Nobody looks after the Capacity Block {block.reservation_id}: for "
-            f"{_SILENT_MINUTES} minutes its function failed or did not run",
+            description=f"The Capacity Block {block.reservation_id} is not managed: its function failed or did not run "
+            f"for {_SILENT_MINUTES} minutes",
             minutes=_SILENT_MINUTES,
             treat_missing_data="breaching",
             topic=self._topic,
@@ -196,7 +196,9 @@ class BlockLifecycle(Construct):
         ]
 
     def _add_schedules(self) -> None:
-        self._function.add_schedule("EveryMinute", description="Wakes up what looks after a Capacity Block")
+        self._function.add_schedule(
+            "EveryMinute", description="Runs the lifecycle function of a Capacity Block"
+        )
         # Events are delivered on a best-effort basis; they only make the function react before the next minute.
         self._function.add_schedule(
             "BlockEvents",

@@ -232,7 +232,7 @@ class ClusterAlarms(Construct):
         self._alarm(
             "WatchSilent",
             self._metric("RunningNodes", "SampleCount"),
-            "nobody has looked at the cluster for 5 minutes, so that most alarms cannot go off. Look at the log of its watch",
+            "the cluster has not been monitored for 5 minutes, so that most alarms cannot fire. See the log of its watch function",
             comparison=_BELOW,
             threshold=1,
             minutes=5,

@@ -49,10 +49,6 @@ set_limits() {
   # EFA registers memory with the network card, and 64 workers open many files and sockets.
   printf '* soft memlock unlimited\n* hard memlock unlimited\n* soft nofile 1048576\n* hard nofile 1048576\n' \
     >"${UC_ROOT}/etc/security/limits.d/90-ultracluster.conf" || refuse "limits cannot be written"
-  # The rendezvous port lies in the range that the kernel gives to outgoing connections.
-  printf 'net.ipv4.ip_local_reserved_ports = 41000-41001\n' >"${UC_ROOT}/etc/sysctl.d/90-ultracluster.conf" ||
-    refuse "kernel settings cannot be written"
-  sysctl --quiet --load="${UC_ROOT}/etc/sysctl.d/90-ultracluster.conf" || refuse "kernel settings were not taken"
 }
 
 set_agent() {

@@ -68,7 +68,7 @@ class NeuronSettings:
         stochastic_rounding: Whether casts from FP32 round stochastically. Default: decided by the framework.
         stochastic_rounding_seed: Seed of stochastic rounding, 0 to 2,147,483,647. Default: 0.
         exec_timeout_seconds: Time in seconds after which the runtime fails an execution on a NeuronCore. The timeout
-            also ends a run in which another node is slow. Default: 30 seconds.
+            also ends a run in which another node is slow. Default: 600 seconds.
         async_requests: Executions that the runtime queues, 0 for none. Only SDKs before 2.31 read it, such as the one of
             torch-neuronx on Trainium; later SDKs ignore it. Default: none.
         log_level: Log level of the runtime. Default: ERROR.

@@ -94,7 +94,7 @@ def checkpoint_commands(until: datetime) -> list[str]:
     """Return the shell commands that request a checkpoint from the jobs on a node.
 
     Args:
-        until: Time at which the job is terminated; launch.sh ignores requests whose time has passed.
+        until: Time at which the job is terminated; the launcher ignores requests whose time has passed.
     """
     folder = CHECKPOINT_FILE.rpartition("/")[0]
     return [

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ultracluster_catalog.names.submission_tags import DEFAULT_SHARE
+from ultracluster_rules.commands import LAUNCHER_PATH, check_parameters, encode_word
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.job_definitions import (
     ARRAY_SIZE,
@@ -21,9 +22,6 @@ _SHARE: Final = re.compile(r"[A-Za-z0-9]{1,255}")
 _JOB_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 _MOST_PRIORITY: Final = 9_999
 _LEAST_TIMEOUT_SECONDS: Final = 60
-
-# Ends the launcher's part of a command: [neuron_parallel_compile] bash -c SCRIPT ultracluster-launch.
-_LAUNCHER: Final = "ultracluster-launch"
 
 
 def submission(
@@ -60,7 +58,7 @@ def submission(
         array_size: Size of the array. Default: that of the definition, else no array.
 
     Raises:
-        FindingsError: With all problems (UC6010, UC6101, UC6109, UC6111, UC6113, UC6204).
+        FindingsError: With all problems (UC6010, UC6101, UC6109, UC6111, UC6113, UC6143, UC6204).
     """
     variables = dict(environment or {})
     findings = [
@@ -68,6 +66,7 @@ def submission(
         *_check_priority(definition, priority=priority, fair_share=fair_share),
         *_check_numbers(priority=priority, timeout_seconds=timeout_seconds),
         *check_variables(variables, path="--env "),
+        *check_parameters(command, path="COMMAND"),
         *_check_nodes(definition, nodes=nodes, most_nodes=most_nodes),
         *check_dependencies(after, tagged=False, path="--depends-on"),
         *_check_array(definition, array_size),
@@ -107,7 +106,7 @@ def _overrides(
                 {"name": key, "value": value} for key, value in sorted(variables.items())
             ]
         if command:
-            changes["command"] = [*_launcher(defined.get("command", [])), *command]
+            changes["command"] = _launched(defined.get("command", []), command)
         return changes
 
     if "nodeProperties" not in definition:
@@ -126,9 +125,12 @@ def _overrides(
     return {"nodeOverrides": overrides} if overrides else {}
 
 
-def _launcher(defined: Sequence[str]) -> list[str]:
-    """Return the part of a command that starts the launcher; without it, nodes would not find each other."""
-    return list(defined[: defined.index(_LAUNCHER) + 1]) if _LAUNCHER in defined else []
+def _launched(defined: Sequence[str], command: Sequence[str]) -> list[str]:
+    """Return a command behind the launcher of the definition, without which nodes would not find each other."""
+    if LAUNCHER_PATH not in defined:
+        return list(command)
+    # [neuron_parallel_compile] python3 PATH KIND, then the words for it.
+    return [*defined[: defined.index(LAUNCHER_PATH) + 2], *map(encode_word, command)]
 
 
 def refuse_option(option: str, got: str, *, allowed: str = "", remedy: str = "") -> Finding:

@@ -36,7 +36,7 @@ __all__ = ["CHECKPOINT_FILE", "LifecycleError", "manage_block", "new_clients"]
 _log = logging.getLogger(__name__)
 
 CHECKPOINT_FILE: Final = "/run/ultracluster/checkpoint"
-"""File on a node that requests a checkpoint from its jobs; launch.sh watches it."""
+"""File on a node that requests a checkpoint from its jobs; the launcher watches it."""
 
 _SECONDS_TO_DELIVER = 60  # the next run sends the request again
 _NODES_PER_COMMAND = 50  # SendCommand, botocore 1.44.5

@@ -25,11 +25,13 @@ from ultracluster_runtime.preflight.requirements import (
     RolloutRequirements,
 )
 
-__all__ = ["IMAGE_CHECKS", "Reference", "read_reference"]
+__all__ = ["IMAGE_CHECKS", "IMAGE_EXISTS", "Reference", "read_reference"]
 
 Description = Mapping[str, Any]
 
 _EXISTS: Final = "UC9442"
+IMAGE_EXISTS: Final = "UC9447"
+"""Code of the check that a container image exists; checks of its content run after it."""
 _REPOSITORY: Final = "UC9446"
 _ARCHITECTURE: Final = "x86_64"  # of all types in the catalog: Trainium, Inferentia and P instances
 
@@ -246,7 +248,7 @@ IMAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         after=(REGION_IS_ENABLED,),
     ),
     Check(
-        code="UC9447",
+        code=IMAGE_EXISTS,
         calls=("ecr:DescribeImages",),
         subjects=_images,
         gather=_image,

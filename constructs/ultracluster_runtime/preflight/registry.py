@@ -4,6 +4,7 @@ from typing import Final
 
 from ultracluster_runtime.preflight.account import ACCOUNT_CHECKS
 from ultracluster_runtime.preflight.check import AnyCheck
+from ultracluster_runtime.preflight.entrypoints import ENTRYPOINT_CHECKS
 from ultracluster_runtime.preflight.file_systems import FILE_SYSTEM_CHECKS
 from ultracluster_runtime.preflight.images import IMAGE_CHECKS
 from ultracluster_runtime.preflight.instance_quotas import INSTANCE_QUOTA_CHECKS
@@ -26,6 +27,7 @@ CHECKS: Final[tuple[AnyCheck, ...]] = (
     *RESERVATION_CHECKS,
     *NETWORK_CHECKS,
     *IMAGE_CHECKS,
+    *ENTRYPOINT_CHECKS,
     *STORAGE_CHECKS,
     *FILE_SYSTEM_CHECKS,
     *ORDER_CHECKS,

@@ -96,7 +96,7 @@ def _evaluate_policy(requirements: BucketRequirements, evidence: tuple[Descripti
             f"statements deny access under conditions: {names}",
             "Check that jobs, and FSx if it is linked, meet the conditions",
         )
-    return passed("its policy is not public and locks nobody out")
+    return passed("its policy is neither public nor denies access under conditions")
 
 
 def _denies_everyone(statement: Description) -> bool:

@@ -69,7 +69,8 @@ def _checking(call_action: Callable[[Any], Any]) -> Callable[[Any], Any]:
         response.parse_parameters(response.normalized_request)
         parsed = response.params
         given = parsed.original_dict() if isinstance(parsed, XFormedDict) else dict(parsed)
-        given |= _path_parameters(response.boto3_service_name, operation, response.normalized_request.path)
+        path = response.normalized_request.path
+        given = {**given, **_path_parameters(response.boto3_service_name, operation, path)}
         request = Request(operation=operation, parameters=given, region=response.region)
         error = _refusal(request, response.boto3_service_name)
         if error is None:

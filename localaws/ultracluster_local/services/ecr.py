@@ -1,4 +1,4 @@
-"""Amazon ECR pull through cache rules, which moto lacks. Nothing is pulled: no other registry can be reached."""
+"""Amazon ECR as far as moto lacks it: pull through cache rules, and layers. Nothing is pulled, and no layer is kept."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -53,3 +53,14 @@ def delete_pull_through_cache_rule(request: Request) -> Mapping[str, Any]:
     rule = _rule(request, request.parameters["ecrRepositoryPrefix"])
     del _rules(request)[rule["ecrRepositoryPrefix"]]
     return rule
+
+
+@handlers("GetDownloadUrlForLayer")
+def get_download_url_for_layer(request: Request) -> Mapping[str, Any]:
+    """Refuse: the registry knows its images by name and digest, and keeps no layers."""
+    digest, repository = request.parameters["layerDigest"], request.parameters["repositoryName"]
+    raise ServiceError(
+        "LayersNotFoundException",
+        f"The layer with digest '{digest}' does not exist in the repository with name '{repository}' in the registry "
+        f"with id '{request.account}'",
+    )

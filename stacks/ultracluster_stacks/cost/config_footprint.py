@@ -4,7 +4,7 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import Final
 
-from ultracluster_catalog.neuron.compile_machines import smaller_compile_types
+from ultracluster_catalog.neuron.compile_machines import compile_type
 from ultracluster_catalog.observability.metrics import METRICS
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
 from ultracluster_stacks.config import ClusterConfig
@@ -76,8 +76,9 @@ def _closes_queues(cluster: ClusterConfig) -> bool:
 def _compile_type(cluster: ClusterConfig) -> str | None:
     for job in cluster.jobs:
         if job.kind == "precompile":
-            smaller = smaller_compile_types(cluster.machine, zone_id=cluster.zone_id)
-            return job.instance_type or (smaller[0].name if smaller else None)
+            zone, phase = cluster.zone_id, job.phase
+            node = compile_type(cluster.machine, zone_id=zone, phase=phase, instance_type=job.instance_type)
+            return node.name if node else None
     return None
 
 

@@ -16,6 +16,7 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
             "JobDefinition/NodeProperties/NodeRangeProperties/0/TargetNodes": "0:",
         },
     ),
+    ("UC6411", "batch-efa", {f"{JOB}/Command": ["x" * 24 * 1024]}),
     ("UC6108", "batch-efa", {f"{JOB}/Image": "123456789012.dkr.ecr.eu-west-1.amazonaws.com/train:1"}),
 )
 
@@ -25,6 +26,7 @@ KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
         {"JobDefinition/RetryStrategy/Attempts": 10, "JobDefinition/Timeout/AttemptDurationSeconds": 60},
     ),
     ("batch-efa", {"JobDefinition/NodeProperties/MainNode": 3}),
+    ("batch-efa", {f"{JOB}/Command": ["x" * 16 * 1024]}),
     ("batch-efa", {"JobDefinition/NodeProperties/NodeRangeProperties/0/TargetNodes": ":"}),
     ("batch-efa", {f"{JOB}/ResourceRequirements/1/Value": "507821"}),
     ("batch-efa", {f"{JOB}/Image": "train@sha256:" + "0" * 64}),

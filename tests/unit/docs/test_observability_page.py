@@ -28,7 +28,7 @@ def test_defaults_in_the_table_of_alarms_are_those_of_the_thresholds() -> None:
 
 @pytest.mark.synth
 def test_the_table_of_alarms_names_all_of_them() -> None:
-    from tests.unit.ultracluster.operations.test_cluster_alarms import IDS
+    from tests.unit.ultracluster.operations.watched_clusters import IDS
 
     table = PAGE[PAGE.index("| id |") : PAGE.index("- CloudWatch needs")]
     first = [row.split("|")[1] for row in table.splitlines()[2:] if row]

@@ -10,7 +10,12 @@ from ultracluster_catalog.neuron.neuron_images import (
     NeuronImage,
 )
 from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.images import check_neuron_image, container_uri, neuron_container
+from ultracluster_rules.images import (
+    check_neuron_image,
+    container_uri,
+    explain_entrypoint,
+    neuron_container,
+)
 from ultracluster_rules.machines import get_instance_type
 
 ID = "ami-0123456789abcdef0"
@@ -72,3 +77,33 @@ def test_the_newest_vllm_is_for_trainium2_and_the_older_one_for_what_came_before
 def test_a_tag_that_no_source_names_is_not_made_up() -> None:
     with pytest.raises(FindingsError, match="UC6332"):
         container_uri(neuron_container("torchneuron", TRN2))
+
+
+@pytest.mark.parametrize(
+    ("entrypoint", "why"),
+    [
+        (["torchrun"], "gives the command to torchrun"),
+        (["/usr/bin/dockerd-entrypoint.py"], "waits in dockerd-entrypoint.py after the command has ended"),
+        (["python", "/usr/local/bin/neuron-entrypoint.py"], "waits in neuron-entrypoint.py"),
+        (["/bin/sh", "-c", "nginx -g 'daemon off;'"], "leaves the command out"),
+        (["node"], "takes its first word for a script"),
+    ],
+)
+def test_an_entrypoint_that_cannot_run_a_command_is_explained(entrypoint: list[str], why: str) -> None:
+    assert why in explain_entrypoint(entrypoint)
+
+
+@pytest.mark.parametrize(
+    "entrypoint",
+    [
+        [],
+        ["bash", "-m", "start_with_right_hostname.sh"],  # all Neuron training images of AWS
+        ["python", "/usr/local/bin/vllm_entrypoint.py"],
+        ["/opt/nvidia/nvidia_entrypoint.sh"],
+        ["tini", "-g", "--"],
+        ["dumb-init"],
+        ["python", "-m", "sagemaker_launcher"],
+    ],
+)
+def test_nothing_is_said_of_other_entrypoints(entrypoint: list[str]) -> None:
+    assert explain_entrypoint(entrypoint) == ""

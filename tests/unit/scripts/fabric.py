@@ -7,12 +7,14 @@ import subprocess
 from pathlib import Path
 from typing import NamedTuple
 
+from ultracluster._foundation.script import lean_script
+from ultracluster_rules.commands import encode_word
+
 __all__ = ["Outcome", "gate", "prepare"]
 
 HERE = Path(__file__).parent
 SCRIPTS = HERE.parents[2] / "constructs/ultracluster/scripts"
-LAUNCHER = (SCRIPTS / "launch.sh").read_text() + (SCRIPTS / "start-raw.sh").read_text()
-GATE = (SCRIPTS / "fabric_gate.py").read_text()
+GATE = lean_script("fabric_gate.py")
 # Every node of AWS Batch has an address of its own; on one machine a connection must be told which to come from.
 ADDRESSES = """
 import os, socket
@@ -51,9 +53,9 @@ def gate(
         "MASTER_PORT": str(port),
         "AWS_BATCH_JOB_NUM_NODES": str(nodes),
         "AWS_BATCH_JOB_MAIN_NODE_INDEX": "0",
+        "UC_LOST_SECONDS": "3",
     }
-    command = ["python3", "-c", GATE, "--efa-interfaces", "4", "--ranks-per-node", "64"]
-    command += options or ["--patience", "20"]
+    command = ["python3", "-c", GATE, "efa=4", "ranks=64", "group=2", "patience=20", *options]
     running = {}
     for index in sorted(set(range(nodes)) - {absent}):
         own = {"AWS_BATCH_JOB_NODE_INDEX": str(index), "AWS_BATCH_JOB_ID": f"job-1#{index}"}
@@ -63,7 +65,7 @@ def gate(
                 "OWN": f"127.0.0.{index + 2}",
             }
         running[index] = subprocess.Popen(
-            ["bash", "-c", LAUNCHER, "ultracluster-launch", *command],
+            ["python3", str(SCRIPTS / "launch.py"), "raw", *map(encode_word, command)],
             env=common | own | special.get(f"node{index}", {}),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

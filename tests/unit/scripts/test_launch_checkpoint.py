@@ -12,7 +12,7 @@ import pytest
 
 pytestmark = pytest.mark.process
 
-SCRIPTS = Path(__file__).parents[3] / "constructs/ultracluster/scripts"
+LAUNCHER = Path(__file__).parents[3] / "constructs/ultracluster/scripts/launch.py"
 PATIENCE = 10.0
 
 # As torchrun does, it starts two workers and ends with them; `careless` does not handle the signal, as bash and
@@ -59,10 +59,9 @@ class Launched:
         torchrun.write_text(TORCHRUN)
         torchrun.chmod(0o755)
         self._log = (folder / "log").open("w+")
-        script = "".join((SCRIPTS / name).read_text() for name in ("launch.sh", f"start-{launcher}.sh"))
         command = "train.py" if launcher == "torchrun" else str(torchrun)
         self.process = subprocess.Popen(
-            ["bash", "-c", script, "ultracluster-launch", command],
+            ["python3", str(LAUNCHER), launcher, command],
             env={
                 "PATH": f"{folder}:/usr/bin:/bin",
                 "WHERE": str(folder),

@@ -1,10 +1,12 @@
 """The parts of the boot script that only some nodes have: GPUs and scratch, run as `test_node_boot` runs the whole."""
 
+import subprocess
 from pathlib import Path
 
 import pytest
 from tests.unit.scripts.test_node_boot import Node
 
+from ultracluster._foundation.script import lean_script
 from ultracluster.nodes.user_data import boot_script
 
 pytestmark = [pytest.mark.process, pytest.mark.synth]
@@ -116,3 +118,30 @@ def test_refuses_to_join_when_a_step_fails(node: Node, scratch: Path, command: s
     assert done.returncode == 1
     assert node.refused
     assert "ready" not in done.stdout
+
+
+def test_every_node_has_the_launcher_of_jobs_and_has_it_again_after_a_reboot(
+    node: Node, tmp_path: Path
+) -> None:
+    script = tmp_path / "boot.sh"
+    script.write_text(boot_script([]))
+    assert node.boot(script=script).returncode == 0
+    launcher = node.root / "run/ultracluster/launch"
+    assert launcher.read_text() == lean_script("launch.py")
+    done = subprocess.run(
+        ["python3", str(launcher), "raw", "echo", "base64:YSBi"], capture_output=True, check=True
+    )
+    assert done.stdout == b"a b\n"
+    # /run is in memory: systemd-tmpfiles copies the file again (tmpfiles.d(5), C+).
+    again = (node.root / "etc/tmpfiles.d/ultracluster.conf").read_text().splitlines()[1].split()
+    assert again[:2] == ["C+", "/run/ultracluster/launch"]
+    assert (node.root / again[-1].lstrip("/")).read_text() == launcher.read_text()
+
+
+def test_a_node_that_cannot_have_the_launcher_refuses_to_join(node: Node, tmp_path: Path) -> None:
+    script = tmp_path / "boot.sh"
+    script.write_text(boot_script([]))
+    (node.root / "usr").touch()  # no folder
+    done = node.boot(script=script)
+    assert node.refused
+    assert "the launcher of jobs cannot be written" in done.stdout

@@ -10,7 +10,7 @@ import pytest
 
 pytestmark = pytest.mark.process
 
-SCRIPT = (Path(__file__).parents[3] / "constructs/ultracluster/scripts/ultraserver.sh").read_text()
+LAUNCHER = Path(__file__).parents[3] / "constructs/ultracluster/scripts/launch.py"
 
 
 @pytest.fixture
@@ -24,8 +24,14 @@ def driver(tmp_path: Path) -> Path:
 
 def place(driver: Path, nodes: int) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        ["bash", "-c", f"set -euo pipefail\n{SCRIPT}\nenv | grep ^NEURON_RT_ | sort"],
-        env={"PATH": "/usr/bin:/bin", "AWS_BATCH_JOB_NUM_NODES": str(nodes), "UC_NEURON_CLASS": str(driver)},
+        ["python3", str(LAUNCHER), "raw", "bash", "-c", "env | grep ^NEURON_RT_ULTRA | sort"],
+        env={
+            "PATH": "/usr/bin:/bin",
+            "AWS_BATCH_JOB_NUM_NODES": str(nodes),
+            "UC_ULTRASERVER_NODES": "4",
+            "UC_NEURON_CLASS": str(driver),
+            "UC_LOST_SECONDS": "0",
+        },
         text=True,
         capture_output=True,
         check=False,

@@ -23,3 +23,8 @@ def _without_builtin_validation() -> Iterator[None]:
 @pytest.fixture
 def stack() -> cdk.Stack:
     return new_stack()
+
+
+@pytest.fixture(scope="module")
+def app() -> cdk.App:
+    return cdk.App()

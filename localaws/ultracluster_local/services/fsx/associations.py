@@ -38,13 +38,13 @@ def create_data_repository_association(request: Request) -> Mapping[str, Any]:
 
 
 def _check_bucket(path: str, *, region: str) -> None:
-    """Refuse a bucket that FSx cannot read: one that does not exist, or is in another Region.
+    """Refuse a bucket in another Region. One that is not known here may belong to another account.
 
-    The words are those of aws-samples/amazon-eks-machine-learning-with-terraform-and-kubeflow#91 (2024-03-20).
+    https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-dra-linked-data-repo.html; the words are those of aws-samples/amazon-eks-machine-learning-with-terraform-and-kubeflow#91 (2024-03-20).
     """
     name = path.removeprefix("s3://").partition("/")[0]
     bucket = s3_backends[ACCOUNT]["aws"].buckets.get(name)
-    if bucket is None or bucket.region_name != region:
+    if bucket is not None and bucket.region_name != region:
         need = "Ensure the IAM role or user you are using has s3:Get*, s3:List* and s3:PutObject permissions to the S3 bucket prefix."
         raise bad_request(f"Amazon FSx is unable to validate access to the S3 bucket. {need}")
 

@@ -6,9 +6,9 @@ from pydantic import AfterValidator, Field
 
 from ultracluster_rules.credentials import names_credential
 from ultracluster_rules.job_definitions import ARRAY_SIZE, ATTEMPTS, NODES, TIMEOUT_HOURS, VARIABLE
+from ultracluster_rules.machines import COMPILE_TYPE
 from ultracluster_stacks.config.models.constraints import Between, Form, constraint, refusal
 from ultracluster_stacks.config.models.gates import GatesConfig
-from ultracluster_stacks.config.models.machine import KNOWN_TYPE
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import Name
 from ultracluster_stacks.config.models.neuron import NeuronConfig
@@ -109,9 +109,11 @@ class JobConfig(ConfigModel):
         default=None,
         description="Size of the array job for a single-node job, 2 to 10,000. Default: no array.",
     )
-    instance_type: Annotated[str, KNOWN_TYPE] | None = Field(
+    instance_type: Annotated[str, constraint(COMPILE_TYPE)] | None = Field(
         default=None,
-        description="Instance type of a precompile job. Default: the smallest with the cluster's chips in its zone.",
+        description="Instance type of a precompile job, or cpu for a host without Neuron devices, which compiles graphs "
+        "that were collected before. Default: the smallest with the cluster's chips in its zone; for phase: compile, "
+        "where there is none, cpu.",
     )
     method: Literal["neuron-parallel-compile", "first-steps"] = Field(
         default="neuron-parallel-compile",

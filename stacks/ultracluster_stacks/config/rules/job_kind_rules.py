@@ -3,8 +3,10 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from ultracluster_catalog.neuron.compile_machines import smaller_compile_types
+from ultracluster_catalog.machines.instance_type import InstanceType
+from ultracluster_catalog.neuron.compile_machines import compile_type
 from ultracluster_rules.job_definitions import (
+    captures_graphs,
     check_compile_type,
     check_dependencies,
     check_dependency,
@@ -15,7 +17,6 @@ from ultracluster_rules.job_definitions import (
     warn_of_other_graphs,
 )
 from ultracluster_rules.jobs import check_neuron_settings
-from ultracluster_rules.machines import get_instance_type
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.job import JobConfig
 from ultracluster_stacks.config.reading.problem import Loc, Problem, shown
@@ -53,10 +54,7 @@ def neuron_settings_agree(cluster: ClusterConfig, job: JobConfig) -> Iterator[Pr
     settings = job.neuron.settings()
     if settings is None:
         return
-    machine = cluster.machine
-    if job.kind == "precompile" and job.instance_type is not None:
-        machine = get_instance_type(job.instance_type)
-    for finding in check_neuron_settings(settings, machine, job.environment):
+    for finding in check_neuron_settings(settings, cluster.machine, job.environment):
         loc: Loc = tuple(finding.path.split("."))
         yield Problem(loc, finding)
 
@@ -65,14 +63,20 @@ def precompile_job_has_a_node(cluster: ClusterConfig, job: JobConfig) -> Iterato
     """Graphs are collected on their own family of chips, outside the capacity of the cluster."""
     if job.kind != "precompile":
         return
-    machine = cluster.machine
-    if job.instance_type is None:
-        if not smaller_compile_types(machine, zone_id=cluster.zone_id):
-            yield Problem(("instance_type",), refuse_default_compile_type(machine.name, cluster.zone_id))
-        return
-    small = get_instance_type(job.instance_type)
-    for finding in check_compile_type(small, machine, phase=job.phase):
+    node = _compiler(cluster, job)
+    if node is None:
+        finding = refuse_default_compile_type(cluster.machine.name, cluster.zone_id)
         yield Problem(("instance_type",), finding)
+        return
+    captures = captures_graphs(job.method, job.environment)
+    for finding in check_compile_type(node, cluster.machine, phase=job.phase, captures=captures):
+        yield Problem(("instance_type",), finding)
+
+
+def _compiler(cluster: ClusterConfig, job: JobConfig) -> InstanceType | None:
+    """Return the type of a precompile job's node; None if none is known to be offered."""
+    zone, phase = cluster.zone_id, job.phase
+    return compile_type(cluster.machine, zone_id=zone, phase=phase, instance_type=job.instance_type)
 
 
 def jobs_wait_for_jobs_of_their_cluster(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -116,8 +120,7 @@ def _workers(cluster: ClusterConfig, job: JobConfig) -> int:
     machine = cluster.machine
     nodes = (job.nodes or cluster.nodes) if job.kind == "multi-node" else 1
     if job.kind == "precompile":
-        small = smaller_compile_types(machine, zone_id=cluster.zone_id)
-        machine = get_instance_type(job.instance_type) if job.instance_type else (*small, machine)[0]
+        machine = _compiler(cluster, job) or machine
     settings = job.neuron.settings()
     cores = settings.processes_per_node(machine) if settings else machine.logical_neuron_cores
     processes = job.processes_per_node if job.launcher == "torchrun" else None

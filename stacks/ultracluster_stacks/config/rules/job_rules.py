@@ -7,6 +7,7 @@ from typing import Final
 
 from ultracluster_catalog.capacity.capacity_blocks import drain_before_end
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
+from ultracluster_catalog.neuron.compile_machines import CPU
 from ultracluster_rules.images import check_container
 from ultracluster_rules.job_definitions import (
     check_image_region,
@@ -47,9 +48,9 @@ def job_has_a_queue(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]
             code="UC6315",
             problem=f"got {shown(job.queue)} for a {job.kind} job",
             allowed="" if job.kind == "precompile" else ", ".join(names),
-            remedy="Leave it out: it has a queue of its own"
+            remedy="Omit it: precompile jobs have their own queue"
             if job.kind == "precompile"
-            else "Name one of additional_queues, or leave it out for the cluster's own queue",
+            else "Specify one of additional_queues, or omit it for the main queue of the cluster",
         )
 
 
@@ -90,8 +91,8 @@ def nodes_can_talk(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
 def node_holds_processes(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
     """A process takes one NeuronCore at least; physical ones, for jobs that set the logical size to 1."""
     machine = cluster.machine
-    if job.kind == "precompile" and job.instance_type is not None:
-        machine = get_instance_type(job.instance_type)
+    if job.kind == "precompile" and job.instance_type not in {None, CPU}:
+        machine = get_instance_type(str(job.instance_type))
     cores = machine.neuron_cores
     if job.processes_per_node is not None and 0 < cores < job.processes_per_node:
         yield PROCESSES_PER_NODE.broken(

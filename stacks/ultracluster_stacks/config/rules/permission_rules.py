@@ -20,7 +20,7 @@ def boundary_is_of_the_account(cluster: ClusterConfig) -> Iterator[Problem]:
             ("permissions_boundary",),
             code="UC2262",
             problem=f"the policy is in {account}, the cluster in {cluster.account}",
-            remedy="Give the name of the policy, which means the one of the cluster's own account",
+            remedy="Specify the name of the policy, which refers to the account of the cluster",
         )
 
 

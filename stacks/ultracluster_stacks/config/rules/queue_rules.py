@@ -31,7 +31,7 @@ def names_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
                 ("additional_queues", index, "name"),
                 code="UC6310",
                 problem=f"{shown(name)} is the name of another one already",
-                remedy="Give each a name of its own",
+                remedy="Use a different name for each",
             )
         if name is not None:
             seen.add(name)

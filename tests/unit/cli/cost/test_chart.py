@@ -34,5 +34,5 @@ def test_reports_what_to_install_for_a_chart(
     outcome = run("cost", QUICKSTART, "--chart", str(tmp_path / "cost.html"))
 
     assert outcome.code == 2
-    assert "UC9306" in outcome.stderr
+    assert "UC9209" in outcome.stderr
     assert "ultracluster[plot]" in outcome.stderr

@@ -49,4 +49,4 @@ def test_rejects_invalid_requests(run: Run, tmp_path: Path, arguments: list[str]
 def test_reports_that_plotly_is_missing(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "plotly", None)
     outcome = run("dashboard", "--from", kept(tmp_path, day()), "--html", str(tmp_path / "page.html"))
-    assert (outcome.code, "UC9331" in outcome.stderr) == (2, True)
+    assert (outcome.code, "UC9209" in outcome.stderr) == (2, True)

@@ -10,7 +10,7 @@ from ultracluster_catalog.names.submission_tags import DEFAULT_SHARE
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.jobs.submission import submission
 
-LAUNCHER = ["bash", "-c", "the script", "ultracluster-launch"]
+LAUNCHER = ["python3", "/run/ultracluster/launch", "torchrun"]
 DEFINITION: dict[str, Any] = {
     "jobDefinitionArn": "arn:aws:batch:us-east-2:123456789012:job-definition/Pretrain:1",
     "nodeProperties": {
@@ -83,7 +83,9 @@ def test_node_count_alone_needs_no_container_overrides() -> None:
 
 
 def test_overrides_name_the_range_of_the_definition_and_keep_the_launcher() -> None:
-    overrides = submit(environment={"B": "2", "A": "1"}, command=["other.py", "--fast"])["nodeOverrides"]
+    overrides = submit(environment={"B": "2", "A": "1"}, command=["other.py", "--fast", "two words"])[
+        "nodeOverrides"
+    ]
 
     assert overrides == {
         "nodePropertyOverrides": [
@@ -91,7 +93,7 @@ def test_overrides_name_the_range_of_the_definition_and_keep_the_launcher() -> N
                 "targetNodes": "0:",
                 "containerOverrides": {
                     "environment": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}],
-                    "command": [*LAUNCHER, "other.py", "--fast"],
+                    "command": [*LAUNCHER, "other.py", "--fast", "base64:dHdvIHdvcmRz"],
                 },
             }
         ]
@@ -147,6 +149,7 @@ def test_an_array_has_the_size_of_its_definition_or_of_the_run() -> None:
         (DEFINITION, {"nodes": 5}, "UC6101"),
         (DEFINITION, {"nodes": 0}, "UC6101"),
         (FIXED, {"nodes": 2}, "UC6204"),
+        (DEFINITION, {"command": ["for Ref::steps steps"]}, "UC6143"),
         (ONE_CONTAINER, {"nodes": 2}, "UC6204"),
         (DEFINITION, {"share": "team-a"}, "UC6204"),
         (DEFINITION, {"share": "a" * 256}, "UC6204"),

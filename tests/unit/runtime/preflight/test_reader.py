@@ -27,7 +27,7 @@ def test_every_call_exists_and_is_read_only() -> None:
         service, _, operation = call.partition(":")
         model = ServiceModel(loader.load_service_model(service, "service-2"))
         assert operation in model.operation_names, call
-        assert operation.startswith(("Describe", "Get", "List", "Head", "Simulate")), call
+        assert operation.startswith(("Describe", "Get", "BatchGet", "List", "Head", "Simulate")), call
 
 
 def test_checks_make_exactly_the_listed_calls() -> None:

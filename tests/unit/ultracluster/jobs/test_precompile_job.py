@@ -6,6 +6,7 @@ from aws_cdk.assertions import Annotations, Match, Template
 from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, network, of_type
 
 import ultracluster as uc
+from ultracluster.jobs.precompile_job import precompile_queue
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import FindingsError
 
@@ -43,8 +44,8 @@ def test_collects_and_compiles_the_graphs_of_a_short_run_into_the_cache(stack: c
     queue = training_queue(stack, "trn1.2xlarge")
     made = precompile(stack, queue)
     command = container(stack)["Command"]
-    assert command[:3] == ["neuron_parallel_compile", "bash", "-c"]
-    assert command[4:] == ["ultracluster-launch", "train.py", "--steps", "10"]
+    launcher = ["python3", "/run/ultracluster/launch", "torchrun"]
+    assert command == ["neuron_parallel_compile", *launcher, "train.py", "--steps", "10"]
     assert made.environment["NEURON_PARALLEL_COMPILE_MAX_RETRIES"] == "1"
     assert made.environment["NEURON_COMPILE_CACHE_URL"].endswith("/neuron")
     assert made.workers == 2
@@ -57,7 +58,7 @@ def test_collects_and_compiles_the_graphs_of_a_short_run_into_the_cache(stack: c
 
 def test_the_first_steps_of_the_program_fill_any_cache(stack: cdk.Stack) -> None:
     made = precompile(stack, training_queue(stack, "trn1.2xlarge"), method="first-steps")
-    assert container(stack)["Command"][:2] == ["bash", "-c"]
+    assert container(stack)["Command"][:2] == ["python3", "/run/ultracluster/launch"]
     assert "NEURON_PARALLEL_COMPILE_MAX_RETRIES" not in made.environment
 
 
@@ -85,6 +86,50 @@ def test_compiles_collected_graphs_for_another_family(stack: cdk.Stack) -> None:
     queue = training_queue(stack, "trn1.2xlarge")
     made = precompile(stack, queue, phase="compile", for_instance_type="trn2.48xlarge")
     assert made.environment["NEURON_PLATFORM_TARGET_OVERRIDE"] == "trn2"
+
+
+def cpu_queue(stack: cdk.Stack) -> uc.TrainingQueue:
+    cluster = training_queue(stack, "trn2.48xlarge").nodes
+    return precompile_queue(stack, cluster=cluster, instance_type="cpu")
+
+
+def test_collected_graphs_compile_on_a_host_without_neuron_devices(stack: cdk.Stack) -> None:
+    queue = cpu_queue(stack)
+    settings = NeuronSettings(logical_nc_config=1)
+    made = precompile(stack, queue, phase="compile", for_instance_type="trn2.48xlarge", neuron=settings)
+    assert queue.nodes.instance_type.name == "m7i.24xlarge"
+    assert made.environment["NEURON_PLATFORM_TARGET_OVERRIDE"] == "trn2"
+    assert made.environment["UC_PROCESSES_PER_NODE"] == "128"  # as on the nodes that the graphs are for
+    assert (
+        "Devices" not in container(stack)["LinuxParameters"]
+        or not container(stack)["LinuxParameters"]["Devices"]
+    )
+    assert not [each for each in container(stack)["ResourceRequirements"] if each["Type"] == "GPU"]
+
+
+def test_graphs_are_not_collected_without_neuron_devices(stack: cdk.Stack) -> None:
+    with pytest.raises(FindingsError, match=r"UC6114: .*trn2\.48xlarge.*m7i\.24xlarge"):
+        precompile(stack, cpu_queue(stack), for_instance_type="trn2.48xlarge")
+
+
+def test_vllm_captures_its_graphs_on_cpus_when_told_to(stack: cdk.Stack) -> None:
+    # Neuron documentation, vLLM Neuron, CPU Compilation, 2026-06.
+    precompile(
+        stack,
+        cpu_queue(stack),
+        for_instance_type="trn2.48xlarge",
+        method="first-steps",
+        launcher="raw",
+        environment={"VLLM_NEURON_CPU_COMPILE": "1"},
+    )
+
+
+def test_a_zone_without_smaller_trainium_compiles_collected_graphs_on_cpus(stack: cdk.Stack) -> None:
+    cluster = training_queue(stack, "trn2.48xlarge").nodes
+    found = precompile_queue(stack, cluster=cluster, instance_type=None, phase="compile")
+    assert found.nodes.instance_type.name == "m7i.24xlarge"
+    with pytest.raises(FindingsError, match="UC6116"):
+        precompile_queue(stack, cluster=cluster, instance_type=None)
 
 
 def test_leaves_the_target_to_the_chips_that_it_is_for(stack: cdk.Stack) -> None:

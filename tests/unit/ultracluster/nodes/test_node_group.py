@@ -1,18 +1,19 @@
+import dataclasses
 import gzip
 import json
 import os
 import re
 import subprocess
-from email import message_from_string
 from importlib import resources
 from pathlib import Path
-from typing import Any
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import assertions
 from tests.unit.ultracluster.builders import (
     IMAGE_ID,
     RESERVATION,
+    ZONE,
     allowed,
     block,
     network,
@@ -20,22 +21,15 @@ from tests.unit.ultracluster.builders import (
     only,
     unpacked,
 )
+from tests.unit.ultracluster.nodes.launch_templates import launch_template, user_data
 
-from ultracluster import CapacityBlock, CapacityReservation, ClusterPlacement, SharedFileSystem
-from ultracluster_rules.findings import FindingsError
+import ultracluster as uc
+from ultracluster import CapacityReservation
+from ultracluster_rules.machines import get_instance_type
 
 pytestmark = pytest.mark.synth
 
-
-def launch_template(stack: cdk.Stack) -> dict[str, Any]:
-    return only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]
-
-
-def user_data(stack: cdk.Stack) -> str:
-    encoded = launch_template(stack)["UserData"]["Fn::Base64"]
-    if isinstance(encoded, str):
-        return encoded
-    return "".join(part if isinstance(part, str) else "TOKEN" for part in encoded["Fn::Join"][1])
+OWN = dataclasses.replace(get_instance_type("trn2.48xlarge"), name="trn9.48xlarge", vcpus=256)
 
 
 @pytest.mark.parametrize(
@@ -91,31 +85,6 @@ def test_a_reservation_is_a_target_without_a_market(stack: cdk.Stack) -> None:
     }
 
 
-def test_rejects_a_block_in_a_placement_group(stack: cdk.Stack) -> None:
-    placement = ClusterPlacement(stack, "Placement")
-    with pytest.raises(FindingsError, match="UC4020"):
-        nodes(stack, capacity=block(), placement=placement)
-
-
-def test_rejects_capacity_in_another_zone_than_the_network(stack: cdk.Stack) -> None:
-    other = CapacityBlock.from_reservation_id(RESERVATION, zone_id="use2-az1")
-    with pytest.raises(FindingsError, match="UC4021: capacity: the capacity is in 'use2-az1'"):
-        nodes(stack, capacity=other)
-
-
-@pytest.mark.parametrize("image_id", ["latest", "ami-xyz", "ami-0123456789abcdef", "ami-0123456789abcdef01"])
-def test_rejects_what_is_no_ami_id(stack: cdk.Stack, image_id: str) -> None:
-    with pytest.raises(FindingsError, match="UC4110"):
-        nodes(stack, image_id=image_id)
-
-
-def test_says_everything_that_is_wrong_at_once(stack: cdk.Stack) -> None:
-    other = CapacityBlock.from_reservation_id(RESERVATION, zone_id="use2-az1")
-    with pytest.raises(FindingsError) as caught:
-        nodes(stack, capacity=other, image_id="latest", placement=ClusterPlacement(stack, "Placement"))
-    assert [finding.code for finding in caught.value.findings] == ["UC4020", "UC4110", "UC4021"]
-
-
 def test_takes_an_image_that_is_known_at_deployment_only(stack: cdk.Stack) -> None:
     nodes(stack, image_id=cdk.Fn.import_value("image"))
     assert launch_template(stack)["ImageId"] == {"Fn::ImportValue": "image"}
@@ -156,21 +125,6 @@ def test_the_role_can_do_nothing_by_wildcard_and_nothing_of_the_jobs(stack: cdk.
     assert not [action for action in actions if "*" in action]
 
 
-def test_user_data_is_mime_as_aws_batch_demands_and_fits(stack: cdk.Stack) -> None:
-    cluster = network(stack)
-    file_system = SharedFileSystem(stack, "FileSystem", network=cluster)
-    nodes(stack, network=cluster, file_system=file_system)
-    message = message_from_string(user_data(stack))
-    (part,) = message.get_payload()
-    assert message.get_content_type() == "multipart/mixed"
-    assert part.get_content_type() == "text/x-shellscript"
-    assert part.get_payload().startswith("#!/bin/bash\n")
-    # A blank line before the closing boundary, as in the AWS Batch User Guide: aws/aws-cdk#6427.
-    assert user_data(stack).endswith("\n\n--==ULTRACLUSTER==--\n")
-    # AWS Batch writes the cluster of the agent itself.
-    assert "ECS_CLUSTER" not in unpacked(user_data(stack))
-
-
 def test_a_node_runs_what_its_user_data_packs(stack: cdk.Stack, tmp_path: Path) -> None:
     nodes(stack)
     script = user_data(stack).partition("#!/bin/bash\n")[2].partition("\n--==")[0]
@@ -189,19 +143,30 @@ def test_a_node_runs_what_its_user_data_packs(stack: cdk.Stack, tmp_path: Path) 
     assert (done.returncode, done.stdout) == (1, "mask --now ecs.service\n")
 
 
-def test_user_data_expects_every_device_of_the_type(stack: cdk.Stack) -> None:
-    nodes(stack)
-    assert "export UC_NEURON_DEVICES='16'\nexport UC_EFA_DEVICES='16'\n" in user_data(stack)
-    assert "UC_FILE_SYSTEM_DNS='" not in user_data(stack)
-
-
-def test_user_data_downloads_nothing(stack: cdk.Stack) -> None:
-    nodes(stack)
-    for word in ("curl", "wget", "dnf", "yum", "apt", "pip install", "git clone"):
-        assert word not in unpacked(user_data(stack))
-
-
 def test_image_and_type_are_those_asked_for(stack: cdk.Stack) -> None:
     group = nodes(stack)
     assert launch_template(stack)["ImageId"] == IMAGE_ID
     assert (group.instance_type.name, group.image_id) == ("trn2.48xlarge", IMAGE_ID)
+
+
+def test_a_type_that_a_user_describes_is_taken_wherever_a_name_is(stack: cdk.Stack) -> None:
+    cluster = uc.UltraCluster(
+        stack,
+        "Cluster",
+        instance_type=OWN,
+        node_count=4,
+        image_id="ami-0123456789abcdef0",
+        network=network(stack, instance_type=OWN),
+    )
+    resources = only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]
+    assert (resources["InstanceTypes"], resources["MaxvCpus"]) == (["trn9.48xlarge"], 4 * 256)
+    assert cluster.nodes.instance_type is OWN
+    assert cluster.network.zone_id == ZONE
+    assertions.Annotations.from_stack(stack).has_warning("*", assertions.Match.string_like_regexp("UC4024"))
+
+
+def test_a_type_of_the_catalogue_brings_no_warning_of_its_figures(stack: cdk.Stack) -> None:
+    nodes(stack)
+    assertions.Annotations.from_stack(stack).has_no_warning(
+        "*", assertions.Match.string_like_regexp("UC4024")
+    )

@@ -6,73 +6,23 @@ import pytest
 from aws_cdk import aws_sns as sns
 from tests.unit.ultracluster.builders import (
     IMAGE_ID,
-    RESERVATION,
     ZONE,
     block,
     network,
-    new_stack,
-    nodes,
     of_type,
-    only,
 )
+from tests.unit.ultracluster.operations.watched_clusters import IDS, cluster
 
 from ultracluster import (
-    AlarmSettings,
     ClusterAlarms,
-    ClusterWatch,
     NodeMetrics,
     SharedFileSystem,
-    TrainingQueue,
     UltraCluster,
 )
-from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster_catalog.observability.alarms import REMINDING_ALARMS, AlarmThresholds
 from ultracluster_cli.rollout.stack_status import alarms_of
 
 pytestmark = pytest.mark.synth
-
-IDS = {
-    "CacheMisses",
-    "CollectiveShare",
-    "DrainComing",
-    "Ecc",
-    "EfaMissing",
-    "FileSystemFull",
-    "Idle",
-    "JobWaits",
-    "NeuronMissing",
-    "NodeLost",
-    "QueueBlocked",
-    "EnvironmentInvalid",
-    "NodeRefused",
-    "StepStalled",
-    "TcpFallback",
-    "Unused",
-    "WatchSilent",
-}
-
-
-def cluster(stack: cdk.Stack, **settings: Any) -> UltraCluster:
-    return UltraCluster(
-        stack,
-        "Cluster",
-        instance_type="trn2.48xlarge",
-        node_count=4,
-        image_id=IMAGE_ID,
-        capacity=block(),
-        alarms=AlarmSettings(cluster_name="pretrain", **settings),
-    )
-
-
-@pytest.fixture(scope="module")
-def watched() -> cdk.Stack:
-    stack = new_stack()
-    thresholds = AlarmThresholds(idle_percent=20, idle_minutes=30, free_percent=50, collective_percent=40)
-    made = cluster(stack, emails=("a@example.com", "b@example.com"), thresholds=thresholds)
-    made.add_queue("urgent")
-    assert made.alarms
-    assert set(made.alarms.alarms) == IDS
-    return stack
 
 
 def alarm(stack: cdk.Stack, construct_id: str, *, of: str = "ClusterAlarms") -> dict[str, Any]:
@@ -141,39 +91,6 @@ def test_people_are_subscribed_and_cloudwatch_may_publish(watched: cdk.Stack) ->
     assert allowed["Condition"] == {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
 
 
-def test_the_watch_only_reads_and_looks_at_every_queue(watched: cdk.Stack) -> None:
-    template = cdk.assertions.Template.from_stack(watched)
-    (function,) = [
-        each["Properties"]
-        for name, each in template.find_resources("AWS::Lambda::Function").items()
-        if name.startswith("ClusterWatch")
-    ]
-    variables = function["Environment"]["Variables"]
-    assert variables["UC_RESERVATIONS"] == RESERVATION
-    assert variables["UC_WITHOUT_RESERVATION"] == "no"
-    queues = [
-        each["Fn::GetAtt"][0] for each in variables["UC_JOB_QUEUES"]["Fn::Join"][1] if isinstance(each, dict)
-    ]
-    assert set(queues) == set(template.find_resources("AWS::Batch::JobQueue"))
-    (role,) = [
-        each["Properties"]
-        for name, each in template.find_resources("AWS::IAM::Role").items()
-        if name.startswith("ClusterWatch")
-    ]
-    (policy,) = role["Policies"]
-    actions = {name for each in policy["PolicyDocument"]["Statement"] for name in each["Action"]}
-    assert actions == {
-        "batch:DescribeComputeEnvironments",
-        "batch:DescribeJobQueues",
-        "batch:ListJobs",
-        "cloudwatch:GetMetricData",
-        "ec2:DescribeCapacityReservations",
-        "ec2:DescribeInstances",
-        "logs:CreateLogStream",
-        "logs:PutLogEvents",
-    }
-
-
 def test_without_alarms_a_cluster_has_no_monitoring_resources(stack: cdk.Stack) -> None:
     made = UltraCluster(
         stack, "Cluster", instance_type="trn2.48xlarge", node_count=4, image_id=IMAGE_ID, capacity=block()
@@ -232,29 +149,3 @@ def test_alarms_work_with_an_imported_topic_and_file_system(stack: cdk.Stack) ->
         AlarmThresholds().idle_percent,
         7,
     ]
-
-
-def test_the_watch_observes_its_queue_and_reservations(stack: cdk.Stack) -> None:
-    reserved = nodes(stack, capacity=block())
-    queue = TrainingQueue(stack, "Queue", nodes=reserved, max_nodes=4)
-    metrics = NodeMetrics(stack, "Metrics", cluster_name="pretrain")
-    ClusterWatch(stack, "Watch", metrics=metrics, queue=queue, node_groups=[reserved])
-
-    variables = str(only(stack, "AWS::Lambda::Function")["Environment"]["Variables"])
-    assert RESERVATION in variables
-    assert str(stack.resolve(queue.job_queue_arn)) in variables
-    assert "pretrain" in variables
-
-
-def test_nodes_and_jobs_publish_under_one_name(stack: cdk.Stack) -> None:
-    made = UltraCluster(
-        stack,
-        "Cluster",
-        instance_type="trn2.48xlarge",
-        node_count=4,
-        image_id=IMAGE_ID,
-        capacity=block(),
-        alarms=AlarmSettings(),
-    )
-    assert made.metrics
-    assert made.metrics.cluster_name == cluster_name(made) == "Test"

@@ -1,52 +1,9 @@
-from typing import Any
-
 import aws_cdk as cdk
 import pytest
-from aws_cdk import aws_iam as iam
-from tests.unit.ultracluster.builders import new_stack, of_type, only
-
-from ultracluster import QuotaShare, SageMakerTrainingQueue
-from ultracluster_rules.findings import FindingsError
+from tests.unit.ultracluster.builders import of_type, only
+from tests.unit.ultracluster.sagemaker.training_plans import PLAN, TRN2, codes, queue
 
 pytestmark = pytest.mark.synth
-
-TRN2 = "ml.trn2.48xlarge"
-PLAN = "arn:aws:sagemaker:us-east-2:123456789012:training-plan/pretrain"
-
-
-@pytest.fixture(scope="module")
-def deployed() -> cdk.Stack:
-    stack = new_stack()
-    queue = SageMakerTrainingQueue(
-        stack,
-        "Queue",
-        instances={TRN2: 4, "ml.trn1.32xlarge": 8},
-        shares=[
-            QuotaShare(name="research", instances={TRN2: 4}),
-            QuotaShare(
-                name="evaluation",
-                instances={"ml.trn1.32xlarge": 8, TRN2: 1},
-                sharing="LEND_AND_BORROW",
-                borrow_limit_percent=-1,
-                preempt_within=True,
-            ),
-        ],
-        training_plan_arn=PLAN,
-    )
-    queue.grant_submit(iam.User(stack, "User"))
-    assert queue.share_names == ("research", "evaluation")
-    assert queue.training_plan_arn == PLAN
-    return stack
-
-
-def queue(**changes: Any) -> SageMakerTrainingQueue:
-    return SageMakerTrainingQueue(new_stack(), "Queue", **{"instances": {TRN2: 4}} | changes)
-
-
-def codes(**changes: Any) -> list[str]:
-    with pytest.raises(FindingsError) as caught:
-        queue(**changes)
-    return [f"{finding.code} {finding.path}" for finding in caught.value.findings]
 
 
 def test_only_the_named_types_can_run(deployed: cdk.Stack) -> None:
@@ -66,30 +23,6 @@ def test_the_queue_shares_out_by_quota_and_ends_no_waiting_job(deployed: cdk.Sta
     assert only(deployed, "AWS::Batch::SchedulingPolicy") == {
         "QuotaSharePolicy": {"IdleResourceAssignmentStrategy": "FIFO"}
     }
-
-
-def test_each_team_has_its_share(deployed: cdk.Stack) -> None:
-    shares = {
-        one["Properties"]["QuotaShareName"]: one["Properties"]
-        for one in of_type(deployed, "AWS::Batch::QuotaShare")
-    }
-    assert shares["research"]["ResourceSharingConfiguration"] == {"Strategy": "RESERVE"}
-    assert shares["research"]["PreemptionConfiguration"] == {"InSharePreemption": "DISABLED"}
-    assert shares["evaluation"]["ResourceSharingConfiguration"] == {
-        "Strategy": "LEND_AND_BORROW",
-        "BorrowLimit": -1,
-    }
-    assert shares["evaluation"]["PreemptionConfiguration"] == {"InSharePreemption": "ENABLED"}
-    assert shares["evaluation"]["CapacityLimits"][1] == {"CapacityUnit": TRN2, "MaxCapacity": 1}
-
-
-def test_without_shares_there_is_one_with_everything() -> None:
-    made = queue()
-    stack = cdk.Stack.of(made)
-    assert made.share_names == ("default",)
-    assert only(stack, "AWS::Batch::QuotaShare")["CapacityLimits"] == [
-        {"CapacityUnit": TRN2, "MaxCapacity": 4}
-    ]
 
 
 def test_submitters_hand_over_the_execution_role_to_sagemaker_only(deployed: cdk.Stack) -> None:
@@ -156,38 +89,6 @@ def test_accepts_five_types_and_one_instance() -> None:
             [TRN2, "ml.trn1.2xlarge", "ml.trn1.32xlarge", "ml.p5.48xlarge", "ml.p4d.24xlarge"], 1
         )
     )
-
-
-@pytest.mark.parametrize(
-    ("share", "expected"),
-    [
-        (QuotaShare(name="a b", instances={TRN2: 1}), ["UC6336 shares[0].name"]),
-        (QuotaShare(name="a" * 129, instances={TRN2: 1}), ["UC6336 shares[0].name"]),
-        (QuotaShare(name="a", instances={TRN2: 5}), [f"UC6336 shares[0].instances.{TRN2}"]),
-        (
-            QuotaShare(name="a", instances={"ml.p5.48xlarge": 1}),
-            ["UC6336 shares[0].instances.ml.p5.48xlarge"],
-        ),
-        (QuotaShare(name="a", instances={}), ["UC6336 shares[0].instances"]),
-        (
-            QuotaShare(name="a", instances={TRN2: 1}, borrow_limit_percent=1),
-            ["UC6336 shares[0].borrow_limit_percent"],
-        ),
-        (
-            QuotaShare(name="a", instances={TRN2: 1}, sharing="LEND_AND_BORROW", borrow_limit_percent=-2),
-            ["UC6336 shares[0].borrow_limit_percent"],
-        ),
-    ],
-)
-def test_rejects_a_share_that_batch_would_refuse(share: QuotaShare, expected: list[str]) -> None:
-    assert codes(shares=[share]) == expected
-
-
-def test_rejects_no_shares_and_two_of_one_name() -> None:
-    share = QuotaShare(name="a" * 128, instances={TRN2: 4})
-    assert codes(shares=[]) == ["UC6336 shares"]
-    assert codes(shares=[share, share]) == ["UC6336 shares[1].name"]
-    queue(shares=[share])
 
 
 @pytest.mark.parametrize("plan", ["pretrain", PLAN.replace("us-east-2", "us-east-1"), f"{PLAN}/"])

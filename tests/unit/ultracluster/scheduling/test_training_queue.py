@@ -1,9 +1,12 @@
 import dataclasses
+from collections.abc import Mapping
 from typing import Any
 
 import aws_cdk as cdk
 import pytest
+from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_logs as logs
+from aws_cdk import aws_sns as sns
 from tests.unit.ultracluster.builders import (
     IMAGE,
     IMAGE_ID,
@@ -15,63 +18,27 @@ from tests.unit.ultracluster.builders import (
     only,
     queue,
 )
+from tests.unit.ultracluster.scheduling.environment_resources import resources_of_environment
+from tests.unit.ultracluster.scheduling.team_queues import shown
 
 from ultracluster import (
-    ClusterPlacement,
     FairShare,
     MultiNodeJob,
     NodeGroup,
     OnDemandCapacity,
     SpotCapacity,
     TrainingQueue,
+    UltraCluster,
 )
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.synth
 
 
-def resources_of_environment(stack: cdk.Stack) -> dict[str, object]:
-    return dict(only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"])
-
-
-@pytest.mark.parametrize(
-    ("instance_type", "max_nodes", "vcpus"),
-    [("trn2.48xlarge", 4, 4 * 192), ("trn1.32xlarge", 2, 2 * 128), ("trn2.48xlarge", 1000, 192_000)],
-)
-def test_the_environment_holds_exactly_the_nodes_asked_for(
-    stack: cdk.Stack, instance_type: str, max_nodes: int, vcpus: int
-) -> None:
-    queue(stack, max_nodes=max_nodes, instance_type=instance_type)
-    assert resources_of_environment(stack)["MaxvCpus"] == vcpus
-    assert resources_of_environment(stack)["MinvCpus"] == 0
-    assert resources_of_environment(stack)["InstanceTypes"] == [instance_type]
-
-
 @pytest.mark.parametrize("max_nodes", [0, -1, 1001])
 def test_rejects_a_number_of_nodes_that_no_job_can_have(stack: cdk.Stack, max_nodes: int) -> None:
     with pytest.raises(FindingsError, match="UC4101"):
         queue(stack, max_nodes=max_nodes)
-
-
-def test_a_new_launch_template_reaches_the_environment_without_replacing_it(stack: cdk.Stack) -> None:
-    queue(stack)
-    properties = only(stack, "AWS::Batch::ComputeEnvironment")
-    version = resources_of_environment(stack)["LaunchTemplate"]["Version"]
-    assert version["Fn::GetAtt"][1] == "LatestVersionNumber"
-    assert properties["ReplaceComputeEnvironment"] is False
-    assert resources_of_environment(stack)["AllocationStrategy"] == "BEST_FIT_PROGRESSIVE"
-    # A name, tags or a role of its own would make later changes replace it.
-    assert not {"ComputeEnvironmentName", "Tags", "ServiceRole"} & properties.keys()
-
-
-def test_the_environment_of_a_block_is_that_of_published_templates(stack: cdk.Stack) -> None:
-    # BEST_FIT in each of them: awslabs/awsome-distributed-ai, 3.aws-batch, p5 and p6.
-    queue(stack, capacity=block())
-    properties = only(stack, "AWS::Batch::ComputeEnvironment")
-    assert resources_of_environment(stack)["AllocationStrategy"] == "BEST_FIT"
-    # "BEST_FIT isn't supported when updating compute environments": CloudFormation replaces it, which a name would prevent.
-    assert properties["ReplaceComputeEnvironment"] is True
-    assert not {"ComputeEnvironmentName", "Tags", "UpdatePolicy"} & properties.keys()
 
 
 def test_a_strategy_of_ones_own_decides_how_the_environment_is_updated(stack: cdk.Stack) -> None:
@@ -91,44 +58,6 @@ def test_idle_nodes_of_prepaid_capacity_stay_for_a_day(stack: cdk.Stack) -> None
         other = new_stack()
         queue(other, capacity=capacity)
         assert "ScalingPolicy" not in resources_of_environment(other)
-
-
-def test_an_update_does_not_end_running_jobs(stack: cdk.Stack) -> None:
-    queue(stack)
-    assert only(stack, "AWS::Batch::ComputeEnvironment")["UpdatePolicy"] == {
-        "TerminateJobsOnUpdate": False,
-        "JobExecutionTimeoutMinutes": 7200,
-    }
-
-
-@pytest.mark.parametrize("instance_type", ["trn1.2xlarge", "trn1.32xlarge", "trn2.48xlarge"])
-def test_only_the_interfaces_have_security_groups(stack: cdk.Stack, instance_type: str) -> None:
-    # AWS Batch refuses groups on both: aws/aws-cdk#21577.
-    training = queue(stack, instance_type=instance_type)
-    group = stack.resolve(training.nodes.network.security_group.security_group_id)
-    data = only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]
-    assert [each["Groups"] for each in data["NetworkInterfaces"]] == [[group]] * len(
-        data["NetworkInterfaces"]
-    )
-    assert "SecurityGroupIds" not in resources_of_environment(stack)
-
-
-def test_the_pinned_image_wins(stack: cdk.Stack) -> None:
-    queue(stack)
-    assert resources_of_environment(stack)["Ec2Configuration"] == [
-        {"ImageType": "ECS_AL2023", "ImageIdOverride": IMAGE_ID}
-    ]
-
-
-def test_on_demand_nodes_are_placed_and_those_of_a_block_are_not(stack: cdk.Stack) -> None:
-    placement = ClusterPlacement(stack, "Placement")
-    TrainingQueue(stack, "Queue", nodes=nodes(stack, placement=placement), max_nodes=2)
-    assert resources_of_environment(stack)["PlacementGroup"] == stack.resolve(placement.placement_group_name)
-
-
-def test_a_block_has_no_placement_group(stack: cdk.Stack) -> None:
-    queue(stack, capacity=block())
-    assert "PlacementGroup" not in resources_of_environment(stack)
 
 
 def test_the_queue_is_first_in_first_out_and_cancels_nothing_that_waits(stack: cdk.Stack) -> None:
@@ -203,3 +132,43 @@ def test_definitions_have_a_priority_exactly_where_jobs_need_one(
     there = TrainingQueue(stack, "Queue", nodes=nodes(stack), max_nodes=2, fair_share=share)
     MultiNodeJob(stack, "Pretrain", queue=there, image=IMAGE, command=["train.py"])
     assert only(stack, "AWS::Batch::JobDefinition").get("SchedulingPriority") == priority
+
+
+def test_a_queue_refuses_more_environments_than_batch_takes(stack: cdk.Stack) -> None:
+    group = nodes(stack)
+    first = TrainingQueue(stack, "First", nodes=group, max_nodes=1)
+    with pytest.raises(FindingsError, match=r"UC4120: nodes: got 4 sources of capacity"):
+        TrainingQueue(stack, "Second", environments=[*first.environments] * 4)
+    with pytest.raises(FindingsError, match="UC4120"):
+        TrainingQueue(stack, "Third")
+
+
+def test_a_queue_requires_a_maximum_number_of_nodes(stack: cdk.Stack) -> None:
+    with pytest.raises(FindingsError, match=r"UC4101.*maximum number of nodes is not set"):
+        TrainingQueue(stack, "Queue", nodes=nodes(stack))
+
+
+def test_the_higher_priority_comes_first(
+    team: tuple[UltraCluster, TrainingQueue, TrainingQueue], resources: Mapping[str, Any]
+) -> None:
+    cluster, urgent, small = team
+    assert [shown(each, resources)["Priority"] for each in (cluster.queue, urgent, small)] == [5, 10, 1]
+
+
+@pytest.mark.parametrize("priority", [-1, 1001])
+def test_rejects_a_priority_out_of_bounds(stack: cdk.Stack, priority: int) -> None:
+    environments = queue(stack).environments
+    with pytest.raises(FindingsError, match="UC6305"):
+        TrainingQueue(stack, "Other", environments=environments, priority=priority)
+    for number, edge in enumerate((0, 1000)):
+        assert TrainingQueue(stack, f"Edge{number}", environments=environments, priority=edge)
+
+
+def test_a_rule_reports_a_blocked_queue(stack: cdk.Stack) -> None:
+    training = queue(stack)
+    training.on_blocked("Blocked", targets.SnsTopic(sns.Topic(stack, "Topic")))
+    assert only(stack, "AWS::Events::Rule")["EventPattern"] == {
+        "source": ["aws.batch"],
+        "detail-type": ["Batch Job Queue Blocked"],
+        "detail": {"jobQueue": [stack.resolve(training.job_queue_arn)]},
+    }

@@ -1,15 +1,11 @@
 import aws_cdk as cdk
 import pytest
-from tests.unit.ultracluster.builders import network, of_type, only
+from tests.unit.ultracluster.builders import of_type, only
+from tests.unit.ultracluster.storage.default_file_system import file_system
 
-from ultracluster import CheckpointBucket, SharedFileSystem
-from ultracluster_rules.findings import FindingsError
+from ultracluster import CheckpointBucket
 
 pytestmark = pytest.mark.synth
-
-
-def file_system(stack: cdk.Stack, **changes: object) -> SharedFileSystem:
-    return SharedFileSystem(stack, "FileSystem", network=network(stack), **changes)
 
 
 def test_is_persistent_2_of_lustre_2_15_with_metadata_and_compression(stack: cdk.Stack) -> None:
@@ -54,48 +50,3 @@ def test_a_file_removed_on_lustre_stays_in_the_bucket(stack: cdk.Stack) -> None:
 def test_links_no_bucket_by_default(stack: cdk.Stack) -> None:
     file_system(stack)
     assert of_type(stack, "AWS::FSx::DataRepositoryAssociation") == []
-
-
-@pytest.mark.parametrize(("capacity", "throughput"), [(1200, 125), (2400, 1000), (4800, 500)])
-def test_accepts_the_sizes_that_fsx_takes(stack: cdk.Stack, capacity: int, throughput: int) -> None:
-    file_system(stack, storage_capacity_gib=capacity, per_unit_storage_throughput=throughput)
-    assert only(stack, "AWS::FSx::FileSystem")["StorageCapacity"] == capacity
-
-
-@pytest.mark.parametrize(("capacity", "throughput"), [(1199, 250), (3600, 250), (4800, 200), (4800, 1001)])
-def test_rejects_the_sizes_that_fsx_refuses(stack: cdk.Stack, capacity: int, throughput: int) -> None:
-    with pytest.raises(FindingsError, match="UC5"):
-        file_system(stack, storage_capacity_gib=capacity, per_unit_storage_throughput=throughput)
-
-
-def test_lustre_ports_are_open_within_the_file_system_and_to_the_nodes_both_ways(stack: cdk.Stack) -> None:
-    storage = file_system(stack)
-    nodes = stack.resolve(storage.node.scope.node.find_child("Network").security_group.security_group_id)
-    own = stack.resolve(storage.connections.security_groups[0].security_group_id)
-    expected = {
-        (str(source), str(destination), first, last)
-        for source, destination in ((own, own), (nodes, own), (own, nodes))
-        for first, last in ((988, 988), (1018, 1023))
-    }
-    ingress = {
-        (str(each["SourceSecurityGroupId"]), str(each["GroupId"]), each["FromPort"], each["ToPort"])
-        for each in (resource["Properties"] for resource in of_type(stack, "AWS::EC2::SecurityGroupIngress"))
-        if each["IpProtocol"] == "tcp" and each["FromPort"] != 443
-    }
-    egress = {
-        (str(each["GroupId"]), str(each["DestinationSecurityGroupId"]), each["FromPort"], each["ToPort"])
-        for each in (resource["Properties"] for resource in of_type(stack, "AWS::EC2::SecurityGroupEgress"))
-        if each["IpProtocol"] == "tcp"
-    }
-    assert ingress == expected
-    assert egress == expected
-
-
-def test_the_ports_are_open_before_the_file_system_is_made(stack: cdk.Stack) -> None:
-    file_system(stack)
-    rules = [
-        *of_type(stack, "AWS::EC2::SecurityGroupIngress"),
-        *of_type(stack, "AWS::EC2::SecurityGroupEgress"),
-    ]
-    lustre = [rule for rule in rules if rule["Properties"]["Description"] == "Lustre"]
-    assert len(of_type(stack, "AWS::FSx::FileSystem")[0]["DependsOn"]) == len(lustre) == 12

@@ -1,6 +1,7 @@
+import json
+
 logs = client("logs")
 logs.create_log_group(logGroupName="/field")
-import json
 
 statement = {
     "Effect": "Allow",

@@ -6,6 +6,7 @@ import pytest
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from ultracluster_rules import values
+from ultracluster_rules.findings import Finding
 from ultracluster_stacks.config.models.constraints import NotEmpty, constraint, refusal, resource_id
 
 COUNT = constraint(values.Between(code="UC4101", least=1, most=3))
@@ -57,10 +58,11 @@ def test_the_schema_has_the_same_limits() -> None:
     assert schema["items"]["minItems"] == 1
 
 
-def test_a_refusal_has_the_parts_of_the_finding() -> None:
-    error = refusal(code="UC4101", problem="got 0", allowed="1 to 3")
+def test_a_refusal_carries_the_finding() -> None:
+    finding = Finding(code="UC4101", problem="got 0", allowed="1 to 3")
+    error = refusal(finding)
 
     assert error.type == "UC4101"
     assert error.message() == "got 0. Allowed: 1 to 3."
     assert error.context is not None
-    assert error.context["allowed"] == "1 to 3"
+    assert error.context["finding"] is finding

@@ -72,6 +72,10 @@ def test_logical_cores_are_of_trainium2_only(findings: Findings) -> None:
         ("instance_type: trn1.2xlarge", ["UC6114"]),
         ("instance_type: trn1.2xlarge\n            phase: collect", ["UC6114"]),
         ("instance_type: trn1.2xlarge\n            phase: compile", []),
+        ("phase: compile", []),  # on CPUs
+        ("instance_type: cpu\n            phase: compile", []),
+        ("instance_type: cpu", ["UC6114"]),
+        ("instance_type: cpu\n            method: first-steps", ["UC6114"]),
         ("instance_type: trn2.3xlarge\n            method: first-steps", []),
         (
             "instance_type: trn2.3xlarge\n            method: first-steps\n            phase: collect",

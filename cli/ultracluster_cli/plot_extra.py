@@ -1,0 +1,23 @@
+"""Import the libraries that draw charts, which are an optional dependency."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ultracluster_rules.findings import FindingsError
+
+__all__ = ["plot_extra"]
+
+
+@contextmanager
+def plot_extra() -> Iterator[None]:
+    """Import matplotlib or plotly in the body.
+
+    Raises:
+        FindingsError: If the library is not installed (UC9209).
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        problem = f"{error.name} is required to draw charts"
+        remedy = "Install it with: pip install 'ultracluster[plot]'"
+        raise FindingsError.of("UC9209", problem, remedy=remedy) from error

@@ -1,0 +1,30 @@
+"""Scripts that run on nodes and in jobs."""
+
+import re
+from importlib import resources
+
+__all__ = ["lean_script", "read_script"]
+
+
+def read_script(name: str) -> str:
+    """Return a script as it is.
+
+    Args:
+        name: Name of a file of ``scripts``.
+    """
+    return resources.files("ultracluster").joinpath("scripts", name).read_text(encoding="ascii")
+
+
+def lean_script(name: str) -> str:
+    """Return a Python script without comments and docstrings, indented by single spaces, where every byte counts.
+
+    Args:
+        name: Name of a file of ``scripts``.
+    """
+    source = re.sub(r'^ *"""[^"]*"""\n', "", read_script(name), flags=re.MULTILINE)
+    code = re.sub(r"  # .*$", "", source, flags=re.MULTILINE).splitlines()
+    return "".join(
+        " " * ((len(line) - len(line.lstrip())) // 4) + line.lstrip() + "\n"
+        for line in code
+        if line.strip() and not line.lstrip().startswith("# ")
+    )

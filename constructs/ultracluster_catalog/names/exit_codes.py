@@ -1,0 +1,8 @@
+"""Exit codes by which the launcher of a job says what happened."""
+
+from typing import Final
+
+__all__ = ["LOST_NODE"]
+
+LOST_NODE: Final = 112
+"""The main node's, when the job lost another node. A job with attempts left starts again: the program did not fail."""

@@ -1,0 +1,62 @@
+"""Rules for the command of a job: words that reach the launcher unchanged, whatever runs them.
+
+An image may have an ENTRYPOINT, which AWS Batch cannot replace. That of AWS's Neuron training images runs its arguments
+through ``eval`` (aws-neuron/deep-learning-containers, common/start_with_right_hostname.sh, 2026-08), which splits and
+expands them a second time. So a word that a shell could change is encoded, and the launcher on the node decodes it.
+"""
+
+import base64
+import bz2
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from ultracluster_rules.findings import Finding, quote
+
+__all__ = ["LAUNCHER_PATH", "check_parameters", "encode_word"]
+
+LAUNCHER_PATH: Final = "/run/ultracluster/launch"
+"""Path of the launcher on every node, and in every container."""
+
+_SAFE: Final = re.compile(r"(?!=|base64:|bz2:)[A-Za-z0-9@%_+=:,./-]+")
+_LONG: Final = 512
+# AWS Batch replaces it by a parameter of the submission (User Guide, job definition parameters, read 2026-11).
+_PARAMETER: Final = re.compile(r"Ref::[A-Za-z0-9_-]+")
+
+
+def encode_word(word: str) -> str:
+    """Return a word as the launcher takes it: unchanged if no shell changes it, else encoded in letters that none does.
+
+    Args:
+        word: Word of a command.
+    """
+    if _SAFE.fullmatch(word):
+        return word
+    data = word.encode("utf-8", "surrogateescape")
+    if len(data) < _LONG:
+        return f"base64:{base64.b64encode(data).decode()}"
+    # bzip2, because its output is the same in every build of Python.
+    return f"bz2:{base64.b64encode(bz2.compress(data)).decode()}"
+
+
+def check_parameters(command: Sequence[str], *, path: str) -> list[Finding]:
+    """Check that AWS Batch finds its parameters in a command.
+
+    Args:
+        command: Program and arguments.
+        path: Path of the command in the input.
+
+    Returns:
+        UC6143 for a word with a parameter that must be encoded.
+    """
+    return [
+        Finding(
+            code="UC6143",
+            problem=f"got {quote(found[0])} in a word that is encoded, in which AWS Batch does not replace it",
+            allowed="a parameter in a word of letters, digits and @%_+=:,./-",
+            remedy="Make it a word of its own",
+            path=f"{path}[{index}]",
+        )
+        for index, word in enumerate(command)
+        if not _SAFE.fullmatch(word) and (found := _PARAMETER.search(word))
+    ]

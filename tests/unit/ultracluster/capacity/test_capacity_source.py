@@ -1,0 +1,61 @@
+"""A source of capacity has a name and a largest number of nodes."""
+
+from collections.abc import Callable
+
+import aws_cdk as cdk
+import pytest
+from tests.unit.ultracluster.builders import RESERVATION, ZONE, only
+from tests.unit.ultracluster.capacity.three_sources import GROUP, cluster
+
+from ultracluster import (
+    Capacity,
+    CapacityBlock,
+    CapacityReservation,
+    OnDemandCapacity,
+    ReservationGroup,
+    SpotCapacity,
+)
+from ultracluster_rules.findings import FindingsError
+
+pytestmark = pytest.mark.synth
+
+
+@pytest.mark.parametrize("name", ["S", "s", "Spill", "9spill", "s" * 33, "spill ", "spill_1"])
+def test_rejects_a_name_that_cannot_be_part_of_an_id(name: str) -> None:
+    with pytest.raises(FindingsError, match="UC4123"):
+        OnDemandCapacity(name=name)
+
+
+@pytest.mark.parametrize("name", ["sp", "s" * 32, "spill-2"])
+def test_accepts_a_short_name(name: str) -> None:
+    assert OnDemandCapacity(name=name).name == name
+
+
+@pytest.mark.parametrize("most", [0, 1001])
+def test_rejects_a_limit_that_no_job_can_have(most: int) -> None:
+    with pytest.raises(FindingsError, match="UC4101: max_nodes"):
+        SpotCapacity(max_nodes=most)
+
+
+@pytest.mark.parametrize(
+    "bring",
+    [
+        lambda most: CapacityBlock.from_reservation_id(
+            RESERVATION, zone_id=ZONE, name="reserved", max_nodes=most
+        ),
+        lambda most: CapacityReservation.from_reservation_id(
+            RESERVATION, zone_id=ZONE, name="reserved", max_nodes=most
+        ),
+        lambda most: ReservationGroup.from_resource_group_arn(
+            GROUP, zone_id=ZONE, name="reserved", max_nodes=most
+        ),
+    ],
+)
+def test_an_imported_source_has_its_own_name_and_number_of_nodes(
+    stack: cdk.Stack, bring: Callable[[int], Capacity]
+) -> None:
+    cluster(stack, bring(2), node_count=4)
+    assert only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]["MaxvCpus"] == 2 * 192
+    assert stack.node.find_child("Cluster").node.try_find_child("Nodes-reserved") is not None
+    with pytest.raises(FindingsError, match="UC4101: max_nodes"):
+        bring(1001)

@@ -1,0 +1,20 @@
+"""A cluster with several sources of capacity, and what CloudFormation gets of it."""
+
+from typing import Any
+
+import aws_cdk as cdk
+from tests.unit.ultracluster.builders import IMAGE_ID, ZONE
+
+from ultracluster import Capacity, CapacityReservation, OnDemandCapacity, UltraCluster
+
+OTHER = "cr-0fedcba9876543210"
+GROUP = "arn:aws:resource-groups:us-east-2:123456789012:group/training"
+RESERVED = CapacityReservation.from_reservation_id(
+    OTHER, zone_id=ZONE, name="reserved", placement_group_name="near"
+)
+SPILL = OnDemandCapacity(name="spill", max_nodes=2)
+
+
+def cluster(stack: cdk.Stack, *sources: Capacity, **changes: Any) -> UltraCluster:
+    given = {"instance_type": "trn2.48xlarge", "node_count": 4, "image_id": IMAGE_ID, "zone_id": ZONE}
+    return UltraCluster(stack, "Cluster", **given | {"capacity": sources} | changes)

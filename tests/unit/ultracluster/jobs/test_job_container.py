@@ -1,0 +1,107 @@
+"""What a container gets of its node: devices, disks and its place in an UltraServer."""
+
+import aws_cdk as cdk
+import pytest
+from tests.unit.ultracluster.builders import network, nodes, only, queue, unpacked
+from tests.unit.ultracluster.cluster.job_containers import container_on, variables
+from tests.unit.ultracluster.jobs.multi_node_jobs import container, job
+from tests.unit.ultracluster.nodes.launch_templates import user_data
+
+from ultracluster import SharedFileSystem, TrainingQueue
+
+pytestmark = pytest.mark.synth
+
+# Neuron devices and EFA interfaces of each type: ECS Developer Guide (Neuron table) and EC2 User Guide (EFA), 2026-10.
+DEVICES = {
+    "trn1.32xlarge": (16, 8),
+    "trn1n.32xlarge": (16, 16),
+    "trn2.48xlarge": (16, 16),
+    "trn2.3xlarge": (1, 1),
+}
+
+
+def test_a_job_on_gpus_asks_for_all_of_them_and_maps_no_neuron_device(stack: cdk.Stack) -> None:
+    found = container_on(stack, instance_type="p5.48xlarge")
+    assert {each["Type"]: each["Value"] for each in found["ResourceRequirements"]}["GPU"] == "8"
+    paths = [each["HostPath"] for each in found["LinuxParameters"]["Devices"]]
+    assert paths == [f"/dev/infiniband/uverbs{index}" for index in range(32)]
+    (configuration,) = only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]["Ec2Configuration"]
+    assert configuration["ImageType"] == "ECS_AL2023_NVIDIA"
+    assert "export UC_GPUS='8'\n" in user_data(stack)
+    assert "wait_for GPU" in unpacked(user_data(stack))
+
+
+def test_a_job_on_trainium_asks_for_no_gpu(stack: cdk.Stack) -> None:
+    assert {each["Type"] for each in container_on(stack)["ResourceRequirements"]} == {"VCPU", "MEMORY"}
+    assert "GPU" not in unpacked(user_data(stack))
+
+
+def test_scratch_is_on_the_node_and_in_its_containers(stack: cdk.Stack) -> None:
+    found = container_on(stack, scratch_path="/scratch")
+    assert {"Name": "scratch", "Host": {"SourcePath": "/scratch"}} in found["Volumes"]
+    assert {
+        "SourceVolume": "scratch",
+        "ContainerPath": "/scratch",
+        "ReadOnly": False,
+    } in found["MountPoints"]
+    assert "export UC_SCRATCH_PATH='/scratch'\nexport UC_SCRATCH_DISKS='4'\n" in user_data(stack)
+
+
+def test_nodes_without_scratch_carry_nothing_of_it(stack: cdk.Stack) -> None:
+    found = container_on(stack)
+    assert "scratch" not in str(found)
+    assert "scratch" not in unpacked(user_data(stack))
+
+
+def test_a_job_over_an_ultraserver_passes_each_node_its_position(stack: cdk.Stack) -> None:
+    found = container_on(stack, instance_type="trn2u.48xlarge")["Environment"]
+    assert {"Name": "UC_ULTRASERVER_NODES", "Value": "4"} in found
+
+
+def test_a_job_on_other_types_does_not_mention_ultraservers(stack: cdk.Stack) -> None:
+    assert "UC_ULTRASERVER_NODES" not in variables(stack)
+
+
+@pytest.mark.parametrize("instance_type", DEVICES)
+def test_maps_every_neuron_and_efa_device_by_name(stack: cdk.Stack, instance_type: str) -> None:
+    neuron, efa = DEVICES[instance_type]
+    job(stack, queue(stack, instance_type=instance_type))
+    devices = container(stack)["LinuxParameters"]["Devices"]
+    paths = [f"/dev/neuron{index}" for index in range(neuron)]
+    paths += [f"/dev/infiniband/uverbs{index}" for index in range(efa)]
+    assert [each["HostPath"] for each in devices] == paths
+    assert [each["ContainerPath"] for each in devices] == paths
+    assert all(set(each["Permissions"]) >= {"READ", "WRITE"} for each in devices)
+    assert "Privileged" not in container(stack)
+
+
+def test_takes_the_whole_node_less_what_the_agent_keeps(stack: cdk.Stack) -> None:
+    job(stack, queue(stack, instance_type="trn1.32xlarge"))
+    requirements = {each["Type"]: int(each["Value"]) for each in container(stack)["ResourceRequirements"]}
+    # 507,821 MiB is what a trn1.32xlarge registers (pytorch/torchx#795); asking for 512 GiB waits for ever.
+    assert requirements == {"VCPU": 128, "MEMORY": 507_821}
+    assert container(stack)["InstanceType"] == "trn1.32xlarge"
+
+
+def test_pins_memory_for_efa_and_shares_enough_of_it(stack: cdk.Stack) -> None:
+    job(stack)
+    limits = {each["Name"]: (each["SoftLimit"], each["HardLimit"]) for each in container(stack)["Ulimits"]}
+    assert limits["memlock"] == (-1, -1)
+    assert container(stack)["LinuxParameters"]["SharedMemorySize"] == 49152
+
+
+def test_mounts_the_file_system_of_the_nodes(stack: cdk.Stack) -> None:
+    cluster = network(stack)
+    storage = SharedFileSystem(stack, "FileSystem", network=cluster, mount_path="/lustre")
+    group = nodes(stack, network=cluster, file_system=storage)
+    job(stack, TrainingQueue(stack, "Queue", nodes=group, max_nodes=1))
+    assert container(stack)["Volumes"][0] == {"Name": "file-system", "Host": {"SourcePath": "/lustre"}}
+    assert container(stack)["MountPoints"][0]["ContainerPath"] == "/lustre"
+
+
+def test_reads_notices_to_the_node_but_cannot_write_them(stack: cdk.Stack) -> None:
+    job(stack)
+    assert container(stack)["Volumes"] == [{"Name": "orders", "Host": {"SourcePath": "/run/ultracluster"}}]
+    assert container(stack)["MountPoints"] == [
+        {"SourceVolume": "orders", "ContainerPath": "/run/ultracluster", "ReadOnly": True}
+    ]

@@ -1,0 +1,61 @@
+"""Nodes are refused, or warned about, before anything is defined."""
+
+import aws_cdk as cdk
+import pytest
+from tests.unit.stacks.shown_warnings import shown
+from tests.unit.ultracluster import builders
+from tests.unit.ultracluster.builders import RESERVATION, block, nodes
+
+from ultracluster import CapacityBlock, ClusterPlacement
+from ultracluster_catalog.machines.nic_layouts import NetworkInterface
+from ultracluster_rules.findings import FindingsError
+
+pytestmark = pytest.mark.synth
+
+
+def test_rejects_scratch_that_a_type_cannot_have(stack: cdk.Stack) -> None:
+    with pytest.raises(FindingsError, match="UC4026") as caught:
+        nodes(stack, instance_type="inf2.48xlarge", scratch_path="/var")
+    assert [finding.code for finding in caught.value.findings] == ["UC4026", "UC4027"]
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_an_app_acknowledges_our_warnings_by_their_id(*, before: bool) -> None:
+    stack = builders.new_stack()
+    rule = cdk.Acknowledgment(id="ultracluster:UC4016", reason="two cards are enough for this test")
+    interfaces = [
+        NetworkInterface(card=0, device=0, interface_type="efa"),
+        NetworkInterface(card=1, device=0, interface_type="efa-only"),
+    ]
+    if before:
+        cdk.Validations.of(stack).acknowledge(rule)
+    builders.nodes(stack, nic_layout=interfaces)
+    if not before:
+        assert "UC4016" in shown(stack)
+        cdk.Validations.of(stack).acknowledge(rule)
+    assert "UC4016" not in shown(stack)
+
+
+def test_rejects_a_block_in_a_placement_group(stack: cdk.Stack) -> None:
+    placement = ClusterPlacement(stack, "Placement")
+    with pytest.raises(FindingsError, match="UC4020"):
+        nodes(stack, capacity=block(), placement=placement)
+
+
+def test_rejects_capacity_in_another_zone_than_the_network(stack: cdk.Stack) -> None:
+    other = CapacityBlock.from_reservation_id(RESERVATION, zone_id="use2-az1")
+    with pytest.raises(FindingsError, match="UC4021: capacity: the capacity is in 'use2-az1'"):
+        nodes(stack, capacity=other)
+
+
+@pytest.mark.parametrize("image_id", ["latest", "ami-xyz", "ami-0123456789abcdef", "ami-0123456789abcdef01"])
+def test_rejects_what_is_no_ami_id(stack: cdk.Stack, image_id: str) -> None:
+    with pytest.raises(FindingsError, match="UC4110"):
+        nodes(stack, image_id=image_id)
+
+
+def test_says_everything_that_is_wrong_at_once(stack: cdk.Stack) -> None:
+    other = CapacityBlock.from_reservation_id(RESERVATION, zone_id="use2-az1")
+    with pytest.raises(FindingsError) as caught:
+        nodes(stack, capacity=other, image_id="latest", placement=ClusterPlacement(stack, "Placement"))
+    assert [finding.code for finding in caught.value.findings] == ["UC4020", "UC4110", "UC4021"]

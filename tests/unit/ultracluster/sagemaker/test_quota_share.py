@@ -1,0 +1,66 @@
+"""Teams share the instances of a queue by quota."""
+
+import aws_cdk as cdk
+import pytest
+from tests.unit.ultracluster.builders import of_type, only
+from tests.unit.ultracluster.sagemaker.training_plans import TRN2, codes, queue
+
+from ultracluster import QuotaShare
+
+pytestmark = pytest.mark.synth
+
+
+def test_each_team_has_its_share(deployed: cdk.Stack) -> None:
+    shares = {
+        one["Properties"]["QuotaShareName"]: one["Properties"]
+        for one in of_type(deployed, "AWS::Batch::QuotaShare")
+    }
+    assert shares["research"]["ResourceSharingConfiguration"] == {"Strategy": "RESERVE"}
+    assert shares["research"]["PreemptionConfiguration"] == {"InSharePreemption": "DISABLED"}
+    assert shares["evaluation"]["ResourceSharingConfiguration"] == {
+        "Strategy": "LEND_AND_BORROW",
+        "BorrowLimit": -1,
+    }
+    assert shares["evaluation"]["PreemptionConfiguration"] == {"InSharePreemption": "ENABLED"}
+    assert shares["evaluation"]["CapacityLimits"][1] == {"CapacityUnit": TRN2, "MaxCapacity": 1}
+
+
+def test_without_shares_there_is_one_with_everything() -> None:
+    made = queue()
+    stack = cdk.Stack.of(made)
+    assert made.share_names == ("default",)
+    assert only(stack, "AWS::Batch::QuotaShare")["CapacityLimits"] == [
+        {"CapacityUnit": TRN2, "MaxCapacity": 4}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"),
+    [
+        (QuotaShare(name="a b", instances={TRN2: 1}), ["UC6336 shares[0].name"]),
+        (QuotaShare(name="a" * 129, instances={TRN2: 1}), ["UC6336 shares[0].name"]),
+        (QuotaShare(name="a", instances={TRN2: 5}), [f"UC6336 shares[0].instances.{TRN2}"]),
+        (
+            QuotaShare(name="a", instances={"ml.p5.48xlarge": 1}),
+            ["UC6336 shares[0].instances.ml.p5.48xlarge"],
+        ),
+        (QuotaShare(name="a", instances={}), ["UC6336 shares[0].instances"]),
+        (
+            QuotaShare(name="a", instances={TRN2: 1}, borrow_limit_percent=1),
+            ["UC6336 shares[0].borrow_limit_percent"],
+        ),
+        (
+            QuotaShare(name="a", instances={TRN2: 1}, sharing="LEND_AND_BORROW", borrow_limit_percent=-2),
+            ["UC6336 shares[0].borrow_limit_percent"],
+        ),
+    ],
+)
+def test_rejects_a_share_that_batch_would_refuse(share: QuotaShare, expected: list[str]) -> None:
+    assert codes(shares=[share]) == expected
+
+
+def test_rejects_no_shares_and_two_of_one_name() -> None:
+    share = QuotaShare(name="a" * 128, instances={TRN2: 4})
+    assert codes(shares=[]) == ["UC6336 shares"]
+    assert codes(shares=[share, share]) == ["UC6336 shares[1].name"]
+    queue(shares=[share])

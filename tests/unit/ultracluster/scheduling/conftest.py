@@ -1,0 +1,48 @@
+"""A cluster with two queues beside its own."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import Duration, assertions
+from tests.unit.ultracluster.builders import (
+    IMAGE_ID,
+    block,
+    new_stack,
+)
+
+from ultracluster import (
+    FairShare,
+    OnDemandCapacity,
+    TrainingQueue,
+    UltraCluster,
+    WaitLimits,
+)
+
+
+@pytest.fixture(scope="module")
+def team() -> tuple[UltraCluster, TrainingQueue, TrainingQueue]:
+    """A cluster of a block and on-demand nodes, with two queues beside its own."""
+    stack = new_stack()
+    cluster = UltraCluster(
+        stack,
+        "Cluster",
+        instance_type="trn2.48xlarge",
+        node_count=4,
+        image_id=IMAGE_ID,
+        capacity=[block(), OnDemandCapacity(name="spill", max_nodes=1)],
+        queue_priority=5,
+        fair_share=FairShare(parts={"research": 4, "eval": 3}, compute_reservation_percent=10),
+    )
+    urgent = cluster.add_queue("urgent", priority=10)
+    small = cluster.add_queue(
+        "small", sources=["spill"], wait_limits=WaitLimits(insufficient_capacity=Duration.hours(2))
+    )
+    return cluster, urgent, small
+
+
+@pytest.fixture(scope="module")
+def resources(team: tuple[UltraCluster, TrainingQueue, TrainingQueue]) -> Mapping[str, Any]:
+    """The resources of its template."""
+    return dict(assertions.Template.from_stack(cdk.Stack.of(team[0])).to_json()["Resources"])

@@ -1,0 +1,98 @@
+"""Each source of capacity is a compute environment of its own."""
+
+import aws_cdk as cdk
+import pytest
+from tests.unit.ultracluster.builders import IMAGE_ID, block, network, nodes, only, queue
+from tests.unit.ultracluster.scheduling.environment_resources import resources_of_environment
+
+from ultracluster import ClusterPlacement, NodeGroup, OnDemandCapacity, TrainingQueue
+from ultracluster_rules.findings import FindingsError
+
+pytestmark = pytest.mark.synth
+
+
+def test_a_queue_refuses_nodes_that_a_job_cannot_take_for_each_other(stack: cdk.Stack) -> None:
+    given = network(stack)
+    one = NodeGroup(stack, "One", network=given, instance_type="trn2.48xlarge", image_id=IMAGE_ID)
+    other = NodeGroup(
+        stack,
+        "Other",
+        network=given,
+        instance_type="trn1.32xlarge",
+        image_id=IMAGE_ID,
+        capacity=OnDemandCapacity(name="other"),
+    )
+    with pytest.raises(FindingsError, match="UC4122"):
+        TrainingQueue(stack, "Queue", nodes=[one, other], max_nodes=1)
+
+
+@pytest.mark.parametrize(
+    ("instance_type", "max_nodes", "vcpus"),
+    [("trn2.48xlarge", 4, 4 * 192), ("trn1.32xlarge", 2, 2 * 128), ("trn2.48xlarge", 1000, 192_000)],
+)
+def test_the_environment_holds_exactly_the_nodes_asked_for(
+    stack: cdk.Stack, instance_type: str, max_nodes: int, vcpus: int
+) -> None:
+    queue(stack, max_nodes=max_nodes, instance_type=instance_type)
+    assert resources_of_environment(stack)["MaxvCpus"] == vcpus
+    assert resources_of_environment(stack)["MinvCpus"] == 0
+    assert resources_of_environment(stack)["InstanceTypes"] == [instance_type]
+
+
+def test_a_new_launch_template_reaches_the_environment_without_replacing_it(stack: cdk.Stack) -> None:
+    queue(stack)
+    properties = only(stack, "AWS::Batch::ComputeEnvironment")
+    version = resources_of_environment(stack)["LaunchTemplate"]["Version"]
+    assert version["Fn::GetAtt"][1] == "LatestVersionNumber"
+    assert properties["ReplaceComputeEnvironment"] is False
+    assert resources_of_environment(stack)["AllocationStrategy"] == "BEST_FIT_PROGRESSIVE"
+    # A name, tags or a role of its own would make later changes replace it.
+    assert not {"ComputeEnvironmentName", "Tags", "ServiceRole"} & properties.keys()
+
+
+def test_the_environment_of_a_block_is_that_of_published_templates(stack: cdk.Stack) -> None:
+    # BEST_FIT in each of them: awslabs/awsome-distributed-ai, 3.aws-batch, p5 and p6.
+    queue(stack, capacity=block())
+    properties = only(stack, "AWS::Batch::ComputeEnvironment")
+    assert resources_of_environment(stack)["AllocationStrategy"] == "BEST_FIT"
+    # "BEST_FIT isn't supported when updating compute environments": CloudFormation replaces it, which a name would prevent.
+    assert properties["ReplaceComputeEnvironment"] is True
+    assert not {"ComputeEnvironmentName", "Tags", "UpdatePolicy"} & properties.keys()
+
+
+def test_an_update_does_not_end_running_jobs(stack: cdk.Stack) -> None:
+    queue(stack)
+    assert only(stack, "AWS::Batch::ComputeEnvironment")["UpdatePolicy"] == {
+        "TerminateJobsOnUpdate": False,
+        "JobExecutionTimeoutMinutes": 7200,
+    }
+
+
+@pytest.mark.parametrize("instance_type", ["trn1.2xlarge", "trn1.32xlarge", "trn2.48xlarge"])
+def test_only_the_interfaces_have_security_groups(stack: cdk.Stack, instance_type: str) -> None:
+    # AWS Batch refuses groups on both: aws/aws-cdk#21577.
+    training = queue(stack, instance_type=instance_type)
+    group = stack.resolve(training.nodes.network.security_group.security_group_id)
+    data = only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]
+    assert [each["Groups"] for each in data["NetworkInterfaces"]] == [[group]] * len(
+        data["NetworkInterfaces"]
+    )
+    assert "SecurityGroupIds" not in resources_of_environment(stack)
+
+
+def test_the_pinned_image_wins(stack: cdk.Stack) -> None:
+    queue(stack)
+    assert resources_of_environment(stack)["Ec2Configuration"] == [
+        {"ImageType": "ECS_AL2023", "ImageIdOverride": IMAGE_ID}
+    ]
+
+
+def test_on_demand_nodes_are_placed_and_those_of_a_block_are_not(stack: cdk.Stack) -> None:
+    placement = ClusterPlacement(stack, "Placement")
+    TrainingQueue(stack, "Queue", nodes=nodes(stack, placement=placement), max_nodes=2)
+    assert resources_of_environment(stack)["PlacementGroup"] == stack.resolve(placement.placement_group_name)
+
+
+def test_a_block_has_no_placement_group(stack: cdk.Stack) -> None:
+    queue(stack, capacity=block())
+    assert "PlacementGroup" not in resources_of_environment(stack)

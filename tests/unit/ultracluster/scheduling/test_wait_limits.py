@@ -1,0 +1,77 @@
+"""Waiting jobs are cancelled only where capacity is not reserved."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from aws_cdk import Duration
+from tests.unit.ultracluster.builders import (
+    RESERVATION,
+    ZONE,
+    block,
+    queue,
+)
+from tests.unit.ultracluster.scheduling.team_queues import shown
+
+from ultracluster import (
+    Capacity,
+    CapacityReservation,
+    OnDemandCapacity,
+    ReservationGroup,
+    TrainingQueue,
+    UltraCluster,
+    WaitLimits,
+)
+from ultracluster_rules.findings import FindingsError
+
+pytestmark = pytest.mark.synth
+
+DAY = Duration.days(1)
+GROUP = "arn:aws:resource-groups:us-east-2:123456789012:group/training"
+RESERVED = CapacityReservation.from_reservation_id(RESERVATION, zone_id=ZONE)
+GATHERED = ReservationGroup.from_resource_group_arn(GROUP, zone_id=ZONE)
+
+
+def test_a_limit_cancels_jobs_that_wait_for_unreserved_capacity(
+    team: tuple[UltraCluster, TrainingQueue, TrainingQueue], resources: Mapping[str, Any]
+) -> None:
+    assert shown(team[2], resources)["JobStateTimeLimitActions"] == [
+        {
+            "Action": "CANCEL",
+            "MaxTimeSeconds": 7200,
+            "Reason": "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY",
+            "State": "RUNNABLE",
+        }
+    ]
+    assert "JobStateTimeLimitActions" not in shown(team[0].queue, resources)
+
+
+@pytest.mark.parametrize(
+    ("source", "limits", "refused"),
+    [
+        (block(), WaitLimits(insufficient_capacity=DAY), True),
+        (block(), WaitLimits(exceeds_environments=DAY), True),
+        (block(), WaitLimits(exceeds_nodes=DAY), False),
+        (RESERVED, WaitLimits(insufficient_capacity=DAY), True),
+        (GATHERED, WaitLimits(insufficient_capacity=DAY), True),
+        (RESERVED, WaitLimits(exceeds_environments=DAY), False),
+        (OnDemandCapacity(), WaitLimits(insufficient_capacity=DAY, exceeds_environments=DAY), False),
+    ],
+)
+def test_no_limit_cancels_a_job_that_waits_for_reserved_capacity(
+    stack: cdk.Stack, source: Capacity, limits: WaitLimits, *, refused: bool
+) -> None:
+    behind = queue(stack, capacity=source).environments
+    if refused:
+        with pytest.raises(FindingsError, match="UC6307"):
+            TrainingQueue(stack, "Limited", environments=behind, wait_limits=limits)
+    else:
+        assert TrainingQueue(stack, "Limited", environments=behind, wait_limits=limits)
+
+
+@pytest.mark.parametrize("limit", [Duration.seconds(599), Duration.seconds(86_401)])
+def test_rejects_a_limit_that_batch_does_not_support(limit: Duration) -> None:
+    with pytest.raises(FindingsError, match="UC6306: exceeds_nodes"):
+        WaitLimits(exceeds_nodes=limit)
+    assert WaitLimits(exceeds_nodes=Duration.minutes(10), exceeds_environments=DAY).actions

@@ -1,0 +1,30 @@
+"""Jobs read datasets."""
+
+import aws_cdk as cdk
+import pytest
+from tests.unit.ultracluster.builders import of_type
+from tests.unit.ultracluster.storage.bucket_grants import allowed, role
+
+from ultracluster import DatasetBucket
+
+pytestmark = pytest.mark.synth
+
+
+def test_jobs_read_a_dataset_and_change_nothing(stack: cdk.Stack) -> None:
+    DatasetBucket(stack, "Data").grant_read(role(stack)).assert_success()
+    assert {action for statement, _ in allowed(stack) for action in statement} == {
+        "s3:GetObject",
+        "s3:ListBucket",
+    }
+
+
+def test_a_dataset_moves_to_cheaper_storage_only_on_request(stack: cdk.Stack) -> None:
+    DatasetBucket(stack, "Default")
+    DatasetBucket(stack, "Cold", infrequent_access_after=cdk.Duration.days(30))
+    rules = [
+        each["Properties"]["LifecycleConfiguration"]["Rules"][0] for each in of_type(stack, "AWS::S3::Bucket")
+    ]
+    assert [rule.get("Transitions") for rule in rules] == [
+        None,
+        [{"StorageClass": "STANDARD_IA", "TransitionInDays": 30}],
+    ]
