@@ -194,7 +194,7 @@ def test_a_demo_that_was_killed_while_buying_is_finished_without_a_second_purcha
     (purchase,) = told["purchases"]
     assert purchase["state_before"] == "SENDING"
     assert targeted(told) == purchase["reservation_id"]
-    ec2 = Clients(endpoint=background.endpoint).get("ec2", "us-east-2")
+    ec2 = Clients(endpoint=background.endpoint, key=background.key).get("ec2", "us-east-2")
     held = ec2.describe_capacity_reservations()["CapacityReservations"]
     assert [one["CapacityReservationId"] for one in held] == [purchase["reservation_id"]]
     assert told["changed"] is True

@@ -99,6 +99,7 @@ def place(local_aws_server: LocalAws, exported: Path) -> Iterator[LocalAws]:
     now = datetime.now(UTC)
     seed(
         endpoint=local_aws_server.endpoint,
+        key=local_aws_server.key,
         regions=[each.region for each in PLACES],
         images=[SeedImage(image_id=each.image_id, region=each.region) for each in PLACES],
         reservations=[

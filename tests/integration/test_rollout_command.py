@@ -63,7 +63,7 @@ class Project:
     def client(self, service: str, region: str) -> Any:
         running = status(self.folder / ".ultracluster" / "local")
         assert running is not None
-        return Clients(endpoint=running.endpoint).get(service, region)
+        return Clients(endpoint=running.endpoint, key=running.key).get(service, region)
 
     def events(self) -> Events:
         """How often each resource of each stack came to each status; stacks that are not there are left out."""

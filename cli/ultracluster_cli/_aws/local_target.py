@@ -35,14 +35,13 @@ def local_aws(
     """Open the running local AWS, or start one; see `targets.local_aws`."""
     with ExitStack() as stack:
         with measure(steps, "starting the local AWS"):
-            running = status(background)
-            endpoint = (
-                running.endpoint
-                if running
-                else stack.enter_context(ultracluster_local.LocalAws(directory=temporary / "local")).endpoint
+            local = status(background) or stack.enter_context(
+                ultracluster_local.LocalAws(directory=temporary / "local")
             )
+            endpoint, key = local.endpoint, local.key
             seed(
                 endpoint=endpoint,
+                key=key,
                 regions={cluster.region for cluster in clusters},
                 images=[SeedImage(image_id=cluster.image_id, region=cluster.region) for cluster in clusters],
                 container_images={fake for cluster in clusters for fake in _container_images(cluster)},
@@ -58,8 +57,8 @@ def local_aws(
         yield Target(
             name=f"the local AWS at {endpoint}, with fake {seeded}",
             local=True,
-            environment=child_environment(endpoint=endpoint, region=clusters[0].region),
-            client=calls.wrap(Clients(endpoint=endpoint).get),
+            environment=child_environment(endpoint=endpoint, key=key, region=clusters[0].region),
+            client=calls.wrap(Clients(endpoint=endpoint, key=key).get),
             calls=calls,
         )
 
@@ -74,8 +73,8 @@ def running_local_aws(*, background: Path, region: str) -> Target:
     return Target(
         name=f"the local AWS at {running.endpoint}",
         local=True,
-        environment=child_environment(endpoint=running.endpoint, region=region),
-        client=Clients(endpoint=running.endpoint).get,
+        environment=child_environment(endpoint=running.endpoint, key=running.key, region=region),
+        client=Clients(endpoint=running.endpoint, key=running.key).get,
     )
 
 

@@ -105,8 +105,8 @@ def _status(running: Status | None) -> dict[str, Any]:
 
 def _environment(running: Status, region: str) -> dict[str, str]:
     """Bootstrap the Region, and return the environment variables for a shell."""
-    seed(endpoint=running.endpoint, regions=[region])
-    return child_environment(endpoint=running.endpoint, region=region, base={})
+    seed(endpoint=running.endpoint, key=running.key, regions=[region])
+    return child_environment(endpoint=running.endpoint, key=running.key, region=region, base={})
 
 
 def _print_exports(environment: dict[str, str]) -> None:

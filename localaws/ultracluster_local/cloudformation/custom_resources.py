@@ -184,10 +184,14 @@ def _listener() -> Iterator[tuple[str, list[Mapping[str, Any]], threading.Event]
     """Listen for one response on a free local port."""
     answers: list[Mapping[str, Any]] = []
     arrived = threading.Event()
+    path = f"/{uuid.uuid4()}"  # known to the function only
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_PUT(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            if self.path != path:
+                self.send_error(403)
+                return
             self.send_response(200)
             self.end_headers()
             answers.append(json.loads(body))
@@ -201,7 +205,7 @@ def _listener() -> Iterator[tuple[str, list[Mapping[str, Any]], threading.Event]
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}/", answers, arrived
+        yield f"http://127.0.0.1:{server.server_port}{path}", answers, arrived
     finally:
         server.shutdown()
         server.server_close()

@@ -1,7 +1,8 @@
 """Lambda functions as local processes; moto needs Docker for them.
 
-Python functions run on this Python, Node.js functions on the `node` in PATH. The child's environment is scrubbed:
-it reaches only the local AWS. The clock of Python functions starts at the time of the local AWS.
+Python functions run on this Python, Node.js functions on the `node` in PATH. Each function has a folder of its own for code
+and temporary files, which is also its home. Of the user's environment it sees the search path and the language; it
+reaches only the local AWS. The clock of Python functions starts at the time of the local AWS.
 """
 
 import hashlib
@@ -26,6 +27,7 @@ from ultracluster_local.services.embedded_metrics import extract_metrics
 __all__ = ["invoke_for_moto"]
 
 _HARNESSES = Path(__file__).parent / "lambda_harness"
+_INHERITED = ("PATH", "LD_LIBRARY_PATH", "LANG", "LC_ALL", "LC_CTYPE")
 _LEAST_SECONDS = 60
 """Minimum timeout. Cold starts share the machine with the deployment; Lambda's default of 3 s would fail at random."""
 
@@ -60,7 +62,8 @@ def _count(function: Any, moment: datetime, *, failed: bool) -> None:
 
 def _run(function: Any, event: Any) -> tuple[str, bool, str]:
     event = json.loads(event) if isinstance(event, str) else event
-    code = _unpacked(function.code_bytes)
+    folder = _folder(function)
+    code = _unpacked(function.code_bytes, folder)
     node = (function.run_time or "").startswith("nodejs")
     command = _command(node=node)
     if command is None:
@@ -70,7 +73,12 @@ def _run(function: Any, event: Any) -> tuple[str, bool, str]:
             "",
         )
     environment = (
-        child_environment(endpoint=running().clients.endpoint, region=function.region)
+        child_environment(
+            endpoint=running().clients.endpoint,
+            key=running().clients.key,
+            region=function.region,
+            base={name: os.environ[name] for name in _INHERITED if name in os.environ},
+        )
         | {name: str(value) for name, value in (function.environment_vars or {}).items()}
         | {
             "_HANDLER": function.handler,
@@ -81,11 +89,11 @@ def _run(function: Any, event: Any) -> tuple[str, bool, str]:
             "AWS_LAMBDA_LOG_STREAM_NAME": "local",
             "LOCAL_AWS_FUNCTION_ARN": function.function_arn,
             "LAMBDA_TASK_ROOT": str(code),
-            "TMPDIR": str(_made(running().directory / "tmp")),
+            "HOME": str(_made(folder / "tmp")),
+            "TMPDIR": str(_made(folder / "tmp")),
             "PYTHONDONTWRITEBYTECODE": "1",
         }
     )
-    environment.pop("PYTHONPATH", None)
     if CLOCK.stands:
         environment["LOCAL_AWS_TIME"] = CLOCK.now().isoformat()
     try:
@@ -115,9 +123,15 @@ def _command(*, node: bool) -> list[str] | None:
     return [found, str(_HARNESSES / "node_harness.js")] if found else None
 
 
-def _unpacked(archive: bytes) -> Path:
+def _folder(function: Any) -> Path:
+    """Return the folder of a function, which no other function shares."""
+    identity = f"{function.region}:{function.function_name}"
+    return running().directory / "functions" / hashlib.sha256(identity.encode()).hexdigest()[:32]
+
+
+def _unpacked(archive: bytes, folder: Path) -> Path:
     """Unpack a function's code once per content hash."""
-    target = running().directory / "functions" / hashlib.sha256(archive).hexdigest()[:32]
+    target = folder / hashlib.sha256(archive).hexdigest()[:32]
     if not target.exists():
         partial = _made(target.with_name(f"{target.name}.{os.getpid()}"))
         with zipfile.ZipFile(io.BytesIO(archive)) as packed:

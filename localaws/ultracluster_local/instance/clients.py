@@ -11,7 +11,7 @@ import botocore.config
 import botocore.loaders
 import botocore.session
 
-from ultracluster_local.instance.environment import ACCESS_KEY, SECRET_KEY, require_loopback
+from ultracluster_local.instance.environment import SECRET_KEY, require_loopback
 
 __all__ = ["Clients", "service_model"]
 
@@ -26,7 +26,6 @@ def _session() -> Any:
     session = botocore.session.Session(session_vars={"profile": (None, None, None, None)})
     session.set_config_variable("config_file", os.devnull)
     session.set_config_variable("credentials_file", os.devnull)
-    session.set_credentials(ACCESS_KEY, SECRET_KEY)
     session.register_component("data_loader", _LOADER)
     return session
 
@@ -37,17 +36,12 @@ def service_model(service: str) -> Any:
     return _session().get_service_model(service)
 
 
-def _address(request: Any, signing_name: str, region_name: str, **_: Any) -> None:
-    """Address a request by the scope of a fake signature: nothing verifies signatures, and signing takes 10 % of a call."""
-    scope = f"{ACCESS_KEY}/20261122/{region_name}/{signing_name}/aws4_request"
-    request.headers["Authorization"] = f"AWS4-HMAC-SHA256 Credential={scope}, SignedHeaders=host, Signature=0"
-
-
 class Clients:
     """A cache of clients for one endpoint.
 
     Args:
         endpoint: Address of the local AWS.
+        key: Access key ID of the local AWS.
         answer: Handler created by `ultracluster_local.server.in_process.before_send_handler`. Default: requests
             go over HTTP.
 
@@ -55,8 +49,9 @@ class Clients:
         LocalAwsError: If `endpoint` is not a loopback address (UC8001).
     """
 
-    def __init__(self, *, endpoint: str, answer: Callable[..., Any] | None = None) -> None:
+    def __init__(self, *, endpoint: str, key: str, answer: Callable[..., Any] | None = None) -> None:
         self.endpoint = require_loopback(endpoint)
+        self.key = key
         self._answer = answer
         self._clients: dict[tuple[str, str], Any] = {}
         self._lock = threading.Lock()
@@ -70,7 +65,7 @@ class Clients:
                     service,
                     region_name=region,
                     endpoint_url=self.endpoint,
-                    aws_access_key_id=ACCESS_KEY,
+                    aws_access_key_id=self.key,
                     aws_secret_access_key=SECRET_KEY,
                     config=botocore.config.Config(
                         retries={"total_max_attempts": 1},
@@ -85,5 +80,12 @@ class Clients:
                 if self._answer:
                     client.meta.events.register("before-send", self._answer)
                     client.meta.events.register("choose-signer", lambda **_: botocore.UNSIGNED)
-                    client.meta.events.register("before-sign", _address)
+                    client.meta.events.register("before-sign", self._address)
             return client
+
+    def _address(self, request: Any, signing_name: str, region_name: str, **_: Any) -> None:
+        """Address a request by the scope of a fake signature: none is verified, and signing takes 10 % of a call."""
+        scope = f"{self.key}/20261122/{region_name}/{signing_name}/aws4_request"
+        request.headers["Authorization"] = (
+            f"AWS4-HMAC-SHA256 Credential={scope}, SignedHeaders=host, Signature=0"
+        )

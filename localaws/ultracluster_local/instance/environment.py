@@ -2,16 +2,17 @@
 
 import ipaddress
 import os
+import secrets
 from collections.abc import Mapping
 from urllib.parse import urlsplit
 
 from ultracluster_local.errors import LocalAwsError, quote
 
 __all__ = [
-    "ACCESS_KEY",
     "ACCOUNT",
     "SECRET_KEY",
     "child_environment",
+    "new_key",
     "remove_profiles",
     "require_loopback",
 ]
@@ -19,11 +20,15 @@ __all__ = [
 ACCOUNT = "123456789012"
 """Fake account ID of all local resources."""
 
-ACCESS_KEY = "local-aws-access-key"
 SECRET_KEY = "local-aws-secret-key"  # noqa: S105 - fake on purpose; no service outside this machine takes it
 
 _DROPPED_PREFIXES = ("AWS_", "CDK_")
 _KEPT = frozenset({"CDK_VALIDATION"})  # switches the CDK's template validation; names no account
+
+
+def new_key() -> str:
+    """Return a random access key ID. A local AWS accepts requests only with its own."""
+    return f"LOCAL{secrets.token_hex(16).upper()}"
 
 
 def require_loopback(endpoint: str) -> str:
@@ -55,11 +60,12 @@ def _is_loopback(host: str) -> bool:
         return False
 
 
-def local_variables(*, endpoint: str, region: str) -> dict[str, str]:
+def local_variables(*, endpoint: str, key: str, region: str) -> dict[str, str]:
     """Return the variables that make AWS SDKs and the CDK CLI use the local AWS, as a user exports them.
 
     Args:
         endpoint: Address of the local AWS; must be a loopback one.
+        key: Access key ID of the local AWS.
         region: Region to set as default.
 
     Raises:
@@ -67,7 +73,7 @@ def local_variables(*, endpoint: str, region: str) -> dict[str, str]:
     """
     return {
         "AWS_ENDPOINT_URL": require_loopback(endpoint),
-        "AWS_ACCESS_KEY_ID": ACCESS_KEY,
+        "AWS_ACCESS_KEY_ID": key,
         "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
         "AWS_REGION": region,
         "AWS_DEFAULT_REGION": region,
@@ -80,7 +86,9 @@ def local_variables(*, endpoint: str, region: str) -> dict[str, str]:
     }
 
 
-def child_environment(*, endpoint: str, region: str, base: Mapping[str, str] | None = None) -> dict[str, str]:
+def child_environment(
+    *, endpoint: str, key: str, region: str, base: Mapping[str, str] | None = None
+) -> dict[str, str]:
     """Build an environment in which AWS SDKs and the CDK CLI reach only the local AWS.
 
     Variables that could name a real account (``AWS_*``, ``CDK_*`` except ``CDK_VALIDATION``) or route through a
@@ -88,6 +96,7 @@ def child_environment(*, endpoint: str, region: str, base: Mapping[str, str] | N
 
     Args:
         endpoint: Address of the local AWS; must be a loopback one.
+        key: Access key ID of the local AWS.
         region: Region to set as default.
         base: Environment to start from. Default: the environment of this process.
 
@@ -95,7 +104,7 @@ def child_environment(*, endpoint: str, region: str, base: Mapping[str, str] | N
         LocalAwsError: If `endpoint` is not a loopback address (UC8001).
     """
     source = os.environ if base is None else base
-    return {**without_aws(source), **local_variables(endpoint=endpoint, region=region)}
+    return {**without_aws(source), **local_variables(endpoint=endpoint, key=key, region=region)}
 
 
 def without_aws(source: Mapping[str, str]) -> dict[str, str]:

@@ -72,6 +72,7 @@ class SeedReservation:
 def seed(
     *,
     endpoint: str,
+    key: str,
     regions: Iterable[str],
     images: Iterable[SeedImage] = (),
     container_images: Iterable[SeedContainerImage] = (),
@@ -81,6 +82,7 @@ def seed(
 
     Args:
         endpoint: Endpoint URL of the local AWS.
+        key: Access key ID of the local AWS.
         regions: Regions to bootstrap.
         images: AMIs to seed. Default: none.
         container_images: Container images to seed, with their repositories. Default: none.
@@ -98,7 +100,7 @@ def seed(
     request = urllib.request.Request(  # noqa: S310 - require_loopback takes http to this machine only
         f"{require_loopback(endpoint)}/_ultracluster/seed",
         data=json.dumps(order, default=datetime.isoformat).encode(),
-        headers={"Content-Type": "application/json"},
+        headers={"Content-Type": "application/json", "Authorization": f"Bearer {key}"},
         method="POST",
     )
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))

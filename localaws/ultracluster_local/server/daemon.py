@@ -14,7 +14,7 @@ import time
 import urllib.error
 import urllib.request
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
@@ -43,6 +43,7 @@ class Status:
     Attributes:
         endpoint: Endpoint URL.
         port: Port.
+        key: Access key ID that requests must carry.
         pid: Process ID.
         started: Start time in UTC.
         directory: Directory of its files.
@@ -51,6 +52,7 @@ class Status:
 
     endpoint: str
     port: int
+    key: str = field(repr=False)
     pid: int
     started: datetime
     directory: Path
@@ -122,6 +124,7 @@ def status(directory: Path = DEFAULT_DIRECTORY) -> Status | None:
     return Status(
         endpoint=require_loopback(state["endpoint"]),
         port=state["port"],
+        key=state["key"],
         pid=state["pid"],
         started=datetime.fromisoformat(state["started"]),
         directory=directory,
@@ -172,7 +175,11 @@ def reset(directory: Path = DEFAULT_DIRECTORY) -> None:
             f"no local AWS runs in {quote(str(directory))}",
             remedy="Start one with `ultracluster local up`",
         )
-    request = urllib.request.Request(f"{running.endpoint}/_ultracluster/reset", method="POST")  # noqa: S310 - loopback only
+    request = urllib.request.Request(  # noqa: S310 - loopback only
+        f"{running.endpoint}/_ultracluster/reset",
+        headers={"Authorization": f"Bearer {running.key}"},
+        method="POST",
+    )
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(request, timeout=30):
@@ -236,10 +243,13 @@ def _serve(directory: Path, port: int) -> int:
             "pid": os.getpid(),
             "port": int(local.endpoint.rsplit(":", 1)[-1]),
             "endpoint": local.endpoint,
+            "key": local.key,
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
         }
         partial = directory / "state.json.partial"
-        partial.write_text(json.dumps(state), "utf-8")
+        partial.unlink(missing_ok=True)
+        with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+            json.dump(state, file)  # readable by its owner only: it holds the key
         partial.replace(directory / "state.json")  # whole or not at all
         ended.wait()
         (directory / "state.json").unlink(missing_ok=True)

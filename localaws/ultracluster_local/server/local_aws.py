@@ -14,7 +14,7 @@ from ultracluster_local.events.timeline import EventSettings, event_settings, ru
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.clock import CLOCK, Clock
 from ultracluster_local.instance.delays import Delays, delays
-from ultracluster_local.instance.environment import child_environment, remove_profiles
+from ultracluster_local.instance.environment import child_environment, new_key, remove_profiles
 from ultracluster_local.instance.running import Running, is_running, set_running
 from ultracluster_local.seeding.seed import seed_from_request, seed_region
 from ultracluster_local.server.in_process import before_send_handler
@@ -27,7 +27,7 @@ __all__ = ["LocalAws"]
 class LocalAws:
     """moto's server with our extensions, on a thread of this process; at most one per process.
 
-    It listens on 127.0.0.1 only, and its clients reach only it.
+    It listens on 127.0.0.1 only, accepts only requests with its key, and its clients reach only it.
 
     Args:
         port: Port to listen on. Default: a free one.
@@ -40,6 +40,7 @@ class LocalAws:
         self, *, port: int = 0, directory: Path | None = None, regions: Iterable[str] = ("us-east-1",)
     ) -> None:
         self._port = port
+        self._key = new_key()
         self._given_directory = directory
         self._regions = tuple(regions)
         self._directory: Path | None = None
@@ -67,7 +68,9 @@ class LocalAws:
                 "UC8002", "a local AWS runs in this process already", remedy="Stop it, or use it"
             )
         try:
-            self._server = Server(port=self._port, on_reset=self.reset, on_seed=self._seed_from_request)
+            self._server = Server(
+                port=self._port, key=self._key, on_reset=self.reset, on_seed=self._seed_from_request
+            )
         except (OSError, OverflowError) as error:
             raise LocalAwsError(
                 "UC8003",
@@ -77,8 +80,8 @@ class LocalAws:
         self._directory = self._given_directory or Path(tempfile.mkdtemp(prefix="ultracluster-local-"))
         self._directory.mkdir(parents=True, exist_ok=True)
         endpoint = f"http://localhost:{self._server.port}"
-        self._clients = Clients(endpoint=endpoint)
-        own = Clients(endpoint=endpoint, answer=before_send_handler(self._server.application))
+        self._clients = Clients(endpoint=endpoint, key=self._key)
+        own = Clients(endpoint=endpoint, key=self._key, answer=before_send_handler(self._server.application))
         set_running(Running(clients=own, directory=self._directory))
         CLOCK.on_move(run_due)
         self.reset()
@@ -116,6 +119,11 @@ class LocalAws:
         """Endpoint URL, such as ``http://localhost:41234``."""
         return self._started().endpoint
 
+    @property
+    def key(self) -> str:
+        """Random access key ID that requests must carry."""
+        return self._key
+
     def environment(
         self, region: str = "us-east-1", *, base: Mapping[str, str] | None = None
     ) -> dict[str, str]:
@@ -126,7 +134,7 @@ class LocalAws:
             base: Environment to start from. Default: the environment of this process.
         """
         self._seed(region)
-        return child_environment(endpoint=self.endpoint, region=region, base=base)
+        return child_environment(endpoint=self.endpoint, key=self._key, region=region, base=base)
 
     def client(self, service: str, region: str = "us-east-1") -> Any:
         """Bootstrap `region` and return a boto3 client of this local AWS.
@@ -142,6 +150,8 @@ class LocalAws:
         """Discard all state, set the clock to real time, and bootstrap again."""
         self._started()
         forget()
+        if self._directory is not None:
+            shutil.rmtree(self._directory / "functions", ignore_errors=True)
         CLOCK.follow_real_time()
         for region in self._regions:
             self._seed(region)

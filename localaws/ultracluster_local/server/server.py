@@ -15,6 +15,7 @@ from moto.moto_server.werkzeug_app import DomainDispatcherApplication, MotoReque
 from werkzeug.serving import make_server
 
 from ultracluster_local.instance.state import clear_state
+from ultracluster_local.server.guard import guarded
 from ultracluster_local.server.install import install
 from ultracluster_local.services import image_builder
 from ultracluster_local.services.rest_json import RestJsonServices
@@ -37,6 +38,7 @@ class Server:
 
     Args:
         port: Port to listen on; 0 takes a free one.
+        key: Access key ID that requests must carry.
         on_reset: Called when a client requests a reset.
         on_seed: Called with a request of `ultracluster_local.seeding.seed_client.seed`.
 
@@ -44,16 +46,18 @@ class Server:
         OSError: If the port is in use.
     """
 
-    def __init__(self, *, port: int, on_reset: Callable[[], None], on_seed: Callable[[Any], None]) -> None:
+    def __init__(
+        self, *, port: int, key: str, on_reset: Callable[[], None], on_seed: Callable[[Any], None]
+    ) -> None:
         install()
-        self.application = _front(
-            _ours_first(DomainDispatcherApplication(create_backend_app)), on_reset, on_seed
-        )
+        front = _front(_ours_first(DomainDispatcherApplication(create_backend_app)), on_reset, on_seed)
         # Open the socket here: werkzeug exits the process if the port is in use.
         with socket.create_server((_HOST, port)) as listening:
+            taken: int = listening.getsockname()[1]
+            self.application = guarded(front, _refuse, key=key, port=taken)
             self._server = make_server(
                 _HOST,
-                listening.getsockname()[1],
+                taken,
                 self.application,
                 threaded=True,
                 request_handler=_QuietRequestHandler,
@@ -153,7 +157,14 @@ _SEED = "POST /_ultracluster/seed"
 _FLASK_PAGE = "text/html; charset=utf-8"
 
 
-def _refusal(environ: dict[str, Any], start_response: Any, code: str, message: str) -> Iterable[bytes]:
+def _refuse(environ: dict[str, Any], start_response: Any, problem: str) -> Iterable[bytes]:
+    message = f"The local AWS refused the request: {problem}."
+    return _refusal(environ, start_response, "AccessDenied", message, status="403 Forbidden")
+
+
+def _refusal(
+    environ: dict[str, Any], start_response: Any, code: str, message: str, *, status: str = "400 Bad Request"
+) -> Iterable[bytes]:
     xml_services = ("/ec2/", "/s3/", "/iam/", "/sts/", "/sns/", "/cloudformation/")
     if not any(one in environ.get("HTTP_AUTHORIZATION", "") for one in xml_services):
         body = json.dumps({"__type": code, "message": message})
@@ -168,5 +179,5 @@ def _refusal(environ: dict[str, Any], start_response: Any, code: str, message: s
         else:
             body = f"<ErrorResponse>{error}<RequestId>local</RequestId></ErrorResponse>"
         headers = [("Content-Type", "text/xml")]
-    start_response("400 Bad Request", headers)
+    start_response(status, headers)
     return [body.encode()]

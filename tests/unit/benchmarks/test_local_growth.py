@@ -31,7 +31,9 @@ def answers(local_aws: LocalAws) -> Iterator[list[int]]:
         seen.append(len(answered.content))
         return answered
 
-    set_running(replace(before, clients=Clients(endpoint=local_aws.endpoint, answer=noted)))
+    set_running(
+        replace(before, clients=Clients(endpoint=local_aws.endpoint, key=local_aws.key, answer=noted))
+    )
     yield seen
     set_running(before)
 

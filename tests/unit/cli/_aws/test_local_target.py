@@ -31,7 +31,9 @@ def test_images_of_jobs_in_registries_of_the_local_account_are_seeded(
     rollout.write_text(text.replace(image, f"{ACCOUNT}.{registry}/training:1"))
     (wave,) = load_rollout(rollout).config.waves
     seeded: dict[str, Any] = {}
-    monkeypatch.setattr(local_target, "status", lambda _: SimpleNamespace(endpoint="http://127.0.0.1:1"))
+    monkeypatch.setattr(
+        local_target, "status", lambda _: SimpleNamespace(endpoint="http://127.0.0.1:1", key="LOCAL1")
+    )
     monkeypatch.setattr(local_target, "seed", lambda **wanted: seeded.update(wanted))
 
     with local_aws(wave.clusters, background=tmp_path, temporary=tmp_path, steps={}):

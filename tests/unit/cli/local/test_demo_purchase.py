@@ -55,7 +55,9 @@ def test_the_commands_know_neither_credentials_nor_the_ledger_of_the_user() -> N
         "AWS_ACCESS_KEY_ID": "AKIAUSER",
         "ULTRACLUSTER_LEDGER": "mine",
     }
-    environment = child_environment(endpoint="http://localhost:1", region="us-east-2", base=base)
+    environment = child_environment(
+        endpoint="http://localhost:1", key="LOCAL1", region="us-east-2", base=base
+    )
     target = Target(name="a fake", local=True, environment=environment, client=lambda *_: None)
 
     given = command_environment(target)

@@ -33,9 +33,9 @@ def test_any_other_address_is_refused(endpoint: str) -> None:
     with pytest.raises(LocalAwsError, match="UC8001"):
         require_loopback(endpoint)
     with pytest.raises(LocalAwsError, match="UC8001"):
-        Clients(endpoint=endpoint)
+        Clients(endpoint=endpoint, key="LOCAL1")
     with pytest.raises(LocalAwsError, match="UC8001"):
-        child_environment(endpoint=endpoint, region="us-east-1")
+        child_environment(endpoint=endpoint, key="LOCAL1", region="us-east-1")
 
 
 def test_everything_that_could_name_a_real_account_is_dropped() -> None:
@@ -51,20 +51,22 @@ def test_everything_that_could_name_a_real_account_is_dropped() -> None:
         "http_proxy": "http://proxy:3128",
         "PATH": "/bin",
     }
-    found = child_environment(endpoint=ENDPOINT, region="us-east-2", base=base)
+    found = child_environment(endpoint=ENDPOINT, key="LOCAL1", region="us-east-2", base=base)
     assert found["PATH"] == "/bin"
-    assert set(found) - {"PATH"} == set(local_variables(endpoint=ENDPOINT, region="us-east-2"))
+    assert set(found) - {"PATH"} == set(local_variables(endpoint=ENDPOINT, key="LOCAL1", region="us-east-2"))
     assert found["CDK_DEFAULT_ACCOUNT"] == "123456789012"
     assert found["AWS_REGION"] == found["AWS_DEFAULT_REGION"] == found["CDK_DEFAULT_REGION"] == "us-east-2"
 
 
 def test_whether_the_cdk_checks_templates_is_still_for_the_user_to_say() -> None:
     base = {"CDK_VALIDATION": "false", "CDK_CLI_VALIDATION": "false", "cdk_validation": "false"}
-    found = child_environment(endpoint=ENDPOINT, region="us-east-2", base=base)
-    assert found == {"CDK_VALIDATION": "false"} | local_variables(endpoint=ENDPOINT, region="us-east-2")
+    found = child_environment(endpoint=ENDPOINT, key="LOCAL1", region="us-east-2", base=base)
+    assert found == {"CDK_VALIDATION": "false"} | local_variables(
+        endpoint=ENDPOINT, key="LOCAL1", region="us-east-2"
+    )
 
 
 def test_no_configuration_file_of_the_user_is_read() -> None:
-    found = local_variables(endpoint=ENDPOINT, region="us-east-1")
+    found = local_variables(endpoint=ENDPOINT, key="LOCAL1", region="us-east-1")
     assert found["AWS_CONFIG_FILE"] == found["AWS_SHARED_CREDENTIALS_FILE"] == "/dev/null"
     assert found["AWS_EC2_METADATA_DISABLED"] == "true"

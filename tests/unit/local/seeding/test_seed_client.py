@@ -37,7 +37,7 @@ def described(local_aws: LocalAws) -> dict[str, Any]:
 
 
 def test_a_block_exists(local_aws: LocalAws) -> None:
-    seed(endpoint=local_aws.endpoint, regions=["us-east-2"], reservations=[reservation()])
+    seed(endpoint=local_aws.endpoint, key=local_aws.key, regions=["us-east-2"], reservations=[reservation()])
 
     found = described(local_aws)
     assert found["State"] == "active"
@@ -48,14 +48,14 @@ def test_a_block_exists(local_aws: LocalAws) -> None:
 
 def test_a_block_that_has_not_started_is_scheduled(local_aws: LocalAws) -> None:
     later = reservation(start=NOW + timedelta(hours=1))
-    seed(endpoint=local_aws.endpoint, regions=["us-east-2"], reservations=[later])
+    seed(endpoint=local_aws.endpoint, key=local_aws.key, regions=["us-east-2"], reservations=[later])
 
     assert described(local_aws)["State"] == "scheduled"
 
 
 def test_an_on_demand_reservation_has_no_end(local_aws: LocalAws) -> None:
     on_demand = reservation(end=None, block=False)
-    seed(endpoint=local_aws.endpoint, regions=["us-east-2"], reservations=[on_demand])
+    seed(endpoint=local_aws.endpoint, key=local_aws.key, regions=["us-east-2"], reservations=[on_demand])
 
     found = described(local_aws)
     assert found["State"] == "active"
@@ -65,7 +65,12 @@ def test_an_on_demand_reservation_has_no_end(local_aws: LocalAws) -> None:
 
 def test_what_exists_stays_as_it_is(local_aws: LocalAws) -> None:
     for count in (4, 8):
-        seed(endpoint=local_aws.endpoint, regions=["us-east-2"], reservations=[reservation(count=count)])
+        seed(
+            endpoint=local_aws.endpoint,
+            key=local_aws.key,
+            regions=["us-east-2"],
+            reservations=[reservation(count=count)],
+        )
 
     assert described(local_aws)["TotalInstanceCount"] == 4
 
@@ -73,7 +78,7 @@ def test_what_exists_stays_as_it_is(local_aws: LocalAws) -> None:
 def test_an_image_exists_and_says_that_it_is_a_fake(local_aws: LocalAws) -> None:
     for _ in range(2):
         image = SeedImage(image_id="ami-0123456789abcdef0", region="us-east-2")
-        seed(endpoint=local_aws.endpoint, regions=["us-east-2"], images=[image])
+        seed(endpoint=local_aws.endpoint, key=local_aws.key, regions=["us-east-2"], images=[image])
 
     (found,) = local_aws.client("ec2", "us-east-2").describe_images(ImageIds=["ami-0123456789abcdef0"])[
         "Images"
@@ -82,7 +87,7 @@ def test_an_image_exists_and_says_that_it_is_a_fake(local_aws: LocalAws) -> None
 
 
 def test_a_region_is_bootstrapped_for_the_cdk(local_aws: LocalAws) -> None:
-    seed(endpoint=local_aws.endpoint, regions=["eu-north-1"])
+    seed(endpoint=local_aws.endpoint, key=local_aws.key, regions=["eu-north-1"])
 
     buckets = local_aws.client("s3").list_buckets()["Buckets"]
     assert "cdk-hnb659fds-assets-123456789012-eu-north-1" in [bucket["Name"] for bucket in buckets]
@@ -91,15 +96,18 @@ def test_a_region_is_bootstrapped_for_the_cdk(local_aws: LocalAws) -> None:
 def test_a_zone_that_the_region_does_not_have_is_a_finding(local_aws: LocalAws) -> None:
     with pytest.raises(LocalAwsError, match=r"^UC8006: .*us-east-2 has no zone use2-az9"):
         seed(
-            endpoint=local_aws.endpoint, regions=["us-east-2"], reservations=[reservation(zone_id="use2-az9")]
+            endpoint=local_aws.endpoint,
+            key=local_aws.key,
+            regions=["us-east-2"],
+            reservations=[reservation(zone_id="use2-az9")],
         )
 
 
 def test_a_local_aws_that_does_not_answer_is_a_finding() -> None:
     with pytest.raises(LocalAwsError, match="UC8006"):
-        seed(endpoint="http://localhost:1", regions=[])
+        seed(endpoint="http://localhost:1", key="LOCAL1", regions=[])
 
 
 def test_only_this_machine_can_be_asked() -> None:
     with pytest.raises(LocalAwsError, match="UC8001"):
-        seed(endpoint="https://ec2.us-east-2.amazonaws.com", regions=[])
+        seed(endpoint="https://ec2.us-east-2.amazonaws.com", key="LOCAL1", regions=[])

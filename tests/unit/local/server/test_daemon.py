@@ -1,10 +1,13 @@
 """The local AWS in the background: up, down, status, reset, and what a kill leaves behind."""
 
+import http.client
 import os
 import signal
+import stat
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,8 +24,12 @@ def directory(tmp_path: Path) -> Iterator[Path]:
     daemon.down(tmp_path / "local")
 
 
-def buckets(endpoint: str) -> list[str]:
-    found = Clients(endpoint=endpoint).get("s3", "us-east-1").list_buckets()["Buckets"]
+def s3(running: daemon.Status) -> Any:
+    return Clients(endpoint=running.endpoint, key=running.key).get("s3", "us-east-1")
+
+
+def buckets(running: daemon.Status) -> list[str]:
+    found = s3(running).list_buckets()["Buckets"]
     return [one["Name"] for one in found]
 
 
@@ -31,10 +38,10 @@ def test_goes_up_keeps_its_state_and_goes_down(directory: Path) -> None:
     running = daemon.up(directory)
     assert daemon.status(directory) == running
     assert running.endpoint == f"http://localhost:{running.port}"
-    Clients(endpoint=running.endpoint).get("s3", "us-east-1").create_bucket(Bucket="mine")
-    assert "mine" in buckets(running.endpoint)
+    s3(running).create_bucket(Bucket="mine")
+    assert "mine" in buckets(running)
     daemon.reset(directory)
-    assert buckets(running.endpoint) == ["cdk-hnb659fds-assets-123456789012-us-east-1"]
+    assert buckets(running) == ["cdk-hnb659fds-assets-123456789012-us-east-1"]
     with pytest.raises(LocalAwsError, match=f"UC8005: a local AWS runs already .* {running.endpoint}"):
         daemon.up(directory)
     assert daemon.down(directory) is True
@@ -93,3 +100,23 @@ def test_server_does_not_see_the_credentials_of_the_user(
     if not environment.exists():
         pytest.skip("this system does not show the environment of a process")
     assert b"AWS_" not in environment.read_bytes()
+
+
+def test_only_its_owner_can_read_the_key(directory: Path) -> None:
+    running = daemon.up(directory)
+
+    assert stat.S_IMODE((directory / "state.json").stat().st_mode) == 0o600
+    assert running.key not in repr(running)
+    assert running.key not in running.log.read_text()
+    daemon.down(directory)
+    assert daemon.up(directory).key != running.key
+
+
+def test_a_refused_request_is_a_line_of_the_log(directory: Path) -> None:
+    running = daemon.up(directory)
+    connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=30)
+    connection.request("POST", "/_ultracluster/reset", headers={"Origin": "http://evil.example"})
+    assert connection.getresponse().status == 403
+    assert running.log.read_text().splitlines()[-1] == (
+        "refused 'POST /_ultracluster/reset': it comes from a web page (Origin 'http://evil.example')"
+    )

@@ -99,5 +99,9 @@ def test_many_threads_ask_at_once(local_aws: LocalAws) -> None:
 
 
 def test_the_clients_of_users_go_over_http(local_aws: LocalAws, connections: list[Any]) -> None:
-    assert Clients(endpoint=local_aws.endpoint).get("sts", REGION).get_caller_identity()["Account"]
+    assert (
+        Clients(endpoint=local_aws.endpoint, key=local_aws.key)
+        .get("sts", REGION)
+        .get_caller_identity()["Account"]
+    )
     assert len(connections) == 1

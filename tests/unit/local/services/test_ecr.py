@@ -17,6 +17,6 @@ def test_container_images_are_seeded_once(local_aws: LocalAws) -> None:
     ecr = local_aws.client("ecr")
     for tag in ("one", "two", "two"):
         wanted = SeedContainerImage(repository="training", tag=tag, region="us-east-1")
-        seed(endpoint=local_aws.endpoint, regions=["us-east-1"], container_images=[wanted])
+        seed(endpoint=local_aws.endpoint, key=local_aws.key, regions=["us-east-1"], container_images=[wanted])
     tags = [image["imageTag"] for image in ecr.list_images(repositoryName="training")["imageIds"]]
     assert sorted(tags) == ["one", "two"]

@@ -368,6 +368,7 @@ def _reservations(local: LocalAws) -> None:
     common: dict[str, Any] = {"region": REGION, "zone_id": ZONE, "instance_type": "trn2.48xlarge", "count": 2}
     seed(
         endpoint=local.endpoint,
+        key=local.key,
         regions=[REGION],
         container_images=[SeedContainerImage(repository="training", tag=TAG, region=REGION)],
         reservations=[

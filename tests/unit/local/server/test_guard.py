@@ -1,0 +1,212 @@
+"""Requests that a web page in the user's browser can send, with or without DNS rebinding, are refused."""
+
+import http.client
+import json
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import boto3
+import pytest
+from botocore.config import Config
+
+from ultracluster_local import LocalAws
+from ultracluster_local.instance.environment import new_key
+
+REGION = "us-east-1"
+CREATE_STACK = (
+    "Action=CreateStack&Version=2010-05-15&StackName=evil&TemplateBody=%7B%22Resources%22%3A%7B%7D%7D"
+)
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+PAGE = {"Origin": "http://evil.example", "Referer": "http://evil.example/", "Sec-Fetch-Site": "cross-site"}
+
+
+def authorization(key: str, service: str = "cloudformation") -> dict[str, str]:
+    scope = f"Credential={key}/20261122/{REGION}/{service}/aws4_request"
+    return {"Authorization": f"AWS4-HMAC-SHA256 {scope}, SignedHeaders=host, Signature=0"}
+
+
+def send(  # noqa: PLR0917 - in the order of a request
+    local: LocalAws,
+    method: str,
+    path: str,
+    headers: Mapping[str, str],
+    body: str = "",
+    host: str | None = None,
+) -> tuple[int, dict[str, str], str]:
+    """Send exactly these headers, as no SDK does."""
+    port = int(local.endpoint.rpartition(":")[2])
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+    connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
+    for name, value in {"Host": f"localhost:{port}" if host is None else host, **headers}.items():
+        if value:
+            connection.putheader(name, value)
+    connection.putheader("Content-Length", str(len(body)))
+    connection.endheaders(body.encode())
+    answer = connection.getresponse()
+    text = answer.read().decode()
+    connection.close()
+    return answer.status, {name.lower(): value for name, value in answer.getheaders()}, text
+
+
+def stacks(local: LocalAws) -> list[str]:
+    return [stack["StackName"] for stack in local.client("cloudformation").describe_stacks()["Stacks"]]
+
+
+def test_a_request_with_the_key_is_answered(local_aws: LocalAws) -> None:
+    for name in ("localhost", "127.0.0.1", "LOCALHOST"):
+        host = f"{name}:{local_aws.endpoint.rpartition(':')[2]}"
+        status, headers, _ = send(
+            local_aws, "POST", "/", FORM | authorization(local_aws.key), "Action=ListStacks", host=host
+        )
+        assert status == 200
+        assert not [name for name in headers if name.startswith("access-control-")]
+
+
+# What a page can send: a form or fetch without preflight, the preflight of anything else, an image, a WebSocket.
+FROM_A_PAGE = {
+    "preflight": ("OPTIONS", "/", {"Access-Control-Request-Method": "POST"}, ""),
+    "preflight with headers": (
+        "OPTIONS",
+        "/",
+        {"Access-Control-Request-Headers": "authorization,x-amz-target"},
+        "",
+    ),
+    "form": ("POST", "/", FORM, CREATE_STACK),
+    "text": ("POST", "/", {"Content-Type": "text/plain"}, CREATE_STACK),
+    "guessed signature": ("POST", "/", FORM | authorization("test"), CREATE_STACK),
+    "reset": ("POST", "/_ultracluster/reset", {}, ""),
+    "reset of moto": ("POST", "/moto-api/reset", {}, ""),
+    "seed": ("POST", "/_ultracluster/seed", {"Content-Type": "text/plain"}, json.dumps({"regions": []})),
+    "state": ("GET", "/moto-api/data.json", {}, ""),
+    "dashboard": ("GET", "/moto-api/", {}, ""),
+    "image": ("GET", "/bucket/key", {}, ""),
+    "upload": ("POST", "/bucket", {"Content-Type": "multipart/form-data; boundary=x"}, "--x--"),
+    "websocket": ("GET", "/", {"Upgrade": "websocket", "Connection": "Upgrade"}, ""),
+}
+
+
+@pytest.mark.parametrize("request_", FROM_A_PAGE.values(), ids=FROM_A_PAGE)
+@pytest.mark.parametrize(
+    "origin", [PAGE, {"Origin": "null"}, {}], ids=["page", "sandboxed page", "no origin"]
+)
+def test_a_page_can_neither_change_nor_read_anything(
+    local_aws: LocalAws, request_: Any, origin: Mapping[str, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    local_aws.client("s3").create_bucket(Bucket="mine")
+    method, path, headers, body = request_
+    status, answered, text = send(local_aws, method, path, {**headers, **origin}, body)
+
+    assert status == 403
+    assert not [name for name in answered if name.startswith("access-control-")]
+    assert "mine" not in text
+    (line,) = caplog.messages
+    assert line.startswith(f"refused '{method} {path}': it")
+    assert stacks(local_aws) == []
+    assert "mine" in [bucket["Name"] for bucket in local_aws.client("s3").list_buckets()["Buckets"]]
+
+
+def test_a_page_is_refused_even_with_the_key(local_aws: LocalAws, caplog: pytest.LogCaptureFixture) -> None:
+    headers = FORM | authorization(local_aws.key) | PAGE
+    assert send(local_aws, "POST", "/", headers, CREATE_STACK)[0] == 403
+    assert caplog.messages == ["refused 'POST /': it comes from a web page (Origin 'http://evil.example')"]
+    assert stacks(local_aws) == []
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example:{port}",
+        "evil.example",
+        "localhost",
+        "localhost:1",
+        "localhost:{port}.evil.example",
+        "localhost.evil.example:{port}",
+        "evil.example@localhost:{port}",
+        "127.0.0.1.nip.io:{port}",
+        "0.0.0.0:{port}",
+        "2130706433:{port}",
+        "[::ffff:127.0.0.1]:{port}",
+        "localhost:{port}, evil.example:{port}",
+        "",
+    ],
+)
+@pytest.mark.parametrize("path", ["/", "/_ultracluster/reset", "/moto-api/data.json"])
+def test_a_rebound_name_is_refused_even_with_the_key(
+    local_aws: LocalAws, host: str, path: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    rebound = host.format(port=local_aws.endpoint.rpartition(":")[2])
+    headers = FORM | authorization(local_aws.key)
+    status, _, text = send(local_aws, "POST", path, headers, CREATE_STACK, host=rebound)
+
+    assert status in {400, 403}
+    assert "<StackId>" not in text
+    assert [line for line in caplog.messages if f"its Host is {rebound!r}" in line]
+    assert stacks(local_aws) == []
+
+
+def test_a_line_of_the_log_cannot_be_forged(local_aws: LocalAws, caplog: pytest.LogCaptureFixture) -> None:
+    send(local_aws, "GET", "/%0arefused%20nothing%1b[2J", {"Origin": "http://x\x1b[2J"})
+    (line,) = caplog.messages
+    assert line.isprintable()
+
+
+@pytest.mark.parametrize("version", ["s3v4", "s3"])
+def test_a_presigned_url_carries_the_key(local_aws: LocalAws, version: str) -> None:
+    s3 = boto3.client(
+        "s3",
+        region_name=REGION,
+        endpoint_url=local_aws.endpoint,
+        aws_access_key_id=local_aws.key,
+        aws_secret_access_key="x",
+        config=Config(signature_version=version, proxies={}),
+    )
+    s3.create_bucket(Bucket="mine")
+    s3.put_object(Bucket="mine", Key="object", Body=b"content")
+    url = s3.generate_presigned_url("get_object", Params={"Bucket": "mine", "Key": "object"})
+    path = url.removeprefix(local_aws.endpoint)
+
+    assert send(local_aws, "GET", path, {})[::2] == (200, "content")
+    for other in (path.replace(local_aws.key, new_key()), path.partition("?")[0]):
+        status, _, text = send(local_aws, "GET", other, {})
+        assert status == 403
+        assert "its access key" in text or "no access key" in text
+
+
+def test_clients_with_an_old_key_hear_how_to_get_the_new_one(local_aws: LocalAws) -> None:
+    for service in ("cloudformation", "s3", "dynamodb", "ec2", "batch"):
+        client = boto3.client(
+            service,
+            region_name=REGION,
+            endpoint_url=local_aws.endpoint,
+            aws_access_key_id=new_key(),
+            aws_secret_access_key="x",
+        )
+        call = {"cloudformation": "list_stacks", "s3": "list_buckets", "dynamodb": "list_tables"}.get(
+            service, ""
+        )
+        call = call or {"ec2": "describe_vpcs", "batch": "describe_job_queues"}[service]
+        with pytest.raises(
+            client.exceptions.ClientError, match=r"\(AccessDenied\).*run `ultracluster local env`"
+        ):
+            getattr(client, call)()
+
+
+def test_keys_that_it_issued_are_accepted_until_it_is_reset(local_aws: LocalAws) -> None:
+    role = "arn:aws:iam::123456789012:role/deploy"
+    issued = local_aws.client("sts").assume_role(RoleArn=role, RoleSessionName="cdk")["Credentials"]
+    headers = FORM | authorization(issued["AccessKeyId"])
+
+    assert send(local_aws, "POST", "/", headers, "Action=ListStacks")[0] == 200
+    local_aws.reset()
+    assert send(local_aws, "POST", "/", headers, "Action=ListStacks")[0] == 403
+
+
+def test_keys_are_random(local_aws: LocalAws) -> None:
+    assert len({new_key() for _ in range(100)} | {local_aws.key}) == 101
+    assert len(local_aws.key) >= 32
+
+
+@pytest.fixture(autouse=True)
+def _warnings(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.WARNING, logger="ultracluster_local")
