@@ -58,6 +58,7 @@ def test_every_job_has_a_time_limit_and_the_permissions_that_it_needs(root: Path
 
     assert found == WRITE_PERMISSIONS
     assert {name: content["permissions"] for name, content in workflows(root).items()} == {
+        "docs": {},
         "release": {},
         "test": {},
     }
@@ -88,7 +89,7 @@ def test_only_a_tag_is_published(root: Path) -> None:
     assert by_name["attest"]["if"] == "github.event_name == 'push' && github.ref_type == 'tag'"
     assert by_name["publish-local"]["needs"] == "attest"
     assert by_name["publish"]["needs"] == "publish-local"
-    assert {job["environment"]["name"] for job in by_name.values() if "environment" in job} == {
+    assert {job["environment"] for job in by_name.values() if "environment" in job} == {
         "pypi-ultracluster",
         "pypi-ultracluster-local",
     }

@@ -213,6 +213,7 @@ class Other:
     def __init__(self, host: str, wire: Wire, report: Any) -> None:
         self.host, self.wire, self.report = host, wire, report
         self.code: int | None = None
+        self.gone = False
 
 
 def background(task: Any, *arguments: Any, after: float = 0) -> None:
@@ -249,6 +250,8 @@ class Node:
             say(f"{command[0]} cannot be started: {error.strerror}")
             code = 127
         code = 128 - code if code < 0 else code
+        if code and self.others:
+            self.wait_for_loss()
         for other in self.others.values():
             other.wire.send(over=code)
         # The main node takes another one for lost that goes without a word; it may not listen yet.
@@ -259,14 +262,27 @@ class Node:
             time.sleep(0.1)
         return code if self.verdict is None else self.verdict
 
+    def wait_for_loss(self) -> None:
+        """Wait until it is known whether the program failed because another node was lost."""
+        time.sleep(LOST_SECONDS / 180)
+        deadline = time.monotonic() + LOST_SECONDS / 4
+        while self.verdict is None and time.monotonic() < deadline:
+            if not any(other.gone for other in self.others.values()):
+                return
+            time.sleep(0.1)
+
     def preside(self) -> None:
         """Let the other nodes report to the main node."""
-        with socket.create_server(("", PORT + 2), backlog=NODES) as server:
-            background(self.name_absent, after=5 * LOST_SECONDS)
-            while True:
-                connection, (host, *_) = server.accept()
-                connection.settimeout(LOST_SECONDS)
-                background(self.hear, connection, host)
+        try:
+            server = socket.create_server(("", PORT + 2), backlog=NODES)
+        except OSError as error:
+            say(f"a lost node will not be noticed: port {PORT + 2}: {error.strerror}")
+            return
+        background(self.name_absent, after=5 * LOST_SECONDS)
+        while True:
+            connection, (host, *_) = server.accept()
+            connection.settimeout(LOST_SECONDS)
+            background(self.hear, connection, host)
 
     def name_absent(self) -> None:
         """Write which nodes were never heard of; what their absence means is up to the program."""
@@ -295,6 +311,7 @@ class Node:
             say(f"{name} has ended with exit code {other.code}")
             self.end(1, f"{name} has ended {LOST_SECONDS:.0f} s ago", after=LOST_SECONDS)
         elif other.code is None:
+            other.gone = True
             time.sleep(LOST_SECONDS / 6)
             if self.others[node] is other:  # it did not come back
                 self.end(LOST, f"{name} was lost")
@@ -373,12 +390,18 @@ class Node:
         """Answer one question of a program."""
         question: Any = next(wire.receive(), {})
         if "run" in question:
-            other = next((each for each in self.others.values() if each.host == question["host"]), None)
+            host = question["host"].rpartition("@")[2]
+            with contextlib.suppress(OSError):
+                host = socket.gethostbyname(host)
+            other = next((each for each in self.others.values() if each.host == host), None)
             if other:
                 self.asked[number] = wire
                 other.wire.send(id=number, run=question["run"])
-            else:  # this node itself, when MPI does not know its own address
+            elif host == os.environ["MASTER_ADDR"] or host.startswith("127."):
                 self.start(wire, question)
+            else:
+                say(f"nothing is started on {question['host']}, which is no node of this job")
+                wire.send(code=255)
         elif "nodes" in question:
             # Waits for the reports of all other nodes.
             with self.change:

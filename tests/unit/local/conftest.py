@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from tests.unit.local.alarms.watched_logs import REGION
 
 from ultracluster_local import LocalAws
 
@@ -72,3 +73,27 @@ class Stacks:
 @pytest.fixture
 def stacks(local_aws: LocalAws) -> Stacks:
     return Stacks(local_aws)
+
+
+@pytest.fixture
+def inbox(local_aws: LocalAws) -> Any:
+    """A topic with a queue behind it; gives the topic and what reads the queue."""
+    sns, sqs = local_aws.client("sns", REGION), local_aws.client("sqs", REGION)
+    topic = sns.create_topic(Name="alarms")["TopicArn"]
+    url = sqs.create_queue(QueueName="inbox")["QueueUrl"]
+    arn = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+    sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint=arn)
+
+    def read() -> list[tuple[str, str]]:
+        found = []
+        while messages := sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", []):
+            for each in messages:
+                body = json.loads(json.loads(each["Body"])["Message"])
+                found.append((body["AlarmName"], body["NewStateValue"]))
+                sqs.delete_message(QueueUrl=url, ReceiptHandle=each["ReceiptHandle"])
+        return found
+
+    logs = local_aws.client("logs", REGION)
+    logs.create_log_group(logGroupName="nodes")
+    logs.create_log_stream(logGroupName="nodes", logStreamName="i-1")
+    return topic, read

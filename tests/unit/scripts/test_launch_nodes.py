@@ -117,6 +117,17 @@ def test_a_program_cannot_turn_a_lost_node_into_a_success(nodes: Nodes, handler:
     assert nodes.end(0) == LOST_NODE
 
 
+def test_a_program_that_fails_for_a_lost_node_leaves_the_exit_code_of_the_loss(nodes: Nodes) -> None:
+    # As torchrun does when a connection breaks; a job starts again after a loss, and not after a failure.
+    fails = "while not os.path.exists('lost'): time.sleep(0.02)\nsys.exit(1)"
+    nodes.start(0, fails, count=2)
+    nodes.start(1, count=2)
+    nodes.are_up(0, 1)
+    nodes.signal(1, signal.SIGKILL)
+    (nodes.folder / "lost").touch()
+    assert nodes.end(0) == LOST_NODE
+
+
 def test_a_node_that_failed_ends_the_job_unless_the_program_does(nodes: Nodes) -> None:
     nodes.start(0, count=2)
     nodes.start(1, "time.sleep(1); sys.exit(3)", count=2)
@@ -140,7 +151,7 @@ def test_a_node_that_is_done_early_ends_nothing(nodes: Nodes) -> None:
 
 
 def test_an_absent_node_is_named_and_left_to_the_program(nodes: Nodes) -> None:
-    nodes.start(0, "time.sleep(17); sys.exit(5)", count=2)
+    nodes.start(0, "time.sleep(8); sys.exit(5)", count=2, UC_LOST_SECONDS="1")
     assert nodes.end(0) == 5
     assert "nothing was heard of node 1 yet" in nodes.log(0)
 
@@ -150,3 +161,44 @@ def test_the_end_of_the_main_node_is_the_end_of_the_job(nodes: Nodes) -> None:
     nodes.start(1, count=2)
     assert nodes.end(0) == 7
     assert nodes.running[1].poll() is None
+
+
+def test_a_job_whose_port_is_taken_runs_and_says_what_it_lacks(nodes: Nodes) -> None:
+    with socket.create_server(("", nodes.port + 2)):
+        nodes.start(0, "time.sleep(1); sys.exit(0)", count=2)
+        assert nodes.end(0) == 0
+    assert f"a lost node will not be noticed: port {nodes.port + 2}" in nodes.log(0)
+    assert "Traceback" not in nodes.log(0)
+
+
+# As mpirun does: it starts a command on a host by the agent that it was told, again while no such node is there yet.
+MPIRUN = """
+import os, subprocess, sys, time
+for attempt in range({attempts}):
+    agent = os.environ["OMPI_MCA_plm_rsh_agent"]
+    code = subprocess.run([agent, {host!r}, "echo started on node $NODE_RANK;", "exit 4"]).returncode
+    if code != 255:
+        break
+    time.sleep(0.2)
+sys.exit(code)
+"""
+
+
+@pytest.mark.parametrize(
+    ("host", "attempts", "code", "said"),
+    [
+        ("127.0.0.3", 50, 4, "started on node 1"),
+        ("root@127.0.0.3", 50, 4, "started on node 1"),
+        ("192.0.2.99", 1, 255, "nothing is started on 192.0.2.99, which is no node of this job"),
+    ],
+)
+def test_open_mpi_reaches_the_nodes_of_the_job_and_no_other(
+    nodes: Nodes, host: str, attempts: int, code: int, said: str
+) -> None:
+    nodes.start(1, count=2)
+    nodes.are_up(1)
+    nodes.start(
+        0, count=2, program="import time; time.sleep(1)" + MPIRUN.format(host=host, attempts=attempts)
+    )
+    assert nodes.end(0) == code
+    assert said in nodes.log(0) + nodes.log(1)

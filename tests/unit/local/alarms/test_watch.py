@@ -1,90 +1,14 @@
 """Alarms in the local AWS: from log events or functions to data points, to states, to messages, by the clock alone."""
 
-import json
-import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from tests.unit.local.alarms.watched_logs import REGION, embedded, log
 
 from ultracluster_local import LocalAws
 
-REGION = "us-east-2"
 MINUTE = timedelta(minutes=1)
-
-
-def embedded(value: float | list[float], moment: datetime, **others: Any) -> str:
-    return json.dumps(
-        {
-            "_aws": {
-                "Timestamp": int(moment.timestamp() * 1000),
-                "CloudWatchMetrics": [
-                    {
-                        "Namespace": "Test",
-                        "Dimensions": [["Cluster"], ["Cluster", "Job"]],
-                        "Metrics": [{"Name": "Load", "Unit": "Count"}, {"Name": "NotGiven"}],
-                    }
-                ],
-            },
-            "Cluster": "a",
-            "Job": "train",
-            "Load": value,
-            **others,
-        }
-    )
-
-
-def log(local: LocalAws, *messages: str) -> None:
-    logs = local.client("logs", REGION)
-    logs.put_log_events(
-        logGroupName="nodes",
-        logStreamName="i-1",
-        logEvents=[{"timestamp": int(time.time() * 1000), "message": each} for each in messages],
-    )
-
-
-@pytest.fixture
-def inbox(local_aws: LocalAws) -> Any:
-    """A topic with a queue behind it; gives the topic and what reads the queue."""
-    sns, sqs = local_aws.client("sns", REGION), local_aws.client("sqs", REGION)
-    topic = sns.create_topic(Name="alarms")["TopicArn"]
-    url = sqs.create_queue(QueueName="inbox")["QueueUrl"]
-    arn = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
-    sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint=arn)
-
-    def read() -> list[tuple[str, str]]:
-        found = []
-        while messages := sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10).get("Messages", []):
-            for each in messages:
-                body = json.loads(json.loads(each["Body"])["Message"])
-                found.append((body["AlarmName"], body["NewStateValue"]))
-                sqs.delete_message(QueueUrl=url, ReceiptHandle=each["ReceiptHandle"])
-        return found
-
-    logs = local_aws.client("logs", REGION)
-    logs.create_log_group(logGroupName="nodes")
-    logs.create_log_stream(logGroupName="nodes", logStreamName="i-1")
-    return topic, read
-
-
-@pytest.mark.usefixtures("inbox")
-def test_metrics_in_log_events_are_data_points_under_each_set_of_dimensions(local_aws: LocalAws) -> None:
-    moment = datetime.now(UTC).replace(second=0, microsecond=0)
-    log(local_aws, embedded([1, 2.5], moment), "REPORT " + embedded(4, moment), "not json {", '{"_aws": 1}')
-    cloudwatch = local_aws.client("cloudwatch", REGION)
-    # moto's statistics add up all series that have the dimensions, so those of the larger set count twice for the smaller.
-    for dimensions, total in (({"Cluster": "a"}, 15), ({"Cluster": "a", "Job": "train"}, 7.5)):
-        (point,) = cloudwatch.get_metric_statistics(
-            Namespace="Test",
-            MetricName="Load",
-            Dimensions=[{"Name": name, "Value": value} for name, value in dimensions.items()],
-            StartTime=moment,
-            EndTime=moment + MINUTE,
-            Period=60,
-            Statistics=["Sum", "SampleCount"],
-        )["Datapoints"]
-        assert point["Sum"] == total
-    assert {each["MetricName"] for each in cloudwatch.list_metrics(Namespace="Test")["Metrics"]} == {"Load"}
 
 
 def test_alarms_go_off_and_back_while_the_clock_moves_and_tell_their_topic(

@@ -1,55 +1,11 @@
 """What change sets say before anything is done."""
 
-import json
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
+from tests.unit.local.cloudformation.planned_changes import changes, plan, template
 
 from ultracluster_local.cloudformation.change_sets import property_changes
-
-INTERFACES = [{"NetworkCardIndex": card, "DeviceIndex": min(card, 1)} for card in range(16)]
-
-
-def template(image: str = "ami-00000000000000001", cidr: str = "10.0.1.0/24", **rest: Any) -> dict[str, Any]:
-    data = {"ImageId": image, "NetworkInterfaces": INTERFACES}
-    return {
-        "Resources": {
-            "Vpc": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16"}},
-            "Subnet": {
-                "Type": "AWS::EC2::Subnet",
-                "Properties": {"VpcId": {"Ref": "Vpc"}, "CidrBlock": cidr},
-            },
-            "Template": {"Type": "AWS::EC2::LaunchTemplate", "Properties": {"LaunchTemplateData": data}},
-            "Version": {
-                "Type": "AWS::SSM::Parameter",
-                "Properties": {
-                    "Type": "String",
-                    "Value": {"Fn::GetAtt": ["Template", "LatestVersionNumber"]},
-                },
-            },
-            "Place": {
-                "Type": "AWS::SSM::Parameter",
-                "Properties": {"Type": "String", "Value": {"Ref": "Subnet"}},
-            },
-            **rest,
-        }
-    }
-
-
-def plan(stacks: Any, wanted: dict[str, Any], *, kind: str = "UPDATE", **settings: Any) -> dict[str, Any]:
-    text = json.dumps(wanted)
-    stacks.api.create_change_set(
-        StackName="one", ChangeSetName="plan", ChangeSetType=kind, TemplateBody=text, **settings
-    )
-    found: dict[str, Any] = stacks.api.describe_change_set(
-        StackName="one", ChangeSetName="plan", IncludePropertyValues=True
-    )
-    return found
-
-
-def changes(described: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {one["ResourceChange"]["LogicalResourceId"]: one["ResourceChange"] for one in described["Changes"]}
 
 
 @pytest.mark.deploy
@@ -100,63 +56,9 @@ def test_added_and_removed_resources_are_listed(stacks: Any) -> None:
 
 
 @pytest.mark.deploy
-def test_no_change_fails_with_the_words_that_the_cdk_looks_for(stacks: Any) -> None:
-    stacks.create("one", template())
-    found = plan(stacks, template())
-    assert found["Status"] == "FAILED"
-    assert "didn't contain changes" in found["StatusReason"]
-    with pytest.raises(ClientError, match="cannot be executed"):
-        stacks.api.execute_change_set(StackName="one", ChangeSetName="plan")
-
-
-@pytest.mark.deploy
 def test_change_of_stack_tags_only_is_a_change(stacks: Any) -> None:
     stacks.create("one", template())
     assert plan(stacks, template(), Tags=[{"Key": "a", "Value": "b"}])["Status"] == "CREATE_COMPLETE"
-
-
-@pytest.mark.deploy
-def test_plan_of_a_new_stack_creates_nothing_until_it_is_executed(stacks: Any) -> None:
-    found = plan(stacks, template(), kind="CREATE")
-    assert {one["Action"] for one in changes(found).values()} == {"Add"}
-    assert stacks.status("one") == "REVIEW_IN_PROGRESS"
-    assert stacks.local.client("ec2").describe_launch_templates()["LaunchTemplates"] == []
-    stacks.api.execute_change_set(StackName="one", ChangeSetName="plan")
-    assert stacks.status("one") == "CREATE_COMPLETE"
-
-
-@pytest.mark.deploy
-def test_what_is_shown_is_what_happens(stacks: Any) -> None:
-    stacks.create("one", template())
-    before = stacks.ids("one")
-    wanted = template(image="ami-00000000000000002", cidr="10.0.2.0/24")
-    found = changes(plan(stacks, wanted))
-    stacks.api.execute_change_set(StackName="one", ChangeSetName="plan")
-    after = stacks.ids("one")
-    replaced = {name for name in before if before[name] != after[name]}
-    assert replaced == {name for name, one in found.items() if one["Replacement"] == "True"}
-    updated = {name for name, status in stacks.events("one") if status == "UPDATE_COMPLETE"} - {"one"}
-    assert updated == set(found)
-
-
-@pytest.mark.deploy
-def test_change_sets_of_the_same_name_belong_to_their_stacks(stacks: Any) -> None:
-    stacks.create("one", template())
-    stacks.create("two", {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}})
-    plan(stacks, template(image="ami-00000000000000002"))
-    other = {"Resources": {"Queue": {"Type": "AWS::SQS::Queue"}}}
-    stacks.api.create_change_set(StackName="two", ChangeSetName="plan", TemplateBody=json.dumps(other))
-    assert sorted(changes(stacks.api.describe_change_set(StackName="two", ChangeSetName="plan"))) == [
-        "Queue",
-        "Topic",
-    ]
-    stacks.api.delete_change_set(StackName="two", ChangeSetName="plan")
-    with pytest.raises(ClientError) as caught:
-        stacks.api.describe_change_set(StackName="two", ChangeSetName="plan")
-    assert caught.value.response["Error"]["Code"] == "ChangeSetNotFound"
-    assert (
-        stacks.api.describe_change_set(StackName="one", ChangeSetName="plan")["Status"] == "CREATE_COMPLETE"
-    )
 
 
 @pytest.mark.deploy

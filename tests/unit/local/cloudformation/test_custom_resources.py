@@ -1,59 +1,11 @@
 """Custom resources: answers, failures, updates, the Provider framework, Node handlers, buckets that empty themselves."""
 
-import shutil
 from typing import Any
 
 import pytest
+from tests.unit.local.cloudformation.custom_templates import ROLE, custom, function
 
 pytestmark = pytest.mark.deploy
-
-TRUST = {
-    "Version": "2012-10-17",
-    "Statement": [
-        {"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}
-    ],
-}
-ROLE = {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": TRUST}}
-
-INLINE = """
-import cfnresponse
-
-def handler(event, context):
-    properties = event["ResourceProperties"]
-    if properties.get("Fail") == event["RequestType"]:
-        cfnresponse.send(event, context, cfnresponse.FAILED, {}, reason="told to fail")
-        return
-    data = {"Request": event["RequestType"], "Number": properties["Number"], "Old": str(event.get("OldResourceProperties"))}
-    cfnresponse.send(event, context, cfnresponse.SUCCESS, data, properties.get("Id", "fixed"))
-"""
-
-
-def function(code: str, *, runtime: str = "python3.13", **variables: Any) -> dict[str, Any]:
-    return {
-        "Type": "AWS::Lambda::Function",
-        "Properties": {
-            "Runtime": runtime,
-            "Handler": "index.handler",
-            "Role": {"Fn::GetAtt": ["Role", "Arn"]},
-            "Code": {"ZipFile": code},
-            "Environment": {"Variables": variables},
-        },
-    }
-
-
-def custom(code: str = INLINE, *, runtime: str = "python3.13", **properties: Any) -> dict[str, Any]:
-    token = {"Fn::GetAtt": ["Function", "Arn"]}
-    return {
-        "Resources": {
-            "Role": ROLE,
-            "Function": function(code, runtime=runtime),
-            "Thing": {"Type": "Custom::Thing", "Properties": {"ServiceToken": token, **properties}},
-        },
-        "Outputs": {
-            "Request": {"Value": {"Fn::GetAtt": ["Thing", "Request"]}},
-            "Number": {"Value": {"Fn::GetAtt": ["Thing", "Number"]}},
-        },
-    }
 
 
 def test_function_answers_and_its_data_are_attributes(stacks: Any) -> None:
@@ -95,20 +47,6 @@ def test_function_that_crashes_fails_at_once_with_its_error(stacks: Any) -> None
     assert "broken" in stacks.reasons("one")["Thing"]
 
 
-def test_function_sees_the_local_aws_and_no_variable_of_ours(
-    stacks: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("AWS_SESSION_TOKEN", "secret")
-    code = """
-import os, cfnresponse
-def handler(event, context):
-    said = os.environ["AWS_ENDPOINT_URL"] + " " + os.environ.get("AWS_SESSION_TOKEN", "none")
-    cfnresponse.send(event, context, cfnresponse.SUCCESS, {"Request": said, "Number": "1"})
-"""
-    stacks.create("one", custom(code, Number=1))
-    assert stacks.outputs("one")["Request"] == f"{stacks.local.endpoint} none"
-
-
 def test_provider_framework_asks_until_it_is_complete(stacks: Any) -> None:
     on_event = """
 def handler(event, context):
@@ -135,23 +73,6 @@ def handler(event, context):
     }
     assert stacks.create("one", template) == "CREATE_COMPLETE", stacks.reasons("one")
     assert stacks.outputs("one") == {"Request": "Create", "Number": "made"}
-
-
-@pytest.mark.skipif(shutil.which("node") is None, reason="node is not on PATH; run `make env`")
-def test_node_handler_runs_and_answers_by_https_as_the_handlers_of_the_cdk_do(stacks: Any) -> None:
-    code = """
-const https = require('https');
-exports.handler = (event) => new Promise((resolve, reject) => {
-  const body = JSON.stringify({ ...event, Status: 'SUCCESS', PhysicalResourceId: 'node', Data: { Request: 'node', Number: '1' } });
-  const url = new URL(event.ResponseURL);
-  const request = https.request({ hostname: url.hostname, path: url.pathname, method: 'PUT',
-    headers: { 'content-length': Buffer.byteLength(body) } }, (response) => { response.resume(); resolve(); });
-  request.on('error', reject);
-  request.end(body);
-});
-"""
-    assert stacks.create("one", custom(code, runtime="nodejs22.x", Number=1)) == "CREATE_COMPLETE"
-    assert stacks.ids("one")["Thing"] == "node"
 
 
 def test_bucket_with_auto_delete_is_emptied_before_it_goes(stacks: Any) -> None:

@@ -1,44 +1,20 @@
 """What happens to Capacity Blocks when the clock is moved: their events, and the instances in them."""
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
-from tests.unit.local.events.event_rules import MINUTE, NOW, REGION, heard, put_rule, queue
+from tests.unit.local.events.event_rules import MINUTE, REGION, heard, put_rule, queue
+from tests.unit.local.services.ec2.blocks_and_instances import END, RESERVATION, START, launch, seed
 
 from ultracluster_catalog.capacity.capacity_blocks import (
     BLOCK_DELIVERED_EVENTS,
     BLOCK_EXPIRATION_WARNING_EVENTS,
 )
 from ultracluster_local import LocalAws
-from ultracluster_local.seeding.seed import seed_capacity_block
 
 pytestmark = pytest.mark.deploy
-
-START = datetime(2026, 12, 2, 11, 30, tzinfo=UTC)
-END = datetime(2026, 12, 3, 11, 30, tzinfo=UTC)
-RESERVATION = "cr-0123456789abcdef0"
-IMAGE = [{"Name": "name", "Values": ["al2023-ami-2023*"]}]  # of the thousand that a Region has
-
-
-@pytest.fixture
-def local(local_aws: LocalAws) -> LocalAws:
-    local_aws.clock.set(NOW)
-    return local_aws
-
-
-def seed(instance_type: str = "trn2.48xlarge", end: datetime = END) -> None:
-    seed_capacity_block(
-        reservation_id=RESERVATION,
-        instance_type=instance_type,
-        count=4,
-        zone_id="use2-az3",
-        start=START,
-        end=end,
-        region=REGION,
-    )
 
 
 def pattern(**detail: Any) -> str:
@@ -46,38 +22,9 @@ def pattern(**detail: Any) -> str:
     return json.dumps({"source": ["aws.ec2"], "detail-type": names, **({"detail": detail} if detail else {})})
 
 
-def launch(local: LocalAws, count: int, *, least: int | None = None, **changes: Any) -> list[dict[str, Any]]:
-    ec2 = local.client("ec2", REGION)
-    request: dict[str, Any] = {
-        "ImageId": ec2.describe_images(Filters=IMAGE)["Images"][0]["ImageId"],
-        "InstanceType": "trn2.48xlarge",
-        "MinCount": count if least is None else least,
-        "MaxCount": count,
-        "InstanceMarketOptions": {"MarketType": "capacity-block"},
-        "CapacityReservationSpecification": {
-            "CapacityReservationTarget": {"CapacityReservationId": RESERVATION}
-        },
-        **changes,
-    }
-    found: list[dict[str, Any]] = ec2.run_instances(**request)["Instances"]
-    return found
-
-
-def available(local: LocalAws) -> int:
-    answer = local.client("ec2", REGION).describe_capacity_reservations(CapacityReservationIds=[RESERVATION])
-    return int(answer["CapacityReservations"][0]["AvailableInstanceCount"])
-
-
 def instance_states(local: LocalAws) -> set[str]:
     groups = local.client("ec2", REGION).describe_instances()["Reservations"]
     return {one["State"]["Name"] for group in groups for one in group["Instances"]}
-
-
-def code(error: pytest.ExceptionInfo[ClientError]) -> str:
-    return str(error.value.response["Error"]["Code"])
-
-
-# Events of blocks
 
 
 @pytest.mark.parametrize("older", [False, True])
@@ -138,82 +85,6 @@ def test_block_that_was_not_paid_sends_nothing(local: LocalAws) -> None:
     put_rule(local, queue(local)[1], EventPattern=pattern())
     local.clock.set(END)
     assert heard(local) == []
-
-
-# Instances in blocks
-
-
-def test_instances_take_from_the_block_and_say_where_they_run(local: LocalAws) -> None:
-    seed()
-    with pytest.raises(ClientError) as early:
-        launch(local, 1)
-    assert code(early) == "ReservationCapacityExceeded"
-    local.clock.set(START)
-    assert available(local) == 4
-    launch(local, 3)
-    assert available(local) == 1
-    with pytest.raises(ClientError) as full:
-        launch(local, 2)
-    assert code(full) == "ReservationCapacityExceeded"
-    assert available(local) == 1
-    assert len(launch(local, 2, least=1)) == 1
-    groups = local.client("ec2", REGION).describe_instances()["Reservations"]
-    shown = [one for group in groups for one in group["Instances"]]
-    assert len(shown) == 4
-    assert {(one["InstanceLifecycle"], one["CapacityReservationId"]) for one in shown} == {
-        ("capacity-block", RESERVATION)
-    }
-    local.client("ec2", REGION).terminate_instances(InstanceIds=[shown[0]["InstanceId"]])
-    assert available(local) == 1
-
-
-def test_launch_takes_market_and_reservation_from_a_launch_template(local: LocalAws) -> None:
-    seed()
-    local.clock.set(START)
-    ec2 = local.client("ec2", REGION)
-    template = ec2.create_launch_template(
-        LaunchTemplateName="nodes",
-        LaunchTemplateData={
-            "ImageId": ec2.describe_images(Filters=IMAGE)["Images"][0]["ImageId"],
-            "InstanceType": "trn2.48xlarge",
-            "InstanceMarketOptions": {"MarketType": "capacity-block"},
-            "CapacityReservationSpecification": {
-                "CapacityReservationTarget": {"CapacityReservationId": RESERVATION}
-            },
-        },
-    )["LaunchTemplate"]["LaunchTemplateId"]
-    (launched,) = ec2.run_instances(MinCount=1, MaxCount=1, LaunchTemplate={"LaunchTemplateId": template})[
-        "Instances"
-    ]
-    assert (launched["InstanceType"], launched["CapacityReservationId"]) == ("trn2.48xlarge", RESERVATION)
-    assert available(local) == 3
-
-
-def test_launch_without_a_reservation_is_on_demand(local: LocalAws) -> None:
-    seed()
-    local.clock.set(START)
-    (launched,) = launch(local, 1, InstanceMarketOptions={}, CapacityReservationSpecification={})
-    assert "InstanceLifecycle" not in launched
-    assert "CapacityReservationId" not in launched
-    assert available(local) == 4
-
-
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"InstanceMarketOptions": {}},
-        {"CapacityReservationSpecification": {}},
-        {"InstanceType": "trn1.32xlarge"},
-    ],
-    ids=["no market type", "no reservation", "another type"],
-)
-def test_launch_that_does_not_fit_the_block_is_refused(local: LocalAws, changes: dict[str, Any]) -> None:
-    seed()
-    local.clock.set(START)
-    with pytest.raises(ClientError) as caught:
-        launch(local, 1, **changes)
-    assert code(caught).startswith("InvalidParameter")
-    assert available(local) == 4
 
 
 @pytest.mark.parametrize(("ultraserver", "before"), [("", 30), ("u-trn2u", 60)])

@@ -4,20 +4,9 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
-
-from ultracluster_local import LocalAws
+from tests.unit.local.services.image_components import component
 
 pytestmark = pytest.mark.deploy
-
-
-@pytest.fixture
-def builder(local_aws: LocalAws) -> Any:
-    return local_aws.client("imagebuilder", "us-east-2")
-
-
-def component(builder: Any, version: str = "1.0.0") -> str:
-    answer = builder.create_component(name="Nodes", semanticVersion=version, platform="Linux", data="x")
-    return str(answer["componentBuildVersionArn"])
 
 
 def code(call: Any, **parameters: Any) -> str:
@@ -49,19 +38,6 @@ def test_what_is_used_is_not_deleted_and_what_is_missing_is_not_used(builder: An
     builder.delete_image_recipe(imageRecipeArn=recipe)
     builder.delete_component(componentBuildVersionArn=arn)
     assert code(builder.get_component, componentBuildVersionArn=arn) == "ResourceNotFoundException"
-
-
-def test_tags_are_changed_by_the_arn_with_its_slashes(builder: Any) -> None:
-    arn = component(builder)
-    builder.tag_resource(resourceArn=arn, tags={"a": "1", "b": "2"})
-    builder.untag_resource(resourceArn=arn, tagKeys=["a"])
-    assert builder.list_tags_for_resource(resourceArn=arn)["tags"] == {"b": "2"}
-
-
-def test_a_call_that_is_not_here_is_refused_by_name(builder: Any) -> None:
-    with pytest.raises(ClientError, match="The local AWS has no imagebuilder ListWorkflows") as caught:
-        builder.list_workflows()
-    assert caught.value.response["Error"]["Code"] == "InvalidAction"
 
 
 def test_no_pipeline_is_started_because_no_ami_would_come_of_it(builder: Any) -> None:

@@ -1,0 +1,30 @@
+"""A provider says what it cannot update."""
+
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.deploy
+
+
+def role(path: str) -> dict[str, Any]:
+    properties = {
+        "RoleName": "mine",
+        "Path": path,
+        "AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": []},
+    }
+    return {"Resources": {"Role": {"Type": "AWS::IAM::Role", "Properties": properties}}}
+
+
+def test_custom_named_resource_cannot_be_replaced(stacks: Any) -> None:
+    stacks.create("one", role("/"))
+    assert stacks.update("one", role("/other/")) == "UPDATE_ROLLBACK_COMPLETE"
+    assert "custom-named resource requires replacing. Rename mine" in stacks.reasons("one")["Role"]
+
+
+def test_update_that_the_local_aws_cannot_do_fails_and_says_so(stacks: Any) -> None:
+    stacks.create("one", {"Resources": {"Address": {"Type": "AWS::EC2::EIP"}}})
+    attached = {"Type": "AWS::EC2::EIP", "Properties": {"InstanceId": "i-00000000000000000"}}
+    assert stacks.update("one", {"Resources": {"Address": attached}}) == "UPDATE_ROLLBACK_COMPLETE"
+    said = stacks.reasons("one")["Address"]
+    assert "The local AWS cannot update InstanceId of AWS::EC2::EIP in place" in said

@@ -1,0 +1,94 @@
+"""Instances take from the capacity that they name."""
+
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+from tests.unit.local.events.event_rules import REGION
+from tests.unit.local.services.ec2.blocks_and_instances import IMAGE, RESERVATION, START, launch, seed
+
+from ultracluster_local import LocalAws
+
+pytestmark = pytest.mark.deploy
+
+
+def available(local: LocalAws) -> int:
+    answer = local.client("ec2", REGION).describe_capacity_reservations(CapacityReservationIds=[RESERVATION])
+    return int(answer["CapacityReservations"][0]["AvailableInstanceCount"])
+
+
+def code(error: pytest.ExceptionInfo[ClientError]) -> str:
+    return str(error.value.response["Error"]["Code"])
+
+
+def test_instances_take_from_the_block_and_say_where_they_run(local: LocalAws) -> None:
+    seed()
+    with pytest.raises(ClientError) as early:
+        launch(local, 1)
+    assert code(early) == "ReservationCapacityExceeded"
+    local.clock.set(START)
+    assert available(local) == 4
+    launch(local, 3)
+    assert available(local) == 1
+    with pytest.raises(ClientError) as full:
+        launch(local, 2)
+    assert code(full) == "ReservationCapacityExceeded"
+    assert available(local) == 1
+    assert len(launch(local, 2, least=1)) == 1
+    groups = local.client("ec2", REGION).describe_instances()["Reservations"]
+    shown = [one for group in groups for one in group["Instances"]]
+    assert len(shown) == 4
+    assert {(one["InstanceLifecycle"], one["CapacityReservationId"]) for one in shown} == {
+        ("capacity-block", RESERVATION)
+    }
+    local.client("ec2", REGION).terminate_instances(InstanceIds=[shown[0]["InstanceId"]])
+    assert available(local) == 1
+
+
+def test_launch_takes_market_and_reservation_from_a_launch_template(local: LocalAws) -> None:
+    seed()
+    local.clock.set(START)
+    ec2 = local.client("ec2", REGION)
+    template = ec2.create_launch_template(
+        LaunchTemplateName="nodes",
+        LaunchTemplateData={
+            "ImageId": ec2.describe_images(Filters=IMAGE)["Images"][0]["ImageId"],
+            "InstanceType": "trn2.48xlarge",
+            "InstanceMarketOptions": {"MarketType": "capacity-block"},
+            "CapacityReservationSpecification": {
+                "CapacityReservationTarget": {"CapacityReservationId": RESERVATION}
+            },
+        },
+    )["LaunchTemplate"]["LaunchTemplateId"]
+    (launched,) = ec2.run_instances(MinCount=1, MaxCount=1, LaunchTemplate={"LaunchTemplateId": template})[
+        "Instances"
+    ]
+    assert (launched["InstanceType"], launched["CapacityReservationId"]) == ("trn2.48xlarge", RESERVATION)
+    assert available(local) == 3
+
+
+def test_launch_without_a_reservation_is_on_demand(local: LocalAws) -> None:
+    seed()
+    local.clock.set(START)
+    (launched,) = launch(local, 1, InstanceMarketOptions={}, CapacityReservationSpecification={})
+    assert "InstanceLifecycle" not in launched
+    assert "CapacityReservationId" not in launched
+    assert available(local) == 4
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"InstanceMarketOptions": {}},
+        {"CapacityReservationSpecification": {}},
+        {"InstanceType": "trn1.32xlarge"},
+    ],
+    ids=["no market type", "no reservation", "another type"],
+)
+def test_launch_that_does_not_fit_the_block_is_refused(local: LocalAws, changes: dict[str, Any]) -> None:
+    seed()
+    local.clock.set(START)
+    with pytest.raises(ClientError) as caught:
+        launch(local, 1, **changes)
+    assert code(caught).startswith("InvalidParameter")
+    assert available(local) == 4
