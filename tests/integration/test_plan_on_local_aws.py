@@ -28,6 +28,8 @@ NOT_DEPLOYABLE = {
     "no checkpoint bucket": "what refers to it is still there",
     "no queue": "what refers to it is still there",
     "no role of the nodes": "what refers to it is still there",
+    "another Lustre version": "FSx refuses metadata IOPS on Lustre 2.12 (API_CreateFileSystemLustreMetadataConfiguration)",
+    "code of a function": "Lambda refuses code that is not in S3 (API_FunctionCode)",
 }
 EDITS = {name: edit for name, (edit, _) in DANGEROUS.items()} | SAFE
 
