@@ -17,6 +17,7 @@ from ultracluster.nodes.cluster_placement import ClusterPlacement
 from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.operations.block_lifecycle import BlockLifecycle
+from ultracluster.operations.job_resume import JobResume
 from ultracluster.scheduling.compute_environment import ComputeEnvironment
 from ultracluster.scheduling.fair_share import FairShare
 from ultracluster.scheduling.training_queue import TrainingQueue
@@ -81,6 +82,7 @@ __all__ = [
     "FairShare",
     "GateOptions",
     "JobOptions",
+    "JobResume",
     "MultiNodeJob",
     "NeuronAmi",
     "NodeGroup",

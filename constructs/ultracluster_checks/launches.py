@@ -70,17 +70,27 @@ def market_and_target_go_together(templates: Templates) -> Iterator[Problem]:
                     "none",
                     "Leave them out",
                 )
-            for user in users_of(template):
-                kind = user["ComputeResources"]["Type"]
-                if kind.text == "SPOT":
-                    yield Problem.of(
-                        kind,
-                        "UC4202",
-                        f"SPOT, and {template.logical_id} launches into a Capacity Block",
-                        "EC2",
-                    )
+            yield from _spot_users(template, "a Capacity Block")
+        elif market["MarketType"].text == "spot" and not _target_is_missing(target):
+            yield _spot_in_reservation(
+                market["MarketType"], "spot, and the target is a reservation", "capacity-block, or none"
+            )
         elif market["MarketType"].missing and not _target_is_missing(target):
+            yield from _spot_users(template, "a reservation")
             yield from _target_alone(template, data, target)
+
+
+def _spot_users(template: Resource, capacity: str) -> Iterator[Problem]:
+    for user in users_of(template):
+        kind = user["ComputeResources"]["Type"]
+        if kind.text == "SPOT":
+            yield _spot_in_reservation(
+                kind, f"SPOT, and {template.logical_id} launches into {capacity}", "EC2"
+            )
+
+
+def _spot_in_reservation(place: Property, problem: str, allowed: str) -> Problem:
+    return Problem.of(place, "UC4202", problem, allowed)
 
 
 def _target(data: Property) -> Property:

@@ -1,12 +1,41 @@
 """Rules for the alarms of a cluster."""
 
+from collections.abc import Sequence
 from typing import Final
 
+from ultracluster_catalog.names.identifiers import SNS_TOPIC_ARN
 from ultracluster_catalog.observability.alarms import THRESHOLD_BOUNDS, AlarmThresholds
 from ultracluster_rules.findings import Finding, quote
-from ultracluster_rules.values import Between
+from ultracluster_rules.values import Between, Form
 
-__all__ = ["THRESHOLDS", "check_alarm_thresholds"]
+__all__ = [
+    "EMAIL",
+    "RECIPIENT",
+    "THRESHOLDS",
+    "TOPIC_ARN",
+    "check_alarm_thresholds",
+    "check_recipients",
+    "warn_of_nobody_to_notify",
+]
+
+_EMAIL: Final = r"[^@\s]+@[^@\s]+\.[^@\s]+"
+
+EMAIL: Final = Form(code="UC6446", pattern=_EMAIL, allowed="a mail address, such as ml@example.com")
+"""Mail address that alarms notify."""
+
+TOPIC_ARN: Final = Form(
+    code="UC6447",
+    pattern=SNS_TOPIC_ARN,
+    allowed="the ARN of an SNS topic, such as arn:aws:sns:us-east-2:123456789012:alarms",
+)
+"""Topic that alarms notify."""
+
+RECIPIENT: Final = Form(
+    code="UC6449",
+    pattern=f"(?:{_EMAIL})|(?:{SNS_TOPIC_ARN})",
+    allowed="a mail address such as ml@example.com, or the ARN of an SNS topic",
+)
+"""Whom a cluster notifies."""
 
 
 THRESHOLDS: Final = {
@@ -36,3 +65,46 @@ def check_alarm_thresholds(thresholds: AlarmThresholds) -> list[Finding]:
         or not isinstance(value, int)
         or bounds.check(value)
     ]
+
+
+def check_recipients(recipients: Sequence[str], *, region: str | None) -> list[Finding]:
+    """Check whom a cluster notifies: mail addresses, each once, or one topic of its Region.
+
+    Args:
+        recipients: Mail addresses, or the ARN of a topic.
+        region: Region of the cluster. None if unknown.
+
+    Returns:
+        UC6449 for each that is neither, or does not go with the others.
+    """
+    findings: list[Finding] = []
+    for index, recipient in enumerate(recipients):
+        path = f"notify[{index}]"
+        malformed = RECIPIENT.check(recipient, path=path)
+        findings += malformed
+        if malformed:
+            continue
+        is_topic = recipient.startswith("arn:")
+        if recipient in recipients[:index]:
+            findings.append(
+                Finding(code=RECIPIENT.code, problem=f"{quote(recipient)} is a duplicate", path=path)
+            )
+        elif is_topic and len(recipients) > 1:
+            problem = "got a topic and other recipients"
+            remedy = "Subscribe the addresses to the topic"
+            findings.append(Finding(code=RECIPIENT.code, problem=problem, remedy=remedy, path=path))
+        elif is_topic and region is not None and recipient.split(":")[3] != region:
+            problem = f"the topic is in {recipient.split(':')[3]}, the cluster in {region}"
+            remedy = "CloudWatch publishes to topics of its own Region only"
+            findings.append(Finding(code=RECIPIENT.code, problem=problem, remedy=remedy, path=path))
+    return findings
+
+
+def warn_of_nobody_to_notify() -> Finding:
+    """Return the warning (UC6448) about a Capacity Block without anybody to notify."""
+    return Finding(
+        code="UC6448",
+        problem="nobody is notified when a node refuses to join, a job is lost or the Capacity Block ends, while it is paid",
+        remedy="Set notify to mail addresses or an SNS topic",
+        path="notify",
+    )

@@ -50,7 +50,7 @@ MAX_NODES: Final = Between(code="UC4101", least=1, most=MOST_NODES)
 MAX_PRICE_PERCENT: Final = Between(code="UC4125", least=1, most=100)
 """Maximum price of a Spot node in percent of the on-demand price."""
 
-MAX_REFUSALS: Final = Between(code="UC4131", least=1, most=100)
+MAX_REFUSALS: Final = Between(code="UC4129", least=1, most=100)
 """Number of nodes that refuse to join a Capacity Block one after another before it is closed."""
 
 RESERVATION: Final = Form(

@@ -24,6 +24,9 @@ ARRAY_SIZE: Final = Between(code="UC6111", least=2, most=MOST_ARRAY_JOBS)
 ATTEMPTS: Final = Between(code="UC6104", least=1, most=10)
 """Number of times that AWS Batch starts a job."""
 
+RESUME: Final = Between(code="UC6117", least=0, most=100)
+"""How often a job is submitted again after a drain or the loss of a node."""
+
 TIMEOUT_HOURS: Final = Between(code=ATTEMPTS.code, least=1, most=LONGEST_BLOCK // timedelta(hours=1))
 """Hours after which an attempt is ended; the longest job is one over the longest Capacity Block."""
 
@@ -354,6 +357,20 @@ def refuse_for_kind(what: str, kind: str, *, remedy: str) -> Finding:
         remedy: What to do.
     """
     return Finding(code="UC6112", problem=f"got {what} for a {kind} job", remedy=remedy)
+
+
+def refuse_resume(kind: str) -> list[Finding]:
+    """Return the finding (UC6117) about a job that cannot be submitted again.
+
+    Args:
+        kind: Kind of the job in words.
+    """
+    problem = f"{kind} is not submitted again after it was interrupted"
+    return [
+        Finding(
+            code=RESUME.code, problem=problem, remedy="Remove resume; attempts let AWS Batch start it again"
+        )
+    ]
 
 
 def check_phase(method: str, phase: str) -> list[Finding]:

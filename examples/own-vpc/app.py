@@ -33,6 +33,10 @@ for subnet in (*vpc.public_subnets, *vpc.private_subnets):
     resource = subnet.node.default_child
     assert isinstance(resource, ec2.CfnSubnet)
     resource.availability_zone, resource.availability_zone_id = None, BLOCK.zone_id
+# The file system is kept when the stack is deleted, and with it what it is in.
+for kept in (vpc.node.default_child, vpc.private_subnets[0].node.default_child):
+    assert isinstance(kept, cdk.CfnResource)
+    kept.apply_removal_policy(cdk.RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
 network = ClusterNetwork.from_subnet(
     stack,
     "Network",
@@ -54,5 +58,6 @@ UltraCluster(
     image_id=IMAGE_ID,
     capacity=BLOCK,
     network=network,
+    notify=["you@example.com"],  # who hears of lost nodes, idle capacity and the end of the block
 )
 app.synth()

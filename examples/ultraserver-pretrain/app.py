@@ -47,6 +47,7 @@ cluster = UltraCluster(
     file_system=file_system,
     checkpoint_bucket=checkpoints,
     checkpoint_lead=cdk.Duration.minutes(30),
+    notify=["you@example.com"],  # who hears of lost nodes, idle capacity and the end of the block
 )
 neuron = NeuronSettings(logical_nc_config=2, model_type="transformer", optlevel=1)
 fabric = cluster.add_fabric_gate("Fabric", image=IMAGE, neuron=neuron)
@@ -57,6 +58,7 @@ cluster.add_multi_node_job(
     command=["train.py", "--config", "/fsx/pretrain.yaml"],
     neuron=neuron,
     attempts=5,
+    resume=10,
     depends_on=[smoke],
 )
 app.synth()

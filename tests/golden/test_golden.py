@@ -212,7 +212,7 @@ def test_weaker_protection_and_stacks_that_are_left_must_be_named(golden: Path, 
         (policy,) = (
             each
             for each in _resources(stacks, "quickstart-us-east-2-Network").values()
-            if each["Type"] == "AWS::EC2::VPC"
+            if each["Type"] == "AWS::EC2::RouteTable"
         )
         policy["DeletionPolicy"] = "Retain"
 

@@ -63,7 +63,17 @@ PARTS: Mapping[str, str] = {
 }
 """Types that are not listed by themselves, and why."""
 
-RETAINED = {"AWS::DynamoDB::Table", "AWS::FSx::FileSystem", "AWS::Logs::LogGroup", "AWS::S3::Bucket"}
+RETAINED = {
+    "AWS::DynamoDB::Table",
+    "AWS::FSx::FileSystem",
+    "AWS::Logs::LogGroup",
+    "AWS::S3::Bucket",
+    # What a file system lives in; the route table is the main one of the VPC.
+    "AWS::EC2::RouteTable",
+    "AWS::EC2::SecurityGroup",
+    "AWS::EC2::Subnet",
+    "AWS::EC2::VPC",
+}
 """Types of which something is meant to stay when stacks are deleted."""
 
 
@@ -103,6 +113,14 @@ def remove(local: LocalAws, region: str, left: Mapping[str, set[str]]) -> None:
     fsx, logs, s3 = (local.client(service, region) for service in ("fsx", "logs", "s3"))
     for file_system in left.get("AWS::FSx::FileSystem", ()):
         fsx.delete_file_system(FileSystemId=file_system)
+    # In the order of docs/storage.md; rules and the main route table go with them.
+    ec2 = local.client("ec2", region)
+    for group in left.get("AWS::EC2::SecurityGroup", ()):
+        ec2.delete_security_group(GroupId=group)
+    for subnet in left.get("AWS::EC2::Subnet", ()):
+        ec2.delete_subnet(SubnetId=subnet)
+    for vpc in left.get("AWS::EC2::VPC", ()):
+        ec2.delete_vpc(VpcId=vpc)
     for group in left.get("AWS::Logs::LogGroup", ()):
         logs.delete_log_group(logGroupName=group)
     for table in left.get("AWS::DynamoDB::Table", ()):

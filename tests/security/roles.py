@@ -27,6 +27,10 @@ _KEY_ARN = rf"arn:aws:kms:{_HERE}:key/[A-Za-z0-9-]+"
 _OWN_KEY = {"kms:Decrypt": _KEY_ARN, "kms:GenerateDataKey": _KEY_ARN}
 _QUEUE = rf"arn:aws:batch:{_HERE}:job-queue/[A-Za-z0-9]+"
 _TOPIC = rf"arn:aws:sns:{_HERE}:[A-Za-z0-9-]+"
+_STATES = rf"arn:aws:dynamodb:{_HERE}:table/[A-Za-z0-9]+"
+_STATES_KEY = _OWN_KEY | {
+    f"kms:{action}": _KEY_ARN for action in ("DescribeKey", "Encrypt", "ReEncryptFrom", "ReEncryptTo")
+}
 _LEDGER = rf"arn:aws:dynamodb:{_HERE}:table/[A-Za-z0-9]+"
 
 
@@ -94,10 +98,10 @@ _OF_THE_LIFE_CYCLE = {
     "batch:TerminateJob": rf"arn:aws:batch:{_HERE}:job/\*",
     "batch:UpdateComputeEnvironment": rf"arn:aws:batch:{_HERE}:compute-environment/[A-Za-z0-9]+",
     "batch:UpdateJobQueue": _QUEUE,
+    "dynamodb:UpdateItem": _STATES,
+    "ec2:GetConsoleOutput": rf"arn:aws:ec2:{_HERE}:instance/\*",
     "ecs:DescribeContainerInstances": rf"arn:aws:ecs:{_HERE}:container-instance/\*/\*",
     "sns:Publish": _TOPIC,
-    "ssm:GetParameter": rf"arn:aws:ssm:{_HERE}:parameter/[A-Za-z0-9]+",
-    "ssm:PutParameter": rf"arn:aws:ssm:{_HERE}:parameter/[A-Za-z0-9]+",
     "ssm:SendCommand": rf"arn:aws:ssm:[a-z0-9-]+::document/AWS-RunShellScript|arn:aws:ec2:{_HERE}:instance/\*",
 }
 _LOOK_FOR_CAPACITY = {
@@ -140,17 +144,37 @@ ROLES: Mapping[str, Role] = {
         "ecs-tasks.amazonaws.com", _LOG, sometimes=_PULL
     ),
     "Opens, drains and reports one Capacity Block; cannot buy": _role(
-        "lambda.amazonaws.com", _OF_THE_LIFE_CYCLE, sometimes=_OWN_KEY
+        "lambda.amazonaws.com", _OF_THE_LIFE_CYCLE, sometimes=_STATES_KEY
     ),
     "Looks at one cluster; changes nothing": _role(
         "lambda.amazonaws.com",
         {
             **_LOG,
+            "batch:DescribeComputeEnvironments": ANY,
+            "batch:DescribeJobQueues": ANY,
             "batch:ListJobs": ANY,
             "cloudwatch:GetMetricData": ANY,
             "ec2:DescribeCapacityReservations": ANY,
             "ec2:DescribeInstances": ANY,
         },
+    ),
+    "Submits jobs of one cluster again": _role(
+        "lambda.amazonaws.com",
+        {
+            **_LOG,
+            "batch:DescribeComputeEnvironments": ANY,
+            "batch:DescribeJobDefinitions": ANY,
+            "batch:DescribeJobQueues": ANY,
+            "batch:DescribeJobs": ANY,
+            "batch:ListJobs": ANY,
+            "batch:SubmitJob": rf"{_QUEUE}|arn:aws:batch:{_HERE}:job-definition/[A-Za-z0-9]+:1",
+            "batch:TagResource": rf"arn:aws:batch:{_HERE}:job/\*",
+            "dynamodb:PutItem": _STATES,
+            "dynamodb:Scan": _STATES,
+            "dynamodb:UpdateItem": _STATES,
+            "sns:Publish": _TOPIC,
+        },
+        sometimes=_STATES_KEY,
     ),
     "Closes job queues for new jobs when a budget is spent": _role(
         "lambda.amazonaws.com",

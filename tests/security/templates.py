@@ -29,7 +29,9 @@ _ARNS = {
     "AWS::Logs::LogGroup": f"arn:aws:logs:{_PLACE}:log-group:%s:*",
     "AWS::S3::Bucket": "arn:aws:s3:::%s",
     "AWS::SNS::Topic": f"arn:aws:sns:{_PLACE}:%s",
+    "AWS::Batch::JobDefinition": f"arn:aws:batch:{_PLACE}:job-definition/%s:1",
 }
+_REF_IS_ARN = {"AWS::Batch::JobDefinition", "AWS::SNS::Topic"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,7 +77,7 @@ class Template:
     def _ref(self, name: str) -> str:
         if name in _PSEUDO:
             return _PSEUDO[name]
-        if name in self.resources and self.resources[name]["Type"] == "AWS::SNS::Topic":
+        if name in self.resources and self.resources[name]["Type"] in _REF_IS_ARN:
             return self._arn(name)
         return name
 

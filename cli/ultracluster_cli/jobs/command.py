@@ -78,6 +78,12 @@ def submit(
         int | None,
         typer.Option(help="Size of the array job, 2 to 10,000. Default: array size of the job definition."),
     ] = None,
+    resume: Annotated[
+        int | None,
+        typer.Option(
+            help="How often to submit the job again after a drain or the loss of a node, 0 to 100. Default: resume of the job."
+        ),
+    ] = None,
     alone: Annotated[
         bool, typer.Option("--alone", help="Submit only this job, without its dependencies.")
     ] = False,
@@ -110,6 +116,7 @@ def submit(
             "timeout_seconds": seconds,
             "command": command or (),
             "array_size": array_size,
+            "resume": resume,
         },
     )
     submitted_job = submitted[-1]

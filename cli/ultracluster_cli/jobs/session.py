@@ -9,6 +9,7 @@ from typing import Any
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG, RESUME_TAG
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.job_definitions import VARIABLE
 from ultracluster_runtime.aws.aws_session import aws_session
@@ -125,5 +126,7 @@ def job_row(job: Any) -> dict[str, Any]:
         "nodes": node_count_of(job),
         "since": datetime.fromtimestamp(at / 1000, UTC).isoformat(timespec="seconds") if at else None,
         "share": job.get("shareIdentifier"),
+        "resumes": job.get("tags", {}).get(RESUME_OF_TAG),
+        "left": job.get("tags", {}).get(RESUME_TAG),
         "reason": job.get("statusReason") or None,
     }

@@ -168,6 +168,7 @@ def _subnet(config: ClusterConfig, machine: InstanceType, *, stack: str) -> Subn
         services=NODE_SERVICES,
         security_group_id=network.security_group_id,
         adds_efa_rules=network.add_efa_rules,
+        default_group_id=network.default_security_group_id,
         stack=stack,
     )
 

@@ -18,6 +18,7 @@ _EXCLUDE = [
     "!/ultracluster_runtime/__init__.py",
     "!/ultracluster_runtime/functions/",
     "!/ultracluster_runtime/lifecycle/",
+    "!/ultracluster_runtime/resume/",
     "!/ultracluster_runtime/watch/",
     "__pycache__/",
 ]

@@ -1,13 +1,35 @@
-"""Permissions to publish to SNS topics, for AWS services and for functions."""
+"""SNS topics for notifications, and permissions to publish to them, for AWS services and for functions."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from aws_cdk import Aws
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
+from constructs import Construct
 
-__all__ = ["grant_publish", "publish_statements"]
+__all__ = ["grant_publish", "notification_topic", "publish_statements"]
+
+
+def notification_topic(scope: Construct, *, emails: Sequence[str], kms_key: kms.IKey | None) -> sns.Topic:
+    """Define a topic that CloudWatch alarms may notify, as the child ``Topic`` of a construct.
+
+    Args:
+        scope: Parent construct.
+        emails: Addresses to subscribe; each must confirm.
+        kms_key: KMS key of the topic, whose policy must allow CloudWatch to use it. None for no encryption.
+    """
+    topic = sns.Topic(scope, "Topic", master_key=kms_key, enforce_ssl=True)
+    grant_publish(topic, sid="Alarms", service="cloudwatch.amazonaws.com")
+    for number, address in enumerate(emails, start=1):
+        sns.Subscription(
+            scope,
+            f"Email{number}",
+            topic=topic,
+            protocol=sns.SubscriptionProtocol.EMAIL,
+            endpoint=address,
+        )
+    return topic
 
 
 def grant_publish(

@@ -95,13 +95,16 @@ class ScheduledFunction(lambda_.Function):
 
     def add_schedule(
         self, construct_id: str, *, description: str, event_pattern: Mapping[str, Any] | None = None
-    ) -> None:
+    ) -> events.CfnRule:
         """Add a rule that invokes the function every minute or on events.
 
         Args:
             construct_id: ID of the rule in the parent construct.
             description: Description of the rule.
             event_pattern: Event pattern in the JSON of Amazon EventBridge. Default: every minute, without events.
+
+        Returns:
+            The rule.
         """
         rule = events.CfnRule(
             self._scope,
@@ -125,6 +128,7 @@ class ScheduledFunction(lambda_.Function):
             principal=iam.ServicePrincipal("events.amazonaws.com"),
             source_arn=rule.attr_arn,
         )
+        return rule
 
     def alarm_on_errors(
         self,
@@ -162,4 +166,6 @@ class ScheduledFunction(lambda_.Function):
             alarm_actions=[topic.topic_arn],
         )
         source = {"ArnEquals": {"aws:SourceArn": alarm.attr_arn}}
-        grant_publish(topic, sid="Alarm", service="cloudwatch.amazonaws.com", source=source)
+        # Several functions may share a topic, in whose policy each Sid is unique.
+        sid = "Alarm" + "".join(filter(str.isalnum, self._scope.node.id))
+        grant_publish(topic, sid=sid, service="cloudwatch.amazonaws.com", source=source)

@@ -1,10 +1,11 @@
 """A whole cluster, composed of the other constructs."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypeVar, Unpack
+from typing import TYPE_CHECKING, Literal, TypeVar, Unpack, cast
 
 from aws_cdk import Annotations, Duration, Tags
 from aws_cdk import aws_kms as kms
+from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster._foundation.cluster_name import cluster_name
@@ -18,6 +19,8 @@ from ultracluster.nodes.cluster_placement import ClusterPlacement, placement_of
 from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.operations.block_lifecycle import BlockLifecycle
+from ultracluster.operations.job_resume import JobResume
+from ultracluster.operations.notifications import Notifications
 from ultracluster.scheduling.fair_share import FairShare
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster.scheduling.wait_limits import WaitLimits
@@ -29,6 +32,7 @@ from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NicLayout
 from ultracluster_catalog.names.submission_tags import QUEUE_TAG
+from ultracluster_rules.alarms import check_recipients, warn_of_nobody_to_notify
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.machines import check_whole_ultraservers, get_instance_type
 from ultracluster_rules.numbers import rejects_unsafe_numbers
@@ -78,7 +82,8 @@ class UltraCluster(Construct):
         queue_priority: int = 1,
         fair_share: FairShare | None = None,
         wait_limits: WaitLimits | None = None,
-        alarms: "AlarmSettings | None" = None,
+        alarms: "AlarmSettings | Literal['auto', 'none']" = "auto",
+        notify: Sequence[str] | sns.ITopic = (),
         kms_key: kms.IKey | None = None,
     ) -> None:
         """Define the cluster.
@@ -114,20 +119,28 @@ class UltraCluster(Construct):
                 Default: all sources.
             queue_priority: Priority among queues that share nodes, 0 to 1000; higher is first. Default: 1.
             fair_share: How the queue divides the nodes among share identifiers. Default: first in, first out.
-            wait_limits: When to cancel a job that waits at the head of the queue. Default: never.
-            alarms: Alarm recipients and thresholds; they add metrics of every node and a function that watches the cluster.
-                Changing this in an existing cluster replaces its nodes. Default: no alarms.
+            wait_limits: When to cancel a job that waits at the head of the queue. Default: `WaitLimits.for_sources`.
+            alarms: Alarm recipients and thresholds, ``auto`` or ``none``. Alarms add metrics of every node and a function that
+                watches the cluster; adding them to an existing cluster replaces its nodes. Default: ``auto``, alarms with
+                default thresholds if there is a Capacity Block, otherwise none.
+            notify: Whom to notify of alarms, nodes that refuse to join, interrupted jobs and the end of Capacity Blocks: mail
+                addresses, each of which must confirm, or an SNS topic, or its ARN. Alarms with recipients of their own
+                notify those. Default: the recipients of the alarms; without any, a Capacity Block is warned of (UC6448).
             kms_key: Key for all new resources that store data: buckets, file system, root volumes, logs and topics. Its
                 policy must allow the services to use it, as that of `ClusterKey` does. Changing this in an existing
                 cluster replaces the file system. Default: AWS managed or AWS owned keys.
 
         Raises:
-            FindingsError: If neither `capacity`, `network` nor `zone_id` determines the Availability Zone (UC4022), `network`
+            FindingsError: If a recipient is neither an address nor a topic (UC6449), neither `capacity`, `network` nor `zone_id` determines the Availability Zone (UC4022), `network`
                 and `nic_layout` are both set (UC3110), two sources are the same reservation (UC4127), the main queue leaves
                 out a Capacity Block (UC6314), or a part rejects its arguments.
         """
         sources = sources_of(capacity)
         check_main_queue(sources, queue_sources)
+        if isinstance(notify, (list, tuple)) and (findings := check_recipients(notify, region=None)):
+            raise FindingsError(findings)
+        has_block = any(isinstance(source, CapacityBlock) for source in sources)
+        settings = _alarm_settings(alarms, has_block=has_block)
         zone = (
             zone_id
             or next((source.zone_id for source in sources if source and source.zone_id), None)
@@ -151,6 +164,14 @@ class UltraCluster(Construct):
         super().__init__(scope, construct_id)
         for finding in check_whole_ultraservers(get_instance_type(instance_type), node_count):
             Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
+        topic = (
+            cast("sns.ITopic | None", notify or None)
+            if not isinstance(notify, (list, tuple)) or not notify
+            else Notifications(self, "Notify", recipients=notify, kms_key=kms_key).topic
+        )
+        if has_block and topic is None and not (settings and (settings.emails or settings.topic)):
+            finding = warn_of_nobody_to_notify()
+            Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
         self._network = network or ClusterNetwork(
             self,
             "Network",
@@ -173,9 +194,9 @@ class UltraCluster(Construct):
         self._compile_cache = compile_cache or CompileCache(self, "CompileCache", kms_key=kms_key)
         self._metrics = (
             NodeMetrics(
-                self, "Metrics", cluster_name=alarms.cluster_name or cluster_name(self), kms_key=kms_key
+                self, "Metrics", cluster_name=settings.cluster_name or cluster_name(self), kms_key=kms_key
             )
-            if alarms
+            if settings
             else None
         )
         self._node_groups = tuple(
@@ -206,6 +227,14 @@ class UltraCluster(Construct):
             wait_limits=wait_limits,
             kms_key=kms_key,
         )
+        self._further_queues: list[TrainingQueue] = []
+        self._watch: ClusterWatch | None = None
+        self._alarms: ClusterAlarms | None = None
+        if settings and self._metrics:
+            self._define_alarms(
+                settings, self._metrics, file_system=file_system, topic=topic, kms_key=kms_key
+            )
+        self._topic = topic or (self._alarms.topic if self._alarms else None)
         self._block_lifecycles = tuple(
             BlockLifecycle(
                 self,
@@ -214,15 +243,14 @@ class UltraCluster(Construct):
                 queue=self._queue,
                 checkpoint_lead=checkpoint_lead,
                 max_refusals=max_refusals,
+                topic=self._topic,
                 kms_key=kms_key,
             )
             for source in sources
             if isinstance(source, CapacityBlock)
         )
-        self._watch: ClusterWatch | None = None
-        self._alarms: ClusterAlarms | None = None
-        if alarms and self._metrics:
-            self._define_alarms(alarms, self._metrics, file_system=file_system, kms_key=kms_key)
+        self._kms_key = kms_key
+        self._job_resume: JobResume | None = None
 
     def _define_alarms(
         self,
@@ -230,6 +258,7 @@ class UltraCluster(Construct):
         metrics: NodeMetrics,
         *,
         file_system: SharedFileSystem | None,
+        topic: sns.ITopic | None,
         kms_key: kms.IKey | None,
     ) -> None:
         from ultracluster.operations.cluster_alarms import ClusterAlarms  # noqa: PLC0415 - not used by every cluster
@@ -248,7 +277,7 @@ class UltraCluster(Construct):
             "Alarms",
             metrics=metrics,
             file_system=file_system,
-            topic=settings.topic,
+            topic=settings.topic or (None if settings.emails else topic),
             emails=settings.emails,
             thresholds=settings.thresholds,
             kms_key=kms_key,
@@ -271,7 +300,7 @@ class UltraCluster(Construct):
                 name. Default: all sources.
             priority: Priority among queues that share nodes, 0 to 1000; higher is first. Default: 1.
             fair_share: How the queue divides the nodes among share identifiers. Default: first in, first out.
-            wait_limits: When to cancel a job that waits at the head of the queue. Default: never.
+            wait_limits: When to cancel a job that waits at the head of the queue. Default: `WaitLimits.for_sources`.
 
         Raises:
             FindingsError: If the cluster has no such source (UC6312), or the queue rejects its arguments.
@@ -296,6 +325,9 @@ class UltraCluster(Construct):
                 lifecycle.watch(queue)
         if self._watch:
             self._watch.watch(queue)
+        self._further_queues.append(queue)
+        if self._job_resume:
+            self._job_resume.watch(queue)
         return queue
 
     def add_multi_node_job(
@@ -328,7 +360,7 @@ class UltraCluster(Construct):
             without_efa=without_efa,
             **options,
         )
-        return self._tag_queue(self._grant_checkpoints(job))
+        return self._let_resume(self._tag_queue(self._grant_checkpoints(job)))
 
     def add_single_node_job(
         self,
@@ -359,7 +391,7 @@ class UltraCluster(Construct):
             compile_cache=self._compile_cache,
             **options,
         )
-        return self._tag_queue(self._grant_checkpoints(job))
+        return self._let_resume(self._tag_queue(self._grant_checkpoints(job)))
 
     def add_precompile_job(
         self,
@@ -503,9 +535,25 @@ class UltraCluster(Construct):
             )
         return job
 
+    def _let_resume(self, job: _Job) -> _Job:
+        # For each job, because `ultracluster jobs submit --resume` asks for it at submission.
+        if self._job_resume is None:
+            lifecycle = self.block_lifecycle
+            self._job_resume = JobResume(
+                self,
+                "JobResume",
+                queue=self._queue,
+                topic=lifecycle.topic if lifecycle else self._topic,
+                kms_key=self._kms_key,
+            )
+            for queue in self._further_queues:
+                self._job_resume.watch(queue)
+        self._job_resume.allow(job.job_definition_arn)
+        return job
+
     @property
     def alarms(self) -> "ClusterAlarms | None":
-        """Alarms of the cluster, or None if `alarms` was not set."""
+        """Alarms of the cluster, or None without any."""
         return self._alarms
 
     @property
@@ -534,8 +582,13 @@ class UltraCluster(Construct):
         return self._file_system
 
     @property
+    def job_resume(self) -> JobResume | None:
+        """Function that submits interrupted jobs again, or None before a job was added."""
+        return self._job_resume
+
+    @property
     def metrics(self) -> NodeMetrics | None:
-        """Node metrics, or None if `alarms` was not set."""
+        """Node metrics, or None without alarms."""
         return self._metrics
 
     @property
@@ -557,3 +610,13 @@ class UltraCluster(Construct):
     def queue(self) -> TrainingQueue:
         """Main job queue."""
         return self._queue
+
+
+def _alarm_settings(
+    alarms: "AlarmSettings | Literal['auto', 'none']", *, has_block: bool
+) -> "AlarmSettings | None":
+    if alarms == "none" or (alarms == "auto" and not has_block):
+        return None
+    from ultracluster.operations.alarm_settings import AlarmSettings  # noqa: PLC0415 - not used by every cluster
+
+    return alarms if isinstance(alarms, AlarmSettings) else AlarmSettings()

@@ -13,6 +13,8 @@ from ultracluster.operations.block_lifecycle import BlockLifecycle
 from ultracluster.operations.cluster_alarms import ClusterAlarms
 from ultracluster.operations.cluster_budget import ClusterBudget
 from ultracluster.operations.cluster_watch import ClusterWatch
+from ultracluster.operations.job_resume import JobResume
+from ultracluster.operations.notifications import Notifications
 from ultracluster.purchasing.capacity_guard import CapacityGuard
 from ultracluster.purchasing.capacity_roles import CapacityPurchaseRole, CapacitySearchRole
 from ultracluster.sagemaker.sagemaker_training_queue import SageMakerTrainingQueue
@@ -66,6 +68,7 @@ ACKNOWLEDGMENTS: Final[Mapping[type[Construct], Acknowledgments]] = {
     },
     BlockLifecycle: _EACH_MINUTE | {"BlockEvents": {"Serverless-EventBusDLQ": _NEXT_MINUTE}},
     ClusterWatch: _EACH_MINUTE,
+    JobResume: _EACH_MINUTE | {"JobsEnded": {"Serverless-EventBusDLQ": _NEXT_MINUTE}},
     ClusterBudget: {
         "Function/Resource": _RUNTIME
         | {
@@ -78,6 +81,7 @@ ACKNOWLEDGMENTS: Final[Mapping[type[Construct], Acknowledgments]] = {
         },
     },
     ClusterAlarms: {"*/Resource": {"Serverless-SNSRedrivePolicy": _STILL_TOLD}},
+    Notifications: {"*/Resource": {"Serverless-SNSRedrivePolicy": _STILL_TOLD}},
     CapacityGuard: {
         "Topic/*/Resource": {
             "Serverless-SNSRedrivePolicy": "Every call that it tells of is in CloudTrail, too."
@@ -132,6 +136,12 @@ WILDCARDS: Final[Mapping[type[Construct], WildcardAcknowledgments]] = {
         }
     },
     ClusterWatch: {"Role/Resource": {"Look": _READS}},
+    JobResume: {
+        "Role/Resource": {
+            "Look": _READS,
+            "TagJobs": "Ids of jobs are not known before they are submitted; the tags name the job that the new one continues.",
+        }
+    },
     CompileCache: {f"ReplicationRole/{_POLICY}": {**_COPIES}},
     CapacitySearchRole: {f"Resource/{_POLICY}": {"Look": _READS}},
     CapacityPurchaseRole: {

@@ -21,7 +21,7 @@ from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.exit_codes import LOST_NODE
-from ultracluster_catalog.names.submission_tags import AFTER_TAG
+from ultracluster_catalog.names.submission_tags import AFTER_TAG, RESUME_TAG
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import Finding, FindingsError, Severity
 from ultracluster_rules.images import check_container
@@ -52,6 +52,7 @@ class Job(Construct):
         environment: Mapping[str, str] | None = None,
         timeout: Duration | None = None,
         attempts: int = 1,
+        resume: int = 0,
         launcher: Launcher = "torchrun",
         depends_on: Sequence["Job"] = (),
         default_environment: Mapping[str, str] | None = None,
@@ -75,6 +76,7 @@ class Job(Construct):
             environment: See `JobOptions`.
             timeout: See `JobOptions`.
             attempts: See `JobOptions`.
+            resume: See `JobOptions`.
             launcher: See `JobOptions`.
             depends_on: See `JobOptions`.
             default_environment: Variables that this type of job sets unless `environment` does. Default: none.
@@ -94,6 +96,7 @@ class Job(Construct):
                 processes_per_node=processes_per_node,
                 environment=variables,
                 attempts=attempts,
+                resume=resume,
                 neuron=neuron,
                 depends_on=depends_on,
                 compile_cache=compile_cache,
@@ -109,6 +112,7 @@ class Job(Construct):
         self._launcher = launcher
         self._timeout = timeout
         self._attempts = attempts
+        self._resume = resume
         self._depends_on = tuple(depends_on)
         tasks = iam.ServicePrincipal(
             "ecs-tasks.amazonaws.com", conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}}
@@ -154,6 +158,7 @@ class Job(Construct):
         dependencies = (
             {AFTER_TAG: " ".join(job.node.id for job in self._depends_on)} if self._depends_on else {}
         )
+        resume = {RESUME_TAG: str(self._resume)} if self._resume else {}
         # Status reason when the instance is lost or reclaimed.
         retries = [
             batch.CfnJobDefinition.EvaluateOnExitProperty(action="RETRY", on_status_reason="Host EC2*")
@@ -179,7 +184,7 @@ class Job(Construct):
             ),
             # AWS Batch rejects jobs without a priority on a queue with shares (nextflow#3505), and with one on others.
             scheduling_priority=0 if self._queue.has_shares else None,
-            tags={**dependencies, **(tags or {})} or None,
+            tags={**dependencies, **resume, **(tags or {})} or None,
             **properties,
         )
         self._job_definition_arn = definition.ref

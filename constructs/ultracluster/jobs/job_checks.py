@@ -18,6 +18,7 @@ from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.job_definitions import (
     ARRAY_SIZE,
     ATTEMPTS,
+    RESUME,
     check_definition_size,
     check_dependencies,
     check_dependency,
@@ -44,6 +45,7 @@ def check_job(
     processes_per_node: int | None,
     environment: Mapping[str, str],
     attempts: int,
+    resume: int,
     neuron: NeuronSettings | None,
     depends_on: Sequence[Construct],
     compile_cache: CompileCache | PosixCompileCache | None,
@@ -58,6 +60,7 @@ def check_job(
         processes_per_node: See `JobOptions`.
         environment: Variables that the user sets.
         attempts: See `JobOptions`.
+        resume: See `JobOptions`.
         neuron: See `JobOptions`.
         depends_on: See `JobOptions`.
         compile_cache: Compile cache of the job; None for none.
@@ -70,6 +73,7 @@ def check_job(
     if neuron is not None:
         findings += check_neuron_settings(neuron, machine, environment)
     findings += ATTEMPTS.check(attempts, path="attempts")
+    findings += RESUME.check(resume, path="resume")
     if (
         isinstance(compile_cache, PosixCompileCache)
         and compile_cache.file_system is not queue.nodes.file_system

@@ -56,10 +56,13 @@ class JobOptions(GateOptions, ProgramOptions, total=False):
             a trn2.48xlarge unless `neuron` changes their number; one with the other launchers.
         attempts: How many times the job starts, 1 to 10. Only the loss of a host, such as a reclaimed Spot instance,
             leads to another attempt; a failure of the program does not. Default: 1 for a multi-node job, 3 otherwise.
+        resume: How often the job is submitted again after the drain of a Capacity Block or the loss of a node, 0 to 100,
+            so that it goes on at its last checkpoint; see `JobResume`. Not for arrays and precompile jobs. Default: 0.
     """
 
     processes_per_node: int | None
     attempts: int
+    resume: int
 
 
 def reject_unknown_options(

@@ -29,6 +29,7 @@ from ultracluster_rules.job_definitions import (
     check_compile_type,
     check_phase,
     refuse_default_compile_type,
+    refuse_resume,
     warn_of_other_graphs,
 )
 from ultracluster_rules.machines import get_instance_type
@@ -102,6 +103,7 @@ class PrecompileJob(Job):
         """
         reject_unknown_options(options, JobOptions)
         options.setdefault("attempts", 3)
+        resume = refuse_resume("a precompile job") if options.get("resume") else []
         machine = queue.nodes.instance_type
         target = (
             get_instance_type(for_instance_type)
@@ -125,6 +127,7 @@ class PrecompileJob(Job):
             compile_cache=compile_cache,
             default_environment=variables,
             findings=[
+                *(finding.at("resume") for finding in resume),
                 *(finding.at("phase") for finding in check_phase(method, phase)),
                 *(
                     finding.at("for_instance_type")

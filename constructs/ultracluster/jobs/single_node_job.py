@@ -12,6 +12,7 @@ from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.names.submission_tags import ARRAY_SIZE_TAG
+from ultracluster_rules.job_definitions import refuse_resume
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["SingleNodeJob"]
@@ -54,13 +55,14 @@ class SingleNodeJob(Job):
         """
         reject_unknown_options(options, JobOptions)
         options.setdefault("attempts", 3)
+        resume = refuse_resume("an array") if options.get("resume") and array_size is not None else []
         super().__init__(
             scope,
             construct_id,
             queue=queue,
             node_count=1,
             compile_cache=compile_cache,
-            findings=check_array_size(array_size),
+            findings=[*check_array_size(array_size), *(finding.at("resume") for finding in resume)],
             **options,
         )
         self._define(

@@ -4,11 +4,11 @@ import re
 import sys
 
 import jsii
-from aws_cdk import Annotations, Stack
+from aws_cdk import Annotations, CfnResource, RemovalPolicy, Stack
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from ultracluster.network.efa_rules import add_efa_rules
+from ultracluster.network.efa_rules import add_efa_rules, add_task_rules
 from ultracluster.network.nat_gateway import define_nat_gateway
 from ultracluster.network.subnet_cidr import public_subnet_cidr, subnet_cidr
 from ultracluster_catalog.machines.instance_type import InstanceType
@@ -74,6 +74,7 @@ class ClusterNetwork(Construct):
         needed = cluster_addresses(instance_type=machine, nodes=node_count, nic_layout=nic_layout)
         nodes_cidr = subnet_cidr(cidr, needed, subnet_prefix, nat_gateway=nat_gateway)
         super().__init__(scope, construct_id)
+        self._place: tuple[CfnResource, ...]
         self._zone_id = zone_id
         self._instance_type = machine
         self._nic_layout = nic_layout
@@ -89,6 +90,7 @@ class ClusterNetwork(Construct):
             map_public_ip_on_launch=False,
         )
         self._subnet_id = subnet.ref
+        self._place = (vpc, subnet)
         route_table_id = ec2.CfnRouteTable(self, "RouteTable", vpc_id=self._vpc_id).ref
         ec2.CfnSubnetRouteTableAssociation(
             self, "RouteTableAssociation", route_table_id=route_table_id, subnet_id=self._subnet_id
@@ -136,6 +138,7 @@ class ClusterNetwork(Construct):
         file_system_interfaces: int = FILE_SYSTEM_ADDRESSES,
         security_group: ec2.ISecurityGroup | None = None,
         add_efa_rules: bool = False,
+        default_security_group: ec2.ISecurityGroup | None = None,
     ) -> "ClusterNetwork":
         """Import a private subnet of an existing VPC, without lookups.
 
@@ -159,6 +162,9 @@ class ClusterNetwork(Construct):
             security_group: Security group of the nodes. Default: a new one.
             add_efa_rules: Whether to add the two rules that EFA needs to `security_group`. EC2 rejects a duplicate
                 rule. Default: False, with a warning that the rules must exist.
+            default_security_group: Default security group of the VPC, which the network interface of a multi-node task
+                takes, to add the rules that tasks need: all traffic with itself, and HTTPS out. EC2 rejects a duplicate
+                rule. Default: none are added, with a warning that they must exist.
 
         Raises:
             FindingsError: If the instance type or layout is unknown, EC2 would reject the interfaces (UC4010 to UC4015),
@@ -184,6 +190,7 @@ class ClusterNetwork(Construct):
             nic_layout=nic_layout,
             security_group=security_group,
             efa_rules=add_efa_rules,
+            default_security_group=default_security_group,
         )
 
     def _define_security_group(self) -> ec2.SecurityGroup:
@@ -240,6 +247,15 @@ class ClusterNetwork(Construct):
                 security_group_ids=[group.security_group_id],
                 private_dns_enabled=True,
             )
+
+    def retain(self) -> None:
+        """Keep the VPC and its subnet when their stack is deleted, because something in them is kept.
+
+        EC2 refuses to delete them while a file system is in the subnet. A creation that fails removes them, and nothing is
+        changed of an existing network.
+        """
+        for resource in self._place:
+            resource.apply_removal_policy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
 
     def interfaces_of(self, instance_type: InstanceType) -> tuple[NetworkInterface, ...]:
         """Return the network interfaces of nodes of an instance type, for which the subnet has addresses.
@@ -309,23 +325,28 @@ class _ExistingNetwork(ClusterNetwork):
         nic_layout: NicLayout,
         security_group: ec2.ISecurityGroup | None,
         efa_rules: bool,
+        default_security_group: ec2.ISecurityGroup | None,
     ) -> None:
         Construct.__init__(self, scope, construct_id)
+        self._place = ()
         self._vpc = vpc
         self._vpc_id = vpc.vpc_id
         self._subnet_id = subnet_id
         self._zone_id = zone_id
         self._instance_type = instance_type
         self._nic_layout = nic_layout
-        tasks = Finding(
-            code="UC3208",
-            problem="the interface of a multi-node task takes the default security group of the VPC, whose rules are not "
-            "known here; without them tasks of different nodes do not reach each other or AWS",
-            remedy="Make sure that the default group lets in all traffic from itself and all traffic out, and that "
-            "interface endpoints let it in on port 443",
-            path="vpc",
-        )
-        Annotations.of(self).add_warning_v2(f"ultracluster:{tasks.code}", str(tasks))
+        if default_security_group is None:
+            tasks = Finding(
+                code="UC3208",
+                problem="the interface of a multi-node task takes the default security group of the VPC, whose rules are not "
+                "known here; without them tasks of different nodes do not reach each other or AWS",
+                remedy="Run `ultracluster preflight`, which reads the group, or set default_security_group to add its rules; "
+                "interface endpoints must let it in on port 443",
+                path="vpc",
+            )
+            Annotations.of(self).add_warning_v2(f"ultracluster:{tasks.code}", str(tasks))
+        else:
+            add_task_rules(self, security_group_id=default_security_group.security_group_id)
         if security_group is None:
             self._security_group = self._define_security_group()
             return

@@ -1,9 +1,11 @@
-"""The two security group rules that EFA traffic requires."""
+"""Security group rules for EFA traffic between nodes, and for tasks of multi-node jobs."""
 
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-__all__ = ["add_efa_rules"]
+__all__ = ["add_efa_rules", "add_task_rules"]
+
+_HTTPS = 443
 
 
 def add_efa_rules(scope: Construct, *, security_group_id: str) -> None:
@@ -31,4 +33,39 @@ def add_efa_rules(scope: Construct, *, security_group_id: str) -> None:
         destination_security_group_id=security_group_id,
         ip_protocol="-1",
         description="EFA to the nodes of the cluster",
+    )
+
+
+def add_task_rules(scope: Construct, *, security_group_id: str) -> None:
+    """Allow what tasks of multi-node jobs do with the default security group of their VPC: reach each other, and AWS.
+
+    Args:
+        scope: Parent construct of the rules, ``TasksIngress``, ``TasksEgress`` and ``TasksToAws``.
+        security_group_id: ID of the default group. EC2 rejects a duplicate of an existing rule at deployment.
+    """
+    ec2.CfnSecurityGroupIngress(
+        scope,
+        "TasksIngress",
+        group_id=security_group_id,
+        source_security_group_id=security_group_id,
+        ip_protocol="-1",
+        description="From other tasks of multi-node jobs",
+    )
+    ec2.CfnSecurityGroupEgress(
+        scope,
+        "TasksEgress",
+        group_id=security_group_id,
+        destination_security_group_id=security_group_id,
+        ip_protocol="-1",
+        description="To other tasks of multi-node jobs",
+    )
+    ec2.CfnSecurityGroupEgress(
+        scope,
+        "TasksToAws",
+        group_id=security_group_id,
+        cidr_ip="0.0.0.0/0",
+        ip_protocol="tcp",
+        from_port=_HTTPS,
+        to_port=_HTTPS,
+        description="From tasks of multi-node jobs to AWS services",
     )

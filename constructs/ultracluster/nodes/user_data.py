@@ -23,7 +23,9 @@ _UNPACK = (
     "print(bz2.decompress(base64.b85decode(\"\".join(sys.stdin.read().split()))).decode())' <<'UC_PACKED'\n"
     "{packed}\n"
     "UC_PACKED\n"
-    ") || { systemctl mask --now ecs.service; exit 1; }\n"
+    ") || { systemctl mask --now ecs.service; "
+    "echo 'ultracluster: refused to join the cluster: its boot script cannot be unpacked' >/dev/console; "
+    "shutdown --poweroff +1; exit 1; }\n"
     'eval "$boot"\n'
 )
 

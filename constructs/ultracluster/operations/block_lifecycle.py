@@ -105,7 +105,6 @@ class BlockLifecycle(Construct):
         self._queue = queue
         self._additional_queues: list[str] = []
         self._kms_key = kms_key
-        self._topic_key = None if topic else kms_key
         self._topic = topic or sns.Topic(self, "Notices", master_key=kms_key, enforce_ssl=True)
         self._state = StateTable(self, kms_key=kms_key)
         self._function = self._define_function(lead, max_refusals)
@@ -192,7 +191,7 @@ class BlockLifecycle(Construct):
                 },
             ),
             *self._state.statements("dynamodb:UpdateItem"),
-            *publish_statements("Notify", self._topic, self._topic_key),
+            *publish_statements("Notify", self._topic, self._topic.master_key),
         ]
 
     def _add_schedules(self) -> None:

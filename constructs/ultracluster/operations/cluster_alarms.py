@@ -9,7 +9,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from ultracluster._foundation.private_topic import grant_publish
+from ultracluster._foundation.private_topic import notification_topic
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_catalog.observability.alarms import AlarmThresholds
@@ -66,7 +66,7 @@ class ClusterAlarms(Construct):
         super().__init__(scope, construct_id)
         self._metrics = metrics
         self._alarms: dict[str, cloudwatch.Alarm] = {}
-        self._topic = topic or self._new_topic(emails, kms_key)
+        self._topic = topic or notification_topic(self, emails=emails, kms_key=kms_key)
         self._define_money()
         self._define_queue()
         self._define_nodes()
@@ -84,19 +84,6 @@ class ClusterAlarms(Construct):
                 )
             ),
         )
-
-    def _new_topic(self, emails: Sequence[str], kms_key: kms.IKey | None) -> sns.Topic:
-        topic = sns.Topic(self, "Topic", master_key=kms_key, enforce_ssl=True)
-        grant_publish(topic, sid="Alarms", service="cloudwatch.amazonaws.com")
-        for number, address in enumerate(emails, start=1):
-            sns.Subscription(
-                self,
-                f"Email{number}",
-                topic=topic,
-                protocol=sns.SubscriptionProtocol.EMAIL,
-                endpoint=address,
-            )
-        return topic
 
     def _define_money(self) -> None:
         limits = self._thresholds

@@ -26,8 +26,8 @@ class TrainingQueue(Construct):
     """A job queue over one to three compute environments, tried in order.
 
     Jobs start in the order of submission, unless `fair_share` divides the nodes. Jobs then specify a share identifier at
-    submission; identifiers without a share have equal weight. Waiting jobs have no time limit unless `wait_limits` sets one,
-    because it would also cancel jobs that wait for a Capacity Block to start.
+    submission; identifiers without a share have equal weight. A job that blocks the queue is cancelled after a day, unless the
+    queue uses a Capacity Block, for which jobs may wait longer.
 
     A single-node job runs in the first compute environment with room. A multi-node job does not: while EC2 has no instances
     for the first enabled environment that is large enough, it waits there, and later environments stay unused
@@ -67,7 +67,7 @@ class TrainingQueue(Construct):
             priority: Priority among queues that share compute environments, 0 to 1000; higher is first. Default: 1.
             fair_share: How nodes are divided among share identifiers. AWS Batch can neither add a policy to a queue nor
                 remove it later. Default: no shares; first in, first out.
-            wait_limits: When to cancel a job that waits at the head of the queue. Default: never.
+            wait_limits: When to cancel a job that waits at the head of the queue. Default: `WaitLimits.for_sources`.
             log_group: Log group of the jobs. Default: a new one.
             log_retention: Retention of a new log group. Default: 3 months.
             kms_key: KMS key for a new log group; its policy must allow CloudWatch Logs to use it. Default: encryption by
@@ -82,6 +82,7 @@ class TrainingQueue(Construct):
         groups = [nodes] if isinstance(nodes, NodeGroup) else list(nodes)
         used = _used(groups, sources)
         all_nodes = [*used, *(environment.nodes for environment in environments)]
+        wait_limits = wait_limits or WaitLimits.for_sources([group.capacity for group in all_nodes])
         _check(groups, all_nodes, max_nodes=max_nodes, priority=priority, wait_limits=wait_limits)
         super().__init__(scope, construct_id)
         self._log_group = log_group or RetainedLogGroup(self, retention=log_retention, kms_key=kms_key)
@@ -115,7 +116,7 @@ class TrainingQueue(Construct):
                 )
                 for order, environment in enumerate(self._environments, start=1)
             ],
-            job_state_time_limit_actions=wait_limits.actions if wait_limits else None,
+            job_state_time_limit_actions=wait_limits.actions,
         )
         self._job_queue_arn = queue.attr_job_queue_arn
 
@@ -215,12 +216,12 @@ def _check(
     *,
     max_nodes: int | None,
     priority: int,
-    wait_limits: WaitLimits | None,
+    wait_limits: WaitLimits,
 ) -> None:
     findings = [
         *_check_nodes(groups, max_nodes),
         *_check_environments(groups, all_nodes),
-        *(wait_limits.check([group.capacity for group in all_nodes]) if wait_limits else ()),
+        *wait_limits.check([group.capacity for group in all_nodes]),
     ]
     findings += PRIORITY.check(priority, path="priority")
     if findings:

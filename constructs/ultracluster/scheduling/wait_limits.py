@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from aws_cdk import Duration
 from aws_cdk import aws_batch as batch
@@ -17,6 +18,8 @@ __all__ = ["WaitLimits"]
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WaitLimits:
     """How long a job may block a queue before AWS Batch cancels it; each limit is 10 minutes to 24 hours.
+
+    ``WaitLimits()`` has no limit. For the limits of a queue that sets none, see `for_sources`.
 
     Attributes:
         insufficient_capacity: EC2 has no instances for any compute environment. Rejected for reserved capacity, because it
@@ -42,6 +45,27 @@ class WaitLimits:
 
     def _limits(self) -> list[tuple[str, Duration]]:
         return [(name, limit) for name in WAIT_LIMIT_REASONS if (limit := getattr(self, name)) is not None]
+
+    @classmethod
+    def for_sources(cls, sources: Sequence[Capacity | None]) -> Self:
+        """Return the default limits of a queue: 24 hours each, the longest that AWS Batch accepts.
+
+        They end jobs that would block the queue for good (aws/aws-parallelcluster#2098, apache/airflow#38298). There are none
+        with a Capacity Block: its environment is disabled until it starts, jobs wait for that, and AWS does not document
+        which reason it reports for them. Other reserved capacity has no limit for missing instances.
+
+        Args:
+            sources: Capacity sources behind the queue; None is On-Demand.
+        """
+        if any(isinstance(source, CapacityBlock) for source in sources):
+            return cls()
+        longest = Duration.hours(24)
+        reserved = any(isinstance(source, (CapacityReservation, ReservationGroup)) for source in sources)
+        return cls(
+            insufficient_capacity=None if reserved else longest,
+            exceeds_environments=longest,
+            exceeds_nodes=longest,
+        )
 
     def check(self, sources: Sequence[Capacity | None]) -> list[Finding]:
         """Check for limits that would cancel jobs whose capacity has not started.

@@ -1,6 +1,6 @@
 """Security group rules between nodes and their file system."""
 
-from aws_cdk import CfnResource
+from aws_cdk import CfnResource, RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
@@ -10,7 +10,12 @@ __all__ = ["add_lustre_rules"]
 
 
 def add_lustre_rules(
-    scope: Construct, *, file_system_group: str, node_group: str, efa: bool, within_file_system: bool
+    scope: Construct,
+    *,
+    file_system_group: str,
+    node_group: str,
+    efa: bool,
+    within_file_system: RemovalPolicy | None,
 ) -> list[CfnResource]:
     """Allow Lustre traffic between file system and nodes, in both directions.
 
@@ -23,19 +28,19 @@ def add_lustre_rules(
         file_system_group: ID of the security group of the file system.
         node_group: ID of the security group of the nodes.
         efa: Whether the traffic uses EFA.
-        within_file_system: Whether the servers of the file system need the rules among themselves. EC2 rejects a
-            duplicate rule.
+        within_file_system: Removal policy of the rules among the servers of the file system. None adds none, since EC2
+            rejects a duplicate rule.
     """
     pairs = [
         ("FromNodes", node_group, file_system_group),
         ("ToNodes", file_system_group, node_group),
     ]
-    if within_file_system:
+    if within_file_system is not None:
         pairs.insert(0, ("Own", file_system_group, file_system_group))
     rules: list[CfnResource] = []
     for first, last in [(None, None)] if efa else LUSTRE_PORTS:
         for name, source, destination in pairs:
-            rules += [
+            both: list[CfnResource] = [
                 ec2.CfnSecurityGroupIngress(
                     scope,
                     f"{name}Ingress{first or 'All'}",
@@ -57,4 +62,7 @@ def add_lustre_rules(
                     description="Lustre",
                 ),
             ]
+            for rule in both if source == destination else ():
+                rule.apply_removal_policy(within_file_system, apply_to_update_replace_policy=True)
+            rules += both
     return rules

@@ -99,7 +99,8 @@ class SharedFileSystem(Construct):
             copy_tags_to_backups: Whether to copy the tags of the file system to backups. Changing this replaces the
                 file system. Default: False.
             mount_path: Mount point on nodes and in jobs. Default: ``/fsx``.
-            removal_policy: Removal policy of the file system. Default: RETAIN.
+            removal_policy: Removal policy of the file system, and of its security group with the rules of its own. With
+                RETAIN, a new network keeps its VPC and subnet too. Default: RETAIN.
 
         Raises:
             FindingsError: If FSx would reject the file system or its associations (UC5001 to UC5026), or the clients
@@ -145,13 +146,18 @@ class SharedFileSystem(Construct):
             description="Lustre file system of the cluster: Lustre among itself and with the nodes",
             allow_all_outbound=False,
         )
+        # A retained file system lives on with its group and the rules among its servers. The rules between it and the nodes go
+        # with the nodes: EC2 could not delete the group of the nodes while a rule of another group names it.
+        security_group.apply_removal_policy(removal_policy)
+        if removal_policy is RemovalPolicy.RETAIN:
+            network.retain()
         self._connections = _connections_of(security_group)
         rules = add_lustre_rules(
             self,
             file_system_group=security_group.security_group_id,
             node_group=network.security_group_id,
             efa=settings.efa_enabled,
-            within_file_system=True,
+            within_file_system=removal_policy,
         )
         file_system = fsx.CfnFileSystem(
             self,
@@ -305,7 +311,7 @@ class _ExistingFileSystem(SharedFileSystem):
             file_system_group=security_group.security_group_id,
             node_group=network.security_group_id,
             efa=efa_enabled,
-            within_file_system=False,
+            within_file_system=None,
         )
 
 

@@ -1,4 +1,4 @@
-"""Tags of job definitions that `ultracluster jobs submit` reads.
+"""Tags of job definitions that `ultracluster jobs submit` reads, and of jobs that are submitted again.
 
 Dependencies, the size of a job array and the queue are parameters of SubmitJob; a job definition cannot hold them. (API Reference of SubmitJob and AWS Batch User Guide, service quotas and array jobs, 2026-10.)
 """
@@ -12,6 +12,8 @@ __all__ = [
     "MOST_ARRAY_JOBS",
     "MOST_DEPENDENCIES",
     "QUEUE_TAG",
+    "RESUME_OF_TAG",
+    "RESUME_TAG",
 ]
 
 DEFAULT_SHARE: Final = "default"
@@ -25,6 +27,12 @@ ARRAY_SIZE_TAG: Final = "ultracluster:array-size"
 
 QUEUE_TAG: Final = "ultracluster:queue"
 """ARN of the queue, if it is not the default queue of the cluster."""
+
+RESUME_TAG: Final = "ultracluster:resume"
+"""How often a job is submitted again after a drain or the loss of a node; of a definition, what its jobs start with."""
+
+RESUME_OF_TAG: Final = "ultracluster:resume-of"
+"""ID of the job that a job continues."""
 
 MOST_DEPENDENCIES: Final = 20
 """Maximum number of dependencies of a job."""

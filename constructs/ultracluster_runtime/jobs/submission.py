@@ -4,14 +4,16 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from ultracluster_catalog.names.submission_tags import DEFAULT_SHARE
+from ultracluster_catalog.names.submission_tags import DEFAULT_SHARE, RESUME_TAG
 from ultracluster_rules.commands import LAUNCHER_PATH, check_parameters, encode_word
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.job_definitions import (
     ARRAY_SIZE,
+    RESUME,
     check_dependencies,
     check_nodes_fit,
     check_variables,
+    refuse_resume,
 )
 from ultracluster_runtime.jobs.dependencies import array_size_of
 
@@ -39,6 +41,7 @@ def submission(
     command: Sequence[str] = (),
     after: Sequence[str] = (),
     array_size: int | None = None,
+    resume: int | None = None,
 ) -> dict[str, Any]:
     """Return the arguments of SubmitJob.
 
@@ -56,11 +59,13 @@ def submission(
         command: Command to run instead; the launcher in front of it stays. Default: that of the definition.
         after: IDs of the jobs that have to succeed first. Default: none.
         array_size: Size of the array. Default: that of the definition, else no array.
+        resume: How often the job is submitted again after a drain or the loss of a node. Default: that of the definition.
 
     Raises:
-        FindingsError: With all problems (UC6010, UC6101, UC6109, UC6111, UC6113, UC6143, UC6204).
+        FindingsError: With all problems (UC6010, UC6101, UC6109, UC6111, UC6113, UC6117, UC6143, UC6204).
     """
     variables = dict(environment or {})
+    size = array_size_of(definition) if array_size is None else array_size
     findings = [
         *_check_names(name=name, share=share, fair_share=fair_share),
         *_check_priority(definition, priority=priority, fair_share=fair_share),
@@ -70,6 +75,7 @@ def submission(
         *_check_nodes(definition, nodes=nodes, most_nodes=most_nodes),
         *check_dependencies(after, tagged=False, path="--depends-on"),
         *_check_array(definition, array_size),
+        *_check_resume(resume, size),
     ]
     if findings:
         raise FindingsError(findings)
@@ -86,13 +92,14 @@ def submission(
             priority = 0
     if after:
         arguments["dependsOn"] = [{"jobId": job_id} for job_id in after]
-    size = array_size_of(definition) if array_size is None else array_size
     if size is not None:
         arguments["arrayProperties"] = {"size": size}
     if priority is not None:
         arguments["schedulingPriorityOverride"] = priority
     if timeout_seconds is not None:
         arguments["timeout"] = {"attemptDurationSeconds": timeout_seconds}
+    if resume is not None:
+        arguments["tags"] = {RESUME_TAG: str(resume)}
     return arguments
 
 
@@ -207,6 +214,14 @@ def _check_nodes(
         remedy = 'Use a definition with an open-ended range such as "0:"'
         return [Finding(code="UC6204", problem=problem, remedy=remedy, path="--nodes")]
     return []
+
+
+def _check_resume(resume: int | None, array_size: int | None) -> list[Finding]:
+    if resume is None:
+        return []
+    if resume and array_size is not None:
+        return [finding.at("--resume") for finding in refuse_resume("an array")]
+    return RESUME.check(resume, path="--resume")
 
 
 def _check_array(definition: Mapping[str, Any], size: int | None) -> list[Finding]:

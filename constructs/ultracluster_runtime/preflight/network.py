@@ -1,9 +1,11 @@
 """Checks of existing subnets: location, free addresses, routes to AWS services, and security group."""
 
+import ipaddress
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
 from ultracluster_runtime.preflight.check import (
     REGION_IS_ENABLED,
     AnyCheck,
@@ -15,14 +17,19 @@ from ultracluster_runtime.preflight.check import (
 )
 from ultracluster_runtime.preflight.quotas import is_deployed
 from ultracluster_runtime.preflight.reader import AwsReader
-from ultracluster_runtime.preflight.requirements import RolloutRequirements, SubnetRequirements
+from ultracluster_runtime.preflight.requirements import (
+    ClusterRequirements,
+    RolloutRequirements,
+    SubnetRequirements,
+)
 
-__all__ = ["NETWORK_CHECKS", "Routes"]
+__all__ = ["NETWORK_CHECKS", "Routes", "TaskNetwork"]
 
 Description = Mapping[str, Any]
 
 _EXISTS: Final = "UC9435"
 _ANYWHERE: Final = "0.0.0.0/0"
+_HTTPS: Final = 443
 
 
 def _subnets(rollout: RolloutRequirements) -> Iterator[SubnetRequirements]:
@@ -288,6 +295,137 @@ def _all_to_itself(group: Description, key: str) -> bool:
     )
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TaskNetwork:
+    """What the network interfaces of multi-node tasks have in an existing VPC.
+
+    Attributes:
+        group: Default security group of the VPC. None if it cannot be read.
+        closed_endpoints: Services whose interface endpoints do not let that group in on port 443.
+    """
+
+    group: Description | None
+    closed_endpoints: tuple[str, ...]
+
+
+def _task_network(reader: AwsReader, requirements: SubnetRequirements) -> TaskNetwork:
+    in_vpc = {"Name": "vpc-id", "Values": [requirements.vpc_id]}
+    groups = {
+        group["GroupId"]: group
+        for group in reader.list_all(
+            "ec2", requirements.region, "DescribeSecurityGroups", "SecurityGroups", Filters=[in_vpc]
+        )
+    }
+    default = next((group for group in groups.values() if group.get("GroupName") == "default"), None)
+    if default is None:
+        return TaskNetwork(group=None, closed_endpoints=())
+    block = ipaddress.IPv4Network(_shown(reader, requirements).get("CidrBlock", _ANYWHERE))
+    endpoints = reader.list_all(
+        "ec2", requirements.region, "DescribeVpcEndpoints", "VpcEndpoints", Filters=[in_vpc]
+    )
+    start = f"com.amazonaws.{requirements.region}."
+    closed = {
+        endpoint["ServiceName"].removeprefix(start)
+        for endpoint in endpoints
+        if endpoint.get("VpcEndpointType") == "Interface"
+        and not any(
+            _lets_in(groups.get(group["GroupId"], {}), default["GroupId"], block)
+            # Without groups of its own, an endpoint has the default one (EC2 API Reference, CreateVpcEndpoint).
+            for group in endpoint.get("Groups") or [default]
+        )
+    }
+    return TaskNetwork(group=default, closed_endpoints=tuple(sorted(closed & set(requirements.services))))
+
+
+def _lets_in(group: Description, source_id: str, block: ipaddress.IPv4Network) -> bool:
+    """Return whether a group admits another one, or all addresses of a subnet, to port 443."""
+    return any(
+        any(pair.get("GroupId") == source_id for pair in rule.get("UserIdGroupPairs", []))
+        or any(
+            block.subnet_of(ipaddress.IPv4Network(each["CidrIp"], strict=False))
+            for each in rule.get("IpRanges", [])
+        )
+        for rule in group.get("IpPermissions", [])
+        if _covers_https(rule)
+    )
+
+
+def _covers_https(rule: Description) -> bool:
+    if rule.get("IpProtocol") == "-1":
+        return True
+    return rule.get("IpProtocol") == "tcp" and rule.get("FromPort", 0) <= _HTTPS <= rule.get("ToPort", 0)
+
+
+def _evaluate_task_network(requirements: SubnetRequirements, network: TaskNetwork) -> Outcome:
+    """Check the group that AWS Batch gives to the network interfaces of multi-node tasks: the VPC's default group."""
+    group = network.group
+    if group is None:
+        return failed(f"{requirements.vpc_id} shows no default group", "Allow ec2:DescribeSecurityGroups")
+    name = group["GroupId"]
+    if requirements.default_group_id not in {None, name}:
+        return failed(
+            f"the default group of {requirements.vpc_id} is {name}; the rollout says {requirements.default_group_id}",
+            "Correct network.default_security_group_id",
+        )
+    out = group.get("IpPermissionsEgress", [])
+    anywhere = [
+        rule for rule in out if any(each.get("CidrIp") == _ANYWHERE for each in rule.get("IpRanges", []))
+    ]
+    has = {
+        "all traffic in from itself": _all_to_itself(group, "IpPermissions"),
+        "all traffic out to itself": _all_to_itself(group, "IpPermissionsEgress")
+        or any(rule.get("IpProtocol") == "-1" for rule in anywhere),
+        "HTTPS out": any(map(_covers_https, anywhere)),
+    }
+    missing = [rule for rule, present in has.items() if not present]
+    mends = requirements.default_group_id is not None
+    if mends and len(missing) < len(has):
+        return failed(
+            f"{name} has some of the rules for tasks already, and EC2 rejects a duplicate",
+            f"Remove default_security_group_id, and add by hand: {', '.join(missing) or 'nothing'}",
+        )
+    problems = [] if mends or not missing else [f"{name}, the default group, lacks {', '.join(missing)}"]
+    if network.closed_endpoints:
+        problems.append(f"endpoints do not let it in on port 443: {', '.join(network.closed_endpoints)}")
+    if problems:
+        return failed(
+            "; ".join(problems),
+            "Set network.default_security_group_id, which adds the rules of the group; endpoints are yours to change"
+            if len(missing) == len(has) and not mends
+            else "Add these rules to the groups",
+        )
+    return passed(f"tasks of multi-node jobs reach each other and AWS with {name}")
+
+
+def _endpoint_zones(reader: AwsReader, requirements: ClusterRequirements) -> dict[str, bool]:
+    """Return whether each service that needs an interface endpoint has one in the zone of the cluster."""
+    description = reader.call(
+        "ec2", requirements.region, "DescribeAvailabilityZones", AllAvailabilityZones=True
+    )
+    zones = {zone["ZoneId"]: zone["ZoneName"] for zone in description["AvailabilityZones"]}
+    names = {f"com.amazonaws.{requirements.region}.{service}": service for service in NODE_SERVICES}
+    # Without names, because EC2 refuses a request that names an unknown service (InvalidServiceName).
+    details = reader.list_all("ec2", requirements.region, "DescribeVpcEndpointServices", "ServiceDetails")
+    offered = {
+        names[detail["ServiceName"]]: zones.get(requirements.zone_id) in detail.get("AvailabilityZones", [])
+        for detail in details
+        if detail["ServiceName"] in names
+        and any(kind["ServiceType"] == "Interface" for kind in detail["ServiceType"])
+    }
+    return {service: offered.get(service, False) for service in NODE_SERVICES}
+
+
+def _evaluate_endpoint_zones(requirements: ClusterRequirements, offered: dict[str, bool]) -> Outcome:
+    """Check that EC2 makes the interface endpoints of a new VPC in the only zone that it has."""
+    missing = [service for service, is_offered in offered.items() if not is_offered]
+    if not missing:
+        return passed(f"all {len(offered)} endpoint services are in {requirements.zone_id}")
+    return failed(
+        f"{requirements.zone_id} has no endpoint service for {', '.join(missing)}",
+        "Use another zone, or an existing VPC with a NAT gateway (vpc_id and subnet_id)",
+    )
+
+
 def _check(code: str, evaluate: Any, gather: Any, *calls: str) -> AnyCheck:
     return Check(
         code=code, calls=calls, subjects=_subnets, gather=gather, evaluate=evaluate, after=(_EXISTS,)
@@ -311,6 +449,22 @@ NETWORK_CHECKS: Final[tuple[AnyCheck, ...]] = (
     _check("UC9438", _evaluate_s3, _routes, *_ROUTE_CALLS),
     _check("UC9439", _evaluate_services, _routes, *_ROUTE_CALLS),
     _check("UC9440", _evaluate_dns, _dns, "ec2:DescribeVpcAttribute"),
+    _check(
+        "UC9458",
+        _evaluate_task_network,
+        _task_network,
+        _SUBNET,
+        "ec2:DescribeSecurityGroups",
+        "ec2:DescribeVpcEndpoints",
+    ),
+    Check(
+        code="UC9459",
+        calls=("ec2:DescribeVpcEndpointServices", "ec2:DescribeAvailabilityZones"),
+        subjects=lambda rollout: (cluster for cluster in rollout.clusters if cluster.new_vpc),
+        gather=_endpoint_zones,
+        evaluate=_evaluate_endpoint_zones,
+        after=("UC9420",),
+    ),
     Check(
         code="UC9441",
         calls=("ec2:DescribeSecurityGroups",),

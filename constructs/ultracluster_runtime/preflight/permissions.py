@@ -185,7 +185,7 @@ def role_actions(requirements: RegionRequirements) -> frozenset[str]:
     if any(cluster.file_system is None for cluster in requirements.clusters):
         actions |= {"fsx:CreateFileSystem", "iam:CreateServiceLinkedRole"}
     if any(source.market_type == "capacity-block" for source in requirements.sources):
-        actions |= {"lambda:CreateFunction", "sns:CreateTopic"}
+        actions |= {"dynamodb:CreateTable", "lambda:CreateFunction", "sns:CreateTopic"}
     return frozenset(actions)
 
 

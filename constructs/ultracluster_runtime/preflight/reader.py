@@ -31,6 +31,7 @@ ALLOWED_CALLS: Final = frozenset(
         "ec2:DescribeSecurityGroups",
         "ec2:DescribeSubnets",
         "ec2:DescribeVpcAttribute",
+        "ec2:DescribeVpcEndpointServices",
         "ec2:DescribeVpcEndpoints",
         "ec2:DescribeVpcs",
         "ecr:BatchGetImage",

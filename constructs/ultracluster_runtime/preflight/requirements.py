@@ -84,6 +84,8 @@ class SubnetRequirements:
         security_group_id: Existing security group of the nodes. None for a new one.
         adds_efa_rules: Whether the deployment adds the rules for EFA to that group.
         stack: Stack that creates the nodes.
+        default_group_id: Default security group of the VPC, to which the deployment adds rules for tasks. Default: none
+            are added.
     """
 
     key: Key
@@ -95,6 +97,7 @@ class SubnetRequirements:
     security_group_id: str | None
     adds_efa_rules: bool
     stack: str
+    default_group_id: str | None = None
 
     @property
     def region(self) -> str:

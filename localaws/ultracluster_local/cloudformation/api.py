@@ -16,6 +16,7 @@ from ultracluster_local.cloudformation.requests import (
     stack_tags,
     template_of,
 )
+from ultracluster_local.cloudformation.skipped_resources import refuse_skipped
 from ultracluster_local.cloudformation.stack_template import validate_template
 from ultracluster_local.cloudformation.stacks import Stack, StackResource, stacks_of
 from ultracluster_local.instance.running import running
@@ -39,7 +40,14 @@ def create_stack(request: Request) -> Mapping[str, Any]:
         raise ServiceError("AlreadyExistsException", f"Stack [{name}] already exists")
     text, template = template_of(request)
     validate_template(template)
+    if "Transform" in template and "CAPABILITY_AUTO_EXPAND" not in (
+        request.parameters.get("Capabilities") or []
+    ):
+        raise ServiceError(
+            "InsufficientCapabilitiesException", "Requires capabilities : [CAPABILITY_AUTO_EXPAND]"
+        )
     parameters = given_parameters(template, request.parameters.get("Parameters") or [], previous={})
+    refuse_skipped(template, parameters, region=request.region)
     stack = stacks.add(name, status="CREATE_IN_PROGRESS")
     on_failure = request.parameters.get("OnFailure", "ROLLBACK")
     stack.disable_rollback = bool(request.parameters.get("DisableRollback")) or on_failure == "DO_NOTHING"
@@ -78,6 +86,7 @@ def update_stack(request: Request) -> Mapping[str, Any]:
     validate_template(template)
     sent = request.parameters.get("Parameters") or []
     parameters = given_parameters(template, sent, previous=stack.parameters)
+    refuse_skipped(template, parameters, region=request.region)
     tags = stack_tags(request, stack.tags)
     if template == stack.template and parameters == stack.parameters and tags == stack.tags:
         raise ValidationError("No updates are to be performed.")
@@ -215,6 +224,9 @@ def validate(request: Request) -> Mapping[str, Any]:
 @handlers("DescribeStackEvents")
 def describe_stack_events(request: Request) -> Mapping[str, Any]:
     """Describe the events of a stack, newest first."""
+    name = request.parameters["StackName"]
+    if stacks_of(request.region).find(name) is None:
+        raise ValidationError(f"Stack [{name}] does not exist")
     return page(stack_of(request).events[::-1], parameters=request.parameters, key="StackEvents")
 
 

@@ -15,6 +15,7 @@ from ultracluster_local.cloudformation.requests import (
     stack_tags,
     template_of,
 )
+from ultracluster_local.cloudformation.skipped_resources import refuse_skipped
 from ultracluster_local.cloudformation.stack_template import validate_template
 from ultracluster_local.cloudformation.stacks import ChangeSet, Stack, stacks_of
 from ultracluster_local.instance.clock import CLOCK
@@ -50,6 +51,7 @@ def create_change_set(request: Request) -> Mapping[str, Any]:
     validate_template(template)
     previous = stack.parameters if stack else {}
     parameters = given_parameters(template, request.parameters.get("Parameters") or [], previous=previous)
+    refuse_skipped(template, parameters, region=request.region)
     if stack is None:
         stack = stacks.add(name, status="REVIEW_IN_PROGRESS")
         stack.enter("REVIEW_IN_PROGRESS", reason="User Initiated")
@@ -182,6 +184,9 @@ def list_change_sets(request: Request) -> Mapping[str, Any]:
 @handlers("DeleteChangeSet")
 def delete_change_set(request: Request) -> Mapping[str, Any]:
     """Delete a change set; a missing one is no error."""
+    named = request.parameters["ChangeSetName"].startswith("arn:")
+    if not named and not request.parameters.get("StackName"):
+        raise ValidationError("StackName must be specified if ChangeSetName is not specified as an ARN.")
     try:
         change_set = change_set_of(request)
     except ServiceError as error:

@@ -54,7 +54,7 @@ def check_stack_name(name: str) -> None:
     if not re.fullmatch(r"[a-zA-Z][-a-zA-Z0-9]*", name):
         raise ValidationError(
             f"1 validation error detected: Value '{name}' at 'stackName' failed to satisfy constraint: Member must satisfy "
-            "regular expression pattern: [a-zA-Z][-a-zA-Z0-9]*"
+            "regular expression pattern: [a-zA-Z][-a-zA-Z0-9]*|arn:[-a-zA-Z0-9:/._+]*"
         )
     if len(name) > _MOST_IN_NAME:
         raise ValidationError(

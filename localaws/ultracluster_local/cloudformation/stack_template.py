@@ -11,7 +11,8 @@ from ultracluster_local.cloudformation.parameters import ssm_parameter, typed_pa
 from ultracluster_local.cloudformation.resource_types import PROVIDERS, unknown_types
 from ultracluster_local.cloudformation.stacks import Stack, stacks_of
 from ultracluster_local.cloudformation.template import creation_order, references
-from ultracluster_local.cloudformation.template_checks import check_form
+from ultracluster_local.cloudformation.template_checks import check_sections
+from ultracluster_local.cloudformation.template_grammar import check_form
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.environment import ACCOUNT
 
@@ -22,9 +23,10 @@ def validate_template(template: Mapping[str, Any]) -> None:
     """Refuse a template that cannot be deployed, before anything is changed.
 
     Raises:
-        ValidationError: If a type has no provider, a property is not in the schema, or a reference is unresolved.
+        ValidationError: If a section has a wrong form, a type has no provider, a property is not in the schema, or a reference is unresolved.
     """
     check_form(template)
+    check_sections(template)
     unknown = unknown_types(template)
     if unknown:
         raise ValidationError(f"Template format error: Unrecognized resource types: [{', '.join(unknown)}]")

@@ -55,8 +55,8 @@ def parse(text: str) -> dict[str, Any]:
         raise ValidationError(f"Template format error: JSON not well-formed. {where}") from None
     except (ValueError, yaml.YAMLError) as error:
         mark = getattr(error, "problem_mark", None)
-        where = f"(line {mark.line + 1}, column {mark.column + 1})" if mark else ""
-        raise ValidationError(f"Template format error: YAML not well-formed. {where}") from None
+        where = f" (line {mark.line + 1}, column {mark.column + 1})" if mark else ""
+        raise ValidationError(f"Template format error: YAML not well-formed.{where}") from None
     if not isinstance(template, dict):
         raise ValidationError("Template format error: unsupported structure.")
     if not isinstance(template.get("Resources"), dict) or not template["Resources"]:

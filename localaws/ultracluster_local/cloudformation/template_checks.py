@@ -1,4 +1,4 @@
-"""Form of a template: what CloudFormation refuses before it looks at any resource.
+"""Sections, limits and functions of a template: what CloudFormation refuses before it looks at any resource.
 
 The messages are CloudFormation's, as the snapshots of localstack/localstack (tests/aws/services/cloudformation) and issues of
 aws/aws-cdk and aws-cloudformation/cfn-lint show them; the limits are those of
@@ -12,7 +12,7 @@ from typing import Any
 from ultracluster_local.cloudformation.errors import ValidationError
 from ultracluster_local.cloudformation.intrinsic_functions import FUNCTIONS
 
-__all__ = ["check_form"]
+__all__ = ["check_sections"]
 
 _SECTIONS = frozenset(
     {
@@ -37,20 +37,6 @@ _LIMITS = {
     "Mappings": ("mappings", 200),
 }
 _MOST_IN_DESCRIPTION = 1024
-_OF_A_RESOURCE = frozenset(
-    {
-        "Condition",
-        "CreationPolicy",
-        "DeletionPolicy",
-        "DependsOn",
-        "Metadata",
-        "Properties",
-        "Type",
-        "UpdatePolicy",
-        "UpdateReplacePolicy",
-        "Version",
-    }
-)
 _POLICIES = {
     "DeletionPolicy": frozenset({"Delete", "Retain", "RetainExceptOnCreate", "Snapshot"}),
     "UpdateReplacePolicy": frozenset({"Delete", "Retain", "Snapshot"}),
@@ -60,11 +46,11 @@ _PARAMETER_TYPE = re.compile(
 )
 
 
-def check_form(template: Mapping[str, Any]) -> None:
-    """Refuse a template of an invalid form.
+def check_sections(template: Mapping[str, Any]) -> None:
+    """Refuse a template with invalid sections; their members and functions have the form of `template_grammar`.
 
     Raises:
-        ValidationError: If its form is invalid.
+        ValidationError: If there are some.
     """
     _check_sections(template)
     for name, parameter in (template.get("Parameters") or {}).items():
@@ -94,31 +80,13 @@ def _check_sections(template: Mapping[str, Any]) -> None:
             raise _format_error(f"{section} must be an object.")
         if len(members) > most:
             raise _format_error(f"Number of {noun}, {len(members)}, is greater than maximum allowed, {most}")
-    for section in ("Parameters", "Mappings", "Conditions", "Resources", "Outputs"):
-        _refuse_nulls(template.get(section) or {}, f"/{section}")
 
 
 def _format_error(message: str) -> ValidationError:
     return ValidationError(f"Template format error: {message}")
 
 
-def _refuse_nulls(value: Any, path: str) -> None:
-    if value is None:
-        raise _format_error(f"[{path}] 'null' values are not allowed in templates")
-    parts = (
-        value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list) else ()
-    )
-    for key, part in parts:
-        _refuse_nulls(part, f"{path}/{key}")
-
-
-def _check_name(kind: str, name: Any) -> None:
-    if not re.fullmatch(r"[A-Za-z0-9]+", str(name)):
-        raise _format_error(f"{kind} name {name} is non alphanumeric.")
-
-
 def _check_parameter(name: str, parameter: Any) -> None:
-    _check_name("Parameter", name)
     if not isinstance(parameter, Mapping) or "Type" not in parameter:
         raise _format_error(f"[/Parameters/{name}] Every Parameters object must contain a Type member.")
     if not _PARAMETER_TYPE.fullmatch(str(parameter["Type"])):
@@ -128,14 +96,6 @@ def _check_parameter(name: str, parameter: Any) -> None:
 
 
 def _check_resource(name: str, resource: Any, template: Mapping[str, Any]) -> None:
-    _check_name("Resource", name)
-    if not isinstance(resource, Mapping):
-        raise _format_error(f"[/Resources/{name}] resource definition is malformed")
-    if not isinstance(resource.get("Type"), str):
-        raise _format_error(f"[/Resources/{name}] Every Resources object must contain a Type member.")
-    unknown = sorted(set(resource) - _OF_A_RESOURCE)
-    if unknown:
-        raise ValidationError(f"Invalid template resource property '{unknown[0]}'")
     if not isinstance(resource.get("Properties", {}), Mapping):
         raise _format_error(f"[/Resources/{name}/Properties] Properties must be an object.")
     for policy, allowed in _POLICIES.items():
@@ -145,9 +105,6 @@ def _check_resource(name: str, resource: Any, template: Mapping[str, Any]) -> No
 
 
 def _check_output(name: str, output: Any, template: Mapping[str, Any]) -> None:
-    _check_name("Output", name)
-    if not isinstance(output, Mapping) or "Value" not in output:
-        raise _format_error(f"[/Outputs/{name}] Every Outputs member must contain a Value object")
     if isinstance(output["Value"], list):
         raise _format_error("The Value field of every Outputs member must evaluate to a String.")
     if "Export" in output and "Name" not in (output["Export"] or {}):
@@ -173,7 +130,7 @@ def _check_functions(template: Mapping[str, Any]) -> None:
                     f"Template error: Encountered unsupported function: {name} Supported functions are: "
                     f"[{', '.join(sorted(FUNCTIONS))}]"
                 )
-            _check_arguments(name, argument, template, block)
+            _check_arguments(name, argument, template)
 
 
 def _functions(value: Any) -> Iterator[tuple[str, Any]]:
@@ -187,21 +144,10 @@ def _functions(value: Any) -> Iterator[tuple[str, Any]]:
             yield from _functions(part)
 
 
-def _check_arguments(name: str, argument: Any, template: Mapping[str, Any], block: str) -> None:
+def _check_arguments(name: str, argument: Any, template: Mapping[str, Any]) -> None:
     parts = argument if isinstance(argument, list) else None
     wrong = {
         "Fn::If": (parts is None or len(parts) != 3, "Fn::If requires a list argument with three elements"),  # noqa: PLR2004 - as the message says
-        "Fn::Join": (
-            parts is None or len(parts) != 2,  # noqa: PLR2004 - as the message says
-            (
-                "every Fn::Join object requires two parameters, (1) a string delimiter and (2) a list of strings to be joined or "
-                "a function that returns a list of strings (such as Fn::GetAZs) to be joined."
-            ),
-        ),
-        "Fn::Equals": (
-            parts is None or len(parts) != 2,  # noqa: PLR2004 - as the message says
-            "every Fn::Equals object requires a list of 2 string parameters.",
-        ),
         "Fn::Not": (
             parts is None or len(parts) != 1,
             "every Fn::Not object requires a list of 1 boolean parameter.",
@@ -221,8 +167,6 @@ def _check_arguments(name: str, argument: Any, template: Mapping[str, Any], bloc
     fails, message = wrong.get(name, (False, ""))
     if fails:
         raise ValidationError(f"Template error: {message}")
-    if name == "Fn::If" and parts:
-        _check_condition(parts[0], template, block)
     if name == "Fn::GetAtt":
         _check_attribute(argument, template)
     if (
@@ -238,11 +182,6 @@ def _check_arguments(name: str, argument: Any, template: Mapping[str, Any], bloc
 
 def _check_attribute(argument: Any, template: Mapping[str, Any]) -> None:
     named = argument.split(".", 1) if isinstance(argument, str) else argument
-    if not isinstance(named, list) or len(named) != 2 or not isinstance(named[0], str):  # noqa: PLR2004 - resource and attribute
-        raise ValidationError(
-            "Template error: every Fn::GetAtt object requires two non-empty parameters, the resource name and the resource "
-            "attribute"
-        )
     if named[0] not in template["Resources"]:
         raise ValidationError(
             f"Template error: instance of Fn::GetAtt references undefined resource {named[0]}"

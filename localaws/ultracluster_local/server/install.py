@@ -38,6 +38,7 @@ from ultracluster_local.services import (
     service_quotas,
     sns,
     sqs,
+    ssm,
 )
 from ultracluster_local.services.batch import (
     compute_environments,
@@ -137,6 +138,7 @@ _CHECKED = (
     logs,
     s3_configurations,
     sns,
+    ssm,
 )
 """Modules that hold nothing but checks of requests, which register themselves."""
 

@@ -5,7 +5,9 @@ from typing import Any
 
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.state import region_state
+from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
+from ultracluster_local.services.policies import document, missing_principal
 
 __all__ = ["handlers"]
 
@@ -64,3 +66,18 @@ def get_download_url_for_layer(request: Request) -> Mapping[str, Any]:
         f"The layer with digest '{digest}' does not exist in the repository with name '{repository}' in the registry "
         f"with id '{request.account}'",
     )
+
+
+_check = Checks(service="ecr")
+
+
+@_check("SetRepositoryPolicy")
+def check_set_repository_policy(request: Request) -> None:
+    """Refuse a policy that is none, or names a principal that does not exist.
+
+    The words are those of terraform-aws-modules/terraform-aws-ecr#19 (2023-10-12).
+    """
+    policy = document(request.parameters["policyText"])
+    if policy is None or "Statement" not in policy or missing_principal(policy):
+        problem = "Invalid parameter at 'PolicyText' failed to satisfy constraint: 'Invalid repository policy provided'"
+        raise ServiceError("InvalidParameterException", problem)

@@ -32,7 +32,10 @@ def _get(request: Request, arn: str) -> dict[str, Any]:
 def _keep(request: Request, arn: str, **more: Any) -> dict[str, Any]:
     things = _things(request)
     if arn in things:
-        raise ServiceError("ResourceAlreadyExistsException", f"The resource {arn} already exists")
+        # ministryofjustice/modernisation-platform-ami-builds#549 (2023-08-31)
+        kind = "".join(word.capitalize() for word in arn.split(":")[5].split("/", maxsplit=1)[0].split("-"))
+        problem = f"The following resource '{kind}' already exists: '{arn}'."
+        raise ServiceError("ResourceAlreadyExistsException", problem)
     given = {key: copy.deepcopy(value) for key, value in request.parameters.items() if key not in _NOT_KEPT}
     things[arn] = {"tags": {}, **given, "arn": arn, **more}
     return {"requestId": str(uuid.uuid4()), "clientToken": request.parameters.get("clientToken", "")}
@@ -63,7 +66,9 @@ def _forget(request: Request, arn: str) -> None:
     _get(request, arn)
     for other in _things(request).values():
         if other["arn"] != arn and arn in str(other):
-            raise ServiceError("ResourceDependencyException", f"The resource {arn} is used by {other['arn']}")
+            # pulumi/pulumi#6919 (2021-04-29)
+            problem = f"The resource ARN '{arn}' has other resources depended on it."
+            raise ServiceError("ResourceDependencyException", f"Resource dependency error: {problem}")
     del _things(request)[arn]
 
 

@@ -17,7 +17,7 @@ _VOLUME_GIB: Final = 200
 _VOLUME_MB_PER_S: Final = 500
 
 # Metrics of a cluster with `alarms` and a file system of known size.
-_ALARM_METRICS: Final = 17
+_ALARM_METRICS: Final = 19
 _CUSTOM_METRICS: Final = sum(metric.source in {"node", "watch"} for metric in METRICS.values())
 
 
@@ -39,6 +39,7 @@ def configured_footprint(cluster: ClusterConfig) -> Footprint:
         )
         for _, capacity in cluster.sources()
     )
+    alarms = cluster.effective_alarms
     new_network = cluster.network.subnet_id is None
     new_file_system = cluster.file_system.file_system_id is None
     own_cache = not cluster.compile_cache.on_file_system
@@ -53,10 +54,11 @@ def configured_footprint(cluster: ClusterConfig) -> Footprint:
         nat_gateways=1 if new_network and cluster.network.nat_gateway else 0,
         alarms=sum(supply.market == "capacity-block" for supply in supplies)
         + _closes_queues(cluster)
-        + (0 if cluster.alarms is None else _ALARM_METRICS - (not _has_size(cluster))),
-        composite_alarms=0 if cluster.alarms is None else 1,
-        dashboards=int(cluster.alarms is not None and cluster.alarms.dashboard),
-        custom_metrics=0 if cluster.alarms is None else _CUSTOM_METRICS,
+        + _resumes_jobs(cluster)
+        + (0 if alarms is None else _ALARM_METRICS - (not _has_size(cluster))),
+        composite_alarms=0 if alarms is None else 1,
+        dashboards=int(alarms is not None and alarms.dashboard),
+        custom_metrics=0 if alarms is None else _CUSTOM_METRICS,
         request_metrics=int(own_cache and cluster.compile_cache.request_metrics),
         compile_type=_compile_type(cluster),
     )
@@ -66,6 +68,12 @@ def _has_size(cluster: ClusterConfig) -> bool:
     """Return whether the size of the file system is known, so that an alarm can watch its free space."""
     file_system = cluster.file_system
     return file_system.file_system_id is None and file_system.settings.storage_capacity_gib is not None
+
+
+def _resumes_jobs(cluster: ClusterConfig) -> bool:
+    """Return whether a function with an alarm submits interrupted jobs again."""
+    is_notified = cluster.has_block or bool(cluster.notify) or cluster.effective_alarms is not None
+    return is_notified and any(job.kind != "precompile" for job in cluster.jobs)
 
 
 def _closes_queues(cluster: ClusterConfig) -> bool:

@@ -18,7 +18,7 @@ from ultracluster_stacks.plan.expressions import canonical
 from ultracluster_stacks.plan.moves import Moved, Moves, StackKey, export_stops, importers, moved_exports
 from ultracluster_stacks.plan.permissions import widened
 from ultracluster_stacks.plan.properties import property_changes
-from ultracluster_stacks.plan.resource_updates import MOVING_ATTRIBUTES, MOVING_IDS
+from ultracluster_stacks.plan.resource_updates import ASSOCIATION, MOVING_ATTRIBUTES, MOVING_IDS
 from ultracluster_stacks.plan.stops import block_of, notes_of, stops_of
 from ultracluster_stacks.plan.templates import StackTemplate
 
@@ -170,10 +170,11 @@ def _resource_change(
         stops=(),
     )
     block = block_of(before or {}, old.resources, idle_blocks)
+    linked = any(each["Type"] == ASSOCIATION for each in old.resources.values())
     return replace(
         change,
         notes=change.notes + notes_of(change, after or {}, block=block),
-        stops=stops_of(change, before or {}, after or {}, block=block),
+        stops=stops_of(change, before or {}, after or {}, block=block, linked=linked),
     )
 
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 __all__ = [
     "ASSOCIATION",
     "COMPUTE_ENVIRONMENT",
+    "FILE_SYSTEM",
     "IDENTITY_TYPES",
     "JOB_CARRIERS",
     "LONGEST_JOB_TIMEOUT_MINUTES",
@@ -39,6 +40,7 @@ PropertyPath = tuple[str, ...]
 
 ASSOCIATION: Final = "AWS::FSx::DataRepositoryAssociation"
 COMPUTE_ENVIRONMENT: Final = "AWS::Batch::ComputeEnvironment"
+FILE_SYSTEM: Final = "AWS::FSx::FileSystem"
 QUEUE: Final = "AWS::Batch::JobQueue"
 
 

@@ -7,6 +7,7 @@ from ultracluster_stacks.plan.changes import Action, PropertyChange, ResourceCha
 from ultracluster_stacks.plan.resource_updates import (
     ASSOCIATION,
     COMPUTE_ENVIRONMENT,
+    FILE_SYSTEM,
     IDENTITY_TYPES,
     JOB_CARRIERS,
     LONGEST_JOB_TIMEOUT_MINUTES,
@@ -62,7 +63,12 @@ def _part(value: Any, *names: str) -> Any:
 
 
 def stops_of(
-    change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any], *, block: Block | None
+    change: ResourceChange,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    *,
+    block: Block | None,
+    linked: bool,
 ) -> tuple[Stop, ...]:
     """Return the reasons why a change stops the deployment.
 
@@ -71,6 +77,7 @@ def stops_of(
         before: Resource in the old template; empty if it is new.
         after: Resource in the new template; empty if it is removed.
         block: State of the Capacity Block of a compute environment. None if there is none.
+        linked: Whether the stack has a data repository association.
     """
     if change.action is Action.ADD:
         return ()
@@ -79,7 +86,7 @@ def stops_of(
         return (Stop(kind=StopKind.REFUSED, reason=reason, allow=None),)
     rules = (_data, _protection, _association, _shares, _best_fit, _identity, _network, _unknown)
     stops = [stop for rule in rules for stop in rule(change, before, after)]
-    return (*stops, *_jobs(change, after, block))
+    return (*stops, *_jobs(change, after, block), *(_linked_tags(change) if linked else ()))
 
 
 def notes_of(change: ResourceChange, after: Mapping[str, Any], *, block: Block | None) -> tuple[str, ...]:
@@ -182,6 +189,17 @@ def _association(
     if "FileSystemId" not in changed and not {"FileSystemPath", "DataRepositoryPath"} <= changed:
         reason = "FSx refuses a second association of the same path while the old one exists"
         yield Stop(kind=StopKind.REFUSED, reason=reason, allow=None)
+
+
+def _linked_tags(change: ResourceChange) -> Iterator[Stop]:
+    """CloudFormation sends UpdateFileSystem for tags, with backups, which FSx refuses beside an association."""
+    tags = any(property_change.path[0] == "Tags" for property_change in change.properties)
+    if change.resource_type == FILE_SYSTEM and change.action is Action.UPDATE and tags:
+        reason = (
+            "changed tags of a file system with a data repository association have failed "
+            "(cloudformation-coverage-roadmap#1687); `aws fsx tag-resource` changes them"
+        )
+        yield _stop(change, StopKind.UNKNOWN, reason)
 
 
 def _shares(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:

@@ -68,11 +68,12 @@ class ClusterStack(cdk.Stack):
             queue_priority=config.queue.priority,
             fair_share=fair_share(config.queue),
             wait_limits=wait_limits(config.queue),
-            alarms=alarm_settings(self, config),
+            alarms=alarm_settings(self, config) or "none",
+            notify=config.notify,
             kms_key=key,
             tags={"Name": config.name, CLUSTER_TAG: config.name, **config.tags},
         )
-        if config.alarms and config.alarms.dashboard:
+        if (alarms := config.effective_alarms) and alarms.dashboard:
             ultracluster.ClusterDashboard(self, "Dashboard", cluster=cluster)
         queues = {
             queue.name: cluster.add_queue(

@@ -61,4 +61,11 @@ class NetworkStack(cdk.Stack):
                 else None
             ),
             add_efa_rules=settings.add_efa_rules,
+            default_security_group=(
+                ec2.SecurityGroup.from_security_group_id(
+                    self, "DefaultSecurityGroup", settings.default_security_group_id
+                )
+                if settings.default_security_group_id
+                else None
+            ),
         )

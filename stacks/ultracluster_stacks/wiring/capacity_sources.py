@@ -96,12 +96,14 @@ def fair_share(queue: QueueConfig) -> FairShare | None:
     return replace(settings, decay=Duration.hours(queue.share_decay_hours))
 
 
-def wait_limits(queue: QueueConfig) -> WaitLimits:
-    """Return when a queue cancels waiting jobs.
+def wait_limits(queue: QueueConfig) -> WaitLimits | None:
+    """Return when a queue cancels waiting jobs, or None for the defaults of its capacity.
 
     Args:
         queue: Configuration of the queue.
     """
+    if queue.wait_limits is None:
+        return None
     return WaitLimits(
         **{name: Duration.hours(hours) for name, hours in queue.wait_limits if hours is not None}
     )

@@ -16,11 +16,12 @@ def alarm_settings(scope: Construct, config: ClusterConfig) -> "ultracluster.Ala
         scope: Stack of the cluster.
         config: Configuration of the cluster.
     """
-    if config.alarms is None:
+    alarms = config.effective_alarms
+    if alarms is None:
         return None
-    arn = config.alarms.topic_arn
+    arn = alarms.topic_arn
     return ultracluster.AlarmSettings(
         topic=sns.Topic.from_topic_arn(scope, "AlarmTopic", arn) if arn else None,
-        emails=config.alarms.emails,
-        thresholds=config.alarms.thresholds,
+        emails=alarms.emails,
+        thresholds=alarms.thresholds,
     )

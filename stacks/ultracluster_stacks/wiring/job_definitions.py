@@ -58,6 +58,7 @@ def _define(
         "timeout": cdk.Duration.hours(job.timeout_hours) if job.timeout_hours else None,
         "launcher": job.launcher,
         "depends_on": depends_on,
+        "resume": job.resume,
     }
     if job.attempts is not None:
         common["attempts"] = job.attempts

@@ -154,7 +154,7 @@ ROWS = [
     refused(
         38, "an address that is none", [cluster("alarms: {emails: [jane]}")], "UC6446 13 @.alarms.emails[0]"
     ),
-    taken(38, "alarms that nobody gets", [cluster("alarms: {}")], "UC2250 13 @.alarms"),
+    taken(38, "alarms that nobody gets", [("        notify: [ml@example.com]\n", "")], "UC6448 8 @.notify"),
     taken(38, "a budget that nobody gets", [cluster("budget: {monthly_usd: 5}")], "UC2250 13 @.budget"),
     refused(
         39,

@@ -8,6 +8,8 @@ from tests.unit.checks.edits import BLOCK_ON_BATCH, CE, GROUP, LT, codes_after
 
 from ultracluster_checks import Source
 
+RESERVED = {"CapacityReservationTarget": {"CapacityReservationId": "cr-0a1b2c3d4e5f60718"}}
+
 BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     (
         "UC4020",
@@ -18,6 +20,8 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("UC4001", "block-nodes", {f"{LT}/InstanceType": "ml.trn2.48xlarge"}),
     ("UC4001", "block-nodes", {f"{LT}/InstanceType": "Trn2.48xlarge"}),
     ("UC4110", "block-nodes", {f"{LT}/ImageId": "ami-123"}),
+    ("UC4202", "block-nodes", {f"{LT}/InstanceMarketOptions": {"MarketType": "spot"}}),
+    ("UC4202", "batch-efa", {f"{CE}/Type": "SPOT", f"{LT}/CapacityReservationSpecification": RESERVED}),
     ("UC4203", "block-nodes", {f"{LT}/InstanceMarketOptions": DROP}),
     (
         "UC4204",

@@ -23,6 +23,7 @@ OF_A_COMMAND = {
     "--region": 9,
     "--regions": 2,
     "--reservation-id": 2,
+    "--resume": 2,  # a rollout, or how often a job goes on
     "--skip": 2,  # a check of an account, or a rule for templates with the reason
     "--timeout": 2,
     "--ultraservers": 2,

@@ -8,6 +8,7 @@ from ultracluster_local.services.batch.state import (
     client_error,
     finish_job,
     milliseconds,
+    refused,
 )
 
 __all__ = ["add_children", "check_array", "check_dependencies", "settle"]
@@ -27,7 +28,8 @@ def check_dependencies(batch: Batch, dependencies: list[dict[str, Any]]) -> None
         ServiceError: If there are too many, a job is unknown, or the type is not supported.
     """
     if len(dependencies) > _MOST_DEPENDENCIES:
-        raise client_error(f"A job can depend upon a maximum of {_MOST_DEPENDENCIES} jobs")
+        # OpenNeuroOrg/openneuro#100 (2017-09-24)
+        raise refused(f"Job cannot have more than {_MOST_DEPENDENCIES} dependencies")
     for dependency in dependencies:
         if dependency.get("type"):
             raise client_error("The local AWS does not support dependencies of type N_TO_N or SEQUENTIAL")

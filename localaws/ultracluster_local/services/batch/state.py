@@ -149,6 +149,8 @@ def described(
 ) -> Mapping[str, Any]:
     """Return a page of all resources of a kind, or of those named by a request."""
     wanted = request.parameters.get(key)
+    if wanted and request.parameters.get("maxResults"):  # k1LoW/awspec#563 (2022-06-14)
+        raise refused(f"{key[0].upper()}{key[1:]} and MaxResults cannot both be set")
     shown = [
         one for arn, one in things.items() if not wanted or arn in wanted or one[f"{kind}Name"] in wanted
     ]

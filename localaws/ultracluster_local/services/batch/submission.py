@@ -38,8 +38,9 @@ def check_submission(
     check_tags(given)
     if queue["state"] != "ENABLED":
         raise client_error(f"Job queue {queue['jobQueueName']} is not enabled: it is DISABLED")
-    if len(str(given).encode()) > _MOST_BYTES:
-        raise refused(f"Payload of SubmitJob exceeds the maximum size of {_MOST_BYTES} bytes")
+    size = len(str(given).encode())
+    if size > _MOST_BYTES:  # ASFHyP3/hyp3#3041 (2026-03-09)
+        raise refused(f"Job size must be less than {_MOST_BYTES // 1024} KiB, got {size // 1024 + 1} KiB")
     _check_share(queue, definition, given)
     _check_capability(batch, queue, definition)
     check_retries(given.get("retryStrategy"))

@@ -4,43 +4,40 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from ultracluster_catalog.names.identifiers import SNS_TOPIC_ARN
 from ultracluster_catalog.observability.alarms import THRESHOLD_BOUNDS, AlarmThresholds
-from ultracluster_rules.alarms import THRESHOLDS
-from ultracluster_stacks.config.models.constraints import Form, constraint
+from ultracluster_rules import alarms
+from ultracluster_stacks.config.models.constraints import constraint
 from ultracluster_stacks.config.models.model import ConfigModel
 
 __all__ = ["EMAIL", "TOPIC_ARN", "AlarmsConfig"]
 
-EMAIL: Final = Form(
-    code="UC6446", pattern=r"[^@\s]+@[^@\s]+\.[^@\s]+", allowed="a mail address, such as ml@example.com"
-)
-TOPIC_ARN: Final = Form(
-    code="UC6447",
-    pattern=SNS_TOPIC_ARN,
-    allowed="the ARN of an SNS topic, such as arn:aws:sns:us-east-2:123456789012:alarms",
-)
+EMAIL: Final = constraint(alarms.EMAIL)
+TOPIC_ARN: Final = constraint(alarms.TOPIC_ARN)
 
 _DEFAULTS = AlarmThresholds()
 
 
 def _threshold(name: str) -> object:
-    return constraint(THRESHOLDS[name])
+    return constraint(alarms.THRESHOLDS[name])
 
 
 class AlarmsConfig(ConfigModel):
     """Alarms with remedies, with the metrics of all nodes, a function that watches the cluster, and a dashboard."""
 
+    enabled: bool = Field(
+        default=True,
+        description="Whether there are alarms. Default: yes; without this section, for Capacity Blocks.",
+    )
     emails: tuple[
         Annotated[str, EMAIL],
         ...,
     ] = Field(
         default=(),
-        description="Email addresses to subscribe to a new SNS topic; each must confirm. Default: none.",
+        description="Email addresses to subscribe to a new SNS topic; each must confirm. Default: `notify` of the cluster.",
     )
     topic_arn: Annotated[str, TOPIC_ARN] | None = Field(
         default=None,
-        description="ARN of an existing SNS topic, whose policy lets CloudWatch publish. Default: a new topic.",
+        description="ARN of an existing SNS topic, whose policy lets CloudWatch publish. Default: `notify` of the cluster.",
     )
     dashboard: bool = Field(
         default=True, description="Whether to create a CloudWatch dashboard of the cluster. Default: yes."

@@ -8,6 +8,7 @@ from pydantic import Field
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.identifiers import ZONE_ID
 from ultracluster_catalog.places.zones import REGIONS
+from ultracluster_rules.alarms import RECIPIENT
 from ultracluster_rules.images import AMI
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.names import REGION
@@ -168,9 +169,15 @@ class ClusterConfig(ConfigModel):
     budget: BudgetConfig | None = Field(
         default=None, description="The monthly budget of the cluster. Default: none."
     )
+    notify: tuple[Annotated[str, constraint(RECIPIENT)], ...] = Field(
+        default=(),
+        description="Email addresses, each of which must confirm, or the ARN of one SNS topic, to notify of alarms, nodes that "
+        "refuse to join, interrupted jobs and the end of Capacity Blocks. Default: nobody.",
+    )
     alarms: AlarmsConfig | None = Field(
         default=None,
-        description="Alarm recipients and thresholds. Default: no alarms.",
+        description="Alarm thresholds and recipients. Default: alarms with default thresholds and without a dashboard for "
+        "Capacity Blocks, none for other capacity.",
     )
     tags: Tags = Field(
         default_factory=dict,
@@ -199,6 +206,18 @@ class ClusterConfig(ConfigModel):
         yield ("capacity",), self.capacity
         for index, capacity in enumerate(self.additional_capacity):
             yield ("additional_capacity", index), capacity
+
+    @property
+    def has_block(self) -> bool:
+        """Whether a Capacity Block is among its capacity."""
+        return any(capacity.market_type == "capacity-block" for _, capacity in self.sources())
+
+    @property
+    def effective_alarms(self) -> AlarmsConfig | None:
+        """Alarms that the cluster has: as written, otherwise the default ones for Capacity Blocks."""
+        if self.alarms is None:
+            return AlarmsConfig.model_construct(dashboard=False) if self.has_block else None
+        return self.alarms if self.alarms.enabled else None
 
     @property
     def most_nodes(self) -> int:

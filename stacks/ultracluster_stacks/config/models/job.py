@@ -5,7 +5,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field
 
 from ultracluster_rules.credentials import names_credential
-from ultracluster_rules.job_definitions import ARRAY_SIZE, ATTEMPTS, NODES, TIMEOUT_HOURS, VARIABLE
+from ultracluster_rules.job_definitions import ARRAY_SIZE, ATTEMPTS, NODES, RESUME, TIMEOUT_HOURS, VARIABLE
 from ultracluster_rules.machines import COMPILE_TYPE
 from ultracluster_stacks.config.models.constraints import Between, Form, constraint, refusal
 from ultracluster_stacks.config.models.gates import GatesConfig
@@ -91,6 +91,11 @@ class JobConfig(ConfigModel):
         default=None,
         description="Number of attempts if the host is lost, 1 to 10. Default: 1 for a "
         "multi-node job, 3 for others.",
+    )
+    resume: Annotated[int, constraint(RESUME)] = Field(
+        default=0,
+        description="How often the job is submitted again after the drain of a Capacity Block or the loss of a node, so "
+        "that it goes on at its last checkpoint, 0 to 100. Not for arrays and precompile jobs. Default: 0.",
     )
     neuron: NeuronConfig = Field(
         default_factory=NeuronConfig.model_construct,

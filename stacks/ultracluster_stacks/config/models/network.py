@@ -101,6 +101,12 @@ class NetworkConfig(ConfigModel):
         "duplicate rules. Default: no; they must exist.",
     )
 
+    default_security_group_id: Annotated[str, SECURITY_GROUP_ID] | None = Field(
+        default=None,
+        description="ID of the default security group of the existing VPC, which tasks of multi-node jobs take, to add the rules that "
+        "they need: all traffic with itself, and HTTPS out. EC2 refuses duplicate rules. Default: none are added; they must exist.",
+    )
+
     @property
     def layout(self) -> NicLayout:
         """Name of the layout, or the explicit list of interfaces."""

@@ -32,7 +32,7 @@ def _check_shares(shares: dict[str, int]) -> dict[str, int]:
 
 
 class WaitLimitsConfig(ConfigModel):
-    """Hours after which a job at the head of a queue is cancelled. Jobs waiting for a Capacity Block never are."""
+    """Hours after which a job at the head of a queue is cancelled; reasons that are left out have no limit."""
 
     insufficient_capacity: _Hours | None = Field(
         default=None,
@@ -81,9 +81,10 @@ class QueueConfig(ConfigModel):
         description="Whether to publish AWS Batch's blocked-queue events to the topic `BlockedQueues` of the cluster. "
         "Default: no.",
     )
-    wait_limits: WaitLimitsConfig = Field(
-        default_factory=WaitLimitsConfig.model_construct,
-        description="When to cancel a job at the head of the queue. Default: never.",
+    wait_limits: WaitLimitsConfig | None = Field(
+        default=None,
+        description="When to cancel a job at the head of the queue; `{}` for never. Default: after 24 hours, except jobs that may wait "
+        "for reserved capacity; never with a Capacity Block.",
     )
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from ultracluster_rules.alarms import check_recipients, warn_of_nobody_to_notify
 from ultracluster_stacks.config.models.alarms import EMAIL, TOPIC_ARN, AlarmsConfig
 from ultracluster_stacks.config.models.budget import BudgetConfig
 from ultracluster_stacks.config.models.cluster import ClusterConfig
@@ -43,9 +44,20 @@ def topic_is_in_the_region(cluster: ClusterConfig) -> Iterator[Problem]:
 
 
 def alarms_have_recipients(cluster: ClusterConfig) -> Iterator[Problem]:
-    """A new topic has only the subscribers that the file names."""
-    if cluster.alarms:
-        yield from topic_has_subscribers("alarms", cluster.alarms)
+    """A new topic has only the subscribers that the file names; a paid block needs one."""
+    alarms = cluster.effective_alarms
+    if cluster.notify or (alarms and (alarms.emails or alarms.topic_arn)):
+        return
+    if cluster.has_block:
+        yield Problem(("notify",), warn_of_nobody_to_notify())
+    elif alarms:
+        yield from topic_has_subscribers("alarms", alarms)
+
+
+def cluster_notifies_addresses_or_a_topic(cluster: ClusterConfig) -> Iterator[Problem]:
+    """Recipients are mail addresses, each once, or one topic of the Region."""
+    for finding in check_recipients(cluster.notify, region=cluster.region):
+        yield Problem(("notify", int(finding.path.removeprefix("notify[").removesuffix("]"))), finding)
 
 
 def topic_has_subscribers(name: str, settings: AlarmsConfig | BudgetConfig) -> Iterator[Problem]:
@@ -69,5 +81,6 @@ RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (
     emails_are_unique,
     topic_is_in_the_region,
     alarms_have_recipients,
+    cluster_notifies_addresses_or_a_topic,
 )
 """Rules about alarms."""

@@ -14,6 +14,7 @@ from ultracluster_rules.job_definitions import (
     refuse_circle,
     refuse_default_compile_type,
     refuse_for_kind,
+    refuse_resume,
     warn_of_other_graphs,
 )
 from ultracluster_rules.jobs import check_neuron_settings
@@ -40,6 +41,13 @@ def job_has_settings_of_its_kind(cluster: ClusterConfig, job: JobConfig) -> Iter
             yield Problem((name,), refuse_for_kind(shown(getattr(job, name)), job.kind, remedy=remedy))
     if job.kind == "precompile":
         yield from (Problem(("phase",), finding) for finding in check_phase(job.method, job.phase))
+
+
+def jobs_that_resume_can_be_submitted_again(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
+    """An array is retried job by job, and a precompile job runs outside of the cluster's queues."""
+    kind = "a precompile job" if job.kind == "precompile" else "an array" if job.array_size else None
+    if job.resume and kind is not None:
+        yield from (Problem(("resume",), finding) for finding in refuse_resume(kind))
 
 
 def gates_protect_several_nodes(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
@@ -146,6 +154,7 @@ RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (
 
 JOB_RULES: Final[tuple[Callable[[ClusterConfig, JobConfig], Iterator[Problem]], ...]] = (
     job_has_settings_of_its_kind,
+    jobs_that_resume_can_be_submitted_again,
     neuron_settings_agree,
     precompile_job_has_a_node,
 )

@@ -161,6 +161,12 @@ def security_group_has_a_subnet(cluster: ClusterConfig) -> Iterator[Problem]:
             problem="add_efa_rules is for an existing security group only",
             remedy="Remove it: a new group has the rules",
         )
+    if settings.default_security_group_id is not None and settings.subnet_id is None:
+        yield SECURITY_GROUP_ID.broken(
+            ("network", "default_security_group_id"),
+            problem="default_security_group_id is for an existing VPC only",
+            remedy="Remove it: the default group of a new VPC has the rules",
+        )
     if settings.security_group_id is None:
         return
     if settings.subnet_id is None:

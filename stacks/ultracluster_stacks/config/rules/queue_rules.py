@@ -62,7 +62,7 @@ def limits_cancel_nothing_reserved(cluster: ClusterConfig) -> Iterator[Problem]:
         behind = used(cluster, queue).values()
         limits = queue.wait_limits
         for finding in check_wait_limits(
-            [name for name, value in limits if value is not None],
+            [name for name, value in limits or () if value is not None],
             block=any(each.market_type == "capacity-block" for each in behind),
             reserved=any(each.reservation_id or each.resource_group_arn for each in behind),
             path="",

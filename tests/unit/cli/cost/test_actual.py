@@ -44,23 +44,23 @@ def test_actual_costs_stand_beside_the_estimate_for_the_same_days(
     shown = run(*arguments, "--by", "team").stdout
 
     assert (told["actual"], told["node_hours"], told["estimated"]) == ("6922.75", "48", True)
-    # 4 x (35.7608 + (200 x 0.08 + 375 x 0.04) / 730) x 48 + (9 x 0.01 + 0.10 / 730) x 48
-    assert Decimal(told["estimate"]["low"]) == pytest.approx(Decimal("6878.5538"), abs=Decimal("0.001"))
+    # 4 x (35.7608 + (200 x 0.08 + 375 x 0.04) / 730) x 48 + (9 x 0.01 + (21 x 0.10 + 29 x 0.30) / 730) x 48
+    assert Decimal(told["estimate"]["low"]) == pytest.approx(Decimal("6879.2574"), abs=Decimal("0.001"))
     assert "file system" in told["estimate"]["without"]
     assert (spent[0]["start"].isoformat(), spent[0]["end"].isoformat()) == ("2026-09-01", "2026-09-03")
     assert (spent[0]["tag_value"], spent[0]["region"], spent[0]["by"]) == ("quickstart", "us-east-2", None)
     assert spent[1]["by"] == "team"
     assert "6,922.75" in shown
     assert "AWS may still change these amounts" in shown
-    assert "estimate for 48 hours of all nodes: 6,878.55 USD, without file system" in shown
+    assert "estimate for 48 hours of all nodes: 6,879.26 USD, without file system" in shown
 
 
 def test_hours_outside_the_window_of_the_capacity_have_no_nodes(
     run: Run, spent: list[dict[str, Any]], tmp_path: Path
 ) -> None:
     path = tmp_path / "window.yaml"
-    window = '          start: "2026-09-02T12:00:00Z"\n          end: "2026-09-09T11:30:00Z"\n        file_system:\n'
-    path.write_text(Path(QUICKSTART).read_text().replace("        file_system:\n", window, 1))
+    window = '          start: "2026-09-02T12:00:00Z"\n          end: "2026-09-09T11:30:00Z"\n        notify:'
+    path.write_text(Path(QUICKSTART).read_text().replace("        notify:", window, 1))
 
     (told,) = clusters(
         run("cost", "actual", str(path), "--from", "2026-09-01", "--to", "2026-09-02", "--json")

@@ -110,3 +110,9 @@ def test_a_job_that_is_ended_at_once_needs_no_warning(aws: Fake, capsys: pytest.
 def test_a_job_goes_to_the_main_queue_or_to_the_named_one(aws: Fake, options: list[str], queue: str) -> None:
     assert main(["jobs", "submit", "team", "evaluate", *options]) == 0
     assert aws.submitted["jobQueue"] == queue
+
+
+def test_the_number_of_resumes_of_the_run_reaches_the_job(aws: Fake) -> None:
+    assert main(["jobs", "submit", "quickstart", "evaluate", "--resume", "3"]) == 0
+    assert aws.submitted["tags"] == {"ultracluster:resume": "3"}
+    assert main(["jobs", "submit", "quickstart", "evaluate", "--resume", "101"]) == 2

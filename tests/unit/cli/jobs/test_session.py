@@ -42,3 +42,20 @@ def test_the_jobs_of_all_queues_are_listed_with_their_queue(
     assert main(["jobs", "list", "team", "--json"]) == 0
     assert [row["queue"] for row in json.loads(capsys.readouterr().out)["jobs"]] == [None, "urgent"]
     assert aws.submitted == {}
+
+
+def test_a_chain_can_be_read_from_its_last_job_backwards(
+    aws: Fake, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tags = {"ultracluster:resume": "2", "ultracluster:resume-of": "one"}
+    first = aws.jobs[0] | {"status": "FAILED", "statusReason": "Host EC2 terminated"}
+    aws.jobs = [
+        first,
+        aws.jobs[0] | {"jobId": "two", "createdAt": 1, "jobName": "pretrain-resume-one", "tags": tags},
+    ]
+    assert main(["jobs", "list", "quickstart", "--all", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)["jobs"]
+    assert [(row["job"], row["resumes"], row["left"]) for row in rows] == [
+        ("one", None, None),
+        ("two", "one", "2"),
+    ]

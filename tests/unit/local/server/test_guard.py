@@ -1,9 +1,14 @@
 """Requests that a web page in the user's browser can send, with or without DNS rebinding, are refused."""
 
 import http.client
+import http.server
 import json
 import logging
+import shutil
+import subprocess
+import threading
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import boto3
@@ -210,3 +215,101 @@ def test_keys_are_random(local_aws: LocalAws) -> None:
 @pytest.fixture(autouse=True)
 def _warnings(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.WARNING, logger="ultracluster_local")
+
+
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
+EVIL = """<!doctype html><title>evil</title><iframe name="hidden"></iframe><script>
+const local = "http://localhost:PORT";
+const form = "application/x-www-form-urlencoded";
+const send = (path, options) => fetch(local + path, {method: "POST", ...options}).then(
+  answer => answer.text()).then(text => "read " + text, error => "nothing");
+const forged = document.createElement("form");
+forged.action = local + "/"; forged.method = "POST"; forged.target = "hidden";
+for (const pair of new URLSearchParams("CREATE")) {
+  const field = document.createElement("input");
+  [field.name, field.value] = pair;
+  forged.append(field);
+}
+document.body.append(forged);
+forged.submit();
+Promise.all([
+  send("/", {mode: "no-cors", headers: {"Content-Type": form}, body: "CREATE"}),
+  send("/", {headers: {"Content-Type": form, "Authorization": "AWS4-HMAC-SHA256 Credential=test/1/us-east-1/s3/aws4_request"}, body: "CREATE"}),
+  send("/_ultracluster/reset", {mode: "no-cors"}),
+  send("/moto-api/reset", {}),
+  send("/moto-api/data.json", {method: "GET"}),
+]).then(read => document.body.append("done: " + read.join("; ")));
+</script>"""
+
+
+def browse(url: str, profile: Path) -> str:
+    """Open a page in a headless browser, in which evil.example is this machine; return its text in the end."""
+    assert BROWSER is not None
+    rules = "--host-resolver-rules=MAP evil.example 127.0.0.1"
+    quiet = [
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--no-first-run",
+        f"--user-data-dir={profile}",
+        rules,
+    ]
+    opened = subprocess.run(
+        [BROWSER, *quiet, "--virtual-time-budget=10000", "--dump-dom", url],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    return opened.stdout
+
+
+@pytest.mark.process
+@pytest.mark.skipif(BROWSER is None, reason="needs Chromium: apt-get install chromium")
+def test_a_page_in_a_real_browser_is_refused(
+    local_aws: LocalAws, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    local_aws.client("s3").create_bucket(Bucket="mine")
+    page = (
+        EVIL.replace("PORT", local_aws.endpoint.rpartition(":")[2]).replace("CREATE", CREATE_STACK).encode()
+    )
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(page)
+
+        def log_message(self, *_: Any) -> None:
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        shown = browse(f"http://evil.example:{server.server_port}/", tmp_path)
+        server.shutdown()
+
+    assert "done: read ; nothing; read ; nothing; nothing" in shown  # what a page may not read is empty to it
+    refused = [
+        line for line in caplog.messages if "it comes from a web page (Origin 'http://evil.example:" in line
+    ]
+    assert len(refused) >= 6
+    assert [line for line in refused if line.startswith("refused 'OPTIONS /'")]
+    assert [line for line in refused if line.startswith("refused 'POST /_ultracluster/reset'")]
+    assert len(refused) == len(caplog.messages)
+    assert stacks(local_aws) == []
+    assert "mine" in [bucket["Name"] for bucket in local_aws.client("s3").list_buckets()["Buckets"]]
+
+
+@pytest.mark.process
+@pytest.mark.skipif(BROWSER is None, reason="needs Chromium: apt-get install chromium")
+def test_a_rebound_name_in_a_real_browser_is_refused(
+    local_aws: LocalAws, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    host = f"evil.example:{local_aws.endpoint.rpartition(':')[2]}"
+    shown = browse(f"http://{host}/moto-api/data.json", tmp_path)
+
+    assert "The local AWS refused the request: its Host is" in shown
+    assert caplog.messages[0] == (
+        f"refused 'GET /moto-api/data.json': its Host is '{host}', not the address of this local AWS"
+    )

@@ -18,10 +18,12 @@ import boto3
 import pytest
 from tests.golden.configurations import NEXT
 from tests.unit.runtime.lifecycle.lifecycle_aws import FAULTS, QUEUE, RESERVATION, FakeAws, cluster
+from tests.unit.runtime.resume.resume_aws import NOW, ResumeAws, drained
 
 from ultracluster_runtime.functions import close_queues
 from ultracluster_runtime.lifecycle import handler as life_cycle
 from ultracluster_runtime.lifecycle.state import LifecycleState
+from ultracluster_runtime.resume import handler as resume
 from ultracluster_runtime.watch import handler as watch
 from ultracluster_runtime.watch.describe import Clients as WatchClients
 
@@ -31,7 +33,7 @@ ROOT = Path(__file__).parents[4]
 SECRET = "not-to-be-said-0123456789abcdef"
 SECOND = QUEUE.replace("training", "urgent")
 TAG = "ultracluster:closed-by-budget"
-READS = ("Describe", "List", "Get")
+READS = ("Describe", "List", "Get", "Scan")
 
 
 class WatchedAws(FakeAws):
@@ -126,6 +128,15 @@ def _close(aws: FakeAws, monkeypatch: pytest.MonkeyPatch) -> None:
     close_queues.handler({"Records": [{"Sns": {"Message": SECRET}}]}, None)
 
 
+def _resume(aws: ResumeAws, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Ten minutes later each time: a lease has ended, and an unconfirmed submission is looked up.
+    aws.minutes += 10
+    clock = SimpleNamespace(now=lambda _: NOW + timedelta(minutes=aws.minutes))
+    monkeypatch.setattr(resume, "datetime", clock)
+    monkeypatch.setattr(resume, "_clients", lambda: aws.resume_clients)
+    resume.handler({"detail": SECRET}, SimpleNamespace(aws_request_id=f"request-{len(aws.calls)}"))
+
+
 _CLUSTER = cluster()
 FUNCTIONS = {
     "ultracluster_runtime.lifecycle.handler.handler": Function(
@@ -156,6 +167,20 @@ FUNCTIONS = {
                 "UpdateItem",
             }
         ),
+    ),
+    "ultracluster_runtime.resume.handler.handler": Function(
+        aws=lambda: ResumeAws(drained()),
+        variables={
+            "UC_JOB_QUEUES": QUEUE,
+            "UC_STATE_TABLE": "endings",
+            "UC_TOPIC": "arn:aws:sns:us-east-2:1:t",
+        },
+        result=lambda aws: (
+            len(aws.submitted),
+            any(each["Subject"].startswith("Job pretrain goes on") for each in aws.published),
+        ),
+        run=_resume,
+        may=frozenset({"PutItem", "UpdateItem", "SubmitJob", "Publish"}),
     ),
     "ultracluster_runtime.watch.handler.handler": Function(
         aws=WatchedAws,
@@ -203,7 +228,9 @@ def test_every_function_in_the_templates_is_tested() -> None:
     assert inline == {Path(close_queues.__file__).read_text()}
     for each in found:
         given = set(FUNCTIONS[each["Handler"]].variables)
-        assert given <= set(each["Environment"]["Variables"]) <= given | {"UC_ADDITIONAL_JOB_QUEUES"}
+        # Jobs are resumed also where nobody is notified.
+        always = given - {"UC_TOPIC"} if "resume" in each["Handler"] else given
+        assert always <= set(each["Environment"]["Variables"]) <= given | {"UC_ADDITIONAL_JOB_QUEUES"}
 
 
 def test_no_other_construct_makes_a_function() -> None:
@@ -224,7 +251,10 @@ def test_no_other_construct_makes_a_function() -> None:
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom) and node.module == "ultracluster._foundation.scheduled_function"
     }
-    assert (makes, uses) == ({"scheduled_function"}, {"block_lifecycle", "cluster_budget", "cluster_watch"})
+    assert (makes, uses) == (
+        {"scheduled_function"},
+        {"block_lifecycle", "cluster_budget", "cluster_watch", "job_resume"},
+    )
 
 
 @pytest.fixture(params=FUNCTIONS)

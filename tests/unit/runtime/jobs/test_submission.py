@@ -146,6 +146,9 @@ def test_an_array_has_the_size_of_its_definition_or_of_the_run() -> None:
         (ONE_CONTAINER, {"array_size": 10_001}, "UC6111"),
         (DEFINITION, {"array_size": 2}, "UC6111"),
         (DEFINITION, {"after": [str(number) for number in range(21)]}, "UC6113"),
+        (DEFINITION, {"resume": -1}, "UC6117"),
+        (DEFINITION, {"resume": 101}, "UC6117"),
+        (ONE_CONTAINER, {"resume": 1, "array_size": 2}, "UC6117"),
         (DEFINITION, {"nodes": 5}, "UC6101"),
         (DEFINITION, {"nodes": 0}, "UC6101"),
         (FIXED, {"nodes": 2}, "UC6204"),
@@ -172,6 +175,13 @@ def test_refuses_submissions_that_batch_would_reject_or_never_start(
         submit(definition, **options)
 
     assert [finding.code for finding in caught.value.findings] == [code]
+
+
+def test_the_resumes_of_the_run_are_a_tag_of_the_job() -> None:
+    assert "tags" not in submit()
+    assert submit(resume=0)["tags"] == {"ultracluster:resume": "0"}
+    assert submit(resume=100)["tags"] == {"ultracluster:resume": "100"}
+    assert submit(ONE_CONTAINER, resume=0, array_size=2)["tags"] == {"ultracluster:resume": "0"}
 
 
 def test_accepts_boundary_values() -> None:

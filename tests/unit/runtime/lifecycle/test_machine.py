@@ -318,9 +318,9 @@ def test_an_environment_that_refusals_closed_stays_closed_until_somebody_enables
     assert (memory.closed, dict(memory.refusals)) == (False, {})
     assert of_kind(SetEnvironment, seen, memory) == []
     again = tuple(
-        replace(one, node=f"{one.node}x", launched=one.launched + timedelta(hours=1)) for one in refusals(3)
+        replace(one, node=f"{one.node}x", launched=one.launched + timedelta(hours=2)) for one in refusals(3)
     )
-    later = replace(seen, now=now + timedelta(hours=1), refusals=(*refusals(3), *again))
+    later = replace(seen, now=now + timedelta(hours=3), refusals=(*refusals(3), *again))
     assert of_kind(SetEnvironment, later, remembered(later, memory)) == [SetEnvironment(enabled=False)]
 
 

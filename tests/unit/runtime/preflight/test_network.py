@@ -1,16 +1,17 @@
 """Evaluation of existing subnets: place, addresses, routes, DNS and the rules for EFA."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.unit.runtime.preflight.preflight_requirements import Client, error, reads_of
+from tests.unit.runtime.preflight.preflight_requirements import CLUSTER, Client, error, reads_of
 
 from ultracluster_runtime.preflight.check import Status
-from ultracluster_runtime.preflight.network import NETWORK_CHECKS, Routes
+from ultracluster_runtime.preflight.network import NETWORK_CHECKS, Routes, TaskNetwork
 from ultracluster_runtime.preflight.requirements import SubnetRequirements
 
-PLACE, ADDRESSES, PRIVATE, S3, SERVICES, DNS, GROUP = NETWORK_CHECKS
+PLACE, ADDRESSES, PRIVATE, S3, SERVICES, DNS, TASKS, ENDPOINTS, GROUP = NETWORK_CHECKS
 SUBNET = SubnetRequirements(
     key=("us-east-2", "train", "subnet-1"),
     subnet_id="subnet-1",
@@ -140,3 +141,90 @@ def test_group_of_another_vpc_fails() -> None:
     outcome = GROUP.evaluate(SUBNET, {"GroupId": "sg-1", "VpcId": "vpc-2"})
 
     assert (outcome.status, outcome.evidence) == (Status.FAIL, "it belongs to vpc-2; the subnet to vpc-1")
+
+
+ALL_OUT = [{"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}]
+HTTPS_OUT = [{"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}]
+
+
+def tasks(inbound: list[Any], outbound: list[Any], *closed: str) -> TaskNetwork:
+    group = {"GroupId": "sg-1", "IpPermissions": inbound, "IpPermissionsEgress": outbound}
+    return TaskNetwork(group=group, closed_endpoints=closed)
+
+
+@pytest.mark.parametrize(
+    ("network", "mended", "words"),
+    [
+        (tasks(TO_ITSELF, ALL_OUT), None, ""),
+        (tasks(TO_ITSELF, [*TO_ITSELF, *HTTPS_OUT]), None, ""),
+        (tasks([], []), "sg-1", ""),
+        (tasks([], ALL_OUT), None, "lacks all traffic in from itself"),
+        (tasks(TO_ITSELF, HTTPS_OUT), None, "lacks all traffic out to itself"),
+        (tasks(TO_ITSELF, TO_ITSELF), None, "lacks HTTPS out"),
+        (tasks([], []), None, "sg-1, the default group, lacks all traffic in from itself, all"),
+        (tasks([], ALL_OUT), "sg-1", "EC2 rejects a duplicate"),
+        (tasks([], []), "sg-2", "the default group of vpc-1 is sg-1; the rollout says sg-2"),
+        (tasks(TO_ITSELF, ALL_OUT, "logs"), None, "endpoints do not let it in on port 443: logs"),
+        (tasks([], [], "logs"), "sg-1", "endpoints do not let it in on port 443: logs"),
+        (TaskNetwork(group=None, closed_endpoints=()), None, "vpc-1 shows no default group"),
+    ],
+)
+def test_tasks_need_the_default_group_and_the_endpoints(
+    network: TaskNetwork, mended: str | None, words: str
+) -> None:
+    outcome = TASKS.evaluate(replace(SUBNET, default_group_id=mended), network)
+    assert outcome.status is (Status.FAIL if words else Status.PASS)
+    assert words in outcome.evidence
+
+
+@pytest.mark.parametrize(
+    ("rule", "closed"),
+    [
+        ({"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": "sg-default"}]}, ()),
+        ({"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "IpRanges": [{"CidrIp": "10.0.0.0/8"}]}, ()),
+        (
+            {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "IpRanges": [{"CidrIp": "10.1.0.0/16"}]},
+            ("logs",),
+        ),
+        (
+            {
+                "IpProtocol": "tcp",
+                "FromPort": 80,
+                "ToPort": 80,
+                "UserIdGroupPairs": [{"GroupId": "sg-default"}],
+            },
+            ("logs",),
+        ),
+        (
+            {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "UserIdGroupPairs": [{"GroupId": "sg-9"}]},
+            ("logs",),
+        ),
+    ],
+)
+def test_endpoints_admit_tasks_by_their_group_or_their_addresses(
+    rule: dict[str, Any], closed: tuple[str, ...]
+) -> None:
+    groups = [
+        {"GroupId": "sg-default", "GroupName": "default"},
+        {"GroupId": "sg-endpoint", "GroupName": "endpoint", "IpPermissions": [rule]},
+    ]
+    endpoint = {
+        "ServiceName": "com.amazonaws.us-east-2.logs",
+        "VpcEndpointType": "Interface",
+        "Groups": [{"GroupId": "sg-endpoint"}],
+    }
+    lists = {"DescribeSecurityGroups": groups, "DescribeVpcEndpoints": [endpoint]}
+    subnets = {"Subnets": [{"CidrBlock": "10.0.0.0/20"}]}
+    reader = SimpleNamespace(
+        list_all=lambda _service, _region, operation, _member, **_: lists[operation],
+        call_or_none=lambda *_, **__: subnets,
+    )
+    assert TASKS.gather(reader, SUBNET).closed_endpoints == closed
+
+
+def test_a_service_without_the_zone_is_named() -> None:
+    cluster = CLUSTER
+    outcome = ENDPOINTS.evaluate(cluster, {"ecr.api": True, "ecs-telemetry": False})
+    assert outcome.status is Status.FAIL
+    assert outcome.evidence == "use2-az3 has no endpoint service for ecs-telemetry"
+    assert ENDPOINTS.evaluate(cluster, {"ecr.api": True}).status is Status.PASS

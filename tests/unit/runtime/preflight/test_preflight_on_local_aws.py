@@ -57,6 +57,14 @@ def test_check_passes_on_a_correct_account_and_makes_only_its_declared_calls(
 # How to break what a check looks at
 
 
+def empty_default_group(account: Account) -> None:
+    """Do what Security Hub asks for (EC2.2): a default group without rules."""
+    groups = account.ec2.groups[account.world.ids["vpc_id"]].values()
+    default = next(group for group in groups if group.name == "default")
+    account.patch.setattr(default, "ingress_rules", [])
+    account.patch.setattr(default, "egress_rules", [])
+
+
 def refuse_credentials(account: Account) -> None:
     def refuse(*_: Any) -> None:
         raise ServiceError("ExpiredTokenException", "The security token included in the request is expired")
@@ -82,7 +90,9 @@ def allow_roles_below(account: Account, path: str) -> None:
     name = f"cdk-hnb659fds-cfn-exec-role-{ACCOUNT}-{REGION}"
     role = next(one for one in iam_backends[ACCOUNT]["aws"].roles.values() if one.name == name)
     below = [f"arn:aws:iam::{ACCOUNT}:{kind}{path}*" for kind in ("role", "instance-profile")]
-    others = [f"{service}:*" for service in ("batch", "ec2", "fsx", "lambda", "logs", "s3", "sns")]
+    others = [
+        f"{service}:*" for service in ("batch", "dynamodb", "ec2", "fsx", "lambda", "logs", "s3", "sns")
+    ]
     statements = [
         {"Effect": "Allow", "Action": [*others, "iam:CreateServiceLinkedRole"], "Resource": "*"},
         {"Effect": "Allow", "Action": "iam:*", "Resource": below},
@@ -251,6 +261,16 @@ BROKEN: Mapping[str, tuple[Break, Status, str]] = {
         lambda it: it.change_part("existing", "subnet", security_group_id=it.world.ids["bare"]),
         Status.FAIL,
         "no inbound and no outbound rule",
+    ),
+    "UC9458": (
+        empty_default_group,
+        Status.FAIL,
+        "HTTPS out; endpoints do not let it in on port 443: ecr.api, ecr.dkr",
+    ),
+    "UC9459": (
+        lambda it: it.change("block", zone_id="use2-az9"),
+        Status.FAIL,
+        "use2-az9 has no endpoint service for ecr.api, ecr.dkr, ecs",
     ),
     "UC9442": (
         lambda it: it.change("spot", image_id="ami-00000000000000000"),

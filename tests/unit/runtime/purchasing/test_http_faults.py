@@ -1,5 +1,8 @@
 """Purchases over HTTP: whatever the wire does to requests and answers, never two, never above a cap, never unrecorded."""
 
+import os
+import subprocess
+import sys
 import types
 from collections.abc import Iterator
 
@@ -16,6 +19,7 @@ from tests.unit.runtime.purchasing.http_world import (
     settle_and_check,
     strike_http_call,
 )
+from tests.unit.runtime.purchasing.ledger_table import TABLE
 
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.purchase import buy
@@ -81,3 +85,39 @@ def test_random_lives_over_http(world: HttpWorld) -> None:
 def test_random_schedules_of_two_buyers_over_http(world: HttpWorld) -> None:
     for seed in range(8):
         random_http_schedule(world, seed)
+
+
+@pytest.mark.parametrize(
+    ("redirection", "problem"),
+    [
+        ("> /dev/full", "the standard output could not be written: OSError: [Errno 28]"),
+        (">&-", "the standard output could not be written: OSError: it is closed"),
+        ("| true", "the standard output could not be written: BrokenPipeError: [Errno 32]"),
+        ("--write /proc/none", "the file '/proc/none' could not be written: FileNotFoundError: [Errno 2]"),
+    ],
+    ids=["full", "closed", "nobody reads", "unwritable file"],
+)
+def test_command_line_tells_what_it_bought_although_its_output_fails(
+    world: HttpWorld, redirection: str, problem: str
+) -> None:
+    begin(world)
+    item = held("december")
+    assert item is not None
+    token = item["token"]["S"]
+    command = f"{sys.executable} -m ultracluster_cli capacity buy december --token {token}"
+    script = f"set -o pipefail; {command} --ledger {TABLE} --ledger-region us-east-2 {redirection}"
+    ended = subprocess.run(
+        ["bash", "-c", script],
+        env={**os.environ, "AWS_ENDPOINT_URL": world.endpoint},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+    (bought,) = world.ec2.executed
+    line = ended.stderr.splitlines()[-1]
+    assert line.startswith(f"UC7051: order december is PURCHASED with {bought['id']}, and {problem}")
+    assert ended.returncode == 4
+    assert "Traceback" not in ended.stderr
+    settle_and_check(world, ["december"])

@@ -33,6 +33,7 @@ waves:
             image: 123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20
             command: [train.py]
             environment: {NEURON_RT_LOG_LEVEL: INFO}
+        notify: [ml@example.com]
 """
 Edit = tuple[str, str]
 

@@ -101,6 +101,11 @@ DANGEROUS: dict[str, tuple[Edit, set[str]]] = {
         {"data"},
     ),
     "another id of a file system": (renamed(FILE_SYSTEM), {"data", "jobs", "refused"}),
+    # https://github.com/aws-cloudformation/cloudformation-coverage-roadmap/issues/1687
+    "tags of a file system with an association": (
+        put(FILE_SYSTEM, "Tags", [{"Key": "team", "Value": "b"}]),
+        {"unknown"},
+    ),
     "no checkpoint bucket": (gone(BUCKET, "Checkpoints"), {"data", "refused"}),
     "a name for the checkpoint bucket": (
         put(BUCKET, "BucketName", "ours", "Checkpoints"),
@@ -211,7 +216,6 @@ SAFE: dict[str, Edit] = {
     "a larger file system": put(FILE_SYSTEM, "StorageCapacity", 9600),
     "a faster file system": put(FILE_SYSTEM, "LustreConfiguration.PerUnitStorageThroughput", 500),
     "a file system without compression": put(FILE_SYSTEM, "LustreConfiguration.DataCompressionType", "NONE"),
-    "tags of a file system": put(FILE_SYSTEM, "Tags", [{"Key": "team", "Value": "b"}]),
     "tags of a bucket": put(BUCKET, "Tags", [{"Key": "team", "Value": "b"}], "Checkpoints"),
     "logs that stay for ever": put(LOGS, "RetentionInDays", None),
     "logs that stay longer": put(LOGS, "RetentionInDays", 3653),

@@ -35,7 +35,7 @@ DANGEROUS: dict[str, tuple[Edit, set[str]]] = {
     "prefix": (lambda c: c["network"].update(subnet_prefix=22), {"network", "data", "jobs", "refused"}),
     # A block may run, and its environment is replaced for each new launch template.
     "image": (lambda c: c.update(image_id="ami-0fedcba9876543210"), {"jobs"}),
-    "tags": (lambda c: c.update(tags={"team": "b"}), {"jobs"}),
+    "tags": (lambda c: c.update(tags={"team": "b"}), {"jobs", "unknown"}),
     "nat": (lambda c: c["network"].pop("nat_gateway"), {"network"}),
     "shrink": (lambda c: c["file_system"].update(storage_capacity_gib=2400), {"refused"}),
     "iops": (lambda c: c["file_system"].update(metadata_iops=1500), {"refused"}),
@@ -44,7 +44,7 @@ DANGEROUS: dict[str, tuple[Edit, set[str]]] = {
 }
 SAFE: dict[str, Edit] = {
     "same": lambda _: None,
-    "on-demand": lambda c: c.update(image_id="ami-0fedcba9876543210", tags={"team": "b"}),
+    "on-demand": lambda c: c.update(image_id="ami-0fedcba9876543210"),
     "nodes": lambda c: c.update(nodes=8),
     "grow": lambda c: c["file_system"].update(storage_capacity_gib=9600),
     "command": lambda c: c["jobs"][0].update(command=["c.py"]),

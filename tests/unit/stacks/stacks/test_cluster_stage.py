@@ -92,3 +92,17 @@ def test_what_a_rollout_file_suppresses_is_acknowledged(
     path.write_text(_ROLLOUT + suppress)
     (wave,) = load_rollout(path).config.waves
     assert shown(ClusterStage(cdk.App(), config=wave.clusters[0])) == codes
+
+
+def test_stacks_have_no_tags_which_would_replace_compute_environments(tmp_path: Path) -> None:
+    # CloudFormation hands the tags of a stack to its resources: cloudformation-coverage-roadmap#2270.
+    path = tmp_path / "rollout.yaml"
+    path.write_text(_ROLLOUT + "        tags: {team: research}\n")
+    app = cdk.App()
+    (config,) = load_rollout(path).config.clusters()
+    stage = ClusterStage(app, config=config)
+    stacks = [each for each in stage.node.children if isinstance(each, cdk.Stack)]
+    assert [each.tags.tag_values() for each in stacks] == [{}] * 3
+    buckets = cdk.assertions.Template.from_stack(stacks[1]).find_resources("AWS::S3::Bucket")
+    tags = [each["Properties"]["Tags"] for each in buckets.values()]
+    assert [{"Key": "team", "Value": "research"} in each for each in tags] == [True, True]

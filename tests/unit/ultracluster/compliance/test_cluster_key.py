@@ -60,7 +60,7 @@ def test_functions_that_publish_may_use_it_for_that(stack: cdk.Stack) -> None:
         for statement in policy["PolicyDocument"]["Statement"]
         if statement["Sid"].endswith("Encrypted")
     ]
-    assert {each["Sid"] for each in encrypted} == {"NotifyEncrypted", "TellEncrypted"}
+    assert {each["Sid"] for each in encrypted} == {"NotifyEncrypted", "RememberEncrypted", "TellEncrypted"}
     assert all(each["Resource"] == ARN for each in encrypted)
 
 

@@ -54,6 +54,22 @@ def test_adds_a_security_group_to_the_existing_vpc_and_nothing_else(stack: cdk.S
     assert only(stack, "AWS::EC2::SecurityGroup")["VpcId"] == VPC
 
 
+def test_adds_the_rules_of_tasks_to_the_default_group_on_request(stack: cdk.Stack) -> None:
+    existing(stack, default_security_group=given_group(stack))
+    rules = [
+        (each["Type"].removeprefix("AWS::EC2::SecurityGroup"), each["Properties"])
+        for each in assertions.Template.from_stack(stack).to_json()["Resources"].values()
+        if each["Properties"].get("GroupId") == GROUP
+    ]
+    assert [(kind, rule["IpProtocol"], rule.get("FromPort")) for kind, rule in rules] == [
+        ("Ingress", "-1", None),
+        ("Egress", "-1", None),
+        ("Egress", "tcp", 443),
+    ]
+    assert rules[0][1]["SourceSecurityGroupId"] == rules[1][1]["DestinationSecurityGroupId"] == GROUP
+    assert not warnings(stack, "UC3208")
+
+
 def test_takes_the_subnet_of_a_vpc_of_the_same_app(stack: cdk.Stack) -> None:
     vpc = ec2.Vpc(stack, "Own", max_azs=1)
     subnet = vpc.private_subnets[0]

@@ -209,7 +209,7 @@ def test_silence_and_failure_raise_an_alarm_that_may_reach_the_topic(stack: cdk.
     policy = {
         each["Sid"]: each for each in only(stack, "AWS::SNS::TopicPolicy")["PolicyDocument"]["Statement"]
     }
-    assert policy["Alarm"]["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
+    assert policy["AlarmLifecycle"]["Principal"] == {"Service": "cloudwatch.amazonaws.com"}
     assert {each["Effect"] for each in policy.values()} == {"Allow", "Deny"}
 
 
@@ -250,7 +250,7 @@ CLUSTER: dict[str, Any] = {"instance_type": "trn2.48xlarge", "node_count": 4, "i
 
 def test_a_cluster_with_a_block_has_a_life_cycle(stack: cdk.Stack) -> None:
     made = UltraCluster(
-        stack, "Cluster", capacity=block(), **CLUSTER, checkpoint_lead=cdk.Duration.minutes(0)
+        stack, "Cluster", capacity=block(), **CLUSTER, checkpoint_lead=cdk.Duration.minutes(0), alarms="none"
     )
     assert made.block_lifecycle is not None
     variables = only(stack, "AWS::Lambda::Function")["Environment"]["Variables"]

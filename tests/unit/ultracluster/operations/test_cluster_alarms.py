@@ -93,7 +93,13 @@ def test_people_are_subscribed_and_cloudwatch_may_publish(watched: cdk.Stack) ->
 
 def test_without_alarms_a_cluster_has_no_monitoring_resources(stack: cdk.Stack) -> None:
     made = UltraCluster(
-        stack, "Cluster", instance_type="trn2.48xlarge", node_count=4, image_id=IMAGE_ID, capacity=block()
+        stack,
+        "Cluster",
+        instance_type="trn2.48xlarge",
+        node_count=4,
+        image_id=IMAGE_ID,
+        capacity=block(),
+        alarms="none",
     )
     assert (made.alarms, made.metrics) == (None, None)
     assert not of_type(stack, "AWS::CloudWatch::CompositeAlarm")

@@ -29,6 +29,7 @@ from ultracluster import (
     SpotCapacity,
     TrainingQueue,
     UltraCluster,
+    WaitLimits,
 )
 from ultracluster_rules.findings import FindingsError
 
@@ -60,13 +61,27 @@ def test_idle_nodes_of_prepaid_capacity_stay_for_a_day(stack: cdk.Stack) -> None
         assert "ScalingPolicy" not in resources_of_environment(other)
 
 
-def test_the_queue_is_first_in_first_out_and_cancels_nothing_that_waits(stack: cdk.Stack) -> None:
-    queue(stack)
+def test_the_queue_of_a_block_is_first_in_first_out_and_cancels_nothing_that_waits(stack: cdk.Stack) -> None:
+    queue(stack, capacity=block())
     properties = only(stack, "AWS::Batch::JobQueue")
     assert "SchedulingPolicyArn" not in properties
     assert of_type(stack, "AWS::Batch::SchedulingPolicy") == []
     assert "JobStateTimeLimitActions" not in properties
     assert len(properties["ComputeEnvironmentOrder"]) == 1
+
+
+def test_a_job_that_blocks_the_queue_ends_unless_the_queue_says_otherwise(stack: cdk.Stack) -> None:
+    # Jobs waited in RUNNABLE without end: aws/aws-parallelcluster#2098, apache/airflow#38298.
+    queue(stack)
+    actions = only(stack, "AWS::Batch::JobQueue")["JobStateTimeLimitActions"]
+    assert [each["Reason"].partition(":")[2] for each in actions] == [
+        "INSUFFICIENT_INSTANCE_CAPACITY",
+        "COMPUTE_ENVIRONMENT_MAX_RESOURCE",
+        "JOB_RESOURCE_REQUIREMENT",
+    ]
+    other = new_stack()
+    TrainingQueue(other, "Queue", nodes=nodes(other), max_nodes=1, wait_limits=WaitLimits())
+    assert "JobStateTimeLimitActions" not in only(other, "AWS::Batch::JobQueue")
 
 
 def test_logs_are_kept_for_three_months_and_survive_the_stack(stack: cdk.Stack) -> None:

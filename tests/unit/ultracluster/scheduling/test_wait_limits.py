@@ -19,10 +19,12 @@ from ultracluster import (
     CapacityReservation,
     OnDemandCapacity,
     ReservationGroup,
+    SpotCapacity,
     TrainingQueue,
     UltraCluster,
     WaitLimits,
 )
+from ultracluster_catalog.limits.queues import WAIT_LIMIT_REASONS
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.synth
@@ -75,3 +77,26 @@ def test_rejects_a_limit_that_batch_does_not_support(limit: Duration) -> None:
     with pytest.raises(FindingsError, match="UC6306: exceeds_nodes"):
         WaitLimits(exceeds_nodes=limit)
     assert WaitLimits(exceeds_nodes=Duration.minutes(10), exceeds_environments=DAY).actions
+
+
+@pytest.mark.parametrize(
+    ("sources", "limited"),
+    [
+        ([None], ["insufficient_capacity", "exceeds_environments", "exceeds_nodes"]),
+        (
+            [OnDemandCapacity(), SpotCapacity()],
+            ["insufficient_capacity", "exceeds_environments", "exceeds_nodes"],
+        ),
+        ([RESERVED], ["exceeds_environments", "exceeds_nodes"]),
+        ([None, GATHERED], ["exceeds_environments", "exceeds_nodes"]),
+        ([block()], []),
+        ([None, block()], []),
+    ],
+)
+def test_a_job_that_blocks_its_queue_ends_after_a_day_unless_it_may_wait_for_a_reservation(
+    sources: list[Capacity | None], limited: list[str]
+) -> None:
+    limits = WaitLimits.for_sources(sources)
+    assert [name for name in WAIT_LIMIT_REASONS if getattr(limits, name)] == limited
+    assert {each.max_time_seconds for each in limits.actions or ()} <= {86_400}
+    assert limits.check(sources) == []

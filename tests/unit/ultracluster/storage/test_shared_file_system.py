@@ -1,5 +1,8 @@
+import json
+
 import aws_cdk as cdk
 import pytest
+from aws_cdk import assertions
 from tests.unit.ultracluster.builders import of_type, only
 from tests.unit.ultracluster.storage.default_file_system import file_system
 
@@ -34,9 +37,36 @@ def test_is_kept_when_it_is_deleted_or_replaced(stack: cdk.Stack) -> None:
         assert (resource["DeletionPolicy"], resource["UpdateReplacePolicy"]) == ("Retain", "Retain")
 
 
+def test_what_a_kept_file_system_lives_by_is_kept_with_it(stack: cdk.Stack) -> None:
+    """Its group and the rules among its servers; those with the nodes would keep EC2 from deleting the nodes' group."""
+    file_system(stack)
+    (own,) = [
+        logical_id
+        for logical_id, each in assertions.Template.from_stack(stack)
+        .find_resources("AWS::EC2::SecurityGroup")
+        .items()
+        if each["Properties"]["GroupDescription"].startswith("Lustre")
+    ]
+    resources = assertions.Template.from_stack(stack).to_json()["Resources"]
+    assert resources[own]["DeletionPolicy"] == "Retain"
+    rules = [
+        each
+        for each in resources.values()
+        if each["Type"].startswith("AWS::EC2::SecurityGroup") and own in json.dumps(each["Properties"])
+    ]
+    kept = [each for each in rules if json.dumps(each["Properties"]).count(own) == 2]
+    assert len(kept) == 4
+    for each in rules:
+        assert (each.get("DeletionPolicy") == "Retain") is (each in kept)
+        assert (each.get("UpdateReplacePolicy") == "Retain") is (each in kept)
+
+
 def test_is_deleted_with_the_stack_on_request(stack: cdk.Stack) -> None:
     file_system(stack, removal_policy=cdk.RemovalPolicy.DESTROY)
     assert of_type(stack, "AWS::FSx::FileSystem")[0]["DeletionPolicy"] == "Delete"
+    assert not [
+        each for each in of_type(stack, "AWS::EC2::SecurityGroup") if each.get("DeletionPolicy") == "Retain"
+    ]
 
 
 def test_a_file_removed_on_lustre_stays_in_the_bucket(stack: cdk.Stack) -> None:

@@ -104,7 +104,7 @@ def test_an_array_that_is_ended_ends_its_jobs(batch: Any) -> None:
     ("request_part", "said"),
     [
         ({"dependsOn": [{"jobId": "unknown"}]}, "does not exist"),
-        ({"dependsOn": [{"jobId": "unknown"}] * 21}, "maximum of 20"),
+        ({"dependsOn": [{"jobId": "unknown"}] * 21}, "more than 20 dependencies"),
         ({"dependsOn": [{"type": "SEQUENTIAL"}]}, "SEQUENTIAL"),
         ({"arrayProperties": {"size": 1}}, "between 2 and 10000"),
         ({"arrayProperties": {"size": 10_001}}, "between 2 and 10000"),

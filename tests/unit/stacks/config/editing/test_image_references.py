@@ -15,7 +15,7 @@ version: 1
 waves:
   - name: first
     clusters:
-      - {name: one, region: us-east-2, zone_id: use2-az3, instance_type: trn2.48xlarge, nodes: 1, capacity: {reservation_id: cr-0123456789abcdef0}}  # the first
+      - {name: one, region: us-east-2, zone_id: use2-az3, instance_type: trn2.48xlarge, nodes: 1, capacity: {reservation_id: cr-0123456789abcdef0}, notify: [ml@example.com]}  # the first
       - name: two
         region: us-east-1
         zone_id: use1-az6
@@ -23,6 +23,7 @@ waves:
         nodes: 1
         image_id: latest  # to be pinned
         capacity: {reservation_id: cr-0123456789abcdef1}
+        notify: [ml@example.com]
 """
 
 Write = Callable[[str], Path]

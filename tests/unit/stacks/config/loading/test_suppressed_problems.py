@@ -17,6 +17,7 @@ SECOND_CLUSTER = """\
         instance_type: trn2.48xlarge
         nodes: 3
         capacity: {reservation_id: cr-0fedcba9876543210}
+        notify: [ml@example.com]
 """
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from tests.unit.stacks.config.alarm_edits import with_alarms
+from tests.unit.stacks.config.alarm_edits import ON_DEMAND, with_alarms
 
 from ultracluster_catalog.observability.alarms import THRESHOLD_BOUNDS, AlarmThresholds
 from ultracluster_rules.findings import Finding
@@ -11,8 +11,18 @@ from ultracluster_stacks.config import LoadedRollout
 from ultracluster_stacks.config.models.alarms import AlarmsConfig
 
 
-def test_there_are_no_alarms_by_default(load: Callable[..., LoadedRollout]) -> None:
-    assert load().config.waves[0].clusters[0].alarms is None
+def test_a_capacity_block_has_alarms_by_default_and_other_capacity_has_not(
+    load: Callable[..., LoadedRollout],
+) -> None:
+    by_default = load().config.waves[0].clusters[0].effective_alarms
+    assert by_default is not None
+    assert (by_default.thresholds, by_default.dashboard) == (AlarmThresholds(), False)
+    assert load(ON_DEMAND).config.waves[0].clusters[0].effective_alarms is None
+    disabled = with_alarms("{enabled: false}")
+    assert load(disabled).config.waves[0].clusters[0].effective_alarms is None
+    asked = load(with_alarms("{idle_minutes: 5}"), ON_DEMAND).config.waves[0].clusters[0].effective_alarms
+    assert asked is not None
+    assert (asked.idle_minutes, asked.dashboard) == (5, True)
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 
 import pytest
-from tests.unit.stacks.config.alarm_edits import with_alarms
+from tests.unit.stacks.config.alarm_edits import NOTIFY_LINE, ON_DEMAND, with_alarms
 
 from ultracluster_rules.findings import Finding
 
+NOBODY = (NOTIFY_LINE, "")
 TOPIC = "arn:aws:sns:us-east-2:123456789012:alarms"
 
 
@@ -18,7 +19,8 @@ def test_alarms_need_only_recipients(findings: Callable[..., list[Finding]], ala
 
 
 def test_warns_about_alarms_without_recipients(findings: Callable[..., list[Finding]]) -> None:
-    assert [each.code for each in findings(with_alarms("{}"))] == ["UC2250"]
+    assert [each.code for each in findings(with_alarms("{}"), NOBODY, ON_DEMAND)] == ["UC2250"]
+    assert findings(with_alarms("{}"), ON_DEMAND) == []
 
 
 @pytest.mark.parametrize(
@@ -36,3 +38,24 @@ def test_refuses_recipients_that_nothing_reaches(
 ) -> None:
     found = findings(with_alarms(alarms))
     assert [(each.code, each.path) for each in found] == [(code, f"waves[0].clusters[0].alarms.{path}")]
+
+
+@pytest.mark.parametrize(
+    ("edits", "codes"),
+    [
+        ([NOBODY], ["UC6448"]),
+        ([NOBODY, with_alarms("{enabled: false}")], ["UC6448"]),
+        ([NOBODY, with_alarms("{emails: [ml@example.com]}")], []),
+        ([NOBODY, with_alarms("{enabled: false, emails: [ml@example.com]}")], ["UC6448"]),
+        ([NOBODY, ON_DEMAND], []),
+        ([("[ml@example.com]", "[nobody]")], ["UC6449"]),
+        ([("[ml@example.com]", "[a@example.com, b@example.com, a@example.com]")], ["UC6449"]),
+        ([("[ml@example.com]", f'["{TOPIC}"]')], []),
+        ([("[ml@example.com]", f'["{TOPIC}", a@example.com]')], ["UC6449"]),
+        ([("[ml@example.com]", f'["{TOPIC.replace("us-east-2", "us-east-1")}"]')], ["UC6449"]),
+    ],
+)
+def test_a_capacity_block_has_somebody_to_notify(
+    findings: Callable[..., list[Finding]], edits: list[tuple[str, str]], codes: list[str]
+) -> None:
+    assert [each.code for each in findings(*edits)] == codes

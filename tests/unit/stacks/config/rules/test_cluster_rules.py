@@ -19,6 +19,7 @@ _CLUSTER: Final = {
     "nodes": "4",
     "image_id": "ami-0123456789abcdef0",
     "capacity": "{reservation_id: cr-0123456789abcdef0}",
+    "notify": "[ml@example.com]",
 }
 
 

@@ -22,6 +22,7 @@ _PRECOMPILE = "kind: precompile\n            "
 
 
 _JOBS = "        jobs:\n"
+_NOTIFY = "        notify: [ml@example.com]\n"
 
 
 def job(name: str, *more: str) -> str:
@@ -121,7 +122,7 @@ def test_a_precompile_job_has_a_node_with_the_right_chips(
 def test_jobs_wait_for_others_of_their_cluster_and_in_no_circle(
     findings: Findings, valid: str, jobs: str, said: list[str]
 ) -> None:
-    head = valid.partition(_JOBS)[0]
+    head = valid.partition(_JOBS)[0] + _NOTIFY
     found = findings(text=head + _JOBS + jobs)
     assert [each.code for each in found] == ["UC6113"] * len(said)
     assert all(part in str(each) for part, each in zip(said, found, strict=True))
@@ -129,7 +130,7 @@ def test_jobs_wait_for_others_of_their_cluster_and_in_no_circle(
 
 def test_jobs_that_could_be_meant_are_listed_in_the_order_of_the_file(findings: Findings, valid: str) -> None:
     names = [f"job{number}" for number in range(9, 0, -1)]
-    head = valid.partition(_JOBS)[0]
+    head = valid.partition(_JOBS)[0] + _NOTIFY
 
     (found,) = findings(text=head + _JOBS + "".join(map(job, names)) + job("last", "depends_on: [jobb]"))
 
@@ -153,7 +154,7 @@ def test_warns_of_graphs_that_a_job_will_not_find(
 ) -> None:
     small = job("aa", "kind: precompile", "instance_type: trn2.3xlarge", *([before] if before else []))
     jobs = small + job("bb", "depends_on: [aa]", *after.split(", "))
-    found = findings(text=valid.partition(_JOBS)[0] + _JOBS + jobs)
+    found = findings(text=valid.partition(_JOBS)[0] + _NOTIFY + _JOBS + jobs)
     assert [each.code for each in found] == (["UC6115"] if said else [])
     assert all(said in str(each) and each.path.endswith("jobs[1].depends_on[0]") for each in found)
 

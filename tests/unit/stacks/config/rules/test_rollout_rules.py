@@ -16,6 +16,7 @@ _SECOND = """\
         instance_type: trn2.48xlarge
         nodes: 4
         capacity: {reservation_id: cr-fedcba98765432100}
+        notify: [ml@example.com]
 """
 
 
@@ -61,11 +62,12 @@ def test_a_reservation_exists_in_one_zone_and_for_one_type(findings: Findings, v
 def test_a_wave_and_a_job_are_named_once(findings: Findings, valid: str) -> None:
     again = valid.split("waves:\n")[1].replace("name: train", "name: other")
     assert [str(finding) for finding in findings(text=valid + again)] == [
-        "UC2106: rollout.yaml:25: waves[1].name: duplicate wave 'first'."
+        "UC2106: rollout.yaml:26: waves[1].name: duplicate wave 'first'."
     ]
 
     job = valid[valid.index("          - name: pretrain") :]
-    assert [str(finding) for finding in findings(text=valid + job)] == [
+    job = job.partition("        notify")[0]
+    assert [str(finding) for finding in findings(text=valid.replace(job, job + job))] == [
         "UC6110: rollout.yaml:25: waves[0].clusters[0].jobs[1].name: duplicate job 'pretrain'."
     ]
 

@@ -1,0 +1,135 @@
+"""A function that submits jobs again after a drain or the loss of a node, as often as they ask for."""
+
+from aws_cdk import Aws, Duration
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+from ultracluster._foundation.function_code import function_code
+from ultracluster._foundation.log_group import RetainedLogGroup
+from ultracluster._foundation.private_topic import publish_statements
+from ultracluster._foundation.scheduled_function import ScheduledFunction
+from ultracluster._foundation.state_table import StateTable
+from ultracluster.scheduling.training_queue import TrainingQueue
+
+__all__ = ["JobResume"]
+
+_READ = (
+    "batch:DescribeComputeEnvironments",
+    "batch:DescribeJobDefinitions",
+    "batch:DescribeJobQueues",
+    "batch:DescribeJobs",
+    "batch:ListJobs",
+)
+_TIMEOUT = 120
+_MEMORY_MIB = 256
+_SILENT_MINUTES = 5
+
+
+class JobResume(Construct):
+    """A function that lets interrupted jobs go on: it submits them again, and the program starts at its last checkpoint.
+
+    A job is submitted again when a Capacity Block was drained or one of its nodes was lost, as often as `resume` of the job
+    says: never after a failure of its program or when somebody stopped it, and once for each ending. After a drain it waits
+    for the queue to open with the next block or an extension. The new job has the overrides of the old one and no
+    dependencies, because those have succeeded; its tags name the job that it continues.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        queue: TrainingQueue,
+        topic: sns.ITopic | None = None,
+        kms_key: kms.IKey | None = None,
+    ) -> None:
+        """Define the function, its schedule and its table.
+
+        Args:
+            scope: Parent construct.
+            construct_id: Construct ID.
+            queue: Queue of the jobs; `watch` adds others.
+            topic: SNS topic for notices about each ending and for the alarm on the function. Default: no notices.
+            kms_key: KMS key for the log group and the table; its policy must allow CloudWatch Logs to use it. Default: AWS
+                owned keys.
+        """
+        super().__init__(scope, construct_id)
+        self._queues: list[str] = []
+        state = StateTable(self, kms_key=kms_key, expires="expires")
+        self._submit = iam.PolicyStatement(sid="Submit", actions=["batch:SubmitJob"])
+        account = f"{Aws.REGION}:{Aws.ACCOUNT_ID}"
+        self._function = ScheduledFunction(
+            self,
+            log_group=RetainedLogGroup(self, kms_key=kms_key),
+            description="Submits jobs of one cluster again that were ended by no fault of theirs",
+            role_description="Submits jobs of one cluster again",
+            policy_name="Resume",
+            statements=[
+                iam.PolicyStatement(sid="Look", actions=list(_READ), resources=["*"]),
+                self._submit,
+                iam.PolicyStatement(
+                    sid="TagJobs",
+                    actions=["batch:TagResource"],
+                    # Job IDs are unknown before submission.
+                    resources=[f"arn:{Aws.PARTITION}:batch:{account}:job/*"],
+                ),
+                *state.statements("dynamodb:PutItem", "dynamodb:Scan", "dynamodb:UpdateItem"),
+                *(publish_statements("Notify", topic, topic.master_key) if topic else []),
+            ],
+            handler="ultracluster_runtime.resume.handler.handler",
+            code=function_code(),
+            environment={
+                "UC_STATE_TABLE": state.table_name,
+                **({"UC_TOPIC": topic.topic_arn} if topic else {}),
+            },
+            timeout=Duration.seconds(_TIMEOUT),
+            memory_size=_MEMORY_MIB,
+            retries=False,
+        )
+        self._function.add_schedule("EveryMinute", description="Looks for jobs to submit again")
+        # Events are delivered on a best-effort basis; they only make the function react before the next minute.
+        self._ended = self._function.add_schedule(
+            "JobsEnded", description="Jobs that failed", event_pattern={}
+        )
+        if topic is not None:
+            self._function.alarm_on_errors(
+                "Alarm",
+                description=f"No job is submitted again: for {_SILENT_MINUTES} minutes the function failed or did not run",
+                minutes=_SILENT_MINUTES,
+                treat_missing_data="breaching",
+                topic=topic,
+            )
+        self.watch(queue)
+
+    def watch(self, queue: TrainingQueue) -> None:
+        """Also resume the jobs of another queue.
+
+        Args:
+            queue: Queue to add.
+        """
+        self._queues.append(queue.job_queue_arn)
+        self._submit.add_resources(queue.job_queue_arn)
+        self._function.add_environment("UC_JOB_QUEUES", ",".join(self._queues))
+        self._ended.event_pattern = {
+            "source": ["aws.batch"],
+            "detail-type": ["Batch Job State Change"],
+            "detail": {"jobQueue": list(self._queues), "status": ["FAILED"]},
+        }
+
+    def allow(self, job_definition_arn: str) -> None:
+        """Grant the function permission to submit jobs of a definition.
+
+        A deployment replaces the revision of a definition; jobs of an earlier one go on in the new one.
+
+        Args:
+            job_definition_arn: ARN of the job definition, with its revision.
+        """
+        self._submit.add_resources(job_definition_arn)
+
+    @property
+    def function(self) -> lambda_.IFunction:
+        """Underlying function."""
+        return self._function

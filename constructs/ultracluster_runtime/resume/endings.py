@@ -1,0 +1,152 @@
+"""Decide whether a job goes on after its end, and how it is submitted again. Pure: no AWS calls, no clock."""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ultracluster_catalog.names.exit_codes import LOST_NODE
+from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG, RESUME_TAG
+from ultracluster_runtime.lifecycle.machine import DRAIN_REASON
+
+__all__ = ["Ending", "ending_of", "resubmission", "resumes_left"]
+
+# Status reason of AWS Batch when the instance of a job is lost, as in the retry strategy of every job definition. The
+# instance in it: "Host EC2 (instance i-0e234208f6fc9291f) terminated." (calypr/funnel#973).
+_LOST: Final = re.compile(r"Host EC2(?: \(instance (i-[0-9a-f]+)\))?")
+
+_SUFFIX: Final = re.compile(r"-resume-[0-9a-f]{8}$")
+_LONGEST_NAME: Final = 128  # SubmitJob, API Reference, read 2026-11
+_ID_IN_NAME: Final = 8
+_SET_BY_BATCH: Final = "AWS_BATCH"  # reserved: names of variables that AWS Batch sets itself
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ending:
+    """Ending that is no fault of the program.
+
+    Attributes:
+        kind: ``drained`` at the end of a Capacity Block, or ``lost`` with a node.
+        reason: Reason in words.
+    """
+
+    kind: str
+    reason: str
+
+
+def ending_of(job: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> Ending | None:
+    """Return why a job ended if that is no fault of its program; None if it did not end, or for any other reason.
+
+    Args:
+        job: Job as AWS Batch describes it.
+        nodes: Nodes of a multi-node job, as AWS Batch describes them; empty for other jobs.
+    """
+    if job.get("status") != "FAILED":
+        return None
+    reason = str(job.get("statusReason", ""))
+    if reason.startswith(DRAIN_REASON):
+        return Ending(kind="drained", reason=reason.removeprefix("ultracluster: ").partition(";")[0])
+    if job.get("isTerminated") or job.get("isCancelled"):
+        return None  # by a person, a time limit or a failed dependency
+    # The end of a multi-node job is that of its main node. Another node that is lost first makes the main one fail.
+    lost_before = [node for node in nodes if int(node.get("stoppedAt", 0)) <= int(job.get("stoppedAt", 0))]
+    for text in _reasons([job, *lost_before]):
+        if match := _LOST.match(text):
+            node = match[1]
+            return Ending(kind="lost", reason=f"node {node} was lost" if node else "a node was lost")
+    if LOST_NODE in _exit_codes([job, *nodes[:1]]):
+        return Ending(kind="lost", reason="a node was lost")  # the launcher of the main node says so
+    return None
+
+
+def _reasons(jobs: Iterable[Mapping[str, Any]]) -> Iterable[str]:
+    for job in jobs:
+        yield str(job.get("statusReason", ""))
+        yield str(job.get("container", {}).get("reason", ""))
+        for attempt in job.get("attempts", [])[-1:]:
+            yield str(attempt.get("statusReason", ""))
+            yield str(attempt.get("container", {}).get("reason", ""))
+
+
+def _exit_codes(jobs: Iterable[Mapping[str, Any]]) -> Iterable[int | None]:
+    for job in jobs:
+        yield job.get("container", {}).get("exitCode")
+        for attempt in job.get("attempts", [])[-1:]:
+            yield attempt.get("container", {}).get("exitCode")
+
+
+def resumes_left(job: Mapping[str, Any], definition: Mapping[str, Any]) -> int:
+    """Return how often a job may still be submitted again.
+
+    Args:
+        job: Job as AWS Batch describes it.
+        definition: Its job definition; its tag counts if the job has none.
+    """
+    text = job.get("tags", {}).get(RESUME_TAG, definition.get("tags", {}).get(RESUME_TAG, "0"))
+    return int(text) if str(text).isdecimal() else 0
+
+
+def resubmission(job: Mapping[str, Any], definition: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of SubmitJob that start a job again, with one resume less.
+
+    DescribeJobs shows a job with its overrides merged into its definition, so the overrides are what differs from it.
+    The jobs that it depended on have succeeded, and are not waited for again.
+
+    Args:
+        job: Job that ended.
+        definition: Its job definition.
+    """
+    job_id = str(job["jobId"])
+    suffix = f"-resume-{job_id[:_ID_IN_NAME]}"
+    name = _SUFFIX.sub("", str(job["jobName"]))[: _LONGEST_NAME - len(suffix)] + suffix
+    tags = {key: value for key, value in job.get("tags", {}).items() if not key.startswith("aws:")}
+    request: dict[str, Any] = {
+        "jobName": name,
+        "jobQueue": job["jobQueue"],
+        "jobDefinition": job["jobDefinition"],
+        "tags": tags | {RESUME_TAG: str(resumes_left(job, definition) - 1), RESUME_OF_TAG: job_id},
+        **_overrides(job, definition),
+    }
+    if "shareIdentifier" in job:
+        request["shareIdentifier"] = job["shareIdentifier"]
+        request["schedulingPriorityOverride"] = int(job.get("schedulingPriority", 0))
+    for member in ("parameters", "timeout", "propagateTags"):
+        if job.get(member):
+            request[member] = job[member]
+    return request
+
+
+def _overrides(job: Mapping[str, Any], definition: Mapping[str, Any]) -> dict[str, Any]:
+    if "nodeProperties" not in job:
+        changes = _container_changes(job.get("container", {}), definition.get("containerProperties", {}))
+        return {"containerOverrides": changes} if changes else {}
+    ran, defined = job["nodeProperties"], definition["nodeProperties"]
+    ranges = [
+        (node_range, _container_changes(node_range.get("container", {}), other.get("container", {})))
+        for node_range, other in zip(ran["nodeRangeProperties"], defined["nodeRangeProperties"], strict=True)
+    ]
+    overrides: dict[str, Any] = {}
+    if ran["numNodes"] != defined["numNodes"]:
+        overrides["numNodes"] = ran["numNodes"]
+    if any(changes for _, changes in ranges):
+        # AWS Batch accepts overrides only for exactly the node ranges of the definition.
+        overrides["nodePropertyOverrides"] = [
+            {"targetNodes": other["targetNodes"], "containerOverrides": changes}
+            for (_, changes), other in zip(ranges, defined["nodeRangeProperties"], strict=True)
+        ]
+    return {"nodeOverrides": overrides} if overrides else {}
+
+
+def _container_changes(ran: Mapping[str, Any], defined: Mapping[str, Any]) -> dict[str, Any]:
+    changes: dict[str, Any] = {}
+    known = {entry["name"]: entry.get("value") for entry in defined.get("environment", [])}
+    variables = [
+        {"name": entry["name"], "value": entry.get("value", "")}
+        for entry in ran.get("environment", [])
+        if known.get(entry["name"]) != entry.get("value") and not entry["name"].startswith(_SET_BY_BATCH)
+    ]
+    if variables:
+        changes["environment"] = variables
+    if ran.get("command", []) != defined.get("command", []):
+        changes["command"] = list(ran.get("command", []))
+    return changes

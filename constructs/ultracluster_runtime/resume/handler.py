@@ -1,0 +1,40 @@
+"""Lambda function of `JobResume`. A schedule and events of AWS Batch invoke it; it ignores what invoked it."""
+
+import logging
+import os
+from datetime import UTC, datetime
+from functools import cache
+from typing import Any
+
+from ultracluster_runtime.resume.sweep import Clients, ResumedQueues, new_clients, sweep
+
+__all__ = ["handler"]
+
+logging.getLogger().setLevel(logging.INFO)
+
+
+@cache
+def _clients() -> Clients:
+    return new_clients()
+
+
+def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lambda's signature
+    """Submit jobs again that were ended by no fault of theirs.
+
+    Args:
+        event: Event that invoked the function. Ignored.
+        context: Lambda context, whose request ID tells invocations apart.
+
+    Raises:
+        ResumeError: If something failed, so that the alarm on function errors fires.
+    """
+    sweep(
+        ResumedQueues(
+            job_queues=tuple(filter(None, os.environ["UC_JOB_QUEUES"].split(","))),
+            table=os.environ["UC_STATE_TABLE"],
+            topic=os.environ.get("UC_TOPIC"),
+        ),
+        _clients(),
+        datetime.now(UTC),
+        owner=context.aws_request_id,
+    )

@@ -1,0 +1,332 @@
+"""Submit jobs again in AWS: once for each ending, whatever is lost or killed on the way.
+
+SubmitJob has no client token, so each ending is an item in a table: ``waiting`` until its queue takes jobs, ``sending`` from
+before the request, ``sent`` with the ID of the new job. An item that stays at ``sending`` tells of a lost response or a killed
+function; then AWS Batch is asked whether there is a job that continues the old one.
+"""
+
+import json
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG
+from ultracluster_runtime.lifecycle.lease import LeasedState, LeaseHeldError
+from ultracluster_runtime.lifecycle.observations import CHANGING
+from ultracluster_runtime.lifecycle.reader import chunks
+from ultracluster_runtime.resume.endings import ending_of, resubmission, resumes_left
+
+__all__ = ["Clients", "ResumeError", "ResumedQueues", "new_clients", "sweep"]
+
+_log = logging.getLogger(__name__)
+
+_BACK: Final = timedelta(hours=24)
+"""How far back ended jobs are looked at; an event is lost or a function fails for less than that."""
+
+_LOOK_UP_AFTER: Final = timedelta(minutes=5)
+"""Time after which a job whose submission was not confirmed is certainly shown by AWS Batch, if there is one."""
+
+_KEPT: Final = timedelta(days=90)
+_PER_CALL: Final = 100  # DescribeJobs, API Reference, read 2026-11
+_SUBJECT_LIMIT: Final = 99  # Publish: below 100 characters
+_LEASE_ITEM: Final = "lease"
+_SERVER_ERROR: Final = 500
+_THROTTLES: Final = (
+    "ThrottlingException",
+    "TooManyRequestsException",
+)  # people cannot do anything about these
+
+_CONFIG = Config(connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 3})
+_ONCE = Config(connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 1})
+
+_Item = dict[str, Any]
+
+
+class ResumeError(Exception):
+    """Some jobs could not be looked at or submitted; the message lists all problems. The next run tries again."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Clients:
+    """boto3 clients, all of one Region.
+
+    Attributes:
+        batch: AWS Batch.
+        submitter: AWS Batch, without retries: SubmitJob is not idempotent.
+        dynamodb: Amazon DynamoDB.
+        sns: Amazon SNS.
+    """
+
+    batch: Any
+    submitter: Any
+    dynamodb: Any
+    sns: Any
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ResumedQueues:
+    """Queues whose jobs go on.
+
+    Attributes:
+        job_queues: ARNs of the queues.
+        table: Name of the table of endings.
+        topic: ARN of the SNS topic for notices. Default: none.
+    """
+
+    job_queues: tuple[str, ...]
+    table: str
+    topic: str | None = None
+
+
+def new_clients() -> Clients:
+    """Create the boto3 clients for the Region and credentials of the environment."""
+    return Clients(
+        batch=boto3.client("batch", config=_CONFIG),
+        submitter=boto3.client("batch", config=_ONCE),
+        dynamodb=boto3.client("dynamodb", config=_CONFIG),
+        sns=boto3.client("sns", config=_CONFIG),
+    )
+
+
+def sweep(queues: ResumedQueues, clients: Clients, now: datetime, *, owner: str) -> None:
+    """Record the endings of jobs, and submit again what its queue takes, unless another invocation does so now.
+
+    Args:
+        queues: Queues whose jobs go on.
+        clients: boto3 clients.
+        now: Current time, timezone-aware.
+        owner: ID of this invocation, different in each.
+
+    Raises:
+        ResumeError: If something failed. Everything else was done.
+    """
+    lease = LeasedState(client=clients.dynamodb, table=queues.table, item=_LEASE_ITEM, owner=owner)
+    try:
+        lease.acquire(now)
+    except LeaseHeldError:
+        return
+    run = _Sweep(queues, clients, now)
+    try:
+        run.perform()
+    finally:
+        lease.release()
+    if run.errors:
+        raise ResumeError("; ".join(f"{type(error).__name__}: {error}" for error in run.errors))
+
+
+class _Sweep:
+    def __init__(self, queues: ResumedQueues, clients: Clients, now: datetime) -> None:
+        self._queues = queues
+        self._clients = clients
+        self._now = now
+        self._seconds = int(now.timestamp())
+        self.errors: list[Exception] = []
+
+    def perform(self) -> None:
+        items = {item["id"]["S"]: item for item in self._items() if item["id"]["S"] != _LEASE_ITEM}
+        for queue in self._queues.job_queues:
+            for job in self._ended(queue, known=items):
+                try:
+                    if item := self._record(job):
+                        items[item["id"]["S"]] = item
+                except (BotoCoreError, ClientError, KeyError) as error:
+                    self.errors.append(error)
+        for item in items.values():
+            try:
+                self._continue(item)
+            except (BotoCoreError, ClientError, KeyError) as error:
+                self.errors.append(error)
+
+    # What has ended
+
+    def _items(self) -> Iterator[_Item]:
+        pages = self._clients.dynamodb.get_paginator("scan").paginate(
+            TableName=self._queues.table, ConsistentRead=True
+        )
+        for page in pages:
+            yield from page["Items"]
+
+    def _ended(self, queue: str, *, known: Mapping[str, _Item]) -> Iterator[Mapping[str, Any]]:
+        since = (self._now - _BACK).timestamp() * 1000
+        pages = self._clients.batch.get_paginator("list_jobs").paginate(jobQueue=queue, jobStatus="FAILED")
+        job_ids = [
+            job["jobId"]
+            for page in pages
+            for job in page["jobSummaryList"]
+            if job.get("stoppedAt", 0) >= since and job["jobId"] not in known
+        ]
+        yield from self._details(job_ids)
+
+    def _details(self, job_ids: Iterable[str]) -> Iterator[Mapping[str, Any]]:
+        for chunk in chunks(list(job_ids), _PER_CALL):
+            yield from self._clients.batch.describe_jobs(jobs=chunk)["jobs"]
+
+    def _record(self, job: Mapping[str, Any]) -> _Item | None:
+        count = int(job.get("nodeProperties", {}).get("numNodes", 0))
+        nodes = list(self._details(f"{job['jobId']}#{index}" for index in range(count)))
+        ending = ending_of(job, nodes)
+        # An array is submitted by its size; its single jobs are retried by AWS Batch.
+        if ending is None or job.get("arrayProperties"):
+            return None
+        (definition,) = self._clients.batch.describe_job_definitions(jobDefinitions=[job["jobDefinition"]])[
+            "jobDefinitions"
+        ]
+        left = resumes_left(job, definition)
+        item: _Item = {
+            "id": {"S": job["jobId"]},
+            "state": {"S": "waiting" if left else "over"},
+            "name": {"S": job["jobName"]},
+            "queue": {"S": job["jobQueue"]},
+            "reason": {"S": ending.reason},
+            "left": {"N": str(left)},
+            "expires": {"N": str(self._seconds + int(_KEPT.total_seconds()))},
+            "told": {"S": ""},
+        }
+        if left:
+            item["request"] = {"S": json.dumps(resubmission(job, definition))}
+        try:
+            self._clients.dynamodb.put_item(
+                TableName=self._queues.table, Item=item, ConditionExpression="attribute_not_exists(id)"
+            )
+        except ClientError as error:
+            if error.response["Error"]["Code"] == "ConditionalCheckFailedException":
+                return None  # an earlier request, whose response was lost: the next run reads it
+            raise
+        _log.info(json.dumps({"job": job["jobId"], "ending": ending.kind, "resumes_left": left}))
+        return item
+
+    # What goes on
+
+    def _continue(self, item: _Item) -> None:
+        job_id, state = item["id"]["S"], item["state"]["S"]
+        if state == "over":
+            self._tell(item, "over", f"It is not submitted again: {_times(0)} of its resumes are left.")
+        elif state == "sending" and self._seconds - int(item["at"]["N"]) >= _LOOK_UP_AFTER.total_seconds():
+            next_id = self._find(json.loads(item["request"]["S"]), job_id)
+            if next_id is None:
+                item |= self._move(job_id, "sending", "waiting")
+            else:
+                item |= self._move(job_id, "sending", "sent", next={"S": next_id})
+        if item["state"]["S"] == "waiting":
+            if self._accepts_jobs(item["queue"]["S"]):
+                item |= self._submit(item)
+            else:
+                self._tell(
+                    item,
+                    "waiting",
+                    "Its queue is closed: it is submitted again with the next block or extension.",
+                )
+        if item["state"]["S"] == "sent":
+            left = int(item["left"]["N"]) - 1
+            self._tell(
+                item, "sent", f"It goes on as {item['next']['S']}; {_times(left)} of its resumes are left."
+            )
+
+    def _accepts_jobs(self, queue: str) -> bool:
+        """Return whether a queue takes jobs, and none of its environments is open only because it is being modified."""
+        (description,) = self._clients.batch.describe_job_queues(jobQueues=[queue])["jobQueues"]
+        if description["state"] != "ENABLED" or description.get("status", "VALID") in CHANGING:
+            return False
+        arns = [entry["computeEnvironment"] for entry in description["computeEnvironmentOrder"]]
+        environments = self._clients.batch.describe_compute_environments(computeEnvironments=arns)
+        return not any(
+            environment.get("status", "VALID") in CHANGING
+            for environment in environments["computeEnvironments"]
+        )
+
+    def _submit(self, item: _Item) -> _Item:
+        job_id = item["id"]["S"]
+        request = json.loads(item["request"]["S"])
+        request["jobDefinition"] = self._active_definition(request["jobDefinition"])
+        changes = self._move(job_id, "waiting", "sending", at={"N": str(self._seconds)})
+        try:
+            response = self._clients.submitter.submit_job(**request)
+        except ClientError as error:
+            if error.response["ResponseMetadata"].get("HTTPStatusCode", _SERVER_ERROR) >= _SERVER_ERROR:
+                raise  # it may have been submitted all the same
+            changes |= self._move(job_id, "sending", "waiting")
+            if error.response["Error"]["Code"] not in _THROTTLES:
+                refusal = f"AWS Batch refuses it, and it is tried again: {error}"
+                self._tell({**item, **changes}, "refused", refusal)
+            raise
+        return changes | self._move(job_id, "sending", "sent", next={"S": response["jobId"]})
+
+    def _active_definition(self, arn: str) -> str:
+        """Return a definition, or its newest revision if CloudFormation has replaced it since."""
+        batch = self._clients.batch
+        (definition,) = batch.describe_job_definitions(jobDefinitions=[arn])["jobDefinitions"]
+        if definition["status"] == "ACTIVE":
+            return arn
+        active = [
+            revision
+            for page in batch.get_paginator("describe_job_definitions").paginate(
+                jobDefinitionName=definition["jobDefinitionName"], status="ACTIVE"
+            )
+            for revision in page["jobDefinitions"]
+        ]
+        newest = max(active, key=lambda revision: int(revision["revision"]), default=definition)
+        return str(newest["jobDefinitionArn"])
+
+    def _find(self, request: Mapping[str, Any], job_id: str) -> str | None:
+        """Return the ID of the job that continues another one, if AWS Batch has it."""
+        pages = self._clients.batch.get_paginator("list_jobs").paginate(
+            jobQueue=request["jobQueue"], filters=[{"name": "JOB_NAME", "values": [request["jobName"]]}]
+        )
+        found = [job["jobId"] for page in pages for job in page["jobSummaryList"]]
+        return next(
+            (
+                job["jobId"]
+                for job in self._details(found)
+                if job.get("tags", {}).get(RESUME_OF_TAG) == job_id
+            ),
+            None,
+        )
+
+    def _move(self, job_id: str, before: str, after: str, **attributes: Mapping[str, str]) -> _Item:
+        """Change the state of an ending; refused unless it is the expected one."""
+        names = {f"#{name}": name for name in attributes}
+        self._clients.dynamodb.update_item(
+            TableName=self._queues.table,
+            Key={"id": {"S": job_id}},
+            UpdateExpression="SET "
+            + ", ".join(["#state = :after", *(f"#{name} = :{name}" for name in attributes)]),
+            ConditionExpression="#state = :before",
+            ExpressionAttributeNames={"#state": "state", **names},
+            ExpressionAttributeValues={
+                ":before": {"S": before},
+                ":after": {"S": after},
+                **{f":{name}": value for name, value in attributes.items()},
+            },
+        )
+        return {"state": {"S": after}, **attributes}
+
+    def _tell(self, item: _Item, what: str, text: str) -> None:
+        """Publish a notice once; a kill between the message and its record sends it again."""
+        if what in item["told"]["S"].split() or self._queues.topic is None:
+            return
+        name, job_id = item["name"]["S"], item["id"]["S"]
+        outcome = {"over": "ended", "waiting": "waits", "refused": "waits", "sent": "goes on"}[what]
+        self._clients.sns.publish(
+            TopicArn=self._queues.topic,
+            Subject=f"Job {name} {outcome}: {item['reason']['S']}"[:_SUBJECT_LIMIT],
+            Message=f"Job {name} ({job_id}) ended: {item['reason']['S']}. {text}",
+        )
+        told = f"{item['told']['S']} {what}".strip()
+        item["told"] = {"S": told}
+        self._clients.dynamodb.update_item(
+            TableName=self._queues.table,
+            Key={"id": {"S": job_id}},
+            UpdateExpression="SET #told = :told",
+            ExpressionAttributeNames={"#told": "told"},
+            ExpressionAttributeValues={":told": {"S": told}},
+        )
+
+
+def _times(left: int) -> str:
+    return "none" if left == 0 else str(left)

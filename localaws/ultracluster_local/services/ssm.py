@@ -1,0 +1,34 @@
+"""SSM parameters: names that are reserved, and values that are too long.
+
+https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_PutParameter.html
+"""
+
+from ultracluster_local.services.checks import Checks
+from ultracluster_local.services.handlers import Request, ServiceError
+
+__all__: list[str] = []
+
+_check = Checks(service="ssm")
+
+_LONGEST_VALUE = {"Standard": 4096, "Advanced": 8192, "Intelligent-Tiering": 8192}
+
+
+@_check("PutParameter")
+def check_put_parameter(request: Request) -> None:
+    """Refuse a reserved name, and a value that the tier cannot hold."""
+    name = request.parameters["Name"]
+    if name.lower().lstrip("/").startswith("aws"):  # aws-solutions/quota-monitor-for-aws#30 (2019-09-27)
+        raise ServiceError("AccessDeniedException", f"No access to reserved parameter name: {name}.")
+    tier = request.parameters.get("Tier", "Standard")
+    longest = _LONGEST_VALUE.get(tier)
+    if longest is None or len(request.parameters["Value"]) <= longest:
+        return
+    if tier != "Standard":
+        problem = f"Advanced tier parameters support a maximum parameter value of {longest} characters."
+        raise ServiceError("ValidationException", problem)
+    guide = "https://docs.aws.amazon.com/systems-manager/latest/userguide/parameter-store-advanced-parameters.html"
+    raise ServiceError(  # hashicorp/terraform-provider-aws#18521 (2021-06-11)
+        "ValidationException",
+        f"Standard tier parameters support a maximum parameter value of {longest} characters. To create a larger "
+        f"parameter value, upgrade the parameter to use the advanced-parameter tier. For more information, see {guide}",
+    )

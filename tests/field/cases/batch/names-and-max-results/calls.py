@@ -1,0 +1,1 @@
+client("batch").describe_compute_environments(computeEnvironments=["x"], maxResults=1)

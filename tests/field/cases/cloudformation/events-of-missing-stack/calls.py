@@ -1,0 +1,1 @@
+client("cloudformation").describe_stack_events(StackName="does-not-exist")

@@ -1,0 +1,1 @@
+client("cloudformation").describe_stacks(StackName="none")

@@ -1,0 +1,177 @@
+"""A fake of the AWS calls of `JobResume` behind real boto3 clients: botocore validates requests and responses.
+
+It is a fake: jobs, one queue with one environment and one table in dictionaries, failing where a test wants it to.
+"""
+# ruff: noqa: N802 - each method is named as the call that it answers
+
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from botocore.exceptions import ClientError
+from tests.unit.runtime.lifecycle.lifecycle_aws import ENVIRONMENT, QUEUE, TOPIC, FakeAws
+
+from ultracluster_runtime.resume.sweep import Clients, ResumedQueues
+
+__all__ = ["DEFINITION", "NOW", "QUEUES", "ResumeAws", "drained", "multi_node"]
+
+NOW = datetime(2026, 12, 2, 10, 50, tzinfo=UTC)
+DEFINITION = "arn:aws:batch:us-east-2:123456789012:job-definition/pretrain:3"
+QUEUES = ResumedQueues(job_queues=(QUEUE,), table="endings", topic=TOPIC)
+DRAINED = "ultracluster: Capacity Block cr-0123456789abcdef0 ends 2026-12-02 11:30 UTC"
+
+
+def container(**changes: Any) -> dict[str, Any]:
+    return {"image": "training", "command": ["bash", "-c", "x", "ultracluster-launch", "train.py"], **changes}
+
+
+def multi_node(job_id: str, **changes: Any) -> dict[str, Any]:
+    """A job on four nodes as AWS Batch describes it."""
+    given = {
+        "jobId": job_id,
+        "jobName": "pretrain",
+        "jobQueue": QUEUE,
+        "jobDefinition": DEFINITION,
+        "status": "RUNNING",
+        "startedAt": 1,
+        "createdAt": 1,
+        "tags": {"ultracluster:resume": "3"},
+        "nodeProperties": {
+            "numNodes": 4,
+            "mainNode": 0,
+            "nodeRangeProperties": [{"targetNodes": "0:3", "container": container()}],
+        },
+    }
+    return given | changes
+
+
+def drained(job_id: str = "11111111-0000", **changes: Any) -> dict[str, Any]:
+    stopped = int((NOW - timedelta(minutes=1)).timestamp() * 1000)
+    ended = {"status": "FAILED", "statusReason": DRAINED, "isTerminated": True, "stoppedAt": stopped}
+    return multi_node(job_id, **(ended | changes))
+
+
+class ResumeAws(FakeAws):
+    """One queue in front of one environment, with the jobs that a test puts there."""
+
+    def __init__(self, *jobs: dict[str, Any]) -> None:
+        super().__init__()
+        self.described: dict[str, dict[str, Any]] = {job["jobId"]: job for job in jobs}
+        self.items: dict[str, dict[str, Any]] = {}
+        self.submitted: list[dict[str, Any]] = []
+        self.definition_tags: dict[str, str] = {}
+        self.revisions: tuple[int, ...] = ()  # that replaced the one of the jobs
+        self.minutes = 0
+        self.hidden = False  # whether the list lags behind what was submitted
+
+    @property
+    def resume_clients(self) -> Clients:
+        batch = self.client("batch")
+        return Clients(batch=batch, submitter=batch, dynamodb=self.client("dynamodb"), sns=self.client("sns"))
+
+    def _ListJobs(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        assert asked["jobQueue"] == QUEUE
+        if "filters" in asked:
+            ((name,),) = [entry["values"] for entry in asked["filters"]]
+            shown = [job for job in self.described.values() if job["jobName"] == name]
+        else:
+            shown = [job for job in self.described.values() if job["status"] == asked["jobStatus"]]
+        members = ("jobId", "jobName", "createdAt", "stoppedAt", "status", "statusReason")
+        return {
+            "jobSummaryList": [
+                {member: job[member] for member in members if member in job}
+                for job in shown
+                if "#" not in job["jobId"] and not (self.hidden and "filters" in asked)
+            ]
+        }
+
+    def _DescribeJobs(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        return {"jobs": [self.described[job] for job in asked["jobs"] if job in self.described]}
+
+    def _DescribeJobDefinitions(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        if "jobDefinitions" not in asked:
+            assert (asked["jobDefinitionName"], asked["status"]) == ("pretrain", "ACTIVE")
+            return {"jobDefinitions": [self._definition(revision, "ACTIVE") for revision in self.revisions]}
+        assert asked["jobDefinitions"] == [DEFINITION]
+        return {"jobDefinitions": [self._definition(3, "INACTIVE" if self.revisions else "ACTIVE")]}
+
+    def _definition(self, revision: int, status: str) -> dict[str, Any]:
+        return {
+            "jobDefinitionName": "pretrain",
+            "jobDefinitionArn": f"{DEFINITION.rpartition(':')[0]}:{revision}",
+            "revision": revision,
+            "status": status,
+            "type": "multinode",
+            "tags": self.definition_tags,
+            "nodeProperties": {
+                "numNodes": 4,
+                "mainNode": 0,
+                "nodeRangeProperties": [{"targetNodes": "0:", "container": container()}],
+            },
+        }
+
+    def _SubmitJob(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        if self.queue_state != "ENABLED":
+            response = {
+                "Error": {"Code": "ClientException", "Message": "the queue is not ENABLED"},
+                "ResponseMetadata": {"HTTPStatusCode": 400},
+            }
+            raise ClientError(response, "SubmitJob")  # type: ignore[arg-type]
+        job_id = f"{len(self.submitted) + 2}" * 8 + "-0000"
+        self.submitted.append(dict(asked))
+        self.described[job_id] = multi_node(
+            job_id, jobName=asked["jobName"], tags=asked["tags"], status="RUNNABLE"
+        )
+        return {"jobId": job_id, "jobName": asked["jobName"]}
+
+    def change_environment(self, status: str) -> None:
+        self.environments[ENVIRONMENT]["status"] = status
+
+    @staticmethod
+    def _refuse(model: Any, code: str) -> None:
+        status = 500 if code == "InternalError" else 400
+        response = {
+            "Error": {"Code": code, "Message": "by a test"},
+            "ResponseMetadata": {"HTTPStatusCode": status},
+        }
+        raise ClientError(response, model.name)  # type: ignore[arg-type]
+
+    # DynamoDB, as far as the endings use it
+
+    def _Scan(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        assert asked["ConsistentRead"] is True
+        return {"Items": [dict(item) for item in self.items.values()]}
+
+    def _PutItem(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        assert asked["ConditionExpression"] == "attribute_not_exists(id)"
+        key = asked["Item"]["id"]["S"]
+        self._holds(key not in self.items)
+        self.items[key] = dict(asked["Item"])
+        return {}
+
+    def _UpdateItem(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        item = self.items.setdefault(asked["Key"]["id"]["S"], dict(asked["Key"]))
+        values = asked["ExpressionAttributeValues"]
+        names = asked["ExpressionAttributeNames"]
+        match asked.get("ConditionExpression"):
+            case "#state = :before":
+                self._holds(item["state"] == values[":before"])
+            case "#owner = :owner":
+                self._holds(item.get("owner") == values[":owner"])
+            case "attribute_not_exists(#until) OR #until <= :now OR #owner = :owner":
+                free = "until" not in item or int(item["until"]["N"]) <= int(values[":now"]["N"])
+                self._holds(free or item.get("owner") == values[":owner"])
+            case None:
+                pass
+        for name in re.findall(r"#\w+", asked["UpdateExpression"].partition("REMOVE")[2]):
+            item.pop(names[name], None)
+        for name, value in re.findall(r"(#\w+) = (:\w+)", asked["UpdateExpression"]):
+            item[names[name]] = values[value]
+        return {"Attributes": dict(item)}
+
+    @staticmethod
+    def _holds(condition: bool) -> None:
+        if not condition:
+            error = {"Error": {"Code": "ConditionalCheckFailedException", "Message": "by a test"}}
+            raise ClientError(error, "UpdateItem")  # type: ignore[arg-type]

@@ -1,0 +1,180 @@
+"""Which endings let a job go on, and how it is submitted again."""
+
+from typing import Any
+
+import pytest
+from tests.unit.runtime.resume.resume_aws import DEFINITION, DRAINED, container, drained, multi_node
+
+from ultracluster_runtime.lifecycle.machine import DRAIN_REASON
+from ultracluster_runtime.resume.endings import ending_of, resubmission, resumes_left
+
+HOST = "Host EC2 (instance i-0e234208f6fc9291f) terminated."
+DEFINED = {
+    "jobDefinitionArn": DEFINITION,
+    "tags": {},
+    "nodeProperties": {
+        "numNodes": 4,
+        "mainNode": 0,
+        "nodeRangeProperties": [{"targetNodes": "0:", "container": container()}],
+    },
+}
+
+
+def failed(**changes: Any) -> dict[str, Any]:
+    return multi_node(
+        "11111111-0000",
+        **{"status": "FAILED", "statusReason": "Essential container in task exited", "stoppedAt": 100}
+        | changes,
+    )
+
+
+def node(index: int, **changes: Any) -> dict[str, Any]:
+    return {"jobId": f"11111111-0000#{index}", "status": "FAILED", "stoppedAt": 100} | changes
+
+
+@pytest.mark.parametrize(
+    ("job", "nodes", "kind"),
+    [
+        (drained(), [], "drained"),
+        (failed(statusReason=HOST), [], "lost"),
+        (failed(statusReason="Host EC2 terminated"), [], "lost"),
+        (failed(container={"reason": HOST}), [], "lost"),
+        (failed(attempts=[{"container": {}}, {"statusReason": HOST, "container": {}}]), [], "lost"),
+        # The main node fails soon after another one was lost.
+        (failed(container={"exitCode": 1}), [node(0), node(2, stoppedAt=90, statusReason=HOST)], "lost"),
+        # The launcher of the main node misses another one, which AWS Batch still shows as running.
+        (failed(container={"exitCode": 112}), [], "lost"),
+        (failed(attempts=[{"container": {"exitCode": 112}}]), [], "lost"),
+        (failed(), [node(0, container={"exitCode": 112}), node(1)], "lost"),
+        (failed(), [node(0), node(1, container={"exitCode": 112})], None),
+        # A failure of the program, after which nodes are ended.
+        (failed(container={"exitCode": 1}), [node(0), node(1)], None),
+        (failed(container={"exitCode": 1}), [node(2, stoppedAt=101, statusReason=HOST)], None),
+        (failed(attempts=[{"statusReason": HOST, "container": {}}, {"container": {}}]), [], None),
+        # Stopped by a person, also when a node was lost before; by a time limit; for a dependency.
+        (failed(isTerminated=True, statusReason="Stopped with ultracluster jobs stop"), [], None),
+        (failed(isTerminated=True, statusReason="enough"), [node(1, stoppedAt=9, statusReason=HOST)], None),
+        (failed(isCancelled=True, statusReason="CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY"), [], None),
+        (failed(statusReason="Dependent Job failed"), [], None),
+        (failed(statusReason="Job attempt duration exceeded timeout"), [], None),
+        (failed(statusReason="the Host EC2 was mentioned"), [], None),
+        # Not ended, or well.
+        (multi_node("1", statusReason=HOST), [], None),
+        (failed(status="SUCCEEDED", statusReason=HOST), [], None),
+    ],
+)
+def test_a_job_goes_on_after_a_drain_or_the_loss_of_a_node_only(
+    job: dict[str, Any], nodes: list[dict[str, Any]], kind: str | None
+) -> None:
+    ending = ending_of(job, nodes)
+    assert (ending.kind if ending else None) == kind
+
+
+def test_the_reason_names_the_node() -> None:
+    ending = ending_of(failed(statusReason=HOST), [])
+    assert ending is not None
+    assert ending.reason == "node i-0e234208f6fc9291f was lost"
+
+
+def test_the_reason_of_a_drain_is_the_one_that_the_life_cycle_gives() -> None:
+    assert DRAINED.startswith(DRAIN_REASON)
+
+
+@pytest.mark.parametrize(
+    ("job", "definition", "left"),
+    [
+        ({}, {}, 0),
+        ({}, {"ultracluster:resume": "2"}, 2),
+        ({"ultracluster:resume": "1"}, {"ultracluster:resume": "2"}, 1),
+        ({"ultracluster:resume": "0"}, {"ultracluster:resume": "2"}, 0),
+        ({"ultracluster:resume": "-1"}, {}, 0),
+        ({"ultracluster:resume": "many"}, {}, 0),
+    ],
+)
+def test_the_job_says_how_often_else_its_definition(
+    job: dict[str, str], definition: dict[str, str], left: int
+) -> None:
+    assert resumes_left({"tags": job}, {"tags": definition}) == left
+
+
+def test_a_job_is_submitted_again_as_it_was_with_one_resume_less() -> None:
+    assert resubmission(drained(), DEFINED) == {
+        "jobName": "pretrain-resume-11111111",
+        "jobQueue": drained()["jobQueue"],
+        "jobDefinition": DEFINITION,
+        "tags": {"ultracluster:resume": "2", "ultracluster:resume-of": "11111111-0000"},
+    }
+
+
+def test_the_name_of_a_chain_does_not_grow() -> None:
+    again = resubmission(drained(jobName="pretrain-resume-00000000"), DEFINED)
+    assert again["jobName"] == "pretrain-resume-11111111"
+    longest = resubmission(drained(jobName="x" * 128), DEFINED)["jobName"]
+    assert (len(longest), longest[-16:]) == (128, "-resume-11111111")
+
+
+def test_overrides_of_the_submission_are_kept_and_variables_of_aws_batch_are_not() -> None:
+    changed = container(
+        command=["bash", "-c", "x", "ultracluster-launch", "other.py"],
+        environment=[
+            {"name": "AWS_BATCH_JOB_ID", "value": "1"},
+            {"name": "SEED", "value": "7"},
+            {"name": "SAME", "value": "as before"},
+        ],
+    )
+    properties = {
+        "numNodes": 2,
+        "mainNode": 0,
+        "nodeRangeProperties": [{"targetNodes": "0:1", "container": changed}],
+    }
+    defined = {
+        **DEFINED,
+        "nodeProperties": {
+            "numNodes": 4,
+            "mainNode": 0,
+            "nodeRangeProperties": [
+                {
+                    "targetNodes": "0:",
+                    "container": container(environment=[{"name": "SAME", "value": "as before"}]),
+                }
+            ],
+        },
+    }
+    job = drained(
+        nodeProperties=properties,
+        shareIdentifier="default",
+        schedulingPriority=5,
+        timeout={"attemptDurationSeconds": 3600},
+        tags={"ultracluster:resume": "3", "team": "vision", "aws:x": "y"},
+    )
+    again = resubmission(job, defined)
+    assert again["nodeOverrides"] == {
+        "numNodes": 2,
+        "nodePropertyOverrides": [
+            {
+                "targetNodes": "0:",
+                "containerOverrides": {
+                    "environment": [{"name": "SEED", "value": "7"}],
+                    "command": changed["command"],
+                },
+            }
+        ],
+    }
+    assert (again["shareIdentifier"], again["schedulingPriorityOverride"]) == ("default", 5)
+    assert again["timeout"] == {"attemptDurationSeconds": 3600}
+    assert again["tags"]["team"] == "vision"
+    assert "aws:x" not in again["tags"]
+
+
+def test_a_job_on_one_node_keeps_its_overrides() -> None:
+    job = {
+        "jobId": "11111111-0000",
+        "jobName": "tune",
+        "jobQueue": "q",
+        "jobDefinition": "d",
+        "container": {"command": ["a", "b"], "environment": []},
+    }
+    assert resubmission(job, {"containerProperties": {"command": ["a"]}})["containerOverrides"] == {
+        "command": ["a", "b"]
+    }
+    assert "containerOverrides" not in resubmission(job, {"containerProperties": {"command": ["a", "b"]}})

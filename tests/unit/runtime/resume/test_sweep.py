@@ -1,0 +1,249 @@
+"""Each ending leads to one new job, whatever fails, is lost or is killed on the way."""
+
+import contextlib
+import json
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from tests.unit.runtime.lifecycle.lifecycle_aws import FAULTS
+from tests.unit.runtime.resume.resume_aws import NOW, QUEUES, ResumeAws, drained, multi_node
+
+from ultracluster_runtime.resume.sweep import ResumeError, sweep
+
+pytestmark = pytest.mark.sweep  # boto3 needs a second for its clients
+
+MINUTE = timedelta(minutes=1)
+
+
+class Crash(BaseException):
+    """The function is killed."""
+
+
+def run(aws: ResumeAws, now: datetime = NOW) -> None:
+    sweep(QUEUES, aws.resume_clients, now, owner=f"invocation-{len(aws.calls)}")
+
+
+def run_for(aws: ResumeAws, minutes: int, *, start: datetime = NOW) -> None:
+    for minute in range(minutes):
+        run(aws, start + minute * MINUTE)
+
+
+def subjects(aws: ResumeAws) -> list[str]:
+    return [str(notice["Subject"]) for notice in aws.published]
+
+
+def test_a_drained_job_is_submitted_again_once() -> None:
+    aws = ResumeAws(drained())
+    run_for(aws, 5)
+    (request,) = aws.submitted
+    assert request["tags"] == {"ultracluster:resume": "2", "ultracluster:resume-of": "11111111-0000"}
+    assert subjects(aws) == [
+        "Job pretrain goes on: Capacity Block cr-0123456789abcdef0 ends 2026-12-02 11:30 UTC"
+    ]
+    assert "goes on as 22222222-0000; 2 of its resumes are left" in aws.published[0]["Message"]
+
+
+def test_it_waits_while_its_queue_is_closed_and_people_hear_of_both() -> None:
+    aws = ResumeAws(drained())
+    aws.queue_state = "DISABLED"
+    run_for(aws, 3)
+    assert aws.submitted == []
+    aws.described.clear()  # AWS Batch deletes ended jobs after some days
+    aws.queue_state = "ENABLED"
+    run_for(aws, 3, start=NOW + timedelta(days=20))
+    assert len(aws.submitted) == 1
+    assert [subject.split(":")[0] for subject in subjects(aws)] == [
+        "Job pretrain waits",
+        "Job pretrain goes on",
+    ]
+
+
+def test_it_waits_while_the_environment_of_the_drain_cannot_be_closed() -> None:
+    aws = ResumeAws(drained())
+    aws.change_environment("UPDATING")
+    run_for(aws, 2)
+    assert aws.submitted == []
+    aws.change_environment("VALID")
+    run(aws, NOW + 3 * MINUTE)
+    assert len(aws.submitted) == 1
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        drained(statusReason="Essential container in task exited", isTerminated=False),
+        drained(statusReason="Stopped with ultracluster jobs stop"),
+        drained(arrayProperties={"size": 4}),
+        drained(stoppedAt=int((NOW - timedelta(hours=25)).timestamp() * 1000)),
+        multi_node("11111111-0000"),
+    ],
+)
+def test_nothing_else_is_submitted_again(job: dict[str, Any]) -> None:
+    aws = ResumeAws(job)
+    run_for(aws, 2)
+    assert (aws.submitted, aws.published) == ([], [])
+
+
+@pytest.mark.parametrize("tags", [{}, {"ultracluster:resume": "0"}])
+def test_a_job_without_resumes_ends_and_people_hear_of_it_once(tags: dict[str, str]) -> None:
+    aws = ResumeAws(drained(tags=tags))
+    run_for(aws, 3)
+    assert aws.submitted == []
+    assert [subject.split(":")[0] for subject in subjects(aws)] == ["Job pretrain ended"]
+
+
+def test_the_definition_says_how_often_where_the_job_does_not() -> None:
+    aws = ResumeAws(drained(tags={}))
+    aws.definition_tags = {"ultracluster:resume": "1"}
+    run(aws)
+    assert aws.submitted[0]["tags"]["ultracluster:resume"] == "0"
+
+
+def test_a_chain_ends_with_its_last_resume() -> None:
+    aws = ResumeAws(drained(tags={"ultracluster:resume": "2"}))
+    for minute in range(6):
+        run(aws, NOW + minute * MINUTE)
+        for job in aws.described.values():
+            if job["status"] == "RUNNABLE":
+                job |= {
+                    key: drained()[key] for key in ("status", "statusReason", "isTerminated", "stoppedAt")
+                }
+    assert [request["tags"]["ultracluster:resume"] for request in aws.submitted] == ["1", "0"]
+    assert aws.submitted[1]["tags"]["ultracluster:resume-of"] == "22222222-0000"
+
+
+def test_the_children_of_a_multi_node_job_are_asked_for_their_loss() -> None:
+    stopped = drained()["stoppedAt"]
+    failed = drained(statusReason="Essential container in task exited", isTerminated=False)
+    aws = ResumeAws(failed)
+    aws.described["11111111-0000#3"] = {
+        **multi_node("11111111-0000#3"),
+        "statusReason": "Host EC2 (instance i-0123456789abcdef0) terminated.",
+        "stoppedAt": stopped - 1,
+    }
+    run(aws)
+    assert len(aws.submitted) == 1
+    assert subjects(aws) == ["Job pretrain goes on: node i-0123456789abcdef0 was lost"]
+
+
+def test_a_refusal_is_told_once_and_tried_again() -> None:
+    aws = ResumeAws(drained())
+    aws.denied = {"SubmitJob"}
+    for minute in range(2):
+        with pytest.raises(ResumeError, match="AccessDenied"):
+            run(aws, NOW + minute * MINUTE)
+    aws.denied = set()
+    run_for(aws, 8, start=NOW + 2 * MINUTE)
+    assert len(aws.submitted) == 1
+    assert subjects(aws)[-1].startswith("Job pretrain goes on")
+
+
+@pytest.mark.parametrize("fault", ["lost request", "lost answer", "internal error"])
+def test_an_unconfirmed_submission_is_looked_up_before_it_is_repeated(fault: str) -> None:
+    undisturbed = ResumeAws(drained())
+    run(undisturbed)
+    aws = ResumeAws(drained())
+    aws.faults = {undisturbed.calls.index("SubmitJob"): fault}
+    with pytest.raises(ResumeError):
+        run(aws)
+    aws.faults = {}
+    run_for(aws, 4, start=NOW + MINUTE)
+    assert len(aws.submitted) == (fault == "lost answer")  # too early to know
+    run_for(aws, 4, start=NOW + 5 * MINUTE)
+    assert len(aws.submitted) == 1
+    assert "goes on as 22222222-0000" in aws.published[-1]["Message"]
+
+
+def test_two_invocations_at_once_submit_one_job() -> None:
+    aws = ResumeAws(drained())
+    aws.items["lease"] = {
+        "id": {"S": "lease"},
+        "owner": {"S": "another"},
+        "until": {"N": str(int(NOW.timestamp()) + 100)},
+    }
+    run(aws)
+    assert aws.submitted == []
+    run(aws, NOW + 2 * MINUTE)
+    assert len(aws.submitted) == 1
+
+
+def test_any_call_can_fail_in_any_way_and_one_job_is_submitted() -> None:
+    undisturbed = ResumeAws(drained())
+    run(undisturbed)
+    for number in range(len(undisturbed.calls)):
+        for fault in FAULTS:
+            aws = ResumeAws(drained())
+            aws.faults = {number: fault}
+            with contextlib.suppress(Exception):  # the next run is what counts
+                run(aws)
+            aws.faults = {}
+            run_for(aws, 10, start=NOW + MINUTE)
+            assert len(aws.submitted) == 1, f"{fault} at {undisturbed.calls[number]}"
+            assert "Job pretrain goes on" in " ".join(subjects(aws)), (
+                f"{fault} at {undisturbed.calls[number]}"
+            )
+
+
+def test_killed_anywhere_the_function_submits_one_job() -> None:
+    undisturbed = ResumeAws(drained())
+    run(undisturbed)
+    for number in range(len(undisturbed.calls)):
+        for after in (False, True):
+            aws = ResumeAws(drained())
+            answer = aws.answer
+
+            def killed(
+                model: Any,
+                asked: Any,
+                *,
+                aws: ResumeAws = aws,
+                answer: Any = answer,
+                number: int = number,
+                after: bool = after,
+            ) -> Any:
+                if len(aws.calls) > number or (len(aws.calls) == number and not after):
+                    raise Crash
+                result = answer(model, asked)
+                if len(aws.calls) > number:
+                    raise Crash
+                return result
+
+            aws.answer = killed  # type: ignore[method-assign]
+            with pytest.raises(Crash):
+                run(aws)
+            aws.answer = answer  # type: ignore[method-assign]
+            run_for(aws, 10, start=NOW + MINUTE)
+            assert len(aws.submitted) == 1, f"{undisturbed.calls[number]}, after: {after}"
+
+
+def test_what_is_stored_is_enough_to_submit_the_job() -> None:
+    aws = ResumeAws(drained())
+    aws.queue_state = "DISABLED"
+    run(aws)
+    item = aws.items["11111111-0000"]
+    assert json.loads(item["request"]["S"])["jobDefinition"].endswith("pretrain:3")
+    assert int(item["expires"]["N"]) == int((NOW + timedelta(days=90)).timestamp())
+
+
+def test_a_definition_that_a_deployment_replaced_is_followed_to_its_newest_revision() -> None:
+    aws = ResumeAws(drained())
+    aws.queue_state = "DISABLED"
+    run(aws)
+    aws.revisions = (9, 10, 4)
+    aws.queue_state = "ENABLED"
+    run(aws, NOW + MINUTE)
+    assert aws.submitted[0]["jobDefinition"].endswith("job-definition/pretrain:10")
+
+
+def test_throttling_is_tried_again_without_a_word() -> None:
+    undisturbed = ResumeAws(drained())
+    run(undisturbed)
+    aws = ResumeAws(drained())
+    aws.faults = {undisturbed.calls.index("SubmitJob"): "throttled"}
+    with pytest.raises(ResumeError):
+        run(aws)
+    aws.faults = {}
+    run(aws, NOW + MINUTE)
+    assert len(aws.submitted) == 1
+    assert [subject.split(":")[0] for subject in subjects(aws)] == ["Job pretrain goes on"]

@@ -1,0 +1,137 @@
+"""The function that submits interrupted jobs again: what it may do, when it runs, and for which jobs."""
+
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from tests.unit.ultracluster.builders import IMAGE_ID, block, of_type
+
+from ultracluster import UltraCluster
+from ultracluster_rules.findings import FindingsError
+
+pytestmark = pytest.mark.synth
+
+IMAGE = "123456789012.dkr.ecr.us-east-2.amazonaws.com/training:1"
+
+
+def cluster(stack: cdk.Stack, **changes: Any) -> UltraCluster:
+    given = {"instance_type": "trn2.48xlarge", "node_count": 4, "image_id": IMAGE_ID, "capacity": block()}
+    return UltraCluster(stack, "Cluster", **given | changes)
+
+
+def only_resume(stack: cdk.Stack, resource_type: str) -> dict[str, Any]:
+    template = cdk.assertions.Template.from_stack(stack).find_resources(resource_type)
+    (found,) = [each for name, each in template.items() if name.startswith("ClusterJobResume")]
+    properties: dict[str, Any] = found["Properties"]
+    return properties
+
+
+def statements(stack: cdk.Stack) -> dict[str, dict[str, Any]]:
+    (policy,) = only_resume(stack, "AWS::IAM::Role")["Policies"]
+    return {each["Sid"]: each for each in policy["PolicyDocument"]["Statement"]}
+
+
+def test_a_cluster_without_jobs_has_no_such_function(stack: cdk.Stack) -> None:
+    assert cluster(stack).job_resume is None
+    assert "ClusterJobResume" not in str(cdk.assertions.Template.from_stack(stack).to_json())
+
+
+def test_it_may_submit_jobs_of_this_cluster_to_its_queues_only(stack: cdk.Stack) -> None:
+    made = cluster(stack)
+    before = made.add_queue("before")
+    job = made.add_multi_node_job("pretrain", image=IMAGE, command=["train.py"], resume=3)
+    made.add_single_node_job("tune", image=IMAGE, command=["tune.py"])
+    made.add_fabric_gate("gate", image=IMAGE)
+    after = made.add_queue("after")
+    submit = statements(stack)["Submit"]
+    assert submit["Action"] == "batch:SubmitJob"
+    queues = [stack.resolve(each.job_queue_arn) for each in (made.queue, before, after)]
+    assert [each for each in submit["Resource"] if each in queues] == queues
+    definitions = [each for each in submit["Resource"] if each not in queues]
+    assert len(definitions) == 2
+    assert stack.resolve(job.job_definition_arn) in definitions
+    (definition,) = [
+        each["Properties"]
+        for each in of_type(stack, "AWS::Batch::JobDefinition")
+        if each["Properties"].get("Tags", {}).get("ultracluster:resume") == "3"
+    ]
+    assert definition["Type"] == "multinode"
+    assert job.job_definition_arn
+
+
+def test_it_runs_every_minute_and_when_a_job_of_its_queues_fails(stack: cdk.Stack) -> None:
+    made = cluster(stack)
+    made.add_multi_node_job("pretrain", image=IMAGE, command=["train.py"])
+    urgent = made.add_queue("urgent")
+    rules = [
+        each["Properties"]
+        for name, each in cdk.assertions.Template.from_stack(stack)
+        .find_resources("AWS::Events::Rule")
+        .items()
+        if name.startswith("ClusterJobResume")
+    ]
+    (clock,) = [rule for rule in rules if "ScheduleExpression" in rule]
+    (ended,) = [rule for rule in rules if "EventPattern" in rule]
+    assert clock["ScheduleExpression"] == "rate(1 minute)"
+    assert ended["EventPattern"] == {
+        "source": ["aws.batch"],
+        "detail-type": ["Batch Job State Change"],
+        "detail": {
+            "jobQueue": [stack.resolve(made.queue.job_queue_arn), stack.resolve(urgent.job_queue_arn)],
+            "status": ["FAILED"],
+        },
+    }
+
+
+def test_its_other_permissions_read_remember_and_tell(stack: cdk.Stack) -> None:
+    made = cluster(stack)
+    made.add_multi_node_job("pretrain", image=IMAGE, command=["train.py"])
+    may = statements(stack)
+    actions = {
+        action
+        for each in may.values()
+        for action in (each["Action"] if isinstance(each["Action"], list) else [each["Action"]])
+    }
+    assert actions - {"logs:CreateLogStream", "logs:PutLogEvents"} == {
+        "batch:DescribeComputeEnvironments",
+        "batch:DescribeJobDefinitions",
+        "batch:DescribeJobQueues",
+        "batch:DescribeJobs",
+        "batch:ListJobs",
+        "batch:SubmitJob",
+        "batch:TagResource",
+        "dynamodb:PutItem",
+        "dynamodb:Scan",
+        "dynamodb:UpdateItem",
+        "sns:Publish",
+    }
+    assert [sid for sid, each in may.items() if each["Resource"] == "*"] == ["Look"]
+    assert made.block_lifecycle
+    assert may["Notify"]["Resource"] == stack.resolve(made.block_lifecycle.topic.topic_arn)
+    assert "ReservedConcurrentExecutions" not in only_resume(stack, "AWS::Lambda::Function")
+
+
+def test_endings_expire_and_the_table_stays(stack: cdk.Stack) -> None:
+    cluster(stack).add_multi_node_job("pretrain", image=IMAGE, command=["train.py"])
+    table = only_resume(stack, "AWS::DynamoDB::Table")
+    assert table["TimeToLiveSpecification"] == {"AttributeName": "expires", "Enabled": True}
+
+
+@pytest.mark.parametrize(("resume", "refused"), [(-1, True), (0, False), (100, False), (101, True)])
+def test_resumes_have_bounds(stack: cdk.Stack, resume: int, refused: bool) -> None:
+    made = cluster(stack)
+    if refused:
+        with pytest.raises(FindingsError, match="UC6117"):
+            made.add_multi_node_job("pretrain", image=IMAGE, command=["train.py"], resume=resume)
+    else:
+        made.add_multi_node_job("pretrain", image=IMAGE, command=["train.py"], resume=resume)
+
+
+def test_arrays_and_precompile_jobs_are_not_submitted_again(stack: cdk.Stack) -> None:
+    made = cluster(stack)
+    with pytest.raises(FindingsError, match=r"UC6117.*array"):
+        made.add_single_node_job("sweep", image=IMAGE, command=["a.py"], array_size=4, resume=1)
+    with pytest.raises(FindingsError, match=r"UC6117.*precompile"):
+        made.add_precompile_job(
+            "compile", image=IMAGE, command=["a.py"], resume=1, instance_type="trn1.2xlarge"
+        )
