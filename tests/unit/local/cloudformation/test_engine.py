@@ -55,7 +55,7 @@ def test_stack_can_be_updated_after_a_rolled_back_update(stacks: Any) -> None:
 
 
 def test_deleting_a_stack_leaves_retained_resources_and_nothing_else(stacks: Any) -> None:
-    stacks.create("one", {"Resources": {"Gone": group(2), "Kept": group(3, DeletionPolicy="Retain")}})
+    stacks.create("one", {"Resources": {"Gone": group(5), "Kept": group(3, DeletionPolicy="Retain")}})
     assert stacks.delete("one") == "DELETE_COMPLETE"
     found = stacks.local.client("logs").describe_log_groups()["logGroups"]
     assert [one["retentionInDays"] for one in found] == [3]

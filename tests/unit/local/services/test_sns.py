@@ -69,7 +69,7 @@ def test_a_topic_is_named_by_an_arn(sns: Any) -> None:
     ],
 )  # fmt: skip
 def test_a_subscription_has_an_endpoint_of_its_protocol_and_valid_settings(
-    sns: Any, topic: str, protocol: str, endpoint: str, attributes: dict[str, str], words: str
+    sns: Any, topic: str, protocol: str, endpoint: str, *, attributes: dict[str, str], words: str
 ) -> None:
     given = {"TopicArn": topic, "Protocol": protocol, "Endpoint": endpoint, "Attributes": attributes}
 

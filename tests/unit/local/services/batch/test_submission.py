@@ -102,7 +102,7 @@ def test_a_parameter_of_the_command_needs_a_value(batch: Any) -> None:
     batch.submit_job(**job, parameters={"steps": "10"})
 
 
-def test_a_definition_for_fargate_does_not_run_on_ec2(batch: Any, local_aws: LocalAws) -> None:
+def test_a_definition_for_fargate_does_not_run_on_ec2(batch: Any) -> None:
     requirements = [{"type": "VCPU", "value": "0.25"}, {"type": "MEMORY", "value": "512"}]
     container = {"image": "x", "executionRoleArn": "arn:aws:iam::123456789012:role/r"}
     batch.register_job_definition(
