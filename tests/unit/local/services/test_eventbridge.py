@@ -7,7 +7,6 @@ import pytest
 from tests.unit.local.refusals import refusal
 
 from ultracluster_local import ACCOUNT, LocalAws
-from ultracluster_local.services.eventbridge import lets_assume
 
 pytestmark = pytest.mark.deploy
 
@@ -112,11 +111,3 @@ def test_a_schedule_has_an_expression_and_a_role_for_scheduler(
         assert scheduler.list_schedules()["Schedules"] == []
     else:
         scheduler.create_schedule(**given)
-
-
-def test_only_a_role_that_exists_and_trusts_the_service_is_assumed(local_aws: LocalAws) -> None:
-    assert not lets_assume(f"arn:aws:iam::{ACCOUNT}:role/r", service=SCHEDULER)
-    arn = role(local_aws, SCHEDULER)
-
-    assert lets_assume(arn, service=SCHEDULER)
-    assert not lets_assume(arn, service="lambda.amazonaws.com")

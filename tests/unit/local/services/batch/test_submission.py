@@ -87,7 +87,7 @@ def test_a_payload_has_up_to_thirty_kib(batch: Any) -> None:
         containerOverrides={"command": command},
     )[1]
 
-    assert "exceeds the maximum size of 30720 bytes" in message
+    assert "must be less than 30 KiB" in message
 
 
 def test_a_parameter_of_the_command_needs_a_value(batch: Any) -> None:
