@@ -17,6 +17,7 @@ LISTED: Mapping[str, tuple[str, str, str, str]] = {
     "AWS::Batch::JobQueue": ("batch", "describe_job_queues", "jobQueues", "jobQueueArn"),
     "AWS::Batch::SchedulingPolicy": ("batch", "list_scheduling_policies", "schedulingPolicies", "arn"),
     "AWS::CloudWatch::Alarm": ("cloudwatch", "describe_alarms", "MetricAlarms", "AlarmName"),
+    "AWS::CloudWatch::CompositeAlarm": ("cloudwatch", "describe_alarms", "CompositeAlarms", "AlarmName"),
     "AWS::EC2::EIP": ("ec2", "describe_addresses", "Addresses", "AllocationId"),
     "AWS::EC2::InternetGateway": (
         "ec2",
@@ -94,8 +95,12 @@ def inventory(local: LocalAws, region: str) -> dict[str, set[str]]:
             found[kind] = set()
             continue
         client = local.client(service, region)
+        # Without a type, CloudWatch lists metric alarms only.
+        given = {"AlarmTypes": [listed.removesuffix("s")]} if call == "describe_alarms" else {}
         pages = (
-            client.get_paginator(call).paginate() if client.can_paginate(call) else [getattr(client, call)()]
+            client.get_paginator(call).paginate(**given)
+            if client.can_paginate(call)
+            else [getattr(client, call)(**given)]
         )
         there = [each for page in pages for each in page.get(listed, [])]
         found[kind] = {each[key] for each in there if each.get("State") != "deleted"} if key else set(there)

@@ -29,7 +29,8 @@ Preflight = Callable[..., int]
 @pytest.fixture
 def preflight(local_aws: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Preflight:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(local_target, "status", lambda _: SimpleNamespace(endpoint=local_aws.endpoint))
+    running = SimpleNamespace(endpoint=local_aws.endpoint, key=local_aws.key)
+    monkeypatch.setattr(local_target, "status", lambda _: running)
     return lambda *options: main(["preflight", str(QUICKSTART), "--local", "--json", *options])
 
 
@@ -45,7 +46,8 @@ def test_the_quick_start_passes_on_a_fresh_local_aws_with_warnings_that_say_why(
         assert fragment in told[code]["evidence"]
         assert told[code]["remedy"]
     assert sum(row["status"] == "PASS" for row in shown["results"]) >= 30
-    assert all(call.partition(":")[2].startswith(("Describe", "Get", "Simulate")) for call in shown["calls"])
+    reads = ("Describe", "Get", "BatchGet", "Simulate")
+    assert all(call.partition(":")[2].startswith(reads) for call in shown["calls"])
 
 
 def test_a_missing_prerequisite_is_reported_and_can_be_skipped(

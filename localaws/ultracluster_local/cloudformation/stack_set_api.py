@@ -60,6 +60,7 @@ class _StackSet:
     name: str
     stack_set_id: str
     template_text: str
+    template_source: Mapping[str, str]
     template: Mapping[str, Any]
     parameters: list[Mapping[str, Any]]
     capabilities: list[str]
@@ -95,6 +96,10 @@ def create_stack_set(request: Request) -> Mapping[str, Any]:
         name=name,
         stack_set_id=f"{name}:{uuid.uuid4()}",
         template_text=text,
+        # A URL stays one: a body has at most 51,200 bytes.
+        template_source={
+            key: value for key in ("TemplateURL", "TemplateBody") if (value := request.parameters.get(key))
+        },
         template=template,
         parameters=parameters,
         capabilities=list(request.parameters.get("Capabilities") or []),
@@ -144,7 +149,7 @@ def create_stack_instances(request: Request) -> Mapping[str, Any]:
         try:
             instance.stack_id = cloudformation.create_stack(
                 StackName=f"StackSet-{found.name}-{uuid.uuid4()}",
-                TemplateBody=found.template_text,
+                **found.template_source,
                 Parameters=list(chosen.values()),
                 Capabilities=found.capabilities,
             )["StackId"]

@@ -29,6 +29,7 @@ def answers(local_aws: LocalAws) -> Iterator[list[int]]:
     def noted(request: Any, **_: Any) -> Any:
         answered = answer(request)
         seen.append(len(answered.content))
+        answered.raw.seek(0)  # a streamed body is read again by its caller
         return answered
 
     set_running(

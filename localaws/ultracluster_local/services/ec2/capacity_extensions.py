@@ -1,8 +1,8 @@
 """Extensions of Capacity Blocks: offerings, fake purchases and history."""
 
-import uuid
 from collections.abc import Mapping
 from datetime import timedelta
+from hashlib import sha256
 from typing import Any
 
 from ultracluster_local.instance.clock import CLOCK
@@ -41,8 +41,10 @@ def describe_capacity_block_extension_offerings(request: Request) -> Mapping[str
     if market.sold_out or start + timedelta(hours=hours) - begun > LONGEST_BLOCK:
         return {"CapacityBlockExtensionOfferings": []}
     fee = market.price_per_node_hour * reservation.segment.count * hours
+    # As with blocks, the same search returns the same ID.
+    seed = f"{reservation.reservation_id}{start}{hours}{fee}".encode()
     extension = Extension(
-        offering_id=f"cbe-{uuid.uuid4().hex[:17]}",
+        offering_id=f"cbe-{sha256(seed).hexdigest()[:17]}",
         hours=hours,
         start=start,
         end=start + timedelta(hours=hours),

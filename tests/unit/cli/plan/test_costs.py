@@ -19,8 +19,8 @@ def test_shows_the_cost_difference_and_the_capacity_window(run: Run, project: Pa
     said = run("plan", "--against", "old").stdout
     assert "a-us-east-2: capacity unknown; list prices: unknown (file system) USD" in said
 
-    window = '          start: "2026-12-01T11:30:00Z"\n          end: "2026-12-15T11:30:00Z"\n        file_system:\n'
-    rollout.write_text(rollout.read_text().replace("        file_system:\n", window, 1))
+    window = '          start: "2026-12-01T11:30:00Z"\n          end: "2026-12-15T11:30:00Z"\n        notify:'
+    rollout.write_text(rollout.read_text().replace("        notify:", window, 1))
     for manifest in project.glob("*/manifest.json"):
         manifest.write_text(manifest.read_text().replace("a-us-east-2", "quickstart-us-east-2"))
     outcome = run("plan", "--against", "old", "--json")

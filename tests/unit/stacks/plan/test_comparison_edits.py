@@ -200,7 +200,9 @@ def reversed_order(stacks: Stacks) -> None:
 def other_spelling(stacks: Stacks) -> None:
     resources = stacks.properties(ENVIRONMENT)["ComputeResources"]
     resources["InstanceRole"] = {"Fn::GetAtt": ".".join(resources["InstanceRole"]["Fn::GetAtt"])}
-    environment = stacks.properties("AWS::Lambda::Function")["Environment"]["Variables"]
+    environment = stacks.properties("AWS::Lambda::Function", "ClusterBlockLifecycle")["Environment"][
+        "Variables"
+    ]
     environment["UC_TOPIC"] = {"Fn::Sub": "${" + environment["UC_TOPIC"]["Ref"] + "}"}
 
 
