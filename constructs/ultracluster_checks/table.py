@@ -80,6 +80,7 @@ CHECKS: Final[tuple[Find, ...]] = (
     jobs.fair_shares_have_priorities,
     jobs.node_ranges_cover_every_node,
     jobs.containers_fit_their_node,
+    jobs.containers_request_vcpus_and_memory,
     containers.efa_devices_are_named,
     containers.every_device_is_given,
     containers.memory_can_be_shared,

@@ -22,6 +22,7 @@ from ultracluster_runtime.preflight.requirements import (
     RolloutRequirements,
     SubnetRequirements,
 )
+from ultracluster_runtime.preflight.zones import ZONE_EXISTS
 
 __all__ = ["NETWORK_CHECKS", "Routes", "TaskNetwork"]
 
@@ -463,7 +464,7 @@ NETWORK_CHECKS: Final[tuple[AnyCheck, ...]] = (
         subjects=lambda rollout: (cluster for cluster in rollout.clusters if cluster.new_vpc),
         gather=_endpoint_zones,
         evaluate=_evaluate_endpoint_zones,
-        after=("UC9420",),
+        after=(ZONE_EXISTS,),
     ),
     Check(
         code="UC9441",

@@ -14,7 +14,9 @@ from ultracluster_runtime.preflight.check import (
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import ClusterRequirements
 
-__all__ = ["ZONE_CHECKS"]
+__all__ = ["ZONE_CHECKS", "ZONE_EXISTS"]
+
+ZONE_EXISTS: Final = "UC9420"
 
 
 def _zones(reader: AwsReader, requirements: ClusterRequirements) -> dict[str, Any]:
@@ -72,7 +74,7 @@ def _evaluate_offered(requirements: ClusterRequirements, zones: list[str]) -> Ou
 
 ZONE_CHECKS: Final[tuple[AnyCheck, ...]] = (
     Check(
-        code="UC9420",
+        code=ZONE_EXISTS,
         calls=("ec2:DescribeAvailabilityZones",),
         subjects=lambda rollout: rollout.clusters,
         gather=_zones,
@@ -85,6 +87,6 @@ ZONE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         subjects=lambda rollout: rollout.clusters,
         gather=_offered,
         evaluate=_evaluate_offered,
-        after=("UC9420",),
+        after=(ZONE_EXISTS,),
     ),
 )
