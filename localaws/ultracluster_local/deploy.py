@@ -11,6 +11,7 @@ from typing import Any
 
 from ultracluster_local.errors import LocalAwsError, quote
 from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.seeding.seed import bootstrap_bucket
 from ultracluster_local.server.local_aws import LocalAws
 
 __all__ = ["AssemblyStack", "StackResult", "deploy_assembly", "destroy_assembly", "read_assembly"]
@@ -183,9 +184,12 @@ def _deploy(local: LocalAws, stack: AssemblyStack) -> StackResult:
     cloudformation = local.client("cloudformation", stack.region)
     text = stack.template.read_text("utf-8")
     declared = json.loads(text).get("Parameters") or {}
+    # From S3, as the CLI sends it: a body has at most 51,200 bytes.
+    bucket, key = bootstrap_bucket(stack.region), f"{stack.name}.template.json"
+    local.client("s3", stack.region).put_object(Bucket=bucket, Key=key, Body=text.encode())
     request = {
         "StackName": stack.name,
-        "TemplateBody": text,
+        "TemplateURL": f"{local.endpoint}/{bucket}/{key}",
         "Parameters": [
             {"ParameterKey": key, "ParameterValue": value}
             for key, value in stack.parameters.items()

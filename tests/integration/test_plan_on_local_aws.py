@@ -12,6 +12,7 @@ from tests.unit.stacks.plan.test_comparison_edits import DANGEROUS, SAFE
 from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks, deployed_stacks
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly
+from ultracluster_local.seeding.seed import bootstrap_bucket
 from ultracluster_stacks.plan import Action, Plan, StackTemplate, compare
 from ultracluster_stacks.plan.resource_updates import MOVING_IDS
 
@@ -27,6 +28,8 @@ NOT_DEPLOYABLE = {
     "no checkpoint bucket": "what refers to it is still there",
     "no queue": "what refers to it is still there",
     "no role of the nodes": "what refers to it is still there",
+    "another Lustre version": "FSx refuses metadata IOPS on Lustre 2.12 (API_CreateFileSystemLustreMetadataConfiguration)",
+    "code of a function": "Lambda refuses code that is not in S3 (API_FunctionCode)",
 }
 EDITS = {name: edit for name, (edit, _) in DANGEROUS.items()} | SAFE
 
@@ -64,11 +67,14 @@ class Deployed:
 
     def deploy(self, stacks: list[StackTemplate]) -> str | None:
         """Update stack by stack as `cdk deploy` does; return the one that failed."""
+        s3 = self.local.client("s3", self.base[0].region)
+        bucket = bootstrap_bucket(self.base[0].region)
         for stack in stacks:
+            s3.put_object(Bucket=bucket, Key=stack.name, Body=json.dumps(stack.template).encode())
             try:
                 self.cloudformation.update_stack(
                     StackName=stack.name,
-                    TemplateBody=json.dumps(stack.template),
+                    TemplateURL=f"{self.local.endpoint}/{bucket}/{stack.name}",
                     Capabilities=["CAPABILITY_NAMED_IAM"],
                 )
             except self.cloudformation.exceptions.ClientError as error:

@@ -1,7 +1,6 @@
 """CloudFormation API operations on stacks."""
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ from ultracluster_local.cloudformation.engine import delete_stack, deploy_stack
 from ultracluster_local.cloudformation.errors import ValidationError
 from ultracluster_local.cloudformation.parameters import given_parameters
 from ultracluster_local.cloudformation.requests import (
+    check_stack_name,
     refuse_unsettled,
     run_change,
     stack_of,
@@ -34,7 +34,7 @@ handlers = Handlers(service="cloudformation")
 def create_stack(request: Request) -> Mapping[str, Any]:
     """Create a stack."""
     name = request.parameters["StackName"]
-    _check_name(name)
+    check_stack_name(name)
     stacks = stacks_of(request.region)
     if stacks.find(name):
         raise ServiceError("AlreadyExistsException", f"Stack [{name}] already exists")
@@ -69,16 +69,6 @@ def create_stack(request: Request) -> Mapping[str, Any]:
 
     run_change(work)
     return {"StackId": stack.stack_id}
-
-
-def _check_name(name: str) -> None:
-    # localstack/localstack, tests/aws/services/cloudformation/api/test_stacks.snapshot.json (2023-04-19)
-    pattern = "[a-zA-Z][-a-zA-Z0-9]*"
-    if not re.fullmatch(pattern, name):
-        need = f"Member must satisfy regular expression pattern: {pattern}|arn:[-a-zA-Z0-9:/._+]*"
-        raise ValidationError(
-            f"1 validation error detected: Value '{name}' at 'stackName' failed to satisfy constraint: {need}"
-        )
 
 
 def _take_settings(stack: Stack, request: Request) -> None:

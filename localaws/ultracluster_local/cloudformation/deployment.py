@@ -19,8 +19,9 @@ from ultracluster_local.cloudformation.removal import (
     failure_reason,
     remove,
 )
-from ultracluster_local.cloudformation.resource_types import provider_of
-from ultracluster_local.cloudformation.stack_template import stack_scope
+from ultracluster_local.cloudformation.resource_types import PROVIDERS, provider_of
+from ultracluster_local.cloudformation.resource_types.recorded import RECORDED_ONLY, Recorded
+from ultracluster_local.cloudformation.stack_template import refuse_invalid, stack_scope
 from ultracluster_local.cloudformation.stacks import Stack, StackResource, stacks_of
 from ultracluster_local.cloudformation.template import creation_order
 from ultracluster_local.instance.clients import Clients
@@ -106,7 +107,7 @@ class Deployment:
         if attribute in attributes:
             return attributes[attribute]
         raise ValidationError(
-            f"Requested attribute {attribute} does not exist in schema for {resource.resource_type}"
+            f"Resource type {resource.resource_type} does not support attribute {{{attribute}}}"
         )
 
     def _context(self, logical_id: str, resource_type: str, attempt: str = "") -> Context:
@@ -121,6 +122,8 @@ class Deployment:
             self.current, self.current_verb = logical_id, "CREATE"
             properties = resolve(definition.get("Properties") or {}, self.scope)
             old = self.stack.resources.get(logical_id)
+            if definition["Type"] in PROVIDERS and (old is None or old.properties != properties):
+                refuse_invalid(logical_id, definition["Type"], properties)
             if old is None:
                 self._create(logical_id, definition, properties)
             elif old.resource_type != definition["Type"]:
@@ -153,7 +156,8 @@ class Deployment:
         previous = self.stack.resources.get(logical_id)
         self.stack.resources[logical_id] = made
         self.undo.append(lambda: self._undo_create(made, previous))
-        self.stack.record(logical_id, kind, "CREATE_COMPLETE", physical_id=physical_id)
+        reason = RECORDED_ONLY if isinstance(provider_of(kind), Recorded) else ""
+        self.stack.record(logical_id, kind, "CREATE_COMPLETE", physical_id=physical_id, reason=reason)
 
     def _made(
         self,
@@ -249,7 +253,12 @@ class Deployment:
         for key, output in (self.template.get("Outputs") or {}).items():
             if "Condition" in output and not self.scope.condition(output["Condition"]):
                 continue
-            value = str(resolve(output["Value"], self.scope))
+            value = resolve(output["Value"], self.scope)
+            if isinstance(value, (list, dict)):
+                raise ValidationError(
+                    "Template format error: The Value field of every Outputs member must evaluate to a String."
+                )
+            value = str(value)
             shown = {"OutputKey": key, "OutputValue": value}
             if "Description" in output:
                 shown["Description"] = output["Description"]

@@ -11,7 +11,7 @@ from typing import Any
 from ultracluster_local.cloudformation.errors import ValidationError
 from ultracluster_local.cloudformation.template import SUBSTITUTION, is_intrinsic
 
-__all__ = ["NO_VALUE", "UNKNOWN", "Scope", "resolve"]
+__all__ = ["FUNCTIONS", "NO_VALUE", "UNKNOWN", "Scope", "resolve"]
 
 NO_VALUE = object()
 """Value of `AWS::NoValue`: the property or list entry that holds it is removed."""
@@ -81,7 +81,7 @@ def resolve(value: Any, scope: Scope) -> Any:
     if isinstance(value, dict):
         if is_intrinsic(value):
             name, argument = next(iter(value.items()))
-            return _FUNCTIONS[name](argument, scope) if name in _FUNCTIONS else _unknown(name)
+            return FUNCTIONS[name](argument, scope) if name in FUNCTIONS else _unknown(name)
         pairs = ((key, resolve(part, scope)) for key, part in value.items())
         return {key: part for key, part in pairs if part is not NO_VALUE}
     if isinstance(value, list):
@@ -124,7 +124,10 @@ def _join(argument: Any, scope: Scope) -> Any:
     delimiter, parts = argument
     resolved = resolve(parts, scope)
     if not isinstance(resolved, list):
-        raise ValidationError("Template error: every Fn::Join object requires two parameters")
+        raise ValidationError(
+            "Template error: every Fn::Join object requires two parameters, (1) a string delimiter and (2) a list of strings"
+            " to be joined or a function that returns a list of strings (such as Fn::GetAZs) to be joined."
+        )
     return UNKNOWN if UNKNOWN in resolved else str(delimiter).join(_text(part) for part in resolved)
 
 
@@ -146,7 +149,7 @@ def _find_in_map(argument: Any, scope: Scope) -> Any:
     name, first, second = (resolve(part, scope) for part in argument[:3])
     try:
         return scope.mappings[name][first][second]
-    except KeyError:
+    except (KeyError, TypeError):
         if len(argument) > 3 and "DefaultValue" in argument[3]:  # noqa: PLR2004 - the optional fourth part
             return resolve(argument[3]["DefaultValue"], scope)
         raise ValidationError(
@@ -183,7 +186,7 @@ def _cidr(argument: Any, scope: Scope) -> Any:
     return [str(subnet) for subnet, _ in zip(subnets, range(int(count)), strict=False)]
 
 
-_FUNCTIONS: dict[str, Callable[[Any, Scope], Any]] = {
+FUNCTIONS: dict[str, Callable[[Any, Scope], Any]] = {
     "Ref": lambda argument, scope: scope.named(argument),
     "Condition": lambda argument, scope: scope.condition(argument),
     "Fn::GetAtt": _attribute,

@@ -1,5 +1,6 @@
 """Shared parts of CloudFormation requests: stack, template, tags, and waiting for an operation."""
 
+import re
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -10,7 +11,20 @@ from ultracluster_local.cloudformation.template import parse
 from ultracluster_local.instance.running import running
 from ultracluster_local.services.handlers import Request
 
-__all__ = ["ONE_AT_A_TIME", "refuse_unsettled", "run_change", "stack_of", "stack_tags", "template_of"]
+__all__ = [
+    "ONE_AT_A_TIME",
+    "check_stack_name",
+    "refuse_unsettled",
+    "run_change",
+    "stack_of",
+    "stack_tags",
+    "template_of",
+]
+
+_MOST_IN_NAME = 128
+_MOST_BYTES_IN_BODY = 51_200
+_MOST_BYTES_IN_FILE = 1_000_000
+"""Limits of templates: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/cloudformation-limits.html."""
 
 ONE_AT_A_TIME = threading.RLock()
 """Serializes stack operations: moto's backends are not thread-safe, and exports need an order."""
@@ -31,6 +45,24 @@ def run_change(work: Callable[[], None]) -> None:
     thread.join(timeout=_ANSWER_AFTER_SECONDS)
 
 
+def check_stack_name(name: str) -> None:
+    """Refuse an invalid name: API_CreateStack, StackName.
+
+    Raises:
+        ValidationError: If it is invalid.
+    """
+    if not re.fullmatch(r"[a-zA-Z][-a-zA-Z0-9]*", name):
+        raise ValidationError(
+            f"1 validation error detected: Value '{name}' at 'stackName' failed to satisfy constraint: Member must satisfy "
+            "regular expression pattern: [a-zA-Z][-a-zA-Z0-9]*|arn:[-a-zA-Z0-9:/._+]*"
+        )
+    if len(name) > _MOST_IN_NAME:
+        raise ValidationError(
+            f"1 validation error detected: Value '{name}' at 'stackName' failed to satisfy constraint: Member must have length "
+            f"less than or equal to {_MOST_IN_NAME}"
+        )
+
+
 def stack_of(request: Request) -> Stack:
     """Return the stack named by a request.
 
@@ -47,8 +79,15 @@ def template_of(request: Request, *, previous: Stack | None = None) -> tuple[str
         bucket, _, key = url.split("://", 1)[-1].split("/", 1)[-1].partition("/")
         answer = running().clients.get("s3", request.region).get_object(Bucket=bucket, Key=key.split("?")[0])
         text = answer["Body"].read().decode()
+        if len(text.encode()) > _MOST_BYTES_IN_FILE:
+            raise ValidationError(f"Template may not exceed {_MOST_BYTES_IN_FILE} bytes in size.")
     elif request.parameters.get("TemplateBody"):
         text = request.parameters["TemplateBody"]
+        if len(text.encode()) > _MOST_BYTES_IN_BODY:
+            raise ValidationError(
+                "1 validation error detected: Value at 'templateBody' failed to satisfy constraint: Member must have length less "
+                f"than or equal to {_MOST_BYTES_IN_BODY}"
+            )
     elif previous and request.parameters.get("UsePreviousTemplate"):
         text = previous.template_text
     else:

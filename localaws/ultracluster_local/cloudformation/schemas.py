@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ultracluster_local.cloudformation.schema_constraints import violations
 from ultracluster_local.cloudformation.template import is_intrinsic
 
 __all__ = ["create_only", "is_known", "problems", "schema", "type_names"]
@@ -68,38 +69,47 @@ def create_only(resource_type: str, *, conditional: bool = False) -> frozenset[t
     return frozenset(tuple(path.removeprefix("/properties/").split("/")) for path in paths)
 
 
-def problems(resource_type: str, properties: Mapping[str, Any]) -> list[str]:
-    """Return unknown and missing required properties, resolved or not, according to the schema."""
+def problems(resource_type: str, properties: Mapping[str, Any], *, patterns: bool = False) -> list[str]:
+    """Return unknown, missing and invalid properties, resolved or not, according to the schema.
+
+    Args:
+        resource_type: Resource type.
+        properties: Properties.
+        patterns: Whether the patterns of the schema count. Default: no.
+    """
     found = schema(resource_type)
     paths = (tuple(path.split("/")) for path in found.get("readOnlyProperties") or [])
     read_only = {path[-1] for path in paths if len(path) == _TOP_LEVEL}
     said = [f"#: extraneous key [{key}] is not permitted" for key in sorted(read_only & set(properties))]
-    return said + list(_compare(properties, found, found, "#"))
+    return said + list(_compare(properties, found, found, "#", patterns=patterns))
 
 
 _TOP_LEVEL = len(("", "properties", "Name"))
 
 
-def _compare(value: Any, shape: Mapping[str, Any], root: Mapping[str, Any], path: str) -> Iterator[str]:
+def _compare(
+    value: Any, shape: Mapping[str, Any], root: Mapping[str, Any], path: str, *, patterns: bool
+) -> Iterator[str]:
     if is_intrinsic(value):
         return
     shape = _followed(shape, root)
+    yield from violations(value, shape, path, patterns=patterns)
     if isinstance(value, list) and isinstance(shape.get("items"), dict):
         for index, part in enumerate(value):
-            yield from _compare(part, shape["items"], root, f"{path}/{index}")
+            yield from _compare(part, shape["items"], root, f"{path}/{index}", patterns=patterns)
     elif isinstance(value, dict):
-        yield from _compare_members(value, shape, root, path)
+        yield from _compare_members(value, shape, root, path, patterns=patterns)
 
 
 def _compare_members(
-    value: Mapping[str, Any], shape: Mapping[str, Any], root: Mapping[str, Any], path: str
+    value: Mapping[str, Any], shape: Mapping[str, Any], root: Mapping[str, Any], path: str, *, patterns: bool
 ) -> Iterator[str]:
     known = _members(shape, root)
     if not known or shape.get("patternProperties"):
         return
     for key, part in value.items():
         if key in known:
-            yield from _compare(part, known[key], root, f"{path}/{key}")
+            yield from _compare(part, known[key], root, f"{path}/{key}", patterns=patterns)
         elif shape.get("additionalProperties") is False:
             yield f"{path}: extraneous key [{key}] is not permitted"
     for key in shape.get("required") or []:

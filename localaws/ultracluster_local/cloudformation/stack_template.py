@@ -8,14 +8,15 @@ from ultracluster_local.cloudformation.custom_resources import is_custom
 from ultracluster_local.cloudformation.errors import ValidationError
 from ultracluster_local.cloudformation.intrinsic_functions import Scope
 from ultracluster_local.cloudformation.parameters import ssm_parameter, typed_parameters
-from ultracluster_local.cloudformation.resource_types import unsupported_types
+from ultracluster_local.cloudformation.resource_types import PROVIDERS, unknown_types
 from ultracluster_local.cloudformation.stacks import Stack, stacks_of
 from ultracluster_local.cloudformation.template import creation_order, references
+from ultracluster_local.cloudformation.template_checks import check_sections
 from ultracluster_local.cloudformation.template_grammar import check_form
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.environment import ACCOUNT
 
-__all__ = ["stack_scope", "validate_template"]
+__all__ = ["refuse_invalid", "stack_scope", "validate_template"]
 
 
 def validate_template(template: Mapping[str, Any]) -> None:
@@ -25,23 +26,13 @@ def validate_template(template: Mapping[str, Any]) -> None:
         ValidationError: If a section has a wrong form, a type has no provider, a property is not in the schema, or a reference is unresolved.
     """
     check_form(template)
-    unsupported = unsupported_types(template)
-    if unsupported:
-        raise ValidationError(
-            f"Template format error: Unrecognized resource types: [{', '.join(unsupported)}]"
-        )
+    check_sections(template)
+    unknown = unknown_types(template)
+    if unknown:
+        raise ValidationError(f"Template format error: Unrecognized resource types: [{', '.join(unknown)}]")
     creation_order(template)
-    said = []
     for name, resource in template["Resources"].items():
-        if is_custom(resource["Type"]):
-            continue
-        found = schemas.problems(resource["Type"], resource.get("Properties") or {})
-        if found:
-            said.append(
-                f"Properties validation failed for resource {name} with message:\n" + "\n".join(found)
-            )
-    if said:
-        raise ValidationError("\n".join(said))
+        refuse_invalid(name, resource["Type"], resource.get("Properties") or {})
     known = set(template["Resources"]) | set(template.get("Parameters") or {})
     for name, output in (template.get("Outputs") or {}).items():
         missing = sorted(
@@ -52,6 +43,26 @@ def validate_template(template: Mapping[str, Any]) -> None:
                 f"Template format error: Unresolved resource dependencies [{', '.join(missing)}] in the Outputs block of"
                 f" the template ({name})"
             )
+
+
+def refuse_invalid(logical_id: str, resource_type: str, properties: Mapping[str, Any]) -> None:
+    """Refuse properties that the schema of their type does not allow.
+
+    Args:
+        logical_id: Logical ID of the resource.
+        resource_type: Resource type.
+        properties: Properties, resolved or not.
+
+    Raises:
+        ValidationError: If there are some.
+    """
+    if is_custom(resource_type):
+        return
+    found = schemas.problems(resource_type, properties, patterns=resource_type not in PROVIDERS)
+    if found:
+        raise ValidationError(
+            f"Properties validation failed for resource {logical_id} with message:\n[{', '.join(found)}]"
+        )
 
 
 def stack_scope(

@@ -23,6 +23,7 @@ _KEYS = frozenset(
         "Type",
         "UpdatePolicy",
         "UpdateReplacePolicy",
+        "Version",  # of custom resources
     }
 )
 

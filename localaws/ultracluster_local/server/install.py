@@ -96,8 +96,7 @@ def install() -> None:
         ec2_tags,
     ):
         module.handlers.install(EC2Response)
-    for checked in (ec2_deletions, ec2_endpoints, ec2_internet_access, ec2_security_groups):
-        checked.checks.install(EC2Response)
+    ec2_endpoints.install()
     ec2_security_groups.install()
     budgets.handlers.install(BudgetsResponse)
     ecr.handlers.install(ECRResponse)
@@ -129,7 +128,9 @@ def install() -> None:
 
 _CHECKED = (
     cloudwatch,
+    ec2_deletions,
     ec2_flow_logs,
+    ec2_internet_access,
     eventbridge,
     iam,
     kms,

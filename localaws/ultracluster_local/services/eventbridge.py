@@ -5,13 +5,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from moto.events.models import events_backends
-from moto.iam.models import iam_backends
 
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.event_patterns import problem
 from ultracluster_local.services.handlers import Request, ServiceError
-from ultracluster_local.services.policies import document, principals, statements
+from ultracluster_local.services.iam_roles import can_assume
 from ultracluster_local.services.schedule_grammar import is_schedule
 
 __all__: list[str] = []
@@ -103,17 +102,7 @@ def check_schedule(request: Request) -> None:
     if not is_schedule(expression, one_time=True):
         raise _invalid(f"Invalid Schedule Expression {expression}.")
     role = request.parameters["Target"].get("RoleArn", "")
-    if not lets_assume(role, service="scheduler.amazonaws.com"):
+    if not can_assume("scheduler.amazonaws.com", role):
         raise _invalid(
             "The execution role you provide must allow AWS EventBridge Scheduler to assume the role."
         )
-
-
-def lets_assume(role: str, *, service: str) -> bool:
-    """Return whether a role of this account exists and its trust policy names a service."""
-    found = next((one for one in iam_backends[ACCOUNT]["aws"].roles.values() if one.arn == role), None)
-    policy = document(found.assume_role_policy_document) if found else None
-    return policy is not None and any(
-        statement.get("Effect") == "Allow" and {"*", service} & {*principals(statement, "Service")}
-        for statement in statements(policy)
-    )

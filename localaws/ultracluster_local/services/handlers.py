@@ -4,7 +4,6 @@ moto parses requests and serializes responses by botocore's model of the service
 return plain mappings with the API's names.
 """
 
-import functools
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ from moto.core.utils import camelcase_to_underscores
 
 from ultracluster_local.instance.environment import ACCOUNT
 
-__all__ = ["Checks", "Handler", "Handlers", "Request", "ServiceError", "hex_id", "page", "tags_of"]
+__all__ = ["Handler", "Handlers", "Request", "ServiceError", "hex_id", "page", "tags_of"]
 
 
 class ServiceError(ServiceException):  # type: ignore[misc]  # moto has no types
@@ -76,39 +75,6 @@ class Handlers:
         """Install the handlers into moto's `response_class`."""
         for operation, handler in self.table.items():
             setattr(response_class, camelcase_to_underscores(operation), _as_method(operation, handler))
-
-
-class Checks:
-    """Checks of requests that moto answers, or handlers of ours; each raises an error or does nothing."""
-
-    def __init__(self) -> None:
-        self.table: dict[str, Callable[[Request], None]] = {}
-
-    def __call__(self, *operations: str) -> Callable[[Callable[[Request], None]], Callable[[Request], None]]:
-        """Return a decorator that registers the check of `operations`."""
-
-        def register(check: Callable[[Request], None]) -> Callable[[Request], None]:
-            self.table |= dict.fromkeys(operations, check)
-            return check
-
-        return register
-
-    def install(self, response_class: type) -> None:
-        """Run the checks before what `response_class` does; handlers must have been installed."""
-        for operation, check in self.table.items():
-            name = camelcase_to_underscores(operation)
-            setattr(response_class, name, _checked(operation, check, getattr(response_class, name)))
-
-
-def _checked(
-    operation: str, check: Callable[[Request], None], original: Callable[[Any], Any]
-) -> Callable[[Any], Any]:
-    @functools.wraps(original)
-    def method(response: Any) -> Any:
-        check(_request(response, operation))
-        return original(response)
-
-    return method
 
 
 def _request(response: Any, operation: str) -> Request:

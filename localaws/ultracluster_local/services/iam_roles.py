@@ -1,6 +1,5 @@
 """IAM roles as other services see them: whether a role exists, and whom it trusts."""
 
-import json
 from datetime import UTC
 from typing import Any
 from urllib.parse import unquote
@@ -10,6 +9,7 @@ from moto.iam.models import iam_backends
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.delays import delays
 from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.services.policies import document, principals, statements
 
 __all__ = ["can_assume", "find_role"]
 
@@ -39,18 +39,8 @@ def can_assume(service: str, wanted: str) -> bool:
     created = role.create_date.replace(tzinfo=UTC) if role.create_date.tzinfo is None else role.create_date
     if CLOCK.now() < created + delays().iam:
         return False
-    policy = json.loads(unquote(role.assume_role_policy_document))
-    statements = policy.get("Statement") or []
+    policy = document(unquote(role.assume_role_policy_document)) or {}
     return any(
-        _trusts(one, service) for one in (statements if isinstance(statements, list) else [statements])
+        one.get("Effect") == "Allow" and {"*", service} & {*principals(one, "Service")}
+        for one in statements(policy)
     )
-
-
-def _trusts(statement: dict[str, Any], service: str) -> bool:
-    if statement.get("Effect") != "Allow":
-        return False
-    principal = statement.get("Principal") or {}
-    if principal == "*":
-        return True
-    trusted = principal.get("Service") or []
-    return service in ([trusted] if isinstance(trusted, str) else trusted)

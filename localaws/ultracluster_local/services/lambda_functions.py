@@ -14,8 +14,8 @@ from moto.sqs.models import sqs_backends
 
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
-from ultracluster_local.services.eventbridge import lets_assume
 from ultracluster_local.services.handlers import Request, ServiceError
+from ultracluster_local.services.iam_roles import can_assume
 from ultracluster_local.services.service_quotas import quota_value
 
 __all__: list[str] = []
@@ -80,7 +80,7 @@ def check_configuration(request: Request) -> None:
         )
     _check_network(request)
     role = request.parameters.get("Role")
-    if role and not lets_assume(role, service="lambda.amazonaws.com"):
+    if role and not can_assume("lambda.amazonaws.com", role):
         raise _wrong("The role defined for the function cannot be assumed by Lambda.")
 
 

@@ -22,12 +22,16 @@ def check_key(request: Request) -> None:
     if not key:
         return
     group = request.arn("logs", f"log-group:{name}")
-    service, context = f"logs.{request.region}.amazonaws.com", {"aws:logs:arn": group}
+    context = {"aws:logs:arn": group}
+    # The principal without Region is that of aws-samples/aws-batch-architecture-for-alphafold, alphafold-cfn-network.yaml.
     allowed = (
-        key_allows_service(key, region=request.region, service=service, action=action, context=context)
-        for action in ("kms:Encrypt", "kms:Decrypt")
+        all(
+            key_allows_service(key, region=request.region, service=service, action=action, context=context)
+            for action in ("kms:Encrypt", "kms:Decrypt")
+        )
+        for service in (f"logs.{request.region}.amazonaws.com", "logs.amazonaws.com")
     )
-    if not all(allowed):
+    if not any(allowed):
         problem = f"The specified KMS key does not exist or is not allowed to be used with Arn '{group}'"
         raise ServiceError("AccessDeniedException", problem)
 

@@ -38,6 +38,8 @@ _DLAMI_NAMES = (
     "jax-0.10/ubuntu-24.04",
     "pytorch-2.9/ubuntu-24.04",
 )
+# Public parameters of AMIs whose names only show in published templates; any name below them is a fake.
+_OTHER_PREFIXES = ("/aws/service/canonical/", "/aws/service/deeplearning/ami/", "/aws/service/pcs/ami/")
 _OWNER = "591542846629"  # of the ECS AMIs; moto does not check it
 
 
@@ -50,6 +52,8 @@ def install() -> None:
         load(parameters, key)
         if str(key or "").startswith((_ECS_PREFIX, _DLAMI_PREFIX)):
             _make_images(parameters)
+        if str(key or "").startswith(_OTHER_PREFIXES) and not dict.__contains__(parameters, key):
+            _make_other(parameters, key)
 
     ParameterDict._check_loading_status = load_and_make  # noqa: SLF001
 
@@ -68,6 +72,12 @@ def _make_images(parameters: Any) -> None:
         image_id = f"ami-{hashlib.sha256(f'{region}/{name}'.encode()).hexdigest()[:17]}"
         _make_image(region, image_id, f"fake of the Neuron DLAMI {name}", _FAKES_DATED)
         dict.__setitem__(parameters, parameter, [_parameter(parameter, image_id)])
+
+
+def _make_other(parameters: Any, name: str) -> None:
+    image_id = f"ami-{hashlib.sha256(f'{parameters.region_name}/{name}'.encode()).hexdigest()[:17]}"
+    _make_image(parameters.region_name, image_id, f"fake of {name}", _FAKES_DATED)
+    dict.__setitem__(parameters, name, [_parameter(name, image_id)])
 
 
 def _value(parameters: Any, name: str) -> str:

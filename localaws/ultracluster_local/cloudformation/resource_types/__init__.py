@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ultracluster_local.cloudformation import schemas
 from ultracluster_local.cloudformation.custom_resources import CustomResource, is_custom
 from ultracluster_local.cloudformation.providers import Provider
 from ultracluster_local.cloudformation.resource_types import (
@@ -23,7 +24,8 @@ from ultracluster_local.cloudformation.resource_types import (
     watching,
 )
 
-__all__ = ["PROVIDERS", "provider_of", "unsupported_types"]
+__all__ = ["PROVIDERS", "provider_of", "unknown_types", "unsupported_types"]
+from ultracluster_local.cloudformation.resource_types.recorded import Recorded
 
 PROVIDERS: Mapping[str, Provider] = {
     **ec2_network.PROVIDERS,
@@ -44,18 +46,22 @@ PROVIDERS: Mapping[str, Provider] = {
 }
 
 _CUSTOM = CustomResource()
+_RECORDED = Recorded()
+_NOT_RECORDED = frozenset({"AWS::CloudFormation::Stack", "AWS::CloudFormation::StackSet"})
+"""Types whose resources are more than themselves: to record them would claim that all of it is deployed."""
 
 
 def provider_of(resource_type: str) -> Provider:
-    """Return the provider of a type.
-
-    Raises:
-        KeyError: If there is none.
-    """
-    return _CUSTOM if is_custom(resource_type) else PROVIDERS[resource_type]
+    """Return the provider of a type; those without one of their own are only recorded."""
+    return _CUSTOM if is_custom(resource_type) else PROVIDERS.get(resource_type, _RECORDED)
 
 
 def unsupported_types(template: Mapping[str, Any]) -> list[str]:
-    """Return the resource types of a template that the local AWS cannot deploy, sorted."""
+    """Return the resource types of a template that the local AWS does not simulate, sorted."""
     types = {resource["Type"] for resource in template["Resources"].values()}
     return sorted(one for one in types if not is_custom(one) and one not in PROVIDERS)
+
+
+def unknown_types(template: Mapping[str, Any]) -> list[str]:
+    """Return the resource types of a template that CloudFormation does not have, or that cannot be recorded alone, sorted."""
+    return [one for one in unsupported_types(template) if one in _NOT_RECORDED or not schemas.is_known(one)]

@@ -122,6 +122,22 @@ class _VpcEndpoint(ApiProvider):
         )
 
 
+class _VpcCidrBlock(ApiProvider):
+    """A further CIDR block of a VPC, one of its associations."""
+
+    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
+        """Read it from its VPC."""
+        associations: Any = self._raw(context, physical_id, properties) or []
+        for one in associations:
+            if one["AssociationId"] == physical_id:
+                return {"VpcId": properties["VpcId"], **one}
+        return None
+
+
+def _of_vpc(context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - a provider's signature
+    return {"VpcIds": [properties["VpcId"]]}
+
+
 PROVIDERS: Mapping[str, Provider] = {
     "AWS::EC2::VPC": _Vpc(
         service="ec2",
@@ -137,6 +153,14 @@ PROVIDERS: Mapping[str, Provider] = {
         prepare=_without("EnableDnsSupport", "EnableDnsHostnames"),
         tagging=EC2_TAGS,
         tags_as="vpc",
+    ),
+    "AWS::EC2::VPCCidrBlock": _VpcCidrBlock(
+        service="ec2",
+        creates="AssociateVpcCidrBlock",
+        id_path="CidrBlockAssociation.AssociationId",
+        deletes=("DisassociateVpcCidrBlock", "AssociationId"),
+        reads=("DescribeVpcs", _of_vpc, "Vpcs[0].CidrBlockAssociationSet"),
+        attribute_paths={"Id": "=id"},
     ),
     "AWS::EC2::Subnet": _Subnet(
         service="ec2",

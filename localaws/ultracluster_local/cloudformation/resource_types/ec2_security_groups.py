@@ -98,6 +98,10 @@ class _SecurityGroup(ApiProvider):
         )
 
 
+def _lets_all_out(rule: Properties) -> bool:
+    return all(str(rule.get(key)) == value for key, value in _EVERYTHING_OUT.items())
+
+
 class _SecurityGroupRule(Provider):
     """A rule as a resource of its own."""
 
@@ -107,8 +111,21 @@ class _SecurityGroupRule(Provider):
     def create(self, context: Context, properties: Properties) -> str:
         """Authorize it."""
         request = {"GroupId": properties["GroupId"], "IpPermissions": [_permission(properties)]}
-        answer = context.call("ec2", f"AuthorizeSecurityGroup{self._direction}", request)
+        try:
+            answer = context.call("ec2", f"AuthorizeSecurityGroup{self._direction}", request)
+        except ClientError as error:
+            # Published templates declare the egress rule that a new group has already (awslabs/awsome-distributed-ai, 1.vpc_network).
+            if self._direction == "Ingress" or not _lets_all_out(properties) or "Duplicate" not in str(error):
+                raise
+            return self._default_rule(context, properties)
         return str(answer["SecurityGroupRules"][0]["SecurityGroupRuleId"])
+
+    @staticmethod
+    def _default_rule(context: Context, properties: Properties) -> str:
+        wanted = {"Filters": [{"Name": "group-id", "Values": [properties["GroupId"]]}]}
+        rules = context.call("ec2", "DescribeSecurityGroupRules", wanted)["SecurityGroupRules"]
+        everything = _EVERYTHING_OUT["CidrIp"]
+        return next(str(one["SecurityGroupRuleId"]) for one in rules if one.get("CidrIpv4") == everything)
 
     def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG002 - the id is all
         """Return the ID."""

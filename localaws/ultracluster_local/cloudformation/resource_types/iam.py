@@ -278,6 +278,14 @@ PROVIDERS: Mapping[str, Provider] = {
         generates=("ManagedPolicyName", 128),
         prepare=_without_owners,
     ),
+    "AWS::IAM::ServiceLinkedRole": ApiProvider(
+        service="iam",
+        creates="CreateServiceLinkedRole",
+        id_path="Role.RoleName",
+        deletes=("DeleteServiceLinkedRole", "RoleName"),
+        reads=("GetRole", "RoleName", "Role"),
+        attribute_paths={"RoleName": "RoleName"},
+    ),
     "AWS::IAM::InstanceProfile": _InstanceProfile(
         service="iam",
         creates="CreateInstanceProfile",

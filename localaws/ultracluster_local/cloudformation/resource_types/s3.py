@@ -19,6 +19,20 @@ _AT_CREATION = {"BucketName", "ObjectLockEnabled"}
 _VERSIONING = "VersioningConfiguration"
 
 
+def _refuse_acl(properties: Properties) -> None:
+    """Refuse an ACL of a bucket whose owner owns all objects, as all new ones do.
+
+    https://docs.aws.amazon.com/AmazonS3/latest/userguide/about-object-ownership.html
+    """
+    rules = (properties.get("OwnershipControls") or {}).get("Rules") or [{}]
+    owner = rules[0].get("ObjectOwnership", "BucketOwnerEnforced")
+    if properties.get("AccessControl", "Private") != "Private" and owner == "BucketOwnerEnforced":
+        raise ResourceError(
+            "Bucket cannot have ACLs set with ObjectOwnership's BucketOwnerEnforced setting (Service: CreateBucket, Error Code: "
+            "InvalidBucketAclWithObjectOwnership)"
+        )
+
+
 class _Bucket(Provider):
     """A bucket. Each setting is set by a separate operation."""
 
@@ -26,6 +40,7 @@ class _Bucket(Provider):
         """Create it, then put each setting."""
         bucket = properties.get("BucketName") or context.generated_name(limit=63, lower=True)
         request: dict[str, Any] = {"Bucket": bucket}
+        _refuse_acl(properties)
         if context.region != "us-east-1":
             request["CreateBucketConfiguration"] = {"LocationConstraint": context.region}
         if str(properties.get("ObjectLockEnabled", False)).lower() == "true":
@@ -50,6 +65,8 @@ class _Bucket(Provider):
                 f"The local AWS does not support {name} of AWS::S3::Bucket; see docs/local-aws.md."
             )
         operation, parameter, convert, _ = SETTINGS[name]
+        if name == "LoggingConfiguration":  # without a destination, a bucket logs to itself
+            value = {"DestinationBucketName": bucket, **value}
         shape = service_model("s3").operation_model(operation).input_shape
         context.call("s3", operation, {"Bucket": bucket, **to_api(shape, {parameter: convert(value)})})
 

@@ -1,5 +1,6 @@
 """Settings of S3 buckets: conversion from CloudFormation's form to the API's, and the operations that put them."""
 
+import re
 import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -104,8 +105,14 @@ def _as_is(value: Any) -> Any:
 
 
 # Property: put operation, its parameter, conversion, and the operation that removes the setting ("" for none).
+def _canned(value: str) -> str:
+    """Convert ``LogDeliveryWrite`` to ``log-delivery-write``."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", value).lower()
+
+
 SETTINGS: dict[str, tuple[str, str, Callable[[Any], Any], str]] = {
     "VersioningConfiguration": ("PutBucketVersioning", "VersioningConfiguration", _as_is, ""),
+    "AccessControl": ("PutBucketAcl", "ACL", _canned, ""),
     "PublicAccessBlockConfiguration": (
         "PutPublicAccessBlock",
         "PublicAccessBlockConfiguration",

@@ -127,7 +127,7 @@ def _containers_of(given: Mapping[str, Any], *, key: str) -> list[Mapping[str, A
     tasks = (given.get("ecsProperties") or {}).get("taskProperties") or []
     if given.get("ecsProperties") and len(tasks) != 1:
         raise refused("ecsProperties is limited to one task element")
-    found = []
+    found: list[Mapping[str, Any]] = []
     for task in tasks:
         containers = task.get("containers") or []
         if not 1 <= len(containers) <= _MOST_CONTAINERS:

@@ -4,6 +4,7 @@ The code is that of https://docs.aws.amazon.com/AWSEC2/latest/APIReference/error
 messages are those that were published in issues of aws/aws-cdk (14456) and hashicorp/terraform-provider-aws.
 """
 
+from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.ec2.networks import (
     backend_of,
     endpoints,
@@ -14,18 +15,18 @@ from ultracluster_local.services.ec2.networks import (
     users_of_groups,
 )
 from ultracluster_local.services.ec2.placement_groups import placement_groups
-from ultracluster_local.services.handlers import Checks, Request, ServiceError
+from ultracluster_local.services.handlers import Request, ServiceError
 
-__all__ = ["checks"]
+__all__: list[str] = []
 
-checks = Checks()
+_check = Checks(service="ec2")
 
 
 def _in_use(message: str) -> ServiceError:
     return ServiceError("DependencyViolation", message)
 
 
-@checks("DeleteSecurityGroup")
+@_check("DeleteSecurityGroup")
 def delete_security_group(request: Request) -> None:
     """Refuse a default group, and one that interfaces or other groups' rules use."""
     group_id, name = request.parameters.get("GroupId"), request.parameters.get("GroupName")
@@ -46,7 +47,7 @@ def delete_security_group(request: Request) -> None:
         raise _in_use(f"resource {group.id} has a dependent object")
 
 
-@checks("DeleteSubnet")
+@_check("DeleteSubnet")
 def delete_subnet(request: Request) -> None:
     """Refuse a subnet with interfaces, instances, endpoints or NAT gateways."""
     subnet_id = request.parameters["SubnetId"]
@@ -60,7 +61,7 @@ def delete_subnet(request: Request) -> None:
         raise _in_use(f"The subnet '{subnet_id}' has dependencies and cannot be deleted.")
 
 
-@checks("DeleteVpc")
+@_check("DeleteVpc")
 def delete_vpc(request: Request) -> None:
     """Refuse a VPC with a gateway, an endpoint or a group of its own."""
     vpc_id, backend = request.parameters["VpcId"], backend_of(request.region)
@@ -74,7 +75,7 @@ def delete_vpc(request: Request) -> None:
         raise _in_use(f"The vpc '{vpc_id}' has dependencies and cannot be deleted.")
 
 
-@checks("DeleteInternetGateway")
+@_check("DeleteInternetGateway")
 def delete_internet_gateway(request: Request) -> None:
     """Refuse a gateway that is attached."""
     gateway_id = request.parameters["InternetGatewayId"]
@@ -83,7 +84,7 @@ def delete_internet_gateway(request: Request) -> None:
         raise _in_use(f"The internetGateway '{gateway_id}' has dependencies and cannot be deleted.")
 
 
-@checks("DetachInternetGateway")
+@_check("DetachInternetGateway")
 def detach_internet_gateway(request: Request) -> None:
     """Refuse while public addresses are mapped into the VPC (ministryofjustice/bootstrap-cfn#177)."""
     vpc_id = request.parameters["VpcId"]
@@ -97,7 +98,7 @@ def detach_internet_gateway(request: Request) -> None:
         )
 
 
-@checks("ReleaseAddress")
+@_check("ReleaseAddress")
 def release_address(request: Request) -> None:
     """Refuse an address that a NAT gateway uses."""
     wanted = request.parameters.get("AllocationId"), request.parameters.get("PublicIp")
@@ -110,7 +111,7 @@ def release_address(request: Request) -> None:
                 raise ServiceError("InvalidIPAddress.InUse", f"Address {address['publicIp']} is in use.")
 
 
-@checks("DeletePlacementGroup")
+@_check("DeletePlacementGroup")
 def delete_placement_group(request: Request) -> None:
     """Refuse a group with instances (jtriley/StarCluster#210)."""
     name = request.parameters["GroupName"]

@@ -5,21 +5,41 @@ terraform-aws-modules/terraform-aws-vpc; the rules are those of
 https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html and gateway-endpoints.html.
 """
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
+from moto.ec2.models.vpcs import VPCBackend
+
+from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.ec2.networks import backend_of, endpoints, network_of, subnets
-from ultracluster_local.services.handlers import Checks, Request, ServiceError
+from ultracluster_local.services.handlers import Request, ServiceError
 
-__all__ = ["checks"]
+__all__ = ["install"]
 
-checks = Checks()
+_check = Checks(service="ec2")
 
 _GATEWAYS = frozenset({"dynamodb", "s3"})
 _BOTH = _GATEWAYS  # S3 and DynamoDB have interface endpoints as well
 _PREFIX = "com.amazonaws."
 
 
-@checks("CreateVpcEndpoint")
+def install() -> None:
+    """Make moto keep the default type, without which it cannot delete an endpoint."""
+    VPCBackend.create_vpc_endpoint = _typed(VPCBackend.create_vpc_endpoint)
+
+
+def _typed(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def create_vpc_endpoint(backend: Any, *arguments: Any, **settings: Any) -> Any:
+        endpoint = original(backend, *arguments, **settings)
+        endpoint.vpc_endpoint_type = endpoint.vpc_endpoint_type or "Gateway"
+        return endpoint
+
+    return create_vpc_endpoint
+
+
+@_check("CreateVpcEndpoint")
 def create_vpc_endpoint(request: Request) -> None:
     """Check type, network, zones and private DNS of an endpoint."""
     given = request.parameters
@@ -117,7 +137,7 @@ def _check_private_dns(request: Request, vpc_id: str, service: str) -> None:
             )
 
 
-@checks("ModifyVpcEndpoint")
+@_check("ModifyVpcEndpoint")
 def modify_vpc_endpoint(request: Request) -> None:
     """Check added subnets and groups."""
     endpoint = backend_of(request.region).vpc_end_points.get(request.parameters["VpcEndpointId"])

@@ -4,15 +4,16 @@ The messages are those of issues of hashicorp/terraform-provider-aws; the rules 
 https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-troubleshooting.html and API_CreateRoute.
 """
 
+from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.ec2.networks import backend_of, subnets
-from ultracluster_local.services.handlers import Checks, Request, ServiceError
+from ultracluster_local.services.handlers import Request, ServiceError
 
-__all__ = ["checks"]
+__all__: list[str] = []
 
-checks = Checks()
+_check = Checks(service="ec2")
 
 
-@checks("CreateNatGateway")
+@_check("CreateNatGateway")
 def create_nat_gateway(request: Request) -> None:
     """Refuse a public NAT gateway in a VPC without internet gateway, or without an address."""
     given = request.parameters
@@ -32,7 +33,7 @@ def create_nat_gateway(request: Request) -> None:
         raise ServiceError("Gateway.NotAttached", f"Network {subnet.vpc_id} has no Internet gateway attached")
 
 
-@checks("CreateRoute", "ReplaceRoute")
+@_check("CreateRoute", "ReplaceRoute")
 def create_route(request: Request) -> None:
     """Refuse an internet gateway that is not attached to the VPC of the route table."""
     backend = backend_of(request.region)

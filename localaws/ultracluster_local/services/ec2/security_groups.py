@@ -8,12 +8,13 @@ from typing import Any
 
 from moto.ec2.models.security_groups import SecurityGroupBackend
 
+from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.ec2.networks import backend_of
-from ultracluster_local.services.handlers import Checks, Request, ServiceError
+from ultracluster_local.services.handlers import Request, ServiceError
 
-__all__ = ["checks", "install"]
+__all__ = ["install"]
 
-checks = Checks()
+_check = Checks(service="ec2")
 
 _TEXT = re.compile(r"[a-zA-Z0-9. _\-:/()#,@\[\]+=&;{}!$*]{1,255}")
 """Names and descriptions in a VPC: API_CreateSecurityGroup, botocore 1.44.5."""
@@ -43,7 +44,7 @@ def _admitting_itself(original: Callable[..., Any]) -> Callable[..., Any]:
     return create_security_group
 
 
-@checks("CreateSecurityGroup")
+@_check("CreateSecurityGroup")
 def create_security_group(request: Request) -> None:
     """Check name and description."""
     name, description = request.parameters["GroupName"], request.parameters.get("Description") or ""
@@ -66,7 +67,7 @@ def create_security_group(request: Request) -> None:
             )
 
 
-@checks("AuthorizeSecurityGroupIngress", "AuthorizeSecurityGroupEgress")
+@_check("AuthorizeSecurityGroupIngress", "AuthorizeSecurityGroupEgress")
 def authorize(request: Request) -> None:
     """Check ports, blocks and groups of rules; moto finds duplicates and counts rules."""
     for permission in request.parameters.get("IpPermissions") or []:

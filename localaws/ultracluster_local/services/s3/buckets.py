@@ -20,7 +20,13 @@ __all__ = ["install"]
 def install() -> None:
     """Disable the enforcement of bucket policies, and return replication configurations unchanged."""
     FakeBucket.get_permission = _neutral
+    # Published templates log to buckets that only a later policy opens (aws-samples/aws-hpc-recipes, whisper_transcription).
+    FakeBucket._log_permissions_enabled_policy = staticmethod(_allowed)  # noqa: SLF001 - moto asks for it here
     S3Response.get_bucket_replication = _shown_as_put(S3Response.get_bucket_replication)
+
+
+def _allowed(**_: Any) -> bool:
+    return True
 
 
 def _neutral(bucket: Any, action: str, resource: str) -> PermissionResult:  # noqa: ARG001 - moto's signature

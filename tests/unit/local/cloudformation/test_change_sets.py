@@ -70,14 +70,19 @@ def test_change_of_stack_tags_only_is_a_change(stacks: Any) -> None:
 def test_compute_environment_is_replaced_unless_its_template_says_otherwise(
     stacks: Any, replace: bool | None, expected: str
 ) -> None:
+    ec2 = stacks.local.client("ec2")
+    subnet = ec2.describe_subnets()["Subnets"][0]
+    groups = ec2.describe_security_groups(Filters=[{"Name": "vpc-id", "Values": [subnet["VpcId"]]}])
+
     def environment(instance_type: str) -> dict[str, Any]:
         resources = {
             "Type": "EC2",
+            "MinvCpus": 0,
             "MaxvCpus": 192,
             "InstanceTypes": [instance_type],
             "InstanceRole": "profile",
-            "Subnets": ["subnet-1"],
-            "SecurityGroupIds": ["sg-1"],
+            "Subnets": [subnet["SubnetId"]],
+            "SecurityGroupIds": [groups["SecurityGroups"][0]["GroupId"]],
         }
         properties: dict[str, Any] = {"Type": "MANAGED", "ComputeResources": resources}
         if replace is not None:

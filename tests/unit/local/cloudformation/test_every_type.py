@@ -19,6 +19,7 @@ EVERY_TYPE = Path(__file__).with_name("every_type.yaml").read_text("utf-8")
 
 # What a service does not show, or what is no setting of it: each is looked at by a test below, or cannot be.
 UNSEEN = {
+    "AWS::IAM::ServiceLinkedRole": {"AWSServiceName"},  # the role is named for it
     "AWS::Budgets::Budget": {"NotificationsWithSubscribers"},  # test_budget_notifications_are_kept
     "AWS::Batch::ComputeEnvironment": {"ReplaceComputeEnvironment"},  # directs CloudFormation
     "AWS::DynamoDB::Table": {"SSESpecification"},  # shown as SSEDescription

@@ -20,7 +20,7 @@ def test_replaced_resource_with_the_retain_policy_stays(stacks: Any) -> None:
 
 def test_removed_resources_are_deleted_and_retained_ones_are_not(stacks: Any) -> None:
     stacks.create(
-        "one", {"Resources": {"Keep": group(1), "Gone": group(2), "Kept": group(3, DeletionPolicy="Retain")}}
+        "one", {"Resources": {"Keep": group(1), "Gone": group(5), "Kept": group(3, DeletionPolicy="Retain")}}
     )
     stacks.update("one", {"Resources": {"Keep": group(1)}})
     found = stacks.local.client("logs").describe_log_groups()["logGroups"]
@@ -29,7 +29,7 @@ def test_removed_resources_are_deleted_and_retained_ones_are_not(stacks: Any) ->
 
 
 def test_deleting_a_stack_leaves_retained_resources_and_nothing_else(stacks: Any) -> None:
-    stacks.create("one", {"Resources": {"Gone": group(2), "Kept": group(3, DeletionPolicy="Retain")}})
+    stacks.create("one", {"Resources": {"Gone": group(5), "Kept": group(3, DeletionPolicy="Retain")}})
     assert stacks.delete("one") == "DELETE_COMPLETE"
     found = stacks.local.client("logs").describe_log_groups()["logGroups"]
     assert [one["retentionInDays"] for one in found] == [3]

@@ -21,7 +21,15 @@ from ultracluster_local.cloudformation.schemas import create_only, is_known, pro
             ["#/LaunchTemplateData/NetworkInterfaces/1: extraneous key [NetworkCard] is not permitted"],
         ),
         ("AWS::EC2::LaunchTemplate", {"LaunchTemplateData": {"Fn::If": ["A", {"x": 1}, {"y": 1}]}}, []),
-        ("AWS::Lambda::Function", {"Role": "r", "Code": {}, "Environment": {"Variables": {"ANY": "x"}}}, []),
+        (
+            "AWS::Lambda::Function",
+            {
+                "Role": "arn:aws:iam::123456789012:role/r",
+                "Code": {},
+                "Environment": {"Variables": {"ANY": "x"}},
+            },
+            [],
+        ),
     ],
     ids=str,
 )

@@ -10,8 +10,8 @@ pytestmark = pytest.mark.deploy
 
 
 def test_unknown_type_is_refused_before_anything_is_created(stacks: Any) -> None:
-    template = {"Resources": {"Logs": group(1), "Other": {"Type": "AWS::Route53::HostedZone"}}}
-    with pytest.raises(ClientError, match=r"Unrecognized resource types: \[AWS::Route53::HostedZone\]"):
+    template = {"Resources": {"Logs": group(1), "Other": {"Type": "AWS::Route53::HostedZones"}}}
+    with pytest.raises(ClientError, match=r"Unrecognized resource types: \[AWS::Route53::HostedZones\]"):
         stacks.create("one", template)
     assert stacks.api.describe_stacks()["Stacks"] == []
     assert stacks.local.client("logs").describe_log_groups()["logGroups"] == []

@@ -1,0 +1,3 @@
+b = client("batch")
+shares = [{"shareIdentifier": "UserA*"}, {"shareIdentifier": "UserA1"}]
+b.create_scheduling_policy(name="p", fairsharePolicy={"shareDistribution": shares})

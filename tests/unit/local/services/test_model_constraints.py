@@ -1,0 +1,50 @@
+"""Constraints of service models: what they refuse, and in which words."""
+
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from ultracluster_local import LocalAws
+from ultracluster_local.instance.clients import service_model
+from ultracluster_local.services.model_constraints import violations
+
+RETENTION = {"logGroupName": "group", "kmsKeyId": "k" * 257}
+
+
+def found(service: str, operation: str, given: dict[str, Any]) -> list[str]:
+    return list(violations(service_model(service).operation_model(operation).input_shape, given))
+
+
+def test_takes_what_the_model_allows() -> None:
+    assert found("logs", "CreateLogGroup", {"logGroupName": "/a/b", "tags": {"k": "v"}}) == []
+
+
+@pytest.mark.parametrize(
+    ("service", "operation", "given", "words"),
+    [
+        ("logs", "CreateLogGroup", {"logGroupName": ""}, "length greater than or equal to 1"),
+        ("logs", "CreateLogGroup", {"logGroupName": "a b"}, "satisfy regular expression pattern"),
+        (
+            "logs",
+            "CreateLogGroup",
+            RETENTION,
+            "at 'kmsKeyId' failed to satisfy constraint: Member must have length less",
+        ),
+        ("fsx", "CreateFileSystem", {"StorageType": "TAPE"}, "enum value set: [SSD, HDD"),
+        ("lambda", "CreateFunction", {"Timeout": 0}, "have value greater than or equal to 1"),
+        ("logs", "CreateLogGroup", {"tags": {"k" * 129: "v"}}, "at 'tags.key'"),
+    ],
+)
+def test_says_which_member_violates_what(
+    service: str, operation: str, given: dict[str, Any], words: str
+) -> None:
+    assert [said for said in found(service, operation, given) if words in said]
+
+
+@pytest.mark.deploy
+def test_all_violations_of_a_request_are_one_answer(local_aws: LocalAws) -> None:
+    logs = local_aws.client("logs")
+    with pytest.raises(ClientError, match="2 validation errors detected") as caught:
+        logs.create_log_group(logGroupName="a b", kmsKeyId="k" * 257)
+    assert caught.value.response["Error"]["Code"] == "InvalidParameterException"
