@@ -11,9 +11,11 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.names.identifiers import ECR_DOMAIN
 from ultracluster_catalog.neuron.neuron import XLA_CACHE_VARIABLE, XLA_COMPILER_FLAGS_VARIABLE
+from ultracluster_checks.environments import QUEUE
 from ultracluster_checks.machines import compute_environments, environment_types
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Property, Templates
+from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
 from ultracluster_rules.job_definitions import (
     ATTEMPTS,
@@ -32,6 +34,7 @@ __all__ = [
     "attempts_and_timeouts_are_in_bounds",
     "containers_fit_their_node",
     "definitions_are_small_enough",
+    "fair_shares_have_priorities",
     "images_stay_the_same",
     "job_containers",
     "jobs_have_enough_nodes",
@@ -246,3 +249,18 @@ def attempts_and_timeouts_are_in_bounds(templates: Templates) -> Iterator[Proble
             yield from (Problem(attempts, finding) for finding in ATTEMPTS.check(attempts.number))
         if seconds.number is not None:
             yield from (Problem(seconds, finding) for finding in check_timeout_seconds(seconds.number))
+
+
+def fair_shares_have_priorities(templates: Templates) -> Iterator[Problem]:
+    """Find job definitions without a priority where every queue has a fair-share policy."""
+    policies = [queue["SchedulingPolicyArn"] for queue in templates.of_type(QUEUE)]
+    if not policies or any(each.missing or isinstance(each.value, Unknown) for each in policies):
+        return
+    for definition in templates.of_type(JOB_DEFINITION):
+        if definition["SchedulingPriority"].missing:
+            yield Problem.of(
+                definition["SchedulingPriority"],
+                "UC6412",
+                "AWS Batch refuses each submission to a queue with a fair-share policy that does not override the priority",
+                "0 to 9,999",
+            )

@@ -15,6 +15,7 @@ PACKAGES = (
     "constructs/ultracluster_runtime",
     "stacks/ultracluster_stacks",
     "cli/ultracluster_cli",
+    "localaws/ultracluster_local",
 )
 
 # What decides: a module none of whose functions contains any of these is data, a model or wiring in a straight line, and
@@ -40,6 +41,8 @@ OTHER_SUBJECTS = {
     "tests/unit/checks/test_rule_examples.py": "examples in the registry of rules",
     "tests/unit/cli/test_start_up.py": "what the whole command line imports",
     "tests/unit/cli/test_untrusted_files.py": "every reader of files of users",
+    "tests/unit/local/cloudformation/test_every_type.py": "every resource type, in one deployment",
+    "tests/unit/local/cloudformation/test_updates.py": "every resource type, in one update",
     "tests/unit/runtime/functions/test_function_faults.py": "every Lambda function, with every fault of AWS",
     "tests/unit/runtime/purchasing/test_http_faults.py": "the requests of a whole purchase, with faults of HTTP",
     "tests/unit/runtime/purchasing/test_protocol.py": "the whole purchase, with every fault",
@@ -55,6 +58,10 @@ OTHER_SUBJECTS = {
 TESTED_ELSEWHERE = {
     "constructs/ultracluster/compliance/nag.py": "tests/security/test_nag.py",  # judges whole clusters
     "constructs/ultracluster/scripts/smoke_train.py": "tests/training/test_smoke_train.py",  # needs torch
+}
+# Folders whose modules are tested together: each resource type with those that it refers to, in one deployment.
+TESTED_TOGETHER = {
+    "localaws/ultracluster_local/cloudformation/resource_types": "tests/unit/local/cloudformation/test_every_type.py"
 }
 # The tests of what nodes run import nothing of the CDK, unlike the others of the constructs.
 FOLDERS = {"tests/unit/ultracluster/scripts": "tests/unit/scripts"}
@@ -116,6 +123,7 @@ def test_each_module_with_behaviour_has_a_test_file() -> None:
         if path.suffix == ".py"
         and not path.name.startswith("__")
         and str(path.relative_to(ROOT)) not in TESTED_ELSEWHERE
+        and str(path.parent.relative_to(ROOT)) not in TESTED_TOGETHER
         and test not in tested
         and has_behaviour(path.read_text(encoding="utf-8"))
     } == set()
@@ -140,5 +148,8 @@ def test_the_tests_of_a_part_belong_to_the_module_with_the_longest_name() -> Non
 
 def test_modules_that_are_tested_elsewhere_have_their_tests_there() -> None:
     assert {
-        place for pair in TESTED_ELSEWHERE.items() for place in pair if not (ROOT / place).exists()
+        place
+        for pair in (TESTED_ELSEWHERE | TESTED_TOGETHER).items()
+        for place in pair
+        if not (ROOT / place).exists()
     } == set()

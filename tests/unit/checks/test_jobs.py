@@ -7,6 +7,8 @@ from tests.unit.checks.edits import JOB, codes_after
 
 from ultracluster_checks import Source
 
+SHARES = "arn:aws:batch:us-east-2:123456789012:scheduling-policy/teams"
+
 BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     (
         "UC6101",
@@ -16,6 +18,7 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
             "JobDefinition/NodeProperties/NodeRangeProperties/0/TargetNodes": "0:",
         },
     ),
+    ("UC6412", "batch-efa", {"JobQueue/SchedulingPolicyArn": SHARES}),
     ("UC6411", "batch-efa", {f"{JOB}/Command": ["x" * 24 * 1024]}),
     ("UC6108", "batch-efa", {f"{JOB}/Image": "123456789012.dkr.ecr.eu-west-1.amazonaws.com/train:1"}),
 )
@@ -26,6 +29,8 @@ KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
         {"JobDefinition/RetryStrategy/Attempts": 10, "JobDefinition/Timeout/AttemptDurationSeconds": 60},
     ),
     ("batch-efa", {"JobDefinition/NodeProperties/MainNode": 3}),
+    ("batch-efa", {"JobQueue/SchedulingPolicyArn": SHARES, "JobDefinition/SchedulingPriority": 0}),
+    ("batch-efa", {"JobQueue/SchedulingPolicyArn": {"Fn::If": ["Shared", SHARES, {"Ref": "AWS::NoValue"}]}}),
     ("batch-efa", {f"{JOB}/Command": ["x" * 16 * 1024]}),
     ("batch-efa", {"JobDefinition/NodeProperties/NodeRangeProperties/0/TargetNodes": ":"}),
     ("batch-efa", {f"{JOB}/ResourceRequirements/1/Value": "507821"}),

@@ -26,20 +26,3 @@ def test_removed_resources_are_deleted_and_retained_ones_are_not(stacks: Any) ->
     found = stacks.local.client("logs").describe_log_groups()["logGroups"]
     assert sorted(one["retentionInDays"] for one in found) == [1, 3]
     assert ("Kept", "DELETE_SKIPPED") in stacks.events("one")
-
-
-def test_deleting_a_stack_leaves_retained_resources_and_nothing_else(stacks: Any) -> None:
-    stacks.create("one", {"Resources": {"Gone": group(5), "Kept": group(3, DeletionPolicy="Retain")}})
-    assert stacks.delete("one") == "DELETE_COMPLETE"
-    found = stacks.local.client("logs").describe_log_groups()["logGroups"]
-    assert [one["retentionInDays"] for one in found] == [3]
-
-
-def test_failed_deletion_says_what_is_left_and_can_be_tried_again(stacks: Any) -> None:
-    stacks.create("one", {"Resources": {"Bucket": {"Type": "AWS::S3::Bucket"}, "Logs": group(1)}})
-    bucket = stacks.ids("one")["Bucket"]
-    stacks.local.client("s3").put_object(Bucket=bucket, Key="a", Body=b"")
-    assert stacks.delete("one") == "DELETE_FAILED"
-    assert list(stacks.ids("one")) == ["Bucket"]
-    stacks.local.client("s3").delete_object(Bucket=bucket, Key="a")
-    assert stacks.delete("one") == "DELETE_COMPLETE"

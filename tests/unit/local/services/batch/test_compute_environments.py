@@ -29,11 +29,3 @@ def test_environment_that_a_queue_uses_cannot_go(batch: Any) -> None:
     batch.delete_job_queue(jobQueue="training")
     batch.delete_compute_environment(computeEnvironment="nodes")
     assert batch.describe_compute_environments()["computeEnvironments"] == []
-
-
-def test_a_queue_takes_three_environments_and_no_fourth(batch: Any) -> None:
-    order = [{"order": number, "computeEnvironment": "nodes"} for number in range(1, 5)]
-    batch.create_job_queue(jobQueueName="three", priority=1, computeEnvironmentOrder=order[:3])
-    with pytest.raises(ClientError, match="up to 3") as caught:
-        batch.create_job_queue(jobQueueName="four", priority=1, computeEnvironmentOrder=order)
-    assert code(caught) == "ClientException"

@@ -3,7 +3,6 @@
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
 from tests.unit.local.services.batch.training_queue import NODES, training_queue
 
 from ultracluster_local import LocalAws
@@ -15,10 +14,6 @@ pytestmark = pytest.mark.deploy
 @pytest.fixture
 def batch(local_aws: LocalAws) -> Any:
     return training_queue(local_aws)
-
-
-def code(error: pytest.ExceptionInfo[ClientError]) -> str:
-    return str(error.value.response["Error"]["Code"])
 
 
 def test_submitted_job_waits_and_nothing_runs(batch: Any) -> None:
@@ -45,27 +40,3 @@ def test_job_can_be_moved_terminated_and_cancelled(batch: Any) -> None:
         for one in batch.describe_jobs(jobs=[running, waiting])["jobs"]
     }
     assert found == {running: ("FAILED", "the block ends"), waiting: ("FAILED", "not wanted")}
-
-
-def test_closed_queue_takes_no_job(batch: Any) -> None:
-    batch.update_job_queue(jobQueue="training", state="DISABLED")
-    with pytest.raises(ClientError, match="not enabled"):
-        batch.submit_job(jobName="one", jobQueue="training", jobDefinition="job")
-
-
-def test_each_registration_is_a_revision_and_the_newest_active_one_is_used(batch: Any) -> None:
-    second = batch.register_job_definition(jobDefinitionName="job", type="multinode", nodeProperties=NODES)
-    assert second["revision"] == 2
-    batch.deregister_job_definition(jobDefinition=second["jobDefinitionArn"])
-    job = batch.submit_job(jobName="one", jobQueue="training", jobDefinition="job")["jobId"]
-    assert batch.describe_jobs(jobs=[job])["jobs"][0]["jobDefinition"].endswith("job-definition/job:1")
-    states = {one["revision"]: one["status"] for one in batch.describe_job_definitions()["jobDefinitions"]}
-    assert states == {1: "ACTIVE", 2: "INACTIVE"}
-
-
-@pytest.mark.parametrize("main", [-1, 4])
-def test_main_node_must_be_one_of_the_nodes(batch: Any, main: int) -> None:
-    with pytest.raises(ClientError, match="mainNode"):
-        batch.register_job_definition(
-            jobDefinitionName="x", type="multinode", nodeProperties={**NODES, "mainNode": main}
-        )

@@ -1,16 +1,26 @@
-"""Environments and queues that take time to change."""
+"""Batch resources of a Region: found, changed over time, and failed."""
 
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
+from tests.unit.local.refusals import said
 
 from ultracluster_local import LocalAws
+from ultracluster_local.services.batch.state import (
+    batch_of,
+    begin_change,
+    complete_change,
+    find,
+    finish_job,
+    get,
+)
 
 pytestmark = pytest.mark.deploy
 
 MINUTE = timedelta(minutes=1)
+THINGS = {"arn:1": {"name": "one"}, "arn:2": {"name": "two"}}
 
 
 @pytest.fixture
@@ -83,3 +93,32 @@ def test_new_role_cannot_be_assumed_at_once_when_iam_takes_time(local_aws: Local
     local_aws.clock.advance(MINUTE)
     client.update_compute_environment(computeEnvironment="nodes", unmanagedvCpus=8)
     assert status(client) == "VALID"
+
+
+def test_a_resource_is_found_by_arn_and_by_name() -> None:
+    assert find(THINGS, "name", "arn:2") is find(THINGS, "name", "two") is THINGS["arn:2"]
+    assert find(THINGS, "name", "three") is None
+    assert get(THINGS, "name", "one") is THINGS["arn:1"]
+    assert said(get, THINGS, "name", "three") == "ClientException: three does not exist"
+
+
+def test_a_deletion_removes_the_resource_when_it_ends(local_aws: LocalAws) -> None:
+    local_aws.delays.batch = MINUTE
+    batch = batch_of("us-east-1")
+    batch.environments["arn"] = {}
+    begin_change(batch, "arn", "DELETING", {})
+    assert batch.environments["arn"]["status"] == "DELETING"
+
+    complete_change(batch, "arn")
+    complete_change(batch, "arn")  # what does not change stays as it is
+
+    assert batch.environments == {}
+
+
+def test_a_failed_job_says_why_and_when(local_aws: LocalAws) -> None:
+    job: dict[str, object] = {"status": "RUNNING"}
+
+    finish_job(job, reason="not wanted")
+
+    assert (job["status"], job["statusReason"]) == ("FAILED", "not wanted")
+    assert job["stoppedAt"] == pytest.approx(local_aws.clock.now().timestamp() * 1000, abs=5000)

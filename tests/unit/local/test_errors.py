@@ -1,0 +1,37 @@
+"""Errors of the local AWS as users read them."""
+
+import pytest
+
+from ultracluster_local.errors import LocalAwsError, no_answer, quote
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (LocalAwsError("UC8003", "the port is in use"), "UC8003: the port is in use."),
+        (
+            LocalAwsError(
+                "UC8003", "The port 99999 is invalid.", allowed="1 to 65535", remedy="Choose another."
+            ),
+            "UC8003: The port 99999 is invalid. Allowed: 1 to 65535. Choose another.",
+        ),
+        (no_answer("Nothing answers.", remedy="Start it"), "UC8006: Nothing answers. Start it."),
+    ],
+)
+def test_an_error_is_its_code_and_sentences_that_end_in_one_period(error: LocalAwsError, text: str) -> None:
+    assert str(error) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [("a\n\x1b[31m", r"'a\n\x1b[31m'"), ("ä", r"'\xe4'"), (7, "7"), ("x" * 78, f"'{'x' * 78}'")],
+)
+def test_a_value_is_quoted_in_ascii_without_control_characters(value: object, text: str) -> None:
+    assert quote(value) == text
+
+
+def test_a_long_value_is_cut_to_eighty_characters() -> None:
+    text = quote("x" * 79)
+
+    assert len(text) == 80
+    assert text.endswith("...")
