@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from ultracluster_runtime.preflight.check import (
     REGION_IS_ENABLED,
+    ZONE_IS_VISIBLE,
     AnyCheck,
     Check,
     Outcome,
@@ -14,9 +15,7 @@ from ultracluster_runtime.preflight.check import (
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import ClusterRequirements
 
-__all__ = ["ZONE_CHECKS", "ZONE_EXISTS"]
-
-ZONE_EXISTS: Final = "UC9420"
+__all__ = ["ZONE_CHECKS"]
 
 
 def _zones(reader: AwsReader, requirements: ClusterRequirements) -> dict[str, Any]:
@@ -74,7 +73,7 @@ def _evaluate_offered(requirements: ClusterRequirements, zones: list[str]) -> Ou
 
 ZONE_CHECKS: Final[tuple[AnyCheck, ...]] = (
     Check(
-        code=ZONE_EXISTS,
+        code=ZONE_IS_VISIBLE,
         calls=("ec2:DescribeAvailabilityZones",),
         subjects=lambda rollout: rollout.clusters,
         gather=_zones,
@@ -87,6 +86,6 @@ ZONE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         subjects=lambda rollout: rollout.clusters,
         gather=_offered,
         evaluate=_evaluate_offered,
-        after=(ZONE_EXISTS,),
+        after=(ZONE_IS_VISIBLE,),
     ),
 )
