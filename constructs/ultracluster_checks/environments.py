@@ -13,6 +13,7 @@ from ultracluster_checks.machines import (
     launch_data,
     launch_template_of,
 )
+from ultracluster_checks.policies import covers, identity_statements
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
@@ -24,6 +25,7 @@ __all__ = [
     "environments_can_be_updated",
     "environments_hold_whole_nodes",
     "launch_template_versions_are_pinned",
+    "nodes_can_join",
     "queues_have_few_environments",
     "types_match_their_launch_template",
     "updates_spare_jobs",
@@ -32,6 +34,20 @@ __all__ = [
 
 QUEUE: Final = "AWS::Batch::JobQueue"
 _MOVING: Final = ("$Latest", "$Default")
+_JOINING: Final = "ecs:RegisterContainerInstance"
+# Managed policies without it; any other one may allow it.
+# https://docs.aws.amazon.com/aws-managed-policy/latest/reference/policy-list.html (2026-11)
+_NOT_JOINING: Final = frozenset(
+    {
+        "AmazonEC2ContainerRegistryPullOnly",
+        "AmazonEC2ContainerRegistryReadOnly",
+        "AmazonECSTaskExecutionRolePolicy",
+        "AmazonS3FullAccess",
+        "AmazonS3ReadOnlyAccess",
+        "AmazonSSMManagedInstanceCore",
+        "CloudWatchAgentServerPolicy",
+    }
+)
 
 
 def environments_hold_whole_nodes(templates: Templates) -> Iterator[Problem]:
@@ -190,3 +206,34 @@ def waiting_jobs_are_not_cancelled(templates: Templates) -> Iterator[Problem]:
 def _environments(queue: Resource) -> list[Resource]:
     found = [item["ComputeEnvironment"].target for item in queue["ComputeEnvironmentOrder"].items]
     return [each for each in found if each is not None and each.type == COMPUTE_ENVIRONMENT]
+
+
+def nodes_can_join(templates: Templates) -> Iterator[Problem]:
+    """Find environments whose nodes may not register with Amazon ECS."""
+    for environment, resources in compute_environments(templates):
+        profile = resources["InstanceRole"].target
+        roles = [each.target for each in profile["Roles"].items] if profile is not None else []
+        role = roles[0] if roles else None
+        if role is None or not environment["EksConfiguration"].missing or _may_join(role):
+            continue
+        yield Problem.of(
+            resources["InstanceRole"],
+            "UC4220",
+            f"{role.logical_id} does not allow {_JOINING}: nodes start, are billed and never join, and jobs stay RUNNABLE",
+            "the managed policy AmazonEC2ContainerServiceforEC2Role, or its actions by name",
+        )
+
+
+def _may_join(role: Resource) -> bool:
+    managed = role["ManagedPolicyArns"]
+    if isinstance(managed.value, Unknown) or isinstance(role["Policies"].value, Unknown):
+        return True
+    if any(each.pattern.rpartition("/")[2] not in _NOT_JOINING for each in managed.items):
+        return True
+    for statement in identity_statements(role):
+        if isinstance(statement.value, Unknown) or not statement["NotAction"].missing:
+            return True
+        actions = statement["Action"].one_or_more if statement["Effect"].text == "Allow" else ()
+        if any(isinstance(action.value, Unknown) or covers(action, _JOINING) for action in actions):
+            return True
+    return False

@@ -11,9 +11,11 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.names.identifiers import ECR_DOMAIN
 from ultracluster_catalog.neuron.neuron import XLA_CACHE_VARIABLE, XLA_COMPILER_FLAGS_VARIABLE
+from ultracluster_checks.environments import QUEUE
 from ultracluster_checks.machines import compute_environments, environment_types
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Property, Templates
+from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
 from ultracluster_rules.job_definitions import (
     ATTEMPTS,
@@ -31,7 +33,9 @@ __all__ = [
     "JobContainer",
     "attempts_and_timeouts_are_in_bounds",
     "containers_fit_their_node",
+    "containers_request_vcpus_and_memory",
     "definitions_are_small_enough",
+    "fair_shares_have_priorities",
     "images_stay_the_same",
     "job_containers",
     "jobs_have_enough_nodes",
@@ -46,6 +50,11 @@ _RANGE: Final = re.compile(r"(\d*):(\d*)|(\d+)")
 _ECR: Final = re.compile(
     rf"(?:[0-9]{{12}}|\$\{{[^{{}}]*\}})\.{ECR_DOMAIN}/"
 )  # the account ID may be a reference
+_REQUESTS: Final = {
+    "VCPU": "Vcpus",
+    "MEMORY": "Memory",
+}  # as a resource requirement, and as a property before 2020
+_MOST_RANGES: Final = 5  # https://github.com/meta-pytorch/torchx/issues/700 (2023-03)
 _GAP: Final = re.compile(r"\$\{[^{}]*\}")
 
 
@@ -94,7 +103,7 @@ def job_containers(templates: Templates) -> Iterator[JobContainer]:
 
 
 def node_ranges_cover_every_node(templates: Templates) -> Iterator[Problem]:
-    """Find multi-node jobs with a node outside all ranges, or a main node out of range."""
+    """Find multi-node jobs with too many ranges, a node outside all ranges, or a main node out of range."""
     for job in templates.of_type(JOB_DEFINITION):
         whole = job["NodeProperties"]
         count, main = whole["NumNodes"].number, whole["MainNode"].number
@@ -104,6 +113,13 @@ def node_ranges_cover_every_node(templates: Templates) -> Iterator[Problem]:
             yield Problem.of(whole["MainNode"], "UC6404", f"got {main} of {count} nodes", f"0 to {count - 1}")
         covered: set[int] = set()
         ranges = whole["NodeRangeProperties"].items
+        if len(ranges) > _MOST_RANGES:
+            yield Problem.of(
+                whole["NodeRangeProperties"],
+                "UC6404",
+                f"got {len(ranges)} ranges, which AWS Batch refuses",
+                f"up to {_MOST_RANGES} ranges",
+            )
         parsed = [_nodes_of(part["TargetNodes"].text, count) for part in ranges]
         if not ranges or None in parsed:
             continue
@@ -172,8 +188,27 @@ def containers_fit_their_node(templates: Templates) -> Iterator[Problem]:
         for at in container.at["ResourceRequirements"].items:
             kind, value = at["Type"].text, at["Value"]
             yield from _fits(container, str(kind), value)
-        for name, kind in (("Vcpus", "VCPU"), ("Memory", "MEMORY")):
-            yield from _fits(container, kind, container.at[name])
+        for kind, older in _REQUESTS.items():
+            yield from _fits(container, kind, container.at[older])
+
+
+def containers_request_vcpus_and_memory(templates: Templates) -> Iterator[Problem]:
+    """Find containers without vCPUs or without memory, which RegisterJobDefinition refuses."""
+    for container in job_containers(templates):
+        requested = container.at["ResourceRequirements"]
+        kinds = [each["Type"].text for each in requested.items]
+        if isinstance(requested.value, Unknown) or None in kinds:
+            continue
+        missing = [
+            kind for kind, older in _REQUESTS.items() if kind not in kinds and container.at[older].missing
+        ]
+        if missing:
+            yield Problem.of(
+                requested,
+                "UC6413",
+                f"no {' and no '.join(missing)}, which AWS Batch needs to place the job",
+                " and ".join(_REQUESTS),
+            )
 
 
 def _fits(container: JobContainer, kind: str, at: Property) -> Iterator[Problem]:
@@ -246,3 +281,18 @@ def attempts_and_timeouts_are_in_bounds(templates: Templates) -> Iterator[Proble
             yield from (Problem(attempts, finding) for finding in ATTEMPTS.check(attempts.number))
         if seconds.number is not None:
             yield from (Problem(seconds, finding) for finding in check_timeout_seconds(seconds.number))
+
+
+def fair_shares_have_priorities(templates: Templates) -> Iterator[Problem]:
+    """Find job definitions without a priority where every queue has a fair-share policy."""
+    policies = [queue["SchedulingPolicyArn"] for queue in templates.of_type(QUEUE)]
+    if not policies or any(each.missing or isinstance(each.value, Unknown) for each in policies):
+        return
+    for definition in templates.of_type(JOB_DEFINITION):
+        if definition["SchedulingPriority"].missing:
+            yield Problem.of(
+                definition["SchedulingPriority"],
+                "UC6412",
+                "AWS Batch refuses each submission to a queue with a fair-share policy that does not override the priority",
+                "0 to 9,999",
+            )

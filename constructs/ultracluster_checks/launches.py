@@ -1,5 +1,6 @@
 """Launch templates: market, reservation, placement, image, metadata options and user data."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -41,6 +42,7 @@ _LARGEST_USER_DATA: Final = 16 * 1024  # bytes before Base64 (EC2 User Guide, in
 _PART_OF_BATCH: Final = (
     1024  # 770 bytes in aws/aws-cdk#9900 (2020-08): eight lines of agent settings, with MIME headers
 )
+_BOUNDARY: Final = re.compile(r"""boundary="?([^"\s;$]+)(?:["\s;]|$)""", re.IGNORECASE)  # RFC 2046, 5.1.1
 _PRICED_ON_DEMAND: Final = {name for name, _ in ON_DEMAND_PRICES}
 _SSM_TYPE: Final = "AWS::SSM::Parameter::Value<"
 
@@ -256,6 +258,14 @@ def user_data_can_be_merged(templates: Templates) -> Iterator[Problem]:
                 "UC4208",
                 f"got {quote(start.splitlines()[0])}; AWS Batch puts its own part before it, and the environment turns INVALID",
                 "MIME multipart, which begins with MIME-Version: 1.0 or Content-Type: multipart/mixed",
+            )
+        boundary = _BOUNDARY.search(start.partition("\n\n")[0]) if in_batch and not written else None
+        if boundary and f"--{boundary[1]}" not in map(str.rstrip, start.splitlines()):
+            yield Problem.of(
+                at,
+                "UC4208",
+                f"no part begins with the boundary that the header names, {quote(boundary[1])}, so that none of it runs",
+                f"the line --{boundary[1]} before each part",
             )
         size = len(at.pattern.encode(errors="replace"))
         most = _LARGEST_USER_DATA - _PART_OF_BATCH if in_batch else _LARGEST_USER_DATA

@@ -12,7 +12,10 @@ from ultracluster_rules.findings import quote
 
 __all__ = [
     "actions_are_named",
+    "allowing",
+    "covers",
     "functions_know_their_callers",
+    "identity_statements",
     "nobody_buys_without_an_order",
     "nobody_is_administrator",
     "principals_are_named",
@@ -65,7 +68,8 @@ def _identity_documents(templates: Templates) -> Iterator[tuple[Resource, Proper
         yield resource, resource["PolicyDocument"]
 
 
-def _allowing(document: Property) -> Iterator[Property]:
+def allowing(document: Property) -> Iterator[Property]:
+    """Return the statements of a policy that allow something."""
     for statement in document["Statement"].one_or_more:
         if statement["Effect"].text == "Allow":
             yield statement
@@ -74,7 +78,7 @@ def _allowing(document: Property) -> Iterator[Property]:
 def actions_are_named(templates: Templates) -> Iterator[Problem]:
     """Find statements that allow a whole service, or use NotAction."""
     for _, document in _identity_documents(templates):
-        for statement in _allowing(document):
+        for statement in allowing(document):
             for action in statement["Action"].one_or_more:
                 service, _, name = (action.text or "").partition(":")
                 if service == "*" or (service and name and not name.strip("*?")):
@@ -93,7 +97,7 @@ def actions_are_named(templates: Templates) -> Iterator[Problem]:
 def principals_are_named(templates: Templates) -> Iterator[Problem]:
     """Find policies of roles, buckets, keys and topics with a public principal."""
     for resource in templates.of_type(*_OF_RESOURCES):
-        for statement in _allowing(resource[_OF_RESOURCES[resource.type]]):
+        for statement in allowing(resource[_OF_RESOURCES[resource.type]]):
             principal = statement["Principal"]
             named = [principal, *principal["AWS"].one_or_more] if not principal.missing else []
             for at in named:
@@ -119,8 +123,8 @@ def nobody_is_administrator(templates: Templates) -> Iterator[Problem]:
 def roles_are_passed_by_name(templates: Templates) -> Iterator[Problem]:
     """Find permissions to pass any role, which allow privilege escalation."""
     for _, document in _identity_documents(templates):
-        for statement in _allowing(document):
-            passes = any(_covers(action, "iam:PassRole") for action in statement["Action"].one_or_more)
+        for statement in allowing(document):
+            passes = any(covers(action, "iam:PassRole") for action in statement["Action"].one_or_more)
             for resource in statement["Resource"].one_or_more if passes else ():
                 if resource.text == "*" and statement["Condition"].missing:
                     yield Problem.of(
@@ -152,14 +156,14 @@ def functions_know_their_callers(templates: Templates) -> Iterator[Problem]:
 def nobody_buys_without_an_order(templates: Templates) -> Iterator[Problem]:
     """Find permissions to buy capacity without the condition of an approved, tagged order."""
     for resource, document in _identity_documents(templates):
-        for statement in _allowing(document):
+        for statement in allowing(document):
             for action in statement["Action"].one_or_more:
-                bought = [each for each in _BUYING if _covers(action, each)]
+                bought = [each for each in _BUYING if covers(action, each)]
                 if (
                     not bought or action.text == "*"
                 ):  # reported as a wildcard, not for each action it contains
                     continue
-                denied = _denied(templates, resource)
+                denied = [each for each in identity_statements(resource) if each["Effect"].text == "Deny"]
                 free = [each for each in bought if not _is_held(each, statement, denied)]
                 if free:
                     yield Problem.of(
@@ -171,15 +175,14 @@ def nobody_buys_without_an_order(templates: Templates) -> Iterator[Problem]:
                     )
 
 
-def _denied(templates: Templates, resource: Resource) -> list[Property]:
-    """Return the actions that the policies of a principal deny."""
+def identity_statements(resource: Resource) -> list[Property]:
+    """Return the statements of the policies that apply to a principal, or to those that a policy belongs to."""
     holders = _holders(resource)
     return [
         statement
-        for other, document in _identity_documents(templates)
+        for other, document in _identity_documents(resource.template.templates)
         if holders & _holders(other)
         for statement in document["Statement"].one_or_more
-        if statement["Effect"].text == "Deny"
     ]
 
 
@@ -192,7 +195,7 @@ def _is_held(action: str, statement: Property, denied: list[Property]) -> bool:
     if isinstance(statement["Condition"].value, Unknown) or _asks_for_order(statement["Condition"]):
         return True
     return any(
-        _asks_for_order(each["Condition"]) and any(_covers(at, action) for at in each["Action"].one_or_more)
+        _asks_for_order(each["Condition"]) and any(covers(at, action) for at in each["Action"].one_or_more)
         for each in denied
     )
 
@@ -203,6 +206,7 @@ def _asks_for_order(condition: Property) -> bool:
     )
 
 
-def _covers(action: Property, name: str) -> bool:
+def covers(action: Property, name: str) -> bool:
+    """Return whether an action of a statement, perhaps with wildcards, is or includes an action."""
     pattern = action.text
     return pattern is not None and fnmatch.fnmatchcase(name.lower(), pattern.lower().replace("[", "[[]"))

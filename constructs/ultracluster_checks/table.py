@@ -12,6 +12,7 @@ from ultracluster_checks import (
     jobs,
     launches,
     policies,
+    resource_policies,
     security_groups,
     state,
     subnets,
@@ -52,6 +53,7 @@ CHECKS: Final[tuple[Find, ...]] = (
     environments.environments_can_be_updated,
     environments.updates_spare_jobs,
     environments.queues_have_few_environments,
+    environments.nodes_can_join,
     # Storage
     file_systems.file_systems_can_be_made,
     file_systems.newest_type_has_no_import_path,
@@ -75,8 +77,10 @@ CHECKS: Final[tuple[Find, ...]] = (
     jobs.images_stay_the_same,
     jobs.one_address_of_the_compile_cache,
     jobs.multi_node_jobs_are_not_on_spot,
+    jobs.fair_shares_have_priorities,
     jobs.node_ranges_cover_every_node,
     jobs.containers_fit_their_node,
+    jobs.containers_request_vcpus_and_memory,
     containers.efa_devices_are_named,
     containers.every_device_is_given,
     containers.memory_can_be_shared,
@@ -91,6 +95,9 @@ CHECKS: Final[tuple[Find, ...]] = (
     policies.roles_are_passed_by_name,
     policies.functions_know_their_callers,
     policies.nobody_buys_without_an_order,
+    resource_policies.topics_let_services_publish,
+    resource_policies.publishers_may_use_the_key,
+    resource_policies.keys_let_logs_encrypt,
 )
 """The checks, in the order of their subjects."""
 

@@ -104,15 +104,17 @@ def check_deployment_type(deployment_type: str, known: Sequence[str]) -> list[Fi
 
 
 def check_metadata_given(settings: LustreSettings, *, given: bool) -> list[Finding]:
-    """Check whether a file system with EFA has a metadata configuration.
+    """Check whether a file system has a metadata configuration if, and only if, it needs and can have one.
 
     Args:
         settings: Settings of the file system.
         given: Whether it has one.
 
     Returns:
-        UC5005 if it has none.
+        UC5005 if EFA has none, or if the deployment type or version does not take one.
     """
+    if given and not settings.efa_enabled and settings.metadata_iops is None:
+        return list(_check_metadata_configuration(settings, feature="a metadata configuration", path=""))
     if given or not settings.efa_enabled or settings.deployment_type != "PERSISTENT_2":
         return []
     problem, allowed = (

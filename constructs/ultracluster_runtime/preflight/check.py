@@ -15,6 +15,7 @@ __all__ = [
     "BOOTSTRAPPED",
     "CREDENTIALS",
     "REGION_IS_ENABLED",
+    "ZONE_IS_VISIBLE",
     "AnyCheck",
     "Check",
     "Outcome",
@@ -42,6 +43,9 @@ REGION_IS_ENABLED: Final = "UC9404"
 
 BOOTSTRAPPED: Final = "UC9405"
 """Code of the check that the Region is bootstrapped for the AWS CDK."""
+
+ZONE_IS_VISIBLE: Final = "UC9420"
+"""Code of the check that the account can launch into a zone."""
 
 
 class Status(StrEnum):

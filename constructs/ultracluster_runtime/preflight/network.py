@@ -8,6 +8,7 @@ from typing import Any, Final
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
 from ultracluster_runtime.preflight.check import (
     REGION_IS_ENABLED,
+    ZONE_IS_VISIBLE,
     AnyCheck,
     Check,
     Outcome,
@@ -463,7 +464,7 @@ NETWORK_CHECKS: Final[tuple[AnyCheck, ...]] = (
         subjects=lambda rollout: (cluster for cluster in rollout.clusters if cluster.new_vpc),
         gather=_endpoint_zones,
         evaluate=_evaluate_endpoint_zones,
-        after=("UC9420",),
+        after=(ZONE_IS_VISIBLE,),
     ),
     Check(
         code="UC9441",

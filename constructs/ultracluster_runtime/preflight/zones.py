@@ -4,6 +4,7 @@ from typing import Any, Final
 
 from ultracluster_runtime.preflight.check import (
     REGION_IS_ENABLED,
+    ZONE_IS_VISIBLE,
     AnyCheck,
     Check,
     Outcome,
@@ -72,7 +73,7 @@ def _evaluate_offered(requirements: ClusterRequirements, zones: list[str]) -> Ou
 
 ZONE_CHECKS: Final[tuple[AnyCheck, ...]] = (
     Check(
-        code="UC9420",
+        code=ZONE_IS_VISIBLE,
         calls=("ec2:DescribeAvailabilityZones",),
         subjects=lambda rollout: rollout.clusters,
         gather=_zones,
@@ -85,6 +86,6 @@ ZONE_CHECKS: Final[tuple[AnyCheck, ...]] = (
         subjects=lambda rollout: rollout.clusters,
         gather=_offered,
         evaluate=_evaluate_offered,
-        after=("UC9420",),
+        after=(ZONE_IS_VISIBLE,),
     ),
 )

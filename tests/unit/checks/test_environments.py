@@ -4,16 +4,30 @@ from typing import Any
 
 import pytest
 from tests.unit.checks.defects import DROP
-from tests.unit.checks.edits import BLOCK_ON_BATCH, CE, codes_after
+from tests.unit.checks.edits import BLOCK_ON_BATCH, CE, codes_after, statement
 
 from ultracluster_checks import Source
 from ultracluster_rules.registry import RULES
+
+MANAGED = "arn:aws:iam::aws:policy"
+
+
+def inline(action: str) -> dict[str, Any]:
+    """Return an inline policy that allows an action."""
+    return {"PolicyName": "ecs", "PolicyDocument": {"Statement": [statement(Action=action)]}}
+
 
 BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("UC4216", "batch-efa", {f"{CE}/LaunchTemplate/Version": DROP}),
     ("UC4120", "batch-efa", {"JobQueue/ComputeEnvironmentOrder": [{"Order": n} for n in range(4)]}),
     ("UC4213", "batch-efa", {f"{CE}/MaxvCpus": 513}),
     ("UC4215", "batch-efa", {f"{CE}/InstanceTypes": ["trn1n.32xlarge"]}),
+    ("UC4220", "batch-efa", {"Role:Node/ManagedPolicyArns": [f"{MANAGED}/AmazonSSMManagedInstanceCore"]}),
+    (
+        "UC4220",
+        "batch-efa",
+        {"Role:Node/ManagedPolicyArns": DROP, "Role:Node/Policies": [inline("ecs:Poll")]},
+    ),
     (
         "UC6307",
         "batch-efa",
@@ -26,6 +40,9 @@ KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
     ("batch-efa", {f"{CE}/MaxvCpus": 640}),
     ("batch-efa", {"JobQueue/ComputeEnvironmentOrder": [{"Order": n} for n in range(3)]}),
     ("batch-efa", {f"{CE}/LaunchTemplate/Version": "3"}),
+    ("batch-efa", {"Role:Node/ManagedPolicyArns": DROP, "Role:Node/Policies": [inline("ecs:Register*")]}),
+    ("batch-efa", {"Role:Node/ManagedPolicyArns": ["arn:aws:iam::123456789012:policy/nodes"]}),
+    ("batch-efa", {"Role:Node/ManagedPolicyArns": {"Fn::Split": [",", {"Ref": "AWS::StackName"}]}}),
     ("batch-efa", {f"{CE}/LaunchTemplate": {"Fn::If": ["Pinned", {"Version": "1"}, {"Version": "2"}]}}),
 )
 

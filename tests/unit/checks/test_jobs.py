@@ -3,9 +3,12 @@
 from typing import Any
 
 import pytest
+from tests.unit.checks.defects import DROP
 from tests.unit.checks.edits import JOB, codes_after
 
 from ultracluster_checks import Source
+
+SHARES = "arn:aws:batch:us-east-2:123456789012:scheduling-policy/teams"
 
 BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     (
@@ -16,6 +19,9 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
             "JobDefinition/NodeProperties/NodeRangeProperties/0/TargetNodes": "0:",
         },
     ),
+    ("UC6412", "batch-efa", {"JobQueue/SchedulingPolicyArn": SHARES}),
+    ("UC6413", "batch-efa", {f"{JOB}/ResourceRequirements": [{"Type": "VCPU", "Value": "8"}]}),
+    ("UC6413", "batch-efa", {f"{JOB}/ResourceRequirements": DROP}),
     ("UC6411", "batch-efa", {f"{JOB}/Command": ["x" * 24 * 1024]}),
     ("UC6108", "batch-efa", {f"{JOB}/Image": "123456789012.dkr.ecr.eu-west-1.amazonaws.com/train:1"}),
 )
@@ -26,6 +32,10 @@ KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
         {"JobDefinition/RetryStrategy/Attempts": 10, "JobDefinition/Timeout/AttemptDurationSeconds": 60},
     ),
     ("batch-efa", {"JobDefinition/NodeProperties/MainNode": 3}),
+    ("batch-efa", {"JobQueue/SchedulingPolicyArn": SHARES, "JobDefinition/SchedulingPriority": 0}),
+    ("batch-efa", {"JobQueue/SchedulingPolicyArn": {"Fn::If": ["Shared", SHARES, {"Ref": "AWS::NoValue"}]}}),
+    ("batch-efa", {f"{JOB}/ResourceRequirements": DROP, f"{JOB}/Vcpus": 8, f"{JOB}/Memory": 4096}),
+    ("batch-efa", {f"{JOB}/ResourceRequirements": {"Fn::Split": [",", {"Ref": "AWS::StackName"}]}}),
     ("batch-efa", {f"{JOB}/Command": ["x" * 16 * 1024]}),
     ("batch-efa", {"JobDefinition/NodeProperties/NodeRangeProperties/0/TargetNodes": ":"}),
     ("batch-efa", {f"{JOB}/ResourceRequirements/1/Value": "507821"}),

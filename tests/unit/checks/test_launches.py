@@ -10,6 +10,10 @@ from ultracluster_checks import Source
 
 RESERVED = {"CapacityReservationTarget": {"CapacityReservationId": "cr-0a1b2c3d4e5f60718"}}
 
+MULTIPART = (
+    'Content-Type: multipart/mixed; boundary="{boundary}"\n\n--{boundary}\n\n#!/bin/bash\n--{boundary}--\n'
+)
+
 BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     (
         "UC4020",
@@ -33,6 +37,16 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
         },
     ),
     ("UC4205", "batch-efa", BLOCK_ON_BATCH | {f"{CE}/InstanceTypes": ["trn1.32xlarge", "trn1n.32xlarge"]}),
+    ("UC4208", "batch-efa", {f"{LT}/UserData": {"Fn::Base64": "Content-Type: multipart/mixed; boundary=x"}}),
+    (
+        "UC4208",
+        "batch-efa",
+        {
+            f"{LT}/UserData": {
+                "Fn::Base64": MULTIPART.format(boundary="==x==").replace("--==x==\n", "--==y==\n")
+            }
+        },
+    ),
     (
         "UC4210",
         "block-nodes",
@@ -45,7 +59,8 @@ KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
     # A future family may have any size.
     ("block-nodes", {f"{LT}/InstanceType": "trn9.48xlarge"}),
     ("batch-efa", {f"{LT}/MetadataOptions": {"HttpEndpoint": "disabled"}}),
-    ("batch-efa", {f"{LT}/UserData": {"Fn::Base64": "Content-Type: multipart/mixed; boundary=x\n"}}),
+    ("batch-efa", {f"{LT}/UserData": {"Fn::Base64": MULTIPART.format(boundary="x")}}),
+    ("batch-efa", {f"{LT}/UserData": {"Fn::Sub": MULTIPART.format(boundary="${AWS::StackName}")}}),
     (
         "batch-efa",
         {

@@ -117,6 +117,7 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:
     }
     metrics = uc.NodeMetrics(stack, "Metrics", cluster_name="train")
     ami = {"name": "nodes", "parent": NeuronImage(kind="ecs-neuron", image_id=IMAGE_ID)}
+    reserved = uc.CapacityBlock.from_reservation_id(RESERVATION, zone_id=ZONE)
     machine = {
         each.name: getattr(INSTANCE_TYPES[TYPE], each.name) for each in dataclasses.fields(InstanceType)
     }
@@ -155,6 +156,13 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:
 
     return {
         "AlarmThresholds": alarms,
+        "BlockLifecycle": construct(
+            uc.BlockLifecycle,
+            block=reserved,
+            queue=uc.UltraCluster(
+                stack, "Reserved", instance_type=TYPE, node_count=4, image_id=IMAGE_ID, capacity=reserved
+            ).queue,
+        ),
         "CapacityBlock.from_reservation_id": data(
             uc.CapacityBlock.from_reservation_id, RESERVATION, zone_id=ZONE
         ),

@@ -26,7 +26,6 @@ TYPES = {
     "AWS::Logs::LogGroup",
     "AWS::S3::Bucket",
     "AWS::SNS::Topic",
-    "AWS::SSM::Parameter",
 }
 
 

@@ -170,7 +170,7 @@ def test_update_makes_a_second_version_and_passes_its_number_on(cdk: Cdk, local:
     assert local.client("ssm").get_parameter(Name=name)["Parameter"]["Value"] == "2"
 
 
-def test_drift_names_what_somebody_changed_by_hand(cdk: Cdk, local: LocalAws) -> None:
+def test_drift_names_the_property_that_was_changed_by_hand(cdk: Cdk, local: LocalAws) -> None:
     clean = cdk("drift", "Network", "--fail")
     assert clean.returncode == 0, clean.stdout + clean.stderr
     logs = local.client("logs")

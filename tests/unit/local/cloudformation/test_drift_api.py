@@ -17,7 +17,7 @@ def test_deleted_resource_is_drift(stacks: Any) -> None:
 
 
 @pytest.mark.deploy
-def test_rule_that_somebody_revoked_is_drift(stacks: Any) -> None:
+def test_revoked_rule_of_a_security_group_is_drift(stacks: Any) -> None:
     rule = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "CidrIp": "10.0.0.0/16"}
     vpc = {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16"}}
     properties = {"GroupDescription": "x", "VpcId": {"Ref": "Vpc"}, "SecurityGroupIngress": [rule]}

@@ -196,7 +196,7 @@ def test_bucket_settings_are_kept(deployed: LocalAws) -> None:
 
 
 @pytest.mark.deploy
-def test_bucket_policy_that_denies_plain_http_locks_nobody_out(deployed: LocalAws) -> None:
+def test_bucket_policy_that_denies_plain_http_admits_https(deployed: LocalAws) -> None:
     bucket = ids(deployed)["Bucket"]
     deployed.client("s3").put_object(Bucket=bucket, Key="a", Body=b"")
     deployed.client("s3").delete_object(Bucket=bucket, Key="a")

@@ -34,7 +34,7 @@ def test_exporter_can_go_after_its_importer(stacks: Any) -> None:
     assert stacks.api.list_exports()["Exports"] == []
 
 
-def test_importing_what_nobody_exports_fails(stacks: Any) -> None:
+def test_import_without_an_export_fails(stacks: Any) -> None:
     assert stacks.create("importer", IMPORTER) == "ROLLBACK_COMPLETE"
     assert "No export named name found" in str(stacks.reasons("importer"))
 

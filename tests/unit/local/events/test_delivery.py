@@ -74,7 +74,7 @@ def test_function_that_fails_is_noted(local: LocalAws) -> None:
         ("", {"InputPath": "$.detail"}, "does not support InputPath"),
     ],
 )
-def test_refuses_targets_that_it_does_not_know_and_stands_there(
+def test_an_unsupported_target_stops_the_clock_at_its_event(
     local: LocalAws, arn: str, more: dict[str, Any], message: str
 ) -> None:
     put_rule(local, arn or queue(local)[1], more=more, ScheduleExpression="rate(1 minute)")

@@ -18,7 +18,7 @@ def test_follows_real_time_until_it_is_set_and_again_afterwards() -> None:
     assert clock.now().year != 2030
 
 
-def test_speaks_utc_whatever_it_is_told() -> None:
+def test_times_of_any_zone_are_returned_in_utc() -> None:
     clock = Clock()
     clock.set(datetime(2030, 1, 1, 2, tzinfo=timezone(timedelta(hours=2))))
     assert clock.now() == datetime(2030, 1, 1, tzinfo=UTC)

@@ -77,7 +77,7 @@ def test_state_of_another_process_is_not_trusted(directory: Path) -> None:
     assert daemon.down(directory) is False  # and this process is still alive
 
 
-def test_port_that_is_taken_is_told_at_once(directory: Path, tmp_path: Path) -> None:
+def test_port_in_use_is_reported_at_once(directory: Path, tmp_path: Path) -> None:
     first = daemon.up(directory)
     began = time.monotonic()
     with pytest.raises(LocalAwsError, match=r"UC8006: the local AWS did not start: .*UC8003"):

@@ -45,7 +45,7 @@ def test_nothing_said_denies_and_a_denial_wins(iam: Any) -> None:
     assert decisions(iam, "s3:GetObject", "s3:DeleteObject") == ["allowed", "explicitDeny"]
 
 
-def test_resources_are_told_apart(iam: Any) -> None:
+def test_a_permission_applies_only_to_its_resources(iam: Any) -> None:
     allow(iam, {"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::b/*"})
     both = ("arn:aws:s3:::b/x", "arn:aws:s3:::c/x")
     assert decisions(iam, "s3:GetObject", resources=both) == ["allowed", "implicitDeny"]

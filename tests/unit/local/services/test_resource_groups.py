@@ -12,7 +12,7 @@ def code(error: pytest.ExceptionInfo[ClientError]) -> str:
     return str(error.value.response["Error"]["Code"])
 
 
-def test_members_of_a_group_come_and_go(local_aws: LocalAws) -> None:
+def test_members_are_added_to_and_removed_from_a_group(local_aws: LocalAws) -> None:
     groups = local_aws.client("resource-groups")
     group = groups.create_group(Name="g", Configuration=[{"Type": "AWS::EC2::CapacityReservationPool"}])[
         "Group"

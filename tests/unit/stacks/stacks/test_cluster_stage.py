@@ -26,6 +26,7 @@ waves:
         nodes: 4
         image_id: ami-0123456789abcdef0
         capacity: {reservation_id: cr-0123456789abcdef0}
+        notify: [ml@example.com]
         network: {vpc_id: vpc-0123456789abcdef0, subnet_id: subnet-0123456789abcdef0, security_group_id: sg-0123456789abcdef0}
 """
 

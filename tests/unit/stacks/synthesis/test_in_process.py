@@ -13,7 +13,6 @@ pytestmark = pytest.mark.synth
 
 # Of the ledger, the roles that buy, images, SageMaker, and what only some clusters have.
 NOT_OF_A_CLUSTER = {
-    "aws_cdk.aws_dynamodb",
     "aws_cdk.aws_imagebuilder",
     "ultracluster.operations.alarm_settings",
     "ultracluster.purchasing.capacity_ledger",

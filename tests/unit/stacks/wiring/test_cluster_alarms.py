@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 from tests.unit.ultracluster import builders
 
+from ultracluster import AlarmSettings
 from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.wiring.cluster_alarms import alarm_settings
 
@@ -13,8 +14,8 @@ pytestmark = pytest.mark.synth
 TOPIC = "arn:aws:sns:us-east-2:123456789012:alarms"
 
 
-def test_there_are_no_alarms_by_default(configured: Callable[..., ClusterConfig]) -> None:
-    assert alarm_settings(builders.new_stack(), configured()) is None
+def test_a_capacity_block_has_alarms_by_default(configured: Callable[..., ClusterConfig]) -> None:
+    assert alarm_settings(builders.new_stack(), configured()) == AlarmSettings()
 
 
 def test_addresses_and_thresholds_are_those_of_the_rollout(configured: Callable[..., ClusterConfig]) -> None:

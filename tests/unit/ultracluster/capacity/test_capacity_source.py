@@ -59,3 +59,34 @@ def test_an_imported_source_has_its_own_name_and_number_of_nodes(
     assert stack.node.find_child("Cluster").node.try_find_child("Nodes-reserved") is not None
     with pytest.raises(FindingsError, match="UC4101: max_nodes"):
         bring(1001)
+
+
+@pytest.mark.parametrize(
+    ("capacity", "strategy"),
+    [
+        (
+            lambda: CapacityBlock.from_reservation_id(
+                RESERVATION, zone_id=ZONE, allocation_strategy="best-fit-progressive"
+            ),
+            "BEST_FIT_PROGRESSIVE",
+        ),
+        (
+            lambda: CapacityReservation.from_reservation_id(
+                RESERVATION, zone_id=ZONE, allocation_strategy="best-fit"
+            ),
+            "BEST_FIT",
+        ),
+        (
+            lambda: ReservationGroup.from_resource_group_arn(
+                GROUP, zone_id=ZONE, allocation_strategy="best-fit"
+            ),
+            "BEST_FIT",
+        ),
+    ],
+)
+def test_an_imported_source_has_the_allocation_strategy_asked_for(
+    stack: cdk.Stack, capacity: Callable[[], Capacity], strategy: str
+) -> None:
+    cluster(stack, capacity(), node_count=4)
+    resources = only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]
+    assert resources["AllocationStrategy"] == strategy

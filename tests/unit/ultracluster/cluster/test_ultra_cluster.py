@@ -110,7 +110,7 @@ def test_each_queue_has_its_own_limits_and_shares(stack: cdk.Stack) -> None:
     actions = [
         each["Properties"].get("JobStateTimeLimitActions") for each in of_type(stack, "AWS::Batch::JobQueue")
     ]
-    assert [each and each[0]["MaxTimeSeconds"] for each in actions] == [3 * 3600, None]
+    assert [each and each[0]["MaxTimeSeconds"] for each in actions] == [3 * 3600, 24 * 3600]
     policies = [
         each["Properties"]["FairsharePolicy"].get("ShareDistribution")
         for each in of_type(stack, "AWS::Batch::SchedulingPolicy")

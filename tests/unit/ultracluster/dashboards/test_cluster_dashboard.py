@@ -1,6 +1,6 @@
 """The dashboard of a cluster."""
 
-from typing import Any
+from typing import Any, Literal
 
 import aws_cdk as cdk
 import pytest
@@ -16,7 +16,7 @@ from ultracluster_rules.findings import FindingsError
 pytestmark = pytest.mark.synth
 
 
-def cluster(stack: cdk.Stack, alarms: AlarmSettings | None) -> UltraCluster:
+def cluster(stack: cdk.Stack, alarms: AlarmSettings | Literal["none"]) -> UltraCluster:
     return UltraCluster(
         stack,
         "Cluster",
@@ -54,7 +54,7 @@ def test_a_dashboard_has_a_row_for_each_subject_and_what_is_added_comes_last(
 
 def test_all_alarms_stand_on_top(shown: list[dict[str, Any]]) -> None:
     (status,) = [each for each in shown if each["type"] == "alarm"]
-    assert len(status["properties"]["alarms"]) == 15
+    assert len(status["properties"]["alarms"]) == 17
     assert status["y"] == 1
 
 
@@ -86,4 +86,4 @@ def test_no_widget_lies_on_another(shown: list[dict[str, Any]]) -> None:
 
 def test_rejects_a_cluster_without_metrics(stack: cdk.Stack) -> None:
     with pytest.raises(FindingsError, match="UC6443"):
-        ClusterDashboard(stack, "Dashboard", cluster=cluster(stack, None))
+        ClusterDashboard(stack, "Dashboard", cluster=cluster(stack, "none"))

@@ -275,3 +275,20 @@ def test_the_template_is_clean_and_names_no_purchase(assembly: Path) -> None:
     text = (assembly / "Test.template.json").read_text()
     assert [str(match) for match in lint(text, regions=["us-east-2"])] == []
     assert "purchase" not in text.lower()
+
+
+def test_a_cluster_passes_on_after_how_many_refusals_its_block_closes(stack: cdk.Stack) -> None:
+    UltraCluster(
+        stack,
+        "Cluster",
+        instance_type="trn2.48xlarge",
+        node_count=4,
+        image_id=IMAGE_ID,
+        capacity=block(),
+        max_refusals=5,
+    )
+    limits = [
+        each["Properties"]["Environment"]["Variables"].get("UC_MAX_REFUSALS")
+        for each in of_type(stack, "AWS::Lambda::Function")
+    ]
+    assert [limit for limit in limits if limit] == ["5"]

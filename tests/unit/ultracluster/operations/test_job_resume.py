@@ -4,9 +4,11 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from tests.unit.ultracluster.builders import IMAGE_ID, block, of_type
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_sns as sns
+from tests.unit.ultracluster.builders import IMAGE_ID, block, of_type, queue
 
-from ultracluster import UltraCluster
+from ultracluster import JobResume, MultiNodeJob, PrecompileJob, SingleNodeJob, UltraCluster
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.synth
@@ -134,4 +136,39 @@ def test_arrays_and_precompile_jobs_are_not_submitted_again(stack: cdk.Stack) ->
     with pytest.raises(FindingsError, match=r"UC6117.*precompile"):
         made.add_precompile_job(
             "compile", image=IMAGE, command=["a.py"], resume=1, instance_type="trn1.2xlarge"
+        )
+
+
+def test_it_can_be_used_without_a_cluster_with_a_topic_and_a_key(stack: cdk.Stack) -> None:
+    topic = sns.Topic.from_topic_arn(stack, "Topic", "arn:aws:sns:us-east-2:123456789012:notices")
+    key = kms.Key.from_key_arn(
+        stack, "Key", "arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef"
+    )
+    JobResume(stack, "ClusterJobResume", queue=queue(stack), topic=topic, kms_key=key)
+
+    assert statements(stack)["Notify"]["Resource"] == topic.topic_arn
+    (table,) = of_type(stack, "AWS::DynamoDB::Table")
+    assert table["Properties"]["SSESpecification"]["KMSMasterKeyId"] == key.key_arn
+
+
+def test_a_job_records_how_often_it_is_submitted_again(stack: cdk.Stack) -> None:
+    jobs = queue(stack)
+    MultiNodeJob(stack, "Pretrain", queue=jobs, image=IMAGE, command=["train.py"], resume=2)
+    SingleNodeJob(stack, "Tune", queue=jobs, image=IMAGE, command=["tune.py"], resume=1)
+
+    tags = [each["Properties"]["Tags"] for each in of_type(stack, "AWS::Batch::JobDefinition")]
+    assert [each["ultracluster:resume"] for each in tags] == ["2", "1"]
+
+
+def test_a_precompile_job_is_not_submitted_again(stack: cdk.Stack) -> None:
+    made = cluster(stack)
+    with pytest.raises(FindingsError, match="UC6117: resume: a precompile job is not submitted again"):
+        PrecompileJob(
+            stack,
+            "Precompile",
+            queue=made.queue,
+            compile_cache=made.compile_cache,
+            image=IMAGE,
+            command=["train.py"],
+            resume=1,
         )

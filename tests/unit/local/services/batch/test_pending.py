@@ -56,7 +56,7 @@ def test_a_job_waits_until_all_before_it_have_succeeded(batch: Any) -> None:
     assert [state(batch, job) for job in (third, fourth)] == ["RUNNABLE", "PENDING"]
 
 
-def test_a_failed_job_takes_all_after_it_along(batch: Any) -> None:
+def test_a_failed_job_fails_the_jobs_that_depend_on_it(batch: Any) -> None:
     first = submit(batch)
     second = submit(batch, first)
     third = submit(batch, second)

@@ -60,7 +60,7 @@ def test_limited_reservation_expires(ec2: Any, local_aws: LocalAws) -> None:
         reserve(ec2, EndDateType="limited")
 
 
-def test_want_of_capacity_is_an_error(ec2: Any, local_aws: LocalAws) -> None:
+def test_insufficient_capacity_is_an_error(ec2: Any, local_aws: LocalAws) -> None:
     local_aws.capacity_market(REGION).insufficient = True
     with pytest.raises(ClientError) as caught:
         reserve(ec2)

@@ -29,7 +29,7 @@ def test_money_is_visibly_fake_one_cent_for_each_node_and_hour(ec2: Any) -> None
     assert cheapest == Decimal("0.01") * 4 * 48
 
 
-def test_same_search_gives_the_same_ids(ec2: Any) -> None:
+def test_repeated_search_returns_the_same_ids(ec2: Any) -> None:
     ids = [[one["CapacityBlockOfferingId"] for one in search(ec2)] for _ in range(2)]
     assert ids[0] == ids[1]
 
@@ -87,7 +87,7 @@ def test_type_is_refused_in_a_region_that_does_not_sell_it_unless_the_market_doe
     assert search(west)
 
 
-def test_quota_of_zero_is_told_by_the_error_that_also_means_a_rate_limit(
+def test_quota_of_zero_is_answered_with_the_error_that_also_means_a_rate_limit(
     ec2: Any, local_aws: LocalAws
 ) -> None:
     local_aws.capacity_market(REGION).block_quota_vcpus = 0

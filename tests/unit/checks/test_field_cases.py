@@ -1,0 +1,67 @@
+"""What AWS was seen to refuse, or to accept and let fail later, is found before a deployment."""
+
+import pytest
+from tests.field.case import Case, cases
+
+from ultracluster_checks import Source, check_templates
+from ultracluster_stacks.check.yaml_template import read_yaml_template
+
+_PAIRS = {case.name: case for case in cases() if case.has("template.yaml") and case.has("good.yaml")}
+
+# What the template of a case breaks and its corrected form does not.
+FOUND = {
+    "budgets/budget-topic-no-policy": "UC6426",
+    "batch/ce-efa-sg-one-way": "UC3201",
+    "batch/ce-latest-not-followed": "UC4216",
+    "batch/ce-neither-sg-nor-nics": "UC4016",
+    "batch/ce-node-role-wrong-policy": "UC4220",
+    "batch/ce-sg-beside-nics": "UC3205",
+    "batch/ce-userdata-not-mime": "UC4208",
+    "batch/jd-no-memory": "UC6413",
+    "batch/jd-no-vcpu": "UC6413",
+    "batch/jd-no-priority-fairshare-queue": "UC6412",
+    "batch/jd-timeout-30": "UC6104",
+    "batch/mnp-gap-in-ranges": "UC6404",
+    "batch/mnp-main-node-out-of-range": "UC6404",
+    "batch/mnp-six-ranges": "UC6404",
+    "batch/mnp-spot": "UC6308",
+    "ec2/lt-multi-nic-public": "UC3202",
+    "ec2/lt-two-efa-one-card": "UC4014",
+    "fsx/capacity-3600": "UC5003",
+    "fsx/dra-scratch1": "UC5020",
+    "fsx/fsx-hdd-p2": "UC5010",
+    "fsx/fsx-metadata-212": "UC5005",
+    "fsx/fsx-old-lustre-p2": "UC5004",
+    "fsx/fsx-p2-import-path": "UC5202",
+    "fsx/fsx-sg-no-988": "UC5203",
+    "fsx/tiering-iops-1500": "UC5006",
+    "logs/logs-kms-no-grant": "UC6428",
+    "sns/sns-alarm-aws-key": "UC6427",
+    "sns/sns-policy-without-cloudwatch": "UC6426",
+}
+
+
+def codes(case: Case, name: str) -> set[str]:
+    body, lines = read_yaml_template(case.text(name))
+    report = check_templates([Source(name=name, body=body, region="us-east-2", lines=lines)])
+    return {finding.code for finding in report.findings}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_the_failure_of_a_case_is_found_and_its_correction_has_no_finding_of_the_rule(name: str) -> None:
+    case = _PAIRS[name]
+
+    assert FOUND[name] in codes(case, "template.yaml")
+    assert FOUND[name] not in codes(case, "good.yaml")
+
+
+def test_every_silent_failure_that_a_template_shows_is_found() -> None:
+    silent = {name for name, case in _PAIRS.items() if case.kind == "silent"}
+
+    assert silent
+    assert silent <= FOUND.keys()
+
+
+@pytest.mark.parametrize("case", _PAIRS.values(), ids=_PAIRS)
+def test_a_corrected_template_breaks_no_rule_that_a_case_gave(case: Case) -> None:
+    assert codes(case, "good.yaml").isdisjoint(FOUND.values())
