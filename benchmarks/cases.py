@@ -24,7 +24,7 @@ APPS = ROOT / "benchmarks" / "apps"
 
 _SMALL = 10  # clusters; rollouts of more take part in every second round
 _TIMES = 4
-_RESOURCES = 61  # of the quick start; the run and a test compare it with its templates
+_RESOURCES = 98  # of the quick start; the run and a test compare it with its templates
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -87,7 +87,10 @@ class _Cluster:
             case {"of": tuple() as place, "attribute": str(name)}:
                 return self.attribute(place, name)
             case {"Ref": str(name)}:
-                return Static(f"cdk.Aws.{re.sub('(?<!^)(?=[A-Z])', '_', name.removeprefix('AWS::')).upper()}")
+                words = re.sub(
+                    "(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name.removeprefix("AWS::")
+                )
+                return Static(f"cdk.Aws.{words.upper()}")
             case {"Fn::Join": [glue, parts]}:
                 return Call("cdk.Fn.join", [glue, self.expression(parts)])
             case {"Fn::Base64": inner}:

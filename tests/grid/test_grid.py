@@ -17,6 +17,7 @@ from tests.grid.pairs import Row, pairs_of
 from ultracluster_local import LocalAws
 from ultracluster_local.cloudformation.resource_types import unsupported_types
 from ultracluster_local.deploy import AssemblyStack, deploy_assembly, destroy_assembly, read_assembly
+from ultracluster_local.services.batch import instance_types
 from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.synthesis.in_process import synthesize
@@ -59,7 +60,11 @@ def grid(local_aws_server: LocalAws, tmp_path_factory: pytest.TempPathFactory) -
         patch.setenv("CDK_VALIDATION", "false")  # cfn-lint and botocore judge here
         assembly = directory / "cdk.out"
         synthesize(load_rollout(path).config.clusters(), assembly)
-    yield Grid(local=local_aws_server, assembly=assembly, stacks=read_assembly(assembly), before=before)
+    with pytest.MonkeyPatch.context() as patch:
+        # AWS Batch will know the type of one's own by the day that it is launched.
+        known = instance_types._known() | {"trn9.48xlarge"}
+        patch.setattr(instance_types, "_known", lambda: known)
+        yield Grid(local=local_aws_server, assembly=assembly, stacks=read_assembly(assembly), before=before)
     local_aws_server.reset()
 
 
