@@ -5,10 +5,10 @@ neither stays out; `equality.differences` then shows it.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from graphlib import TopologicalSorter
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import aws_cdk as cdk
 from equality import resources_of
@@ -41,6 +41,9 @@ def write_apps(assembly: Path, directory: Path, *, region: str) -> tuple[Path, P
     python.write_text(_python(statements, cluster.tags, region), encoding="utf-8")
     javascript.write_text(_javascript(statements, cluster.tags, region), encoding="utf-8")
     return python, javascript
+
+
+_REMOVAL_POLICIES: Final = {"Retain": "RETAIN", "RetainExceptOnCreate": "RETAIN_ON_UPDATE_OR_DELETE"}
 
 
 class _Cluster:
@@ -118,15 +121,13 @@ class _Cluster:
         if statements is not None:
             self._l2.add(place)
             yield from statements
+            if resource["Type"] == "AWS::EC2::SecurityGroup" and "DeletionPolicy" in resource:
+                yield _retention(resource, f"{self.variable(place)}.node.default_child")
             return
         variable = self.variable(place)
         yield l1_call(self, place, variable)
-        if resource.get("DeletionPolicy") == "Retain":
-            yield Call(
-                f"{variable}.apply_removal_policy",
-                [Static("cdk.RemovalPolicy.RETAIN")],
-                {"apply_to_update_replace_policy": True},
-            )
+        if "DeletionPolicy" in resource:
+            yield _retention(resource, variable)
 
     def _needs(self, place: Place) -> set[Place]:
         needs = set(_places(self._resources[place].get("Properties", {})))
@@ -134,6 +135,15 @@ class _Cluster:
             needs |= {*self.of_type("AWS::EC2::VPC"), *self.of_type("AWS::EC2::Subnet")}
             needs |= {*self.of_type("AWS::EC2::RouteTable")}
         return needs - {place}
+
+
+def _retention(resource: Mapping[str, Any], variable: str) -> Call:
+    policy = _REMOVAL_POLICIES[resource["DeletionPolicy"]]
+    return Call(
+        f"{variable}.apply_removal_policy",
+        [Static(f"cdk.RemovalPolicy.{policy}")],
+        {"apply_to_update_replace_policy": True},
+    )
 
 
 def _places(value: Any) -> Iterator[Place]:

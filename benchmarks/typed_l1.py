@@ -11,7 +11,7 @@ __all__ = ["l1_attribute", "l1_call"]
 
 
 def l1_call(cluster: Any, place: tuple[str, str], variable: str) -> Call:
-    """Return the definition of a resource by its L1 class; tags are left to the stage.
+    """Return the definition of a resource by its L1 class; the tags of the stage are left to the stage.
 
     Args:
         cluster: Gives the resource, and expressions for its references.
@@ -21,6 +21,9 @@ def l1_call(cluster: Any, place: tuple[str, str], variable: str) -> Call:
     resource = cluster.resource(place)
     module, kind = _class(resource["Type"])
     properties = {name: value for name, value in resource.get("Properties", {}).items() if name != "Tags"}
+    tags = resource.get("Properties", {}).get("Tags")
+    if isinstance(tags, dict) and (own := {key: tags[key] for key in tags.keys() - cluster.tags.keys()}):
+        properties["Tags"] = own
     hints = typing.get_type_hints(kind.__init__)
     return Call(
         f"{module}_.{kind.__name__}",

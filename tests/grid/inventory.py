@@ -120,7 +120,11 @@ def remove(local: LocalAws, region: str, left: Mapping[str, set[str]]) -> None:
         fsx.delete_file_system(FileSystemId=file_system)
     # In the order of docs/storage.md; rules and the main route table go with them.
     ec2 = local.client("ec2", region)
-    for group in left.get("AWS::EC2::SecurityGroup", ()):
+    defaults = ec2.describe_security_groups(Filters=[{"Name": "group-name", "Values": ["default"]}])
+    # A default group goes with its VPC.
+    for group in left.get("AWS::EC2::SecurityGroup", set()) - {
+        each["GroupId"] for each in defaults["SecurityGroups"]
+    }:
         ec2.delete_security_group(GroupId=group)
     for subnet in left.get("AWS::EC2::Subnet", ()):
         ec2.delete_subnet(SubnetId=subnet)

@@ -17,7 +17,7 @@ from tests.grid.pairs import Row, pairs_of
 from ultracluster_local import LocalAws
 from ultracluster_local.cloudformation.resource_types import unsupported_types
 from ultracluster_local.deploy import AssemblyStack, deploy_assembly, destroy_assembly, read_assembly
-from ultracluster_local.services.batch import instance_types
+from ultracluster_local.services.batch import compute_environments, instance_types, job_queues
 from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.synthesis.in_process import synthesize
@@ -64,6 +64,9 @@ def grid(local_aws_server: LocalAws, tmp_path_factory: pytest.TempPathFactory) -
         # AWS Batch will know the type of one's own by the day that it is launched.
         known = instance_types._known() | {"trn9.48xlarge"}
         patch.setattr(instance_types, "_known", lambda: known)
+        # The clusters of the grid are more than one account may have in a Region.
+        patch.setattr(compute_environments, "_MOST_ENVIRONMENTS", 10 * len(ROWS))
+        patch.setattr(job_queues, "_MOST_QUEUES", 10 * len(ROWS))
         yield Grid(local=local_aws_server, assembly=assembly, stacks=read_assembly(assembly), before=before)
     local_aws_server.reset()
 
