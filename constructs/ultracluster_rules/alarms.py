@@ -35,7 +35,7 @@ RECIPIENT: Final = Form(
     pattern=f"(?:{_EMAIL})|(?:{SNS_TOPIC_ARN})",
     allowed="a mail address such as ml@example.com, or the ARN of an SNS topic",
 )
-"""Whom a cluster notifies."""
+"""Recipients of the notifications of a cluster."""
 
 
 THRESHOLDS: Final = {
@@ -68,7 +68,7 @@ def check_alarm_thresholds(thresholds: AlarmThresholds) -> list[Finding]:
 
 
 def check_recipients(recipients: Sequence[str], *, region: str | None) -> list[Finding]:
-    """Check whom a cluster notifies: mail addresses, each once, or one topic of its Region.
+    """Check the recipients of a cluster: distinct email addresses, or one topic of its Region.
 
     Args:
         recipients: Mail addresses, or the ARN of a topic.

@@ -123,7 +123,7 @@ class UltraCluster(Construct):
             alarms: Alarm recipients and thresholds, ``auto`` or ``none``. Alarms add metrics of every node and a function that
                 watches the cluster; adding them to an existing cluster replaces its nodes. Default: ``auto``, alarms with
                 default thresholds if there is a Capacity Block, otherwise none.
-            notify: Whom to notify of alarms, nodes that refuse to join, interrupted jobs and the end of Capacity Blocks: mail
+            notify: Recipients of notifications about alarms, nodes that refuse to join, interrupted jobs and the end of Capacity Blocks: mail
                 addresses, each of which must confirm, or an SNS topic, or its ARN. Alarms with recipients of their own
                 notify those. Default: the recipients of the alarms; without any, a Capacity Block is warned of (UC6448).
             kms_key: Key for all new resources that store data: buckets, file system, root volumes, logs and topics. Its

@@ -100,7 +100,7 @@ class ClusterKey(Construct):
                 _PUBLISH,
                 {"StringEquals": source_account},
             ),
-            # As in capacity_guard.py: EventBridge does not pass on for whom it publishes to a topic.
+            # Without conditions on the source, as in capacity_guard.py: SNS does not support them for EventBridge.
             _allow("Events", iam.ServicePrincipal("events.amazonaws.com"), _PUBLISH, None),
         ):
             self._key.add_to_resource_policy(statement)

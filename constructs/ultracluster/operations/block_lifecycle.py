@@ -88,7 +88,7 @@ class BlockLifecycle(Construct):
             checkpoint_lead: How long before the drain running jobs are notified to write a checkpoint, 0 to 12 hours.
                 Default: 20 minutes.
             max_refusals: Number of nodes that refuse to join one after another before the compute environment is closed,
-                1 to 100. Somebody has to enable it again. Default: 3.
+                1 to 100. It must be enabled again manually. Default: 3.
             topic: SNS topic for notices. Default: a new one without subscriptions.
             kms_key: KMS key for the log group, the state and a new topic; its policy must allow CloudWatch and CloudWatch
                 Logs to use it. Default: AWS owned keys, and none for the topic.

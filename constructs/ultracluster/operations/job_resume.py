@@ -32,7 +32,7 @@ class JobResume(Construct):
     """A function that lets interrupted jobs go on: it submits them again, and the program starts at its last checkpoint.
 
     A job is submitted again when a Capacity Block was drained or one of its nodes was lost, as often as `resume` of the job
-    says: never after a failure of its program or when somebody stopped it, and once for each ending. After a drain it waits
+    says: never after a failure of its program or a manual stop, and once for each ending. After a drain it waits
     for the queue to open with the next block or an extension. The new job has the overrides of the old one and no
     dependencies, because those have succeeded; its tags name the job that it continues.
     """

@@ -1,4 +1,4 @@
-"""Whom a cluster notifies."""
+"""Notifications of a cluster and their recipients."""
 
 from collections.abc import Sequence
 

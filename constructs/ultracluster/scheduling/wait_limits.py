@@ -50,7 +50,7 @@ class WaitLimits:
     def for_sources(cls, sources: Sequence[Capacity | None]) -> Self:
         """Return the default limits of a queue: 24 hours each, the longest that AWS Batch accepts.
 
-        They end jobs that would block the queue for good (aws/aws-parallelcluster#2098, apache/airflow#38298). There are none
+        They cancel jobs that would otherwise block the queue indefinitely (aws/aws-parallelcluster#2098, apache/airflow#38298). There are none
         with a Capacity Block: its environment is disabled until it starts, jobs wait for that, and AWS does not document
         which reason it reports for them. Other reserved capacity has no limit for missing instances.
 

@@ -1,4 +1,4 @@
-"""Refuses a fabric on which training would hang, crawl over TCP without a word, or add up wrongly.
+"""Reject a fabric on which training would hang, silently fall back to TCP, or compute wrong sums.
 
 The launcher starts it on every node of a job. Each node counts its EFA interfaces, as libfabric sees them, and reports to the
 main node. Only the main node's failure fails a job of AWS Batch, so it decides for all. Then it runs nccom-test over all
@@ -6,7 +6,7 @@ nodes; where that fails, over groups of 2, 4, 8 and more, to name those that fai
 short and has no annotations; comments and docstrings stay behind.
 """
 
-# Without annotations there is nothing for a type checker to hold on to; the tests run all of it.
+# Unannotated, so that it stays small in the job definition; the tests run all of it.
 # mypy: ignore-errors
 
 import json

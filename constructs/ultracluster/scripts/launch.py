@@ -84,7 +84,7 @@ def main() -> int:
 
 def set_environment(launcher: str) -> None:
     """Set what programs and libraries read to find the other nodes."""
-    # AWS Batch gives the main node's address to the other nodes only.
+    # AWS Batch passes the address of the main node only to the other nodes.
     address = own_address() if MAIN else os.environ.get("AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS")
     if not address:
         refuse("AWS Batch gave no address of the main node")
@@ -254,7 +254,7 @@ class Node:
             self.wait_for_loss()
         for other in self.others.values():
             other.wire.send(over=code)
-        # The main node takes another one for lost that goes without a word; it may not listen yet.
+        # The main node treats a silent disconnect as a lost node; it may not be listening yet.
         deadline = time.monotonic() + LOST_SECONDS / 6
         while meeting and not MAIN and self.over is None and time.monotonic() < deadline:
             if self.main and self.main.send(end=code):
