@@ -144,7 +144,7 @@ def estimate(
         compare=compare,
         throughput_ratio=throughput_ratio,
     )
-    loaded = load_rollout(rollout)
+    loaded = load_rollout(rollout, deployable=False)
     print_findings(loaded.warnings)
     clusters = clusters_named(
         clusters_of(loaded.config, None), [] if cluster is None else [cluster], rollout=rollout
