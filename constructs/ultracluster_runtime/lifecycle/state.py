@@ -35,7 +35,7 @@ class LifecycleState:
         notices: Names of the notices sent for this end. Default: none.
         refusals: Launch time of each node that refused to join since the last one that joined. Default: none.
         closed: Whether the environment is closed because of refusals. Default: no.
-        reopened_at: When somebody last enabled an environment that was closed because of refusals. Default: never.
+        reopened_at: When a person last enabled an environment that was closed because of refusals. Default: never.
     """
 
     reservation_id: str
@@ -53,7 +53,7 @@ class LifecycleState:
 
     @classmethod
     def from_json(cls, text: str, *, reservation_id: str) -> "LifecycleState":
-        """Parse what `to_json` wrote; return a new state for another reservation or unreadable text.
+        """Parse a stored state; return a new state for another reservation or unreadable text.
 
         Args:
             text: Stored text.
@@ -135,7 +135,7 @@ class LifecycleState:
             limit: Number of refusals in a row that close the environment.
             now: Current time.
         """
-        # Nobody but a person enables an environment that is closed.
+        # Only a person enables a closed environment.
         reopened_at = now if self.closed and enabled else self.reopened_at
         since = max((at for at in (joined_at, reopened_at) if at), default=None)
         counted = {

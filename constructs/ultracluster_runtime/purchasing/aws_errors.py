@@ -41,7 +41,7 @@ __all__ = [
 
 
 class UnreadableAnswerError(ValueError):
-    """The response is not one of AWS."""
+    """The response does not come from AWS."""
 
 
 _UNREADABLE: Final = (

@@ -172,7 +172,7 @@ class ClusterConfig(ConfigModel):
     notify: tuple[Annotated[str, constraint(RECIPIENT)], ...] = Field(
         default=(),
         description="Email addresses, each of which must confirm, or the ARN of one SNS topic, to notify of alarms, nodes that "
-        "refuse to join, interrupted jobs and the end of Capacity Blocks. Default: nobody.",
+        "refuse to join, interrupted jobs and the end of Capacity Blocks. Default: none.",
     )
     alarms: AlarmsConfig | None = Field(
         default=None,
