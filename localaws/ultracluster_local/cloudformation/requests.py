@@ -7,7 +7,7 @@ from typing import Any
 
 from ultracluster_local.cloudformation.errors import ValidationError
 from ultracluster_local.cloudformation.stacks import Stack, stacks_of
-from ultracluster_local.cloudformation.template import parse
+from ultracluster_local.cloudformation.templates.parsing import parse
 from ultracluster_local.instance.running import running
 from ultracluster_local.services.handlers import Request
 

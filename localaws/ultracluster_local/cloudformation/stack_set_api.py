@@ -13,9 +13,9 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from ultracluster_local.cloudformation.errors import ValidationError
-from ultracluster_local.cloudformation.parameters import given_parameters
 from ultracluster_local.cloudformation.requests import template_of
-from ultracluster_local.cloudformation.stack_template import validate_template
+from ultracluster_local.cloudformation.templates.parameters import given_parameters
+from ultracluster_local.cloudformation.templates.validation import validate_template
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.instance.running import running

@@ -7,7 +7,7 @@ from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
-from ultracluster_local.services.policies import document, missing_principal
+from ultracluster_local.services.iam.policy_grammar import document, missing_principal
 
 __all__ = ["handlers"]
 

@@ -15,7 +15,7 @@ from moto.sqs.models import sqs_backends
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
-from ultracluster_local.services.iam_roles import can_assume
+from ultracluster_local.services.iam.roles import can_assume
 from ultracluster_local.services.service_quotas import quota_value
 
 __all__: list[str] = []

@@ -64,6 +64,8 @@ class ClusterStack(cdk.Stack):
             compile_cache=storage.compile_cache,
             placement=node_placement(self, config),
             scratch_path=config.scratch_path,
+            checkpoint_lead=cdk.Duration.minutes(config.checkpoint_lead_minutes),
+            max_refusals=config.max_refusals,
             queue_sources=source_names(config.queue),
             queue_priority=config.queue.priority,
             fair_share=fair_share(config.queue),

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster_local.cloudformation import schemas
 from ultracluster_local.cloudformation.custom_resources import CustomResource, is_custom
 from ultracluster_local.cloudformation.providers import Provider
+from ultracluster_local.cloudformation.registry import schemas
 from ultracluster_local.cloudformation.resource_types import (
     batch,
     dynamodb,

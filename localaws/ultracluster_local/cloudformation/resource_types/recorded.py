@@ -7,9 +7,9 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster_local.cloudformation import schemas
 from ultracluster_local.cloudformation.errors import ResourceError
 from ultracluster_local.cloudformation.providers import Context, Provider
+from ultracluster_local.cloudformation.registry import schemas
 from ultracluster_local.cloudformation.values import Properties
 from ultracluster_local.instance.state import region_state
 

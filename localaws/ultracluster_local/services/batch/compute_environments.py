@@ -25,9 +25,9 @@ from ultracluster_local.services.batch.state import (
     refuse_changing,
     refused,
 )
+from ultracluster_local.services.ec2.user_data import decoded
 from ultracluster_local.services.handlers import Handlers, Request
-from ultracluster_local.services.iam_roles import can_assume
-from ultracluster_local.services.user_data import decoded
+from ultracluster_local.services.iam.roles import can_assume
 
 __all__ = ["handlers"]
 

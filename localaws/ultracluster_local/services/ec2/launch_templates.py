@@ -11,8 +11,8 @@ from typing import Any
 
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.state import region_state
+from ultracluster_local.services.ec2.user_data import check_user_data
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, page, tags_of
-from ultracluster_local.services.user_data import check_user_data
 
 __all__ = ["handlers", "launch_templates", "template_data"]
 

@@ -12,8 +12,8 @@ from moto.ec2.models.instance_types import INSTANCE_TYPES
 
 from ultracluster_local.services.ec2.networks import network_of, subnets
 from ultracluster_local.services.ec2.placement_groups import placement_groups
+from ultracluster_local.services.ec2.user_data import check_user_data
 from ultracluster_local.services.handlers import Request, ServiceError
-from ultracluster_local.services.user_data import check_user_data
 
 __all__ = ["check_launch"]
 

@@ -19,7 +19,13 @@ from moto.sqs.models import sqs_backends
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
-from ultracluster_local.services.policies import as_list, document, missing_principal, principals, statements
+from ultracluster_local.services.iam.policy_grammar import (
+    as_list,
+    document,
+    missing_principal,
+    principals,
+    statements,
+)
 
 __all__: list[str] = []
 

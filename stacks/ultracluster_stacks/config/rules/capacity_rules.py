@@ -130,6 +130,16 @@ def settings_fit_kind(cluster: ClusterConfig) -> Iterator[Problem]:
             )
 
 
+def block_settings_have_a_block(cluster: ClusterConfig) -> Iterator[Problem]:
+    """Refuse settings of the life cycle of Capacity Blocks where there is none; they would be silently ignored."""
+    for name in ("checkpoint_lead_minutes", "max_refusals"):
+        default = ClusterConfig.model_fields[name].default
+        if getattr(cluster, name) != default and not cluster.has_block:
+            yield Problem.of(
+                (name,), code="UC4126", problem=f"{name} is for `capacity-block`", remedy="Remove it"
+            )
+
+
 def reservation_is_one_source(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse a duplicate reservation, for whose instances two compute environments would compete."""
     given = [
@@ -172,6 +182,7 @@ RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (
     block_is_sold_in_region,
     block_names_reservation,
     settings_fit_kind,
+    block_settings_have_a_block,
     reservation_is_one_source,
     window_is_in_order,
 )

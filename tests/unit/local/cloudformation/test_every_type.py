@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from ultracluster_local import LocalAws
-from ultracluster_local.cloudformation import schemas
-from ultracluster_local.cloudformation.drift import differences
+from ultracluster_local.cloudformation.drift.detection import differences
+from ultracluster_local.cloudformation.registry import schemas
 from ultracluster_local.cloudformation.resource_types import PROVIDERS
-from ultracluster_local.cloudformation.template import parse
+from ultracluster_local.cloudformation.templates.parsing import parse
 
 EVERY_TYPE = Path(__file__).with_name("every_type.yaml").read_text("utf-8")
 

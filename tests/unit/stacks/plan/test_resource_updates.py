@@ -6,7 +6,7 @@ from typing import Any
 import botocore.session
 import pytest
 
-from ultracluster_local.cloudformation.replacement_table import replacement_table
+from ultracluster_local.cloudformation.registry.replacement_table import replacement_table
 from ultracluster_local.cloudformation.resource_types import PROVIDERS
 from ultracluster_stacks import plan
 from ultracluster_stacks.plan.resource_updates import (

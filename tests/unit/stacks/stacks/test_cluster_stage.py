@@ -95,6 +95,20 @@ def test_what_a_rollout_file_suppresses_is_acknowledged(
     assert shown(ClusterStage(cdk.App(), config=wave.clusters[0])) == codes
 
 
+def test_settings_of_the_life_cycle_reach_its_function(tmp_path: Path) -> None:
+    path = tmp_path / "rollout.yaml"
+    path.write_text(_ROLLOUT + "        checkpoint_lead_minutes: 45\n        max_refusals: 7\n")
+    app = cdk.App()
+    (config,) = load_rollout(path).config.clusters()
+    stack = ClusterStage(app, config=config).node.find_child("Cluster")
+    assert isinstance(stack, cdk.Stack)
+    variables = {"UC_CHECKPOINT_LEAD_SECONDS": "2700", "UC_MAX_REFUSALS": "7"}
+    cdk.assertions.Template.from_stack(stack).has_resource_properties(
+        "AWS::Lambda::Function",
+        {"Environment": {"Variables": cdk.assertions.Match.object_like(variables)}},
+    )
+
+
 def test_stacks_have_no_tags_which_would_replace_compute_environments(tmp_path: Path) -> None:
     # CloudFormation hands the tags of a stack to its resources: cloudformation-coverage-roadmap#2270.
     path = tmp_path / "rollout.yaml"
