@@ -201,7 +201,7 @@ def _print_outcome(outcome: Outcome, *, as_json: bool) -> None:
             show_records([outcome.record], as_json=False)
         sys.stdout.flush()
     except OSError:
-        # Python flushes it again at the end of the process, and would exit with a code of its own.
+        # Python flushes stdout again at the end of the process, and would change the exit code.
         with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise

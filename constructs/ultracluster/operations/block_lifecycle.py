@@ -22,7 +22,7 @@ from ultracluster_catalog.capacity.capacity_blocks import (
     BLOCK_EXPIRATION_WARNING_EVENTS,
 )
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG, RESERVATION_TAG
-from ultracluster_rules.capacity import MAX_REFUSALS
+from ultracluster_rules.capacity import CHECKPOINT_LEAD_MINUTES, MAX_REFUSALS
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
@@ -42,7 +42,6 @@ _LOOK = (
 )
 
 _DEFAULT_LEAD = 20 * 60
-_LONGEST_LEAD_HOURS = 12
 
 TIMEOUT: Final = 120
 """Timeout of the function in seconds. It allows for slow responses of AWS; a run usually takes a few seconds."""
@@ -274,15 +273,8 @@ def _environment_of(
                 path="queue",
             )
         )
-    if lead is not None and lead.to_seconds() > _LONGEST_LEAD_HOURS * 3600:
-        findings.append(
-            Finding(
-                code="UC4117",
-                problem=f"got {lead.to_human_string()}",
-                allowed=f"0 to {_LONGEST_LEAD_HOURS} hours",
-                path="checkpoint_lead",
-            )
-        )
+    if lead is not None:
+        findings += CHECKPOINT_LEAD_MINUTES.check(lead.to_minutes(integral=False), path="checkpoint_lead")
     if findings or match is None:
         raise FindingsError(findings)
     return match

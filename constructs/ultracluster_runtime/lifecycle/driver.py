@@ -42,7 +42,7 @@ CHECKPOINT_FILE: Final = "/run/ultracluster/checkpoint"
 
 _SECONDS_TO_DELIVER = 60  # the next run sends the request again
 _NODES_PER_COMMAND = 50  # SendCommand, botocore 1.44.5
-_SUBJECT_LIMIT = 99  # Publish: below 100 characters
+_SUBJECT_LIMIT = 99  # subjects of Publish are below 100 characters
 _EXTENSION_HOURS = (24, 168)  # blocks grow by a day up to 14 days, then by a week
 
 # The function runs every minute, so calls that hang are cut off early.
@@ -120,7 +120,7 @@ def manage_block(block: ManagedBlock, clients: Clients, now: datetime, *, owner:
     )
     state: LifecycleState | None = None
     try:
-        # Before the observations, so that nobody acts on what another invocation has changed since.
+        # Before the observations, so that no other invocation acts in between.
         state = LifecycleState.from_json(stored.acquire(now), reservation_id=block.reservation_id)
     except LeaseHeldError:
         _log.info(json.dumps({"reservation": block.reservation_id, "skipped": "another invocation runs"}))

@@ -40,7 +40,7 @@ class LeasedState:
     owner: str
 
     def acquire(self, now: datetime) -> str:
-        """Take the lease and return the stored text, ``{}`` at first.
+        """Acquire the lease and return the stored text, ``{}`` at first.
 
         Args:
             now: Current time.
@@ -95,7 +95,7 @@ class LeasedState:
         )
 
     def release(self) -> None:
-        """Give the lease back.
+        """Release the lease.
 
         Raises:
             ClientError: If this invocation no longer holds it.

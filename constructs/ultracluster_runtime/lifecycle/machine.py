@@ -105,7 +105,7 @@ def _plan_environment(observations: Observations, phase: Phase, state: Lifecycle
     enabled = phase is Phase.OPEN
     if enabled and len(refusals) >= observations.max_refusals:
         if state is None:
-            return []  # somebody may have enabled it again, which only the state knows
+            return []  # only the state knows whether a person has enabled it again
         enabled = False
     return [] if environment.enabled is enabled else [SetEnvironment(enabled=enabled)]
 

@@ -225,13 +225,13 @@ def _nodes(clients: Clients, reservation_id: str) -> Mapping[str, datetime]:
     return {
         instance["InstanceId"]: instance["LaunchTime"]
         for instance in _instances(clients, "capacity-reservation-id", reservation_id, _ALIVE)
-        # Repeats the filter: jobs on these instances can be terminated.
+        # The filter of the request is repeated here, because jobs on these instances may be terminated.
         if instance.get("CapacityReservationId") == reservation_id
     }
 
 
 def _refusals(clients: Clients, reservation_id: str) -> tuple[Refusal, ...]:
-    # By tag, because EC2 does not document that an instance that has ended still names its reservation.
+    # Nodes are found by tag, because EC2 does not document that an instance that has ended still names its reservation.
     ended = _instances(clients, f"tag:{RESERVATION_TAG}", reservation_id, _ENDING)
     return tuple(
         Refusal(
@@ -245,11 +245,11 @@ def _refusals(clients: Clients, reservation_id: str) -> tuple[Refusal, ...]:
 
 
 def _refusal_reason(clients: Clients, node: str) -> str | None:
-    """Return the reason on the console, which EC2 shows until an hour after the end of the node."""
+    """Return the reason from the console output, which EC2 keeps for an hour after the node ends."""
     try:
         console = clients.ec2.get_console_output(InstanceId=node).get("Output", "")
     except AWS_ERRORS:
-        return None  # people hear of the refusal without it
+        return None  # the refusal is reported without its reason
     reasons = _REFUSED.findall(console)
     return str(reasons[-1]).strip() if reasons else None
 

@@ -43,7 +43,7 @@ class LifecycleState:
         notices: Names of the notices sent for this end. Default: none.
         refusals: Launch time of each node that refused to join since the last one that joined. Default: none.
         closed: Whether the environment is closed because of refusals. Default: no.
-        reopened_at: When somebody last enabled an environment that was closed because of refusals. Default: never.
+        reopened_at: When a person last enabled an environment that was closed because of refusals. Default: never.
     """
 
     reservation_id: str
@@ -61,7 +61,7 @@ class LifecycleState:
 
     @classmethod
     def from_json(cls, text: str, *, reservation_id: str) -> "LifecycleState":
-        """Parse what `to_json` wrote; return a new state for another reservation, unreadable text or impossible values.
+        """Parse a stored state; return a new state for another reservation, unreadable text or impossible values.
 
         Args:
             text: Stored text.
@@ -153,7 +153,7 @@ class LifecycleState:
             limit: Number of refusals in a row that close the environment.
             now: Current time.
         """
-        # Nobody but a person enables an environment that is closed.
+        # Only a person enables a closed environment.
         reopened_at = now if self.closed and enabled else self.reopened_at
         since = max((at for at in (joined_at, reopened_at) if at), default=None)
         counted = {

@@ -39,7 +39,7 @@ __all__ = [
 
 
 class UnreadableAnswerError(ValueError):
-    """The response is not one of AWS."""
+    """The response does not come from AWS."""
 
 
 CAPACITY_BLOCK_LIMIT: Final = "CapacityBlockDescribeLimitExceeded"
