@@ -4,7 +4,7 @@ import aws_cdk as cdk
 from aws_cdk import aws_batch as batch
 from constructs import Construct
 
-import ultracluster  # lazily imported attributes
+import ultracluster  # attributes of ultracluster are imported lazily
 from ultracluster._foundation.cluster_name import name_cluster
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG, REHEARSAL_TAG
 from ultracluster_stacks.config import ClusterConfig
