@@ -7,11 +7,10 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-from ultracluster_catalog.names.cluster_tag import REHEARSAL_TAG
 from ultracluster_cli._aws.clients import Client
 from ultracluster_cli.output import say
 from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_stacks.config.rehearsal import REHEARSAL_PREFIX
+from ultracluster_stacks.config.rehearsal import REHEARSAL_PREFIX, REHEARSAL_TAG
 
 __all__ = ["LeftStack", "find_stacks", "remove_stacks"]
 

@@ -1,14 +1,11 @@
-"""Tags that identify the resources of a cluster and of its rehearsals, and the nodes of a reservation."""
+"""Tags that identify the resources of a cluster and the nodes of a reservation."""
 
 from typing import Final
 
-__all__ = ["CLUSTER_TAG", "REHEARSAL_TAG", "RESERVATION_TAG"]
+__all__ = ["CLUSTER_TAG", "RESERVATION_TAG"]
 
 CLUSTER_TAG: Final = "ultracluster:cluster"
 """Key of the tag on all resources of a cluster in a rollout file; its value is the name of the cluster."""
-
-REHEARSAL_TAG: Final = "ultracluster:rehearsal"
-"""Key of the tag on all stacks and resources of a rehearsal; its value is the name of the rehearsed cluster."""
 
 RESERVATION_TAG: Final = "ultracluster:capacity-reservation"
 """Key of the tag on nodes that are launched into a reservation; its value is the ID of the reservation."""

@@ -15,6 +15,7 @@ __all__ = [
     "PURPOSES",
     "REHEARSAL",
     "REHEARSAL_PREFIX",
+    "REHEARSAL_TAG",
     "REHEARSAL_WITHOUT_FILE_SYSTEM",
     "RehearsedCluster",
     "cluster_digest",
@@ -30,6 +31,9 @@ PURPOSES: Final = (PLAN, REHEARSAL, REHEARSAL_WITHOUT_FILE_SYSTEM)
 
 REHEARSAL_PREFIX: Final = "rehearsal-"
 """Prefix of the names of rehearsed clusters, and so of their stages and stacks."""
+
+REHEARSAL_TAG: Final = "ultracluster:rehearsal"
+"""Key of the tag on all stacks and resources of a rehearsal; its value is the name of the rehearsed cluster."""
 
 _SIZES_GIB: Final = (1_200, 2_400, 4_800, 7_200, 9_600, 12_000, 19_200, 24_000, 38_400)
 # Nodes never boot, so that nothing mounts it.

@@ -6,9 +6,9 @@ from constructs import Construct
 
 import ultracluster  # attributes of ultracluster are imported lazily
 from ultracluster._foundation.cluster_name import name_cluster
-from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG, REHEARSAL_TAG
+from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_stacks.config import ClusterConfig
-from ultracluster_stacks.config.rehearsal import RehearsedCluster
+from ultracluster_stacks.config.rehearsal import REHEARSAL_TAG, RehearsedCluster
 from ultracluster_stacks.stacks.cluster_stack import ClusterStack
 from ultracluster_stacks.stacks.network_stack import NetworkStack
 from ultracluster_stacks.stacks.storage_stack import StorageStack
