@@ -139,7 +139,7 @@ docs: env .ultracluster/sphinx/.stamp ## Build the site in .ultracluster/site; a
 	@touch $@
 
 types: env ## Write which properties of which resource types force replacement, from the schemas of cfn-lint
-	"$(BIN)/python" -m ultracluster_local.cloudformation.replacement_table > stacks/ultracluster_stacks/plan/replacement.json
+	"$(BIN)/python" -m ultracluster_local.cloudformation.registry.replacement_table > stacks/ultracluster_stacks/plan/replacement.json
 
 golden: env ## Write the templates that the golden tests expect; VERSION=0.1.0 freezes them as that release as well
 	"$(BIN)/python" -m tests.golden.write $(VERSION)

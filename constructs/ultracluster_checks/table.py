@@ -25,7 +25,7 @@ __all__ = ["CHECKS", "template_codes"]
 CHECKS: Final[tuple[Find, ...]] = (
     # Network
     security_groups.efa_flows_both_ways,
-    security_groups.nobody_lets_everybody_in,
+    security_groups.ingress_is_not_open,
     interfaces.interfaces_are_legal,
     interfaces.interface_types_exist,
     interfaces.no_public_addresses,
@@ -91,10 +91,10 @@ CHECKS: Final[tuple[Find, ...]] = (
     credentials.no_credentials,
     policies.actions_are_named,
     policies.principals_are_named,
-    policies.nobody_is_administrator,
+    policies.roles_are_not_administrators,
     policies.roles_are_passed_by_name,
     policies.functions_know_their_callers,
-    policies.nobody_buys_without_an_order,
+    policies.purchases_need_an_order,
     resource_policies.topics_let_services_publish,
     resource_policies.publishers_may_use_the_key,
     resource_policies.keys_let_logs_encrypt,

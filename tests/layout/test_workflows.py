@@ -155,7 +155,7 @@ def test_a_settings_file_parses(root: Path, name: str) -> None:
     assert yaml.safe_load((root / name).read_text())
 
 
-def test_every_issue_form_asks_for_something(root: Path) -> None:
+def test_every_issue_form_has_a_required_field(root: Path) -> None:
     forms = [path for path in (root / ".github/ISSUE_TEMPLATE").glob("*.yml") if path.stem != "config"]
 
     assert len(forms) == 2

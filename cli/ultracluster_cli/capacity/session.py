@@ -16,7 +16,7 @@ from ultracluster_cli.exit_codes import exit_code_of
 from ultracluster_cli.options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, FindingsError, Severity
-from ultracluster_runtime.purchasing.aws_errors import AWS_ERRORS
+from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.purchasing.ec2_driver import Ec2Driver, session_clients
 from ultracluster_runtime.purchasing.ec2_objects import Quote
 from ultracluster_runtime.purchasing.effects import GetCallerAccount, ReadFailed, Steps, perform_all
@@ -201,7 +201,7 @@ def _print_outcome(outcome: Outcome, *, as_json: bool) -> None:
             show_records([outcome.record], as_json=False)
         sys.stdout.flush()
     except OSError:
-        # Python flushes it again at the end of the process, and would exit with a code of its own.
+        # Python flushes stdout again at the end of the process, and would change the exit code.
         with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise

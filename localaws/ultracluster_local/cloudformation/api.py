@@ -4,10 +4,9 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster_local.cloudformation.change_set_api import change_set_of
+from ultracluster_local.cloudformation.change_sets.api import change_set_of
 from ultracluster_local.cloudformation.engine import delete_stack, deploy_stack
 from ultracluster_local.cloudformation.errors import ValidationError
-from ultracluster_local.cloudformation.parameters import given_parameters
 from ultracluster_local.cloudformation.requests import (
     check_stack_name,
     refuse_unsettled,
@@ -16,9 +15,10 @@ from ultracluster_local.cloudformation.requests import (
     stack_tags,
     template_of,
 )
-from ultracluster_local.cloudformation.skipped_resources import refuse_skipped
-from ultracluster_local.cloudformation.stack_template import validate_template
 from ultracluster_local.cloudformation.stacks import Stack, StackResource, stacks_of
+from ultracluster_local.cloudformation.templates.parameters import given_parameters
+from ultracluster_local.cloudformation.templates.skipped_resources import refuse_skipped
+from ultracluster_local.cloudformation.templates.validation import validate_template
 from ultracluster_local.instance.running import running
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
 

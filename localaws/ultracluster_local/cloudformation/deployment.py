@@ -7,11 +7,10 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ultracluster_local.cloudformation import schemas
 from ultracluster_local.cloudformation.custom_resources import is_custom
 from ultracluster_local.cloudformation.errors import ResourceError, ValidationError
-from ultracluster_local.cloudformation.intrinsic_functions import resolve
 from ultracluster_local.cloudformation.providers import Context
+from ultracluster_local.cloudformation.registry import schemas
 from ultracluster_local.cloudformation.removal import (
     EXPECTED,
     context_of,
@@ -21,9 +20,10 @@ from ultracluster_local.cloudformation.removal import (
 )
 from ultracluster_local.cloudformation.resource_types import PROVIDERS, provider_of
 from ultracluster_local.cloudformation.resource_types.recorded import RECORDED_ONLY, Recorded
-from ultracluster_local.cloudformation.stack_template import refuse_invalid, stack_scope
 from ultracluster_local.cloudformation.stacks import Stack, StackResource, stacks_of
-from ultracluster_local.cloudformation.template import creation_order
+from ultracluster_local.cloudformation.templates.intrinsic_functions import resolve
+from ultracluster_local.cloudformation.templates.parsing import creation_order
+from ultracluster_local.cloudformation.templates.validation import refuse_invalid, stack_scope
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.clock import CLOCK
 
@@ -114,7 +114,7 @@ class Deployment:
         return context_of(self.stack, logical_id, resource_type, clients=self.clients, attempt=attempt)
 
     def apply(self) -> None:
-        """Bring every resource of the template to its new state."""
+        """Create or update every resource of the template."""
         for logical_id in creation_order(self.template):
             definition = self.template["Resources"][logical_id]
             if "Condition" in definition and not self.scope.condition(definition["Condition"]):

@@ -14,8 +14,8 @@ import botocore
 import jmespath  # type: ignore[import-untyped]  # ships none
 from botocore.exceptions import ClientError
 
-from ultracluster_local.cloudformation import schemas
 from ultracluster_local.cloudformation.errors import NotUpdatableError
+from ultracluster_local.cloudformation.registry import schemas
 from ultracluster_local.cloudformation.values import Properties, changed_keys, tag_changes, to_api
 from ultracluster_local.instance.clients import Clients, service_model
 

@@ -9,7 +9,7 @@ from ultracluster_local.cloudformation.errors import ResourceError, ValidationEr
 from ultracluster_local.cloudformation.providers import Context
 from ultracluster_local.cloudformation.resource_types import provider_of
 from ultracluster_local.cloudformation.stacks import Stack, StackResource
-from ultracluster_local.cloudformation.template import creation_order, references
+from ultracluster_local.cloudformation.templates.parsing import creation_order, references
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.environment import ACCOUNT
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ultracluster_local.cloudformation.errors import ValidationError
 from ultracluster_local.cloudformation.stacks import Stack, stacks_of
-from ultracluster_local.cloudformation.template import parse
+from ultracluster_local.cloudformation.templates.parsing import parse
 from ultracluster_local.instance.running import running
 from ultracluster_local.services.handlers import Request
 
@@ -34,7 +34,7 @@ _ANSWER_AFTER_SECONDS = 15.0
 
 
 def run_change(work: Callable[[], None]) -> None:
-    """Run `work` on a thread of its own and wait for it for a limited time."""
+    """Run `work` in a separate thread, and wait for it for a limited time."""
 
     def locked() -> None:
         with ONE_AT_A_TIME:

@@ -13,9 +13,9 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from ultracluster_local.cloudformation.errors import ValidationError
-from ultracluster_local.cloudformation.parameters import given_parameters
 from ultracluster_local.cloudformation.requests import template_of
-from ultracluster_local.cloudformation.stack_template import validate_template
+from ultracluster_local.cloudformation.templates.parameters import given_parameters
+from ultracluster_local.cloudformation.templates.validation import validate_template
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.instance.running import running
@@ -96,7 +96,7 @@ def create_stack_set(request: Request) -> Mapping[str, Any]:
         name=name,
         stack_set_id=f"{name}:{uuid.uuid4()}",
         template_text=text,
-        # A URL stays one: a body has at most 51,200 bytes.
+        # A template URL is passed on as a URL: a body has at most 51,200 bytes.
         template_source={
             key: value for key in ("TemplateURL", "TemplateBody") if (value := request.parameters.get(key))
         },
@@ -208,7 +208,7 @@ def _settled(cloudformation: Any, stack_id: str) -> str:
 def _operate(
     found: _StackSet, action: str, regions: list[str], change: Callable[[str], str]
 ) -> Mapping[str, Any]:
-    """Run `change`, which returns a failure reason, Region by Region on a thread of its own."""
+    """Run `change`, which returns a failure reason, Region by Region in a separate thread."""
     if any(each.status == "RUNNING" for each in found.operations.values()):
         raise ServiceError("OperationInProgressException", "Another Operation on StackSet is in progress")
     operation = _Operation(operation_id=str(uuid.uuid4()), action=action, begun=CLOCK.now())

@@ -22,7 +22,7 @@ from moto.cloudwatch.models import cloudwatch_backends
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT, child_environment
 from ultracluster_local.instance.running import running
-from ultracluster_local.services.embedded_metrics import extract_metrics
+from ultracluster_local.services.observability.embedded_metrics import extract_metrics
 
 __all__ = ["invoke_for_moto"]
 

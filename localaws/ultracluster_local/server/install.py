@@ -16,28 +16,22 @@ from moto.ecr.responses import ECRResponse
 from moto.fsx.responses import FSxResponse
 from moto.servicequotas.responses import ServiceQuotasResponse
 
-from ultracluster_local.cloudformation import api, change_set_api, drift_api, stack_set_api
+from ultracluster_local.cloudformation import api, stack_set_api
+from ultracluster_local.cloudformation.change_sets import api as change_set_api
+from ultracluster_local.cloudformation.drift import api as drift_api
 from ultracluster_local.functions import lambda_runtime
 from ultracluster_local.server import moto_caching as moto_costs
 from ultracluster_local.services import (
     budgets,
     checks,
     cloudtrail,
-    cloudwatch,
     ecr,
-    embedded_metrics,
-    eventbridge,
-    iam,
-    iam_simulation,
     kms,
     lambda_functions,
-    logs,
     model_constraints,
     public_images,
     resource_groups,
     service_quotas,
-    sns,
-    sqs,
     ssm,
 )
 from ultracluster_local.services.batch import (
@@ -65,6 +59,10 @@ from ultracluster_local.services.fsx import associations as fsx_associations
 from ultracluster_local.services.fsx import backups as fsx_backups
 from ultracluster_local.services.fsx import file_systems as fsx
 from ultracluster_local.services.handlers import ServiceError
+from ultracluster_local.services.iam import entities as iam
+from ultracluster_local.services.iam import simulation as iam_simulation
+from ultracluster_local.services.messaging import eventbridge, sns, sqs
+from ultracluster_local.services.observability import cloudwatch, embedded_metrics, logs
 from ultracluster_local.services.s3 import buckets as s3
 from ultracluster_local.services.s3 import configurations as s3_configurations
 from ultracluster_local.services.s3 import request_metrics as s3_request_metrics
@@ -86,7 +84,7 @@ def install() -> None:
             delattr(CloudFormationResponse, name)
     for part in (api, change_set_api, drift_api, stack_set_api):
         part.handlers.install(CloudFormationResponse)
-    CloudFormationResponse.RESPONSE_KEY_PATH_TO_TRANSFORMER = {}  # made for moto's objects; ours need no transformation
+    CloudFormationResponse.RESPONSE_KEY_PATH_TO_TRANSFORMER = {}  # transformers are for moto's objects; ours need none
     for module in (
         ec2_placement_groups,
         ec2_launch_templates,
@@ -108,7 +106,7 @@ def install() -> None:
         module.handlers.install(BatchResponse)
     # moto derives Batch's actions from their paths; the base class names them as the API does.
     BatchResponse._get_action = BaseResponse._get_action  # noqa: SLF001 - see above
-    COMMON_ERROR_CODES.append(_UNKNOWN_CALL)  # otherwise moto warns that the service's model lacks it
+    COMMON_ERROR_CODES.append(_UNKNOWN_CALL)  # without this, moto warns that the service's model lacks it
     # moto stores composite alarms and lacks only the operation.
     CloudWatchResponse.put_composite_alarm = CloudWatchResponse.put_metric_alarm
     batch_service_jobs.install()

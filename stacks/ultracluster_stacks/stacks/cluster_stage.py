@@ -3,7 +3,7 @@
 import aws_cdk as cdk
 from constructs import Construct
 
-import ultracluster  # lazily imported attributes
+import ultracluster  # attributes of ultracluster are imported lazily
 from ultracluster._foundation.cluster_name import name_cluster
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_stacks.config import ClusterConfig

@@ -77,7 +77,7 @@ def synthesize(
     Raises:
         FindingsError: A cluster breaks a rule, or a process fails (UC9101).
     """
-    # The profile is in no template, so a cluster with another profile is still the same cluster.
+    # No template contains the profile, so a cluster with another profile is still the same cluster.
     configs = {cluster.stage: cluster.model_dump_json(exclude={"profile"}) for cluster in clusters}
     parts: dict[str, Part] = {}
     if cache and directory:

@@ -68,7 +68,7 @@ def test_metadata_that_leaves_nothing_out_is_a_finding(skip: Any) -> None:
     assert {"UC9509", "UC5201"} <= found
 
 
-def test_a_credential_is_found_whatever_the_metadata_says() -> None:
+def test_a_credential_is_found_even_if_metadata_suppresses_it() -> None:
     skip = {"ultracluster": {"skip": {"UC6409": "only a test"}}}
     variables = {"Environment": {"Variables": {"DB_PASSWORD": "correct horse"}}}
     function = {"Type": "AWS::Lambda::Function", "Properties": variables, "Metadata": skip}

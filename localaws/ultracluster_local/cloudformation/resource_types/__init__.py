@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ultracluster_local.cloudformation import schemas
 from ultracluster_local.cloudformation.custom_resources import CustomResource, is_custom
 from ultracluster_local.cloudformation.providers import Provider
+from ultracluster_local.cloudformation.registry import schemas
 from ultracluster_local.cloudformation.resource_types import (
     batch,
     dynamodb,
@@ -52,7 +52,7 @@ _NOT_RECORDED = frozenset({"AWS::CloudFormation::Stack", "AWS::CloudFormation::S
 
 
 def provider_of(resource_type: str) -> Provider:
-    """Return the provider of a type; those without one of their own are only recorded."""
+    """Return the provider of a type; types without a provider are only recorded."""
     return _CUSTOM if is_custom(resource_type) else PROVIDERS.get(resource_type, _RECORDED)
 
 

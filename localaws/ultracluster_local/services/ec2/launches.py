@@ -1,6 +1,6 @@
 """Constraints of RunInstances, after the launch template has been applied.
 
-A message without a source beside it is that of issues of the tools that launch instances (hashicorp/terraform-provider-aws,
+A message without a source nearby is that of issues of the tools that launch instances (hashicorp/terraform-provider-aws,
 aws/aws-parallelcluster, aws/karpenter-provider-aws); limits of interfaces are those that DescribeInstanceTypes shows.
 """
 
@@ -12,8 +12,8 @@ from moto.ec2.models.instance_types import INSTANCE_TYPES
 
 from ultracluster_local.services.ec2.networks import network_of, subnets
 from ultracluster_local.services.ec2.placement_groups import placement_groups
+from ultracluster_local.services.ec2.user_data import check_user_data
 from ultracluster_local.services.handlers import Request, ServiceError
-from ultracluster_local.services.user_data import check_user_data
 
 __all__ = ["check_launch"]
 
@@ -25,7 +25,7 @@ _TAKE_IOPS = _NEED_IOPS | {"gp3"}
 
 
 def check_launch(request: Request, given: Mapping[str, Any]) -> None:
-    """Refuse what EC2 refuses to launch.
+    """Refuse launches that EC2 refuses.
 
     Args:
         request: API request.
@@ -131,7 +131,7 @@ def _check_efa(name: str, with_efa: list[Mapping[str, Any]], network: Mapping[st
 
 def _check_network(request: Request, subnet_id: str | None, groups: list[str]) -> None:
     if not subnet_id or subnet_id not in subnets(request.region):
-        return  # moto names an unknown one
+        return  # moto reports an unknown template
     network = subnets(request.region)[subnet_id].vpc_id
     for group_id in groups:
         if network_of(request.region, group_id) not in {None, network}:

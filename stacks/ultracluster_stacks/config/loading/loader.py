@@ -169,7 +169,7 @@ def _findings(source: YamlSource, problems: list[Problem]) -> tuple[Finding, ...
 
 
 def _line(source: YamlSource, problem: Problem) -> int:
-    if problem.finding.location:  # of the YAML reader, such as rollout.yaml:12
+    if problem.finding.location:  # the YAML reader adds a location such as rollout.yaml:12
         return int(problem.finding.location.rpartition(":")[2])
     return source.line(origin(source.values, problem.place))
 

@@ -31,7 +31,7 @@ def _read_utc(value: Any) -> Any:
     if isinstance(value, datetime) and value.tzinfo is not None:
         return value.astimezone(UTC)
     if not isinstance(value, (str, datetime)):
-        return value  # for pydantic to refuse
+        return value  # pydantic refuses it
     text = str(value)
     if re.fullmatch(_UTC_TIME, text):
         try:

@@ -9,6 +9,7 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.identifiers import ZONE_ID
 from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_rules.alarms import RECIPIENT
+from ultracluster_rules.capacity import CHECKPOINT_LEAD_MINUTES, MAX_REFUSALS
 from ultracluster_rules.images import AMI
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.names import REGION
@@ -135,6 +136,16 @@ class ClusterConfig(ConfigModel):
         "environment. Multi-node jobs use it only if the capacity before it is closed or too small. "
         "Default: none.",
     )
+    checkpoint_lead_minutes: Annotated[int, constraint(CHECKPOINT_LEAD_MINUTES)] = Field(
+        default=20,
+        description="Minutes before the drain of a Capacity Block at which running jobs are told to write a checkpoint, 0 to 720. "
+        "Default: 20.",
+    )
+    max_refusals: Annotated[int, constraint(MAX_REFUSALS)] = Field(
+        default=3,
+        description="Number of nodes of a Capacity Block that refuse to join one after another before its compute environment is "
+        "closed, 1 to 100. Default: 3.",
+    )
     queue: QueueConfig = Field(
         default_factory=QueueConfig.model_construct,
         description="Priority, shares and limits of the cluster's own job queue.",
@@ -172,7 +183,7 @@ class ClusterConfig(ConfigModel):
     notify: tuple[Annotated[str, constraint(RECIPIENT)], ...] = Field(
         default=(),
         description="Email addresses, each of which must confirm, or the ARN of one SNS topic, to notify of alarms, nodes that "
-        "refuse to join, interrupted jobs and the end of Capacity Blocks. Default: nobody.",
+        "refuse to join, interrupted jobs and the end of Capacity Blocks. Default: none.",
     )
     alarms: AlarmsConfig | None = Field(
         default=None,

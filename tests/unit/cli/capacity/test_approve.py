@@ -87,7 +87,9 @@ def test_an_on_demand_reservation_has_an_hourly_price(run: Run, approved: list[O
     assert (order.instance_type, order.count, order.hourly_price) == ("trn1.32xlarge", 4, Decimal("21.50"))
 
 
-def test_the_answer_holds_the_token_and_says_that_nothing_is_bought(run: Run, approved: list[Order]) -> None:
+def test_the_answer_contains_the_token_and_states_that_nothing_is_bought(
+    run: Run, approved: list[Order]
+) -> None:
     block = [*BLOCK, "--ultraservers", "2"]
     told, said = run("capacity", *block, "--json"), run("capacity", *block)
 

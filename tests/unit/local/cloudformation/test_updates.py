@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from ultracluster_local import LocalAws
-from ultracluster_local.cloudformation.template import parse
+from ultracluster_local.cloudformation.templates.parsing import parse
 
 pytestmark = pytest.mark.deploy
 

@@ -1,0 +1,235 @@
+"""CloudFormation API operations on change sets, which the CDK CLI uses for `deploy` and `diff`."""
+
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster_local.cloudformation.change_sets.changes import describe_changes
+from ultracluster_local.cloudformation.engine import delete_stack, deploy_stack
+from ultracluster_local.cloudformation.errors import ValidationError
+from ultracluster_local.cloudformation.requests import (
+    refuse_unsettled,
+    run_change,
+    stack_of,
+    stack_tags,
+    template_of,
+)
+from ultracluster_local.cloudformation.stacks import ChangeSet, Stack, stacks_of
+from ultracluster_local.cloudformation.templates.parameters import given_parameters
+from ultracluster_local.cloudformation.templates.skipped_resources import refuse_skipped
+from ultracluster_local.cloudformation.templates.validation import validate_template
+from ultracluster_local.instance.clock import CLOCK
+from ultracluster_local.instance.running import running
+from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
+
+__all__ = ["change_set_of", "handlers"]
+
+handlers = Handlers(service="cloudformation")
+
+_NO_CHANGES = (
+    "The submitted information didn't contain changes. Submit different information to create a change set."
+)
+
+
+@handlers("CreateChangeSet")
+def create_change_set(request: Request) -> Mapping[str, Any]:
+    """Create a change set; one without changes is FAILED, as in CloudFormation."""
+    stacks, name = stacks_of(request.region), request.parameters["StackName"]
+    stack = stacks.find(name)
+    kind = request.parameters.get("ChangeSetType", "UPDATE")
+    if kind == "IMPORT":
+        raise ValidationError("The local AWS cannot import resources.")
+    if stack is None and kind == "UPDATE":
+        raise ValidationError(f"Stack [{name}] does not exist")
+    if stack and kind == "CREATE" and stack.status != "REVIEW_IN_PROGRESS":
+        raise ValidationError(
+            f"Stack [{name}] already exists and cannot be created again with the changeSet [CREATE]."
+        )
+    if stack and kind == "UPDATE":
+        refuse_unsettled(stack)
+    text, template = template_of(request, previous=stack)
+    validate_template(template)
+    previous = stack.parameters if stack else {}
+    parameters = given_parameters(template, request.parameters.get("Parameters") or [], previous=previous)
+    refuse_skipped(template, parameters, region=request.region)
+    if stack is None:
+        stack = stacks.add(name, status="REVIEW_IN_PROGRESS")
+        stack.enter("REVIEW_IN_PROGRESS", reason="User Initiated")
+    given = request.parameters["ChangeSetName"]
+    if any(one.name == given and one.stack is stack for one in stacks.change_sets.values()):
+        raise ServiceError(
+            "AlreadyExistsException", f"ChangeSet {given} cannot be created: it already exists"
+        )
+    change_set = ChangeSet(
+        name=given,
+        change_set_id=request.arn("cloudformation", f"changeSet/{given}/{uuid.uuid4()}"),
+        stack=stack,
+        change_set_type=kind,
+        template_text=text,
+        template=template,
+        parameters=parameters,
+        tags=stack_tags(request, stack.tags),
+        description=request.parameters.get("Description"),
+        created=CLOCK.now(),
+        capabilities=list(request.parameters.get("Capabilities") or []),
+        notification_arns=list(request.parameters.get("NotificationARNs") or []),
+        role_arn=request.parameters.get("RoleARN"),
+        on_stack_failure=request.parameters.get("OnStackFailure"),
+    )
+    try:
+        change_set.changes = describe_changes(stack, template, parameters, clients=running().clients)
+    except ValidationError as error:
+        change_set.status, change_set.execution_status, change_set.reason = (
+            "FAILED",
+            "UNAVAILABLE",
+            error.message,
+        )
+    else:
+        if kind == "UPDATE" and not change_set.changes and not _other_changes(stack, change_set):
+            change_set.status, change_set.execution_status, change_set.reason = (
+                "FAILED",
+                "UNAVAILABLE",
+                _NO_CHANGES,
+            )
+    stacks.change_sets[change_set.change_set_id] = change_set
+    return {"Id": change_set.change_set_id, "StackId": stack.stack_id}
+
+
+def _other_changes(stack: Stack, change_set: ChangeSet) -> bool:
+    """Return whether outputs or the stack's tags change."""
+    same_outputs = (stack.template.get("Outputs") or {}) == (change_set.template.get("Outputs") or {})
+    return not same_outputs or stack.tags != change_set.tags
+
+
+def change_set_of(request: Request) -> ChangeSet:
+    """Return the change set named by a request.
+
+    Raises:
+        ServiceError: If there is none.
+    """
+    stacks, wanted = stacks_of(request.region), request.parameters["ChangeSetName"]
+    if wanted in stacks.change_sets:
+        return stacks.change_sets[wanted]
+    stack_name = request.parameters.get("StackName")
+    if stack_name:
+        stack = stacks.get(stack_name)
+        for one in stacks.change_sets.values():
+            if one.name == wanted and one.stack is stack:
+                return one
+    raise ServiceError("ChangeSetNotFound", f"ChangeSet [{wanted}] does not exist")
+
+
+@handlers("DescribeChangeSet")
+def describe_change_set(request: Request) -> Mapping[str, Any]:
+    """Describe a change set, with property values on request."""
+    change_set = change_set_of(request)
+    changes = change_set.changes
+    if not request.parameters.get("IncludePropertyValues"):
+        changes = [_without_values(change) for change in changes]
+    shown: dict[str, Any] = {
+        "ChangeSetName": change_set.name,
+        "ChangeSetId": change_set.change_set_id,
+        "StackId": change_set.stack.stack_id,
+        "StackName": change_set.stack.name,
+        "Parameters": [
+            {"ParameterKey": key, "ParameterValue": part} for key, part in change_set.parameters.items()
+        ],
+        "CreationTime": change_set.created,
+        "ExecutionStatus": change_set.execution_status,
+        "Status": change_set.status,
+        "StatusReason": change_set.reason,
+        "NotificationARNs": change_set.notification_arns,
+        "RollbackConfiguration": {},
+        "Capabilities": change_set.capabilities,
+        "Tags": [{"Key": key, "Value": part} for key, part in change_set.tags.items()],
+        "IncludeNestedStacks": False,
+    }
+    if change_set.description:
+        shown["Description"] = change_set.description
+    return shown | page(changes, parameters=request.parameters, key="Changes")
+
+
+def _without_values(change: Mapping[str, Any]) -> dict[str, Any]:
+    hidden = {"BeforeContext", "AfterContext"}
+    resource = {key: part for key, part in change["ResourceChange"].items() if key not in hidden}
+    values = {"BeforeValue", "AfterValue", "Path", "AttributeChangeType"}
+    resource["Details"] = [
+        {**detail, "Target": {key: part for key, part in detail["Target"].items() if key not in values}}
+        for detail in resource["Details"]
+    ]
+    return {**change, "ResourceChange": resource}
+
+
+@handlers("ListChangeSets")
+def list_change_sets(request: Request) -> Mapping[str, Any]:
+    """List the change sets of a stack."""
+    stack = stack_of(request)
+    shown = [
+        {
+            "StackId": stack.stack_id,
+            "StackName": stack.name,
+            "ChangeSetId": one.change_set_id,
+            "ChangeSetName": one.name,
+            "ExecutionStatus": one.execution_status,
+            "Status": one.status,
+            "StatusReason": one.reason,
+            "CreationTime": one.created,
+        }
+        for one in stacks_of(request.region).change_sets.values()
+        if one.stack is stack
+    ]
+    return page(shown, parameters=request.parameters, key="Summaries")
+
+
+@handlers("DeleteChangeSet")
+def delete_change_set(request: Request) -> Mapping[str, Any]:
+    """Delete a change set; a missing one is no error."""
+    named = request.parameters["ChangeSetName"].startswith("arn:")
+    if not named and not request.parameters.get("StackName"):
+        raise ValidationError("StackName must be specified if ChangeSetName is not specified as an ARN.")
+    try:
+        change_set = change_set_of(request)
+    except ServiceError as error:
+        if error.code == "ChangeSetNotFound":
+            return {}
+        raise
+    del stacks_of(request.region).change_sets[change_set.change_set_id]
+    return {}
+
+
+@handlers("ExecuteChangeSet")
+def execute_change_set(request: Request) -> Mapping[str, Any]:
+    """Execute a change set."""
+    change_set = change_set_of(request)
+    if change_set.execution_status != "AVAILABLE":
+        raise ServiceError(
+            "InvalidChangeSetStatus",
+            f"ChangeSet [{change_set.change_set_id}] cannot be executed in its current status of"
+            f" [{change_set.status}]",
+        )
+    stack = change_set.stack
+    change_set.execution_status = "EXECUTE_IN_PROGRESS"
+    no_rollback = request.parameters.get("DisableRollback") or change_set.on_stack_failure == "DO_NOTHING"
+    stack.disable_rollback = bool(no_rollback)
+    stack.capabilities = change_set.capabilities or stack.capabilities
+    stack.notification_arns = change_set.notification_arns or stack.notification_arns
+    stack.role_arn = change_set.role_arn or stack.role_arn
+
+    def work() -> None:
+        deploy_stack(
+            stack,
+            template=change_set.template,
+            template_text=change_set.template_text,
+            parameters=change_set.parameters,
+            tags=change_set.tags,
+            verb=change_set.change_set_type,
+            clients=running().clients,
+        )
+        succeeded = stack.status in {"CREATE_COMPLETE", "UPDATE_COMPLETE"}
+        change_set.execution_status = "EXECUTE_COMPLETE" if succeeded else "EXECUTE_FAILED"
+        if stack.status == "ROLLBACK_COMPLETE" and change_set.on_stack_failure == "DELETE":
+            delete_stack(stack, clients=running().clients)
+        stacks_of(stack.region).forget_change_sets(stack)
+
+    run_change(work)
+    return {}

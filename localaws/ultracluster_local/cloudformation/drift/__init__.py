@@ -1,0 +1,3 @@
+"""Drift detection."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Schemas of the CloudFormation registry."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Templates: parsing, validation, parameters and functions."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""IAM: roles, policies, their grammar and their simulation."""
+
+__all__: list[str] = []

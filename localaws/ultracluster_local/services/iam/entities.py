@@ -1,0 +1,156 @@
+"""IAM roles and policies: trust policies, limits, AWS managed policies and service-linked roles."""
+
+import functools
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from moto.iam.aws_managed_policies import aws_managed_policies_data
+from moto.iam.models import AWSManagedPolicy, iam_backends
+
+from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.services.checks import Checks
+from ultracluster_local.services.handlers import Request, ServiceError
+from ultracluster_local.services.iam.policy_grammar import as_list, document, missing_principal, statements
+
+__all__: list[str] = []
+
+_check = Checks(service="iam")
+
+# IAM quotas, https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html; white space does not count.
+_LONGEST_TRUST_POLICY = 2048
+_LONGEST_INLINE_POLICIES = 10_240
+_LONGEST_MANAGED_POLICY = 6144
+
+_ARN = re.compile(r"arn:[\w-]+:iam::(?:aws|\d{12}):policy/.+")
+_AWS_POLICY = re.compile(r"arn:[\w-]+:iam::aws:policy(/.*)")
+_WITH_SUFFIX = frozenset({"autoscaling.amazonaws.com"})
+"""Services whose service-linked roles take a suffix; most others refuse one."""
+
+
+def _malformed(message: str) -> ServiceError:
+    return ServiceError("MalformedPolicyDocument", message)
+
+
+@_check("CreateRole")
+def check_create_role(request: Request) -> None:
+    """Refuse an invalid trust policy."""
+    _check_trust_policy(request.parameters["AssumeRolePolicyDocument"])
+
+
+@_check("UpdateAssumeRolePolicy")
+def check_update_assume_role_policy(request: Request) -> None:
+    """Refuse an invalid trust policy."""
+    _check_trust_policy(request.parameters["PolicyDocument"])
+
+
+def _check_trust_policy(text: str) -> None:
+    policy = document(text)
+    if policy is None:
+        raise _malformed("This policy contains invalid Json")
+    if len(re.sub(r"\s", "", text)) > _LONGEST_TRUST_POLICY:
+        # aws/aws-cdk#24845 and others: the default of the quota; it can be raised to 4,096.
+        raise ServiceError(
+            "LimitExceeded", f"Cannot exceed quota for ACLSizePerRole: {_LONGEST_TRUST_POLICY}"
+        )
+    for statement in statements(policy):
+        _check_trust_statement(statement)
+    absent = missing_principal(policy)
+    if absent:
+        raise _malformed(f'Invalid principal in policy: "AWS":"{absent}"')  # opstrace/opstrace#88
+
+
+def _check_trust_statement(statement: Mapping[str, Any]) -> None:
+    for name in ("Resource", "NotResource"):
+        if name in statement:
+            raise _malformed(f"Has prohibited field {name}")  # kubernetes-sigs/external-dns#3085
+    for name in ("Effect", "Action"):
+        if name not in statement and f"Not{name}" not in statement:
+            raise _malformed(f"Missing required field {name}")
+    if "Principal" not in statement and "NotPrincipal" not in statement:
+        raise _malformed("Missing required field Principal")
+    _check_principals(statement)
+    actions = as_list(statement.get("Action"))
+    if any(not re.match(r"(?i)sts:|\*$", str(action)) for action in actions):
+        raise _malformed("AssumeRole policy may only specify STS AssumeRole actions.")
+
+
+def _check_principals(statement: Mapping[str, Any]) -> None:
+    principal = statement.get("Principal")
+    if isinstance(principal, dict) and not any(as_list(one) for one in principal.values()):
+        # terraform-aws-modules/terraform-aws-iam#47
+        reason = "com.amazon.balsa.error.InvalidPolicyException: The passed in policy has a statement with no principals!"
+        raise _malformed(f"Invalid principal in policy: {reason}")
+    if isinstance(principal, dict):
+        for service in as_list(principal.get("Service")):
+            if isinstance(service, str) and "." not in service:
+                raise _malformed(f'Invalid principal in policy: "SERVICE":"{service}"')
+
+
+@_check("PutRolePolicy", "CreatePolicy", "CreatePolicyVersion")
+def check_identity_policy(request: Request) -> None:
+    """Refuse a policy that names a principal, or is too long."""
+    text = request.parameters["PolicyDocument"]
+    policy = document(text)
+    if policy is None:
+        return  # moto refuses an invalid document
+    if any("Principal" in statement for statement in statements(policy)):
+        raise _malformed("Policy document should not specify a principal.")
+    if request.operation != "PutRolePolicy" and len(re.sub(r"\s", "", text)) > _LONGEST_MANAGED_POLICY:
+        raise ServiceError("LimitExceeded", f"Cannot exceed quota for PolicySize: {_LONGEST_MANAGED_POLICY}")
+
+
+@_check("PutRolePolicy")
+def check_put_role_policy(request: Request) -> None:
+    """Refuse inline policies that together are too long."""
+    name = request.parameters["RoleName"]
+    role = next((one for one in iam_backends[ACCOUNT]["aws"].roles.values() if one.name == name), None)
+    if role is None:
+        return
+    documents = {**role.policies, request.parameters["PolicyName"]: request.parameters["PolicyDocument"]}
+    if sum(len(re.sub(r"\s", "", str(text))) for text in documents.values()) > _LONGEST_INLINE_POLICIES:
+        problem = f"Maximum policy size of {_LONGEST_INLINE_POLICIES} bytes exceeded for role {name}"
+        raise ServiceError("LimitExceeded", problem)
+
+
+@_check("AttachRolePolicy", "AttachUserPolicy", "AttachGroupPolicy")
+def check_attach_policy(request: Request) -> None:
+    """Refuse an invalid ARN; load a policy of AWS when it is first attached."""
+    arn = request.parameters["PolicyArn"]
+    if not _ARN.fullmatch(arn):
+        problem = f"ARN {arn} is not valid." if ":" in arn else "Invalid ARN:  Could not be parsed!"
+        raise ServiceError("ValidationError", problem)
+    _know(arn)
+
+
+@_check("CreateRole", "PutRolePermissionsBoundary", "GetPolicy", "GetPolicyVersion")
+def know_policy(request: Request) -> None:
+    """Load a policy of AWS when a request names it."""
+    _know(str(request.parameters.get("PermissionsBoundary") or request.parameters.get("PolicyArn") or ""))
+
+
+def _know(arn: str) -> None:
+    """Add a policy of AWS to moto, which has them and does not load the 1,500 by default."""
+    policies = iam_backends[ACCOUNT]["aws"].managed_policies
+    named = _AWS_POLICY.fullmatch(arn)
+    if named is None or arn in policies:
+        return
+    name = named[1].rsplit("/", 1)[-1]
+    data = _aws_policies().get(name)
+    if data is not None and f"{data['Path']}{name}" == named[1]:
+        policies[arn] = AWSManagedPolicy.from_data(name, ACCOUNT, "us-east-1", data)
+
+
+@functools.cache
+def _aws_policies() -> Mapping[str, Any]:
+    found: Mapping[str, Any] = json.loads(aws_managed_policies_data)
+    return found
+
+
+@_check("CreateServiceLinkedRole")
+def check_create_service_linked_role(request: Request) -> None:
+    """Refuse a suffix for services that take none."""
+    service = request.parameters["AWSServiceName"]
+    if request.parameters.get("CustomSuffix") and service not in _WITH_SUFFIX:
+        raise ServiceError("InvalidInput", f"Custom suffix is not allowed for {service}")

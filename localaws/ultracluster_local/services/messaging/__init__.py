@@ -1,0 +1,3 @@
+"""SNS, SQS, EventBridge and its schedules."""
+
+__all__: list[str] = []

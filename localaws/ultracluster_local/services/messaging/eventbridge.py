@@ -1,0 +1,108 @@
+"""EventBridge rules and targets, and schedules of EventBridge Scheduler."""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from moto.events.models import events_backends
+
+from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.services.checks import Checks
+from ultracluster_local.services.handlers import Request, ServiceError
+from ultracluster_local.services.iam.roles import can_assume
+from ultracluster_local.services.messaging.event_patterns import problem
+from ultracluster_local.services.messaging.schedule_grammar import is_schedule
+
+__all__: list[str] = []
+
+_events = Checks(service="events")
+_scheduler = Checks(service="scheduler")
+
+_MOST_TARGETS = 5  # https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-quota.html
+_NEED_A_ROLE = frozenset(
+    {"batch", "codebuild", "codepipeline", "ecs", "kinesis", "redshift", "states", "sagemaker", "ssm"}
+)
+"""Services whose targets need a role: https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutTargets.html"""
+
+
+def _invalid(message: str) -> ServiceError:
+    return ServiceError("ValidationException", message)
+
+
+@_events("PutRule")
+def check_put_rule(request: Request) -> None:
+    """Refuse an invalid expression or pattern, and a rule with neither."""
+    schedule, pattern = request.parameters.get("ScheduleExpression"), request.parameters.get("EventPattern")
+    bus = request.parameters.get("EventBusName", "default")
+    if not schedule and not pattern:
+        raise _invalid("Parameter(s) EventPattern or ScheduleExpression must be specified.")
+    if schedule and bus.rsplit("/", 1)[-1] != "default":
+        raise _invalid("ScheduleExpression is supported only on the default event bus.")
+    if schedule and not is_schedule(schedule, one_time=False):
+        raise _invalid("Parameter ScheduleExpression is not valid.")
+    reason = problem(pattern) if pattern else None
+    if reason:
+        raise ServiceError("InvalidEventPatternException", f"Event pattern is not valid. Reason: {reason}")
+
+
+@_events("DescribeRule")
+def check_describe_rule(request: Request) -> None:
+    """Refuse an unknown rule; the error names its event bus."""
+    name = request.parameters["Name"]
+    bus = request.parameters.get("EventBusName", "default").rsplit("/", 1)[-1]
+    found = events_backends[ACCOUNT][request.region].event_buses.get(bus)
+    if found is not None and name not in found.rules:
+        raise ServiceError("ResourceNotFoundException", f"Rule {name} does not exist on EventBus {bus}.")
+
+
+@_events("PutTargets")
+def check_put_targets(request: Request) -> None:
+    """Refuse targets without what they need, or with two inputs, and more of them than a rule can have."""
+    targets = request.parameters["Targets"]
+    for target in targets:
+        given = [name for name in ("Input", "InputPath", "InputTransformer") if target.get(name)]
+        if len(given) > 1:
+            names = "Input, InputPath, or InputTransformer"
+            raise _invalid(f"Only one of {names} must be provided for target {target['Id']}.")
+        _check_placeholders(target)
+        service = (target["Arn"].split(":") + [""] * 3)[2]
+        if service in _NEED_A_ROLE and not target.get("RoleArn"):
+            raise _invalid(f"RoleArn is required for target {target['Arn']}.")
+    rule = _rule(request)
+    if len({*(rule.targets_ids if rule else ()), *(target["Id"] for target in targets)}) > _MOST_TARGETS:
+        raise ServiceError(
+            "LimitExceededException", "The requested resource exceeds the maximum number allowed."
+        )
+
+
+class _Rule:
+    def __init__(self, rule: Any) -> None:
+        self.targets_ids = [one.id if hasattr(one, "id") else one["Id"] for one in rule.targets]
+
+
+def _rule(request: Request) -> _Rule | None:
+    bus = request.parameters.get("EventBusName", "default").rsplit("/", 1)[-1]
+    found = events_backends[ACCOUNT][request.region].event_buses.get(bus)
+    rule = found.rules.get(request.parameters["Rule"]) if found is not None else None
+    return _Rule(rule) if rule is not None else None
+
+
+def _check_placeholders(target: Mapping[str, Any]) -> None:
+    transformer = target.get("InputTransformer") or {}
+    known = {*transformer.get("InputPathsMap", {})}
+    for name in re.findall(r"<([^<>]+)>", transformer.get("InputTemplate", "")):
+        if name not in known and not name.startswith("aws.events."):
+            raise _invalid(f"InputTemplate for target {target['Id']} contains invalid placeholder {name}.")
+
+
+@_scheduler("CreateSchedule", "UpdateSchedule")
+def check_schedule(request: Request) -> None:
+    """Refuse an invalid expression, a window without a length, and a role that Scheduler cannot assume."""
+    expression = request.parameters["ScheduleExpression"]
+    if not is_schedule(expression, one_time=True):
+        raise _invalid(f"Invalid Schedule Expression {expression}.")
+    role = request.parameters["Target"].get("RoleArn", "")
+    if not can_assume("scheduler.amazonaws.com", role):
+        raise _invalid(
+            "The execution role you provide must allow AWS EventBridge Scheduler to assume the role."
+        )

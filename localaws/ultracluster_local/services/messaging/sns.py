@@ -1,0 +1,122 @@
+"""SNS topics, subscriptions and messages."""
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+
+from ultracluster_local.services.checks import Checks
+from ultracluster_local.services.handlers import Request, ServiceError
+
+__all__: list[str] = []
+
+_check = Checks(service="sns")
+
+# Subscribe: https://docs.aws.amazon.com/sns/latest/api/API_Subscribe.html
+_PROTOCOLS = frozenset(
+    {"http", "https", "email", "email-json", "sms", "sqs", "application", "lambda", "firehose"}
+)
+_ATTRIBUTES = frozenset(
+    {
+        "DeliveryPolicy",
+        "FilterPolicy",
+        "FilterPolicyScope",
+        "RawMessageDelivery",
+        "RedrivePolicy",
+        "ReplayPolicy",
+        "SubscriptionRoleArn",
+    }
+)
+_ARN_PARTS = 6
+_MOST_FILTER_KEYS = 5
+_LONGEST_SUBJECT = 100
+
+
+def _invalid(message: str) -> ServiceError:
+    return ServiceError("InvalidParameter", f"Invalid parameter: {message}")
+
+
+@_check("CreateTopic")
+def check_create_topic(request: Request) -> None:
+    """Refuse invalid names, and FIFO topics without their suffix."""
+    name, attributes = request.parameters["Name"], request.parameters.get("Attributes") or {}
+    fifo = str(attributes.get("FifoTopic", "false")).lower() == "true"
+    stem = name.removesuffix(".fifo") if fifo else name
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,256}", stem) or fifo != name.endswith(".fifo"):
+        raise _invalid("Topic Name")
+    _check_tag_keys(request)
+
+
+@_check("TagResource")
+def check_tag_resource(request: Request) -> None:
+    """Refuse duplicate keys."""
+    _check_tag_keys(request)
+
+
+def _check_tag_keys(request: Request) -> None:
+    keys = Counter(tag["Key"] for tag in request.parameters.get("Tags") or [])
+    if any(count > 1 for count in keys.values()):
+        raise _invalid("Duplicated keys are not allowed.")
+
+
+@_check("GetTopicAttributes", "SetTopicAttributes", "DeleteTopic", "Subscribe", "ListSubscriptionsByTopic")
+def check_topic_arn(request: Request) -> None:
+    """Refuse an invalid ARN."""
+    parts = len(request.parameters["TopicArn"].split(":"))
+    if parts < _ARN_PARTS:
+        raise _invalid(f"TopicArn Reason: An ARN must have at least {_ARN_PARTS} elements, not {parts}")
+
+
+@_check("Subscribe")
+def check_subscribe(request: Request) -> None:
+    """Refuse an unknown protocol, an endpoint that does not fit it, and wrong attributes."""
+    protocol, endpoint = request.parameters["Protocol"], request.parameters.get("Endpoint", "")
+    if protocol not in _PROTOCOLS:
+        raise _invalid(f"Amazon SNS does not support this protocol string: {protocol}")
+    if protocol in {"http", "https"} and not endpoint.startswith(f"{protocol}://"):
+        raise _invalid("Endpoint must match the specified protocol")
+    if protocol.startswith("email") and "@" not in endpoint:
+        raise _invalid("Email address")
+    if protocol == "lambda" and not endpoint.startswith("arn:"):
+        raise _invalid("Lambda endpoint ARN")
+    for problem in _attribute_problems(request.parameters.get("Attributes") or {}):
+        raise _invalid(f"Attributes Reason: {problem}")
+
+
+@_check("SetSubscriptionAttributes")
+def check_set_subscription_attributes(request: Request) -> None:
+    """Refuse an unknown attribute, or a wrong value."""
+    name = request.parameters["AttributeName"]
+    if name not in _ATTRIBUTES:
+        raise _invalid("AttributeName")
+    for problem in _attribute_problems({name: request.parameters.get("AttributeValue", "")}):
+        raise _invalid(problem)
+
+
+def _attribute_problems(attributes: Mapping[str, str]) -> Iterable[str]:
+    raw = attributes.get("RawMessageDelivery", "true")
+    if raw.lower() not in {"true", "false"}:
+        yield f"RawMessageDelivery: Invalid value [{raw}]. Must be true or false."
+    scope = attributes.get("FilterPolicyScope", "MessageBody")
+    if scope not in {"MessageBody", "MessageAttributes"}:
+        yield f"FilterPolicyScope: Invalid value [{scope}]. Please use either MessageBody or MessageAttributes"
+    for name in ("FilterPolicy", "RedrivePolicy", "DeliveryPolicy"):
+        text = attributes.get(name)
+        if text:
+            try:
+                policy = json.loads(text)
+            except ValueError:
+                yield f"{name}: failed to parse JSON."
+                continue
+            if name == "RedrivePolicy" and not str(policy.get("deadLetterTargetArn", "")).startswith("arn:"):
+                yield "RedrivePolicy: deadLetterTargetArn is an invalid arn"
+            if name == "FilterPolicy" and len(policy) > _MOST_FILTER_KEYS:
+                yield f"FilterPolicy: Filter policy can not have more than {_MOST_FILTER_KEYS} keys"
+
+
+@_check("Publish")
+def check_publish(request: Request) -> None:
+    """Refuse a subject that is empty or too long."""
+    subject = request.parameters.get("Subject")
+    if subject is not None and not (0 < len(subject) <= _LONGEST_SUBJECT and "\n" not in subject):
+        raise _invalid("Subject")

@@ -1,0 +1,60 @@
+"""SQS queues: attributes that CreateQueue refuses, and policies, which moto drops when other attributes are set."""
+
+import functools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from moto.sqs.models import Queue, sqs_backends
+
+from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.services.checks import Checks
+from ultracluster_local.services.handlers import Request, ServiceError
+
+__all__ = ["install"]
+
+
+def install() -> None:
+    """Make SetQueueAttributes keep the policy unless a new one is given."""
+    Queue._set_attributes = _keeping_the_policy(Queue._set_attributes)  # noqa: SLF001 - moto has no other place
+
+
+def _keeping_the_policy(original: Callable[..., None]) -> Callable[..., None]:
+    @functools.wraps(original)
+    def set_attributes(queue: Any, attributes: Mapping[str, Any], now: float | None = None) -> None:
+        kept = getattr(queue, "policy", None)  # a new queue has no policy yet
+        original(queue, attributes, now)
+        if "Policy" not in attributes:
+            queue.policy = kept
+
+    return set_attributes
+
+
+_check = Checks(service="sqs")
+
+# CreateQueue: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_CreateQueue.html
+_FIFO_ONLY = ("ContentBasedDeduplication", "DeduplicationScope", "FifoThroughputLimit")
+_COMPARED = {
+    "DelaySeconds": "delay_seconds",
+    "MaximumMessageSize": "maximum_message_size",
+    "MessageRetentionPeriod": "message_retention_period",
+    "ReceiveMessageWaitTimeSeconds": "receive_message_wait_time_seconds",
+    "VisibilityTimeout": "visibility_timeout",
+}
+
+
+@_check("CreateQueue")
+def check_create_queue(request: Request) -> None:
+    """Refuse FIFO attributes of a standard queue, and a queue that exists with other attributes."""
+    attributes = request.parameters.get("Attributes") or {}
+    if str(attributes.get("FifoQueue", "false")).lower() != "true":
+        if _FIFO_ONLY[0] in attributes:
+            raise ServiceError("InvalidAttributeName", f"Unknown Attribute {_FIFO_ONLY[0]}.")
+        for name in _FIFO_ONLY[1:]:
+            if name in attributes:
+                problem = f"You can specify the {name} only when FifoQueue is set to true."
+                raise ServiceError("InvalidAttributeName", problem)
+    kept = sqs_backends[ACCOUNT][request.region].queues.get(request.parameters["QueueName"])
+    for name, member in _COMPARED.items():
+        if kept is not None and name in attributes and int(attributes[name]) != getattr(kept, member):
+            problem = f"A queue already exists with the same name and a different value for attribute {name}"
+            raise ServiceError("QueueAlreadyExists", problem)

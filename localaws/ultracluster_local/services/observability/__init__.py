@@ -1,0 +1,3 @@
+"""CloudWatch: metrics, alarms, dashboards and logs."""
+
+__all__: list[str] = []

@@ -1,0 +1,61 @@
+"""CloudWatch Logs: names, keys, streams, filters and resource policies."""
+
+from moto.logs.models import logs_backends
+
+from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.services.checks import Checks
+from ultracluster_local.services.handlers import Request, ServiceError
+from ultracluster_local.services.kms import key_allows_service
+
+__all__: list[str] = []
+
+_check = Checks(service="logs")
+
+
+@_check("CreateLogGroup", "AssociateKmsKey")
+def check_key(request: Request) -> None:
+    """Refuse a key that does not exist or whose policy does not let CloudWatch Logs use it.
+
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html
+    """
+    key, name = request.parameters.get("kmsKeyId"), request.parameters.get("logGroupName", "")
+    if not key:
+        return
+    group = request.arn("logs", f"log-group:{name}")
+    context = {"aws:logs:arn": group}
+    # The principal without Region is that of aws-samples/aws-batch-architecture-for-alphafold, alphafold-cfn-network.yaml.
+    allowed = (
+        all(
+            key_allows_service(key, region=request.region, service=service, action=action, context=context)
+            for action in ("kms:Encrypt", "kms:Decrypt")
+        )
+        for service in (f"logs.{request.region}.amazonaws.com", "logs.amazonaws.com")
+    )
+    if not any(allowed):
+        problem = f"The specified KMS key does not exist or is not allowed to be used with Arn '{group}'"
+        raise ServiceError("AccessDeniedException", problem)
+
+
+@_check("CreateLogStream")
+def check_create_log_stream(request: Request) -> None:
+    """Refuse a stream that exists; the error of moto would name the group."""
+    group = logs_backends[ACCOUNT][request.region].groups.get(request.parameters["logGroupName"])
+    if group is not None and request.parameters["logStreamName"] in group.streams:
+        raise ServiceError("ResourceAlreadyExistsException", "The specified log stream already exists")
+
+
+@_check("DescribeLogGroups")
+def check_describe_log_groups(request: Request) -> None:
+    """Refuse a request with both a prefix and a pattern."""
+    if request.parameters.get("logGroupNamePrefix") and request.parameters.get("logGroupNamePattern"):
+        problem = "LogGroup name prefix and LogGroup name pattern are mutually exclusive parameters."
+        raise ServiceError("InvalidParameterException", problem)
+
+
+@_check("PutSubscriptionFilter")
+def check_put_subscription_filter(request: Request) -> None:
+    """Refuse a stream without a role that may write to it."""
+    service = (request.parameters["destinationArn"].split(":") + [""] * 3)[2]
+    if service in {"kinesis", "firehose"} and not request.parameters.get("roleArn"):
+        problem = f"destinationArn for vendor {service} cannot be used without roleArn"
+        raise ServiceError("InvalidParameterException", problem)

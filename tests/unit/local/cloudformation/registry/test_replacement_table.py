@@ -1,0 +1,31 @@
+"""The table of properties that require replacement."""
+
+import json
+
+from ultracluster_local.cloudformation.registry import schemas
+from ultracluster_local.cloudformation.registry.replacement_table import replacement_table
+
+
+def test_each_type_has_its_paths_that_always_and_that_sometimes_require_replacement() -> None:
+    table = json.loads(replacement_table())
+
+    always, sometimes = table["AWS::EC2::Subnet"]
+    assert {tuple(path.split("/")) for path in always} == schemas.create_only("AWS::EC2::Subnet")
+    assert {tuple(path.split("/")) for path in sometimes} == schemas.create_only(
+        "AWS::EC2::Subnet", conditional=True
+    )
+    assert always == sorted(always)
+
+
+def test_only_services_of_clusters_are_in_the_table() -> None:
+    services = {name.split("::")[1] for name in json.loads(replacement_table())}
+
+    assert {"Batch", "EC2", "FSx"} <= services
+    assert "Route53" not in services
+    assert any(name.startswith("AWS::Route53::") for name in schemas.type_names())
+
+
+def test_each_type_is_one_line_so_that_an_upgrade_shows_what_changed() -> None:
+    text = replacement_table()
+
+    assert len(text.splitlines()) == len(json.loads(text)) + 2
