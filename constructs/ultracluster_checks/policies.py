@@ -11,10 +11,12 @@ from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
 
 __all__ = [
+    "RESOURCE_POLICIES",
     "actions_are_named",
     "allowing",
     "covers",
     "functions_know_their_callers",
+    "identity_documents",
     "identity_statements",
     "nobody_buys_without_an_order",
     "nobody_is_administrator",
@@ -34,15 +36,20 @@ _ALONE: Final = (
     "AWS::IAM::UserPolicy",
 )
 # Endpoint policies grant nothing by themselves.
-_OF_RESOURCES: Final = {
+RESOURCE_POLICIES: Final = {
     "AWS::ECR::Repository": "RepositoryPolicyText",
     "AWS::IAM::Role": "AssumeRolePolicyDocument",
     "AWS::KMS::Key": "KeyPolicy",
+    "AWS::S3::AccessPoint": "Policy",
     "AWS::S3::BucketPolicy": "PolicyDocument",
+    "AWS::SNS::TopicInlinePolicy": "PolicyDocument",
     "AWS::SNS::TopicPolicy": "PolicyDocument",
+    "AWS::SQS::QueueInlinePolicy": "PolicyDocument",
     "AWS::SQS::QueuePolicy": "PolicyDocument",
     "AWS::SecretsManager::ResourcePolicy": "ResourcePolicy",
 }
+"""Property with the policy of a resource, by type."""
+
 # Actions in EC2 and SageMaker that commit to pay for capacity without a way to cancel.
 _BUYING: Final = (
     "ec2:PurchaseCapacityBlock",
@@ -59,7 +66,7 @@ _POWERFUL: Final = re.compile(
 _ORDER_KEY: Final = re.compile(r"aws:(?:RequestTag|ResourceTag)/.+", re.IGNORECASE)
 
 
-def _identity_documents(templates: Templates) -> Iterator[tuple[Resource, Property]]:
+def identity_documents(templates: Templates) -> Iterator[tuple[Resource, Property]]:
     """Return the policies of principals, each with its resource."""
     for resource in templates.of_type(*_IDENTITY):
         for policy in resource[_IDENTITY[resource.type]].items:
@@ -77,7 +84,7 @@ def allowing(document: Property) -> Iterator[Property]:
 
 def actions_are_named(templates: Templates) -> Iterator[Problem]:
     """Find statements that allow a whole service, or use NotAction."""
-    for _, document in _identity_documents(templates):
+    for _, document in identity_documents(templates):
         for statement in allowing(document):
             for action in statement["Action"].one_or_more:
                 service, _, name = (action.text or "").partition(":")
@@ -96,8 +103,8 @@ def actions_are_named(templates: Templates) -> Iterator[Problem]:
 
 def principals_are_named(templates: Templates) -> Iterator[Problem]:
     """Find policies of roles, buckets, keys and topics with a public principal."""
-    for resource in templates.of_type(*_OF_RESOURCES):
-        for statement in allowing(resource[_OF_RESOURCES[resource.type]]):
+    for resource in templates.of_type(*RESOURCE_POLICIES):
+        for statement in allowing(resource[RESOURCE_POLICIES[resource.type]]):
             principal = statement["Principal"]
             named = [principal, *principal["AWS"].one_or_more] if not principal.missing else []
             for at in named:
@@ -122,7 +129,7 @@ def nobody_is_administrator(templates: Templates) -> Iterator[Problem]:
 
 def roles_are_passed_by_name(templates: Templates) -> Iterator[Problem]:
     """Find permissions to pass any role, which allow privilege escalation."""
-    for _, document in _identity_documents(templates):
+    for _, document in identity_documents(templates):
         for statement in allowing(document):
             passes = any(covers(action, "iam:PassRole") for action in statement["Action"].one_or_more)
             for resource in statement["Resource"].one_or_more if passes else ():
@@ -155,7 +162,7 @@ def functions_know_their_callers(templates: Templates) -> Iterator[Problem]:
 
 def nobody_buys_without_an_order(templates: Templates) -> Iterator[Problem]:
     """Find permissions to buy capacity without the condition of an approved, tagged order."""
-    for resource, document in _identity_documents(templates):
+    for resource, document in identity_documents(templates):
         for statement in allowing(document):
             for action in statement["Action"].one_or_more:
                 bought = [each for each in _BUYING if covers(action, each)]
@@ -180,7 +187,7 @@ def identity_statements(resource: Resource) -> list[Property]:
     holders = _holders(resource)
     return [
         statement
-        for other, document in _identity_documents(resource.template.templates)
+        for other, document in identity_documents(resource.template.templates)
         if holders & _holders(other)
         for statement in document["Statement"].one_or_more
     ]
