@@ -18,6 +18,7 @@ __all__ = [
     "functions_know_their_callers",
     "identity_documents",
     "identity_statements",
+    "names_everything",
     "nobody_buys_without_an_order",
     "nobody_is_administrator",
     "principals_are_named",
@@ -59,6 +60,11 @@ _BUYING: Final = (
     "sagemaker:CreateTrainingPlan",
     "sagemaker:ExtendTrainingPlan",
     "savingsplans:CreateSavingsPlan",
+)
+# Everything of a kind: "*", or an ARN whose resource is a wildcard after at most its kind.
+_ANY: Final = re.compile(
+    r"\*|arn:(?:[^:{}]|\$\{[^{}]*\})*:[a-z0-9-]+:(?:[^:{}]|\$\{[^{}]*\})*:(?:[^:{}]|\$\{[^{}]*\})*:"
+    r"(?:(?:role|policy|user|function|secret|parameter|table|instance|key)[/:])?\*(?:/\*)?"
 )
 _POWERFUL: Final = re.compile(
     r":policy/(?:AdministratorAccess|PowerUserAccess|IAMFullAccess|AmazonEC2FullAccess|AmazonS3FullAccess)$"
@@ -133,7 +139,7 @@ def roles_are_passed_by_name(templates: Templates) -> Iterator[Problem]:
         for statement in allowing(document):
             passes = any(covers(action, "iam:PassRole") for action in statement["Action"].one_or_more)
             for resource in statement["Resource"].one_or_more if passes else ():
-                if resource.text == "*" and statement["Condition"].missing:
+                if names_everything(resource) and statement["Condition"].missing:
                     yield Problem.of(
                         resource,
                         "UC6423",
@@ -217,3 +223,8 @@ def covers(action: Property, name: str) -> bool:
     """Return whether an action of a statement, perhaps with wildcards, is or includes an action."""
     pattern = action.text
     return pattern is not None and fnmatch.fnmatchcase(name.lower(), pattern.lower().replace("[", "[[]"))
+
+
+def names_everything(at: Property) -> bool:
+    """Return whether a resource of a statement is everything, or everything of a kind."""
+    return bool(_ANY.fullmatch(at.pattern))

@@ -85,7 +85,9 @@ def references_in(value: Any) -> Iterator[Reference]:
     if isinstance(value, Reference):
         yield value
     elif isinstance(value, Text | list | dict):
-        parts = value.parts if isinstance(value, Text) else value.values() if isinstance(value, dict) else value
+        parts = (
+            value.parts if isinstance(value, Text) else value.values() if isinstance(value, dict) else value
+        )
         for part in parts:
             yield from references_in(part)
 

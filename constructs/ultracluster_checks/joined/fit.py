@@ -29,9 +29,25 @@ __all__ = [
 _DEVICE: Final = re.compile(r"/dev/(?:neuron\d{1,3}|infiniband/uverbs\d{1,3})")
 _RANGE: Final = re.compile(r"\d*:\d*|\d+")
 _NEEDED: Final = {"READ", "WRITE"}
-_LOOPBACK: Final = re.compile(r"(?:127\.|localhost|0\.0\.0\.0|::1)")
-_OFF: Final = {"0", "false", "off", "no"}
-_NUMBERS: Final = ("NEURON_RT_EXEC_TIMEOUT", "MALLOC_ARENA_MAX", "NEURON_RT_NUM_CORES")
+_POSITIVE: Final = {"MALLOC_ARENA_MAX", "NEURON_RT_EXEC_TIMEOUT"}
+_OTHER_HOST: Final = re.compile(r"(?:127\.|localhost|0\.0\.0\.0|::1)")
+_MAIN: Final = "the address of the main node, set by the command of the job"
+# Variables of a job over several nodes, values that part its nodes, and why.
+_BETWEEN_NODES: Final = (
+    (
+        {"FI_EFA_USE_DEVICE_RDMA"},
+        re.compile("(?i)(?:0|false|off|no)$"),
+        "which takes the direct path between chips and EFA away",
+        "1",
+    ),
+    ({"MASTER_ADDR", "NEURON_RT_ROOT_COMM_ID"}, _OTHER_HOST, "which is another host on each node", _MAIN),
+    (
+        {"CCOM_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"},
+        re.compile("(?:lo|docker0|ecs-eth0)$"),
+        "an interface that does not reach other nodes",
+        "eth0",
+    ),
+)
 
 
 def devices_are_in_place(templates: Templates) -> Iterator[Problem]:
@@ -42,9 +58,14 @@ def devices_are_in_place(templates: Templates) -> Iterator[Problem]:
             if not _DEVICE.fullmatch(host.text or ""):
                 continue
             if inside.text not in {None, host.text}:
-                yield Problem.of(inside, "UC6414", f"got {inside.text} for {host.text}", "the path that the device has on the node")
+                yield Problem.of(
+                    inside,
+                    "UC6414",
+                    f"got {inside.text} for {host.text}",
+                    "the path that the device has on the node",
+                )
             given = [each.text for each in rights.items]
-            if rights.items and None not in given and not _NEEDED <= {str(each).upper() for each in given}:
+            if rights.items and None not in given and not {str(each).upper() for each in given} >= _NEEDED:
                 yield Problem.of(
                     rights,
                     "UC6414",
@@ -56,7 +77,9 @@ def devices_are_in_place(templates: Templates) -> Iterator[Problem]:
 def efa_devices_are_at_the_nodes(templates: Templates) -> Iterator[Problem]:
     """Find EFA devices of containers that the launch templates of their nodes do not attach."""
     nodes = [each for each in nodes_of(templates) if each.in_batch]
-    if not nodes or any(each.template is None or isinstance(each.data["NetworkInterfaces"].value, Unknown) for each in nodes):
+    if not nodes or any(
+        each.template is None or isinstance(each.data["NetworkInterfaces"].value, Unknown) for each in nodes
+    ):
         return
     attached = {machine.name: 0 for each in nodes for machine in each.types}
     for each in nodes:
@@ -65,8 +88,16 @@ def efa_devices_are_at_the_nodes(templates: Templates) -> Iterator[Problem]:
     for container in job_containers(templates):
         most = max((attached.get(machine.name, 0) for machine in container.machines), default=None)
         devices = container.at["LinuxParameters"]["Devices"].items
-        asked = [each["HostPath"] for each in devices if (each["HostPath"].text or "").startswith("/dev/infiniband/uverbs")]
-        if most is not None and attached.keys() & {machine.name for machine in container.machines} and len(asked) > most:
+        asked = [
+            each["HostPath"]
+            for each in devices
+            if (each["HostPath"].text or "").startswith("/dev/infiniband/uverbs")
+        ]
+        if (
+            most is not None
+            and attached.keys() & {machine.name for machine in container.machines}
+            and len(asked) > most
+        ):
             yield Problem.of(
                 asked[most],
                 "UC6403",
@@ -110,7 +141,12 @@ def node_ranges_can_be_read(templates: Templates) -> Iterator[Problem]:
             first, _, last = text.partition(":")
             reversed_ = first.isdigit() and last.isdigit() and int(first[:9]) > int(last[:9])
             if not _RANGE.fullmatch(text) or reversed_:
-                yield Problem.of(part["TargetNodes"], "UC6404", f"got {quote(text)}, which is no range of nodes", "first:last")
+                yield Problem.of(
+                    part["TargetNodes"],
+                    "UC6404",
+                    f"got {quote(text)}, which is no range of nodes",
+                    "first:last",
+                )
 
 
 def container_variables_have_names(templates: Templates) -> Iterator[Problem]:
@@ -126,7 +162,10 @@ def container_variables_have_names(templates: Templates) -> Iterator[Problem]:
             first = seen.setdefault(name, pair["Value"])
             if first.text is not None and pair["Value"].text is not None and first.text != pair["Value"].text:
                 yield Problem.of(
-                    pair["Value"], "UC6416", f"{name} is given twice, as {quote(first.text)} and {quote(pair['Value'].text)}", "one value"
+                    pair["Value"],
+                    "UC6416",
+                    f"{name} is given twice, as {quote(first.text)} and {quote(pair['Value'].text)}",
+                    "one value",
                 )
 
 
@@ -141,33 +180,29 @@ def environment_fits_the_chips(templates: Templates) -> Iterator[Problem]:
 
 
 def _unfit(name: str, text: str, container: JobContainer) -> tuple[str, str] | None:
-    several = container.nodes is None or container.nodes > 1
+    """Return what is wrong with the value of a variable, and what is right."""
+    if container.nodes is None or container.nodes > 1:
+        for names, wrong, problem, allowed in _BETWEEN_NODES:
+            if name in names and wrong.match(text):
+                return problem, allowed
+    if name in _POSITIVE and (not text.isdigit() or int(text[:9]) == 0):
+        return "which is no positive number", "a number above 0"
     chips = [machine for machine in container.machines if machine.is_neuron]
-    certain = bool(chips) and len(chips) == len(container.machines)
-    efa = any("uverbs" in each["HostPath"].pattern for each in container.at["LinuxParameters"]["Devices"].items)
-    match name:
-        case "FI_EFA_USE_DEVICE_RDMA" if efa and text.lower() in _OFF:
-            return "which takes the direct path between chips and EFA away", "1"
-        case "FI_PROVIDER" if several and not efa and text.lower() in {"tcp", "sockets"} and certain:
-            return "so that the nodes do not use EFA", "efa"
-        case "NEURON_RT_ROOT_COMM_ID" if several and _LOOPBACK.match(text):
-            return "which is another host on each node", "the address of the main node, set by the command of the job"
-        case "MASTER_ADDR" if several and _LOOPBACK.match(text):
-            return "which is another host on each node", "the address of the main node, set by the command of the job"
-        case "CCOM_SOCKET_IFNAME" | "NCCL_SOCKET_IFNAME" | "GLOO_SOCKET_IFNAME" if several and text in {"lo", "docker0", "ecs-eth0"}:
-            return "an interface that does not reach other nodes", "eth0"
-        case "NEURON_LOGICAL_NC_CONFIG" | "NEURON_RT_VIRTUAL_CORE_SIZE" if certain:
-            sizes = {"1", "2"} if all(each.neuron_cores != each.logical_neuron_cores for each in chips) else {"1"}
-            return None if text in sizes else ("a size of logical cores that the chips do not have", " or ".join(sorted(sizes)))
-        case "NEURON_RT_NUM_CORES" if certain and text.isdigit():
-            most = max(each.neuron_cores for each in chips)
-            return None if 1 <= int(text[:9]) <= most else (f"and a node has {most} cores", f"1 to {most}")
-        case "NEURON_RT_VISIBLE_CORES" if certain:
-            most = max(each.neuron_cores for each in chips)
-            cores = [int(each[:9]) for each in re.findall(r"\d+", text)]
-            return None if all(core < most for core in cores) else (f"and a node has {most} cores", f"0 to {most - 1}")
-        case "NEURON_RT_EXEC_TIMEOUT" | "MALLOC_ARENA_MAX" if not text.isdigit() or int(text[:9]) == 0:
-            return "which is no positive number", "a number above 0"
+    if not chips or len(chips) < len(container.machines):
+        return None
+    most = max(each.neuron_cores for each in chips)
+    if name in {"NEURON_LOGICAL_NC_CONFIG", "NEURON_RT_VIRTUAL_CORE_SIZE"}:
+        sizes = (
+            ("1", "2") if all(each.neuron_cores != each.logical_neuron_cores for each in chips) else ("1",)
+        )
+        return (
+            None
+            if text in sizes
+            else ("a size of logical cores that the chips do not have", " or ".join(sizes))
+        )
+    counted = {"NEURON_RT_NUM_CORES": range(1, most + 1), "NEURON_RT_VISIBLE_CORES": range(most)}.get(name)
+    if counted and any(int(each[:9]) not in counted for each in re.findall(r"\d+", text)):
+        return f"and a node has {most} cores", f"{counted[0]} to {counted[-1]}"
     return None
 
 
@@ -194,12 +229,20 @@ def queues_have_environments_of_one_kind(templates: Templates) -> Iterator[Probl
         kinds = {each["ComputeResources"]["Type"].text for each in environments_of(queue) or ()}
         if None not in kinds and len({str(kind).partition("_")[0] == "FARGATE" for kind in kinds}) > 1:
             yield Problem.of(
-                queue["ComputeEnvironmentOrder"], "UC6418", "environments on EC2 and on Fargate, which one queue cannot have", "one kind"
+                queue["ComputeEnvironmentOrder"],
+                "UC6418",
+                "environments on EC2 and on Fargate, which one queue cannot have",
+                "one kind",
             )
     for job in templates.of_type(JOB_DEFINITION):
         platforms = [each.text for each in job["PlatformCapabilities"].items]
         if not job["NodeProperties"].missing and "FARGATE" in platforms:
-            yield Problem.of(job["PlatformCapabilities"], "UC6418", "a multi-node job on Fargate, which does not run them", "EC2")
+            yield Problem.of(
+                job["PlatformCapabilities"],
+                "UC6418",
+                "a multi-node job on Fargate, which does not run them",
+                "EC2",
+            )
 
 
 def jobs_may_write_where_they_are_told_to(templates: Templates) -> Iterator[Problem]:
@@ -210,7 +253,9 @@ def jobs_may_write_where_they_are_told_to(templates: Templates) -> Iterator[Prob
             if role is None or not at.pattern.startswith("s3://"):
                 continue
             for bucket in at.targets:
-                if bucket.type == "AWS::S3::Bucket" and not any(may(role, f"s3:{verb}", bucket) for verb in ("PutObject", "GetObject")):
+                if bucket.type == "AWS::S3::Bucket" and not any(
+                    may(role, f"s3:{verb}", bucket) for verb in ("PutObject", "GetObject")
+                ):
                     yield Problem.of(
                         at,
                         "UC6419",

@@ -40,10 +40,14 @@ def targets_are_one_reservation(templates: Templates) -> Iterator[Problem]:
     """Find targets of two kinds, and preferences beside a target that turn it off."""
     for nodes, target in _launched(templates):
         if all(not target[name].missing and not isinstance(target[name].value, Unknown) for name in _TARGETS):
-            yield Problem.of(target, "UC4201", "an ID and a resource group, of which EC2 takes one", " or ".join(_TARGETS))
+            yield Problem.of(
+                target, "UC4201", "an ID and a resource group, of which EC2 takes one", " or ".join(_TARGETS)
+            )
         preference = nodes.data["CapacityReservationSpecification"]["CapacityReservationPreference"]
         named = any(not target[name].missing for name in _TARGETS)
-        if preference.text in {"open", "none"} and (nodes.in_block or (named and not target[_TARGETS[0]].missing)):
+        if preference.text in {"open", "none"} and (
+            nodes.in_block or (named and not target[_TARGETS[0]].missing)
+        ):
             yield Problem.of(
                 preference,
                 "UC4201",
@@ -79,9 +83,16 @@ def blocks_have_no_mixed_instances(templates: Templates) -> Iterator[Problem]:
                 "LaunchTemplate",
             )
         share = mixed["InstancesDistribution"]["OnDemandPercentageAboveBaseCapacity"]
-        if share.number is not None and share.number < 100 and any(not nodes.target[name].missing for name in _TARGETS):  # noqa: PLR2004
+        if (
+            share.number is not None
+            and share.number < 100  # noqa: PLR2004 - percent
+            and any(not nodes.target[name].missing for name in _TARGETS)
+        ):
             yield Problem.of(
-                share, "UC4202", f"{100 - share.number} % of the nodes are Spot nodes, and the target is a reservation", "100"
+                share,
+                "UC4202",
+                f"{100 - share.number} % of the nodes are Spot nodes, and the target is a reservation",
+                "100",
             )
 
 
@@ -115,10 +126,24 @@ def efa_nodes_are_close_together(templates: Templates) -> Iterator[Problem]:
                     "cluster",
                 )
         if not placement["PartitionNumber"].missing:
-            yield Problem.of(placement["PartitionNumber"], "UC4222", "a partition for nodes with EFA", "a cluster placement group")
+            yield Problem.of(
+                placement["PartitionNumber"],
+                "UC4222",
+                "a partition for nodes with EFA",
+                "a cluster placement group",
+            )
         tenancy = placement["Tenancy"]
-        if tenancy.text in {"dedicated", "host"} and any(not nodes.target[name].missing for name in _TARGETS) and nodes.in_block:
-            yield Problem.of(tenancy, "UC4223", f"got {quote(tenancy.text)}; Capacity Blocks have the default tenancy", "default")
+        if (
+            tenancy.text in {"dedicated", "host"}
+            and any(not nodes.target[name].missing for name in _TARGETS)
+            and nodes.in_block
+        ):
+            yield Problem.of(
+                tenancy,
+                "UC4223",
+                f"got {quote(tenancy.text)}; Capacity Blocks have the default tenancy",
+                "default",
+            )
 
 
 def versions_are_of_the_same_template(templates: Templates) -> Iterator[Problem]:
@@ -148,16 +173,35 @@ def nodes_fit_the_reservation_of_their_template(templates: Templates) -> Iterato
             continue
         held = reservation["InstanceType"].text
         if held and nodes.types and all(machine.name != held for machine in nodes.types):
-            yield _unfit(at, f"{reservation.logical_id} holds {held}, and the nodes are {nodes.types[0].name}", held)
+            yield _unfit(
+                at, f"{reservation.logical_id} holds {held}, and the nodes are {nodes.types[0].name}", held
+            )
         zones = {zone_of(each.target) for each in nodes.subnets.items if each.target is not None}
         zone = reservation["AvailabilityZoneId"].text or reservation["AvailabilityZone"].text
-        if zone and zones and None not in zones and all(differ(zone, each) and _alike(zone, str(each)) for each in zones):
-            yield _unfit(at, f"{reservation.logical_id} is in {zone}, and the nodes are in {', '.join(map(str, zones))}", zone)
+        if (
+            zone
+            and zones
+            and None not in zones
+            and all(differ(zone, each) and _alike(zone, str(each)) for each in zones)
+        ):
+            yield _unfit(
+                at,
+                f"{reservation.logical_id} is in {zone}, and the nodes are in {', '.join(map(str, zones))}",
+                zone,
+            )
         count, most = reservation["InstanceCount"].number, nodes.settings["MaxvCpus"].number
         if count is not None and most and nodes.types and most // nodes.types[0].vcpus > count:
-            yield _unfit(at, f"{reservation.logical_id} holds {count} nodes of {most // nodes.types[0].vcpus}", f"{count} nodes")
-        if (reservation["Tenancy"].text or "default") != (nodes.data["Placement"]["Tenancy"].text or "default"):
-            yield _unfit(at, f"{reservation.logical_id} has another tenancy than the nodes", "the same tenancy")
+            yield _unfit(
+                at,
+                f"{reservation.logical_id} holds {count} nodes of {most // nodes.types[0].vcpus}",
+                f"{count} nodes",
+            )
+        if (reservation["Tenancy"].text or "default") != (
+            nodes.data["Placement"]["Tenancy"].text or "default"
+        ):
+            yield _unfit(
+                at, f"{reservation.logical_id} has another tenancy than the nodes", "the same tenancy"
+            )
 
 
 def _alike(first: str, second: str) -> bool:
@@ -174,7 +218,11 @@ def neuron_nodes_have_drivers(templates: Templates) -> Iterator[Problem]:
         if not nodes.in_batch or not nodes.types or not all(machine.is_neuron for machine in nodes.types):
             continue
         kinds = nodes.settings["Ec2Configuration"]
-        images = [nodes.settings["ImageId"], nodes.data["ImageId"], *(each["ImageIdOverride"] for each in kinds.items)]
+        images = [
+            nodes.settings["ImageId"],
+            nodes.data["ImageId"],
+            *(each["ImageIdOverride"] for each in kinds.items),
+        ]
         if isinstance(kinds.value, Unknown) or any(not each.missing for each in images):
             continue
         if nodes.template is None and not nodes.settings["LaunchTemplate"].missing:
@@ -185,5 +233,3 @@ def neuron_nodes_have_drivers(templates: Templates) -> Iterator[Problem]:
             f"AWS Batch chooses the image, and none of its own has the Neuron driver for {nodes.types[0].name}",
             "ImageIdOverride with an image that has the Neuron driver and EFA",
         )
-
-

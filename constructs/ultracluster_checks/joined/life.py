@@ -36,7 +36,12 @@ FUNCTION: Final = "AWS::Lambda::Function"
 _RULE: Final = "AWS::Events::Rule"
 _SCHEDULE: Final = "AWS::Scheduler::Schedule"
 _PERMISSION: Final = "AWS::Lambda::Permission"
-_ENDING: Final = ("batch:TerminateJob", "autoscaling:SetDesiredCapacity", "autoscaling:UpdateAutoScalingGroup", "ec2:TerminateInstances")
+_ENDING: Final = (
+    "batch:TerminateJob",
+    "autoscaling:SetDesiredCapacity",
+    "autoscaling:UpdateAutoScalingGroup",
+    "ec2:TerminateInstances",
+)
 _CLOSING: Final = (*_ENDING, "batch:UpdateJobQueue", "batch:UpdateComputeEnvironment", "batch:CancelJob")
 _STATES: Final = {QUEUE: "batch:UpdateJobQueue", COMPUTE_ENVIRONMENT: "batch:UpdateComputeEnvironment"}
 _EVENTS: Final = frozenset((*BLOCK_DELIVERED_EVENTS, *BLOCK_EXPIRATION_WARNING_EVENTS))
@@ -79,7 +84,9 @@ class Trigger:
 
 def _is_about_blocks(pattern: Property) -> bool:
     kinds = [each.text or "" for each in pattern["detail-type"].items]
-    return any(each.startswith("Capacity Block") or each == INSTANCE_INTERRUPTION_WARNING_EVENT for each in kinds)
+    return any(
+        each.startswith("Capacity Block") or each == INSTANCE_INTERRUPTION_WARNING_EVENT for each in kinds
+    )
 
 
 @lru_cache(maxsize=1)
@@ -176,19 +183,32 @@ def _has_other_sources(function: Resource) -> bool:
     templates = function.template.templates
     kinds = ("AWS::Lambda::EventSourceMapping", "AWS::SNS::Subscription", _PERMISSION, "AWS::Lambda::Url")
     return any(
-        function in each.properties.targets and each["Principal"].text not in {"events.amazonaws.com", "scheduler.amazonaws.com"}
+        function in each.properties.targets
+        and each["Principal"].text not in {"events.amazonaws.com", "scheduler.amazonaws.com"}
         for each in templates.of_type(*kinds)
     )
 
 
 def _asleep(source: Resource, templates: Templates) -> Iterator[Problem]:
     if source["State"].text == "DISABLED":
-        yield Problem.of(source["State"], "UC6431", "got DISABLED, so that the jobs of the block are not ended", "ENABLED")
+        yield Problem.of(
+            source["State"], "UC6431", "got DISABLED, so that the jobs of the block are not ended", "ENABLED"
+        )
     bus = source["EventBusName"]
     if source.type == _RULE and bus.text not in {None, "default"}:
-        yield Problem.of(bus, "UC6431", f"got {quote(bus.text)}; events of EC2 and schedules are on the default bus only", "default")
+        yield Problem.of(
+            bus,
+            "UC6431",
+            f"got {quote(bus.text)}; events of EC2 and schedules are on the default bus only",
+            "default",
+        )
     elif bus.target is not None:
-        yield Problem.of(bus, "UC6431", f"got {bus.target.logical_id}; events of EC2 and schedules are on the default bus only", "default")
+        yield Problem.of(
+            bus,
+            "UC6431",
+            f"got {bus.target.logical_id}; events of EC2 and schedules are on the default bus only",
+            "default",
+        )
     pattern = source["EventPattern"]
     if pattern.missing or not _is_about_blocks(pattern):
         return
@@ -196,29 +216,65 @@ def _asleep(source: Resource, templates: Templates) -> Iterator[Problem]:
     if names and None not in names and "aws.ec2" not in names:
         yield Problem.of(pattern["source"], "UC6432", f"got {', '.join(map(str, names))}", "aws.ec2")
     kinds = pattern["detail-type"]
-    unknown = [each for each in kinds.items if each.text is not None and each.text.startswith("Capacity Block") and each.text not in _EVENTS]
+    unknown = [
+        each
+        for each in kinds.items
+        if each.text is not None and each.text.startswith("Capacity Block") and each.text not in _EVENTS
+    ]
     for each in unknown:
-        yield Problem.of(each, "UC6432", f"got {quote(each.text)}, which EC2 does not send", ", ".join(sorted(_EVENTS)))
-    warned = {each.text for each in kinds.items} & {*BLOCK_EXPIRATION_WARNING_EVENTS, INSTANCE_INTERRUPTION_WARNING_EVENT}
+        yield Problem.of(
+            each, "UC6432", f"got {quote(each.text)}, which EC2 does not send", ", ".join(sorted(_EVENTS))
+        )
+    warned = {each.text for each in kinds.items} & {
+        *BLOCK_EXPIRATION_WARNING_EVENTS,
+        INSTANCE_INTERRUPTION_WARNING_EVENT,
+    }
     elsewhere = any(
-        each is not source and {kind.text for kind in each["EventPattern"]["detail-type"].items} & set(BLOCK_EXPIRATION_WARNING_EVENTS)
+        each is not source
+        and {kind.text for kind in each["EventPattern"]["detail-type"].items}
+        & set(BLOCK_EXPIRATION_WARNING_EVENTS)
         for each in templates.of_type(_RULE)
     )
     if not warned and not unknown and not elsewhere and all(each.text is not None for each in kinds.items):
-        yield Problem.of(kinds, "UC6432", "the warning before the end is not among the events", " and ".join(BLOCK_EXPIRATION_WARNING_EVENTS))
+        yield Problem.of(
+            kinds,
+            "UC6432",
+            "the warning before the end is not among the events",
+            " and ".join(BLOCK_EXPIRATION_WARNING_EVENTS),
+        )
     yield from _narrowed(pattern, templates)
 
 
 def _narrowed(pattern: Property, templates: Templates) -> Iterator[Problem]:
-    blocks = [value for nodes in nodes_of(templates) for value in (nodes.target["CapacityReservationId"].value,) if nodes.in_block]
+    blocks = [
+        value
+        for nodes in nodes_of(templates)
+        for value in (nodes.target["CapacityReservationId"].value,)
+        if nodes.in_block
+    ]
     named = pattern["detail"]["capacity-reservation-id"]
     others = [each for each in named.items if isinstance(each.value, str | Reference)]
-    if blocks and others and len(others) == len(named.items):
-        if all(differ(block, each.value) for each in others for block in blocks):
-            yield Problem.of(named, "UC6432", f"got {others[0].pattern}, and nodes are launched into {blocks[0]}", f"{blocks[0]}")
+    certain = blocks and others and len(others) == len(named.items)
+    if certain and all(differ(block, each.value) for each in others for block in blocks):
+        yield Problem.of(
+            named,
+            "UC6432",
+            f"got {others[0].pattern}, and nodes are launched into {blocks[0]}",
+            f"{blocks[0]}",
+        )
     for key in pattern["detail"].members:
-        if key.path[-1] not in _DETAIL | {"instance-lifecycle", "instance-action", "instance-id", "availability-zone-id"}:
-            yield Problem.of(key, "UC6432", f"the events have no {quote(key.path[-1])}, so that none of them matches", ", ".join(sorted(_DETAIL)))
+        if key.path[-1] not in _DETAIL | {
+            "instance-lifecycle",
+            "instance-action",
+            "instance-id",
+            "availability-zone-id",
+        }:
+            yield Problem.of(
+                key,
+                "UC6432",
+                f"the events have no {quote(key.path[-1])}, so that none of them matches",
+                ", ".join(sorted(_DETAIL)),
+            )
     region = pattern["region"].items
     own = pattern.resource.template.region
     if own and region and all(each.text not in {own, None} for each in region):
@@ -246,7 +302,12 @@ def block_events_reach_something(templates: Templates) -> Iterator[Problem]:
     for rule in templates.of_type(_RULE):
         targets = rule["Targets"]
         if _is_about_blocks(rule["EventPattern"]) and (targets.missing or targets.value == []):
-            yield Problem.of(targets, "UC6431", "no target, so that EC2's warning reaches nothing", "the function that ends jobs")
+            yield Problem.of(
+                targets,
+                "UC6431",
+                "no target, so that EC2's warning reaches nothing",
+                "the function that ends jobs",
+            )
 
 
 def life_cycles_have_time(templates: Templates) -> Iterator[Problem]:
@@ -255,7 +316,12 @@ def life_cycles_have_time(templates: Templates) -> Iterator[Problem]:
         at = function["Timeout"]
         if at.missing or (at.number is not None and at.number < _SHORTEST_TIMEOUT):
             got = "no timeout, which is 3 seconds" if at.missing else f"{at.number} seconds"
-            yield Problem.of(at, "UC6433", f"got {got}; ending the jobs of a block takes many calls", f"{_SHORTEST_TIMEOUT} to 900")
+            yield Problem.of(
+                at,
+                "UC6433",
+                f"got {got}; ending the jobs of a block takes many calls",
+                f"{_SHORTEST_TIMEOUT} to 900",
+            )
 
 
 def functions_can_run(templates: Templates) -> Iterator[Problem]:
@@ -263,7 +329,9 @@ def functions_can_run(templates: Templates) -> Iterator[Problem]:
     for function in templates.of_type(FUNCTION):
         at = function["ReservedConcurrentExecutions"]
         if at.number == 0:
-            yield Problem.of(at, "UC6433", "got 0, with which Lambda refuses every invocation", "none, or 1 or more")
+            yield Problem.of(
+                at, "UC6433", "got 0, with which Lambda refuses every invocation", "none, or 1 or more"
+            )
 
 
 def life_cycles_may_end_jobs(templates: Templates) -> Iterator[Problem]:
@@ -275,7 +343,11 @@ def life_cycles_may_end_jobs(templates: Templates) -> Iterator[Problem]:
         lacking = [] if any(may(role, action) for action in _ENDING) else ["batch:TerminateJob"]
         if may(role, "batch:TerminateJob") and not lacking and not may(role, "batch:ListJobs"):
             lacking = ["batch:ListJobs"]
-        if may(role, "batch:TerminateJob") and not may(role, "ec2:DescribeCapacityReservations") and not _knows_end(function):
+        if (
+            may(role, "batch:TerminateJob")
+            and not may(role, "ec2:DescribeCapacityReservations")
+            and not _knows_end(function)
+        ):
             lacking.append("ec2:DescribeCapacityReservations")
         for kind, action in _STATES.items():
             named = [each for each in function["Environment"].targets if each.type == kind]
@@ -291,7 +363,11 @@ def life_cycles_may_end_jobs(templates: Templates) -> Iterator[Problem]:
 
 
 def _knows_end(function: Resource) -> bool:
-    return not any(True for each in function["Environment"]["Variables"].members if _RESERVATION_ID.fullmatch(each.text or ""))
+    return not any(
+        True
+        for each in function["Environment"]["Variables"].members
+        if _RESERVATION_ID.fullmatch(each.text or "")
+    )
 
 
 def life_cycles_are_aimed_at_their_block(templates: Templates) -> Iterator[Problem]:
@@ -303,12 +379,24 @@ def life_cycles_are_aimed_at_their_block(templates: Templates) -> Iterator[Probl
         for at in function["Environment"]["Variables"].members:
             target = at.target
             if target is not None and target.type == COMPUTE_ENVIRONMENT and owners and target not in owners:
-                yield _astray(at, f"{target.logical_id}, whose nodes are in no block", sorted(each.logical_id for each in owners))
+                yield _astray(
+                    at,
+                    f"{target.logical_id}, whose nodes are in no block",
+                    sorted(each.logical_id for each in owners),
+                )
             if target is not None and target.type == QUEUE and owners:
                 behind = environments_of(target)
                 if behind is not None and not owners & set(behind):
-                    yield _astray(at, f"{target.logical_id}, whose nodes are in no block", _queues_over(templates, owners))
-            if _RESERVATION_ID.fullmatch(at.text or "") and blocks and all(differ(at.value, each) for each in blocks):
+                    yield _astray(
+                        at,
+                        f"{target.logical_id}, whose nodes are in no block",
+                        _queues_over(templates, owners),
+                    )
+            if (
+                _RESERVATION_ID.fullmatch(at.text or "")
+                and blocks
+                and all(differ(at.value, each) for each in blocks)
+            ):
                 yield _astray(at, f"{at.text}, and nodes are launched into {blocks[0]}", [str(blocks[0])])
 
 
@@ -348,7 +436,9 @@ def _lets(permission: Resource, trigger: Trigger) -> bool:
     named = function.targets
     if named and trigger.function not in named and trigger.target["Arn"].target not in named:
         return False
-    if not named and differ(function.text or "?", trigger.function["FunctionName"].text or function.text or "?"):
+    if not named and differ(
+        function.text or "?", trigger.function["FunctionName"].text or function.text or "?"
+    ):
         return False
     if permission["Principal"].text not in {"events.amazonaws.com", "*", None}:
         return False
@@ -362,7 +452,12 @@ def closed_queues_are_opened(templates: Templates) -> Iterator[Problem]:
     roles = [role_of(each["Role"]) for each in templates.of_type(FUNCTION)]
     for kind, action in _STATES.items():
         for resource in templates.of_type(kind):
-            if resource["State"].text == "DISABLED" and not any(role is None or may(role, action, resource) for role in roles):
-                yield Problem.of(resource["State"], "UC6437", "got DISABLED, and nothing here may enable it: no job starts", "ENABLED")
-
-
+            if resource["State"].text == "DISABLED" and not any(
+                role is None or may(role, action, resource) for role in roles
+            ):
+                yield Problem.of(
+                    resource["State"],
+                    "UC6437",
+                    "got DISABLED, and nothing here may enable it: no job starts",
+                    "ENABLED",
+                )

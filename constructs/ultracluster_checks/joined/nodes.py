@@ -92,7 +92,9 @@ class Nodes:
     def groups(self) -> list[Resource] | None:
         """Security groups of the primary interface; None if any is unknown."""
         primary = [
-            each for each in self.interfaces if each["DeviceIndex"].number == 0 and not each["NetworkCardIndex"].number
+            each
+            for each in self.interfaces
+            if each["DeviceIndex"].number == 0 and not each["NetworkCardIndex"].number
         ]
         if primary:
             return groups_at(primary[0]["Groups"])
@@ -130,7 +132,11 @@ def environments_of(queue: Resource) -> list[Resource] | None:
 def vpc_of(at: Property | Resource) -> Resource | None:
     """Return the VPC of a subnet or security group, or of the resource that a property refers to, if it is defined here."""
     resource = at.target if isinstance(at, Property) else at
-    return resource["VpcId"].target if resource is not None and resource.type in {SUBNET, SECURITY_GROUP} else None
+    return (
+        resource["VpcId"].target
+        if resource is not None and resource.type in {SUBNET, SECURITY_GROUP}
+        else None
+    )
 
 
 def differ(first: Any, second: Any) -> bool:
@@ -148,7 +154,10 @@ def known_blocks(templates: Templates) -> tuple[Any, ...]:
         value
         for nodes in nodes_of(templates)
         if nodes.in_block
-        for value in (nodes.target["CapacityReservationId"].value, nodes.target["CapacityReservationResourceGroupArn"].value)
+        for value in (
+            nodes.target["CapacityReservationId"].value,
+            nodes.target["CapacityReservationResourceGroupArn"].value,
+        )
     ]
     for pattern in _block_patterns(templates):
         found += [each.value for each in pattern["detail"]["capacity-reservation-id"].items]
@@ -162,5 +171,8 @@ def names_something(value: Any) -> bool:
 
 def _block_patterns(templates: Templates) -> Iterator[Property]:
     for rule in templates.of_type(_EVENT_RULE):
-        if any((each.text or "").startswith("Capacity Block") for each in rule["EventPattern"]["detail-type"].items):
+        if any(
+            (each.text or "").startswith("Capacity Block")
+            for each in rule["EventPattern"]["detail-type"].items
+        ):
             yield rule["EventPattern"]

@@ -69,11 +69,17 @@ def may(role: Resource, action: str, on: Resource | None = None) -> bool:
     statements = statements_of(role)
     if any(each["Effect"].text == "Deny" and _is_about(each, action, on, denies=True) for each in statements):
         return False
-    return any(each["Effect"].text != "Deny" and _is_about(each, action, on, denies=False) for each in statements)
+    return any(
+        each["Effect"].text != "Deny" and _is_about(each, action, on, denies=False) for each in statements
+    )
 
 
 def _is_about(statement: Property, action: str, on: Resource | None, *, denies: bool) -> bool:
-    if isinstance(statement.value, Unknown) or not statement["NotAction"].missing or not statement["NotResource"].missing:
+    if (
+        isinstance(statement.value, Unknown)
+        or not statement["NotAction"].missing
+        or not statement["NotResource"].missing
+    ):
         return not denies
     actions = statement["Action"].one_or_more
     if not any(covers(each, action) or (not denies and each.text is None) for each in actions):
@@ -101,8 +107,10 @@ def trusts(role: Resource, service: str) -> bool:
         if principals.text == "*" or isinstance(principals.value, Unknown):
             return True
         for each in principals["Service"].one_or_more:
-            if each.pattern.partition(".")[0] == service or each.pattern.startswith("${") or isinstance(each.value, Reference | Unknown):
+            if (
+                each.pattern.partition(".")[0] == service
+                or each.pattern.startswith("${")
+                or isinstance(each.value, Reference | Unknown)
+            ):
                 return True
     return False
-
-

@@ -1,14 +1,21 @@
 """What roles could spend, escalate to or leak, and who else is let in."""
 
+import json
 import re
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_checks.jobs import JOB_DEFINITION, job_containers
+from ultracluster_checks.jobs import job_containers
 from ultracluster_checks.joined.life import FUNCTION
 from ultracluster_checks.joined.nodes import nodes_of
 from ultracluster_checks.joined.permissions import ROLE, may, role_of, trusts
-from ultracluster_checks.policies import RESOURCE_POLICIES, allowing, covers, identity_documents
+from ultracluster_checks.policies import (
+    RESOURCE_POLICIES,
+    allowing,
+    covers,
+    identity_documents,
+    names_everything,
+)
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
@@ -66,11 +73,6 @@ _LEAKING: Final = (
     "ssm:SendCommand",
     "ssm:StartSession",
 )
-# Everything of a kind: "*", or an ARN whose resource is a wildcard after at most its kind.
-_ANY: Final = re.compile(
-    r"\*|arn:(?:[^:{}]|\$\{[^{}]*\})*:[a-z0-9-]+:(?:[^:{}]|\$\{[^{}]*\})*:(?:[^:{}]|\$\{[^{}]*\})*:"
-    r"(?:(?:role|policy|user|function|secret|parameter|table|instance|key)[/:])?\*(?:/\*)?"
-)
 _ACCOUNT: Final = re.compile(r"(?<![0-9])[0-9]{12}(?![0-9])")
 # Keys of conditions that say who asks. https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html (2026-11)
 _WHO: Final = re.compile(
@@ -107,14 +109,16 @@ _CALLS: Final = {
 
 
 def _is_any(statement: Property, resource: Property) -> bool:
-    return statement["Condition"].missing and bool(_ANY.fullmatch(resource.pattern))
+    return statement["Condition"].missing and names_everything(resource)
 
 
 def _places(statement: Property) -> list[Property]:
     return statement["Resource"].one_or_more
 
 
-def _allowed(templates: Templates, actions: tuple[str, ...]) -> Iterator[tuple[Resource, Property, Property, str]]:
+def _allowed(
+    templates: Templates, actions: tuple[str, ...]
+) -> Iterator[tuple[Resource, Property, Property, str]]:
     """Return who may do one of some actions by name: resource, statement, action as written, and its name."""
     for resource, document in identity_documents(templates):
         for statement in allowing(document):
@@ -128,7 +132,11 @@ def nobody_reserves_capacity(templates: Templates) -> Iterator[Problem]:
     """Find permissions to reserve or start instances beside the queues."""
     for _, statement, action, name in _allowed(templates, _RESERVING):
         places = _places(statement)
-        if statement["Condition"].missing and (any(each.text == "*" for each in places) or "Reservation" in name or any(_is_any(statement, each) for each in places)):
+        if statement["Condition"].missing and (
+            any(each.text == "*" for each in places)
+            or "Reservation" in name
+            or any(_is_any(statement, each) for each in places)
+        ):
             yield Problem.of(
                 action,
                 "UC6450",
@@ -140,9 +148,14 @@ def nobody_reserves_capacity(templates: Templates) -> Iterator[Problem]:
 def nobody_writes_policies(templates: Templates) -> Iterator[Problem]:
     """Find permissions to give oneself any permission."""
     for _, statement, action, name in _allowed(templates, _ESCALATING):
-        if statement["Condition"].missing and any(_is_any(statement, each) or _is_own(each) for each in _places(statement)):
+        if statement["Condition"].missing and any(
+            _is_any(statement, each) or _is_own(each) for each in _places(statement)
+        ):
             yield Problem.of(
-                action, "UC6451", f"got {quote(action.text)}, with which the role takes any permission ({name})", "no such action, or the ARN of what is changed"
+                action,
+                "UC6451",
+                f"got {quote(action.text)}, with which the role takes any permission ({name})",
+                "no such action, or the ARN of what is changed",
             )
 
 
@@ -158,7 +171,12 @@ def nobody_assumes_any_role(templates: Templates) -> Iterator[Problem]:
     for _, statement, action, name in _allowed(templates, ("sts:AssumeRole",)):
         for each in _places(statement):
             if _is_any(statement, each):
-                yield Problem.of(each, "UC6452", f"got {quote(each.pattern)} for {name}, which is every role that lets this account in", f"the ARNs of the roles ({action.text})")
+                yield Problem.of(
+                    each,
+                    "UC6452",
+                    f"got {quote(each.pattern)} for {name}, which is every role that lets this account in",
+                    f"the ARNs of the roles ({action.text})",
+                )
 
 
 def data_of_everything_is_not_read(templates: Templates) -> Iterator[Problem]:
@@ -166,28 +184,57 @@ def data_of_everything_is_not_read(templates: Templates) -> Iterator[Problem]:
     for _, statement, action, name in _allowed(templates, _LEAKING):
         for each in _places(statement):
             if _is_any(statement, each):
-                yield Problem.of(each, "UC6453", f"got {quote(each.pattern)} for {name}", f"the ARNs of what {action.text} is for")
+                yield Problem.of(
+                    each,
+                    "UC6453",
+                    f"got {quote(each.pattern)} for {name}",
+                    f"the ARNs of what {action.text} is for",
+                )
 
 
 def other_accounts_stay_out(templates: Templates) -> Iterator[Problem]:
     """Find policies and permissions that let another account in, or everyone under a condition that says not who."""
     own = _own_accounts(templates)
+
+    def is_other(at: Property) -> bool:
+        account = _ACCOUNT.search(at.pattern)
+        return account is not None and own is not None and account[0] not in own
+
     for resource in templates.of_type(*RESOURCE_POLICIES):
         document = resource[RESOURCE_POLICIES[resource.type]]
         for statement in allowing(document):
             for at in (statement["Principal"], *statement["Principal"]["AWS"].one_or_more):
-                if at.text == "*" and not statement["Condition"].missing and not _asks_who(statement["Condition"]):
-                    yield Problem.of(at, "UC6421", "got '*' under a condition that does not say who", "the principals by name")
-                account = _ACCOUNT.search(at.pattern)
-                if account and account[0] not in own and not _asks_who(statement["Condition"]):
-                    yield Problem.of(at, "UC6454", f"got {quote(at.pattern)}, which is another account", "principals of this account, or a condition that names the organization")
+                if (
+                    at.text == "*"
+                    and not statement["Condition"].missing
+                    and not _asks_who(statement["Condition"])
+                ):
+                    yield Problem.of(
+                        at,
+                        "UC6421",
+                        "got '*' under a condition that does not say who",
+                        "the principals by name",
+                    )
+                if is_other(at) and not _asks_who(statement["Condition"]):
+                    yield Problem.of(
+                        at,
+                        "UC6454",
+                        f"got {quote(at.pattern)}, which is another account",
+                        "principals of this account, or a condition that names the organization",
+                    )
             if not statement["NotPrincipal"].missing:
-                yield Problem.of(statement["NotPrincipal"], "UC6421", "everyone but those named", "the principals by name")
+                yield Problem.of(
+                    statement["NotPrincipal"], "UC6421", "everyone but those named", "the principals by name"
+                )
     for permission in templates.of_type("AWS::Lambda::Permission"):
         at = permission["Principal"]
-        account = _ACCOUNT.search(at.pattern)
-        if account and account[0] not in own:
-            yield Problem.of(at, "UC6454", f"got {quote(at.pattern)}, which is another account", "the service or this account")
+        if is_other(at):
+            yield Problem.of(
+                at,
+                "UC6454",
+                f"got {quote(at.pattern)}, which is another account",
+                "the service or this account",
+            )
 
 
 def _asks_who(condition: Property) -> bool:
@@ -195,23 +242,33 @@ def _asks_who(condition: Property) -> bool:
         return False
     if isinstance(condition.value, Unknown):
         return True
-    keys = [key for operator in condition.members for key in operator.members if "Not" not in str(operator.path[-1])]
+    keys = [
+        key
+        for operator in condition.members
+        for key in operator.members
+        if "Not" not in str(operator.path[-1])
+    ]
     for key in keys:
-        wide = any(each.text in {"*", "0.0.0.0/0", "::/0", "arn:aws:iam::*:*", "repo:*"} for each in (key, *key.items))
+        wide = any(
+            each.text in {"*", "0.0.0.0/0", "::/0", "arn:aws:iam::*:*", "repo:*"}
+            for each in (key, *key.items)
+        )
         if _WHO.fullmatch(str(key.path[-1])) and not wide:
             return True
     return False
 
 
-def _own_accounts(templates: Templates) -> set[str]:
-    """Return the accounts that templates name elsewhere than as principals: images, ARNs of their own."""
+def _own_accounts(templates: Templates) -> set[str] | None:
+    """Return the accounts that templates name as their own, in images and roles; None if nothing tells their own."""
     found: set[str] = set()
     for container in job_containers(templates):
         found.update(_ACCOUNT.findall(container.at["Image"].pattern))
-    for resource in templates.of_type("AWS::Lambda::Function", JOB_DEFINITION):
-        for name in ("Role", "Code"):
-            found.update(_ACCOUNT.findall(str(resource[name].value)))
-    return found
+    for function in templates.of_type(FUNCTION):
+        found.update(_ACCOUNT.findall(function["Role"].pattern))
+    tells = any(
+        "AWS::AccountId" in json.dumps(template.source.body, default=str) for template in templates.all
+    )
+    return found if found or tells else None
 
 
 def roles_are_for_their_service(templates: Templates) -> Iterator[Problem]:
@@ -219,7 +276,12 @@ def roles_are_for_their_service(templates: Templates) -> Iterator[Problem]:
     for at, service in _handed(templates):
         role = role_of(at)
         if role is not None and not trusts(role, service):
-            yield Problem.of(at, "UC6455", f"{role.logical_id} cannot be assumed by {service}.amazonaws.com", f"a role that trusts {service}.amazonaws.com")
+            yield Problem.of(
+                at,
+                "UC6455",
+                f"{role.logical_id} cannot be assumed by {service}.amazonaws.com",
+                f"a role that trusts {service}.amazonaws.com",
+            )
     for nodes in nodes_of(templates):
         at = nodes.settings["InstanceRole"]
         if nodes.in_batch and role_of(at) is not None:
@@ -239,7 +301,11 @@ def _handed(templates: Templates) -> Iterator[tuple[Property, str]]:
     for rule in templates.of_type("AWS::Events::Rule"):
         yield from ((target["RoleArn"], "events") for target in rule["Targets"].items)
     for nodes in nodes_of(templates):
-        for at in (nodes.settings["InstanceRole"], nodes.data["IamInstanceProfile"]["Arn"], nodes.data["IamInstanceProfile"]["Name"]):
+        for at in (
+            nodes.settings["InstanceRole"],
+            nodes.data["IamInstanceProfile"]["Arn"],
+            nodes.data["IamInstanceProfile"]["Name"],
+        ):
             if at.target is not None and at.target.type == "AWS::IAM::InstanceProfile":
                 yield from ((each, "ec2") for each in at.target["Roles"].items)
 

@@ -2,6 +2,7 @@
 
 import ipaddress
 from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Final, Literal
 
 from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
@@ -11,7 +12,7 @@ from ultracluster_checks.joined.nodes import Nodes, groups_at, nodes_of, vpc_of
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.security_groups import GroupRule, group_rules
 from ultracluster_checks.template import Property, Resource, Templates
-from ultracluster_checks.values import Reference, Unknown
+from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
 
 _Direction = Literal["in", "out"]
 _HTTPS: Final = ((443, 443),)
+_DIRECTIONS: Final[tuple[_Direction, ...]] = ("in", "out")
 _LISTS: Final = {"in": "SecurityGroupIngress", "out": "SecurityGroupEgress"}
 _DEFAULT_GROUP: Final = "DefaultSecurityGroup"
 # What a node of AWS Batch needs before it runs a job: https://docs.aws.amazon.com/batch/latest/userguide/vpc-interface-endpoints.html
@@ -129,7 +131,10 @@ def interfaces_are_in_the_subnet_of_their_nodes(templates: Templates) -> Iterato
         named = [(each["SubnetId"], each["SubnetId"].target) for each in nodes.interfaces]
         known = {subnet for _, subnet in named if subnet is not None}
         for at, subnet in named:
-            if subnet is not None and ((own and None not in own and subnet not in own) or len(known) > 1 and subnet is not named[0][1]):
+            if subnet is not None and (
+                (own and None not in own and subnet not in own)
+                or (len(known) > 1 and subnet is not named[0][1])
+            ):
                 yield Problem.of(
                     at,
                     "UC3204",
@@ -171,19 +176,19 @@ def nodes_reach_their_file_system(templates: Templates) -> Iterator[Problem]:
         servers = groups_at(resource["SecurityGroupIds"])
         if resource["FileSystemType"].text != "LUSTRE" or servers is None:
             continue
-        subnets = resource["SubnetIds"]
-        for ports in LUSTRE_PORTS:
-            for direction in ("in", "out"):
-                if not admits(servers, direction, servers, ports):
-                    yield _closed(servers, direction, ports, f"{resource.logical_id} itself", resource)
+        far = _networks(resource["SubnetIds"])
+        ends: list[tuple[Sequence[Resource], Sequence[Resource], str, Sequence[str]]] = [
+            (servers, servers, f"{resource.logical_id} itself", ())
+        ]
         for nodes in _clients(templates, resource):
             clients, near = nodes.groups or [], _networks(nodes.subnets)
-            for ports in LUSTRE_PORTS:
-                for direction in ("in", "out"):
-                    if not admits(servers, direction, clients, ports, networks=near):
-                        yield _closed(servers, direction, ports, f"the nodes of {nodes.owner.logical_id}", resource)
-                    if not admits(clients, direction, servers, ports, networks=_networks(subnets)):
-                        yield _closed(clients, direction, ports, resource.logical_id, resource)
+            ends += [
+                (servers, clients, f"the nodes of {nodes.owner.logical_id}", near),
+                (clients, servers, resource.logical_id, far),
+            ]
+        for (groups, peers, peer, networks), ports, direction in product(ends, LUSTRE_PORTS, _DIRECTIONS):
+            if not admits(groups, direction, peers, ports, networks=networks):
+                yield _closed(groups, direction, ports, peer, resource)
 
 
 def _clients(templates: Templates, file_system: Resource) -> Iterator[Nodes]:
@@ -199,7 +204,11 @@ def _clients(templates: Templates, file_system: Resource) -> Iterator[Nodes]:
 
 
 def _closed(
-    groups: Sequence[Resource], direction: _Direction, ports: tuple[int, int], peer: str, file_system: Resource
+    groups: Sequence[Resource],
+    direction: _Direction,
+    ports: tuple[int, int],
+    peer: str,
+    file_system: Resource,
 ) -> Problem:
     first, last = ports
     return Problem.of(
@@ -225,7 +234,9 @@ def nodes_reach_the_endpoints(templates: Templates) -> Iterator[Problem]:
             clients = nodes.groups
             if clients is not None and not admits(groups, "in", clients, _HTTPS[0], networks=near):
                 yield _unreached(groups[0][_LISTS["in"]], "in from", nodes)
-            if clients is not None and not admits(clients, "out", groups, _HTTPS[0], networks=_networks(endpoint["SubnetIds"])):
+            if clients is not None and not admits(
+                clients, "out", groups, _HTTPS[0], networks=_networks(endpoint["SubnetIds"])
+            ):
                 yield _unreached(clients[0][_LISTS["out"]], "out of", nodes)
 
 
@@ -279,8 +290,6 @@ def _has_a_way_out(subnet: Resource, nodes: Nodes) -> bool:
 def _has_endpoint(vpc: Resource, name: str) -> bool:
     for endpoint in vpc.template.templates.of_type("AWS::EC2::VPCEndpoint"):
         text = endpoint["ServiceName"].pattern
-        if endpoint["VpcId"].target in {vpc, None} and (text.endswith(f".{name}") or text.endswith("}")):
+        if endpoint["VpcId"].target in {vpc, None} and text.endswith((f".{name}", "}")):
             return True
     return False
-
-
