@@ -80,7 +80,7 @@ def _judged(
 ) -> Iterator[Problem]:
     at = launch_data(template)["NetworkInterfaces"]
     findings = check_network_interfaces(machine, interfaces)
-    if not interfaces:  # EC2 then creates one ENA interface
+    if not interfaces:  # without interfaces, EC2 creates one ENA interface
         findings = check_efa_use(machine, interfaces)
     elif in_batch and machine.efa_interfaces > 1:
         findings += check_task_interface(machine, interfaces)

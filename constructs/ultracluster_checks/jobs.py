@@ -50,7 +50,7 @@ _ECR: Final = re.compile(
 _REQUESTS: Final = {
     "VCPU": "Vcpus",
     "MEMORY": "Memory",
-}  # as a resource requirement, and as a property before 2020
+}  # stated as a resource requirement, and before 2020 as a property
 _MOST_RANGES: Final = 5  # https://github.com/meta-pytorch/torchx/issues/700 (2023-03)
 _GAP: Final = re.compile(r"\$\{[^{}]*\}")
 
@@ -153,7 +153,7 @@ def jobs_have_enough_nodes(templates: Templates) -> Iterator[Problem]:
     for environment, resources in compute_environments(templates):
         machines, most = environment_types(environment), resources["MaxvCpus"].number
         if not machines or most is None:
-            return  # it may be large enough
+            return  # an unknown size may be large enough
         for machine in machines:
             held[machine.name] = max(held.get(machine.name, 0), most // machine.vcpus)
     for job in templates.of_type(JOB_DEFINITION):
@@ -243,7 +243,7 @@ def images_stay_the_same(templates: Templates) -> Iterator[Problem]:
         name = image.rsplit("/", 1)[-1]
         bare = _GAP.sub("", name)
         if not image or "@" in image or (image.endswith("}") and ":" not in bare):
-            continue  # a digest, or a tag known only at deployment
+            continue  # the image has a digest, or a tag known only at deployment
         tag = name.rpartition(":")[2] if ":" in bare else ""
         found, region = _ECR.match(image), at.resource.template.region
         findings = check_image_tag(image, tag)

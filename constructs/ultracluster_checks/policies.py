@@ -19,9 +19,9 @@ __all__ = [
     "identity_documents",
     "identity_statements",
     "names_everything",
-    "nobody_buys_without_an_order",
-    "nobody_is_administrator",
     "principals_are_named",
+    "purchases_need_an_order",
+    "roles_are_not_administrators",
     "roles_are_passed_by_name",
 ]
 
@@ -120,7 +120,7 @@ def principals_are_named(templates: Templates) -> Iterator[Problem]:
                     )
 
 
-def nobody_is_administrator(templates: Templates) -> Iterator[Problem]:
+def roles_are_not_administrators(templates: Templates) -> Iterator[Problem]:
     """Find roles with administrator policies."""
     for resource in templates.of_type(*_IDENTITY):
         for policy in resource["ManagedPolicyArns"].items:
@@ -166,7 +166,7 @@ def functions_know_their_callers(templates: Templates) -> Iterator[Problem]:
             )
 
 
-def nobody_buys_without_an_order(templates: Templates) -> Iterator[Problem]:
+def purchases_need_an_order(templates: Templates) -> Iterator[Problem]:
     """Find permissions to buy capacity without the condition of an approved, tagged order."""
     for resource, document in identity_documents(templates):
         for statement in allowing(document):

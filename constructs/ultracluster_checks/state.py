@@ -89,7 +89,7 @@ def buckets_ask_for_tls(templates: Templates) -> Iterator[Problem]:
     """Find buckets that accept requests without TLS."""
     policies = list(templates.of_type("AWS::S3::BucketPolicy"))
     if any(isinstance(policy["Bucket"].value, Unknown | Text) for policy in policies):
-        return  # it may apply to any of them
+        return  # an unknown policy may apply to any of them
     for bucket in templates.of_type(BUCKET):
         named = bucket["BucketName"].text
         own = [

@@ -82,7 +82,7 @@ def types_are_offered_in_their_zone(templates: Templates) -> Iterator[Problem]:
             template is not None
             and not template["LaunchTemplateData"]["CapacityReservationSpecification"].missing
         ):
-            continue  # a reservation holds capacity whatever the list says
+            continue  # a reservation holds capacity even in an unlisted zone
         for subnet in environment["ComputeResources"]["Subnets"].items:
             zone = subnet.target["AvailabilityZoneId"].text if subnet.target else None
             for machine in environment_types(environment) or [] if zone else []:

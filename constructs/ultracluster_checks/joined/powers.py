@@ -22,13 +22,13 @@ from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
 
 __all__ = [
-    "data_of_everything_is_not_read",
     "functions_may_use_what_they_are_told",
-    "nobody_assumes_any_role",
-    "nobody_reserves_capacity",
-    "nobody_writes_policies",
-    "other_accounts_stay_out",
+    "policies_exclude_other_accounts",
     "roles_are_for_their_service",
+    "roles_assume_named_roles",
+    "roles_read_named_data",
+    "roles_reserve_no_capacity",
+    "roles_write_no_policies",
 ]
 
 _RESERVING: Final = (
@@ -128,7 +128,7 @@ def _allowed(
                     yield resource, statement, action, name  # a whole service is reported as such
 
 
-def nobody_reserves_capacity(templates: Templates) -> Iterator[Problem]:
+def roles_reserve_no_capacity(templates: Templates) -> Iterator[Problem]:
     """Find permissions to reserve or start instances beside the queues."""
     for _, statement, action, name in _allowed(templates, _RESERVING):
         places = _places(statement)
@@ -145,7 +145,7 @@ def nobody_reserves_capacity(templates: Templates) -> Iterator[Problem]:
             )
 
 
-def nobody_writes_policies(templates: Templates) -> Iterator[Problem]:
+def roles_write_no_policies(templates: Templates) -> Iterator[Problem]:
     """Find permissions to give oneself any permission."""
     for _, statement, action, name in _allowed(templates, _ESCALATING):
         if statement["Condition"].missing and any(
@@ -166,7 +166,7 @@ def _is_own(at: Property) -> bool:
     return target is not None and target.type == ROLE and target in holders
 
 
-def nobody_assumes_any_role(templates: Templates) -> Iterator[Problem]:
+def roles_assume_named_roles(templates: Templates) -> Iterator[Problem]:
     """Find permissions to assume every role."""
     for _, statement, action, name in _allowed(templates, ("sts:AssumeRole",)):
         for each in _places(statement):
@@ -179,7 +179,7 @@ def nobody_assumes_any_role(templates: Templates) -> Iterator[Problem]:
                 )
 
 
-def data_of_everything_is_not_read(templates: Templates) -> Iterator[Problem]:
+def roles_read_named_data(templates: Templates) -> Iterator[Problem]:
     """Find permissions to read or write the data of every resource."""
     for _, statement, action, name in _allowed(templates, _LEAKING):
         for each in _places(statement):
@@ -192,7 +192,7 @@ def data_of_everything_is_not_read(templates: Templates) -> Iterator[Problem]:
                 )
 
 
-def other_accounts_stay_out(templates: Templates) -> Iterator[Problem]:
+def policies_exclude_other_accounts(templates: Templates) -> Iterator[Problem]:
     """Find policies and permissions that let another account in, or everyone under a condition that says not who."""
     own = _own_accounts(templates)
 

@@ -42,7 +42,7 @@ def test_what_is_left_is_found_by_others_but_for_these() -> None:
     assert sorted(left) == sorted(MISSED)
 
 
-def test_the_page_says_what_our_rules_find() -> None:
+def test_the_page_lists_the_findings_of_our_rules() -> None:
     page = (ROOT / "docs/check.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (schema|hpc|security|state) \| (\d+) \| (\d+) \|", page, re.MULTILINE)
     seeded = Counter(defect.subject for defect in DEFECTS)

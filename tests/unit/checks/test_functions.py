@@ -99,7 +99,11 @@ CONDITIONS = {
 
 
 def chosen(name: str, other: Any = "no") -> Any:
-    parameters = {"Nodes": {"Type": "Number", "Default": 4}, "Given": {"Type": "String"}, "Empty": {"Type": "String", "Default": ""}}
+    parameters = {
+        "Nodes": {"Type": "Number", "Default": 4},
+        "Given": {"Type": "String"},
+        "Empty": {"Type": "String", "Default": ""},
+    }
     resources = {"It": {"Type": "T", "Properties": {"value": [{"Fn::If": [name, "yes", other]}, "more"]}}}
     body = {"Parameters": parameters, "Conditions": CONDITIONS, "Resources": resources}
     return Templates([Source(name="it", body=body, region="us-east-2")]).all[0].resources["It"]["value"]
@@ -107,7 +111,14 @@ def chosen(name: str, other: Any = "no") -> Any:
 
 @pytest.mark.parametrize(
     ("name", "text"),
-    [("Always", "yes"), ("InRegion", "yes"), ("Four", "yes"), ("NotFour", "no"), ("Both", "yes"), ("Either", "yes")],
+    [
+        ("Always", "yes"),
+        ("InRegion", "yes"),
+        ("Four", "yes"),
+        ("NotFour", "no"),
+        ("Both", "yes"),
+        ("Either", "yes"),
+    ],
 )
 def test_a_condition_over_defaults_chooses_a_branch(name: str, text: str) -> None:
     assert chosen(name).items[0].text == text

@@ -10,7 +10,9 @@ from ultracluster_checks.values import Reference, Text, Unknown
 LAUNCH = {"LaunchTemplateId": {"Ref": "Nodes"}, "Version": "1"}
 BLOCK = {
     "InstanceMarketOptions": {"MarketType": "capacity-block"},
-    "CapacityReservationSpecification": {"CapacityReservationTarget": {"CapacityReservationId": {"Ref": "Block"}}},
+    "CapacityReservationSpecification": {
+        "CapacityReservationTarget": {"CapacityReservationId": {"Ref": "Block"}}
+    },
 }
 
 
@@ -64,7 +66,9 @@ def test_a_queue_with_an_environment_of_elsewhere_is_not_known() -> None:
 
     found = templates(Known=queue("Environment"), Mixed=queue("Environment", "Block"))
 
-    assert [each.logical_id for each in environments_of(found.all[0].resources["Known"]) or ()] == ["Environment"]
+    assert [each.logical_id for each in environments_of(found.all[0].resources["Known"]) or ()] == [
+        "Environment"
+    ]
     assert environments_of(found.all[0].resources["Mixed"]) is None
 
 
