@@ -14,9 +14,10 @@ from typing import Any, Final
 
 import boto3
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import ClientError
 
 from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG
+from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.lifecycle.lease import LeasedState, LeaseHeldError
 from ultracluster_runtime.lifecycle.observations import CHANGING
 from ultracluster_runtime.lifecycle.reader import chunks
@@ -135,12 +136,12 @@ class _Sweep:
                 try:
                     if item := self._record(job):
                         items[item["id"]["S"]] = item
-                except (BotoCoreError, ClientError, KeyError) as error:
+                except AWS_ERRORS as error:
                     self.errors.append(error)
         for item in items.values():
             try:
                 self._continue(item)
-            except (BotoCoreError, ClientError, KeyError) as error:
+            except AWS_ERRORS as error:
                 self.errors.append(error)
 
     # What has ended

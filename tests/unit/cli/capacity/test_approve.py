@@ -41,7 +41,7 @@ def approved(monkeypatch: pytest.MonkeyPatch) -> list[Order]:
         return Record(order=order, token=order_token(order), changed_at=now, state=OrderState.APPROVED)
 
     session = SimpleNamespace(account=lambda: "123456789012", ledger=SimpleNamespace(approve=add))
-    monkeypatch.setattr(approve, "open_session", lambda **_: session)
+    monkeypatch.setattr(approve, "open_session", lambda _: session)
     monkeypatch.setattr(approve, "_now", lambda: START)
     return orders
 

@@ -129,11 +129,11 @@ def test_the_children_of_a_multi_node_job_are_asked_for_their_loss() -> None:
 
 def test_a_refusal_is_reported_once_and_the_job_tried_again() -> None:
     aws = ResumeAws(drained())
-    aws.denied = {"SubmitJob"}
+    aws.failing = dict.fromkeys({"SubmitJob"}, "denied")
     for minute in range(2):
         with pytest.raises(ResumeError, match="AccessDenied"):
             run(aws, NOW + minute * MINUTE)
-    aws.denied = set()
+    aws.failing = {}
     run_for(aws, 8, start=NOW + 2 * MINUTE)
     assert len(aws.submitted) == 1
     assert subjects(aws)[-1].startswith("Job pretrain goes on")
