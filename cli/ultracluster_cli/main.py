@@ -70,6 +70,10 @@ COMMANDS = {
     "preflight": Command(
         "ultracluster_cli.preflight.command", "Check whether an account is ready for a rollout."
     ),
+    "rehearse": Command(
+        "ultracluster_cli.rehearse.command",
+        "Deploy a rollout without capacity, check what AWS says, and remove it.",
+    ),
     "rollout": Command(
         "ultracluster_cli.rollout.command", "Deploy a rollout wave by wave, with gates in between."
     ),

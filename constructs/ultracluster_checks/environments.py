@@ -183,7 +183,7 @@ def queues_have_few_environments(templates: Templates) -> Iterator[Problem]:
     """Find queues with more compute environments than AWS Batch allows."""
     for queue in templates.of_type(QUEUE):
         at = queue["ComputeEnvironmentOrder"]
-        for finding in check_environment_count(len(at.items)) if at.items else ():
+        for finding in check_environment_count(len(at.certain)) if at.items else ():
             yield Problem(at, finding)
 
 

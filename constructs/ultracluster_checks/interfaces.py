@@ -105,7 +105,7 @@ def interface_types_exist(templates: Templates) -> Iterator[Problem]:
 def no_public_addresses(templates: Templates) -> Iterator[Problem]:
     """Find nodes with several interfaces and a public address, which EC2 rejects."""
     for template in templates.of_type(LAUNCH_TEMPLATE):
-        items = launch_data(template)["NetworkInterfaces"].items
+        items = launch_data(template)["NetworkInterfaces"].certain
         if len(items) < 2:  # noqa: PLR2004 - one interface may have one
             continue
         for item in items:

@@ -149,11 +149,11 @@ def blocks_have_one_type(templates: Templates) -> Iterator[Problem]:
     for template, data in _launches(templates):
         for user in users_of(template) if is_block(data) else ():
             types = user["ComputeResources"]["InstanceTypes"]
-            if user.type == COMPUTE_ENVIRONMENT and len(types.items) > 1:
+            if user.type == COMPUTE_ENVIRONMENT and len(types.certain) > 1:
                 yield Problem.of(
                     types,
                     "UC4205",
-                    f"{len(types.items)} instance types for a Capacity Block, which holds one type",
+                    f"{len(types.certain)} instance types for a Capacity Block, which holds one type",
                     "its type",
                 )
 

@@ -122,11 +122,11 @@ def efa_nodes_are_in_one_subnet(templates: Templates) -> Iterator[Problem]:
     """Find environments whose nodes have EFA and several subnets: EFA traffic does not leave a subnet."""
     for user in templates.of_type(COMPUTE_ENVIRONMENT, AUTO_SCALING_GROUP):
         at = _places(user)
-        if len(at.items) > 1 and interfaces_with_efa(user):
+        if len(at.certain) > 1 and interfaces_with_efa(user):
             yield Problem.of(
                 at,
                 "UC3204",
-                f"nodes with EFA would be spread over {len(at.items)} subnets, and EFA traffic does not leave one",
+                f"nodes with EFA would be spread over {len(at.certain)} subnets, and EFA traffic does not leave one",
                 "one subnet",
             )
 

@@ -173,9 +173,8 @@ ROLES: Mapping[str, Role] = {
             "dynamodb:PutItem": _STATES,
             "dynamodb:Scan": _STATES,
             "dynamodb:UpdateItem": _STATES,
-            "sns:Publish": _TOPIC,
         },
-        sometimes=_STATES_KEY,
+        sometimes={**_STATES_KEY, "sns:Publish": _TOPIC},  # a cluster may have nobody to notify
     ),
     "Closes job queues for new jobs when a budget is spent": _role(
         "lambda.amazonaws.com",

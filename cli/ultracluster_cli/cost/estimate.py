@@ -118,7 +118,7 @@ def estimate(
 
     Unknown prices are reported as unknown, never as 0.
     """
-    loaded = load_rollout(rollout)
+    loaded = load_rollout(rollout, deployable=False)
     print_findings(loaded.warnings)
     clusters = clusters_named(
         clusters_of(loaded.config, None), [] if cluster is None else [cluster], rollout=rollout
