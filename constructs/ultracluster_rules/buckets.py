@@ -29,9 +29,6 @@ COMPILER_VERSION: Final = Form(
 def check_cache_prefix(prefix: str) -> list[Finding]:
     """Check the key prefix of a compile cache.
 
-    Args:
-        prefix: Key prefix.
-
     Returns:
         UC6014 if it is empty or has a slash at an end.
     """

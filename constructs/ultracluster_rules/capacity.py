@@ -228,9 +228,6 @@ def check_targets(targets: Sequence[str | None]) -> Iterator[tuple[int, Finding]
 def check_block_duration(hours: int) -> list[Finding]:
     """Check whether AWS sells Capacity Blocks of a duration.
 
-    Args:
-        hours: Duration in hours.
-
     Returns:
         UC7101 with the nearest valid durations if it does not.
     """

@@ -106,10 +106,6 @@ def check_deployment_type(deployment_type: str, known: Sequence[str]) -> list[Fi
 def check_metadata_given(settings: LustreSettings, *, given: bool) -> list[Finding]:
     """Check whether a file system has a metadata configuration if, and only if, it needs and can have one.
 
-    Args:
-        settings: Settings of the file system.
-        given: Whether it has one.
-
     Returns:
         UC5005 if EFA has none, or if the deployment type or version does not take one.
     """
@@ -215,9 +211,6 @@ def check_access(*, has_rules: bool) -> list[Finding]:
 
 def check_file_system(settings: LustreSettings) -> list[Finding]:
     """Check a file system for what CreateFileSystem would reject.
-
-    Args:
-        settings: Settings of the file system.
 
     Returns:
         UC5001 to UC5006 and UC5010 to UC5015.

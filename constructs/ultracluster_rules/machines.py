@@ -87,10 +87,6 @@ DATED: Final = Form(
 def check_offered(name: str, zone_id: str) -> list[Finding]:
     """Warn about a type that EC2 did not list in a zone when the catalogue was made.
 
-    Args:
-        name: Name of the type.
-        zone_id: Zone ID.
-
     Returns:
         UC4106, a warning, if it did not.
     """
@@ -248,10 +244,6 @@ def check_job_ultraservers(instance_type: InstanceType, nodes: int) -> list[Find
 
     Source: Neuron documentation, "How to schedule MPI jobs to run on Neuron UltraServer on EKS" (2.29 to 2.33, read
     November 2026), whose script joins groups of 1, 2 or 4 trn2u nodes and rejects others.
-
-    Args:
-        instance_type: Type of the nodes.
-        nodes: Nodes of the job.
 
     Returns:
         UC4028 for a number that is neither a supported part nor whole UltraServers.

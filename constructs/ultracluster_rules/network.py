@@ -123,10 +123,6 @@ def check_task_interface(
 ) -> list[Finding]:
     """Check whether network card 0 has a free slot for the network interface of a multi-node task.
 
-    Args:
-        instance_type: Type of the nodes.
-        interfaces: Network interfaces of a node.
-
     Returns:
         UC4017 if card 0 is full. A warning: that Amazon ECS attaches to card 0 only is inferred, not documented.
     """
@@ -204,10 +200,6 @@ def _second(values: list[Any], value: Any) -> int:
 
 def check_efa_use(instance_type: InstanceType, interfaces: Iterable[NetworkInterface]) -> list[Finding]:
     """Check whether all EFA interfaces of an instance are used.
-
-    Args:
-        instance_type: Instance type.
-        interfaces: Its network interfaces.
 
     Returns:
         UC4016, a warning, if some are not.

@@ -80,10 +80,6 @@ class ClusterTargets:
 def targets_by_profile(clusters: Sequence[ClusterConfig], account: ProfileTarget) -> Iterator[ClusterTargets]:
     """Open the accounts of all profiles before using any of them.
 
-    Args:
-        clusters: The clusters.
-        account: Opens the account of a profile.
-
     Raises:
         FindingsError: If a profile does not exist or its credentials are invalid (UC9009).
     """

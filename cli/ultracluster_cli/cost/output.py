@@ -47,11 +47,7 @@ def cost_json(estimate: Estimate, hours_from: str, alternative: Alternative | No
 
 
 def money_json(amount: Money) -> dict[str, Any]:
-    """Return an amount as plain values; null where it is unknown.
-
-    Args:
-        amount: The amount.
-    """
+    """Return an amount as plain values; null where it is unknown."""
     ends = {"low": amount.low, "high": amount.high}
     known = amount.is_known
     values = {name: str(end.quantize(_EXACT)) if known else None for name, end in ends.items()}

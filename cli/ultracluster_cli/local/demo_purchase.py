@@ -133,9 +133,6 @@ class DemoBuyer:
     def buy(self, cluster: ClusterConfig) -> Purchase:
         """Find, approve and buy the block of a cluster, unless the ledger already contains its order.
 
-        Args:
-            cluster: The cluster.
-
         Raises:
             FindingsError: If a command fails (UC9011), or not exactly one reservation was bought (UC9010).
             typer.Exit: With `ExitCode.UNKNOWN` if the outcome of a purchase is unknown.

@@ -29,12 +29,7 @@ class ChartedLine:
 
 
 def charted_lines(recording: Recording, panel: Panel) -> list[ChartedLine]:
-    """Return the lines of a panel that have a value.
-
-    Args:
-        recording: The recording.
-        panel: The panel.
-    """
+    """Return the lines of a panel that have a value."""
     lines = [
         ChartedLine(label=label, points=tuple(_with_gaps(recording, line, job)))
         for line in panel.lines

@@ -53,11 +53,7 @@ def planned_clusters(
 
 
 def planned_clusters_json(clusters: Sequence[PlannedCluster]) -> list[dict[str, Any]]:
-    """Return the clusters of a plan as plain values.
-
-    Args:
-        clusters: The clusters.
-    """
+    """Return the clusters of a plan as plain values."""
     return [
         {
             "name": cluster.name,
@@ -71,11 +67,7 @@ def planned_clusters_json(clusters: Sequence[PlannedCluster]) -> list[dict[str, 
 
 
 def planned_lines(clusters: Sequence[PlannedCluster]) -> Iterator[str]:
-    """Return one line of text for each cluster.
-
-    Args:
-        clusters: The clusters.
-    """
+    """Return one line of text for each cluster."""
     for cluster in clusters:
         start, end = (_time(time) for time in (cluster.start, cluster.end))
         window = "unknown" if cluster.start is cluster.end is None else f"{start} to {end}"

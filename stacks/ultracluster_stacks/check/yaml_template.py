@@ -51,9 +51,6 @@ class UnsupportedTemplateError(TemplateError):
 def read_yaml_template(text: str) -> tuple[Any, Lines]:
     """Read a template in YAML, or in JSON.
 
-    Args:
-        text: Text of the template.
-
     Returns:
         Values with functions in their long form, and the line of each value.
 

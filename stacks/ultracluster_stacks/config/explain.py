@@ -57,9 +57,6 @@ class ExplainedCluster:
 def explain_rollout(path: str | os.PathLike[str]) -> tuple[ExplainedCluster, ...]:
     """Read a rollout file and return the origin of each value of each cluster.
 
-    Args:
-        path: The rollout file.
-
     Raises:
         FindingsError: The file is wrong, as `load_rollout` says.
     """

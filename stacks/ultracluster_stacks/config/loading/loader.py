@@ -96,11 +96,7 @@ def load_rollout(path: str | os.PathLike[str], *, deployable: bool = True) -> Lo
 
 
 def rollout_findings(path: str | os.PathLike[str]) -> tuple[Finding, ...]:
-    """Return the errors and warnings of a rollout file without raising them.
-
-    Args:
-        path: Rollout file.
-    """
+    """Return the errors and warnings of a rollout file without raising them."""
     try:
         return load_rollout(path).warnings
     except FindingsError as error:

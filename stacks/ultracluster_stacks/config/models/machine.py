@@ -84,11 +84,7 @@ class CustomInstanceType(ConfigModel):
     ] = Field(description="Date of the source, in quotes.")
 
     def entry(self, name: str) -> InstanceType:
-        """Return the type as a catalogue entry.
-
-        Args:
-            name: Name of the type.
-        """
+        """Return the type as a catalogue entry."""
         return describe_instance_type(
             name,
             vcpus=self.vcpus,

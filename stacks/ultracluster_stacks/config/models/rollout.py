@@ -69,11 +69,7 @@ _Capacity = TypeVar("_Capacity", bound=CapacityConfig)
 
 
 def with_placeholders(rollout: RolloutConfig) -> RolloutConfig:
-    """Return a rollout in which a placeholder is the reservation of each order that is not resolved.
-
-    Args:
-        rollout: The rollout.
-    """
+    """Return a rollout in which a placeholder is the reservation of each order that is not resolved."""
     waves = tuple(
         wave.model_copy(update={"clusters": tuple(map(_with_placeholders, wave.clusters))})
         for wave in rollout.waves

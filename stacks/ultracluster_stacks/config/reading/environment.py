@@ -29,9 +29,6 @@ ENVIRONMENT_KEYS: Final = ("version", BASE, "defaults", "clusters")
 def read_rollout(path: str | os.PathLike[str]) -> YamlSource:
     """Read a rollout file, or an environment file together with its base.
 
-    Args:
-        path: Rollout or environment file.
-
     Returns:
         Values before `defaults` are merged into clusters, each with the line in its file.
 
@@ -50,9 +47,6 @@ def read_rollout(path: str | os.PathLike[str]) -> YamlSource:
 
 def refuse_environment(path: str | os.PathLike[str]) -> None:
     """Refuse an environment file for commands that edit the clusters of a rollout file.
-
-    Args:
-        path: Rollout or environment file.
 
     Raises:
         FindingsError: The file is an environment file (UC2227).
