@@ -7,15 +7,6 @@ from typing import Final
 from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.values import Form
 
-__all__ = [
-    "COMPILER_VERSION",
-    "check_cache_folder",
-    "check_cache_prefix",
-    "check_destinations",
-    "check_replication_key",
-    "refuse_unmounted_cache",
-]
-
 _CACHE_FOLDER: Final = "UC6016"
 
 COMPILER_VERSION: Final = Form(

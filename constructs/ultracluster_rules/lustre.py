@@ -35,21 +35,6 @@ from ultracluster_catalog.names.identifiers import FILE_SYSTEM_DNS_NAME, FILE_SY
 from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.values import Form
 
-__all__ = [
-    "DATA_REPOSITORY",
-    "DNS_NAME",
-    "FILE_SYSTEM",
-    "MOUNT_NAME",
-    "check_access",
-    "check_associations",
-    "check_deployment_type",
-    "check_efa_clients",
-    "check_file_system",
-    "check_key",
-    "check_metadata_given",
-    "check_zone_of_file_system",
-]
-
 _FOLDER: Final = r"/|(?:/[^/\x00\r\n\x85\u2028\u2029]+)+/?"
 _LONGEST_FOLDER: Final = 4096
 _METADATA: Final = "UC5005"

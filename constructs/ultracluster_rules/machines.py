@@ -13,24 +13,6 @@ from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.numbers import find_unsafe_numbers
 from ultracluster_rules.values import Between, Form, Known
 
-__all__ = [
-    "COMPILE_TYPE",
-    "COUNT",
-    "DATED",
-    "INSTANCE_TYPE",
-    "LOGICAL_CORES",
-    "NETWORK_CARDS",
-    "OPTIONAL_COUNT",
-    "check_figures_are_sourced",
-    "check_instance_type",
-    "check_job_ultraservers",
-    "check_offered",
-    "check_scratch",
-    "check_whole_ultraservers",
-    "get_instance_type",
-]
-
-
 _NAME: Final = r"[a-z][a-z0-9-]*\.[a-z0-9-]+"
 
 

@@ -25,29 +25,6 @@ from ultracluster_rules.findings import Finding, FindingsError, Severity, quote
 from ultracluster_rules.numbers import find_unsafe_numbers
 from ultracluster_rules.values import Between, Known
 
-__all__ = [
-    "FREE_ADDRESSES",
-    "NIC_LAYOUT",
-    "SUBNET_PREFIX",
-    "check_available_addresses",
-    "check_cidr",
-    "check_efa_use",
-    "check_nat_gateway_room",
-    "check_network_interfaces",
-    "check_node_addresses",
-    "check_subnet_in_vpc",
-    "check_subnet_size",
-    "check_subnets_apart",
-    "check_task_interface",
-    "check_zone_id",
-    "check_zone_region",
-    "cluster_addresses",
-    "network_interfaces",
-    "smallest_subnet_prefix",
-    "warn_of_unknown_efa_rules",
-]
-
-
 _PRIMARY: Final = (0, 0)
 
 # Sizes of a VPC and of a subnet that EC2 accepts, and what it refuses (Amazon VPC User Guide, "VPC CIDR blocks", November 2026).

@@ -9,8 +9,6 @@ from ultracluster_cli._aws.target import Target
 from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import ClusterConfig
 
-__all__ = ["ClusterTargets", "ProfileTarget", "single_target", "targets_by_profile"]
-
 ProfileTarget = Callable[[str | None], AbstractContextManager[Target]]
 """Opens the account of a profile, or of the default credentials for None."""
 

@@ -8,8 +8,6 @@ from ultracluster_cli.output import print_table
 from ultracluster_rules.findings import Finding, quote
 from ultracluster_stacks.cost import NOT_COUNTED, Alternative, Estimate, Line, Money
 
-__all__ = ["cost_json", "invalid_number", "money_json", "print_cost"]
-
 _EXACT: Final = Decimal("0.000001")
 
 

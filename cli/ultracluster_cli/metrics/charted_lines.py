@@ -7,8 +7,6 @@ from datetime import datetime, timedelta
 from ultracluster_catalog.observability.panels import MetricLine, Panel
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
-__all__ = ["ChartedLine", "charted_lines", "node_hours"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChartedLine:

@@ -10,8 +10,6 @@ from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.cost import CostDifference, Money, catalogue_prices, cost_differences
 from ultracluster_stacks.plan import StackTemplate
 
-__all__ = ["PlannedCluster", "planned_clusters", "planned_clusters_json", "planned_lines"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlannedCluster:

@@ -8,8 +8,6 @@ from ultracluster_rules.findings import Finding, FindingsError, Severity, quote
 from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.plan import Plan, StackTemplate, check_headroom
 
-__all__ = ["blocks_to_come", "check_allowed", "check_limits"]
-
 
 def blocks_to_come(clusters: Iterable[ClusterConfig]) -> frozenset[str]:
     """Return the reservations of Capacity Blocks that have not started, as far as the rollout says.

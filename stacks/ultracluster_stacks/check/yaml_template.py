@@ -7,8 +7,6 @@ import yaml
 
 from ultracluster_rules.findings import quote
 
-__all__ = ["DEEPEST_NESTING", "Lines", "TemplateError", "UnsupportedTemplateError", "read_yaml_template"]
-
 DEEPEST_NESTING: Final = 60
 """Maximum nesting of mappings and lists; our deepest template has 14 levels."""
 

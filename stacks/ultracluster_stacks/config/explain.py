@@ -13,8 +13,6 @@ from ultracluster_stacks.config.reading.environment import read_rollout
 from ultracluster_stacks.config.reading.problem import Loc, loc_text
 from ultracluster_stacks.config.reading.yaml_source import YamlSource
 
-__all__ = ["ExplainedCluster", "ExplainedValue", "explain_rollout"]
-
 _CLUSTER_DEPTH = 4  # path of a cluster: waves, index, clusters, index
 
 

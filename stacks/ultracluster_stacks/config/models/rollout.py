@@ -13,9 +13,6 @@ from ultracluster_stacks.config.models.wave import WaveConfig
 from ultracluster_stacks.config.reading.problem import Loc, not_a_choice
 from ultracluster_stacks.config.reading.yaml_source import UNREADABLE
 
-__all__ = ["RolloutConfig", "with_placeholders"]
-
-
 _NEWEST: Final = 1
 
 

@@ -17,8 +17,6 @@ from ultracluster_stacks.config.reading.defaults import cluster_locs, merge
 from ultracluster_stacks.config.reading.problem import Loc, loc_text, shown, unknown_key, wrong_type
 from ultracluster_stacks.config.reading.yaml_source import YamlSource, read_yaml
 
-__all__ = ["BASE", "ENVIRONMENT_KEYS", "read_rollout", "refuse_environment"]
-
 BASE: Final = "base"
 """Key that marks an environment file."""
 
