@@ -8,6 +8,7 @@ import typer
 
 from ultracluster_cli.options import LedgerOption, LedgerRegionOption, ProfileOption
 
+<<<<<<< HEAD
 __all__ = [
     "DEFAULT_ULTRASERVER",
     "ApprovalOptions",
@@ -26,6 +27,8 @@ __all__ = [
     "UltraServersOption",
 ]
 
+=======
+>>>>>>> main
 DEFAULT_ULTRASERVER = "u-trn2x64"
 
 OrderArgument = Annotated[str, typer.Argument(metavar="ORDER", help="Name of the order.")]

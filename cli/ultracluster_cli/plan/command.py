@@ -29,8 +29,6 @@ from ultracluster_stacks.config import ClusterConfig, load_rollout
 from ultracluster_stacks.config.rehearsal import PLAN, cluster_digest
 from ultracluster_stacks.plan import StackTemplate, compare, headroom
 
-__all__ = ["app", "plan"]
-
 app = typer.Typer(add_completion=False)
 
 

@@ -26,8 +26,6 @@ from ultracluster_stacks.config import CapacityConfig, ClusterConfig
 from ultracluster_stacks.config.rehearsal import cluster_digest
 from ultracluster_stacks.cost.config_footprint import closes_queues, resumes_jobs
 
-__all__ = ["rollout_requirements"]
-
 _STORAGE_QUOTAS = {"PERSISTENT_2": "lustre-persistent-2", "SCRATCH_2": "lustre-scratch"}
 
 
