@@ -1,6 +1,7 @@
 """What the roles of a template may do: statements, managed policies and trust joined."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from ultracluster_checks.policies import allowing, covers, identity_statements
@@ -32,14 +33,15 @@ def role_of(at: Property) -> Resource | None:
     return found if found is not None and found.type == ROLE else None
 
 
-def statements_of(role: Resource) -> list[Property]:
+@lru_cache(maxsize=256)
+def statements_of(role: Resource) -> tuple[Property, ...]:
     """Return the statements of a role: inline, attached, and in managed policies of these templates."""
     managed = [each.target for each in role["ManagedPolicyArns"].items]
     found = identity_statements(role)
     for policy in managed:
         if policy is not None and policy.type == "AWS::IAM::ManagedPolicy":
             found += policy["PolicyDocument"]["Statement"].one_or_more
-    return found
+    return tuple(found)
 
 
 def inline_documents(role: Resource) -> Iterator[Property]:

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from ultracluster_checks.jobs import job_containers
@@ -17,7 +18,7 @@ from ultracluster_checks.policies import (
     names_everything,
 )
 from ultracluster_checks.problem import Problem
-from ultracluster_checks.template import Property, Resource, Templates
+from ultracluster_checks.template import Property, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
 
@@ -116,21 +117,29 @@ def _places(statement: Property) -> list[Property]:
     return statement["Resource"].one_or_more
 
 
-def _allowed(
-    templates: Templates, actions: tuple[str, ...]
-) -> Iterator[tuple[Resource, Property, Property, str]]:
-    """Return who may do one of some actions by name: resource, statement, action as written, and its name."""
-    for resource, document in identity_documents(templates):
-        for statement in allowing(document):
-            for action in statement["Action"].one_or_more:
-                name = next((each for each in actions if covers(action, each)), None)
-                if name is not None and (action.text or "").rpartition(":")[2].strip("*?"):
-                    yield resource, statement, action, name  # a whole service is reported as such
+def _allowed(templates: Templates, actions: tuple[str, ...]) -> Iterator[tuple[Property, Property, str]]:
+    """Return what allows one of some actions by name: statement, action as written, and its name."""
+    for statement, action in _allowances(templates):
+        name = next((each for each in actions if covers(action, each)), None)
+        if name is not None:
+            yield statement, action, name
+
+
+@lru_cache(maxsize=1)
+def _allowances(templates: Templates) -> tuple[tuple[Property, Property], ...]:
+    """Return the actions that policies of principals allow by name, each with its statement."""
+    return tuple(
+        (statement, action)
+        for _, document in identity_documents(templates)
+        for statement in allowing(document)
+        for action in statement["Action"].one_or_more
+        if (action.text or "").rpartition(":")[2].strip("*?")  # a whole service is reported as such
+    )
 
 
 def roles_reserve_no_capacity(templates: Templates) -> Iterator[Problem]:
     """Find permissions to reserve or start instances beside the queues."""
-    for _, statement, action, name in _allowed(templates, _RESERVING):
+    for statement, action, name in _allowed(templates, _RESERVING):
         places = _places(statement)
         if statement["Condition"].missing and (
             any(each.text == "*" for each in places)
@@ -147,7 +156,7 @@ def roles_reserve_no_capacity(templates: Templates) -> Iterator[Problem]:
 
 def roles_write_no_policies(templates: Templates) -> Iterator[Problem]:
     """Find permissions to give oneself any permission."""
-    for _, statement, action, name in _allowed(templates, _ESCALATING):
+    for statement, action, name in _allowed(templates, _ESCALATING):
         if statement["Condition"].missing and any(
             _is_any(statement, each) or _is_own(each) for each in _places(statement)
         ):
@@ -168,7 +177,7 @@ def _is_own(at: Property) -> bool:
 
 def roles_assume_named_roles(templates: Templates) -> Iterator[Problem]:
     """Find permissions to assume every role."""
-    for _, statement, action, name in _allowed(templates, ("sts:AssumeRole",)):
+    for statement, action, name in _allowed(templates, ("sts:AssumeRole",)):
         for each in _places(statement):
             if _is_any(statement, each):
                 yield Problem.of(
@@ -181,7 +190,7 @@ def roles_assume_named_roles(templates: Templates) -> Iterator[Problem]:
 
 def roles_read_named_data(templates: Templates) -> Iterator[Problem]:
     """Find permissions to read or write the data of every resource."""
-    for _, statement, action, name in _allowed(templates, _LEAKING):
+    for statement, action, name in _allowed(templates, _LEAKING):
         for each in _places(statement):
             if _is_any(statement, each):
                 yield Problem.of(
