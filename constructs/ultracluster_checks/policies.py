@@ -19,6 +19,7 @@ __all__ = [
     "functions_know_their_callers",
     "identity_documents",
     "identity_statements",
+    "is_bound",
     "names_everything",
     "principals_are_named",
     "purchases_need_an_order",
@@ -145,7 +146,7 @@ def roles_are_passed_by_name(templates: Templates) -> Iterator[Problem]:
         for statement in allowing(document):
             passes = any(covers(action, "iam:PassRole") for action in statement["Action"].one_or_more)
             for resource in statement["Resource"].one_or_more if passes else ():
-                if names_everything(resource) and statement["Condition"].missing:
+                if names_everything(resource) and not is_bound(statement):
                     yield Problem.of(
                         resource,
                         "UC6423",
@@ -236,6 +237,14 @@ def _matches(pattern: str, name: str) -> bool:
     if "*" not in pattern and "?" not in pattern:
         return pattern == name
     return fnmatch.fnmatchcase(name, pattern.replace("[", "[[]"))
+
+
+def is_bound(statement: Property) -> bool:
+    """Return whether a condition narrows a statement: one that any value meets does not."""
+    keys = [key for operator in statement["Condition"].members for key in operator.members]
+    return not statement["Condition"].missing and not (
+        keys and all(each.text == "*" for key in keys for each in key.one_or_more)
+    )
 
 
 def names_everything(at: Property) -> bool:

@@ -15,6 +15,7 @@ from ultracluster_checks.policies import (
     allowing,
     covers,
     identity_documents,
+    is_bound,
     names_everything,
 )
 from ultracluster_checks.problem import Problem
@@ -30,6 +31,7 @@ __all__ = [
     "roles_read_named_data",
     "roles_reserve_no_capacity",
     "roles_write_no_policies",
+    "services_invoke_for_a_resource",
 ]
 
 _RESERVING: Final = (
@@ -39,6 +41,9 @@ _RESERVING: Final = (
     "ec2:ModifyCapacityReservation",
     "ec2:RequestSpotFleet",
     "ec2:RequestSpotInstances",
+    "autoscaling:CreateAutoScalingGroup",
+    "autoscaling:UpdateAutoScalingGroup",
+    "batch:CreateComputeEnvironment",
     "ec2:AllocateHosts",
     "ec2:CreateFleet",
     "ec2:RunInstances",
@@ -59,12 +64,22 @@ _ESCALATING: Final = (
     "iam:SetDefaultPolicyVersion",
     "iam:UpdateAssumeRolePolicy",
     "iam:UpdateLoginProfile",
+    "kms:CreateGrant",
+    "kms:PutKeyPolicy",
+    "lambda:AddPermission",
     "lambda:UpdateFunctionCode",
+    "s3:PutBucketAcl",
+    "s3:PutBucketPolicy",
+    "sns:AddPermission",
 )
 _LEAKING: Final = (
+    "dynamodb:DeleteTable",
     "dynamodb:GetItem",
     "dynamodb:Scan",
+    "fsx:DeleteFileSystem",
     "kms:Decrypt",
+    "kms:ScheduleKeyDeletion",
+    "s3:DeleteBucket",
     "s3:DeleteObject",
     "s3:GetObject",
     "s3:PutObject",
@@ -81,6 +96,13 @@ _WHO: Final = re.compile(
     r"|.*:(?:sub|aud|calleraccount|viaservice|externalid|dataaccesspoint.*|sourceaccount|accesspointnetworkorigin)|s3:.*account.*|sns:.*|sqs:.*",
     re.IGNORECASE,
 )
+# Services that act for a resource of any account. https://docs.aws.amazon.com/IAM/latest/UserGuide/confused-deputy.html (2026-11)
+_CONFUSED: Final = {
+    "s3.amazonaws.com",
+    "sns.amazonaws.com",
+    "apigateway.amazonaws.com",
+    "config.amazonaws.com",
+}
 # What a service needs of the role that a resource hands to it.
 _SERVICES: Final = (
     (FUNCTION, ("Role",), "lambda"),
@@ -110,7 +132,7 @@ _CALLS: Final = {
 
 
 def _is_any(statement: Property, resource: Property) -> bool:
-    return statement["Condition"].missing and names_everything(resource)
+    return not is_bound(statement) and names_everything(resource)
 
 
 def _places(statement: Property) -> list[Property]:
@@ -141,7 +163,7 @@ def roles_reserve_no_capacity(templates: Templates) -> Iterator[Problem]:
     """Find permissions to reserve or start instances beside the queues."""
     for statement, action, name in _allowed(templates, _RESERVING):
         places = _places(statement)
-        if statement["Condition"].missing and (
+        if not is_bound(statement) and (
             any(each.text == "*" for each in places)
             or "Reservation" in name
             or any(_is_any(statement, each) for each in places)
@@ -157,7 +179,7 @@ def roles_reserve_no_capacity(templates: Templates) -> Iterator[Problem]:
 def roles_write_no_policies(templates: Templates) -> Iterator[Problem]:
     """Find permissions to give oneself any permission."""
     for statement, action, name in _allowed(templates, _ESCALATING):
-        if statement["Condition"].missing and any(
+        if not is_bound(statement) and any(
             _is_any(statement, each) or _is_own(each) for each in _places(statement)
         ):
             yield Problem.of(
@@ -278,6 +300,22 @@ def _own_accounts(templates: Templates) -> set[str] | None:
         "AWS::AccountId" in json.dumps(template.source.body, default=str) for template in templates.all
     )
     return found if found or tells else None
+
+
+def services_invoke_for_a_resource(templates: Templates) -> Iterator[Problem]:
+    """Find permissions that let a service invoke a function on behalf of anybody."""
+    for permission in templates.of_type("AWS::Lambda::Permission"):
+        service = permission["Principal"].text or ""
+        limits = [
+            permission[name] for name in ("SourceArn", "SourceAccount", "PrincipalOrgID", "EventSourceToken")
+        ]
+        if service in _CONFUSED and all(each.missing for each in limits):
+            yield Problem.of(
+                permission["SourceArn"],
+                "UC6457",
+                f"{service} may invoke the function for every account",
+                "SourceArn, and SourceAccount for a bucket",
+            )
 
 
 def roles_are_for_their_service(templates: Templates) -> Iterator[Problem]:
