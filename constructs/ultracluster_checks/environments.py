@@ -20,18 +20,6 @@ from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
 from ultracluster_rules.queues import check_environment_count, check_wait_limits
 
-__all__ = [
-    "QUEUE",
-    "environments_can_be_updated",
-    "environments_hold_whole_nodes",
-    "launch_template_versions_are_pinned",
-    "nodes_can_join",
-    "queues_have_few_environments",
-    "types_match_their_launch_template",
-    "updates_spare_jobs",
-    "waiting_jobs_are_not_cancelled",
-]
-
 QUEUE: Final = "AWS::Batch::JobQueue"
 _MOVING: Final = ("$Latest", "$Default")
 # https://docs.aws.amazon.com/AmazonECS/latest/developerguide/instance_IAM_role.html (2026-11)

@@ -20,16 +20,6 @@ from ultracluster_rules.lustre import (
     check_metadata_given,
 )
 
-__all__ = [
-    "ASSOCIATION",
-    "FILE_SYSTEM",
-    "associations_can_be_made",
-    "efa_clients_can_mount",
-    "file_systems_are_near_their_clients",
-    "file_systems_can_be_made",
-    "newest_type_has_no_import_path",
-]
-
 FILE_SYSTEM: Final = "AWS::FSx::FileSystem"
 ASSOCIATION: Final = "AWS::FSx::DataRepositoryAssociation"
 

@@ -11,22 +11,6 @@ from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
 
-__all__ = [
-    "RESOURCE_POLICIES",
-    "actions_are_named",
-    "allowing",
-    "covers",
-    "functions_know_their_callers",
-    "identity_documents",
-    "identity_statements",
-    "is_bound",
-    "names_everything",
-    "principals_are_named",
-    "purchases_need_an_order",
-    "roles_are_not_administrators",
-    "roles_are_passed_by_name",
-]
-
 _IDENTITY: Final = {
     "AWS::IAM::Group": "Policies",
     "AWS::IAM::Role": "Policies",

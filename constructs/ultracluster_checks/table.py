@@ -21,8 +21,6 @@ from ultracluster_checks.joined import fit, landing, life, powers, reach, sizes
 from ultracluster_checks.problem import Find
 from ultracluster_rules.registry import RULES
 
-__all__ = ["CHECKS", "template_codes"]
-
 CHECKS: Final[tuple[Find, ...]] = (
     # Network
     security_groups.efa_flows_both_ways,

@@ -25,8 +25,6 @@ from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.rehearsal import PLAN
 from ultracluster_stacks.plan import StackTemplate, compare, headroom
 
-__all__ = ["app", "plan"]
-
 app = typer.Typer(add_completion=False)
 
 

@@ -37,8 +37,6 @@ from ultracluster_runtime.rehearsal.record import Rehearsal, write_rehearsal
 from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.config.rehearsal import RehearsedCluster, cluster_digest
 
-__all__ = ["AccountRehearsal", "removed_at_the_end"]
-
 _SECONDS: Final = 300.0  # for the checks before, and for those after the deployment
 _STACKS_AT_ONCE: Final = 4
 _FAILURES_SHOWN: Final = 5

@@ -15,18 +15,6 @@ from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
 from ultracluster_rules.job_definitions import VARIABLE
 
-__all__ = [
-    "container_variables_have_names",
-    "devices_are_in_place",
-    "efa_devices_are_at_the_nodes",
-    "environment_fits_the_chips",
-    "mounts_are_of_a_volume",
-    "node_ranges_can_be_read",
-    "queues_have_environments_of_one_kind",
-    "roles_of_jobs_may_do_what_they_need",
-    "types_of_jobs_are_started",
-]
-
 _DEVICE: Final = re.compile(r"/dev/(?:neuron\d{1,3}|infiniband/uverbs\d{1,3})")
 _RANGE: Final = re.compile(r"\d*:\d*|\d+")
 _NEEDED: Final = {"READ", "WRITE"}

@@ -12,18 +12,6 @@ from ultracluster_checks.values import Reference, Unknown
 from ultracluster_rules.capacity import check_allocation_strategy
 from ultracluster_rules.findings import quote
 
-__all__ = [
-    "blocks_have_no_mixed_instances",
-    "efa_nodes_are_close_together",
-    "environments_are_in_a_queue",
-    "environments_choose_nodes_for_their_market",
-    "known_blocks_are_launched_as_blocks",
-    "neuron_nodes_have_drivers",
-    "nodes_fit_the_reservation_of_their_template",
-    "targets_are_one_reservation",
-    "versions_are_of_the_same_template",
-]
-
 _RESERVATION: Final = "AWS::EC2::CapacityReservation"
 _TARGETS: Final = ("CapacityReservationId", "CapacityReservationResourceGroupArn")
 

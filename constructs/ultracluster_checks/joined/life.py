@@ -19,20 +19,6 @@ from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Reference, Text
 from ultracluster_rules.findings import quote
 
-__all__ = [
-    "FUNCTION",
-    "alarms_notify",
-    "block_events_reach_something",
-    "block_jobs_are_ended",
-    "closed_queues_are_opened",
-    "functions_can_run",
-    "functions_may_be_invoked",
-    "life_cycles_are_aimed_at_their_block",
-    "life_cycles_have_time",
-    "life_cycles_may_end_jobs",
-    "life_cycles_wake_up",
-]
-
 FUNCTION: Final = "AWS::Lambda::Function"
 _RULE: Final = "AWS::Events::Rule"
 _SCHEDULE: Final = "AWS::Scheduler::Schedule"

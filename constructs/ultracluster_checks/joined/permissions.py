@@ -8,8 +8,6 @@ from ultracluster_checks.policies import allowing, covers, identity_statements
 from ultracluster_checks.template import Property, Resource
 from ultracluster_checks.values import Reference, Unknown
 
-__all__ = ["ROLE", "inline_documents", "may", "role_of", "statements_of", "trusts"]
-
 ROLE: Final = "AWS::IAM::Role"
 # Services that managed policies of AWS allow anything of; any other one may allow everything.
 # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/policy-list.html (2026-11)

@@ -23,17 +23,6 @@ from ultracluster_checks.template import Property, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
 
-__all__ = [
-    "functions_may_use_what_they_are_told",
-    "policies_exclude_other_accounts",
-    "roles_are_for_their_service",
-    "roles_assume_named_roles",
-    "roles_read_named_data",
-    "roles_reserve_no_capacity",
-    "roles_write_no_policies",
-    "services_invoke_for_a_resource",
-]
-
 _RESERVING: Final = (
     "ec2:CreateCapacityReservation",
     "ec2:CreateCapacityReservationFleet",

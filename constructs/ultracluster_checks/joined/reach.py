@@ -16,16 +16,6 @@ from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
 
-__all__ = [
-    "efa_interfaces_have_one_group",
-    "endpoints_have_names",
-    "groups_are_in_the_vpc_of_their_subnet",
-    "interfaces_are_in_the_subnet_of_their_nodes",
-    "nodes_reach_the_endpoints",
-    "nodes_reach_the_services_that_they_join",
-    "nodes_reach_their_file_system",
-]
-
 _Direction = Literal["in", "out"]
 _HTTPS: Final = ((443, 443),)
 _DIRECTIONS: Final[tuple[_Direction, ...]] = ("in", "out")
