@@ -1,0 +1,40 @@
+"""Public templates of others: where they are, and their text where a local mirror has it.
+
+Nothing of theirs is in this repository: foreign.yaml has repository, commit and path. ``ULTRACLUSTER_TEMPLATE_MIRROR``
+names a folder with git directories ``owner+name/repo``.
+"""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tests.deep.template_defects.templates import HERE, Template, parse
+
+MIRROR = "ULTRACLUSTER_TEMPLATE_MIRROR"
+
+
+def listed() -> list[tuple[str, str, str]]:
+    """Return repository, commit and path of each template."""
+    table: dict[str, Any] = parse((HERE / "foreign.yaml").read_text())
+    return [(name, body["commit"], path) for name, body in table.items() for path in body["paths"]]
+
+
+def templates() -> Iterator[tuple[str, Template]]:
+    """Yield name and template for each that the mirror has; nothing without a mirror."""
+    mirror = os.environ.get(MIRROR)
+    if not mirror:
+        return
+    for name, commit, path in listed():
+        folder = Path(mirror) / name.replace("/", "+") / "repo"
+        if not folder.is_dir():
+            continue
+        shown = subprocess.run(
+            ["git", "-C", str(folder), "show", f"{commit}:{path}"],  # noqa: S607 - the developer's git
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        if shown.returncode == 0:
+            yield f"{name}/{path}", parse(shown.stdout)
