@@ -68,7 +68,7 @@ def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def _in_properties(change: Callable[[Any], Any]) -> Callable[[Template, random.Random], None]:
-    def rewrite(template: Template, rng: random.Random) -> None:
+    def rewrite(template: Template, _: random.Random) -> None:
         for resource in template["Resources"].values():
             if "Properties" in resource:
                 resource["Properties"] = _mapped(resource["Properties"], change)
@@ -90,7 +90,9 @@ def _containers(value: Any) -> Iterator[dict[str, Any]]:
 
 def _objects(template: Template) -> list[dict[str, Any]]:
     return [
-        item for resource in template["Resources"].values() for item in _containers(resource.get("Properties", {}))
+        item
+        for resource in template["Resources"].values()
+        for item in _containers(resource.get("Properties", {}))
     ]
 
 
@@ -104,12 +106,14 @@ def _literals(template: Template, rng: random.Random, count: int) -> list[tuple[
         (item, key)
         for item in _objects(template)
         for key, value in item.items()
-        if isinstance(value, str | int) and not isinstance(value, bool) and key not in {*_OPAQUE, "Version", "Effect"}
+        if isinstance(value, str | int)
+        and not isinstance(value, bool)
+        and key not in {*_OPAQUE, "Version", "Effect"}
     ]
     return rng.sample(found, min(count, len(found)))
 
 
-def _renamed(template: Template, rng: random.Random) -> None:
+def _renamed(template: Template, _: random.Random) -> None:
     ids = {name: f"Z{index}{name[::-1]}" for index, name in enumerate(template["Resources"])}
 
     def change(value: Any) -> Any:
@@ -121,10 +125,14 @@ def _renamed(template: Template, rng: random.Random) -> None:
         if function == "Fn::Sub":
             own = inner[1] if isinstance(inner, list) else {}
             text = _VARIABLE.sub(
-                lambda match: "${" + ".".join(
-                    ids.get(part, part) if index == 0 and part not in own else part
-                    for index, part in enumerate(match[1].split("."))
-                ) + "}",
+                lambda match: (
+                    "${"
+                    + ".".join(
+                        ids.get(part, part) if index == 0 and part not in own else part
+                        for index, part in enumerate(match[1].split("."))
+                    )
+                    + "}"
+                ),
                 inner[0] if isinstance(inner, list) else inner,
             )
             return {function: [text, own] if isinstance(inner, list) else text}
@@ -180,9 +188,7 @@ def _sub_as_nested_join(value: Any) -> Any:
         pieces = joined["Fn::Join"][1]
         half = len(pieces) // 2
         if half:
-            return {
-                "Fn::Join": ["", [{"Fn::Join": ["", pieces[:half]]}, {"Fn::Join": ["", pieces[half:]]}]]
-            }
+            return {"Fn::Join": ["", [{"Fn::Join": ["", pieces[:half]]}, {"Fn::Join": ["", pieces[half:]]}]]}
     return joined
 
 
@@ -244,16 +250,21 @@ def _objects_under_condition(template: Template, rng: random.Random) -> None:
         item[key] = {"Fn::If": ["Always", item[key], _NOVALUE]}
 
 
-def _without_value(template: Template, rng: random.Random) -> None:
+def _without_value(template: Template, _: random.Random) -> None:
     """Set properties that nobody needs to Fn::If with NoValue."""
     _never(template)
     for body in template["Resources"].values():
-        if body["Type"] in ("AWS::EC2::SecurityGroup", "AWS::S3::Bucket", "AWS::FSx::FileSystem", "AWS::SNS::Topic"):
+        if body["Type"] in (
+            "AWS::EC2::SecurityGroup",
+            "AWS::S3::Bucket",
+            "AWS::FSx::FileSystem",
+            "AWS::SNS::Topic",
+        ):
             properties = body.setdefault("Properties", {})
             properties.setdefault("Tags", {"Fn::If": ["Never", [{"Key": "a", "Value": "b"}], _NOVALUE]})
 
 
-def _items_without_value(template: Template, rng: random.Random) -> None:
+def _items_without_value(template: Template, _: random.Random) -> None:
     _never(template)
     for item in _objects(template):
         for key in {"ManagedPolicyArns", "SecurityGroupIds", "SecurityGroupIngress", "Devices"} & item.keys():
@@ -261,7 +272,7 @@ def _items_without_value(template: Template, rng: random.Random) -> None:
                 item[key] = [*item[key], {"Fn::If": ["Never", copy.deepcopy(item[key][0]), _NOVALUE]}]
 
 
-def _resources_under_condition(template: Template, rng: random.Random) -> None:
+def _resources_under_condition(template: Template, _: random.Random) -> None:
     _always(template)
     for body in template["Resources"].values():
         body.setdefault("Condition", "Always")
@@ -288,9 +299,9 @@ def _lists_shuffled(template: Template, rng: random.Random) -> None:
                 rng.shuffle(item[key])
 
 
-def _as_strings(template: Template, rng: random.Random) -> None:
+def _as_strings(template: Template, _: random.Random) -> None:
     """CloudFormation converts text to what a property has; inside of policies and patterns it does not."""
-    for _, body in template["Resources"].items():
+    for body in template["Resources"].values():
         for item in _containers({k: v for k, v in body.get("Properties", {}).items() if "Polic" not in k}):
             for key, value in item.items():
                 if key in ("EventPattern", "PolicyDocument", "BackupPlan"):
@@ -301,20 +312,20 @@ def _as_strings(template: Template, rng: random.Random) -> None:
                     item[key] = str(value)
 
 
-def _digits_as_numbers(template: Template, rng: random.Random) -> None:
+def _digits_as_numbers(template: Template, _: random.Random) -> None:
     for item in _objects(template):
         for key in {"Value", "MinSize", "MaxSize", "IpProtocol"} & item.keys():
             if isinstance(item[key], str) and re.fullmatch(r"-?\d{1,7}", item[key]):
                 item[key] = int(item[key])
 
 
-def _with_metadata(template: Template, rng: random.Random) -> None:
+def _with_metadata(template: Template, _: random.Random) -> None:
     template["Metadata"] = {"Owner": "training"}
     for name, body in template["Resources"].items():
         body.setdefault("Metadata", {})["Comment"] = f"This is {name}"
 
 
-def _with_more_dependencies(template: Template, rng: random.Random) -> None:
+def _with_more_dependencies(template: Template, _: random.Random) -> None:
     names_of = set(template["Resources"])
     for body in template["Resources"].values():
         used: set[str] = set()
@@ -330,7 +341,7 @@ def _with_more_dependencies(template: Template, rng: random.Random) -> None:
             body["DependsOn"] = sorted({*([own] if isinstance(own, str) else own), *used})
 
 
-def _ingress_apart(template: Template, rng: random.Random) -> None:
+def _ingress_apart(template: Template, _: random.Random) -> None:
     """Only ingress: a group without rules for egress of its own would let everything out."""
     for name, body in _resources(template, "AWS::EC2::SecurityGroup"):
         for index, rule in enumerate(body["Properties"].pop("SecurityGroupIngress", [])):
@@ -340,7 +351,7 @@ def _ingress_apart(template: Template, rng: random.Random) -> None:
             }
 
 
-def _egress_apart(template: Template, rng: random.Random) -> None:
+def _egress_apart(template: Template, _: random.Random) -> None:
     """The first rule stays, so that the rule for all traffic is not made by default."""
     for name, body in _resources(template, "AWS::EC2::SecurityGroup"):
         rules = body["Properties"].get("SecurityGroupEgress", [])
@@ -354,13 +365,15 @@ def _egress_apart(template: Template, rng: random.Random) -> None:
 
 def _wait_for_policy(template: Template, role: str, policy: str) -> None:
     for body in template["Resources"].values():
-        if body["Type"] == "AWS::Lambda::Function" and body["Properties"]["Role"] == {"Fn::GetAtt": [role, "Arn"]}:
+        if body["Type"] == "AWS::Lambda::Function" and body["Properties"]["Role"] == {
+            "Fn::GetAtt": [role, "Arn"]
+        }:
             own = body.get("DependsOn", [])
             body["DependsOn"] = [*([own] if isinstance(own, str) else own), policy]
 
 
 def _policies_apart(kind: str) -> Callable[[Template, random.Random], None]:
-    def rewrite(template: Template, rng: random.Random) -> None:
+    def rewrite(template: Template, _: random.Random) -> None:
         for name, body in _resources(template, "AWS::IAM::Role"):
             for index, policy in enumerate(body["Properties"].pop("Policies", [])):
                 added = f"{name}Apart{index}"
@@ -373,7 +386,7 @@ def _policies_apart(kind: str) -> Callable[[Template, random.Random], None]:
     return rewrite
 
 
-def _statements_split(template: Template, rng: random.Random) -> None:
+def _statements_split(template: Template, _: random.Random) -> None:
     """One statement for each action, where it allows."""
     for item in _objects(template):
         if isinstance(statements := item.get("Statement"), list):
@@ -381,12 +394,14 @@ def _statements_split(template: Template, rng: random.Random) -> None:
                 {key: value for key, value in statement.items() if key != "Sid"} | {"Action": action}
                 for statement in statements
                 for action in (
-                    statement["Action"] if isinstance(statement.get("Action"), list) else [statement.get("Action")]
+                    statement["Action"]
+                    if isinstance(statement.get("Action"), list)
+                    else [statement.get("Action")]
                 )
             ]
 
 
-def _statements_in_lists(template: Template, rng: random.Random) -> None:
+def _statements_in_lists(template: Template, _: random.Random) -> None:
     for item in _objects(template):
         for statement in item.get("Statement", []) if isinstance(item.get("Statement"), list) else []:
             for key in ("Action", "Resource"):
@@ -394,7 +409,7 @@ def _statements_in_lists(template: Template, rng: random.Random) -> None:
                     statement[key] = [statement[key]]
 
 
-def _actions_in_other_case(template: Template, rng: random.Random) -> None:
+def _actions_in_other_case(template: Template, _: random.Random) -> None:
     """IAM does not look at the case of actions."""
     for item in _objects(template):
         for statement in item.get("Statement", []) if isinstance(item.get("Statement"), list) else []:
@@ -405,7 +420,7 @@ def _actions_in_other_case(template: Template, rng: random.Random) -> None:
                 statement["Action"] = [one.lower() for one in action]
 
 
-def _protocol_by_number(template: Template, rng: random.Random) -> None:
+def _protocol_by_number(template: Template, _: random.Random) -> None:
     for item in _objects(template):
         if item.get("IpProtocol") == "tcp":
             item["IpProtocol"] = "6"
@@ -439,14 +454,14 @@ def _selected(template: Template, rng: random.Random) -> None:
             item[key] = {"Fn::Select": [1, ["unused", item[key]]]}
 
 
-def _split(template: Template, rng: random.Random) -> None:
+def _split(template: Template, _: random.Random) -> None:
     for item in _objects(template):
         for key in {"Permissions", "InstanceTypes", "Events", "PlatformCapabilities"} & item.keys():
             if isinstance(item[key], list) and all(isinstance(one, str) for one in item[key]):
                 item[key] = {"Fn::Split": [",", ",".join(item[key])]}
 
 
-def _with_unrelated(template: Template, rng: random.Random) -> None:
+def _with_unrelated(template: Template, _: random.Random) -> None:
     template["Resources"]["Unrelated"] = {
         "Type": "AWS::SSM::Parameter",
         "Properties": {"Type": "String", "Value": "2026"},
@@ -454,14 +469,14 @@ def _with_unrelated(template: Template, rng: random.Random) -> None:
     template.setdefault("Outputs", {})["Unrelated"] = {"Value": {"Ref": "Unrelated"}}
 
 
-def _with_description(template: Template, rng: random.Random) -> None:
+def _with_description(template: Template, _: random.Random) -> None:
     template["Description"] = "The same in other words"
     for body in template.get("Parameters", {}).values():
         body["Description"] = "A parameter"
     template["AWSTemplateFormatVersion"] = "2010-09-09"
 
 
-def _defaults_given_twice(template: Template, rng: random.Random) -> None:
+def _defaults_given_twice(template: Template, _: random.Random) -> None:
     """State what is the default anyway."""
     for _, body in _resources(template, "AWS::Batch::ComputeEnvironment"):
         body["Properties"].setdefault("State", "ENABLED")
@@ -470,12 +485,12 @@ def _defaults_given_twice(template: Template, rng: random.Random) -> None:
     for _, body in _resources(template, "AWS::Events::Rule"):
         body["Properties"].setdefault("State", "ENABLED")
     for _, body in _resources(template, "AWS::Lambda::Function"):
-        body["Properties"].setdefault("PackageType", "Zip" if "ZipFile" in body["Properties"]["Code"] else "Zip")
+        body["Properties"].setdefault("PackageType", "Zip")
     for _, body in _resources(template, "AWS::EC2::Subnet"):
         body["Properties"].setdefault("MapPublicIpOnLaunch", False)
 
 
-def _defaults_left_out(template: Template, rng: random.Random) -> None:
+def _defaults_left_out(template: Template, _: random.Random) -> None:
     """Leave out what is the default anyway."""
     for kind in ("AWS::Batch::ComputeEnvironment", "AWS::Batch::JobQueue", "AWS::Events::Rule"):
         for _, body in _resources(template, kind):
@@ -533,7 +548,7 @@ def rewrites() -> Iterator[Rewrite]:
         for kind, change in _KINDS.items():
             application = base(name)
             for template in application.values():
-                change(template, random.Random(f"{SEED} {name} {kind}"))
+                change(template, random.Random(f"{SEED} {name} {kind}"))  # noqa: S311 - no secret
             # Order counts: shuffled keys are equal as dictionaries.
             if repr(application) != repr(base(name)):
                 yield Rewrite(kind=kind, base=name, application=application)

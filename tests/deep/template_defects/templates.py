@@ -130,18 +130,15 @@ def _fitting(value: Any, segment: str) -> list[Any]:
         if match := re.fullmatch(r"(.*)<(.*)>", segment):
             name, kind = match.groups()
             return [key for key in _fitting(value, name) if value[key]["Type"] == f"AWS::{kind}"]
-        if segment in value:
-            return [segment]
-        return [key for key in value if fnmatch.fnmatchcase(key, segment)] if "*" in segment else []
-    if isinstance(value, list):
-        if match := re.fullmatch(r"\[(\w+)=(.*)\]", segment):
-            key, wanted = match.groups()
-            return [i for i, item in enumerate(value) if isinstance(item, dict) and str(item.get(key)) == wanted]
-        if segment == "*":
-            return list(range(len(value)))
-        if re.fullmatch(r"-?\d+", segment) and -len(value) <= int(segment) < len(value):
-            return [int(segment) % len(value)]
-    return []
+        return [segment] if segment in value else fnmatch.filter(value, segment) if "*" in segment else []
+    if not isinstance(value, list):
+        return []
+    if match := re.fullmatch(r"\[(\w+)=(.*)\]", segment):
+        key, wanted = match.groups()
+        return [i for i, item in enumerate(value) if isinstance(item, dict) and str(item.get(key)) == wanted]
+    if segment == "*":
+        return list(range(len(value)))
+    return [int(segment)] if segment.isdecimal() and int(segment) < len(value) else []
 
 
 def _places(value: Any, segments: Sequence[str], *, new: bool) -> Iterator[tuple[Any, Any]]:
@@ -202,20 +199,12 @@ def findings(application: Application, where: str | None) -> Found:
     report = check_templates(
         [Source(name=name, body=body, region=where) for name, body in application.items()]
     )
-    return Counter(
-        (
-            problem.finding.code,
-            ".".join(
-                [problem.place.resource.logical_id, *("*" if isinstance(p, int) else str(p) for p in problem.place.path)]
-            ),
-        )
-        for problem in report.problems
-    )
+    return Counter((problem.finding.code, _path(problem.place)) for problem in report.problems)
 
 
-def new_findings(before: Found, after: Found) -> Found:
-    """Return what is found more often, or only, afterwards."""
-    return after - before
+def _path(place: Any) -> str:
+    parts = ["*" if isinstance(part, int) else str(part) for part in place.path]
+    return ".".join([place.resource.logical_id, *parts])
 
 
 def by_code(found: Mapping[tuple[str, str], int]) -> Counter[str]:

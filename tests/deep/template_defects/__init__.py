@@ -1,1 +1,0 @@
-"""Templates with one defect each, sound rewrites and public templates: what ``ultracluster check`` finds, seen from outside."""
