@@ -162,9 +162,18 @@ def test_without_a_mirror_no_foreign_template_is_read(monkeypatch: pytest.Monkey
     assert list(foreign.templates()) == []
 
 
+def test_each_verdict_on_foreign_findings_is_right_or_wrong() -> None:
+    assert [
+        kind for kind, verdict in foreign.verdicts().items() if verdict[:7] not in ("right, ", "wrong, ")
+    ] == []
+
+
 def test_foreign_templates_of_a_mirror_are_checked(tried: Tried) -> None:
-    read = dict(foreign.templates())
+    read = len(dict(foreign.templates()))
     if not read:
         pytest.skip(f"{foreign.MIRROR} names no mirror")
-    total = sum(findings({name: body}, None).total() for name, body in read.items())
-    tried("template defects", f"{len(read)} foreign templates, {total} findings")
+    verdicts = Counter(verdict[:5] for _, _, verdict in foreign.judged())
+    tried(
+        "template defects",
+        f"{read} foreign templates, {verdicts.total()} findings, {verdicts['wrong']} wrong",
+    )

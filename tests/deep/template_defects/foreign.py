@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.deep.template_defects.templates import HERE, Template, parse
+from tests.deep.template_defects.templates import HERE, Template, parse, path_of, problems
 
 MIRROR = "ULTRACLUSTER_TEMPLATE_MIRROR"
 
@@ -38,3 +38,18 @@ def templates() -> Iterator[tuple[str, Template]]:
         )
         if shown.returncode == 0:
             yield f"{name}/{path}", parse(shown.stdout)
+
+
+def verdicts() -> dict[str, str]:
+    """Return the verdict on each kind of finding in foreign templates, which begins with ``right`` or ``wrong``."""
+    result: dict[str, str] = parse((HERE / "verdicts.yaml").read_text())
+    return result
+
+
+def judged() -> Iterator[tuple[str, str, str]]:
+    """Yield template, kind of finding and verdict of each finding; the verdict is empty where there is none."""
+    known = verdicts()
+    for name, body in templates():
+        for code, place in problems({name: body}, None):
+            kind = f"{code} {body['Resources'][place.resource.logical_id]['Type']} {path_of(place)}"
+            yield name, kind, known.get(kind, "")

@@ -88,21 +88,22 @@ def _rewrites(*, listing: bool) -> list[str]:
 
 
 def _foreign(*, listing: bool) -> list[str]:
-    read = {name: by_code(findings({name: body}, None)) for name, body in foreign.templates()}
+    read = sum(1 for _ in foreign.templates())
     if not read:
         return [
             f"foreign templates: {len(foreign.listed())} listed, none read: {foreign.MIRROR} names no mirror"
         ]
-    total: Counter[str] = Counter()
-    for codes in read.values():
-        total.update(codes)
-    hit = sum(bool(codes) for codes in read.values())
-    lines = [f"foreign templates: {len(foreign.listed())} listed, {len(read)} read, {hit} with findings"]
-    lines.append(f"foreign findings: {total.total()} of {len(total)} codes")
+    results = list(foreign.judged())
+    verdicts = Counter(verdict.split(",")[0] or "not judged" for _, _, verdict in results)
+    hit = len({name for name, _, _ in results})
+    lines = [
+        f"foreign templates: {len(foreign.listed())} listed, {read} read, {hit} with findings",
+        f"foreign findings: {len(results)}: {dict(verdicts)}, {verdicts['wrong'] / max(1, len(results)):.1%} wrong",
+    ]
     if listing:
         lines += [
-            f"foreign: {code}: {count} in {sum(code in codes for codes in read.values())} templates"
-            for code, count in total.most_common()
+            f"foreign: {count} times {kind}: {verdict or 'not judged'}"
+            for (kind, verdict), count in Counter(result[1:] for result in results).most_common()
         ]
     return lines
 

@@ -194,17 +194,24 @@ def _value(template: Template, path: str) -> Any:
 Found = Counter[tuple[str, str]]
 
 
+def problems(application: Application, where: str | None) -> Iterator[tuple[str, Any]]:
+    """Yield code and place of each finding."""
+    sources = [Source(name=name, body=body, region=where) for name, body in application.items()]
+    for problem in check_templates(sources).problems:
+        yield problem.finding.code, problem.place
+
+
+def path_of(place: Any) -> str:
+    """Return the path of a place in its resource, without places in lists, since edits move them."""
+    return ".".join("*" if isinstance(part, int) else str(part) for part in place.path)
+
+
 def findings(application: Application, where: str | None) -> Found:
-    """Return how often each code is found at each path; places in lists are left out, since edits move them."""
-    report = check_templates(
-        [Source(name=name, body=body, region=where) for name, body in application.items()]
+    """Return how often each code is found at each path."""
+    return Counter(
+        (code, f"{place.resource.logical_id}.{path_of(place)}")
+        for code, place in problems(application, where)
     )
-    return Counter((problem.finding.code, _path(problem.place)) for problem in report.problems)
-
-
-def _path(place: Any) -> str:
-    parts = ["*" if isinstance(part, int) else str(part) for part in place.path]
-    return ".".join([place.resource.logical_id, *parts])
 
 
 def by_code(found: Mapping[tuple[str, str], int]) -> Counter[str]:
