@@ -37,7 +37,7 @@ def defects() -> tuple[Defect, ...]:
     """Return the defects of all tables."""
     return tuple(
         Defect(kind=path.stem, **(row | {"edit": tuple(map(tuple, row["edit"]))}))
-        for path in sorted((HERE / "defects").glob("*.yaml"))
+        for path in sorted((HERE / "tables").glob("*.yaml"))
         for row in parse(path.read_text())
     )
 

@@ -68,7 +68,7 @@ def _mapped(value: Any, change: Callable[[Any], Any]) -> Any:
 
 
 def _in_properties(change: Callable[[Any], Any]) -> Callable[[Template, random.Random], None]:
-    def rewrite(template: Template, _: random.Random) -> None:
+    def rewrite(template: Template, _rng: random.Random) -> None:
         for resource in template["Resources"].values():
             if "Properties" in resource:
                 resource["Properties"] = _mapped(resource["Properties"], change)
@@ -113,7 +113,7 @@ def _literals(template: Template, rng: random.Random, count: int) -> list[tuple[
     return rng.sample(found, min(count, len(found)))
 
 
-def _renamed(template: Template, _: random.Random) -> None:
+def _renamed(template: Template, _rng: random.Random) -> None:
     ids = {name: f"Z{index}{name[::-1]}" for index, name in enumerate(template["Resources"])}
 
     def change(value: Any) -> Any:
@@ -250,7 +250,7 @@ def _objects_under_condition(template: Template, rng: random.Random) -> None:
         item[key] = {"Fn::If": ["Always", item[key], _NOVALUE]}
 
 
-def _without_value(template: Template, _: random.Random) -> None:
+def _without_value(template: Template, _rng: random.Random) -> None:
     """Set properties that nobody needs to Fn::If with NoValue."""
     _never(template)
     for body in template["Resources"].values():
@@ -264,7 +264,7 @@ def _without_value(template: Template, _: random.Random) -> None:
             properties.setdefault("Tags", {"Fn::If": ["Never", [{"Key": "a", "Value": "b"}], _NOVALUE]})
 
 
-def _items_without_value(template: Template, _: random.Random) -> None:
+def _items_without_value(template: Template, _rng: random.Random) -> None:
     _never(template)
     for item in _objects(template):
         for key in {"ManagedPolicyArns", "SecurityGroupIds", "SecurityGroupIngress", "Devices"} & item.keys():
@@ -272,7 +272,7 @@ def _items_without_value(template: Template, _: random.Random) -> None:
                 item[key] = [*item[key], {"Fn::If": ["Never", copy.deepcopy(item[key][0]), _NOVALUE]}]
 
 
-def _resources_under_condition(template: Template, _: random.Random) -> None:
+def _resources_under_condition(template: Template, _rng: random.Random) -> None:
     _always(template)
     for body in template["Resources"].values():
         body.setdefault("Condition", "Always")
@@ -299,7 +299,7 @@ def _lists_shuffled(template: Template, rng: random.Random) -> None:
                 rng.shuffle(item[key])
 
 
-def _as_strings(template: Template, _: random.Random) -> None:
+def _as_strings(template: Template, _rng: random.Random) -> None:
     """CloudFormation converts text to what a property has; inside of policies and patterns it does not."""
     for body in template["Resources"].values():
         for item in _containers({k: v for k, v in body.get("Properties", {}).items() if "Polic" not in k}):
@@ -312,20 +312,20 @@ def _as_strings(template: Template, _: random.Random) -> None:
                     item[key] = str(value)
 
 
-def _digits_as_numbers(template: Template, _: random.Random) -> None:
+def _digits_as_numbers(template: Template, _rng: random.Random) -> None:
     for item in _objects(template):
         for key in {"Value", "MinSize", "MaxSize", "IpProtocol"} & item.keys():
             if isinstance(item[key], str) and re.fullmatch(r"-?\d{1,7}", item[key]):
                 item[key] = int(item[key])
 
 
-def _with_metadata(template: Template, _: random.Random) -> None:
+def _with_metadata(template: Template, _rng: random.Random) -> None:
     template["Metadata"] = {"Owner": "training"}
     for name, body in template["Resources"].items():
         body.setdefault("Metadata", {})["Comment"] = f"This is {name}"
 
 
-def _with_more_dependencies(template: Template, _: random.Random) -> None:
+def _with_more_dependencies(template: Template, _rng: random.Random) -> None:
     names_of = set(template["Resources"])
     for body in template["Resources"].values():
         used: set[str] = set()
@@ -341,7 +341,7 @@ def _with_more_dependencies(template: Template, _: random.Random) -> None:
             body["DependsOn"] = sorted({*([own] if isinstance(own, str) else own), *used})
 
 
-def _ingress_apart(template: Template, _: random.Random) -> None:
+def _ingress_apart(template: Template, _rng: random.Random) -> None:
     """Only ingress: a group without rules for egress of its own would let everything out."""
     for name, body in _resources(template, "AWS::EC2::SecurityGroup"):
         for index, rule in enumerate(body["Properties"].pop("SecurityGroupIngress", [])):
@@ -351,7 +351,7 @@ def _ingress_apart(template: Template, _: random.Random) -> None:
             }
 
 
-def _egress_apart(template: Template, _: random.Random) -> None:
+def _egress_apart(template: Template, _rng: random.Random) -> None:
     """The first rule stays, so that the rule for all traffic is not made by default."""
     for name, body in _resources(template, "AWS::EC2::SecurityGroup"):
         rules = body["Properties"].get("SecurityGroupEgress", [])
@@ -373,7 +373,7 @@ def _wait_for_policy(template: Template, role: str, policy: str) -> None:
 
 
 def _policies_apart(kind: str) -> Callable[[Template, random.Random], None]:
-    def rewrite(template: Template, _: random.Random) -> None:
+    def rewrite(template: Template, _rng: random.Random) -> None:
         for name, body in _resources(template, "AWS::IAM::Role"):
             for index, policy in enumerate(body["Properties"].pop("Policies", [])):
                 added = f"{name}Apart{index}"
@@ -386,7 +386,7 @@ def _policies_apart(kind: str) -> Callable[[Template, random.Random], None]:
     return rewrite
 
 
-def _statements_split(template: Template, _: random.Random) -> None:
+def _statements_split(template: Template, _rng: random.Random) -> None:
     """One statement for each action, where it allows."""
     for item in _objects(template):
         if isinstance(statements := item.get("Statement"), list):
@@ -401,7 +401,7 @@ def _statements_split(template: Template, _: random.Random) -> None:
             ]
 
 
-def _statements_in_lists(template: Template, _: random.Random) -> None:
+def _statements_in_lists(template: Template, _rng: random.Random) -> None:
     for item in _objects(template):
         for statement in item.get("Statement", []) if isinstance(item.get("Statement"), list) else []:
             for key in ("Action", "Resource"):
@@ -409,7 +409,7 @@ def _statements_in_lists(template: Template, _: random.Random) -> None:
                     statement[key] = [statement[key]]
 
 
-def _actions_in_other_case(template: Template, _: random.Random) -> None:
+def _actions_in_other_case(template: Template, _rng: random.Random) -> None:
     """IAM does not look at the case of actions."""
     for item in _objects(template):
         for statement in item.get("Statement", []) if isinstance(item.get("Statement"), list) else []:
@@ -420,7 +420,7 @@ def _actions_in_other_case(template: Template, _: random.Random) -> None:
                 statement["Action"] = [one.lower() for one in action]
 
 
-def _protocol_by_number(template: Template, _: random.Random) -> None:
+def _protocol_by_number(template: Template, _rng: random.Random) -> None:
     for item in _objects(template):
         if item.get("IpProtocol") == "tcp":
             item["IpProtocol"] = "6"
@@ -454,14 +454,14 @@ def _selected(template: Template, rng: random.Random) -> None:
             item[key] = {"Fn::Select": [1, ["unused", item[key]]]}
 
 
-def _split(template: Template, _: random.Random) -> None:
+def _split(template: Template, _rng: random.Random) -> None:
     for item in _objects(template):
         for key in {"Permissions", "InstanceTypes", "Events", "PlatformCapabilities"} & item.keys():
             if isinstance(item[key], list) and all(isinstance(one, str) for one in item[key]):
                 item[key] = {"Fn::Split": [",", ",".join(item[key])]}
 
 
-def _with_unrelated(template: Template, _: random.Random) -> None:
+def _with_unrelated(template: Template, _rng: random.Random) -> None:
     template["Resources"]["Unrelated"] = {
         "Type": "AWS::SSM::Parameter",
         "Properties": {"Type": "String", "Value": "2026"},
@@ -469,14 +469,14 @@ def _with_unrelated(template: Template, _: random.Random) -> None:
     template.setdefault("Outputs", {})["Unrelated"] = {"Value": {"Ref": "Unrelated"}}
 
 
-def _with_description(template: Template, _: random.Random) -> None:
+def _with_description(template: Template, _rng: random.Random) -> None:
     template["Description"] = "The same in other words"
     for body in template.get("Parameters", {}).values():
         body["Description"] = "A parameter"
     template["AWSTemplateFormatVersion"] = "2010-09-09"
 
 
-def _defaults_given_twice(template: Template, _: random.Random) -> None:
+def _defaults_given_twice(template: Template, _rng: random.Random) -> None:
     """State what is the default anyway."""
     for _, body in _resources(template, "AWS::Batch::ComputeEnvironment"):
         body["Properties"].setdefault("State", "ENABLED")
@@ -490,7 +490,7 @@ def _defaults_given_twice(template: Template, _: random.Random) -> None:
         body["Properties"].setdefault("MapPublicIpOnLaunch", False)
 
 
-def _defaults_left_out(template: Template, _: random.Random) -> None:
+def _defaults_left_out(template: Template, _rng: random.Random) -> None:
     """Leave out what is the default anyway."""
     for kind in ("AWS::Batch::ComputeEnvironment", "AWS::Batch::JobQueue", "AWS::Events::Rule"):
         for _, body in _resources(template, kind):
