@@ -25,29 +25,6 @@ from ultracluster_rules.findings import Finding, FindingsError, Severity, quote
 from ultracluster_rules.numbers import find_unsafe_numbers
 from ultracluster_rules.values import Between, Known
 
-__all__ = [
-    "FREE_ADDRESSES",
-    "NIC_LAYOUT",
-    "SUBNET_PREFIX",
-    "check_available_addresses",
-    "check_cidr",
-    "check_efa_use",
-    "check_nat_gateway_room",
-    "check_network_interfaces",
-    "check_node_addresses",
-    "check_subnet_in_vpc",
-    "check_subnet_size",
-    "check_subnets_apart",
-    "check_task_interface",
-    "check_zone_id",
-    "check_zone_region",
-    "cluster_addresses",
-    "network_interfaces",
-    "smallest_subnet_prefix",
-    "warn_of_unknown_efa_rules",
-]
-
-
 _PRIMARY: Final = (0, 0)
 
 # Sizes of a VPC and of a subnet that EC2 accepts, and what it refuses (Amazon VPC User Guide, "VPC CIDR blocks", November 2026).
@@ -122,10 +99,6 @@ def check_task_interface(
     instance_type: InstanceType, interfaces: Iterable[NetworkInterface]
 ) -> list[Finding]:
     """Check whether network card 0 has a free slot for the network interface of a multi-node task.
-
-    Args:
-        instance_type: Type of the nodes.
-        interfaces: Network interfaces of a node.
 
     Returns:
         UC4017 if card 0 is full. A warning: that Amazon ECS attaches to card 0 only is inferred, not documented.
@@ -204,10 +177,6 @@ def _second(values: list[Any], value: Any) -> int:
 
 def check_efa_use(instance_type: InstanceType, interfaces: Iterable[NetworkInterface]) -> list[Finding]:
     """Check whether all EFA interfaces of an instance are used.
-
-    Args:
-        instance_type: Instance type.
-        interfaces: Its network interfaces.
 
     Returns:
         UC4016, a warning, if some are not.
@@ -363,9 +332,9 @@ def check_zone_id(zone_id: str) -> list[Finding]:
         return [
             Finding(
                 code="UC3003",
-                problem=f"{quote(zone_id)} is not a zone id of a known Region",
-                allowed="a zone id such as use2-az3",
-                remedy="`aws ec2 describe-availability-zones` shows the zone id of each zone name.",
+                problem=f"{quote(zone_id)} is not a zone ID of a known Region",
+                allowed="a zone ID such as use2-az3",
+                remedy="`aws ec2 describe-availability-zones` shows the zone ID of each zone name.",
             )
         ]
     return []
@@ -473,7 +442,7 @@ def check_subnet_in_vpc(subnet: ipaddress.IPv4Network, vpc: ipaddress.IPv4Networ
 
 
 def check_subnets_apart(subnet: ipaddress.IPv4Network, other: ipaddress.IPv4Network) -> list[Finding]:
-    """Check whether two subnets of a VPC have different addresses.
+    """Check that two subnets of a VPC do not overlap.
 
     Args:
         subnet: Addresses of the subnet.

@@ -14,8 +14,6 @@ from ultracluster_cli.output import print_findings, print_json, print_table
 from ultracluster_rules.network import cluster_addresses, network_interfaces
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 
-__all__ = ["app", "validate"]
-
 app = typer.Typer(add_completion=False)
 
 
@@ -81,7 +79,7 @@ def expected_network(cluster: ClusterConfig) -> dict[str, Any]:
     per_node = addresses_per_node(interfaces)
     if cluster.network.subnet_id is None:
         addresses = cluster_addresses(instance_type=machine, nodes=nodes, nic_layout=interfaces)
-    else:  # free addresses exclude those reserved by AWS and endpoints
+    else:  # free addresses exclude those of AWS and of endpoints
         addresses = (
             subnet_addresses(
                 nodes=nodes, addresses_per_node=per_node, file_system_interfaces=FILE_SYSTEM_ADDRESSES

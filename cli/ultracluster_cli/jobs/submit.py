@@ -9,8 +9,6 @@ from ultracluster_runtime.jobs.dependencies import dependencies_of, job_name, qu
 from ultracluster_runtime.jobs.queues import Client, Queue, list_definitions
 from ultracluster_runtime.jobs.submission import submission
 
-__all__ = ["Submitted", "submit_all"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Submitted:
@@ -70,7 +68,9 @@ def submit_all(
             if arn not in limits:
                 limits[arn] = Queue(arn=arn, definitions=()).limits(client)
             fair_share, most_nodes = limits[arn]
-            dependencies = [] if alone else [*dependencies_of(job)]  # names, replaced by IDs below
+            dependencies = (
+                [] if alone else [*dependencies_of(job)]
+            )  # job names, which are replaced by IDs below
             requests.append(
                 submission(
                     name=name if last else job_name(job) or str(job["jobDefinitionName"]),

@@ -75,18 +75,14 @@ class ClusterObservations:
 
 
 def compute_metrics(observations: ClusterObservations) -> Mapping[str, float]:
-    """Return the metrics by name, without those that cannot be computed.
-
-    Args:
-        observations: Observations of the cluster.
-    """
+    """Return the metrics by name, without those that cannot be computed."""
     active = [
         (reservation, used) for reservation, used in observations.reservations if reservation.state == ACTIVE
     ]
     paid = sum(reservation.instances for reservation, _ in active)
     usable = bool(active) or observations.without_reservation
     metrics = {
-        # Gives the metric a value when no node reports; adds nothing to the sum.
+        # Zero, so that the metric has a value when no node reports.
         "NodesReporting": 0,
         "PaidNodes": paid,
         "UnusedNodes": paid - sum(used for _, used in active),

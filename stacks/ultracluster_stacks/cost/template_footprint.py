@@ -9,8 +9,6 @@ from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_stacks.cost.footprint import Footprint, NodeSupply
 from ultracluster_stacks.plan import StackTemplate
 
-__all__ = ["template_footprint"]
-
 _Resources = Mapping[str, Mapping[str, Any]]
 
 
@@ -78,7 +76,7 @@ def _supplies(resources: _Resources, environment: Mapping[str, Any]) -> Iterator
     template_id = (compute.get("LaunchTemplate") or {}).get("LaunchTemplateId")
     reference = template_id.get("Ref") if isinstance(template_id, Mapping) else None
     launch = resources.get(str(reference), {}).get("Properties", {}).get("LaunchTemplateData")
-    if launch is None:  # not for nodes of a cluster
+    if launch is None:  # the environment has no nodes of a cluster
         return
     row = INSTANCE_TYPES.get(str(launch.get("InstanceType")))
     most = compute.get("MaxvCpus")

@@ -9,8 +9,6 @@ from ultracluster_stacks.plan.expressions import IMPORT, Reference, canonical, i
 from ultracluster_stacks.plan.resource_updates import PropertyPath
 from ultracluster_stacks.plan.templates import StackTemplate
 
-__all__ = ["Moved", "Moves", "StackKey", "export_stops", "importers", "moved_exports", "moved_parts"]
-
 
 @dataclass(frozen=True, slots=True)
 class Moved:
@@ -76,7 +74,7 @@ def importers(stacks: Iterable[StackTemplate]) -> Importers:
 def export_stops(
     old: StackTemplate, new: StackTemplate, moves: Moves, importing: Importers
 ) -> tuple[Stop, ...]:
-    """Return a stop for each imported export that would change or be removed, which CloudFormation refuses.
+    """Return a reason to stop for each imported export that would change or be removed, which CloudFormation refuses.
 
     Args:
         old: Stack before.

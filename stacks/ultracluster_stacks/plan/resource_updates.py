@@ -13,28 +13,6 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Any, Final
 
-__all__ = [
-    "ASSOCIATION",
-    "COMPUTE_ENVIRONMENT",
-    "FILE_SYSTEM",
-    "IDENTITY_TYPES",
-    "JOB_CARRIERS",
-    "LONGEST_JOB_TIMEOUT_MINUTES",
-    "MOVING_ATTRIBUTES",
-    "MOVING_IDS",
-    "NETWORK_TYPES",
-    "QUEUE",
-    "SCALING_PROPERTIES",
-    "STATEFUL",
-    "WORKLOAD_SERVICES",
-    "PropertyPath",
-    "Replacement",
-    "Safe",
-    "is_custom",
-    "replacement",
-    "touches",
-]
-
 PropertyPath = tuple[str, ...]
 """Path of a property, such as ``("LustreConfiguration", "EfaEnabled")``; ``*`` matches any part."""
 
@@ -91,12 +69,12 @@ STATEFUL: Final[Mapping[str, Mapping[PropertyPath, Safe]]] = MappingProxyType(
     {
         "AWS::FSx::FileSystem": {
             ("Tags",): Safe.ANY,
-            ("StorageCapacity",): Safe.GROWS,  # UpdateFileSystem: greater than the current capacity
+            ("StorageCapacity",): Safe.GROWS,  # UpdateFileSystem requires more than the current capacity
             ("LustreConfiguration", "PerUnitStorageThroughput"): Safe.ANY,
             ("LustreConfiguration", "DataCompressionType"): Safe.ANY,
             ("LustreConfiguration", "MetadataConfiguration", "Iops"): Safe.GROWS,
             ("LustreConfiguration", "ThroughputCapacity"): Safe.GROWS,
-            ("LustreConfiguration", "DataReadCacheConfiguration"): Safe.ANY,  # holds only copies
+            ("LustreConfiguration", "DataReadCacheConfiguration"): Safe.ANY,  # the cache holds only copies
             ("LustreConfiguration", "WeeklyMaintenanceStartTime"): Safe.ANY,
             ("LustreConfiguration", "DailyAutomaticBackupStartTime"): Safe.ANY,
         },
@@ -209,7 +187,7 @@ def replacement(resource_type: str, properties: Mapping[str, Any]) -> Replacemen
             its update.
     """
     if resource_type == "AWS::CDK::Metadata":
-        return Replacement()  # not a real resource
+        return Replacement()  # CDK metadata is not a real resource
     if resource_type not in _table():
         return None
     always, sometimes = (

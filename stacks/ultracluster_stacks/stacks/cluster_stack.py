@@ -5,7 +5,7 @@ from typing import Any
 import aws_cdk as cdk
 from constructs import Construct
 
-import ultracluster  # lazily imported attributes
+import ultracluster  # attributes of ultracluster are imported lazily
 from ultracluster import ClusterNetwork, UltraCluster
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_stacks.config import ClusterConfig
@@ -22,8 +22,6 @@ from ultracluster_stacks.wiring.cluster_alarms import alarm_settings
 from ultracluster_stacks.wiring.cluster_budget import define_budget
 from ultracluster_stacks.wiring.job_definitions import define_jobs
 from ultracluster_stacks.wiring.node_placement import node_placement
-
-__all__ = ["ClusterStack"]
 
 
 class ClusterStack(cdk.Stack):

@@ -12,8 +12,6 @@ from ultracluster_rules import values
 from ultracluster_rules.findings import Finding
 from ultracluster_stacks.config.reading.problem import Loc, Problem
 
-__all__ = ["Between", "Form", "Known", "NotEmpty", "constraint", "refusal", "resource_id"]
-
 
 def refusal(finding: Finding) -> PydanticCustomError:
     """Return a pydantic error whose type is the code of a finding and whose context contains the finding."""
@@ -22,7 +20,7 @@ def refusal(finding: Finding) -> PydanticCustomError:
 
 
 class _Constraint:
-    """Let pydantic apply a rule for one value."""
+    """A rule for one value, as a pydantic validator."""
 
     code: str
     check: Callable[..., list[Finding]]

@@ -14,8 +14,6 @@ from ultracluster_stacks.config.models.names import Name
 from ultracluster_stacks.config.models.neuron import NeuronConfig
 from ultracluster_stacks.config.reading.problem import credential, shown
 
-__all__ = ["PROCESSES_PER_NODE", "JobConfig"]
-
 PROCESSES_PER_NODE: Final = Between(code="UC6103", least=1, most=1_024)
 
 # No host with a dot, colon or `localhost` is required: `ubuntu:24.04` refers to Docker Hub.
@@ -95,7 +93,7 @@ class JobConfig(ConfigModel):
     resume: Annotated[int, constraint(RESUME)] = Field(
         default=0,
         description="How often the job is submitted again after the drain of a Capacity Block or the loss of a node, so "
-        "that it goes on at its last checkpoint, 0 to 100. Not for arrays and precompile jobs. Default: 0.",
+        "that it continues from its last checkpoint, 0 to 100. Not for arrays and precompile jobs. Default: 0.",
     )
     neuron: NeuronConfig = Field(
         default_factory=NeuronConfig.model_construct,

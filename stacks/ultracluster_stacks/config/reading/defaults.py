@@ -8,8 +8,6 @@ from typing import Any
 
 from ultracluster_stacks.config.reading.problem import Loc
 
-__all__ = ["cluster_locs", "merge", "origin", "with_defaults"]
-
 
 def merge(defaults: Any, own: Any) -> Any:
     """Return the value of a cluster merged with the default."""
@@ -59,7 +57,7 @@ def origin(values: Mapping[str, Any], loc: Loc) -> Loc:
         values: Values of the file before merging.
         loc: Location in the merged rollout.
     """
-    depth = 4  # waves, index, clusters, index
+    depth = 4  # path of a cluster: waves, index, clusters, index
     own: Any = values
     for part in loc[:depth]:
         own = _child(own, part)

@@ -23,8 +23,6 @@ from ultracluster_stacks.config.reading.source_file import (
     read_source_file,
 )
 
-__all__ = ["DEEPEST_NESTING", "UNREADABLE", "Unreadable", "YamlSource", "read_yaml"]
-
 DEEPEST_NESTING: Final = 20
 """Maximum nesting of mappings and lists; a rollout needs 7."""
 
@@ -229,7 +227,7 @@ class _Builder:
         return anchor is not None or tag is not None
 
     def _refuses_text(self, text: str, loc: Loc, line: int) -> bool:
-        hidden = hidden_character(text)  # from an escape sequence; the file itself was checked before
+        hidden = hidden_character(text)  # an escape sequence can add one; the file itself was checked before
         if hidden is not None:
             problem = f"got the invisible character U+{ord(hidden[0]):04X}"
             self._report(loc, HIDDEN_CHARACTER, problem, VISIBLE, line=line)

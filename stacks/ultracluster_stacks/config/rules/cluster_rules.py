@@ -23,8 +23,6 @@ from ultracluster_stacks.config.rules import (
     storage_rules,
 )
 
-__all__ = ["cluster_problems"]
-
 _RULES: Final = (
     *permission_rules.RULES,
     *placement_rules.RULES,
@@ -41,7 +39,7 @@ _RULES: Final = (
 
 
 def cluster_problems(cluster: ClusterConfig) -> list[Problem]:
-    """Find what is wrong or doubtful in a cluster beyond its single fields.
+    """Find errors and warnings that involve several fields of a cluster.
 
     Args:
         cluster: A cluster, possibly without the fields that could not be read.

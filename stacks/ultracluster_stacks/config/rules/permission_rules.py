@@ -6,11 +6,9 @@ from typing import Final
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.reading.problem import Problem
 
-__all__ = ["RULES"]
-
 
 def boundary_is_of_the_account(cluster: ClusterConfig) -> Iterator[Problem]:
-    """A role takes a boundary of its own account, or one of AWS."""
+    """Refuse a permissions boundary from another account."""
     boundary = cluster.permissions_boundary
     if boundary is None or not boundary.startswith("arn:") or cluster.account is None:
         return

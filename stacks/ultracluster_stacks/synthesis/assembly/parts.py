@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-__all__ = ["Files", "Part", "merge_assembly", "split_assembly"]
-
 _MANIFEST = "manifest.json"
 _REPORT = "validation-report.json"
 _EXECUTABLE = 0o111
@@ -159,7 +157,7 @@ def _assets(files: Files) -> Iterator[str]:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False)  # as the CDK writes it
+    return json.dumps(value, indent=2, ensure_ascii=False)  # same format as the CDK's
 
 
 def _write(path: Path, text: str) -> None:
