@@ -8,8 +8,6 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_runtime.rollout.rehearsal_record import read_rehearsal
 
-__all__ = ["describe_rehearsals"]
-
 
 def describe_rehearsals(
     cluster: str,

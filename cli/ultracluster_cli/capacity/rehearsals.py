@@ -11,8 +11,6 @@ from ultracluster_runtime.purchasing.orders import BlockOrder, OnDemandOrder, Or
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.rehearsal import cluster_digest
 
-__all__ = ["say_rehearsals"]
-
 _CONFIG = Config(retries={"total_max_attempts": 2, "mode": "standard"}, connect_timeout=5, read_timeout=10)
 
 
