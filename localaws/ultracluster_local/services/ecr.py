@@ -81,3 +81,35 @@ def check_set_repository_policy(request: Request) -> None:
     if policy is None or "Statement" not in policy or missing_principal(policy):
         problem = "Invalid parameter at 'PolicyText' failed to satisfy constraint: 'Invalid repository policy provided'"
         raise ServiceError("InvalidParameterException", problem)
+
+
+@_check("PutLifecyclePolicy")
+def check_put_lifecycle_policy(request: Request) -> None:
+    """Refuse rules that cannot be evaluated together.
+
+    https://docs.aws.amazon.com/AmazonECR/latest/userguide/lifecycle_policy_parameters.html (read 2026-11-22).
+    """
+    rules = (document(request.parameters["lifecyclePolicyText"]) or {}).get("rules") or []
+    selections = [
+        (rule.get("rulePriority", 0), rule.get("selection") or {})
+        for rule in rules
+        if isinstance(rule, Mapping)
+    ]
+    statuses = [one.get("tagStatus") for _, one in selections]
+    first = {one.get("tagStatus"): priority for priority, one in reversed(selections)}
+    problem = ""
+    if any(
+        one.get("tagStatus") == "tagged" and not (one.get("tagPrefixList") or one.get("tagPatternList"))
+        for _, one in selections
+    ):
+        problem = "Must specify tagPrefixList or tagPatternList when tagStatus=TAGGED."
+    elif statuses.count("untagged") > 1:
+        problem = "Only one rule can select Untagged images per storage class."
+    elif "any" in statuses and first["any"] < max(priority for priority, _ in selections):
+        problem = "Rule for tagStatus=ANY must have the lowest priority per storage class"
+    if problem:
+        raise ServiceError(
+            "InvalidParameterException",
+            "Invalid parameter at 'LifecyclePolicyText' failed to satisfy constraint: 'Lifecycle policy validation failure:"
+            f"\n{problem}'",
+        )

@@ -21,6 +21,7 @@ __all__ = ["key_allows_service"]
 
 _check = Checks(service="kms")
 
+_LEAST_WINDOW, _MOST_WINDOW = 7, 30
 _MOST_TAGS = 50
 _PUT_KEY_POLICY = "kms:PutKeyPolicy"
 
@@ -147,3 +148,23 @@ def _context_fits(conditions: Mapping[str, Any], context: Mapping[str, str]) -> 
             ):
                 return False
     return True
+
+
+@_check("Encrypt", "Decrypt", "GenerateDataKey", "GenerateDataKeyWithoutPlaintext", "ReEncrypt")
+def check_state(request: Request) -> None:
+    """Refuse a key that waits for its deletion: https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html."""
+    keys = kms_backends[ACCOUNT][request.region].keys
+    key = keys.get(str(request.parameters.get("KeyId", "")).rsplit("/", 1)[-1])
+    if key is not None and key.key_state == "PendingDeletion":
+        raise ServiceError("KMSInvalidStateException", f"{key.arn} is pending deletion.")
+
+
+@_check("ScheduleKeyDeletion")
+def check_schedule_key_deletion(request: Request) -> None:
+    """Refuse another waiting period: API_ScheduleKeyDeletion."""
+    days = request.parameters.get("PendingWindowInDays")
+    if days is not None and not _LEAST_WINDOW <= int(days) <= _MOST_WINDOW:
+        raise ServiceError(
+            "ValidationException",
+            f"The parameter PendingWindowInDays must be between {_LEAST_WINDOW} and {_MOST_WINDOW}, inclusive.",
+        )

@@ -58,3 +58,22 @@ def check_create_queue(request: Request) -> None:
         if kept is not None and name in attributes and int(attributes[name]) != getattr(kept, member):
             problem = f"A queue already exists with the same name and a different value for attribute {name}"
             raise ServiceError("QueueAlreadyExists", problem)
+
+
+@_check("SendMessage")
+def check_send_message(request: Request) -> None:
+    """Refuse an empty message: localstack/localstack, test_sqs.snapshot.json (2025-09-22)."""
+    if not request.parameters.get("MessageBody"):
+        raise ServiceError("MissingParameter", "The request must contain the parameter MessageBody.")
+
+
+@_check("SetQueueAttributes")
+def check_set_queue_attributes(request: Request) -> None:
+    """Refuse another type of a queue: the same snapshot (2024-05-14)."""
+    wanted = (request.parameters.get("Attributes") or {}).get("FifoQueue")
+    fifo = request.parameters["QueueUrl"].endswith(".fifo")
+    if wanted is not None and not fifo:
+        raise ServiceError("InvalidAttributeName", "Unknown Attribute FifoQueue.")
+    if wanted is not None and str(wanted).lower() != "true":
+        problem = "Invalid value for the parameter FifoQueue. Reason: Modifying queue type is not supported."
+        raise ServiceError("InvalidAttributeValue", problem)

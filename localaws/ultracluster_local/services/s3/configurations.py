@@ -57,6 +57,12 @@ def _invalid(message: str) -> ServiceError:
 def check_create_bucket(request: Request) -> None:
     """Refuse a name that is none, and ACLs that a bucket without ACLs cannot have."""
     name, ownership = request.parameters["Bucket"], request.parameters.get("ObjectOwnership")
+    place = (request.parameters.get("CreateBucketConfiguration") or {}).get("LocationConstraint")
+    if (place and request.region not in {"us-east-1", place}) or (place and request.region == "us-east-1"):
+        problem = (
+            "location constraint is incompatible for the region specific endpoint this request was sent to."
+        )
+        raise ServiceError("IllegalLocationConstraintException", f"The {place} {problem}")
     if not _is_name(name):
         raise ServiceError("InvalidBucketName", "The specified bucket is not valid.")
     if ownership is not None and ownership not in _OWNERSHIPS:
