@@ -22,15 +22,19 @@ from ultracluster_local.cloudformation.drift import api as drift_api
 from ultracluster_local.functions import lambda_runtime
 from ultracluster_local.server import moto_caching as moto_costs
 from ultracluster_local.services import (
+    autoscaling,
     budgets,
     checks,
     cloudtrail,
+    dynamodb,
     ecr,
+    ecs,
     kms,
     lambda_functions,
     model_constraints,
     public_images,
     resource_groups,
+    secretsmanager,
     service_quotas,
     ssm,
 )
@@ -65,6 +69,7 @@ from ultracluster_local.services.messaging import eventbridge, sns, sqs
 from ultracluster_local.services.observability import cloudwatch, embedded_metrics, logs
 from ultracluster_local.services.s3 import buckets as s3
 from ultracluster_local.services.s3 import configurations as s3_configurations
+from ultracluster_local.services.s3 import public_access as s3_public_access
 from ultracluster_local.services.s3 import request_metrics as s3_request_metrics
 
 __all__ = ["install"]
@@ -110,12 +115,14 @@ def install() -> None:
     # moto stores composite alarms and lacks only the operation.
     CloudWatchResponse.put_composite_alarm = CloudWatchResponse.put_metric_alarm
     batch_service_jobs.install()
+    autoscaling.install()
     embedded_metrics.install()
     ec2_instances.install()
     iam_simulation.install()
     public_images.install()
     resource_groups.install()
     s3.install()
+    s3_public_access.install()
     s3_request_metrics.install()
     sqs.install()
     LambdaFunction._invoke_lambda = lambda_runtime.invoke_for_moto  # noqa: SLF001 - moto's way needs Docker
@@ -126,15 +133,18 @@ def install() -> None:
 
 _CHECKED = (
     cloudwatch,
+    dynamodb,
     ec2_deletions,
     ec2_flow_logs,
     ec2_internet_access,
+    ecs,
     eventbridge,
     iam,
     kms,
     lambda_functions,
     logs,
     s3_configurations,
+    secretsmanager,
     sns,
     ssm,
 )

@@ -17,7 +17,7 @@ from ultracluster_local.services.iam.policy_grammar import (
     statements,
 )
 
-__all__ = ["key_allows_service"]
+__all__ = ["find_key", "key_allows_service"]
 
 _check = Checks(service="kms")
 
@@ -108,6 +108,15 @@ def check_tags(request: Request) -> None:
         raise ServiceError("TagException", "Duplicate tag keys")
 
 
+def find_key(key: str, region: str) -> Any | None:
+    """Find a key by ID, ARN or alias; AWS managed keys, which come with their first use, are none."""
+    backend = kms_backends[ACCOUNT][region]
+    if "alias/" in key:
+        alias = f"alias/{key.rsplit('alias/', 1)[-1]}"
+        key = backend.get_key_id_from_alias(alias) or ""
+    return backend.keys.get(key.rsplit("key/", 1)[-1])
+
+
 def key_allows_service(
     key: str, *, region: str, service: str, action: str, context: Mapping[str, str]
 ) -> bool:
@@ -120,12 +129,7 @@ def key_allows_service(
         action: Action, such as ``kms:Decrypt``.
         context: Encryption context of the service's requests.
     """
-    backend = kms_backends[ACCOUNT][region]
-    key_id = key.rsplit("key/", 1)[-1]
-    if "alias/" in key:
-        alias = f"alias/{key.rsplit('alias/', 1)[-1]}"
-        key_id = backend.get_key_id_from_alias(alias) or ""
-    found = backend.keys.get(key_id)
+    found = find_key(key, region)
     policy = document(found.policy) if found else None
     if policy is None:
         return False

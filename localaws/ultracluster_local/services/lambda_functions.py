@@ -310,7 +310,7 @@ def check_publish_version(request: Request) -> None:
             f"CodeSHA256 ({wanted}) is different from current CodeSHA256 in $LATEST ({present}). Please try again with the "
             "CodeSHA256 in $LATEST."
         )
-    if request.parameters.get("RevisionId") not in {None, function.revision_id}:
+    if request.parameters.get("RevisionId") not in {None, function.get_configuration().get("RevisionId")}:
         problem = "The Revision Id provided does not match the latest Revision Id."
         advice = "Call the GetFunction/GetAlias API to retrieve the latest Revision Id"
         raise ServiceError("PreconditionFailedException", f"{problem} {advice}")

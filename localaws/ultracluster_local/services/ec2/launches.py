@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from moto.ec2.models import ec2_backends
 from moto.ec2.models.instance_types import INSTANCE_TYPES
 from moto.iam.models import iam_backends
 
@@ -58,6 +59,9 @@ def check_launch(request: Request, given: Mapping[str, Any]) -> None:
         raise _combination(  # hashicorp/packer#12912
             "The request can include either a CapacityReservationId or a CapacityReservationPreference but not both."
         )
+    image = given.get("ImageId") or ""
+    if image.startswith("ami-") and image not in ec2_backends[ACCOUNT][request.region].amis:
+        raise ServiceError("InvalidAMIID.NotFound", f"The image id '[{image}]' does not exist")
     _check_profile(given.get("IamInstanceProfile") or {})
     _check_interfaces(request, given, facts or {})
     _check_placement(request, given, facts or {})

@@ -55,6 +55,12 @@ def create_security_group(request: Request) -> None:
         )
     if name == "default":
         raise ServiceError("InvalidParameterValue", f"Cannot use reserved security group name: {name}")
+    network = request.parameters.get("VpcId")
+    kept = backend_of(request.region).groups.get(network) or {}
+    if network and any(one.name == name for one in kept.values()):  # kubernetes/kops#2376
+        raise ServiceError(
+            "InvalidGroup.Duplicate", f"The security group '{name}' already exists for VPC '{network}'"
+        )
     for parameter, value in (("GroupName", name), ("GroupDescription", description)):
         if value and not _TEXT.fullmatch(value):
             why = (

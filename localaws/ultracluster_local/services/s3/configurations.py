@@ -58,7 +58,7 @@ def check_create_bucket(request: Request) -> None:
     """Refuse a name that is none, and ACLs that a bucket without ACLs cannot have."""
     name, ownership = request.parameters["Bucket"], request.parameters.get("ObjectOwnership")
     place = (request.parameters.get("CreateBucketConfiguration") or {}).get("LocationConstraint")
-    if (place and request.region not in {"us-east-1", place}) or (place and request.region == "us-east-1"):
+    if place and request.region not in {"us-east-1", place}:  # us-east-1 makes buckets of every Region
         problem = (
             "location constraint is incompatible for the region specific endpoint this request was sent to."
         )
@@ -252,6 +252,8 @@ def check_put_bucket_lifecycle_configuration(request: Request) -> None:
             raise _invalid(f"ID length should not exceed allowed limit of {_LONGEST_RULE_ID}")
         if "Filter" not in rule and "Prefix" not in rule:
             raise _malformed_xml()
+        if any("Date" in one and "Days" in one for one in rule.get("Transitions") or []):
+            raise _malformed_xml()
         if not any(rule.get(name) for name in _ACTIONS):
             raise ServiceError("InvalidRequest", "At least one action needs to be specified in a rule")
         _check_rule_tags(rule)
@@ -418,3 +420,25 @@ def _applies(action: str, resources: list[str]) -> bool:
         if either or ("/" in path) == on_objects:
             return True
     return False
+
+
+@_check("PutBucketWebsite")
+def check_put_bucket_website(request: Request) -> None:
+    """Refuse redirections that contradict themselves: localstack/localstack, test_s3.snapshot.json (2026-02-21)."""
+    website = request.parameters.get("WebsiteConfiguration") or {}
+    everything, index = website.get("RedirectAllRequestsTo"), website.get("IndexDocument")
+    if everything and len(website) > 1:
+        raise _invalid("RedirectAllRequestsTo cannot be provided in conjunction with other Routing Rules.")
+    if not everything and not index:
+        raise _invalid("A value for IndexDocument Suffix must be provided if RedirectAllRequestsTo is empty")
+    if index and (not index.get("Suffix") or "/" in index["Suffix"]):
+        raise _invalid("The IndexDocument Suffix is not well formed")
+    redirects = [rule.get("Redirect") or {} for rule in website.get("RoutingRules") or []]
+    for one in (everything or {}, *redirects):
+        if one.get("Protocol") not in {None, "http", "https"}:
+            problem = "Invalid protocol, protocol can be http or https. If not defined the protocol will be selected automatically."
+            raise ServiceError("InvalidRequest", problem)
+        if "ReplaceKeyPrefixWith" in one and "ReplaceKeyWith" in one:
+            raise ServiceError(
+                "InvalidRequest", "You can only define ReplaceKeyPrefix or ReplaceKey but not both."
+            )

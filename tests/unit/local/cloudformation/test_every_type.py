@@ -51,7 +51,7 @@ def deployed(local_aws_server: LocalAws) -> Iterator[LocalAws]:
     bucket = "cdk-hnb659fds-assets-123456789012-us-east-1"
     local_aws_server.client("s3").put_object(Bucket=bucket, Key="layer.zip", Body=buffer.getvalue())
     api = local_aws_server.client("cloudformation")
-    api.create_stack(StackName="one", TemplateBody=EVERY_TYPE)
+    api.create_stack(StackName="one", TemplateBody=EVERY_TYPE, Capabilities=["CAPABILITY_NAMED_IAM"])
     stack = api.describe_stacks(StackName="one")["Stacks"][0]
     assert stack["StackStatus"] == "CREATE_COMPLETE", stack["StackStatusReason"]
     yield local_aws_server

@@ -1,1 +1,3 @@
-client("s3").create_bucket(Bucket="one-bucket", CreateBucketConfiguration={"LocationConstraint": "eu-west-1"})
+local.client("s3", "eu-west-1").create_bucket(
+    Bucket="one-bucket", CreateBucketConfiguration={"LocationConstraint": "us-east-2"}
+)

@@ -1,5 +1,0 @@
-s = client("s3")
-s.create_bucket(Bucket="one-bucket")
-c = client("s3control")
-c.create_access_point(AccountId="123456789012", Name="point", Bucket="one-bucket")
-c.create_access_point(AccountId="123456789012", Name="point", Bucket="one-bucket")
