@@ -116,9 +116,10 @@ class Deployment:
 
     def apply(self) -> None:
         """Bring every resource of the template to its new state."""
-        for old in [one for name, one in self.stack.resources.items() if name not in self._wanted()]:
-            self.current, self.current_verb = old.logical_id, "DELETE"
-            self._refuse_denied("Update:Delete", old)
+        wanted = self._wanted()
+        for removed in [one for name, one in self.stack.resources.items() if name not in wanted]:
+            self.current, self.current_verb = removed.logical_id, "DELETE"
+            self._refuse_denied("Update:Delete", removed)
         for logical_id in creation_order(self.template):
             definition = self.template["Resources"][logical_id]
             if "Condition" in definition and not self.scope.condition(definition["Condition"]):

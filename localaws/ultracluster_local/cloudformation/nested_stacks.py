@@ -104,12 +104,13 @@ class _NestedStack(Provider):
 
 def _reason(stack: Stack) -> str:
     """Return why a stack failed, which its status no longer says once it is rolled back or deleted."""
-    return next(
-        one["ResourceStatusReason"].removesuffix(" Rollback requested by user.")
+    reasons = (
+        str(one["ResourceStatusReason"]).removesuffix(" Rollback requested by user.")
         for one in reversed(stack.events)
         if one["LogicalResourceId"] == stack.name
         and ("ROLLBACK_IN_PROGRESS" in one["ResourceStatus"] or "FAILED" in one["ResourceStatus"])
     )
+    return next(reasons)
 
 
 PROVIDERS: Mapping[str, Provider] = {STACK_TYPE: _NestedStack()}

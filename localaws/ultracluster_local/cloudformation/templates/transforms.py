@@ -36,9 +36,10 @@ def transforms(template: Mapping[str, Any]) -> list[str]:
         for one in (given if isinstance(given, list) else [given])
     ]
     names += [one["Name"] if isinstance(one, dict) and "Name" in one else None for one in _macros(template)]
-    if not all(isinstance(name, str) for name in names):
+    known = [name for name in names if isinstance(name, str)]
+    if len(known) < len(names):
         raise ValidationError("Key Name of transform definition must be a string.")
-    return names
+    return known
 
 
 def _macros(value: Any) -> Iterator[Any]:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from ultracluster_local.services.checks import Checks
@@ -33,7 +33,7 @@ def check_put_dashboard(request: Request) -> None:
     if not isinstance(body, dict):
         raise ServiceError("InvalidParameterInput", "The field DashboardBody must be a valid JSON object")
     problems = [
-        {"dataPath": f"/widgets/{number}/{path}", "message": message}
+        {"dataPath": f"/widgets/{number}/{path}".rstrip("/"), "message": message}
         for number, widget in enumerate(body.get("widgets") or [])
         for path, message in _widget_problems(widget)
     ]
@@ -44,12 +44,15 @@ def check_put_dashboard(request: Request) -> None:
         )
 
 
-def _widget_problems(widget: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _widget_problems(widget: Any) -> Iterator[tuple[str, str]]:
     """https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html.
 
     The words are those of aws-samples/aws-eda-slurm-cluster#116 (2023-03-22) and of
     aws-solutions-library-samples/guidance-for-automating-network-monitoring-and-alerting-on-aws#7 (2022-03-06).
     """
+    if not isinstance(widget, dict):
+        yield "", "Should be object"
+        return
     properties = widget.get("properties") or {}
     if widget.get("type") == "metric" and not properties.keys() & {"metrics", "annotations"}:
         yield "properties", "Should have required property 'metrics'"

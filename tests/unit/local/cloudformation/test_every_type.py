@@ -30,6 +30,7 @@ UNSEEN = {
     "AWS::Lambda::EventInvokeConfig": {"FunctionName", "Qualifier"},  # part of FunctionArn
     "AWS::Lambda::Function": {"Code"},  # test_function_runs_its_code
     "AWS::Lambda::LayerVersion": {"Content"},
+    "AWS::SecretsManager::Secret": {"GenerateSecretString"},  # what it generates is a secret
     "AWS::SNS::TopicPolicy": {"Topics"},
     "AWS::SQS::QueuePolicy": {"Queues"},
     "AWS::EC2::SecurityGroupEgress": {"Description"},  # moto keeps none
@@ -78,7 +79,8 @@ def ids(local: LocalAws) -> dict[str, str]:
 
 
 def test_template_holds_every_type_that_has_a_provider() -> None:
-    assert {one["Type"] for one in resources().values()} == set(PROVIDERS)
+    nested = "AWS::CloudFormation::Stack"  # needs a template in a bucket: test_nested_stacks.py
+    assert {one["Type"] for one in resources().values()} == set(PROVIDERS) - {nested}
 
 
 def test_cloudformation_has_every_type_that_has_a_provider() -> None:

@@ -89,7 +89,7 @@ CHANGES: list[tuple[str, str, Any]] = [
     ("Alarm", "Threshold", 5),
     ("Alarm", "Tags", TAGS),
     ("Composite", "AlarmActions", []),
-    ("Dashboard", "DashboardBody", '{"widgets": [1]}'),
+    ("Dashboard", "DashboardBody", '{"widgets": [{"type": "text"}]}'),
     ("Budget", "Budget.BudgetLimit.Amount", 2000),
     ("Table", "DeletionProtectionEnabled", False),
     ("Table", "PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled", False),
