@@ -50,6 +50,11 @@ MAX_NODES: Final = Between(code="UC4101", least=1, most=MOST_NODES)
 MAX_PRICE_PERCENT: Final = Between(code="UC4125", least=1, most=100)
 """Maximum price of a Spot node in percent of the on-demand price."""
 
+CHECKPOINT_LEAD_MINUTES: Final = Between(
+    code="UC4117", least=0, most=720, remedy="Specify minutes before the drain"
+)
+"""Minutes between the checkpoint request and the drain of a Capacity Block."""
+
 MAX_REFUSALS: Final = Between(code="UC4129", least=1, most=100)
 """Number of nodes that refuse to join a Capacity Block one after another before it is closed."""
 
@@ -125,7 +130,7 @@ def check_max_nodes(count: int | None, *, path: str) -> list[Finding]:
 
 
 def check_purchase_option(machine: InstanceType, option: str) -> list[Finding]:
-    """Check whether an instance type is sold in a way.
+    """Check whether an instance type has a purchase option.
 
     Args:
         machine: Instance type.

@@ -115,7 +115,7 @@ class Deployment:
         return context_of(self.stack, logical_id, resource_type, clients=self.clients, attempt=attempt)
 
     def apply(self) -> None:
-        """Bring every resource of the template to its new state."""
+        """Create or update every resource of the template."""
         wanted = self._wanted()
         for removed in [one for name, one in self.stack.resources.items() if name not in wanted]:
             self.current, self.current_verb = removed.logical_id, "DELETE"

@@ -33,7 +33,7 @@ class _Delayed:
 
 
 def next_in_blocks(after: datetime) -> tuple[datetime, list[Callable[[], None]]] | None:
-    """Return the next time after a given one at which a block acts, and its actions; None if there is none."""
+    """Return the next time after a given one at which events of a block are due, and these events; None if there are none."""
     coming = [one for one in _happenings() if one[0] > after]
     if not coming:
         return None

@@ -43,7 +43,7 @@ def run_due(before: datetime, until: datetime) -> None:
     alarms = AlarmWatch() if event_settings().evaluate_alarms else None
     now = before
     while True:
-        # Read again each time: an action may move the end of a block.
+        # The events are read again each time: an action may move the end of a block.
         in_blocks = next_in_blocks(now)
         coming = [
             moment

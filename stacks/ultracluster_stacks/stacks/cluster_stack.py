@@ -5,7 +5,7 @@ from typing import Any
 import aws_cdk as cdk
 from constructs import Construct
 
-import ultracluster  # lazily imported attributes
+import ultracluster  # attributes of ultracluster are imported lazily
 from ultracluster import ClusterNetwork, UltraCluster
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_stacks.config import ClusterConfig
@@ -64,6 +64,8 @@ class ClusterStack(cdk.Stack):
             compile_cache=storage.compile_cache,
             placement=node_placement(self, config),
             scratch_path=config.scratch_path,
+            checkpoint_lead=cdk.Duration.minutes(config.checkpoint_lead_minutes),
+            max_refusals=config.max_refusals,
             queue_sources=source_names(config.queue),
             queue_priority=config.queue.priority,
             fair_share=fair_share(config.queue),

@@ -54,7 +54,7 @@ _NOT_RECORDED = frozenset({"AWS::CloudFormation::StackSet"})
 
 
 def provider_of(resource_type: str) -> Provider:
-    """Return the provider of a type; those without one of their own are only recorded."""
+    """Return the provider of a type; types without a provider are only recorded."""
     return _CUSTOM if is_custom(resource_type) else PROVIDERS.get(resource_type, _RECORDED)
 
 

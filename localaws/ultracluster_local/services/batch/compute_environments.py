@@ -101,14 +101,14 @@ def _verdict(request: Request, environment: Mapping[str, Any]) -> dict[str, str]
     """Return status and reason of an environment after a change."""
     role = environment["serviceRole"]
     if role != _linked_role(request) and not can_assume(_SERVICE, role):
-        # AWS's answer, from hashicorp/terraform-provider-aws#21281.
+        # AWS's error message, from hashicorp/terraform-provider-aws#21281.
         reason = f"CLIENT_ERROR - {_SERVICE} is not authorized to perform: sts:AssumeRole on resource: {role}"
         return {"status": "INVALID", "statusReason": reason}
     template = (environment.get("computeResources") or {}).get("launchTemplate")
     if template:
         user_data = launch_template_data(request, template).get("UserData")
         if user_data and not email.message_from_string(decoded(user_data)).is_multipart():
-            # AWS's answer, from aws/aws-cdk#6427.
+            # AWS's error message, from aws/aws-cdk#6427.
             reason = "CLIENT_ERROR - Launch Template UserData is not MIME multipart format"
             return {"status": "INVALID", "statusReason": reason}
     return {"status": "VALID", "statusReason": "ComputeEnvironment Healthy"}
@@ -163,7 +163,7 @@ def _check_resources(
     if to_latest:
         infrastructure.append("updateToLatestImageVersion")
     if infrastructure and not is_fargate(after):
-        # AWS's answer, from https://repost.aws/knowledge-center/batch-update-ec2-environment.
+        # AWS's error message, from https://repost.aws/knowledge-center/batch-update-ec2-environment.
         if before.get("allocationStrategy", "BEST_FIT") == "BEST_FIT":
             raise refused(
                 f"{', '.join(infrastructure)} can be updated for CE only with Allocation Strategy BEST_FIT_PROGRESSIVE "
@@ -176,7 +176,7 @@ def _check_resources(
         if after.get("allocationStrategy", "BEST_FIT") == "BEST_FIT":
             raise refused("BEST_FIT isn't supported when updating a compute environment")
     if after.get("desiredvCpus", 0) < before.get("desiredvCpus", 0):
-        # AWS's answer, from the troubleshooting page of the AWS Batch User Guide.
+        # AWS's error message, from the troubleshooting page of the AWS Batch User Guide.
         raise refused(
             "Manually scaling down compute environment is not supported. Disconnecting job queues from compute "
             "environment will cause it to scale-down to minvCpus."
@@ -189,7 +189,7 @@ def _check_role(request: Request, old: Mapping[str, Any], new: Mapping[str, Any]
     if (old["serviceRole"] == linked) != (
         new["serviceRole"] == linked
     ):  # API_UpdateComputeEnvironment, serviceRole
-        raise refused("A service-linked role can't be changed to a regular IAM role, nor a regular one to it")
+        raise refused("A service-linked role can't be changed to a regular IAM role, or the reverse")
 
 
 @handlers("DeleteComputeEnvironment")
@@ -198,9 +198,9 @@ def delete_compute_environment(request: Request) -> Mapping[str, Any]:
     batch = batch_of(request.region)
     environment = find(batch.environments, "computeEnvironmentName", request.parameters["computeEnvironment"])
     if environment is None:
-        return {}  # AWS deletes what is gone without an error: floci-io/floci#2857
+        return {}  # AWS reports no error for a missing resource: floci-io/floci#2857
     arn = environment["computeEnvironmentArn"]
-    if environment["state"] != "DISABLED":  # API_DeleteComputeEnvironment; the words are the reference's
+    if environment["state"] != "DISABLED":  # API_DeleteComputeEnvironment, which has this text
         raise client_error(
             "Cannot delete, compute environment must be DISABLED: before you can delete a compute environment, you must "
             "set its state to DISABLED with the UpdateComputeEnvironment API operation"

@@ -130,7 +130,7 @@ class Reservation:
         """
         end = self.ends()
         if self.start is None or end is None:
-            raise ValueError(f"{self.reservation_id} is no Capacity Block")
+            raise ValueError(f"{self.reservation_id} is not a Capacity Block")
         return self.start, end
 
     def state(self) -> str:

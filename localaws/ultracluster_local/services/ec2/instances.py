@@ -54,7 +54,7 @@ def _into_reservations(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _placed(answer: Any, given: Mapping[str, Any]) -> Any:
-    """Note the placement group on the instances, which moto drops."""
+    """Record the placement group of the instances, which moto drops."""
     for instance in answer.result.instances:
         instance.placement_group = (given.get("Placement") or {}).get("GroupName")
     return answer

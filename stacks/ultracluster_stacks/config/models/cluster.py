@@ -9,13 +9,19 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.identifiers import ZONE_ID
 from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_rules.alarms import RECIPIENT
+from ultracluster_rules.capacity import CHECKPOINT_LEAD_MINUTES, MAX_REFUSALS
 from ultracluster_rules.images import AMI
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.names import REGION
 from ultracluster_stacks.config.models.alarms import AlarmsConfig
 from ultracluster_stacks.config.models.buckets import CheckpointsConfig, DatasetConfig
 from ultracluster_stacks.config.models.budget import BudgetConfig
-from ultracluster_stacks.config.models.capacity import AdditionalCapacityConfig, CapacityConfig, NodeCount
+from ultracluster_stacks.config.models.capacity import (
+    AdditionalCapacityConfig,
+    CapacityConfig,
+    NodeCount,
+    placeholder_reservation,
+)
 from ultracluster_stacks.config.models.compile_cache import CompileCacheConfig
 from ultracluster_stacks.config.models.constraints import Form, constraint
 from ultracluster_stacks.config.models.file_system import FileSystemConfig
@@ -135,6 +141,16 @@ class ClusterConfig(ConfigModel):
         "environment. Multi-node jobs use it only if the capacity before it is closed or too small. "
         "Default: none.",
     )
+    checkpoint_lead_minutes: Annotated[int, constraint(CHECKPOINT_LEAD_MINUTES)] = Field(
+        default=20,
+        description="Minutes before the drain of a Capacity Block at which running jobs are told to write a checkpoint, 0 to 720. "
+        "Default: 20.",
+    )
+    max_refusals: Annotated[int, constraint(MAX_REFUSALS)] = Field(
+        default=3,
+        description="Number of nodes of a Capacity Block that refuse to join one after another before its compute environment is "
+        "closed, 1 to 100. Default: 3.",
+    )
     queue: QueueConfig = Field(
         default_factory=QueueConfig.model_construct,
         description="Priority, shares and limits of the cluster's own job queue.",
@@ -172,7 +188,7 @@ class ClusterConfig(ConfigModel):
     notify: tuple[Annotated[str, constraint(RECIPIENT)], ...] = Field(
         default=(),
         description="Email addresses, each of which must confirm, or the ARN of one SNS topic, to notify of alarms, nodes that "
-        "refuse to join, interrupted jobs and the end of Capacity Blocks. Default: nobody.",
+        "refuse to join, interrupted jobs and the end of Capacity Blocks. Default: none.",
     )
     alarms: AlarmsConfig | None = Field(
         default=None,
@@ -206,6 +222,15 @@ class ClusterConfig(ConfigModel):
         yield ("capacity",), self.capacity
         for index, capacity in enumerate(self.additional_capacity):
             yield ("additional_capacity", index), capacity
+
+    @property
+    def unresolved_orders(self) -> list[str]:
+        """Orders whose reservation is a placeholder, since it is not bought yet."""
+        return [
+            capacity.order
+            for _, capacity in self.sources()
+            if capacity.order and capacity.reservation_id in (None, placeholder_reservation(capacity.order))
+        ]
 
     @property
     def has_block(self) -> bool:

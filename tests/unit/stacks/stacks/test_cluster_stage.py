@@ -31,7 +31,7 @@ waves:
 """
 
 
-def test_gives_the_same_templates_whatever_number_the_tokens_begin_at() -> None:
+def test_produces_the_same_templates_for_any_first_token_number() -> None:
     """The CDK starts its count of tokens at random and sorts merged ARNs by their tokens, so "99" would follow "100"."""
     # In a process of its own, which has counted few tokens.
     command = [
@@ -93,6 +93,20 @@ def test_what_a_rollout_file_suppresses_is_acknowledged(
     path.write_text(_ROLLOUT + suppress)
     (wave,) = load_rollout(path).config.waves
     assert shown(ClusterStage(cdk.App(), config=wave.clusters[0])) == codes
+
+
+def test_settings_of_the_life_cycle_reach_its_function(tmp_path: Path) -> None:
+    path = tmp_path / "rollout.yaml"
+    path.write_text(_ROLLOUT + "        checkpoint_lead_minutes: 45\n        max_refusals: 7\n")
+    app = cdk.App()
+    (config,) = load_rollout(path).config.clusters()
+    stack = ClusterStage(app, config=config).node.find_child("Cluster")
+    assert isinstance(stack, cdk.Stack)
+    variables = {"UC_CHECKPOINT_LEAD_SECONDS": "2700", "UC_MAX_REFUSALS": "7"}
+    cdk.assertions.Template.from_stack(stack).has_resource_properties(
+        "AWS::Lambda::Function",
+        {"Environment": {"Variables": cdk.assertions.Match.object_like(variables)}},
+    )
 
 
 def test_stacks_have_no_tags_which_would_replace_compute_environments(tmp_path: Path) -> None:

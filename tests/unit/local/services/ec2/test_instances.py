@@ -21,7 +21,7 @@ def code(error: pytest.ExceptionInfo[ClientError]) -> str:
     return str(error.value.response["Error"]["Code"])
 
 
-def test_instances_take_from_the_block_and_say_where_they_run(local: LocalAws) -> None:
+def test_instances_take_from_the_block_and_show_where_they_run(local: LocalAws) -> None:
     seed()
     with pytest.raises(ClientError) as early:
         launch(local, 1)

@@ -43,6 +43,20 @@ _ON_DEMAND = (_BLOCK, "          market_type: on-demand\n")
         ("12-01T12:00:00Z", "12-04T11:30:00Z", "UC4112", f"{_CLUSTER}.capacity.end", "not after the start"),
         ("12-04T11:30:00Z", "12-04T12:30:00Z", "UC4113", f"{_CLUSTER}.capacity.end", "12:30:00 UTC"),
         ("2026-12-04T11", "2027-06-02T11", "UC4114", f"{_CLUSTER}.capacity.end", "got 183.0 days"),
+        (
+            "nodes: 4",
+            "nodes: 4\n        checkpoint_lead_minutes: 721",
+            "UC4117",
+            f"{_CLUSTER}.checkpoint_lead_minutes",
+            "0 to 720",
+        ),
+        (
+            "nodes: 4",
+            "nodes: 4\n        max_refusals: 0",
+            "UC4129",
+            f"{_CLUSTER}.max_refusals",
+            "1 to 100",
+        ),
     ],
 )
 def test_refuses_a_mistake_with_its_code_and_its_place(
@@ -71,6 +85,15 @@ def test_accepts_the_last_allowed_value(findings: Findings, edits: list[tuple[st
 
     assert code not in {finding.code for finding in found}
     assert not [finding for finding in found if finding.severity is Severity.ERROR], found
+
+
+@pytest.mark.parametrize("setting", ["checkpoint_lead_minutes: 720", "max_refusals: 100"])
+def test_settings_of_the_life_cycle_need_a_capacity_block(findings: Findings, setting: str) -> None:
+    edit = ("nodes: 4", f"nodes: 4\n        {setting}")
+
+    assert findings(edit) == []
+    (found,) = findings(_ON_DEMAND, edit)
+    assert (found.code, found.path) == ("UC4126", f"{_CLUSTER}.{setting.partition(':')[0]}")
 
 
 def test_warns_of_a_region_where_blocks_are_not_known_to_be_sold(findings: Findings) -> None:
