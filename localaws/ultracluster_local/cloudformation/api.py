@@ -115,10 +115,21 @@ def delete(request: Request) -> Mapping[str, Any]:
         raise ValidationError(
             f"Stack [{stack.name}] cannot be deleted while TerminationProtection is enabled"
         )
+    if request.parameters.get("RetainResources") and stack.status != "DELETE_FAILED":
+        raise ValidationError(
+            f"Stack [{stack.name}] is in {stack.status} state: RetainResources is for stacks in the DELETE_FAILED state."
+        )
     retain = frozenset(request.parameters.get("RetainResources") or [])
     run_change(lambda: delete_stack(stack, clients=running().clients, retain=retain))
     stacks_of(request.region).forget_change_sets(stack)
     return {}
+
+
+@handlers("CancelUpdateStack")
+def cancel_update_stack(request: Request) -> Mapping[str, Any]:
+    """Refuse: an update ends before it could be cancelled."""
+    stack_of(request)
+    raise ValidationError("CancelUpdateStack cannot be called from current stack status")
 
 
 @handlers("UpdateTerminationProtection")

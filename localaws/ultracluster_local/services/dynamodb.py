@@ -19,3 +19,13 @@ def check_delete_table(request: Request) -> None:
     if table is not None and table.deletion_protection_enabled:
         problem = "Resource cannot be deleted as it is currently protected against deletion."
         raise ServiceError("ValidationException", f"{problem} Disable deletion protection first.")
+
+
+@_check("UpdateTimeToLive")
+def check_update_time_to_live(request: Request) -> None:
+    """Refuse what is so already."""
+    table = dynamodb_backends[ACCOUNT][request.region].tables.get(request.parameters["TableName"])
+    wanted = bool(request.parameters["TimeToLiveSpecification"]["Enabled"])
+    if table is not None and (table.ttl["TimeToLiveStatus"] == "ENABLED") == wanted:
+        state = "enabled" if wanted else "disabled"
+        raise ServiceError("ValidationException", f"TimeToLive is already {state}")

@@ -3,7 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from moto.ecr.models import ecr_backends
+
 from ultracluster_local.instance.clock import CLOCK
+from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
@@ -112,4 +115,20 @@ def check_put_lifecycle_policy(request: Request) -> None:
             "InvalidParameterException",
             "Invalid parameter at 'LifecyclePolicyText' failed to satisfy constraint: 'Lifecycle policy validation failure:"
             f"\n{problem}'",
+        )
+
+
+@_check("PutImage")
+def check_put_image(request: Request) -> None:
+    """Refuse a tag that exists in a repository whose tags are immutable."""
+    name, tag = request.parameters["repositoryName"], request.parameters.get("imageTag")
+    repository = ecr_backends[ACCOUNT][request.region].repositories.get(name)
+    if repository is None or not tag or repository.image_tag_mutability != "IMMUTABLE":
+        return
+    text = request.parameters["imageManifest"]
+    if any(tag in image.image_tags and image.image_manifest != text for image in repository.images):
+        problem = "cannot be overwritten because the repository is immutable."
+        raise ServiceError(
+            "ImageTagAlreadyExistsException",
+            f"The image tag '{tag}' already exists in the '{name}' repository and {problem}",
         )

@@ -159,6 +159,8 @@ def check_state(request: Request) -> None:
     """Refuse a key that waits for its deletion: https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html."""
     keys = kms_backends[ACCOUNT][request.region].keys
     key = keys.get(str(request.parameters.get("KeyId", "")).rsplit("/", 1)[-1])
+    if key is not None and key.key_state == "Disabled":
+        raise ServiceError("DisabledException", f"{key.arn} is disabled.")
     if key is not None and key.key_state == "PendingDeletion":
         raise ServiceError("KMSInvalidStateException", f"{key.arn} is pending deletion.")
 
@@ -171,4 +173,15 @@ def check_schedule_key_deletion(request: Request) -> None:
         raise ServiceError(
             "ValidationException",
             f"The parameter PendingWindowInDays must be between {_LEAST_WINDOW} and {_MOST_WINDOW}, inclusive.",
+        )
+
+
+@_check("EnableKeyRotation")
+def check_enable_key_rotation(request: Request) -> None:
+    """Refuse the rotation of what is no symmetric encryption key: API_EnableKeyRotation."""
+    key = find_key(request.parameters["KeyId"], request.region)
+    if key is not None and key.key_spec != "SYMMETRIC_DEFAULT":
+        raise ServiceError(
+            "UnsupportedOperationException",
+            f"Automatic key rotation is not supported for {key.key_spec} keys.",
         )

@@ -58,6 +58,7 @@ _RETIRED = frozenset(
 )
 
 
+_LONGEST_TIMEOUT = 900
 _RESERVED = frozenset(
     {
         "AWS_ACCESS_KEY",
@@ -94,6 +95,16 @@ def check_configuration(request: Request) -> None:
         raise _wrong(
             f"The runtime parameter of {runtime} is no longer supported for creating or updating AWS Lambda functions. {advice}"
         )
+    given = request.parameters
+    if int(given.get("Timeout") or 0) > _LONGEST_TIMEOUT:
+        raise ServiceError(
+            "ValidationException",
+            f"1 validation error detected: Value '{given['Timeout']}' at 'timeout' failed to satisfy constraint: Member must "
+            f"have value less than or equal to {_LONGEST_TIMEOUT}",
+        )
+    for layer in given.get("Layers") or []:
+        if layer.split(":")[4] == ACCOUNT and not _has_layer(layer, request.region):
+            raise _wrong(f"Layer version {layer} does not exist.")
     variables = (request.parameters.get("Environment") or {}).get("Variables") or {}
     if reserved := sorted(variables.keys() & _RESERVED):
         problem = "contains reserved keys that are currently not supported for modification."
@@ -116,6 +127,22 @@ def check_configuration(request: Request) -> None:
         # cloudposse/terraform-aws-lambda-function#10 (2022-04-20)
         raise _wrong(
             "The provided execution role does not have permissions to call CreateNetworkInterface on EC2"
+        )
+
+
+def _has_layer(arn: str, region: str) -> bool:
+    name, version = arn.rsplit(":", 2)[1:]
+    layer = lambda_backends[ACCOUNT][region]._layers._layers.get(name)  # noqa: SLF001 - moto has no other place
+    return layer is not None and version in {str(one) for one in layer.layer_versions}
+
+
+@_check("CreateFunction")
+def check_handler(request: Request) -> None:
+    """Refuse an archive without runtime and handler."""
+    given = request.parameters
+    if given.get("PackageType", "Zip") == "Zip" and not (given.get("Runtime") and given.get("Handler")):
+        raise _wrong(
+            "Runtime and Handler are mandatory parameters for functions created with deployment packages."
         )
 
 

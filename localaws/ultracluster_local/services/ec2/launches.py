@@ -59,10 +59,7 @@ def check_launch(request: Request, given: Mapping[str, Any]) -> None:
         raise _combination(  # hashicorp/packer#12912
             "The request can include either a CapacityReservationId or a CapacityReservationPreference but not both."
         )
-    image = given.get("ImageId") or ""
-    if image.startswith("ami-") and image not in ec2_backends[ACCOUNT][request.region].amis:
-        raise ServiceError("InvalidAMIID.NotFound", f"The image id '[{image}]' does not exist")
-    _check_profile(given.get("IamInstanceProfile") or {})
+    _check_names(request, given)
     _check_interfaces(request, given, facts or {})
     _check_placement(request, given, facts or {})
     for mapping in given.get("BlockDeviceMappings") or []:
@@ -75,6 +72,18 @@ def _value(message: str) -> ServiceError:
 
 def _combination(message: str) -> ServiceError:
     return ServiceError("InvalidParameterCombination", message)
+
+
+def _check_names(request: Request, given: Mapping[str, Any]) -> None:
+    """Refuse an image, a key pair and an instance profile that do not exist."""
+    ec2 = ec2_backends[ACCOUNT][request.region]
+    image = given.get("ImageId") or ""
+    if image.startswith("ami-") and image not in ec2.amis:
+        raise ServiceError("InvalidAMIID.NotFound", f"The image id '[{image}]' does not exist")
+    key = given.get("KeyName")
+    if key and all(one.key_name != key for one in ec2.describe_key_pairs([])):
+        raise ServiceError("InvalidKeyPair.NotFound", f"The key pair '{key}' does not exist")
+    _check_profile(given.get("IamInstanceProfile") or {})
 
 
 def _check_profile(profile: Mapping[str, Any]) -> None:  # CiscoDevNet/cloud-cml#4

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from moto.events.models import events_backends
+from moto.scheduler.models import scheduler_backends
 
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
@@ -122,3 +123,11 @@ def check_put_events(request: Request) -> None:
     )
     if size > _MOST_BYTES_OF_EVENTS:
         raise _invalid("Total size of the entries in the request is over the limit.")
+
+
+@_scheduler("CreateSchedule", "UpdateSchedule")
+def check_group(request: Request) -> None:
+    """Refuse a schedule group that does not exist."""
+    name = request.parameters.get("GroupName") or "default"
+    if name not in scheduler_backends[ACCOUNT][request.region].schedule_groups:
+        raise ServiceError("ResourceNotFoundException", f"Schedule group {name} does not exist.")

@@ -77,3 +77,22 @@ def check_set_queue_attributes(request: Request) -> None:
     if wanted is not None and str(wanted).lower() != "true":
         problem = "Invalid value for the parameter FifoQueue. Reason: Modifying queue type is not supported."
         raise ServiceError("InvalidAttributeValue", problem)
+
+
+_RANGES = {
+    "DelaySeconds": (0, 900),
+    "MaximumMessageSize": (1024, 1_048_576),
+    "MessageRetentionPeriod": (60, 1_209_600),
+    "ReceiveMessageWaitTimeSeconds": (0, 20),
+    "VisibilityTimeout": (0, 43_200),
+}
+"""Ranges of attributes: API_CreateQueue."""
+
+
+@_check("CreateQueue", "SetQueueAttributes")
+def check_ranges(request: Request) -> None:
+    """Refuse attributes outside their range."""
+    for name, value in (request.parameters.get("Attributes") or {}).items():
+        least, most = _RANGES.get(name, (0, 0))
+        if name in _RANGES and not (str(value).isdigit() and least <= int(value) <= most):
+            raise ServiceError("InvalidAttributeValue", f"Invalid value for the parameter {name}.")

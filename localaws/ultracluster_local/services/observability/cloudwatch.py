@@ -13,6 +13,7 @@ __all__: list[str] = []
 _check = Checks(service="cloudwatch")
 
 _MOST_DATAPOINTS = 1440
+_SHORT_PERIODS = frozenset({10, 20, 30})
 _DAY = 86_400
 _WEEK = 7 * _DAY
 _HOUR = 3600
@@ -108,6 +109,8 @@ def check_put_metric_alarm(request: Request) -> None:
     period, count = request.parameters.get("Period"), request.parameters.get("EvaluationPeriods") or 0
     if period is None:
         return
+    if period not in _SHORT_PERIODS and period % 60:
+        raise ServiceError("ValidationError", "Period must be 10, 20, 30 or a multiple of 60.")
     for most, name, which in ((_DAY, "a day", "<"), (_WEEK, "a week", ">=")):
         if (period < _HOUR) == (which == "<") and period * count > most:
             limit = f"(EvaluationPeriods * Period must be <= {most}) for alarms using period {which} {_HOUR}"

@@ -4,6 +4,7 @@ https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html and
 https://docs.aws.amazon.com/AmazonS3/latest/API/
 """
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -313,6 +314,7 @@ def _filter(rule: Mapping[str, Any]) -> str:
 def check_put_bucket_notification_configuration(request: Request) -> None:
     """Refuse destinations that S3 cannot reach, and invalid filters."""
     wanted = request.parameters.get("NotificationConfiguration") or {}
+    _refuse_overlaps([one for part in wanted.values() if isinstance(part, list) for one in part])
     for kind, target in (
         ("LambdaFunctionConfigurations", "LambdaFunctionArn"),
         ("QueueConfigurations", "QueueArn"),
@@ -326,6 +328,30 @@ def check_put_bucket_notification_configuration(request: Request) -> None:
                 raise _invalid("The ARN could not be parsed")
             if not _lets_s3_in(one[target]):
                 raise _invalid("Unable to validate the following destination configurations")
+
+
+def _refuse_overlaps(rules: list[Mapping[str, Any]]) -> None:
+    """Refuse two rules of one event whose prefixes and suffixes overlap.
+
+    https://docs.aws.amazon.com/AmazonS3/latest/userguide/notification-how-to-filtering.html (read 2026-11-22).
+    """
+    for one, other in itertools.combinations(rules, 2):
+        events = itertools.product(one.get("Events") or [], other.get("Events") or [])
+        if not any(fnmatchcase(a, b) or fnmatchcase(b, a) for a, b in events):
+            continue
+        (prefix, suffix), (second, ending) = _affixes(one), _affixes(other)
+        prefixed = prefix.startswith(second) or second.startswith(prefix)
+        if prefixed and (suffix.endswith(ending) or ending.endswith(suffix)):
+            raise _invalid(
+                "Configuration is ambiguously defined. Cannot have overlapping suffixes in two rules if the prefixes are "
+                "overlapping for the same event type."
+            )
+
+
+def _affixes(rule: Mapping[str, Any]) -> tuple[str, str]:
+    rules = ((rule.get("Filter") or {}).get("Key") or {}).get("FilterRules") or []
+    values = {one["Name"].lower(): one.get("Value", "") for one in rules}
+    return values.get("prefix", ""), values.get("suffix", "")
 
 
 def _lets_s3_in(arn: str) -> bool:
