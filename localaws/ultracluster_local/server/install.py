@@ -22,7 +22,6 @@ from ultracluster_local.cloudformation.drift import api as drift_api
 from ultracluster_local.functions import lambda_runtime
 from ultracluster_local.server import moto_caching as moto_costs
 from ultracluster_local.services import (
-    autoscaling,
     budgets,
     checks,
     cloudtrail,
@@ -38,6 +37,8 @@ from ultracluster_local.services import (
     service_quotas,
     ssm,
 )
+from ultracluster_local.services.auto_scaling import api as auto_scaling
+from ultracluster_local.services.auto_scaling import templates as auto_scaling_templates
 from ultracluster_local.services.batch import (
     compute_environments,
     job_definitions,
@@ -114,8 +115,8 @@ def install() -> None:
     COMMON_ERROR_CODES.append(_UNKNOWN_CALL)  # without this, moto warns that the service's model lacks it
     # moto stores composite alarms and lacks only the operation.
     CloudWatchResponse.put_composite_alarm = CloudWatchResponse.put_metric_alarm
+    auto_scaling.install()
     batch_service_jobs.install()
-    autoscaling.install()
     embedded_metrics.install()
     ec2_instances.install()
     iam_simulation.install()
@@ -132,6 +133,7 @@ def install() -> None:
 
 
 _CHECKED = (
+    auto_scaling_templates,
     cloudwatch,
     dynamodb,
     ec2_deletions,

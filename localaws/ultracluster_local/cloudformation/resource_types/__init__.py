@@ -7,6 +7,7 @@ from ultracluster_local.cloudformation.custom_resources import CustomResource, i
 from ultracluster_local.cloudformation.providers import Provider
 from ultracluster_local.cloudformation.registry import schemas
 from ultracluster_local.cloudformation.resource_types import (
+    auto_scaling,
     batch,
     dynamodb,
     ec2,
@@ -21,7 +22,7 @@ from ultracluster_local.cloudformation.resource_types import (
     image_builder,
     messages,
     s3,
-    scaling,
+    secrets,
     watching,
 )
 
@@ -33,6 +34,7 @@ PROVIDERS: dict[str, Provider] = {
     **ec2_routing.PROVIDERS,
     **ec2_security_groups.PROVIDERS,
     **ec2.PROVIDERS,
+    **auto_scaling.PROVIDERS,
     **iam.PROVIDERS,
     **s3.PROVIDERS,
     **fsx.PROVIDERS,
@@ -44,7 +46,7 @@ PROVIDERS: dict[str, Provider] = {
     **functions.PROVIDERS,
     **watching.PROVIDERS,
     **dynamodb.PROVIDERS,
-    **scaling.PROVIDERS,
+    **secrets.PROVIDERS,
 }
 
 _CUSTOM = CustomResource()

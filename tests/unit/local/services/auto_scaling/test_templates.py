@@ -1,4 +1,4 @@
-"""Auto Scaling groups with launch templates of the local AWS."""
+"""Launch templates that a group cannot use."""
 
 from typing import Any
 
@@ -36,40 +36,6 @@ def scaling(local_aws: LocalAws) -> Scaling:
     return Scaling(local_aws)
 
 
-def test_a_group_launches_the_instances_of_its_template(scaling: Scaling) -> None:
-    scaling.groups.create_auto_scaling_group(
-        **scaling.asked(InstanceType="c5.xlarge") | {"DesiredCapacity": 2}
-    )
-    (group,) = scaling.groups.describe_auto_scaling_groups()["AutoScalingGroups"]
-
-    assert [one["InstanceType"] for one in group["Instances"]] == ["c5.xlarge"] * 2
-    assert (
-        refusal(scaling.groups.delete_auto_scaling_group, AutoScalingGroupName="nodes")[0] == "ResourceInUse"
-    )
-    assert refusal(scaling.groups.create_auto_scaling_group, **GROUP)[0] == "AlreadyExists"
-    scaling.groups.delete_auto_scaling_group(AutoScalingGroupName="nodes", ForceDelete=True)
-
-
-@pytest.mark.parametrize(
-    ("sizes", "words"),
-    [
-        ({"MinSize": 3}, "Max bound, 2, must be greater than or equal to min bound, 3"),
-        (
-            {"DesiredCapacity": 3},
-            "Desired capacity:3 must be between the specified min size:0 and max size:2",
-        ),
-    ],
-)
-def test_sizes_of_a_group_agree(scaling: Scaling, sizes: dict[str, int], words: str) -> None:
-    asked = scaling.asked()
-
-    assert words in refusal(scaling.groups.create_auto_scaling_group, **asked | sizes)[1]
-    scaling.groups.create_auto_scaling_group(**asked)
-    assert (
-        words in refusal(scaling.groups.update_auto_scaling_group, AutoScalingGroupName="nodes", **sizes)[1]
-    )
-
-
 BLOCK = {"InstanceMarketOptions": {"MarketType": "capacity-block"}}
 
 
@@ -93,15 +59,6 @@ def test_a_template_fits_a_group(scaling: Scaling, data: dict[str, Any], zones: 
         assert words in refusal(scaling.groups.create_auto_scaling_group, **asked)[1]
     else:
         scaling.groups.create_auto_scaling_group(**asked)
-
-
-@pytest.mark.parametrize("market", ["spot", "capacity-block"])
-def test_a_mixed_group_takes_no_template_with_a_market(scaling: Scaling, market: str) -> None:
-    asked = scaling.asked(InstanceMarketOptions={"MarketType": market})
-    mixed = {"LaunchTemplate": {"LaunchTemplateSpecification": asked.pop("LaunchTemplate")}}
-
-    said = refusal(scaling.groups.create_auto_scaling_group, MixedInstancesPolicy=mixed, **asked)
-    assert said[1].startswith("Incompatible launch template: You cannot use a launch template")
 
 
 def test_groups_of_another_network_are_refused(scaling: Scaling) -> None:
