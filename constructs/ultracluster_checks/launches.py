@@ -25,6 +25,9 @@ from ultracluster_rules.findings import quote
 from ultracluster_rules.images import AMI
 from ultracluster_rules.machines import INSTANCE_TYPE
 
+NEW_RESERVATION: Final = "UC4210"
+"""Code of a reservation that a template makes, which is billed from its deployment."""
+
 _LARGEST_USER_DATA: Final = 16 * 1024  # bytes before Base64 (EC2 User Guide, instance user data, 2026-10)
 _PART_OF_BATCH: Final = (
     1024  # 770 bytes in aws/aws-cdk#9900 (2020-08): eight lines of agent settings, with MIME headers
@@ -268,7 +271,7 @@ def nothing_is_reserved(templates: Templates) -> Iterator[Problem]:
     for resource in templates.of_type("AWS::EC2::CapacityReservation", "AWS::EC2::CapacityReservationFleet"):
         yield Problem.of(
             resource.properties,
-            "UC4210",
+            NEW_RESERVATION,
             "the reservation is billed from its deployment until it is cancelled, used or not",
             "the ID of an existing reservation",
         )

@@ -11,6 +11,10 @@ from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
 
+EVERY_ACTION: Final = "UC6420"
+POWERFUL_POLICY: Final = "UC6422"
+PURCHASE: Final = "UC6425"
+
 _IDENTITY: Final = {
     "AWS::IAM::Group": "Policies",
     "AWS::IAM::Role": "Policies",
@@ -87,12 +91,12 @@ def actions_are_named(templates: Templates) -> Iterator[Problem]:
                 service, _, name = (action.text or "").partition(":")
                 if service == "*" or (service and name and not name.strip("*?")):
                     yield Problem.of(
-                        action, "UC6420", f"got {quote(action.text)}", "the required actions by name"
+                        action, EVERY_ACTION, f"got {quote(action.text)}", "the required actions by name"
                     )
             if not statement["NotAction"].missing:
                 yield Problem.of(
                     statement["NotAction"],
-                    "UC6420",
+                    EVERY_ACTION,
                     "allows everything that is not listed, including actions that AWS adds later",
                     "the required actions by name",
                 )
@@ -118,7 +122,7 @@ def roles_are_not_administrators(templates: Templates) -> Iterator[Problem]:
             if _POWERFUL.search(policy.pattern):
                 yield Problem.of(
                     policy,
-                    "UC6422",
+                    POWERFUL_POLICY,
                     f"got {policy.pattern.rsplit('/', 1)[1]}",
                     "a policy with the required actions",
                 )
@@ -172,7 +176,7 @@ def purchases_need_an_order(templates: Templates) -> Iterator[Problem]:
                 if free:
                     yield Problem.of(
                         action,
-                        "UC6425",
+                        PURCHASE,
                         f"got {quote(action.text)}, which buys capacity ({free[0]}) without a way to cancel",
                         "a dedicated role, limited to approved orders by their tag (aws:RequestTag)",
                         "Remove the permission; `ultracluster capacity` buys outside of deployments",

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING, THROUGHPUT_CAPACITIES
+from ultracluster_rules.alarms import warn_of_missing_recipients
 from ultracluster_rules.lustre import check_file_system
 from ultracluster_stacks.config.models.capacity import placeholder_reservation
 from ultracluster_stacks.config.models.cluster import ClusterConfig
@@ -67,7 +68,7 @@ def rehearsed(cluster: ClusterConfig, *, file_system: bool = True) -> RehearsedC
         "alarms": cluster.alarms.model_copy(update=nothing) if cluster.alarms else None,
         "budget": cluster.budget.model_copy(update=nothing) if cluster.budget else None,
         "notify": (),
-        "suppress": {**cluster.suppress, "UC6448": "a rehearsal notifies nobody"},
+        "suppress": {**cluster.suppress, warn_of_missing_recipients().code: "a rehearsal notifies nobody"},
     }
     return RehearsedCluster.model_construct(**values)
 

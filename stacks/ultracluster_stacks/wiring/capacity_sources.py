@@ -59,6 +59,7 @@ def _source(capacity: CapacityConfig, *, zone_id: str) -> Capacity:
             placement_group_name=capacity.placement_group,
             name=name,
             max_nodes=max_nodes,
+            allocation_strategy=strategy,
         )
     return CapacityBlock.from_reservation_id(
         capacity.reservation_id,
