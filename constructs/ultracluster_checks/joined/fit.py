@@ -79,7 +79,9 @@ def efa_devices_are_at_the_nodes(templates: Templates) -> Iterator[Problem]:
     attached = {machine.name: 0 for each in nodes for machine in each.types}
     for each in nodes:
         for machine in each.types:
-            attached[machine.name] = max(attached[machine.name], len(each.efa_interfaces))
+            attached[machine.name] = max(
+                attached[machine.name], len(each.efa_interfaces) + len(each.unknown_interfaces)
+            )
     for container in job_containers(templates):
         most = max((attached.get(machine.name, 0) for machine in container.machines), default=None)
         devices = container.at["LinuxParameters"]["Devices"].items

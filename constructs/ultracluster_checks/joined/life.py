@@ -16,7 +16,7 @@ from ultracluster_checks.joined.permissions import may, role_of
 from ultracluster_checks.machines import COMPUTE_ENVIRONMENT
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Property, Resource, Templates
-from ultracluster_checks.values import Reference, Text
+from ultracluster_checks.values import Reference, Text, Unknown
 from ultracluster_rules.findings import quote
 
 FUNCTION: Final = "AWS::Lambda::Function"
@@ -144,8 +144,11 @@ def block_jobs_are_ended(templates: Templates) -> Iterator[Problem]:
 
 def life_cycles_wake_up(templates: Templates) -> Iterator[Problem]:
     """Find rules of a life cycle that are disabled, too slow or wait for what never comes."""
+    targets = [rule["Targets"] for rule in templates.of_type(_RULE)]
+    arns = [each["Arn"] for at in targets for each in at.items]
+    unknown = any(isinstance(each.value, Unknown) for each in (*targets, *arns))
     for function, own in life_cycles(templates).items():
-        if not own and not _has_other_sources(function):
+        if not own and not unknown and not _has_other_sources(function):
             yield Problem.of(
                 function.properties,
                 "UC6431",
@@ -247,7 +250,7 @@ def _narrowed(pattern: Property, templates: Templates) -> Iterator[Problem]:
         value
         for nodes in nodes_of(templates)
         for value in (nodes.target["CapacityReservationId"].value,)
-        if nodes.in_block
+        if nodes.may_be_in_block
     ]
     named = pattern["detail"]["capacity-reservation-id"]
     others = [each for each in named.items if isinstance(each.value, str | Reference)]
@@ -371,14 +374,14 @@ def _knows_end(function: Resource) -> bool:
 
 def life_cycles_are_aimed_at_their_block(templates: Templates) -> Iterator[Problem]:
     """Find functions of a life cycle that know another queue or reservation than that of the nodes."""
-    nodes = [each for each in nodes_of(templates) if each.in_block]
+    nodes = [each for each in nodes_of(templates) if each.may_be_in_block]
     owners = {each.owner for each in nodes}
     blocks = [each.target["CapacityReservationId"].value for each in nodes]
     for function in life_cycles(templates):
         role = role_of(function["Role"])
         told = {each.type for each in function["Environment"].targets}
         for each in role["Policies"].targets if role is not None else ():
-            if each.type in _STATES and each.type not in told:
+            if each.type in _STATES and each.type not in told and _is_told(function):
                 yield _astray(
                     function["Environment"],
                     f"no variable with {each.logical_id}, which its role is for",
@@ -406,6 +409,12 @@ def life_cycles_are_aimed_at_their_block(templates: Templates) -> Iterator[Probl
                 and all(differ(at.value, each) for each in blocks)
             ):
                 yield _astray(at, f"{at.text}, and nodes are launched into {blocks[0]}", [str(blocks[0])])
+
+
+def _is_told(function: Resource) -> bool:
+    """Whether everything that the environment tells a function is known."""
+    variables = function["Environment"]["Variables"]
+    return bool(variables.members) and not any(isinstance(each.value, Unknown) for each in variables.members)
 
 
 def _queues_over(templates: Templates, owners: set[Resource]) -> list[str]:

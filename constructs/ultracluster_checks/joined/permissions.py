@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from ultracluster_checks.policies import allowing, covers, identity_statements
+from ultracluster_checks.policies import covers, identity_statements, may_allow
 from ultracluster_checks.template import Property, Resource
 from ultracluster_checks.values import Reference, Unknown
 
@@ -118,7 +118,7 @@ def trusts(role: Resource, service: str) -> bool:
     document = role["AssumeRolePolicyDocument"]
     if isinstance(document.value, Unknown) or isinstance(document["Statement"].value, Unknown):
         return True
-    for statement in allowing(document):
+    for statement in may_allow(document):
         principals = statement["Principal"]
         if principals.text == "*" or isinstance(principals.value, Unknown):
             return True

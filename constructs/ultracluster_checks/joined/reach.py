@@ -282,12 +282,14 @@ def _tables_of(subnet: Resource) -> list[Resource] | None:
     associations = list(subnet.template.templates.of_type("AWS::EC2::SubnetRouteTableAssociation"))
     tables = [each["RouteTableId"].target for each in associations if each["SubnetId"].target is subnet]
     known = [table for table in tables if table is not None]
+    if any(isinstance(each["SubnetId"].value, Unknown) for each in associations):
+        return None
     return known if associations and len(known) == len(tables) else None
 
 
 def _has_a_way_out(subnet: Resource, tables: Sequence[Resource], nodes: Nodes) -> bool:
     for route in subnet.template.templates.of_type("AWS::EC2::Route"):
-        if route["RouteTableId"].target not in tables:
+        if route["RouteTableId"].target not in {*tables, None}:
             continue
         gateway = route["GatewayId"].target
         to_internet = gateway is not None and gateway.type == "AWS::EC2::InternetGateway"
@@ -307,6 +309,8 @@ def _has_endpoint(vpc: Resource, name: str, tables: Sequence[Resource]) -> bool:
         if endpoint["VpcId"].target not in {vpc, None} or not text.endswith((f".{name}", "}")):
             continue
         joined = any(each.target in {*tables, None} for each in at.items) or isinstance(at.value, Unknown)
+        if kind is None and not endpoint["VpcEndpointType"].missing:
+            return True
         named = kind == "Interface" and endpoint["PrivateDnsEnabled"].flag is not False
         if named or (kind in {"Gateway", None} and joined):
             return True
