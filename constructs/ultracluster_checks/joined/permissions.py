@@ -1,5 +1,7 @@
 """What the roles of a template may do: statements, managed policies and trust joined."""
 
+import fnmatch
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
@@ -8,6 +10,20 @@ from ultracluster_checks.policies import covers, identity_statements, may_allow
 from ultracluster_checks.template import Property, Resource
 from ultracluster_checks.values import Reference, Unknown
 
+# Actions that take no resource: a statement that names one allows nothing. Service Authorization Reference (2026-11).
+_ALL_ONLY: Final = re.compile(r"batch:(?:Describe|List)|ec2:Describe|ecr:GetAuthorizationToken")
+# The property that gives a resource a fixed name; without it, no fixed ARN names it.
+_NAMES: Final = {
+    "AWS::Batch::ComputeEnvironment": "ComputeEnvironmentName",
+    "AWS::Batch::JobQueue": "JobQueueName",
+    "AWS::DynamoDB::Table": "TableName",
+    "AWS::Lambda::Function": "FunctionName",
+    "AWS::Logs::LogGroup": "LogGroupName",
+    "AWS::S3::Bucket": "BucketName",
+    "AWS::SNS::Topic": "TopicName",
+    "AWS::SQS::Queue": "QueueName",
+    "AWS::StepFunctions::StateMachine": "StateMachineName",
+}
 ROLE: Final = "AWS::IAM::Role"
 # Services that managed policies of AWS allow anything of; any other one may allow everything.
 # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/policy-list.html (2026-11)
@@ -51,13 +67,13 @@ def inline_documents(role: Resource) -> Iterator[Property]:
             yield policy["PolicyDocument"]
 
 
-def may(role: Resource, action: str, on: Resource | None = None, *, many: bool = False) -> bool:
+def may(role: Resource, action: str, on: Resource | str | None = None, *, many: bool = False) -> bool:
     """Return whether a role may do something, as far as the templates tell: what is unknown may.
 
     Args:
         role: A role of the templates.
         action: An action by its full name.
-        on: What it is done to. Default: anything.
+        on: What it is done to: a resource, or the end of an ARN. Default: anything.
         many: Whether it is done to what does not exist yet, such as jobs, so that fixed names are not enough. Default: no.
     """
     for name in ("ManagedPolicyArns", "Policies"):
@@ -67,6 +83,12 @@ def may(role: Resource, action: str, on: Resource | None = None, *, many: bool =
     for policy in role["ManagedPolicyArns"].items:
         if policy.target is None and service in _MANAGED.get(policy.pattern.rpartition("/")[2], {service}):
             return True
+    boundary = role["PermissionsBoundary"].target
+    if boundary is not None and not any(
+        _is_about(each, action, None, denies=False)
+        for each in boundary["PolicyDocument"]["Statement"].one_or_more
+    ):
+        return False
     statements = statements_of(role)
     if any(each["Effect"].text == "Deny" and _is_about(each, action, on, denies=True) for each in statements):
         return False
@@ -78,26 +100,33 @@ def may(role: Resource, action: str, on: Resource | None = None, *, many: bool =
     )
 
 
-def _is_about(statement: Property, action: str, on: Resource | None, *, denies: bool) -> bool:
-    if (
-        isinstance(statement.value, Unknown)
-        or not statement["NotAction"].missing
-        or not statement["NotResource"].missing
-    ):
+def _is_about(statement: Property, action: str, on: Resource | str | None, *, denies: bool) -> bool:
+    unknown = isinstance(statement.value, Unknown) or isinstance(statement["Effect"].value, Unknown)
+    if unknown or any(not statement[name].missing for name in ("NotAction", "NotResource")):
         return not denies
-    actions = statement["Action"].one_or_more
+    actions, places = statement["Action"].one_or_more, statement["Resource"].one_or_more
     if not any(covers(each, action) or (not denies and each.text is None) for each in actions):
         return False
-    region, regions = (
-        statement.resource.template.region,
-        statement["Condition"]["StringEquals"]["aws:RequestedRegion"],
-    )
-    if not denies and region and regions.known and region not in {each.text for each in regions.one_or_more}:
-        return False
-    places = statement["Resource"].one_or_more
     if denies:
-        return statement["Condition"].missing and any(each.text == "*" for each in places)
+        kind = f":{action.partition(':')[0]}:"
+        whole = any(
+            each.text == "*" or (kind in each.pattern and each.pattern.endswith("*")) for each in places
+        )
+        return statement["Condition"].missing and (whole or any(on in each.targets for each in places))
+    if _never_met(statement) or (_ALL_ONLY.match(action) and all(":" in each.pattern for each in places)):
+        return False
     return on is None or any(_may_name(each, on) for each in places)
+
+
+def _never_met(statement: Property) -> bool:
+    """Return whether a condition is not met by a role that calls the service itself in its Region."""
+    region, condition = statement.resource.template.region, statement["Condition"]
+    regions = condition["StringEquals"]["aws:RequestedRegion"]
+    if region and regions.known and region not in {each.text for each in regions.one_or_more}:
+        return True
+    keys = {str(key.path[-1]).lower() for operator in condition.members for key in operator.members}
+    via = condition["Bool"]["aws:ViaAWSService"].flag is True
+    return via or any(key.startswith("aws:calledvia") for key in keys)
 
 
 def _names_many(statement: Property) -> bool:
@@ -106,11 +135,23 @@ def _names_many(statement: Property) -> bool:
     )
 
 
-def _may_name(at: Property, resource: Resource) -> bool:
+def _may_name(at: Property, on: Resource | str) -> bool:
+    """Return whether a resource of a statement is, or may be, a resource of the templates or one of a name."""
+    if isinstance(on, str):
+        return bool(at.targets) is False and (
+            at.text in {None, "*"} or fnmatch.fnmatchcase(on, f"*{(at.text or '').rpartition(':')[2]}")
+        )
     if at.targets:
-        return resource in at.targets or any(target.type != resource.type for target in at.targets)
+        return on in at.targets or any(target.type != on.type for target in at.targets)
     text = at.text
-    return text is None or text == "*" or ":" in text
+    if text is None or text == "*":
+        return True
+    parts, region = text.split(":"), on.template.region
+    if len(parts) > 5 and region and parts[3] not in {"", "*", region}:  # noqa: PLR2004 - arn:partition:service:Region:account:name
+        return False
+    name = on[_NAMES.get(on.type, "Name")].text
+    fixed = "*" not in text and on.type in _NAMES
+    return text.endswith(name) if fixed and name else not fixed
 
 
 def trusts(role: Resource, service: str) -> bool:
