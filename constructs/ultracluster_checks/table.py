@@ -17,7 +17,7 @@ from ultracluster_checks import (
     state,
     subnets,
 )
-from ultracluster_checks.joined import fit, landing, life, powers, reach, sizes
+from ultracluster_checks.joined import endings, fit, landing, life, powers, reach, sizes
 from ultracluster_checks.problem import Find
 from ultracluster_rules.registry import RULES
 
@@ -125,7 +125,12 @@ CHECKS: Final[tuple[Find, ...]] = (
     fit.types_of_jobs_are_started,
     # The end of a Capacity Block
     life.block_events_reach_something,
+    endings.groups_leave_their_block,
+    endings.life_cycles_start_in_time,
     life.alarms_notify,
+    life.alarms_watch_something,
+    life.failures_are_kept,
+    life.functions_can_be_made,
     life.block_jobs_are_ended,
     life.closed_queues_are_opened,
     life.functions_can_run,

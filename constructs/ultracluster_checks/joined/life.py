@@ -13,7 +13,7 @@ from ultracluster_catalog.capacity.capacity_blocks import (
     INSTANCE_INTERRUPTION_WARNING_EVENT,
 )
 from ultracluster_checks.joined.nodes import QUEUE, differ, environments_of, known_blocks, nodes_of
-from ultracluster_checks.joined.permissions import may, role_of, statements_of
+from ultracluster_checks.joined.permissions import fixed_arn, may, role_of, statements_of
 from ultracluster_checks.machines import COMPUTE_ENVIRONMENT
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Property, Resource, Templates
@@ -57,6 +57,22 @@ _OF_INSTANCE: Final = {
 _RESERVATION_ID: Final = re.compile(r"cr-[0-9a-f]{8,17}")
 _OF_RESERVATION: Final = ("ec2:DescribeCapacityReservations",)
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?")
+# https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtimes.html (2026-11)
+_RETIRED: Final = {
+    "python2.7",
+    "python3.6",
+    "python3.7",
+    "python3.8",
+    "nodejs12.x",
+    "nodejs14.x",
+    "nodejs16.x",
+    "nodejs18.x",
+    "go1.x",
+    "ruby2.7",
+    "java8",
+    "dotnet6",
+}
+_WATCHED: Final = {"FunctionName": (FUNCTION, "FunctionName"), "QueueName": ("AWS::SQS::Queue", "QueueName")}
 _RATE: Final = re.compile(r"rate\((\d{1,6}) (minute|hour|day)s?\)")
 _CRON: Final = re.compile(r"cron\((\S+) (\S+) (\S+) (\S+) (\S+) (\S+)\)")
 _MINUTES: Final = {"minute": 1, "hour": 60, "day": 1440}
@@ -542,8 +558,10 @@ def _lets(permission: Resource, trigger: Trigger) -> bool:
         return False
     if permission["Action"].text not in {"lambda:InvokeFunction", "lambda:*", "*", None}:
         return False
-    if source.text is not None and "*" not in source.text and not trigger.source["Name"].text:
-        return False  # the name of the rule is generated
+    arn, name = fixed_arn(source), trigger.source["Name"].text
+    if arn is not None and not source.targets and not source.missing:
+        resource = arn.rpartition(":")[2]  # without a name of its own, no fixed ARN is that of the rule
+        return "*" in resource or (name is not None and resource.endswith(f"/{name}"))
     return source.missing or not source.targets or trigger.source in source.targets
 
 
@@ -587,3 +605,77 @@ def alarms_notify(templates: Templates) -> Iterator[Problem]:
                 "no action, so that the alarm notifies nothing",
                 "a topic or another action",
             )
+
+
+def functions_can_be_made(templates: Templates) -> Iterator[Problem]:
+    """Find functions that Lambda refuses, or that end with an error at every start."""
+    for function in templates.of_type(FUNCTION):
+        handler, runtime, role = function["Handler"], function["Runtime"], role_of(function["Role"])
+        inline = function["Code"]["ZipFile"].text is not None
+        if inline and handler.text is not None and not handler.text.startswith("index."):
+            yield Problem.of(
+                handler,
+                "UC6433",
+                f"got {quote(handler.text)}; inline code is the module index",
+                "index.handler",
+            )
+        if runtime.text in _RETIRED:
+            yield Problem.of(
+                runtime, "UC6433", f"got {runtime.text}, of which Lambda creates no functions", "python3.13"
+            )
+        subnets = function["VpcConfig"]["SubnetIds"]
+        if subnets.items and role is not None and not may(role, "ec2:CreateNetworkInterface"):
+            yield Problem.of(
+                subnets,
+                "UC6434",
+                f"{role.logical_id} does not allow ec2:CreateNetworkInterface",
+                "AWSLambdaVPCAccessExecutionRole",
+            )
+
+
+def failures_are_kept(templates: Templates) -> Iterator[Problem]:
+    """Find dead-letter queues and destinations that a function or schedule may not send to."""
+    places = [
+        (each, role_of(each["Role"]), each["DeadLetterConfig"]["TargetArn"])
+        for each in templates.of_type(FUNCTION)
+    ]
+    for config in templates.of_type("AWS::Lambda::EventInvokeConfig"):
+        function = _function(config["FunctionName"])
+        if function is not None and function.type == FUNCTION:
+            places.append(
+                (function, role_of(function["Role"]), config["DestinationConfig"]["OnFailure"]["Destination"])
+            )
+    for schedule in templates.of_type(_SCHEDULE):
+        target = schedule["Target"]
+        places.append((schedule, role_of(target["RoleArn"]), target["DeadLetterConfig"]["Arn"]))
+    for sender, role, at in places:
+        action = {"AWS::SQS::Queue": "sqs:SendMessage", "AWS::SNS::Topic": "sns:Publish"}.get(
+            at.target.type if at.target else ""
+        )
+        if role is not None and action and not may(role, action, at.target):
+            yield Problem.of(
+                at,
+                "UC6438",
+                f"{role.logical_id} does not allow {action} on {at.pattern}, so that failures of {sender.logical_id} are lost",
+                action,
+            )
+
+
+def alarms_watch_something(templates: Templates) -> Iterator[Problem]:
+    """Find alarms on a function or queue by a fixed name that none of the templates has."""
+    for alarm in templates.of_type("AWS::CloudWatch::Alarm"):
+        for dimension in alarm["Dimensions"].items:
+            kind, value = _WATCHED.get(dimension["Name"].text or ""), dimension["Value"]
+            if kind is None or value.text is None:
+                continue
+            known = list(templates.of_type(kind[0]))
+            if known and not any(
+                value.text in {each[kind[1]].text, None} or isinstance(each[kind[1]].value, Unknown)
+                for each in known
+            ):
+                yield Problem.of(
+                    value,
+                    "UC6429",
+                    f"got {quote(value.text)}, which none of these templates has",
+                    ", ".join(each.logical_id for each in known[:3]),
+                )

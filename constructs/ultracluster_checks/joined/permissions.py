@@ -11,6 +11,8 @@ from ultracluster_checks.template import Property, Resource
 from ultracluster_checks.values import Reference, Unknown
 
 # Actions that take no resource: a statement that names one allows nothing. Service Authorization Reference (2026-11).
+_GAP: Final = re.compile(r"\$\{[^{}]*\}")
+_READING: Final = re.compile(r"\w+:(?:Describe|Get|List)")
 _ALL_ONLY: Final = re.compile(r"batch:(?:Describe|List)|ec2:Describe|ecr:GetAuthorizationToken")
 # The property that gives a resource a fixed name; without it, no fixed ARN names it.
 _NAMES: Final = {
@@ -83,6 +85,8 @@ def may(role: Resource, action: str, on: Resource | str | None = None, *, many: 
     for policy in role["ManagedPolicyArns"].items:
         if policy.target is None and service in _MANAGED.get(policy.pattern.rpartition("/")[2], {service}):
             return True
+    if role["PermissionsBoundary"].pattern.endswith("/ReadOnlyAccess") and not _READING.match(action):
+        return False
     boundary = role["PermissionsBoundary"].target
     if boundary is not None and not any(
         _is_about(each, action, None, denies=False)
@@ -113,9 +117,13 @@ def _is_about(statement: Property, action: str, on: Resource | str | None, *, de
             each.text == "*" or (kind in each.pattern and each.pattern.endswith("*")) for each in places
         )
         return statement["Condition"].missing and (whole or any(on in each.targets for each in places))
-    if _never_met(statement) or (_ALL_ONLY.match(action) and all(":" in each.pattern for each in places)):
+    if _never_met(statement) or (
+        _ALL_ONLY.match(action) and all(each.targets or ":" in each.pattern for each in places)
+    ):
         return False
-    return on is None or any(_may_name(each, on) for each in places)
+    if on is None:
+        return not places or not all(other_region(each) for each in places)
+    return any(_may_name(each, on) for each in places)
 
 
 def _never_met(statement: Property) -> bool:
@@ -137,21 +145,32 @@ def _names_many(statement: Property) -> bool:
 
 def _may_name(at: Property, on: Resource | str) -> bool:
     """Return whether a resource of a statement is, or may be, a resource of the templates or one of a name."""
-    if isinstance(on, str):
-        return bool(at.targets) is False and (
-            at.text in {None, "*"} or fnmatch.fnmatchcase(on, f"*{(at.text or '').rpartition(':')[2]}")
-        )
     if at.targets:
-        return on in at.targets or any(target.type != on.type for target in at.targets)
-    text = at.text
+        return not isinstance(on, str) and (
+            on in at.targets or any(target.type != on.type for target in at.targets)
+        )
+    text = fixed_arn(at)
+    if isinstance(on, str):
+        return text in {None, "*"} or fnmatch.fnmatchcase(on, f"*{(text or '').rpartition(':')[2]}")
     if text is None or text == "*":
         return True
-    parts, region = text.split(":"), on.template.region
-    if len(parts) > 5 and region and parts[3] not in {"", "*", region}:  # noqa: PLR2004 - arn:partition:service:Region:account:name
+    if other_region(at):
         return False
     name = on[_NAMES.get(on.type, "Name")].text
-    fixed = "*" not in text and on.type in _NAMES
+    fixed = "*" not in text.rpartition(":")[2] and on.type in _NAMES
     return text.endswith(name) if fixed and name else not fixed
+
+
+def fixed_arn(at: Property) -> str | None:
+    """Return an ARN with ``*`` for account, partition and Region of the deployment; None if its resource is not known."""
+    text = _GAP.sub("*", at.pattern)
+    return None if not at.pattern or "${" in at.pattern.rpartition(":")[2] else text
+
+
+def other_region(at: Property) -> bool:
+    """Return whether an ARN is in another Region than the template."""
+    parts, region = _GAP.sub("*", at.pattern).split(":"), at.resource.template.region
+    return len(parts) > 5 and bool(region) and parts[3] not in {"", "*", region}  # noqa: PLR2004 - arn:partition:service:Region:...
 
 
 def trusts(role: Resource, service: str) -> bool:
