@@ -17,7 +17,7 @@ from ultracluster_checks import (
     state,
     subnets,
 )
-from ultracluster_checks.joined import endings, fit, landing, life, powers, reach, sizes
+from ultracluster_checks.joined import endings, fit, landing, life, powers, reach, roads, sizes
 from ultracluster_checks.problem import Find
 from ultracluster_rules.registry import RULES
 
@@ -113,6 +113,13 @@ CHECKS: Final[tuple[Find, ...]] = (
     reach.nodes_reach_the_endpoints,
     reach.nodes_reach_the_services_that_they_join,
     reach.nodes_reach_their_file_system,
+    roads.endpoints_are_complete,
+    roads.endpoints_admit_their_clients,
+    roads.gateways_lead_somewhere,
+    roads.layers_are_let_through,
+    roads.efa_file_systems_admit_efa,
+    roads.nodes_reach_https,
+    roads.subnets_are_of_one_vpc,
     # Jobs on the nodes of their queues
     fit.container_variables_have_names,
     fit.devices_are_in_place,
