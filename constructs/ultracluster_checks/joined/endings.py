@@ -50,7 +50,7 @@ def life_cycles_start_in_time(templates: Templates) -> Iterator[Problem]:
         for trigger in own:
             expression, window = trigger.source["ScheduleExpression"], trigger.source["FlexibleTimeWindow"]
             zone = trigger.source["ScheduleExpressionTimezone"].text or "UTC"
-            at = _parsed(expression.text, zone) if (expression.text or "").startswith("at(") else None
+            at = _parsed(expression.text or "", zone) if (expression.text or "").startswith("at(") else None
             late = timedelta(minutes=window["MaximumWindowInMinutes"].number or 0)
             if end and at and not _LATEST < end - at - late <= _EARLIEST:
                 yield _too_late(

@@ -282,7 +282,7 @@ def _buckets(value: Property) -> list[Resource | str]:
         return []
     named = value.pattern[5:].partition("/")[0]
     known = [each for each in value.targets if each.type == "AWS::S3::Bucket"]
-    return [*known] if known else [f"{named}/x"] if named and "$" not in named else []
+    return [*known] if known else [f"{named}/*"] if named and "$" not in named else []
 
 
 def _needed(container: JobContainer) -> list[tuple[str, Resource | str | None]]:

@@ -151,14 +151,17 @@ def _may_name(at: Property, on: Resource | str) -> bool:
         )
     text = fixed_arn(at)
     if isinstance(on, str):
-        return text in {None, "*"} or fnmatch.fnmatchcase(on, f"*{(text or '').rpartition(':')[2]}")
+        name = (text or "*").rpartition(":")[2]
+        if on.endswith("/*"):  # objects of a bucket
+            return fnmatch.fnmatchcase(on[:-2], name.partition("/")[0])
+        return fnmatch.fnmatchcase(on, f"*{name}")
     if text is None or text == "*":
         return True
     if other_region(at):
         return False
-    name = on[_NAMES.get(on.type, "Name")].text
+    own = on[_NAMES.get(on.type, "Name")].text
     fixed = "*" not in text.rpartition(":")[2] and on.type in _NAMES
-    return text.endswith(name) if fixed and name else not fixed
+    return text.endswith(own) if fixed and own else not fixed
 
 
 def fixed_arn(at: Property) -> str | None:

@@ -301,6 +301,7 @@ def _has_a_way_out(subnet: Resource, tables: Sequence[Resource], nodes: Nodes) -
 
 
 def has_endpoint(vpc: Resource, name: str, tables: Sequence[Resource]) -> bool:
+    """Return whether a VPC has an endpoint of a service that route tables lead to, or may have one."""
     for endpoint in vpc.template.templates.of_type("AWS::EC2::VPCEndpoint"):
         text, kind, at = (
             endpoint["ServiceName"].pattern,

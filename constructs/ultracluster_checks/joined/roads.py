@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Final
 
+from ultracluster_catalog.lustre.lustre_figures import can_mount_over_efa
 from ultracluster_checks.file_systems import FILE_SYSTEM
 from ultracluster_checks.joined.nodes import groups_at, nodes_of, vpc_of
 from ultracluster_checks.joined.reach import admits, efa_admitted, has_endpoint, joining, leads_out, tables_of
@@ -143,8 +144,12 @@ def efa_file_systems_admit_efa(templates: Templates) -> Iterator[Problem]:
             continue
         named = {
             rule.peer.target for way in ("in", "out") for group in servers for rule in group_rules(group, way)
-        }  # type: ignore[arg-type]
-        clients = [nodes.groups for nodes in nodes_of(templates) if nodes.groups and nodes.efa_interfaces]
+        }
+        clients = [
+            nodes.groups
+            for nodes in nodes_of(templates)
+            if nodes.groups and nodes.types and all(map(can_mount_over_efa, nodes.types))
+        ]
         clients += [
             [each]
             for each in templates.of_type("AWS::EC2::SecurityGroup")
