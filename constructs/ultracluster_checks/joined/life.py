@@ -1,4 +1,4 @@
-"""The end of a Capacity Block: something ends its jobs in time, is switched on, permitted, and aimed at its queue."""
+"""The end of a Capacity Block: a function must end its jobs in time, be enabled and permitted, and manage its queue."""
 
 import json
 import re
@@ -86,7 +86,7 @@ _SHORTEST_TIMEOUT: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """What wakes up a function.
+    """A trigger of a function.
 
     Attributes:
         source: A rule of EventBridge or a schedule.
@@ -118,7 +118,7 @@ def _is_about_blocks(pattern: Property) -> bool:
 
 @lru_cache(maxsize=1)
 def triggers(templates: Templates) -> tuple[Trigger, ...]:
-    """Return what wakes up the functions of templates."""
+    """Return the triggers of the functions of templates."""
     found = []
     for source in templates.of_type(_RULE, _SCHEDULE):
         targets = source["Targets"].items if source.type == _RULE else [source["Target"]]
@@ -165,7 +165,7 @@ def _function(at: Property) -> Resource | None:
 
 @lru_cache(maxsize=1)
 def life_cycles(templates: Templates) -> dict[Resource, list[Trigger]]:
-    """Return the functions that close queues or end jobs of a Capacity Block, each with what wakes it up."""
+    """Return the functions that close queues or end jobs of a Capacity Block, each with its triggers."""
     blocks = known_blocks(templates)
     found: dict[Resource, list[Trigger]] = {}
     for function in templates.of_type(FUNCTION, MACHINE):
@@ -196,7 +196,9 @@ def block_jobs_are_ended(templates: Templates) -> Iterator[Problem]:
     schedules = [each for each in templates.of_type(_SCHEDULE) if "batch" in each["Target"]["Arn"].pattern]
     blocks = {nodes.owner for nodes in nodes_of(templates) if nodes.in_batch and nodes.in_block}
     jobs = list(templates.of_type("AWS::Batch::JobDefinition"))
-    bounded = all(not job["Timeout"].missing for job in jobs)  # also without any: what runs is not known here
+    bounded = all(
+        not job["Timeout"].missing for job in jobs
+    )  # also without any handler: its code is unknown here
     for queue in () if acting or schedules or bounded else templates.of_type(QUEUE):
         if set(environments_of(queue) or ()) & blocks:
             yield Problem.of(
@@ -590,7 +592,7 @@ def alarms_notify(templates: Templates) -> Iterator[Problem]:
     """Find alarms without an action, or with actions that are switched off."""
     composites = list(templates.of_type("AWS::CloudWatch::CompositeAlarm"))
     heard = {target for each in composites for target in each["AlarmRule"].targets}
-    named = any(not each["AlarmRule"].targets for each in composites)  # by a name that is not known here
+    named = any(not each["AlarmRule"].targets for each in composites)  # the name is unknown here
     for alarm in (*templates.of_type("AWS::CloudWatch::Alarm"), *composites):
         actions = [alarm[name] for name in ("AlarmActions", "OKActions", "InsufficientDataActions")]
         if alarm["ActionsEnabled"].flag is False and any(each.items for each in actions):

@@ -1,4 +1,4 @@
-"""What the roles of a template may do: statements, managed policies and trust joined."""
+"""Permissions of the roles of a template: statements, managed policies and trust together."""
 
 import fnmatch
 import re
