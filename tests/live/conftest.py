@@ -10,7 +10,8 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.live.asking import NOT_SHOWN, ask, obstacle, remove_what_no_test_needs
+from moto.ec2.responses import EC2Response
+from tests.live.asking import LATER, NOT_SHOWN, ask, obstacle, remove_what_no_test_needs
 from tests.live.journal import SHOWN
 from tests.live.plan import questions
 from tests.live.question import Question, cost_in_order, ordered
@@ -33,7 +34,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run each test on the local AWS as it is, and with its fault."""
     question = getattr(metafunc.function, "live_question", None)
     if question and not _is_live(metafunc.config):
-        ways = [] if question.local else [HOLDS, FAILS]
+        ways = (
+            [] if question.local else [FAILS, HOLDS] if question.stands or question.buys else [HOLDS, FAILS]
+        )
         metafunc.parametrize("live", ways, indirect=True)
 
 
@@ -72,6 +75,27 @@ def live(request: pytest.FixtureRequest) -> Run:
             pytest.skip("run with: make live UNTIL=0 ACCOUNT=...")
         return run
     return request.getfixturevalue("local_run")
+
+
+SPENT: list[tuple[str, int]] = []
+"""Purchases and launches that reached the local AWS, with the number of instances of a launch."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def wire() -> Iterator[None]:
+    """Count purchases and launches where they arrive, whoever sends them."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("purchase_capacity_block", "purchase_capacity_block_extension", "run_instances"):
+            answer = getattr(EC2Response, name)
+
+            def count(response: Any, name: str = name, answer: Any = answer) -> Any:
+                given = response._get_params()
+                if str(given.get("DryRun", "")).lower() != "true":
+                    SPENT.append((name, int(given.get("MaxCount", 1))))
+                return answer(response)
+
+            patch.setattr(EC2Response, name, count)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -129,12 +153,18 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
             remove_what_no_test_needs(run, waiting, questions())
         return True
     fails = pyfuncitem.callspec.params["live"] == FAILS
-    if fails and (question.stands or question.buys):
+    if fails and question.stands:
         run = pyfuncitem._request.getfixturevalue("spare_run")
     _show_needs(run, question)
     with run.stand_in.plays(question.id, fails=fails) as reason:
         if reason is None:
+            SPENT.clear()
             ask(run, question, pyfuncitem.obj)
+            bought = sum(name != "run_instances" for name, _ in SPENT)
+            launched = sum(count for name, count in SPENT if name == "run_instances")
+            assert (bought, launched) == (question.buys, question.nodes), (
+                f"the plan says otherwise than the wire: {SPENT}"
+            )
         else:
             with pytest.raises(Exception, match=reason):
                 ask(run, question, pyfuncitem.obj)
@@ -144,8 +174,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 def obstacle_for_good(run: Run, question: Question) -> bool:
     """Return whether a question will not be asked in this run, so that it needs nothing to stand."""
-    return run.journal.verdict(question.id) != "" or any(
-        run.journal.verdict(need) not in {"", SHOWN} for need in question.needs
+    return run.journal.verdict(question.id) not in {"", LATER} or any(
+        run.journal.verdict(need) not in {"", LATER, SHOWN} for need in question.needs
     )
 
 

@@ -82,7 +82,7 @@ def dry_run(live: Live, ec2: Any, offered: str, *resource_types: str) -> str:
     raise AssertionError("a dry run was answered as if it had been sent")
 
 
-def assume(live: Live, statement: dict[str, Any]) -> Any:
+def assume(live: Live, statement: dict[str, Any], *, suffix: str = "") -> Any:
     """Make a role that has one statement, and return an EC2 client of it."""
     iam, sts = live.client("iam"), live.client("sts")
     account = sts.get_caller_identity()["Account"]
@@ -93,7 +93,7 @@ def assume(live: Live, statement: dict[str, Any]) -> Any:
     }
     role = iam.create_role(
         Path=f"/live-{live.run.id}/",
-        RoleName=live.name(),
+        RoleName="-".join(filter(None, (f"live-{live.run.id}", suffix, live.question.id))),
         AssumeRolePolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [trust]}),
         Tags=live.tag_list,
     )["Role"]

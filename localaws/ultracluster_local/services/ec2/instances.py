@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from moto.ec2.responses import EC2Response
+from moto.ec2.utils import filter_dict_attribute_mapping
 
 from ultracluster_local.services.ec2.capacity import find_reservation, instances_in
 from ultracluster_local.services.ec2.capacity_market import Reservation
@@ -19,11 +20,18 @@ from ultracluster_local.services.handlers import Request, ServiceError
 __all__ = ["install"]
 
 _CAPACITY_BLOCK = "capacity-block"
+_FILTERS = {
+    "capacity-reservation-id": "capacity_reservation_id",
+    "iam-instance-profile.arn": "instance_profile_arn",
+    "instance-lifecycle": "lifecycle",
+}
+"""Filters of DescribeInstances that moto lacks, and the attributes of its instances."""
 
 
 def install() -> None:
-    """Make RunInstances use launch templates and reservations."""
+    """Make RunInstances use launch templates and reservations, and DescribeInstances filter by them."""
     EC2Response.run_instances = _into_reservations(EC2Response.run_instances)
+    filter_dict_attribute_mapping.update(_FILTERS)
 
 
 def _into_reservations(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
