@@ -11,8 +11,6 @@ from typer.core import TyperGroup
 from ultracluster_cli.exit_codes import ExitCode, exit_code_of
 from ultracluster_rules.findings import FindingsError
 
-__all__ = ["COMMANDS", "Command", "app", "main"]
-
 
 class Command(NamedTuple):
     """A command, or a group of commands.
@@ -69,6 +67,10 @@ COMMANDS = {
     ),
     "preflight": Command(
         "ultracluster_cli.preflight.command", "Check whether an account is ready for a rollout."
+    ),
+    "rehearse": Command(
+        "ultracluster_cli.rehearse.command",
+        "Deploy a rollout without capacity, check what AWS says, and remove it.",
     ),
     "rollout": Command(
         "ultracluster_cli.rollout.command", "Deploy a rollout wave by wave, with gates in between."

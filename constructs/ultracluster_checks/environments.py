@@ -20,18 +20,6 @@ from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
 from ultracluster_rules.queues import check_environment_count, check_wait_limits
 
-__all__ = [
-    "QUEUE",
-    "environments_can_be_updated",
-    "environments_hold_whole_nodes",
-    "launch_template_versions_are_pinned",
-    "nodes_can_join",
-    "queues_have_few_environments",
-    "types_match_their_launch_template",
-    "updates_spare_jobs",
-    "waiting_jobs_are_not_cancelled",
-]
-
 QUEUE: Final = "AWS::Batch::JobQueue"
 _MOVING: Final = ("$Latest", "$Default")
 _JOINING: Final = "ecs:RegisterContainerInstance"
@@ -183,7 +171,7 @@ def queues_have_few_environments(templates: Templates) -> Iterator[Problem]:
     """Find queues with more compute environments than AWS Batch allows."""
     for queue in templates.of_type(QUEUE):
         at = queue["ComputeEnvironmentOrder"]
-        for finding in check_environment_count(len(at.items)) if at.items else ():
+        for finding in check_environment_count(len(at.certain)) if at.items else ():
             yield Problem(at, finding)
 
 

@@ -1,6 +1,5 @@
 """Job definitions: node ranges, resource requirements, images and environment variables."""
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,29 +19,12 @@ from ultracluster_rules.findings import quote
 from ultracluster_rules.job_definitions import (
     ATTEMPTS,
     check_cache_address,
-    check_definition_size,
     check_image_region,
     check_image_tag,
     check_nodes_fit,
     check_spot,
     check_timeout_seconds,
 )
-
-__all__ = [
-    "JOB_DEFINITION",
-    "JobContainer",
-    "attempts_and_timeouts_are_in_bounds",
-    "containers_fit_their_node",
-    "containers_request_vcpus_and_memory",
-    "definitions_are_small_enough",
-    "fair_shares_have_priorities",
-    "images_stay_the_same",
-    "job_containers",
-    "jobs_have_enough_nodes",
-    "multi_node_jobs_are_not_on_spot",
-    "node_ranges_cover_every_node",
-    "one_address_of_the_compile_cache",
-]
 
 JOB_DEFINITION: Final = "AWS::Batch::JobDefinition"
 
@@ -264,13 +246,6 @@ def one_address_of_the_compile_cache(templates: Templates) -> Iterator[Problem]:
             continue
         for finding in check_cache_address(flags.pattern):
             yield Problem(flags, finding)
-
-
-def definitions_are_small_enough(templates: Templates) -> Iterator[Problem]:
-    """Find job definitions above the size limit of AWS Batch; values known only at deployment count as empty."""
-    for job in templates.of_type(JOB_DEFINITION):
-        size = len(json.dumps(job.properties.value, separators=(",", ":"), default=lambda _: ""))
-        yield from (Problem(job.properties, finding) for finding in check_definition_size(size))
 
 
 def attempts_and_timeouts_are_in_bounds(templates: Templates) -> Iterator[Problem]:

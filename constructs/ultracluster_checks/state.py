@@ -10,18 +10,6 @@ from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Reference, Text, Unknown
 from ultracluster_rules.findings import quote
 
-__all__ = [
-    "BUCKET",
-    "buckets_are_private",
-    "buckets_ask_for_tls",
-    "checkpoints_keep_versions",
-    "data_is_retained",
-    "deletions_stay_on_lustre",
-    "disks_are_encrypted",
-    "keys_change",
-    "tables_have_a_way_back",
-]
-
 BUCKET: Final = "AWS::S3::Bucket"
 _TABLE: Final = "AWS::DynamoDB::Table"
 _KEY: Final = "AWS::KMS::Key"
@@ -33,6 +21,8 @@ _SNAPSHOTS: Final = {
     "AWS::EC2::Volume",
     "AWS::Redshift::Cluster",
 }
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html (2026-11)
+_SNAPSHOTS_BY_DEFAULT: Final = {"AWS::RDS::DBCluster", "AWS::RDS::DBInstance"}
 _STATEFUL: Final = {
     BUCKET: "objects are lost",
     _TABLE: "items are lost",
@@ -53,11 +43,14 @@ def data_is_retained(templates: Templates) -> Iterator[Problem]:
     """Find resources with data that are deleted with their stack or on replacement."""
     for resource in templates.of_type(*_STATEFUL):
         kept = {"Retain", "RetainExceptOnCreate"} | ({"Snapshot"} if resource.type in _SNAPSHOTS else set())
+        by_default = resource.type in _SNAPSHOTS_BY_DEFAULT and resource["DBClusterIdentifier"].missing
         for name, when in (
             ("DeletionPolicy", "the stack is deleted"),
             ("UpdateReplacePolicy", "an update replaces it"),
         ):
             at = resource.attribute(name)
+            if at.missing and by_default:
+                continue
             if at.missing or at.text not in {*kept, None}:
                 lost = _STATEFUL[resource.type]
                 yield Problem.of(at, "UC5201", f"{lost} when {when}", "Retain")
@@ -70,13 +63,6 @@ def buckets_are_private(templates: Templates) -> Iterator[Problem]:
         for name in _BLOCKS if isinstance(block.value, dict) else ():
             if block[name].missing or block[name].flag is False:
                 yield Problem.of(block[name], "UC5206", f"{name} is not true", "true")
-        if block.missing:
-            yield Problem.of(
-                block,
-                "UC5206",
-                "public access is not blocked, unless the account blocks it",
-                f"{', '.join(_BLOCKS)}: true",
-            )
         lists = bucket["AccessControl"]
         if lists.text in _PUBLIC_LISTS:
             yield Problem.of(

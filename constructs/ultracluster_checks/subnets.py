@@ -28,15 +28,6 @@ from ultracluster_rules.network import (
     check_zone_region,
 )
 
-__all__ = [
-    "efa_nodes_are_in_one_subnet",
-    "nodes_have_addresses",
-    "subnets_fit_their_vpc",
-    "types_are_offered_in_their_zone",
-    "zone_of",
-    "zones_belong_to_their_region",
-]
-
 _VPC: Final = "AWS::EC2::VPC"
 _ZONE_NAME: Final = re.compile(r"([a-z]{2}(?:-[a-z]+)+-\d)(?:-[a-z]+-\d+)?[a-z]")
 
@@ -122,11 +113,11 @@ def efa_nodes_are_in_one_subnet(templates: Templates) -> Iterator[Problem]:
     """Find environments whose nodes have EFA and several subnets: EFA traffic does not leave a subnet."""
     for user in templates.of_type(COMPUTE_ENVIRONMENT, AUTO_SCALING_GROUP):
         at = _places(user)
-        if len(at.items) > 1 and interfaces_with_efa(user):
+        if len(at.certain) > 1 and interfaces_with_efa(user):
             yield Problem.of(
                 at,
                 "UC3204",
-                f"nodes with EFA would be spread over {len(at.items)} subnets, and EFA traffic does not leave one",
+                f"nodes with EFA would be spread over {len(at.certain)} subnets, and EFA traffic does not leave one",
                 "one subnet",
             )
 

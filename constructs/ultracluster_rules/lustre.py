@@ -35,21 +35,6 @@ from ultracluster_catalog.names.identifiers import FILE_SYSTEM_DNS_NAME, FILE_SY
 from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.values import Form
 
-__all__ = [
-    "DATA_REPOSITORY",
-    "DNS_NAME",
-    "FILE_SYSTEM",
-    "MOUNT_NAME",
-    "check_access",
-    "check_associations",
-    "check_deployment_type",
-    "check_efa_clients",
-    "check_file_system",
-    "check_key",
-    "check_metadata_given",
-    "check_zone_of_file_system",
-]
-
 _FOLDER: Final = r"/|(?:/[^/\x00\r\n\x85\u2028\u2029]+)+/?"
 _LONGEST_FOLDER: Final = 4096
 _METADATA: Final = "UC5005"
@@ -105,10 +90,6 @@ def check_deployment_type(deployment_type: str, known: Sequence[str]) -> list[Fi
 
 def check_metadata_given(settings: LustreSettings, *, given: bool) -> list[Finding]:
     """Check whether a file system has a metadata configuration if, and only if, it needs and can have one.
-
-    Args:
-        settings: Settings of the file system.
-        given: Whether it has one.
 
     Returns:
         UC5005 if EFA has none, or if the deployment type or version does not take one.
@@ -215,9 +196,6 @@ def check_access(*, has_rules: bool) -> list[Finding]:
 
 def check_file_system(settings: LustreSettings) -> list[Finding]:
     """Check a file system for what CreateFileSystem would reject.
-
-    Args:
-        settings: Settings of the file system.
 
     Returns:
         UC5001 to UC5006 and UC5010 to UC5015.

@@ -35,8 +35,6 @@ from ultracluster_runtime.purchasing.order_checks import (
 )
 from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
 
-__all__ = ["approve", "extend", "reserve"]
-
 
 def _now() -> datetime:
     return datetime.now(UTC)

@@ -24,8 +24,6 @@ from ultracluster_runtime.purchasing.pagination import unknown_order
 from ultracluster_runtime.purchasing.purchase import buy as buy_order
 from ultracluster_runtime.purchasing.reconcile import reconcile as reconcile_order
 
-__all__ = ["app"]
-
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,

@@ -7,23 +7,6 @@ import typer
 
 from ultracluster_cli.options import LedgerOption, LedgerRegionOption, ProfileOption
 
-__all__ = [
-    "DEFAULT_ULTRASERVER",
-    "ApprovalOptions",
-    "BetweenOption",
-    "DaysOption",
-    "LedgerOptions",
-    "MaxFeeOption",
-    "NodesOption",
-    "OrderArgument",
-    "PlatformOption",
-    "PreferOption",
-    "RegionsOption",
-    "TypeOption",
-    "UltraServerTypeOption",
-    "UltraServersOption",
-]
-
 DEFAULT_ULTRASERVER = "u-trn2x64"
 
 OrderArgument = Annotated[str, typer.Argument(metavar="ORDER", help="Name of the order.")]

@@ -34,8 +34,6 @@ from ultracluster_stacks.cost import (
     planned_hours,
 )
 
-__all__ = ["estimate"]
-
 _AMOUNTS = ("stored_gb", "logs_gb", "endpoint_gb", "nat_gb", "transfer_gb", "backup_gb", "tiered_gb")
 
 
@@ -118,7 +116,7 @@ def estimate(
 
     Unknown prices are reported as unknown, never as 0.
     """
-    loaded = load_rollout(rollout)
+    loaded = load_rollout(rollout, deployable=False)
     print_findings(loaded.warnings)
     clusters = clusters_named(
         clusters_of(loaded.config, None), [] if cluster is None else [cluster], rollout=rollout

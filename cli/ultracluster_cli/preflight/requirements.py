@@ -24,8 +24,6 @@ from ultracluster_runtime.preflight.requirements import (
 )
 from ultracluster_stacks.config import CapacityConfig, ClusterConfig
 
-__all__ = ["rollout_requirements"]
-
 _STORAGE_QUOTAS = {"PERSISTENT_2": "lustre-persistent-2", "SCRATCH_2": "lustre-scratch"}
 
 

@@ -34,6 +34,7 @@ from ultracluster_local.services import (
     service_quotas,
     ssm,
 )
+from ultracluster_local.services.auto_scaling import api as auto_scaling
 from ultracluster_local.services.batch import (
     compute_environments,
     job_definitions,
@@ -109,6 +110,7 @@ def install() -> None:
     COMMON_ERROR_CODES.append(_UNKNOWN_CALL)  # without this, moto warns that the service's model lacks it
     # moto stores composite alarms and lacks only the operation.
     CloudWatchResponse.put_composite_alarm = CloudWatchResponse.put_metric_alarm
+    auto_scaling.install()
     batch_service_jobs.install()
     embedded_metrics.install()
     ec2_instances.install()

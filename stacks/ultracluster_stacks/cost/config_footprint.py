@@ -10,8 +10,6 @@ from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
 from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.cost.footprint import Footprint, NodeSupply
 
-__all__ = ["configured_footprint", "planned_hours"]
-
 # The default root volume of nodes, which a rollout file cannot change.
 _VOLUME_GIB: Final = 200
 _VOLUME_MB_PER_S: Final = 500

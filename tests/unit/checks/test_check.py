@@ -89,6 +89,18 @@ def test_one_problem_is_said_once(foreign: dict[str, Source]) -> None:
     assert len(found) == 1
 
 
+def test_items_of_one_list_with_the_same_problem_are_one_finding(foreign: dict[str, Source]) -> None:
+    body = copy.deepcopy(dict(foreign["block-nodes"].body))
+    for item in body["Resources"]["NodeTemplate"]["Properties"]["LaunchTemplateData"]["NetworkInterfaces"]:
+        item["InterfaceType"] = "efa_only"
+    found = [
+        str(each) for each in check_templates([Source(name="", body=body)]).findings if each.code == "UC3207"
+    ]
+
+    assert len(found) == 1
+    assert "(and 15 more like it)" in found[0]
+
+
 ODD: tuple[Any, ...] = (
     None, True, -1, 0, 10**30, 1.5, "", "x", "${", "/33", "::/0", [], {}, [[]], [None], {"Ref": "Vpc"}, {"Ref": None},
     {"Fn::Sub": ["${x}", {"x": {"Ref": "Nobody"}}]}, {"Fn::GetAtt": ["NodeTemplate", "Arn"]}, {"Fn::If": []},

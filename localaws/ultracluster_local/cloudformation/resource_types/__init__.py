@@ -7,6 +7,7 @@ from ultracluster_local.cloudformation.custom_resources import CustomResource, i
 from ultracluster_local.cloudformation.providers import Provider
 from ultracluster_local.cloudformation.registry import schemas
 from ultracluster_local.cloudformation.resource_types import (
+    auto_scaling,
     batch,
     dynamodb,
     ec2,
@@ -32,6 +33,7 @@ PROVIDERS: Mapping[str, Provider] = {
     **ec2_routing.PROVIDERS,
     **ec2_security_groups.PROVIDERS,
     **ec2.PROVIDERS,
+    **auto_scaling.PROVIDERS,
     **iam.PROVIDERS,
     **s3.PROVIDERS,
     **fsx.PROVIDERS,

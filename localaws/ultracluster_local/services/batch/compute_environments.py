@@ -9,6 +9,8 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
+from moto.ecs.models import ecs_backends
+
 from ultracluster_local.services.batch.compute_resources import (
     check_compute_resources,
     is_fargate,
@@ -57,13 +59,14 @@ def create_compute_environment(request: Request) -> Mapping[str, Any]:
         raise client_error(f"Compute environment limit of {_MOST_ENVIRONMENTS} exceeded")
     _check_kind(request, given)
     arn = request.arn("batch", f"compute-environment/{name}")
+    own_id = str(uuid.uuid4())
     environment = {
         "state": "ENABLED",
         "tags": {},
         "serviceRole": _linked_role(request),
         "containerOrchestrationType": "EKS" if given.get("eksConfiguration") else "ECS",
-        "uuid": str(uuid.uuid4()),
-        "ecsClusterArn": request.arn("ecs", f"cluster/AWSBatch-{name}"),
+        "uuid": own_id,
+        "ecsClusterArn": _create_cluster(request, f"AWSBatch-{name}-{own_id}"),
         **given,
         "computeEnvironmentArn": arn,
     }
@@ -75,6 +78,10 @@ def create_compute_environment(request: Request) -> Mapping[str, Any]:
     batch.environments[arn] = environment
     begin_change(batch, arn, "CREATING", _verdict(request, environment))
     return {"computeEnvironmentName": name, "computeEnvironmentArn": arn}
+
+
+def _create_cluster(request: Request, name: str) -> str:
+    return str(ecs_backends[request.account][request.region].create_cluster(name).arn)
 
 
 def _linked_role(request: Request) -> str:
@@ -93,8 +100,6 @@ def _check_kind(request: Request, given: Mapping[str, Any]) -> None:
         )
     elif given["type"] != "UNMANAGED":
         raise refused("Compute environment type must be MANAGED or UNMANAGED")
-    elif given.get("eksConfiguration"):
-        raise refused("eksConfiguration is not supported for UNMANAGED compute environments")
 
 
 def _verdict(request: Request, environment: Mapping[str, Any]) -> dict[str, str]:
@@ -210,4 +215,5 @@ def delete_compute_environment(request: Request) -> Mapping[str, Any]:
             raise client_error("Cannot delete, found existing JobQueue relationship")
     refuse_changing(batch, arn, "delete")
     begin_change(batch, arn, "DELETING", {})
+    ecs_backends[request.account][request.region].delete_cluster(environment["ecsClusterArn"])
     return {}

@@ -15,7 +15,7 @@ from ultracluster_stacks.config.loading.suppressed_problems import (
     without_suppressed,
 )
 from ultracluster_stacks.config.models.cluster import ClusterConfig
-from ultracluster_stacks.config.models.rollout import RolloutConfig
+from ultracluster_stacks.config.models.rollout import RolloutConfig, with_placeholders
 from ultracluster_stacks.config.reading.defaults import cluster_locs, origin, with_defaults
 from ultracluster_stacks.config.reading.environment import read_rollout
 from ultracluster_stacks.config.reading.partial import partial_model
@@ -23,8 +23,6 @@ from ultracluster_stacks.config.reading.problem import Problem, under, wrong_typ
 from ultracluster_stacks.config.reading.yaml_source import UNREADABLE, YamlSource
 from ultracluster_stacks.config.rules.cluster_rules import cluster_problems
 from ultracluster_stacks.config.rules.rollout_rules import rollout_problems
-
-__all__ = ["LARGEST_ROLLOUT", "LoadedRollout", "SuppressedWarning", "load_rollout", "rollout_findings"]
 
 LARGEST_ROLLOUT: Final = 50_000
 """Maximum number of values with `defaults` merged into each cluster; 90 clusters have about 4,000."""
@@ -62,11 +60,13 @@ class LoadedRollout:
     source: Path
 
 
-def load_rollout(path: str | os.PathLike[str]) -> LoadedRollout:
+def load_rollout(path: str | os.PathLike[str], *, deployable: bool = True) -> LoadedRollout:
     """Load and validate a rollout file, without an AWS account or network.
 
     Args:
         path: Rollout file in YAML of at most 256 KiB, or an environment file.
+        deployable: Whether all capacity must be bought (UC2220). If not, a placeholder is the reservation of an order that
+            is not resolved. Default: it must.
 
     Returns:
         Rollout with warnings.
@@ -76,7 +76,7 @@ def load_rollout(path: str | os.PathLike[str]) -> LoadedRollout:
     """
     source = read_rollout(path)
     _check_size(source)
-    config, readable, problems = _validate(source)
+    config, readable, problems = _validate(source, deployable=deployable)
     reasons = reasons_of(readable)
     kept, suppressed = without_suppressed([*source.problems, *problems], source.values, reasons)
     if config is None or any(problem.finding.severity is Severity.ERROR for problem in kept):
@@ -94,11 +94,7 @@ def load_rollout(path: str | os.PathLike[str]) -> LoadedRollout:
 
 
 def rollout_findings(path: str | os.PathLike[str]) -> tuple[Finding, ...]:
-    """Return the errors and warnings of a rollout file without raising them.
-
-    Args:
-        path: Rollout file.
-    """
+    """Return the errors and warnings of a rollout file without raising them."""
     try:
         return load_rollout(path).warnings
     except FindingsError as error:
@@ -121,13 +117,17 @@ def _check_size(source: YamlSource) -> None:
         )
 
 
-def _validate(source: YamlSource) -> tuple[RolloutConfig | None, RolloutConfig, list[Problem]]:
+def _validate(
+    source: YamlSource, *, deployable: bool
+) -> tuple[RolloutConfig | None, RolloutConfig, list[Problem]]:
     """Return the rollout or None if invalid, its readable part, and all problems."""
     values = with_defaults(source.values)
     problems = _defaults_problems(source.values)
     config: RolloutConfig | None = None
     try:
         config = readable = RolloutConfig.model_validate(values)
+        if not deployable:
+            config = readable = with_placeholders(config)
     except ValidationError as error:
         problems += translate(error, RolloutConfig, additional_keys=("defaults",))
         readable = partial_model(RolloutConfig, values, unread_locs(error))

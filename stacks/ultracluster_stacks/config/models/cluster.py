@@ -16,7 +16,12 @@ from ultracluster_rules.names import REGION
 from ultracluster_stacks.config.models.alarms import AlarmsConfig
 from ultracluster_stacks.config.models.buckets import CheckpointsConfig, DatasetConfig
 from ultracluster_stacks.config.models.budget import BudgetConfig
-from ultracluster_stacks.config.models.capacity import AdditionalCapacityConfig, CapacityConfig, NodeCount
+from ultracluster_stacks.config.models.capacity import (
+    AdditionalCapacityConfig,
+    CapacityConfig,
+    NodeCount,
+    placeholder_reservation,
+)
 from ultracluster_stacks.config.models.compile_cache import CompileCacheConfig
 from ultracluster_stacks.config.models.constraints import Form, constraint
 from ultracluster_stacks.config.models.file_system import FileSystemConfig
@@ -31,8 +36,6 @@ from ultracluster_stacks.config.models.queue import AdditionalQueueConfig, Queue
 from ultracluster_stacks.config.models.suppression import Suppress
 from ultracluster_stacks.config.models.tags import Tags
 from ultracluster_stacks.config.reading.problem import Loc
-
-__all__ = ["ClusterConfig"]
 
 
 def _explain_zone_id(value: str) -> str:
@@ -217,6 +220,15 @@ class ClusterConfig(ConfigModel):
         yield ("capacity",), self.capacity
         for index, capacity in enumerate(self.additional_capacity):
             yield ("additional_capacity", index), capacity
+
+    @property
+    def unresolved_orders(self) -> list[str]:
+        """Orders whose reservation is a placeholder, since it is not bought yet."""
+        return [
+            capacity.order
+            for _, capacity in self.sources()
+            if capacity.order and capacity.reservation_id in (None, placeholder_reservation(capacity.order))
+        ]
 
     @property
     def has_block(self) -> bool:

@@ -10,8 +10,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-__all__ = ["synthesis_fingerprint"]
-
 _PACKAGES = ("aws-cdk-lib", "constructs", "jsii", "pydantic")
 
 # ultracluster_runtime is deployed as an asset.
@@ -24,7 +22,7 @@ _SOURCES = (
 )
 
 # These select the clusters and how they are synthesized, and do not affect the result.
-_SELECTING = {"cache", "processes", "rollout", "wave"}
+_SELECTING = {"cache", "processes", "purpose", "rollout", "wave"}
 
 # Variables that change the output of aws_cdk. Account and Region of the credentials do not: a cluster has a Region,
 # and a stack without an account is environment-agnostic.
