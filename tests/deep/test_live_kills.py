@@ -28,12 +28,12 @@ RUN_ID = "261122cd34"
 BUDGET = Decimal(180)
 KILLS = int(os.environ.get("UC_KILLS", "50"))
 SEED = int(os.environ.get("UC_FUZZ_SEED", "17"))
-ASKED = ("L117", "L115", "L83", "L45", "L48", "L4", "L101", "L64", "L31", "L32", "L78")
+ASKED = ("L117", "L115", "L83", "L45", "L48", "L4", "L101", "L47", "L31", "L32", "L78")
 REGIONS = ("us-east-1", "us-east-2", "sa-east-1")
 
 
 @pytest.fixture
-def spent(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+def spent(local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:  # noqa: ARG001 - its calls exist once it runs
     """Purchases, and instances by the question in their tags, as they reach the local AWS."""
     seen: Counter[str] = Counter()
     launch, purchase = EC2Response.run_instances, EC2Response.purchase_capacity_block

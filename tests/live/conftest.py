@@ -81,8 +81,8 @@ SPENT: list[tuple[str, int]] = []
 """Purchases and launches that reached the local AWS, with the number of instances of a launch."""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def wire() -> Iterator[None]:
+@pytest.fixture(scope="module")
+def wire(local_aws_server: LocalAws) -> Iterator[None]:  # noqa: ARG001 - its calls exist once it runs
     """Count purchases and launches where they arrive, whoever sends them."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("purchase_capacity_block", "purchase_capacity_block_extension", "run_instances"):
@@ -99,7 +99,11 @@ def wire() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def local_run(local_aws_server: LocalAws, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+def local_run(
+    local_aws_server: LocalAws,
+    tmp_path_factory: pytest.TempPathFactory,
+    wire: None,  # noqa: ARG001 - counts what this run spends
+) -> Iterator[Run]:
     """A run on the local AWS, which the tests of a file share as those of a real run do."""
     local_aws_server.reset()
     run = _run(RUN_ID, local_aws_server, tmp_path_factory)

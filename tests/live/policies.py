@@ -71,6 +71,7 @@ _SCOPES: Final[Mapping[str, tuple[str, Mapping[str, Any] | None]]] = {
         },
     ),
     "ec2:DeleteLaunchTemplate": ("*", _BY_TAG),
+    "ec2:DeleteNetworkInterface": ("*", _BY_TAG),
     "ec2:DeleteSecurityGroup": ("*", _BY_TAG),
     "ec2:PurchaseCapacityBlock": ("*", None),  # nothing limits it but the budget of the run
     "ec2:PurchaseCapacityBlockExtension": ("*", _BY_TAG),

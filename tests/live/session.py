@@ -297,7 +297,7 @@ class Run:
             run=self.id,
             regions=self.where.regions,
             question=question,
-            until=time.monotonic() + minutes * 60,
+            until=time.monotonic() + (0 if self.where.is_local else minutes * 60),
             pause=self.where.sleep,
         )
 

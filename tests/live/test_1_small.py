@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from botocore.exceptions import ClientError
-from tests.live.cluster import Cluster, deploy, image_id, zone_of
+from tests.live.cluster import Cluster, deploy, image_id, ultracluster, write_rollout, zone_of
 from tests.live.costs import cluster, file_system, nodes, once
 from tests.live.janitor import RUN_TAG
 from tests.live.policies import check_policy
@@ -315,6 +315,30 @@ def test_exported_templates_deploy_by_boto3(live: Live) -> None:
     )
     assert {each["status"] for each in queues["jobQueues"]} == {"VALID"}
     assert found.template_data()["ImageId"].startswith("ami-")
+
+
+@question(
+    "L116",
+    tier=1,
+    cost=cluster(),
+    minutes=60,
+    local="tests/integration/test_rehearse_command.py deploys with the CDK CLI, for half a minute",
+)
+def test_a_rehearsal_passes(live: Live) -> None:
+    """Does a rehearsal pass before anything is bought?
+
+    `ultracluster rehearse --no-file-system` of the rollout of L83: it deploys without capacity, looks and removes. Shown when it ends with 0; its output, with AWS's own words, is in the record. It covers
+    what AWS Batch, IAM and EC2 say of a cluster that is never launched.
+    """
+    folder = live.run.folder / "rehearsal"
+    values = {"ZONE_ID": zone_of(live, SMALL), "IMAGE_ID": image_id(live)}
+    file = write_rollout(
+        live, "small.yaml", folder, region=live.region, name=f"live-{live.run.id}r", **values
+    )
+    live.undo(lambda: ultracluster("rehearse", str(file), "--clean", "--yes"))
+    done = ultracluster("rehearse", str(file), "--no-file-system", "--yes", "--json")
+    live.note(said=done.stdout[-15_000:])
+    assert done.returncode == 0, f"exit code {done.returncode}: {done.stderr[-1500:]}"
 
 
 @question("L80", tier=1, minutes=2, needs=["L83"])

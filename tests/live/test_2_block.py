@@ -651,7 +651,8 @@ def run_large(live: Live, cards: list[dict[str, Any]], count: int = 1) -> list[d
     assert found["AvailabilityZone"] in {each["Location"] for each in zones}, (
         f"{LARGE} is not in the zone of the cluster"
     )
-    placed = [{"SubnetId": subnet, "Groups": [base.one("NetworkSecurityGroup")], **card} for card in cards]
+    groups = [base.one("NetworkSecurityGroup")]
+    placed = [{"SubnetId": subnet, "Groups": groups, "DeleteOnTermination": True, **card} for card in cards]
     return base.launch(count, InstanceType=LARGE, NetworkInterfaces=placed)
 
 
@@ -671,7 +672,15 @@ def one_by_one() -> list[dict[str, Any]]:
     return [first, *rest]
 
 
-@question("L64", tier=2, cost=nodes(LARGE), minutes=25, needs=["L83"], nodes=1)
+@question(
+    "L64",
+    tier=2,
+    cost=nodes(LARGE),
+    minutes=25,
+    needs=["L83"],
+    nodes=1,
+    local="moto keeps one interface of an instance for each device index",
+)
 def test_ec2_takes_interfaces_one_by_one(live: Live) -> None:
     """Does EC2 take interfaces one by one as the rollout lays them out, is the EFA module of the AMI enough, and are four disks joined?
 
@@ -698,7 +707,7 @@ def test_ec2_takes_interfaces_one_by_one(live: Live) -> None:
     assert disks >= 4, f"{disks} disks"
 
 
-@question("L65", tier=2, minutes=2, needs=["L64"])
+@question("L65", tier=2, minutes=2, needs=["L64"], local="it needs L64")
 def test_the_efa_module_of_the_ami_is_enough(live: Live) -> None:
     """Is the EFA module of the ECS Neuron AMI enough without the installer?
 
