@@ -106,7 +106,7 @@ def file_systems_can_be_made(templates: Templates) -> Iterator[Problem]:
         for finding in check_file_system(settings):
             yield _placed(resource, finding)
         metadata = resource["LustreConfiguration"]["MetadataConfiguration"]
-        for finding in check_metadata_given(settings, given=not metadata.missing):
+        for finding in check_metadata_given(settings, given=not metadata.missing, mode=metadata["Mode"].text):
             yield Problem(metadata, finding)
 
 

@@ -66,6 +66,9 @@ DATA_REPOSITORY: Final = Form(
 """Bucket and prefix of an association."""
 
 
+_MODES_WITH_IOPS: Final = {"AUTOMATIC": False, "USER_PROVISIONED": True}  # CreateFileSystem, botocore 1.44.5
+
+
 def check_deployment_type(deployment_type: str, known: Sequence[str]) -> list[Finding]:
     """Check a deployment type.
 
@@ -88,12 +91,19 @@ def check_deployment_type(deployment_type: str, known: Sequence[str]) -> list[Fi
     ]
 
 
-def check_metadata_given(settings: LustreSettings, *, given: bool) -> list[Finding]:
+def check_metadata_given(settings: LustreSettings, *, given: bool, mode: str | None = None) -> list[Finding]:
     """Check whether a file system has a metadata configuration if, and only if, it needs and can have one.
 
     Returns:
-        UC5005 if EFA has none, or if the deployment type or version does not take one.
+        UC5005 if EFA has none, if the deployment type or version does not take one, or if mode and IOPS do not agree.
     """
+    if mode in _MODES_WITH_IOPS and _MODES_WITH_IOPS[mode] != (settings.metadata_iops is not None):
+        problem = f"{mode} {'without' if settings.metadata_iops is None else 'with'} Iops"
+        return [
+            Finding(
+                code=_METADATA, problem=problem, allowed="USER_PROVISIONED with Iops, or AUTOMATIC without"
+            )
+        ]
     if given and not settings.efa_enabled and settings.metadata_iops is None:
         return list(_check_metadata_configuration(settings, feature="a metadata configuration", path=""))
     if given or not settings.efa_enabled or settings.deployment_type != "PERSISTENT_2":
