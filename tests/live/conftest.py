@@ -47,11 +47,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if not (_question(item) and "NOTSET" in item.name)]
         places = [place for place, item in enumerate(items) if _question(item)]
     order = {question.id: position for position, question in enumerate(ordered(questions().values()))}
-    found = sorted(
-        (items[place] for place in places), key=lambda item: (_file(item, config), order[_question(item).id])
-    )
-    for place, item in zip(places, found, strict=True):
-        items[place] = item
+    for file in {_file(items[place], config) for place in places}:
+        mine = [place for place in places if _file(items[place], config) == file]
+        found = sorted((items[place] for place in mine), key=lambda item: order[_question(item).id])
+        for place, item in zip(mine, found, strict=True):
+            items[place] = item
 
 
 def _file(item: pytest.Item, config: pytest.Config) -> str:

@@ -32,7 +32,7 @@ _PASSES: Final = {
     ("ec2", "RunInstances"),
     ("scheduler", "UpdateSchedule"),
 }
-_READS: Final = ("BatchGet", "Describe", "Get", "List", "Lookup", "Simulate", "Validate")
+_READS: Final = ("BatchGet", "Describe", "Filter", "Get", "List", "Lookup", "Simulate", "Validate")
 
 _BY_TAG: Final = {"Null": {"aws:ResourceTag/ultracluster:live": "false"}}
 _WITH_TAG: Final = {"Null": {"aws:RequestTag/ultracluster:live": "false"}}
