@@ -70,7 +70,7 @@ COMMANDS = {
     ),
     "rehearse": Command(
         "ultracluster_cli.rehearse.command",
-        "Deploy a rollout without capacity, check what AWS says, and remove it.",
+        "Deploy a rollout without capacity, check the result, and remove it.",
     ),
     "rollout": Command(
         "ultracluster_cli.rollout.command", "Deploy a rollout wave by wave, with gates in between."

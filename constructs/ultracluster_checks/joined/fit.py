@@ -20,14 +20,14 @@ _RANGE: Final = re.compile(r"\d*:\d*|\d+")
 _NEEDED: Final = {"READ", "WRITE"}
 _OBJECTS: Final = ("s3:GetObject", "s3:PutObject")
 _COMPILING: Final = {"NEURON_CC_FLAGS", "NEURON_PLATFORM_TARGET_OVERRIDE", "XLA_FLAGS"}
-# What the Neuron compiler makes a graph for: the family of chips, and the size of logical cores.
+# Targets of the Neuron compiler: the family of chips, and the size of logical cores.
 _COMPILED_FOR: Final = re.compile(r"--target[= ](inf[12]|trn[123]n?)")
 _CORES: Final = re.compile(r"--l(?:nc|ogical-nc-config)[= ](\d+)")
 _LOGICAL: Final = {"NEURON_LOGICAL_NC_CONFIG", "NEURON_RT_VIRTUAL_CORE_SIZE"}
 _POSITIVE: Final = {"MALLOC_ARENA_MAX", "NEURON_RT_EXEC_TIMEOUT"}
 _OTHER_HOST: Final = re.compile(r"(?:127\.|localhost|0\.0\.0\.0|::1)")
 _MAIN: Final = "the address of the main node, set by the command of the job"
-# Variables of a job over several nodes, values that part its nodes, and why.
+# Variables of multi-node jobs, values that separate their nodes, and the reason.
 _BETWEEN_NODES: Final = (
     (
         {"FI_EFA_USE_DEVICE_RDMA"},
@@ -46,7 +46,7 @@ _BETWEEN_NODES: Final = (
 
 
 def devices_are_in_place(templates: Templates) -> Iterator[Problem]:
-    """Find devices of nodes that a container gets read-only, or under another path."""
+    """Find devices of nodes that a container maps read-only, or under another path."""
     for container in job_containers(templates):
         for device in container.at["LinuxParameters"]["Devices"].items:
             host, inside, rights = device["HostPath"], device["ContainerPath"], device["Permissions"]
@@ -108,7 +108,7 @@ def types_of_jobs_are_started(templates: Templates) -> Iterator[Problem]:
     for environment in environments:
         names = environment["ComputeResources"]["InstanceTypes"]
         if not names.items or any(each.text is None or "." not in each.text for each in names.items):
-            return  # families, or what only a deployment knows
+            return  # families, or types known only at deployment
         started |= {str(each.text) for each in names.items}
     for job in templates.of_type(JOB_DEFINITION):
         for part in job["NodeProperties"]["NodeRangeProperties"].items:
@@ -175,7 +175,7 @@ def environment_fits_the_chips(templates: Templates) -> Iterator[Problem]:
 
 
 def _unfit(name: str, text: str, container: JobContainer) -> tuple[str, str] | None:
-    """Return what is wrong with the value of a variable, and what is right."""
+    """Return the problem of a variable's value, and the allowed values."""
     if container.nodes is None or container.nodes > 1:
         for names, wrong, problem, allowed in _BETWEEN_NODES:
             if name in names and wrong.match(text):
@@ -187,7 +187,7 @@ def _unfit(name: str, text: str, container: JobContainer) -> tuple[str, str] | N
 
 
 def _not_of(chips: list[InstanceType], name: str, text: str) -> tuple[str, str] | None:
-    """Return what a variable asks of chips that they do not have, and what they have."""
+    """Return the requirement of a variable that the chips do not meet, and what they offer."""
     most = max(each.neuron_cores for each in chips)
     counted = {"NEURON_RT_NUM_CORES": range(1, most + 1), "NEURON_RT_VISIBLE_CORES": range(most)}.get(name)
     if counted and any(int(each[:9]) not in counted for each in re.findall(r"\d+", text)):
@@ -274,7 +274,7 @@ def roles_of_jobs_may_do_what_they_need(templates: Templates) -> Iterator[Proble
 
 
 def _needed(container: JobContainer) -> list[str]:
-    """Return what the execution role of a container does before it runs."""
+    """Return the actions that the execution role performs before a container runs."""
     # https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task_execution_IAM_role.html (2026-11)
     needed = []
     if ".dkr.ecr." in container.at["Image"].pattern:

@@ -1,4 +1,4 @@
-"""Nodes and their reservation: what a queue starts lands in the capacity that its launch template names."""
+"""Nodes and their reservation: queues must launch nodes into the capacity that their launch template names."""
 
 from collections.abc import Iterator
 from typing import Final

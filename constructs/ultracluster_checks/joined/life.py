@@ -1,4 +1,4 @@
-"""The end of a Capacity Block: something ends its jobs in time, is switched on, permitted, and aimed at its queue."""
+"""The end of a Capacity Block: a function must end its jobs in time, be enabled and permitted, and manage its queue."""
 
 import re
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ _SHORTEST_TIMEOUT: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """What wakes up a function.
+    """A trigger of a function.
 
     Attributes:
         source: A rule of EventBridge or a schedule.
@@ -80,7 +80,7 @@ def _is_about_blocks(pattern: Property) -> bool:
 
 @lru_cache(maxsize=1)
 def triggers(templates: Templates) -> tuple[Trigger, ...]:
-    """Return what wakes up the functions of templates."""
+    """Return the triggers of the functions of templates."""
     found = []
     for source in templates.of_type(_RULE, _SCHEDULE):
         targets = source["Targets"].items if source.type == _RULE else [source["Target"]]
@@ -100,7 +100,7 @@ def _function(at: Property) -> Resource | None:
 
 @lru_cache(maxsize=1)
 def life_cycles(templates: Templates) -> dict[Resource, list[Trigger]]:
-    """Return the functions that close queues or end jobs of a Capacity Block, each with what wakes it up."""
+    """Return the functions that close queues or end jobs of a Capacity Block, each with its triggers."""
     blocks = known_blocks(templates)
     found: dict[Resource, list[Trigger]] = {}
     for function in templates.of_type(FUNCTION):
@@ -126,12 +126,14 @@ def _ends_jobs(role: Resource) -> bool:
 
 
 def block_jobs_are_ended(templates: Templates) -> Iterator[Problem]:
-    """Find queues over a Capacity Block whose jobs nothing in the templates ends."""
+    """Find queues over a Capacity Block without a function in the templates that ends their jobs."""
     acting = [*life_cycles(templates), *templates.of_type("AWS::StepFunctions::StateMachine")]
     schedules = [each for each in templates.of_type(_SCHEDULE) if "batch" in each["Target"]["Arn"].pattern]
     blocks = {nodes.owner for nodes in nodes_of(templates) if nodes.in_batch and nodes.in_block}
     jobs = list(templates.of_type("AWS::Batch::JobDefinition"))
-    bounded = all(not job["Timeout"].missing for job in jobs)  # also without any: what runs is not known here
+    bounded = all(
+        not job["Timeout"].missing for job in jobs
+    )  # also without any handler: its code is unknown here
     for queue in () if acting or schedules or bounded else templates.of_type(QUEUE):
         if set(environments_of(queue) or ()) & blocks:
             yield Problem.of(
@@ -143,7 +145,7 @@ def block_jobs_are_ended(templates: Templates) -> Iterator[Problem]:
 
 
 def life_cycles_wake_up(templates: Templates) -> Iterator[Problem]:
-    """Find rules of a life cycle that are disabled, too slow or wait for what never comes."""
+    """Find rules of a life cycle that are disabled, too slow, or match events that never occur."""
     for function, own in life_cycles(templates).items():
         if not own and not _has_other_sources(function):
             yield Problem.of(
@@ -370,7 +372,7 @@ def _knows_end(function: Resource) -> bool:
 
 
 def life_cycles_are_aimed_at_their_block(templates: Templates) -> Iterator[Problem]:
-    """Find functions of a life cycle that know another queue or reservation than that of the nodes."""
+    """Find functions of a life cycle configured for another queue or reservation than that of the nodes."""
     nodes = [each for each in nodes_of(templates) if each.in_block]
     owners = {each.owner for each in nodes}
     blocks = [each.target["CapacityReservationId"].value for each in nodes]
@@ -475,7 +477,7 @@ def alarms_notify(templates: Templates) -> Iterator[Problem]:
     """Find alarms without an action, or with actions that are switched off."""
     composites = list(templates.of_type("AWS::CloudWatch::CompositeAlarm"))
     heard = {target for each in composites for target in each["AlarmRule"].targets}
-    named = any(not each["AlarmRule"].targets for each in composites)  # by a name that is not known here
+    named = any(not each["AlarmRule"].targets for each in composites)  # the name is unknown here
     for alarm in (*templates.of_type("AWS::CloudWatch::Alarm"), *composites):
         actions = [alarm[name] for name in ("AlarmActions", "OKActions", "InsufficientDataActions")]
         if alarm["ActionsEnabled"].flag is False and any(each.items for each in actions):

@@ -137,7 +137,7 @@ def differ(first: Any, second: Any) -> bool:
 
 @lru_cache(maxsize=1)
 def known_blocks(templates: Templates) -> tuple[Any, ...]:
-    """Return the reservations that are Capacity Blocks: nodes are launched into them as such, or events name them so."""
+    """Return the reservations that are Capacity Blocks, according to the market type of nodes or to events."""
     found = [
         value
         for nodes in nodes_of(templates)

@@ -1,4 +1,4 @@
-"""What the roles of a template may do: statements, managed policies and trust joined."""
+"""Permissions of the roles of a template: statements, managed policies and trust together."""
 
 from collections.abc import Iterator
 from functools import lru_cache
@@ -52,7 +52,7 @@ def inline_documents(role: Resource) -> Iterator[Property]:
 
 
 def may(role: Resource, action: str, on: Resource | None = None, *, many: bool = False) -> bool:
-    """Return whether a role may do something, as far as the templates tell: what is unknown may.
+    """Return whether a role may perform an action according to the templates; unknown policies are assumed to allow it.
 
     Args:
         role: A role of the templates.

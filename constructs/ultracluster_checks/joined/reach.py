@@ -1,4 +1,4 @@
-"""Who reaches whom: ranks each other, nodes their file system, and nodes the services that they join through."""
+"""Reachability: between ranks, from nodes to their file system, and from nodes to the services that they need to join."""
 
 import ipaddress
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ _HTTPS: Final = ((443, 443),)
 _DIRECTIONS: Final[tuple[_Direction, ...]] = ("in", "out")
 _LISTS: Final = {"in": "SecurityGroupIngress", "out": "SecurityGroupEgress"}
 _DEFAULT_GROUP: Final = "DefaultSecurityGroup"
-# What a node of AWS Batch needs before it runs a job: https://docs.aws.amazon.com/batch/latest/userguide/vpc-interface-endpoints.html
+# Services that a node of AWS Batch needs before it runs a job: https://docs.aws.amazon.com/batch/latest/userguide/vpc-interface-endpoints.html
 # and https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html (2026-11).
 _JOINING: Final = ("ecs", "ecs-agent", "ecs-telemetry", "ecr.api", "ecr.dkr", "logs", "s3")
 
@@ -68,7 +68,7 @@ def _is_peer(rule: GroupRule, peers: Sequence[Resource], networks: Sequence[str]
             return not networks or any(_holds(text, network) for network in networks)
         except (ValueError, TypeError):
             return True
-    return True  # a prefix list, or something newer
+    return True  # a prefix list, or a newer kind of peer
 
 
 def _holds(text: str, network: str) -> bool:
@@ -160,7 +160,7 @@ def _placed(templates: Templates) -> Iterator[tuple[Property, Property]]:
 
 
 def nodes_reach_their_file_system(templates: Templates) -> Iterator[Problem]:
-    """Find ports of Lustre that the file system, or the nodes that mount it, do not let in or out."""
+    """Find ports of Lustre that the security groups of a file system or of its nodes do not allow."""
     for resource in templates.of_type(FILE_SYSTEM):
         servers = groups_at(resource["SecurityGroupIds"])
         lustre = resource["FileSystemType"].text == "LUSTRE"
@@ -230,7 +230,7 @@ def nodes_reach_the_endpoints(templates: Templates) -> Iterator[Problem]:
                 continue
             near = _networks(nodes.subnets)
             clients = nodes.groups
-            # Their interface takes the groups of the environment, or the default one of the VPC.
+            # Their interface has the groups of the environment, or the default group of the VPC.
             # https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html (2026-11)
             tasks = several and bool(nodes.interfaces) and nodes.settings["SecurityGroupIds"].missing
             if tasks and not admits(groups, "in", [vpc], _HTTPS[0], networks=near):
