@@ -570,7 +570,7 @@ def test_a_node_without_its_devices_refuses_and_terminates_itself(live: Live) ->
     assert "refused to join the cluster" in said, f"the console ends with {said[-200:]!r}"
 
 
-@question("L41", tier=1, cost=nodes(SMALL, 2), minutes=40, needs=["L83"], nodes=2)
+@question("L41", tier=1, cost=nodes(SMALL, 2), minutes=40, needs=["L83"], nodes=1)
 def test_a_multi_node_job_goes_on_to_the_second_source(live: Live) -> None:
     """Does a multi-node job go on to the second source while the first is closed?
 
@@ -761,4 +761,5 @@ def test_cost_explorer_answers_what_cost_actual_asks(live: Live) -> None:
 def test_the_policy_of_tier_1_allows_what_its_calls_need_and_nothing_else(
     calls_of_tier: Callable[[int], set[str]],
 ) -> None:
-    check_policy(1, calls_of_tier(1))
+    # L117 leaves its launch template to the net; the run deletes it if the net does not.
+    check_policy(1, calls_of_tier(1) | {"ec2:DeleteLaunchTemplate"})
