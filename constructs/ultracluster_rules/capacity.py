@@ -162,8 +162,11 @@ def check_window(start: datetime | None, end: datetime | None) -> list[Finding]:
         end: End; None if not known.
 
     Returns:
-        UC4112 if it does not.
+        UC4112 if it does not, UC4111 if a time has no UTC offset.
     """
+    if any(time is not None and time.tzinfo is None for time in (start, end)):
+        problem = "start or end has no UTC offset"
+        return [Finding(code="UC4111", problem=problem, remedy="Use datetime(..., tzinfo=UTC)")]
     if start is None or end is None or start < end:
         return []
     return [

@@ -68,6 +68,16 @@ VARIABLE: Final = Form(
 """Name of an environment variable."""
 
 
+# No host with a dot, colon or `localhost` is required: `ubuntu:24.04` refers to Docker Hub.
+IMAGE_REFERENCE: Final = Form(
+    code="UC6106",
+    pattern=r"(?=.{1,255}$)[a-z0-9]+(?:[._:/-]{1,2}[a-z0-9]+)*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?"
+    r"(?:@sha256:[0-9a-f]{64})?",
+    allowed="a container image, such as 123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20",
+)
+"""Reference of a container image."""
+
+
 def check_timeout_seconds(seconds: int) -> list[Finding]:
     """Check a timeout.
 

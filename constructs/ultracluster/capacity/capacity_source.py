@@ -77,5 +77,14 @@ def _common_problems(source: CapacitySource) -> list[Finding]:
     max_nodes = source.max_nodes
     if max_nodes is not None and not Token.is_unresolved(max_nodes):
         findings += MAX_NODES.check(max_nodes, path="max_nodes")
+    if source.market_type == "spot" and (source.reservation_specification or source.market_options):
+        findings.append(
+            Finding(
+                code="UC4126",
+                problem=f"{type(source).__name__} is of the Spot market and also names a reservation or a market",
+                allowed="one market: Spot, On-Demand or a reservation",
+                path="market_type",
+            )
+        )
     strategy = source.allocation_strategy
     return findings + check_allocation_strategy(source.market_type, strategy, path="allocation_strategy")
