@@ -109,7 +109,17 @@ def environments_can_be_updated(templates: Templates) -> Iterator[Problem]:
     for environment, resources in compute_environments(templates):
         strategy, replaced = resources["AllocationStrategy"], environment["ReplaceComputeEnvironment"]
         template = launch_template_of(environment)
-        block = template is not None and is_block(launch_data(template))
+        market = (
+            launch_data(template)["InstanceMarketOptions"]["MarketType"]
+            if template
+            else resources["LaunchTemplate"]
+        )
+        elsewhere = template is None and not resources["LaunchTemplate"].missing
+        block = (
+            elsewhere
+            or isinstance(market.value, Unknown)
+            or (template is not None and is_block(launch_data(template)))
+        )
         kept = replaced.flag is False
         if _is_best_fit(resources) and (kept or not block):
             yield Problem.of(
@@ -148,7 +158,8 @@ def updates_spare_jobs(templates: Templates) -> Iterator[Problem]:
         replaced = environment["ReplaceComputeEnvironment"]
         if resources["LaunchTemplate"].missing:
             continue  # no EFA without a launch template
-        if (replaced.missing or replaced.flag) and not _is_best_fit(resources):
+        strategy = resources["AllocationStrategy"]
+        if (replaced.missing or replaced.flag) and strategy.text not in {None, "BEST_FIT"}:
             yield Problem.of(
                 replaced,
                 "UC4219",

@@ -16,6 +16,7 @@ _IDENTITY: Final = {
     "AWS::IAM::Role": "Policies",
     "AWS::IAM::User": "Policies",
 }
+_HOLDERS: Final = ("Roles", "Users", "Groups")
 _ALONE: Final = (
     "AWS::IAM::ManagedPolicy",
     "AWS::IAM::Policy",
@@ -76,6 +77,13 @@ def allowing(document: Property) -> Iterator[Property]:
     """Return the statements of a policy that allow something."""
     for statement in document["Statement"].one_or_more:
         if statement["Effect"].text == "Allow":
+            yield statement
+
+
+def may_allow(document: Property) -> Iterator[Property]:
+    """Return the statements of a policy that allow something, or may do so once deployed."""
+    for statement in document["Statement"].one_or_more:
+        if statement["Effect"].text != "Deny":
             yield statement
 
 
@@ -185,13 +193,21 @@ def identity_statements(resource: Resource) -> list[Property]:
     return [
         statement
         for other, document in identity_documents(resource.template.templates)
-        if holders & _holders(other)
+        if holders & _holders(other) or _may_be_of_any(other)
         for statement in document["Statement"].one_or_more
     ]
 
 
+def _may_be_of_any(policy: Resource) -> bool:
+    places = [
+        policy["RoleName"],
+        *(each for name in _HOLDERS for each in (policy[name], *policy[name].items)),
+    ]
+    return policy.type in _ALONE and any(isinstance(each.value, Unknown) for each in places)
+
+
 def _holders(resource: Resource) -> set[Resource]:
-    roles = {each.target for name in ("Roles", "Users", "Groups") for each in resource[name].items}
+    roles = {each.target for name in _HOLDERS for each in resource[name].items}
     return {resource} | {role for role in roles if role is not None}
 
 

@@ -66,16 +66,18 @@ def group_rules(group: Resource, direction: _Direction) -> list[GroupRule]:
         group: A security group of the templates.
         direction: Whether they let traffic in or out.
     """
-    alone = _alone(group.template.templates, direction).get(group, [])
-    return [GroupRule(at, direction) for at in (*group[_LIST[direction]].items, *alone)]
+    alone = _alone(group.template.templates, direction)
+    rules = (*group[_LIST[direction]].items, *alone.get(group, ()), *alone.get(None, ()))
+    return [GroupRule(at, direction) for at in rules]
 
 
 @lru_cache(maxsize=2)
-def _alone(templates: Templates, direction: _Direction) -> dict[Resource, list[Property]]:
-    found: dict[Resource, list[Property]] = {}
+def _alone(templates: Templates, direction: _Direction) -> dict[Resource | None, list[Property]]:
+    """Return the standalone rules by their group; None has those that may belong to any group."""
+    found: dict[Resource | None, list[Property]] = {}
     for rule in templates.of_type(_ALONE[direction]):
         group = rule["GroupId"].target
-        if group is not None:
+        if group is not None or isinstance(rule["GroupId"].value, Unknown):
             found.setdefault(group, []).append(rule.properties)
     return found
 

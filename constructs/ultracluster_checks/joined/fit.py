@@ -10,7 +10,7 @@ from ultracluster_checks.joined.nodes import environments_of, nodes_of
 from ultracluster_checks.joined.permissions import may, role_of
 from ultracluster_checks.machines import COMPUTE_ENVIRONMENT
 from ultracluster_checks.problem import Problem
-from ultracluster_checks.template import Property, Templates
+from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
 from ultracluster_rules.job_definitions import VARIABLE
@@ -19,6 +19,7 @@ _DEVICE: Final = re.compile(r"/dev/(?:neuron\d{1,3}|infiniband/uverbs\d{1,3})")
 _RANGE: Final = re.compile(r"\d*:\d*|\d+")
 _NEEDED: Final = {"READ", "WRITE"}
 _OBJECTS: Final = ("s3:GetObject", "s3:PutObject")
+_WRITTEN: Final = re.compile("(?i)cache|checkpoint|output|result|save")
 _COMPILING: Final = {"NEURON_CC_FLAGS", "NEURON_PLATFORM_TARGET_OVERRIDE", "XLA_FLAGS"}
 # Targets of the Neuron compiler: the family of chips, and the size of logical cores.
 _COMPILED_FOR: Final = re.compile(r"--target[= ](inf[12]|trn[123]n?)")
@@ -79,7 +80,9 @@ def efa_devices_are_at_the_nodes(templates: Templates) -> Iterator[Problem]:
     attached = {machine.name: 0 for each in nodes for machine in each.types}
     for each in nodes:
         for machine in each.types:
-            attached[machine.name] = max(attached[machine.name], len(each.efa_interfaces))
+            attached[machine.name] = max(
+                attached[machine.name], len(each.efa_interfaces) + len(each.unknown_interfaces)
+            )
     for container in job_containers(templates):
         most = max((attached.get(machine.name, 0) for machine in container.machines), default=None)
         devices = container.at["LinuxParameters"]["Devices"].items
@@ -247,22 +250,23 @@ def roles_of_jobs_may_do_what_they_need(templates: Templates) -> Iterator[Proble
     for container in job_containers(templates):
         at, role = container.at["JobRoleArn"], role_of(container.at["JobRoleArn"])
         for name, value in container.environment.items():
-            for bucket in value.targets if value.pattern.startswith("s3://") else ():
-                if bucket.type != "AWS::S3::Bucket":
-                    continue
-                if at.missing or (
-                    role is not None and not any(may(role, action, bucket) for action in _OBJECTS)
+            actions = _OBJECTS[1:] if _WRITTEN.search(name) else _OBJECTS
+            for on in _buckets(value):
+                if (at.missing and not isinstance(on, str)) or (
+                    role is not None and not any(may(role, each, on) for each in actions)
                 ):
                     yield Problem.of(
                         value if role is not None else at,
                         "UC6419",
-                        f"{name} names {bucket.logical_id}, which {role.logical_id if role else 'a job without a role'} may neither "
-                        "read nor write",
+                        f"{name} names {on if isinstance(on, str) else on.logical_id}, and {role.logical_id if role else 'a job without a role'} "
+                        f"does not allow {' or '.join(actions)} on its objects",
                         " and ".join(_OBJECTS) + " on its objects",
                     )
         execution = role_of(container.at["ExecutionRoleArn"])
         lacking = (
-            [] if execution is None else [each for each in _needed(container) if not may(execution, each)]
+            []
+            if execution is None
+            else [each for each, on in _needed(container) if not may(execution, each, on)]
         )
         if execution is not None and lacking:
             yield Problem.of(
@@ -273,17 +277,40 @@ def roles_of_jobs_may_do_what_they_need(templates: Templates) -> Iterator[Proble
             )
 
 
-def _needed(container: JobContainer) -> list[str]:
-    """Return the actions that the execution role performs before a container runs."""
+def _buckets(value: Property) -> list[Resource | str]:
+    if not value.pattern.startswith("s3://"):
+        return []
+    named = value.pattern[5:].partition("/")[0]
+    known = [each for each in value.targets if each.type == "AWS::S3::Bucket"]
+    return [*known] if known else [f"{named}/*"] if named and "$" not in named else []
+
+
+def _needed(container: JobContainer) -> list[tuple[str, Resource | str | None]]:
+    """Return what the execution role of a container does before it runs, and on what."""
     # https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task_execution_IAM_role.html (2026-11)
-    needed = []
-    if ".dkr.ecr." in container.at["Image"].pattern:
-        needed += ["ecr:GetAuthorizationToken", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
-    if container.at["LogConfiguration"]["LogDriver"].text == "awslogs":
-        needed += ["logs:CreateLogStream", "logs:PutLogEvents"]
+    needed: list[tuple[str, Resource | str | None]] = []
+    image, log = container.at["Image"], container.at["LogConfiguration"]
+    if ".dkr.ecr." in image.pattern:
+        name = image.pattern.partition("/")[2].partition("@")[0].partition(":")[0]
+        own = next((each for each in image.targets if each.type == "AWS::ECR::Repository"), None)
+        on = own or (f"repository/{name}" if name and "$" not in name else None)
+        needed += [
+            ("ecr:GetAuthorizationToken", None),
+            ("ecr:BatchGetImage", on),
+            ("ecr:GetDownloadUrlForLayer", on),
+        ]
+    if log["LogDriver"].text == "awslogs":
+        group = log["Options"]["awslogs-group"]
+        of = group.target if group.target is not None and group.target.type == "AWS::Logs::LogGroup" else None
+        needed += [
+            (each, of or (f"log-group:{group.text}" if group.text else None))
+            for each in ("logs:CreateLogStream", "logs:PutLogEvents")
+        ]
     for secret in container.at["Secrets"].items:
         source = secret["ValueFrom"]
-        kinds = {each.type for each in source.targets}
-        if "AWS::SecretsManager::Secret" in kinds or ":secretsmanager:" in source.pattern:
-            needed.append("secretsmanager:GetSecretValue")
+        if (
+            "AWS::SecretsManager::Secret" in {each.type for each in source.targets}
+            or ":secretsmanager:" in source.pattern
+        ):
+            needed.append(("secretsmanager:GetSecretValue", None))
     return needed

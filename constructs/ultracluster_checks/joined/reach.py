@@ -68,7 +68,8 @@ def _is_peer(rule: GroupRule, peers: Sequence[Resource], networks: Sequence[str]
             return not networks or any(_holds(text, network) for network in networks)
         except (ValueError, TypeError):
             return True
-    return True  # a prefix list, or a newer kind of peer
+    lists = [rule.at[name].text or "" for name in ("SourcePrefixListId", "DestinationPrefixListId")]
+    return not (networks and any(each.startswith("pl-") for each in lists))
 
 
 def _holds(text: str, network: str) -> bool:
@@ -263,10 +264,10 @@ def nodes_reach_the_services_that_they_join(templates: Templates) -> Iterator[Pr
     for nodes in nodes_of(templates):
         for each in nodes.subnets.items if nodes.in_batch else ():
             subnet, vpc = each.target, vpc_of(each)
-            tables = _tables_of(subnet) if subnet is not None and subnet.type == SUBNET else None
+            tables = tables_of(subnet) if subnet is not None and subnet.type == SUBNET else None
             if subnet is None or vpc is None or tables is None or _has_a_way_out(subnet, tables, nodes):
                 continue
-            missing = [name for name in _JOINING if not _has_endpoint(vpc, name, tables)]
+            missing = [name for name in _JOINING if not has_endpoint(vpc, name, tables)]
             if missing:
                 yield Problem.of(
                     each,
@@ -277,17 +278,19 @@ def nodes_reach_the_services_that_they_join(templates: Templates) -> Iterator[Pr
                 )
 
 
-def _tables_of(subnet: Resource) -> list[Resource] | None:
+def tables_of(subnet: Resource) -> list[Resource] | None:
     """Return the route tables of a subnet; None if they are not known."""
     associations = list(subnet.template.templates.of_type("AWS::EC2::SubnetRouteTableAssociation"))
     tables = [each["RouteTableId"].target for each in associations if each["SubnetId"].target is subnet]
     known = [table for table in tables if table is not None]
+    if any(isinstance(each["SubnetId"].value, Unknown) for each in associations):
+        return None
     return known if associations and len(known) == len(tables) else None
 
 
 def _has_a_way_out(subnet: Resource, tables: Sequence[Resource], nodes: Nodes) -> bool:
     for route in subnet.template.templates.of_type("AWS::EC2::Route"):
-        if route["RouteTableId"].target not in tables:
+        if route["RouteTableId"].target not in {*tables, None}:
             continue
         gateway = route["GatewayId"].target
         to_internet = gateway is not None and gateway.type == "AWS::EC2::InternetGateway"
@@ -297,7 +300,8 @@ def _has_a_way_out(subnet: Resource, tables: Sequence[Resource], nodes: Nodes) -
     return False
 
 
-def _has_endpoint(vpc: Resource, name: str, tables: Sequence[Resource]) -> bool:
+def has_endpoint(vpc: Resource, name: str, tables: Sequence[Resource]) -> bool:
+    """Return whether a VPC has an endpoint of a service that route tables lead to, or may have one."""
     for endpoint in vpc.template.templates.of_type("AWS::EC2::VPCEndpoint"):
         text, kind, at = (
             endpoint["ServiceName"].pattern,
@@ -307,6 +311,8 @@ def _has_endpoint(vpc: Resource, name: str, tables: Sequence[Resource]) -> bool:
         if endpoint["VpcId"].target not in {vpc, None} or not text.endswith((f".{name}", "}")):
             continue
         joined = any(each.target in {*tables, None} for each in at.items) or isinstance(at.value, Unknown)
+        if kind is None and not endpoint["VpcEndpointType"].missing:
+            return True
         named = kind == "Interface" and endpoint["PrivateDnsEnabled"].flag is not False
         if named or (kind in {"Gateway", None} and joined):
             return True
@@ -327,3 +333,34 @@ def endpoints_have_names(templates: Templates) -> Iterator[Problem]:
                 f"{endpoint.logical_id} has private DNS names, which need both DNS attributes of {vpc.logical_id}",
                 "EnableDnsHostnames: true and EnableDnsSupport: true",
             )
+
+
+def joining() -> tuple[str, ...]:
+    """Return the services that a node of AWS Batch reaches before it runs a job."""
+    return _JOINING
+
+
+def leads_out(route: Resource) -> bool:
+    """Return whether a route leads out of its VPC."""
+    return any(
+        not route[name].missing
+        for name in (
+            "GatewayId",
+            "NatGatewayId",
+            "TransitGatewayId",
+            "NetworkInterfaceId",
+            "InstanceId",
+            "VpcPeeringConnectionId",
+        )
+    )
+
+
+def efa_admitted(groups: Sequence[Resource], direction: _Direction, peers: Sequence[Resource]) -> bool:
+    """Return whether security groups admit all traffic from or to the groups of peers, or may do so."""
+    rules = [rule for group in groups for rule in group_rules(group, direction)]
+    return any(
+        rule.is_all_traffic is not False
+        and not rule.peer.missing
+        and (rule.peer.target is None or rule.peer.target in peers)
+        for rule in rules
+    )
