@@ -15,6 +15,7 @@ from ultracluster_checks.machines import (
     launch_template_of,
 )
 from ultracluster_checks.problem import Problem
+from ultracluster_checks.shared_rules import TEMPLATE_VERSION, TYPE_OF_THE_TEMPLATE
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
@@ -80,7 +81,7 @@ def types_match_their_launch_template(templates: Templates) -> Iterator[Problem]
         if any(name.text != own.text for name in names):
             yield Problem.of(
                 environment["ComputeResources"]["InstanceTypes"],
-                "UC4215",
+                TYPE_OF_THE_TEMPLATE,
                 f"got {', '.join(str(name.text) for name in names)}; {template.logical_id} is made for {own.text}, with its "
                 "network cards",
                 own.text,
@@ -97,7 +98,7 @@ def launch_template_versions_are_pinned(templates: Templates) -> Iterator[Proble
             got = "no version, which is $Default" if version.missing else quote(version.text)
             yield Problem.of(
                 version,
-                "UC4216",
+                TEMPLATE_VERSION,
                 f"got {got}: AWS Batch resolves the version once, at creation, and CloudFormation sees "
                 "no change when the template changes",
                 "the LatestVersionNumber of the launch template",

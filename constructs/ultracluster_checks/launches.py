@@ -18,6 +18,7 @@ from ultracluster_checks.machines import (
     users_of,
 )
 from ultracluster_checks.problem import Problem
+from ultracluster_checks.shared_rules import MARKET_WITH_RESERVATION, RESERVATION_WITHOUT_SPOT
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.capacity import RESERVATION, check_block_placement, check_purchase_option
@@ -50,14 +51,14 @@ def market_and_target_go_together(templates: Templates) -> Iterator[Problem]:
             if not isinstance(target.value, Unknown) and _target_is_missing(target):
                 yield Problem.of(
                     target,
-                    "UC4201",
+                    MARKET_WITH_RESERVATION,
                     "market type capacity-block without the reservation that nodes are launched into",
                     "CapacityReservationId, or the ARN of a resource group of blocks",
                 )
             if not market["SpotOptions"].missing:
                 yield Problem.of(
                     market["SpotOptions"],
-                    "UC4202",
+                    RESERVATION_WITHOUT_SPOT,
                     "options of Spot for a Capacity Block",
                     "none",
                     "Leave them out",
@@ -82,7 +83,7 @@ def _spot_users(template: Resource, capacity: str) -> Iterator[Problem]:
 
 
 def _spot_in_reservation(place: Property, problem: str, allowed: str) -> Problem:
-    return Problem.of(place, "UC4202", problem, allowed)
+    return Problem.of(place, RESERVATION_WITHOUT_SPOT, problem, allowed)
 
 
 def _target(data: Property) -> Property:

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from ultracluster_checks.problem import Problem
+from ultracluster_checks.shared_rules import NAMED_PRINCIPALS
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
@@ -119,7 +120,10 @@ def principals_are_named(templates: Templates) -> Iterator[Problem]:
             for at in named:
                 if at.text == "*" and statement["Condition"].missing:
                     yield Problem.of(
-                        at, "UC6421", "got '*', which is everyone in every account", "the principals by name"
+                        at,
+                        NAMED_PRINCIPALS,
+                        "got '*', which is everyone in every account",
+                        "the principals by name",
                     )
 
 

@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from ultracluster_checks.machines import LAUNCH_TEMPLATE, launch_data
 from ultracluster_checks.problem import Problem
+from ultracluster_checks.shared_rules import EFA_GROUPS_ADMIT_THEMSELVES
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
@@ -131,7 +132,7 @@ def _efa_groups(at: Property, judged: set[tuple[Resource, ...]]) -> Iterator[Pro
             first = known[0]
             yield Problem.of(
                 first[_LIST[direction]],
-                "UC3201",
+                EFA_GROUPS_ADMIT_THEMSELVES,
                 f"no rule of {' or '.join(group.logical_id for group in known)} admits all traffic {word} itself, which "
                 "EFA requires",
                 f'IpProtocol "-1" with {_PEER[direction]} that is the group itself; addresses do not count',

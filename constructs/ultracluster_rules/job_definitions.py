@@ -16,6 +16,10 @@ from ultracluster_rules.commands import check_parameters
 from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.values import Between, Form
 
+NO_SPOT_NODES: Final = "UC6308"
+"""Code of a multi-node job on a queue that cannot run it."""
+
+
 ARRAY_SIZE: Final = Between(code="UC6111", least=2, most=MOST_ARRAY_JOBS)
 """Number of jobs of an array."""
 
@@ -150,7 +154,7 @@ def check_spot(*, spot: bool, path: str = "") -> list[Finding]:
         return []
     return [
         Finding(
-            code="UC6308",
+            code=NO_SPOT_NODES,
             problem="the queue has Spot nodes, on which AWS Batch does not run multi-node jobs: the job would block the "
             "queue forever",
             remedy="Use a queue without Spot nodes; they can have another queue",

@@ -9,7 +9,12 @@ from aws_cdk import Token
 from aws_cdk import aws_ec2 as ec2
 
 from ultracluster_catalog.names.identifiers import SOURCE_NAME
-from ultracluster_rules.capacity import MAX_NODES, AllocationStrategy, check_allocation_strategy
+from ultracluster_rules.capacity import (
+    MAX_NODES,
+    SETTING_OF_ANOTHER_KIND,
+    AllocationStrategy,
+    check_allocation_strategy,
+)
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.numbers import reject_unsafe_numbers
 
@@ -80,7 +85,7 @@ def _common_problems(source: CapacitySource) -> list[Finding]:
     if source.market_type == "spot" and (source.reservation_specification or source.market_options):
         findings.append(
             Finding(
-                code="UC4126",
+                code=SETTING_OF_ANOTHER_KIND,
                 problem=f"{type(source).__name__} is of the Spot market and also names a reservation or a market",
                 allowed="one market: Spot, On-Demand or a reservation",
                 path="market_type",

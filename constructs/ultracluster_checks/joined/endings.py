@@ -11,6 +11,7 @@ from ultracluster_checks.joined.life import MACHINE, life_cycles
 from ultracluster_checks.joined.nodes import Nodes, nodes_of
 from ultracluster_checks.machines import AUTO_SCALING_GROUP
 from ultracluster_checks.problem import Problem
+from ultracluster_checks.shared_rules import DRAIN_IN_TIME, NO_MIXED_INSTANCES
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
@@ -63,7 +64,7 @@ def life_cycles_start_in_time(templates: Templates) -> Iterator[Problem]:
                 if lead <= _LATEST:
                     yield Problem.of(
                         variable,
-                        "UC6431",
+                        DRAIN_IN_TIME,
                         f"got {variable.number}; EC2 terminates nodes from 30 minutes before the end",
                         "more than 30 minutes",
                     )
@@ -71,7 +72,7 @@ def life_cycles_start_in_time(templates: Templates) -> Iterator[Problem]:
             if (wait.number or 0) >= 600:  # noqa: PLR2004 - seconds from the warning to the termination
                 yield Problem.of(
                     wait,
-                    "UC6431",
+                    DRAIN_IN_TIME,
                     f"got {wait.number} seconds, and from EC2's warning to the end of nodes are 600",
                     "less",
                 )
@@ -87,7 +88,7 @@ def _waits(at: Property) -> Iterator[Property]:
 def _too_late(at: Property, problem: str, end: datetime) -> Problem:
     return Problem.of(
         at,
-        "UC6431",
+        DRAIN_IN_TIME,
         f"got {quote(at.text)}: {problem}, and the block ends at {end:%Y-%m-%d %H:%M} UTC",
         f"within the day before {end - _LATEST:%Y-%m-%d %H:%M} UTC",
     )
@@ -117,7 +118,7 @@ def groups_leave_their_block(templates: Templates) -> Iterator[Problem]:
             place = timed[-1][0]["StartTime"] if timed else nodes.owner.properties
             yield Problem.of(
                 place,
-                "UC6431",
+                DRAIN_IN_TIME,
                 f"{nodes.owner.logical_id} is not scaled to 0 within the day before its block ends, more than 30 minutes before "
                 f"{end:%Y-%m-%d %H:%M} UTC",
                 "a scheduled action with MinSize, DesiredCapacity and MaxSize 0",
@@ -126,7 +127,7 @@ def groups_leave_their_block(templates: Templates) -> Iterator[Problem]:
             if start and at and at < start and not _empties(each):
                 yield Problem.of(
                     each["StartTime"],
-                    "UC6431",
+                    DRAIN_IN_TIME,
                     f"the block starts at {start:%Y-%m-%d %H:%M} UTC",
                     "its start, or later",
                 )
@@ -142,14 +143,14 @@ def _kept(templates: Templates, nodes: Nodes) -> Iterator[Problem]:
     group = nodes.owner
     protected = group["NewInstancesProtectedFromScaleIn"]
     if protected.flag:
-        yield Problem.of(protected, "UC6431", "got true: scaling to 0 does not end these nodes", "false")
+        yield Problem.of(protected, DRAIN_IN_TIME, "got true: scaling to 0 does not end these nodes", "false")
     for name in ("MinSize", "DesiredCapacity"):
         if (group[name].number or 0) > 0 and any(
             each["AutoScalingGroupName"].target is group for each in templates.of_type(_ACTION)
         ):
             yield Problem.of(
                 group[name],
-                "UC6431",
+                DRAIN_IN_TIME,
                 f"got {group[name].number}: launches fail until the block starts",
                 "0, and a scheduled action at the start",
             )
@@ -166,7 +167,7 @@ def _kept(templates: Templates, nodes: Nodes) -> Iterator[Problem]:
         ):
             yield Problem.of(
                 wait,
-                "UC6431",
+                DRAIN_IN_TIME,
                 "nodes wait in the hook for longer than from the scale-in to the end of the block",
                 "up to 1800",
             )
@@ -174,7 +175,7 @@ def _kept(templates: Templates, nodes: Nodes) -> Iterator[Problem]:
         if pool["AutoScalingGroupName"].target is group:
             yield Problem.of(
                 pool.properties,
-                "UC4221",
+                NO_MIXED_INSTANCES,
                 "a warm pool over a Capacity Block, which Amazon EC2 Auto Scaling does not support",
                 "none",
             )

@@ -10,6 +10,14 @@ from ultracluster_checks.joined.nodes import environments_of, nodes_of
 from ultracluster_checks.joined.permissions import may, role_of
 from ultracluster_checks.machines import COMPUTE_ENVIRONMENT
 from ultracluster_checks.problem import Problem
+from ultracluster_checks.shared_rules import (
+    EVERY_EFA_DEVICE,
+    MOUNTED_VOLUME,
+    NODE_RANGES,
+    ONE_KIND_OF_ENVIRONMENT,
+    ROLES_OF_A_JOB,
+    TYPE_OF_THE_JOB,
+)
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
@@ -98,7 +106,7 @@ def efa_devices_are_at_the_nodes(templates: Templates) -> Iterator[Problem]:
         ):
             yield Problem.of(
                 asked[most],
-                "UC6403",
+                EVERY_EFA_DEVICE,
                 f"{len(asked)} EFA devices, and the nodes have {most} EFA interfaces: the container does not start",
                 f"{most} devices, or as many EFA interfaces",
             )
@@ -119,7 +127,7 @@ def types_of_jobs_are_started(templates: Templates) -> Iterator[Problem]:
                 if at.text is not None and "." in at.text and started and at.text not in started:
                     yield Problem.of(
                         at,
-                        "UC6415",
+                        TYPE_OF_THE_JOB,
                         f"got {quote(at.text)}, and the environments start {', '.join(sorted(started))}: the job never starts",
                         " or ".join(sorted(started)),
                     )
@@ -131,7 +139,7 @@ def node_ranges_can_be_read(templates: Templates) -> Iterator[Problem]:
         whole = job["NodeProperties"]
         count = whole["NumNodes"]
         if count.number is not None and count.number < 1:
-            yield Problem.of(count, "UC6404", f"got {count.number} nodes", "1 or more")
+            yield Problem.of(count, NODE_RANGES, f"got {count.number} nodes", "1 or more")
         for part in whole["NodeRangeProperties"].items:
             text = part["TargetNodes"].text
             if text is None:
@@ -141,7 +149,7 @@ def node_ranges_can_be_read(templates: Templates) -> Iterator[Problem]:
             if not _RANGE.fullmatch(text) or reversed_:
                 yield Problem.of(
                     part["TargetNodes"],
-                    "UC6404",
+                    NODE_RANGES,
                     f"got {quote(text)}, which is no range of nodes",
                     "first:last",
                 )
@@ -217,7 +225,7 @@ def mounts_are_of_a_volume(templates: Templates) -> Iterator[Problem]:
             if point["SourceVolume"].text is not None and point["SourceVolume"].text not in names:
                 yield Problem.of(
                     point["SourceVolume"],
-                    "UC6417",
+                    MOUNTED_VOLUME,
                     f"got {quote(point['SourceVolume'].text)}, which is no volume of the container",
                     ", ".join(sorted(map(str, names))) or "a volume",
                 )
@@ -230,7 +238,7 @@ def queues_have_environments_of_one_kind(templates: Templates) -> Iterator[Probl
         if None not in kinds and len({str(kind).partition("_")[0] == "FARGATE" for kind in kinds}) > 1:
             yield Problem.of(
                 queue["ComputeEnvironmentOrder"],
-                "UC6418",
+                ONE_KIND_OF_ENVIRONMENT,
                 "environments on EC2 and on Fargate, which one queue cannot have",
                 "one kind",
             )
@@ -239,7 +247,7 @@ def queues_have_environments_of_one_kind(templates: Templates) -> Iterator[Probl
         if not job["NodeProperties"].missing and "FARGATE" in platforms:
             yield Problem.of(
                 job["PlatformCapabilities"],
-                "UC6418",
+                ONE_KIND_OF_ENVIRONMENT,
                 "a multi-node job on Fargate, which does not run them",
                 "EC2",
             )
@@ -257,7 +265,7 @@ def roles_of_jobs_may_do_what_they_need(templates: Templates) -> Iterator[Proble
                 ):
                     yield Problem.of(
                         value if role is not None else at,
-                        "UC6419",
+                        ROLES_OF_A_JOB,
                         f"{name} names {on if isinstance(on, str) else on.logical_id}, and {role.logical_id if role else 'a job without a role'} "
                         f"does not allow {' or '.join(actions)} on its objects",
                         " and ".join(_OBJECTS) + " on its objects",
@@ -271,7 +279,7 @@ def roles_of_jobs_may_do_what_they_need(templates: Templates) -> Iterator[Proble
         if execution is not None and lacking:
             yield Problem.of(
                 container.at["ExecutionRoleArn"],
-                "UC6419",
+                ROLES_OF_A_JOB,
                 f"{execution.logical_id} does not allow {', '.join(lacking)}, and the container does not start",
                 ", ".join(lacking),
             )

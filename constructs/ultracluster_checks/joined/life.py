@@ -16,6 +16,7 @@ from ultracluster_checks.joined.nodes import QUEUE, differ, environments_of, kno
 from ultracluster_checks.joined.permissions import fixed_arn, may, role_of, statements_of
 from ultracluster_checks.machines import COMPUTE_ENVIRONMENT
 from ultracluster_checks.problem import Problem
+from ultracluster_checks.shared_rules import DRAIN_IN_TIME, DRAIN_IS_ALLOWED, FUNCTION_IS_ALLOWED
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Reference, Text, Unknown
 from ultracluster_rules.findings import quote
@@ -218,7 +219,7 @@ def life_cycles_wake_up(templates: Templates) -> Iterator[Problem]:
         if not own and not unknown and not _has_other_sources(function):
             yield Problem.of(
                 function.properties,
-                "UC6431",
+                DRAIN_IN_TIME,
                 "no rule and no schedule wakes the function up, and the jobs of the block are not ended",
                 f"a rule that targets it at least every {_LONGEST_WAIT} minutes",
             )
@@ -234,7 +235,7 @@ def life_cycles_wake_up(templates: Templates) -> Iterator[Problem]:
             if minutes is not None and minutes > _LONGEST_WAIT:
                 yield Problem.of(
                     trigger.source["ScheduleExpression"],
-                    "UC6431",
+                    DRAIN_IN_TIME,
                     f"got {quote(trigger.source['ScheduleExpression'].text)}, and between EC2's warning and the end of instances are "
                     f"{_LONGEST_WAIT} minutes",
                     f"rate(1 minute) to rate({_LONGEST_WAIT} minutes)",
@@ -245,7 +246,7 @@ def life_cycles_wake_up(templates: Templates) -> Iterator[Problem]:
     for trigger in triggers(templates):
         knows = any(target.type == QUEUE for target in told(trigger.function).targets)
         if knows and trigger.source["State"].text == "DISABLED":
-            yield Problem.of(trigger.source["State"], "UC6431", _UNWATCHED, "ENABLED")
+            yield Problem.of(trigger.source["State"], DRAIN_IN_TIME, _UNWATCHED, "ENABLED")
 
 
 def _has_other_sources(function: Resource) -> bool:
@@ -260,19 +261,19 @@ def _has_other_sources(function: Resource) -> bool:
 
 def _asleep(source: Resource, templates: Templates) -> Iterator[Problem]:
     if source["State"].text == "DISABLED":
-        yield Problem.of(source["State"], "UC6431", _UNWATCHED, "ENABLED")
+        yield Problem.of(source["State"], DRAIN_IN_TIME, _UNWATCHED, "ENABLED")
     bus = source["EventBusName"]
     if source.type == _RULE and bus.text not in {None, "default"}:
         yield Problem.of(
             bus,
-            "UC6431",
+            DRAIN_IN_TIME,
             f"got {quote(bus.text)}; events of EC2 and schedules are on the default bus only",
             "default",
         )
     elif bus.target is not None:
         yield Problem.of(
             bus,
-            "UC6431",
+            DRAIN_IN_TIME,
             f"got {bus.target.logical_id}; events of EC2 and schedules are on the default bus only",
             "default",
         )
@@ -381,7 +382,7 @@ def block_events_reach_something(templates: Templates) -> Iterator[Problem]:
         if _is_about_blocks(rule["EventPattern"]) and (targets.missing or targets.value == []):
             yield Problem.of(
                 targets,
-                "UC6431",
+                DRAIN_IN_TIME,
                 "no target, so that EC2's warning reaches nothing",
                 "the function that ends jobs",
             )
@@ -420,7 +421,7 @@ def life_cycles_may_end_jobs(templates: Templates) -> Iterator[Problem]:
         if called is not None and not called & {*_ENDING}:
             yield Problem.of(
                 function.properties,
-                "UC6434",
+                DRAIN_IS_ALLOWED,
                 f"{function.logical_id} ends no job: it calls {', '.join(sorted(called)) or 'nothing'}",
                 _TERMINATE,
             )
@@ -447,7 +448,7 @@ def life_cycles_may_end_jobs(templates: Templates) -> Iterator[Problem]:
         if lacking:
             yield Problem.of(
                 role_at(function),
-                "UC6434",
+                DRAIN_IS_ALLOWED,
                 f"{role.logical_id} does not allow {', '.join(lacking)}, and {function.logical_id} cannot end the jobs of the block",
                 "what the function does, on the queue of the block",
             )
@@ -629,7 +630,7 @@ def functions_can_be_made(templates: Templates) -> Iterator[Problem]:
         if subnets.items and role is not None and not may(role, "ec2:CreateNetworkInterface"):
             yield Problem.of(
                 subnets,
-                "UC6434",
+                DRAIN_IS_ALLOWED,
                 f"{role.logical_id} does not allow ec2:CreateNetworkInterface",
                 "AWSLambdaVPCAccessExecutionRole",
             )
@@ -657,7 +658,7 @@ def failures_are_kept(templates: Templates) -> Iterator[Problem]:
         if role is not None and action and not may(role, action, at.target):
             yield Problem.of(
                 at,
-                "UC6438",
+                FUNCTION_IS_ALLOWED,
                 f"{role.logical_id} does not allow {action} on {at.pattern}, so that failures of {sender.logical_id} are lost",
                 action,
             )

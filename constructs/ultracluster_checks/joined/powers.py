@@ -19,6 +19,7 @@ from ultracluster_checks.policies import (
     names_everything,
 )
 from ultracluster_checks.problem import Problem
+from ultracluster_checks.shared_rules import FUNCTION_IS_ALLOWED, NAMED_PRINCIPALS
 from ultracluster_checks.template import Property, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
@@ -231,7 +232,7 @@ def policies_exclude_other_accounts(templates: Templates) -> Iterator[Problem]:
                 ):
                     yield Problem.of(
                         at,
-                        "UC6421",
+                        NAMED_PRINCIPALS,
                         "got '*' under a condition that does not say who",
                         "the principals by name",
                     )
@@ -244,7 +245,10 @@ def policies_exclude_other_accounts(templates: Templates) -> Iterator[Problem]:
                     )
             if not statement["NotPrincipal"].missing:
                 yield Problem.of(
-                    statement["NotPrincipal"], "UC6421", "everyone but those named", "the principals by name"
+                    statement["NotPrincipal"],
+                    NAMED_PRINCIPALS,
+                    "everyone but those named",
+                    "the principals by name",
                 )
     for permission in templates.of_type("AWS::Lambda::Permission"):
         at = permission["Principal"]
@@ -356,7 +360,7 @@ def functions_may_use_what_they_are_told(templates: Templates) -> Iterator[Probl
                     if role is not None and not any(may(role, call, target) for call in _CALLS[service]):
                         yield Problem.of(
                             at,
-                            "UC6438",
+                            FUNCTION_IS_ALLOWED,
                             f"the environment names {target.logical_id}, and {role.logical_id} allows nothing of {service} on it",
                             f"what the function does with it, such as {_CALLS[service][0]}",
                         )

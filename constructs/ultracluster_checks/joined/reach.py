@@ -12,6 +12,13 @@ from ultracluster_checks.jobs import JOB_DEFINITION
 from ultracluster_checks.joined.nodes import Nodes, differ, groups_at, nodes_of, vpc_of
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.security_groups import GroupRule, group_rules
+from ultracluster_checks.shared_rules import (
+    ENDPOINTS_ARE_REACHED,
+    GROUP_OF_THE_VPC,
+    LUSTRE_IS_LET_IN,
+    ONE_SUBNET_FOR_EFA,
+    WAY_TO_ECS_AND_ECR,
+)
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
@@ -128,7 +135,7 @@ def interfaces_are_in_the_subnet_of_their_nodes(templates: Templates) -> Iterato
                 right = own[0] if own else named[0]
                 yield Problem.of(
                     at,
-                    "UC3204",
+                    ONE_SUBNET_FOR_EFA,
                     f"got {at.pattern}, and {nodes.owner.logical_id} starts nodes in {right.pattern}",
                     "one subnet",
                 )
@@ -143,7 +150,7 @@ def groups_are_in_the_vpc_of_their_subnet(templates: Templates) -> Iterator[Prob
             if vpc is not None and vpcs and None not in vpcs and vpc not in vpcs:
                 yield Problem.of(
                     each,
-                    "UC3209",
+                    GROUP_OF_THE_VPC,
                     f"{each.pattern} is a group of {vpc.logical_id}, and the subnet is in another VPC",
                     "a security group of the VPC of the subnet",
                 )
@@ -168,7 +175,7 @@ def nodes_reach_their_file_system(templates: Templates) -> Iterator[Problem]:
         if lustre and resource["SecurityGroupIds"].missing and any(_clients(templates, resource)):
             yield Problem.of(
                 resource["SecurityGroupIds"],
-                "UC5203",
+                LUSTRE_IS_LET_IN,
                 "no security group, so that the file system gets the default group of the VPC, which its nodes do not have",
                 "a group that lets Lustre in from the nodes",
             )
@@ -211,7 +218,7 @@ def _closed(
     first, last = ports
     return Problem.of(
         groups[0][_LISTS[direction]],
-        "UC5203",
+        LUSTRE_IS_LET_IN,
         f"{' and '.join(group.logical_id for group in groups)} lets no TCP {direction} on "
         f"{f'port {first}' if first == last else f'ports {first} to {last}'} {'from' if direction == 'in' else 'to'} {peer}, so that "
         f"{quote(file_system.logical_id)} cannot be mounted or hangs",
@@ -237,7 +244,7 @@ def nodes_reach_the_endpoints(templates: Templates) -> Iterator[Problem]:
             if tasks and not admits(groups, "in", [vpc], _HTTPS[0], networks=near):
                 yield Problem.of(
                     groups[0][_LISTS["in"]],
-                    "UC3210",
+                    ENDPOINTS_ARE_REACHED,
                     f"nothing lets HTTPS in from the default group of {vpc.logical_id}, which tasks of multi-node jobs have on "
                     f"{nodes.owner.logical_id}",
                     "TCP on 443 from the default group of the VPC",
@@ -253,7 +260,7 @@ def nodes_reach_the_endpoints(templates: Templates) -> Iterator[Problem]:
 def _unreached(at: Property, way: str, nodes: Nodes) -> Problem:
     return Problem.of(
         at,
-        "UC3210",
+        ENDPOINTS_ARE_REACHED,
         f"nothing lets HTTPS {way} the nodes of {nodes.owner.logical_id}, so that they do not reach the endpoints of the VPC",
         "TCP on 443 between nodes and endpoints",
     )
@@ -271,7 +278,7 @@ def nodes_reach_the_services_that_they_join(templates: Templates) -> Iterator[Pr
             if missing:
                 yield Problem.of(
                     each,
-                    "UC3211",
+                    WAY_TO_ECS_AND_ECR,
                     f"{subnet.logical_id} has no route out of the VPC and no endpoint for {', '.join(missing)}: nodes start, are "
                     "billed and run no job",
                     "a NAT gateway, or endpoints for " + ", ".join(_JOINING),

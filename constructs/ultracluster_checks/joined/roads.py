@@ -11,6 +11,12 @@ from ultracluster_checks.joined.reach import admits, efa_admitted, has_endpoint,
 from ultracluster_checks.policies import is_bound, may_allow
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.security_groups import group_rules
+from ultracluster_checks.shared_rules import (
+    EFA_GROUPS_ADMIT_THEMSELVES,
+    ENDPOINTS_ARE_REACHED,
+    GROUP_OF_THE_VPC,
+    WAY_TO_ECS_AND_ECR,
+)
 from ultracluster_checks.template import Resource, Templates
 
 _ENDPOINT: Final = "AWS::EC2::VPCEndpoint"
@@ -38,7 +44,7 @@ def endpoints_are_complete(templates: Templates) -> Iterator[Problem]:
         if 0 < len(missing) <= _MOST_MISSING:
             yield Problem.of(
                 vpc.properties,
-                "UC3211",
+                WAY_TO_ECS_AND_ECR,
                 f"no road out of the VPC and no endpoint for {', '.join(missing)}",
                 "the endpoints of all of them",
             )
@@ -62,7 +68,7 @@ def endpoints_admit_their_clients(templates: Templates) -> Iterator[Problem]:
         if wide:
             yield Problem.of(
                 groups[0]["SecurityGroupIngress"],
-                "UC3210",
+                ENDPOINTS_ARE_REACHED,
                 "nothing lets HTTPS of the VPC in to its endpoints",
                 f"TCP on 443 from {whole}",
             )
@@ -74,7 +80,7 @@ def endpoints_admit_their_clients(templates: Templates) -> Iterator[Problem]:
             ):
                 yield Problem.of(
                     peer["SecurityGroupEgress"],
-                    "UC3210",
+                    ENDPOINTS_ARE_REACHED,
                     f"nothing lets HTTPS out of {peer.logical_id} to the endpoints",
                     "TCP on 443",
                 )
@@ -104,7 +110,7 @@ def gateways_lead_somewhere(templates: Templates) -> Iterator[Problem]:
         if not any(not each["GatewayId"].missing or not each["TransitGatewayId"].missing for each in routes):
             yield Problem.of(
                 nat["SubnetId"],
-                "UC3211",
+                WAY_TO_ECS_AND_ECR,
                 f"{subnet.logical_id} has no route to an internet gateway",
                 "a public subnet",
             )
@@ -130,7 +136,7 @@ def layers_are_let_through(templates: Templates) -> Iterator[Problem]:
         if not passing:
             yield Problem.of(
                 document,
-                "UC3211",
+                WAY_TO_ECS_AND_ECR,
                 "the policy keeps the layers of images out, which Amazon ECR has in a bucket of AWS",
                 f"s3:GetObject on arn:aws:s3:::prod-REGION-{_LAYERS}/*",
             )
@@ -162,7 +168,7 @@ def efa_file_systems_admit_efa(templates: Templates) -> Iterator[Problem]:
             if not efa_admitted(groups, way, peers):  # type: ignore[arg-type]
                 yield Problem.of(
                     groups[0][f"SecurityGroup{'Ingress' if way == 'in' else 'Egress'}"],
-                    "UC3201",
+                    EFA_GROUPS_ADMIT_THEMSELVES,
                     f"{groups[0].logical_id} does not let all traffic {way} of {peers[0].logical_id}, which EFA of {resource.logical_id} requires",
                     'IpProtocol "-1" with the other group; addresses do not count',
                 )
@@ -180,7 +186,7 @@ def nodes_reach_https(templates: Templates) -> Iterator[Problem]:
         if groups is not None and not admits(groups, "out", peers, _HTTPS):
             yield Problem.of(
                 groups[0]["SecurityGroupEgress"],
-                "UC3210",
+                ENDPOINTS_ARE_REACHED,
                 f"the nodes of {nodes.owner.logical_id} reach nothing over HTTPS: no ECS, no ECR and no S3",
                 "TCP on 443 out",
             )
@@ -191,4 +197,4 @@ def subnets_are_of_one_vpc(templates: Templates) -> Iterator[Problem]:
     for nodes in nodes_of(templates):
         vpcs = [vpc_of(each) for each in nodes.subnets.items]
         if vpcs and None not in vpcs and len(set(vpcs)) > 1:
-            yield Problem.of(nodes.subnets, "UC3209", "subnets of several VPCs", "subnets of one VPC")
+            yield Problem.of(nodes.subnets, GROUP_OF_THE_VPC, "subnets of several VPCs", "subnets of one VPC")

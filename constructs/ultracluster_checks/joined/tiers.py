@@ -9,9 +9,23 @@ from ultracluster_checks.joined.nodes import QUEUE, environments_of, nodes_of
 from ultracluster_checks.joined.permissions import ROLE, fixed_arn, statements_of
 from ultracluster_checks.machines import COMPUTE_ENVIRONMENT
 from ultracluster_checks.problem import Problem
+from ultracluster_checks.shared_rules import (
+    CONTAINER_FITS_NODE,
+    DRAIN_IS_ALLOWED,
+    IMAGE_WITH_DRIVER,
+    LUSTRE_IS_LET_IN,
+    MOUNTED_VOLUME,
+    ONE_KIND_OF_ENVIRONMENT,
+    RESERVATION_FITS_NODES,
+    ROLES_OF_A_JOB,
+    TYPE_OF_THE_JOB,
+    TYPE_OF_THE_TEMPLATE,
+)
 from ultracluster_checks.template import Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
+from ultracluster_rules.job_definitions import NO_SPOT_NODES, NODES
+from ultracluster_rules.lustre import FILE_SYSTEM_KEY
 
 _RESERVATION: Final = "AWS::EC2::CapacityReservation"
 _ARM: Final = re.compile(r"(?:[a-z]+\d+g[a-z]*|a1|t4g)\.")
@@ -53,7 +67,7 @@ def types_hold_their_jobs(templates: Templates) -> Iterator[Problem]:
             if room and (at["Value"].number or 0) > room:
                 yield Problem.of(
                     at["Value"],
-                    "UC6407",
+                    CONTAINER_FITS_NODE,
                     f"got {at['Value'].number}, and no type of the environments has more than {room}",
                     f"up to {room}",
                 )
@@ -88,7 +102,7 @@ def nodes_of_jobs_fit(templates: Templates) -> Iterator[Problem]:
         if (count.number or 0) > room:
             yield Problem.of(
                 count,
-                "UC6101",
+                NODES.code,
                 f"got {count.number}, and the environments hold {room} nodes",
                 f"up to {room}",
             )
@@ -102,7 +116,7 @@ def gpus_are_there(templates: Templates) -> Iterator[Problem]:
             if at["Type"].text == "GPU" and most and (at["Value"].number or 0) > most:
                 yield Problem.of(
                     at["Value"],
-                    "UC6407",
+                    CONTAINER_FITS_NODE,
                     f"got {at['Value'].number}, and {container.machines[0].name} has {most} GPUs",
                     f"up to {most}",
                 )
@@ -123,7 +137,7 @@ def gpus_are_there(templates: Templates) -> Iterator[Problem]:
             ):
                 yield Problem.of(
                     kind,
-                    "UC4224",
+                    IMAGE_WITH_DRIVER,
                     f"got {kind.text}, whose image has no driver for the GPUs of {nodes.types[0].name}",
                     "ECS_AL2023_NVIDIA",
                 )
@@ -146,7 +160,7 @@ def image_types_can_be_made(templates: Templates) -> Iterator[Problem]:
             ):
                 yield Problem.of(
                     kind,
-                    "UC4224",
+                    IMAGE_WITH_DRIVER,
                     f"got {quote(kind.text)}, for which AWS Batch makes no new environment",
                     "ECS_AL2023 or ECS_AL2023_NVIDIA",
                 )
@@ -160,7 +174,7 @@ def environments_have_one_architecture(templates: Templates) -> Iterator[Problem
         if len(kinds) > 1:
             yield Problem.of(
                 types,
-                "UC4215",
+                TYPE_OF_THE_TEMPLATE,
                 "Arm and x86 instance types, of which AWS Batch takes one kind",
                 "types of one architecture",
             )
@@ -182,7 +196,7 @@ def neuron_jobs_are_on_neuron_nodes(templates: Templates) -> Iterator[Problem]:
             if each.text and "." in each.text and each not in neuron:
                 yield Problem.of(
                     each,
-                    "UC6415",
+                    TYPE_OF_THE_JOB,
                     f"got {each.text}, which has no Neuron device for the jobs of its queue",
                     "types with Neuron devices",
                 )
@@ -203,7 +217,7 @@ def tiers_run_multi_node_jobs(templates: Templates) -> Iterator[Problem]:
         ):
             yield Problem.of(
                 queue["JobQueueType"],
-                "UC6418",
+                ONE_KIND_OF_ENVIRONMENT,
                 f"got {queue['JobQueueType'].text} for environments on EC2",
                 "ECS",
             )
@@ -211,7 +225,7 @@ def tiers_run_multi_node_jobs(templates: Templates) -> Iterator[Problem]:
             if each["Type"].text == "UNMANAGED":
                 yield Problem.of(
                     each["Type"],
-                    "UC6308",
+                    NO_SPOT_NODES,
                     "an unmanaged environment, which takes no multi-node jobs",
                     "MANAGED",
                 )
@@ -223,7 +237,7 @@ def tiers_run_multi_node_jobs(templates: Templates) -> Iterator[Problem]:
             if nodes is not None and template is not None and targeted and launched.count(template) > 1:
                 yield Problem.of(
                     nodes.settings["LaunchTemplate"],
-                    "UC4223",
+                    RESERVATION_FITS_NODES,
                     f"two environments of {queue.logical_id} start nodes into one reservation",
                     "a launch template of its own",
                 )
@@ -242,12 +256,15 @@ def reservations_are_used(templates: Templates) -> Iterator[Problem]:
         )
         if platform.text and "Windows" in platform.text and nodes:
             yield Problem.of(
-                platform, "UC4223", f"got {platform.text}, and the nodes run Linux", "Linux/UNIX"
+                platform,
+                RESERVATION_FITS_NODES,
+                f"got {platform.text}, and the nodes run Linux",
+                "Linux/UNIX",
             )
         if nodes and not users and not unknown and reservation["InstanceMatchCriteria"].text == "targeted":
             yield Problem.of(
                 reservation["InstanceMatchCriteria"],
-                "UC4223",
+                RESERVATION_FITS_NODES,
                 "the reservation takes targeted launches only, and no launch template targets it",
                 "CapacityReservationId in the launch template",
             )
@@ -260,7 +277,7 @@ def reservations_are_used(templates: Templates) -> Iterator[Problem]:
             ):
                 yield Problem.of(
                     place,
-                    "UC4223",
+                    RESERVATION_FITS_NODES,
                     "the reservation was made in a placement group that the nodes do not start in",
                     group.pattern,
                 )
@@ -277,7 +294,7 @@ def reservation_parameters_are_targeted(templates: Templates) -> Iterator[Proble
                     if nodes.owner.template is template:
                         yield Problem.of(
                             nodes.settings["LaunchTemplate"],
-                            "UC4223",
+                            RESERVATION_FITS_NODES,
                             f"no launch template targets {name}, which is paid and stays empty",
                             f"!Ref {name}",
                         )
@@ -293,7 +310,7 @@ def overrides_keep_the_block(templates: Templates) -> Iterator[Problem]:
             if market is not None and market.missing:
                 yield Problem.of(
                     each["LaunchTemplateId"],
-                    "UC4223",
+                    RESERVATION_FITS_NODES,
                     f"{market.resource.logical_id} starts nodes outside of the Capacity Block",
                     "a launch template with the block",
                 )
@@ -309,7 +326,7 @@ def mounts_are_of_their_file_system(templates: Templates) -> Iterator[Problem]:
         if _FS_ID.search(data.pattern):
             yield Problem.of(
                 data,
-                "UC5203",
+                LUSTRE_IS_LET_IN,
                 "the user data mounts a file system by a fixed ID, and not that of the template",
                 "its DNSName",
             )
@@ -324,7 +341,7 @@ def mounts_are_of_their_file_system(templates: Templates) -> Iterator[Problem]:
             ):
                 yield Problem.of(
                     paths[0],
-                    "UC6417",
+                    MOUNTED_VOLUME,
                     f"got {paths[0].text}, and the nodes mount the file system at {mounted[1]}",
                     mounted[1],
                 )
@@ -338,13 +355,16 @@ def logs_are_in_their_region(templates: Templates) -> Iterator[Problem]:
         own = container.at.resource.template.region
         if group is not None and region and own and region != own:
             yield Problem.of(
-                options["awslogs-region"], "UC6419", f"got {region}, and {group.logical_id} is in {own}", own
+                options["awslogs-region"],
+                ROLES_OF_A_JOB,
+                f"got {region}, and {group.logical_id} is in {own}",
+                own,
             )
         role = container.at["ExecutionRoleArn"]
         if container.at["Secrets"].items and role.missing:
             yield Problem.of(
                 role,
-                "UC6419",
+                ROLES_OF_A_JOB,
                 "secrets without an execution role, which AWS Batch refuses",
                 "a role that may read them",
             )
@@ -357,7 +377,10 @@ def file_systems_have_keys_and_logs(templates: Templates) -> Iterator[Problem]:
         parts = key.pattern.split(":")
         if region and len(parts) > 5 and parts[3] not in {region, ""} and "$" not in parts[3]:  # noqa: PLR2004 - arn:aws:kms:Region:...
             yield Problem.of(
-                key, "UC5007", f"a key of {parts[3]} for a file system in {region}", f"a key of {region}"
+                key,
+                FILE_SYSTEM_KEY,
+                f"a key of {parts[3]} for a file system in {region}",
+                f"a key of {region}",
             )
         for group in resource["LustreConfiguration"]["LogConfiguration"]["Destination"].targets:
             name = group["LogGroupName"]
@@ -366,7 +389,7 @@ def file_systems_have_keys_and_logs(templates: Templates) -> Iterator[Problem]:
             ):
                 yield Problem.of(
                     name,
-                    "UC5007",
+                    FILE_SYSTEM_KEY,
                     f"got {quote(name.text)}, where FSx does not write",
                     "a name that begins with /aws/fsx/",
                 )
@@ -393,7 +416,7 @@ def machines_start_their_jobs(templates: Templates) -> Iterator[Problem]:
             if named and len(wrong) == len(named) and not any(queue["JobQueueName"].text for queue in queues):
                 yield Problem.of(
                     wrong[0],
-                    "UC6434",
+                    DRAIN_IS_ALLOWED,
                     f"got {wrong[0].pattern}, and the queue is {queues[0].logical_id}",
                     "the ARN of the queue",
                 )
