@@ -183,7 +183,9 @@ def show_outcome(
 
 
 def _print_outcome(outcome: Outcome, *, as_json: bool) -> None:
-    if sys.stdout is None:
+    if (
+        getattr(sys.stdout, "name", "") == os.devnull
+    ):  # `main` opened it because the caller had closed its own
         raise OSError("it is closed")
     try:
         if as_json:
