@@ -184,7 +184,7 @@ def show_outcome(
 
 def _print_outcome(outcome: Outcome, *, as_json: bool) -> None:
     if (
-        getattr(sys.stdout, "name", "") == os.devnull
+        getattr(sys.stdout, "name", os.devnull) == os.devnull
     ):  # `main` opened it because the caller had closed its own
         raise OSError("it is closed")
     try:
