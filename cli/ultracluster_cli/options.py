@@ -63,9 +63,8 @@ FallbackRegionOption = Annotated[
     str | None,
     typer.Option(metavar="REGION", help="Use prices of this Region where the cluster's Region has none."),
 ]
-LocalOption = Annotated[
-    bool, typer.Option("--local", help="Use a local AWS on this machine instead of an account.")
-]
+LOCAL_HELP = "Use a local AWS on this machine instead of an account."
+LocalOption = Annotated[bool, typer.Option("--local", help=LOCAL_HELP)]
 WriteOption = Annotated[
     bool, typer.Option("--write", help="Update the rollout file. Default: only show the result.")
 ]

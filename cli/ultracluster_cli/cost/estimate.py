@@ -107,7 +107,7 @@ def estimate(
     live: Annotated[
         bool, typer.Option("--live", help="Use current prices of the AWS Price List API.")
     ] = False,
-    chart: Annotated[
+    picture: Annotated[
         Path | None, typer.Option(metavar="FILE.html|png", help="Also draw the estimate to this file.")
     ] = None,
     as_json: JsonOption = False,
@@ -122,7 +122,7 @@ def estimate(
         clusters_of(loaded.config, None), [] if cluster is None else [cluster], rollout=rollout
     )
     footprints = [configured_footprint(cluster_config) for cluster_config in clusters]
-    findings = [*_figure_findings(plans), *_savings_plan_findings(plans, footprints), *check_chart(chart)]
+    findings = [*_figure_findings(plans), *_savings_plan_findings(plans, footprints), *check_chart(picture)]
     if findings:
         raise FindingsError(findings)
     today = datetime.now(UTC).date()
@@ -136,8 +136,8 @@ def estimate(
         for cluster_config, footprint in zip(clusters, footprints, strict=True)
     ]
     _check_names(own_prices, estimates)
-    if chart is not None:
-        draw_costs([cluster_config.estimate for cluster_config in estimates], chart)
+    if picture is not None:
+        draw_costs([cluster_config.estimate for cluster_config in estimates], picture)
     if as_json:
         print_json(
             {

@@ -49,7 +49,9 @@ def plan(
     as_markdown: Annotated[
         bool, typer.Option("--markdown", help="Print Markdown for a pull request.")
     ] = False,
-    svg: Annotated[Path | None, typer.Option(help="Also draw the clusters to this SVG file.")] = None,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE.svg", help="Also draw the clusters to this file.")
+    ] = None,
 ) -> None:
     """Show what a deployment would add, change, replace, retain and remove.
 
@@ -100,8 +102,8 @@ def plan(
     costs = planned_clusters(before, after, clusters)
     check_allowed(changes, allowed)
     check_limits(after)
-    if svg is not None:
-        draw_plan(changes, after, svg)
+    if picture is not None:
+        draw_plan(changes, after, picture)
     if as_json:
         usages = [dataclasses.asdict(usage) for usage in headroom(after)]
         print_json(
