@@ -15,8 +15,6 @@ from ultracluster_runtime.advice.subject import (
 )
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
-__all__ = ["idle_nodes", "lagging_node", "node_without_work", "unused_nodes"]
-
 _UNUSED_SHARE: Final = 0.05  # share of paid node-hours without an instance
 _IDLE_PERCENT: Final = 5  # the alarm on idle nodes has the same threshold
 _BUSY_PERCENT: Final = 50

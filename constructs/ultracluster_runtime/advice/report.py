@@ -17,8 +17,6 @@ from ultracluster_runtime.advice.storage_rules import oversize_file_system
 from ultracluster_runtime.advice.subject import Advice, SkippedRule, Subject
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
-__all__ = ["RULES", "Report", "advise"]
-
 RULES: Final[tuple[Callable[[Recording, Subject], Iterator[Advice | SkippedRule]], ...]] = (
     unused_nodes,
     idle_nodes,

@@ -13,8 +13,6 @@ from ultracluster_catalog.prices.prices import lustre_storage_price
 from ultracluster_runtime.advice.subject import Advice, SkippedRule, Subject
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
-__all__ = ["oversize_file_system"]
-
 _RULE: Final = "oversize-file-system"
 _FULL: Final = 0.7  # maximum fill level of the smaller file system
 _BUSY: Final = 0.5  # maximum share of its baseline throughput in the busiest period

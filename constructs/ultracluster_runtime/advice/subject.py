@@ -11,16 +11,6 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
-__all__ = [
-    "HOURS_OF_A_MONTH",
-    "Advice",
-    "SkippedRule",
-    "Subject",
-    "cost_of_nodes",
-    "fraction_true",
-    "mean_nodes",
-]
-
 HOURS_OF_A_MONTH: Final = 730
 """Hours in a month, 8,760 / 12: savings assume that the whole month is like the recorded time."""
 

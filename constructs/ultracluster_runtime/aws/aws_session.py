@@ -12,8 +12,6 @@ from botocore.exceptions import BotoCoreError, InvalidConfigError
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.names import REGION
 
-__all__ = ["aws_session", "refuse_credentials"]
-
 
 def refuse_credentials(problem: str, *, remedy: str) -> FindingsError:
     """Return the refusal (UC9009) of credentials that AWS does not accept or boto3 does not find.

@@ -18,8 +18,6 @@ from ultracluster_catalog.prices.billable_items import BillableItem, price_of
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_rules.findings import Finding, FindingsError
 
-__all__ = ["PRICE_LIST_REGION", "listed_prices", "refuse_unanswered"]
-
 PRICE_LIST_REGION: Final = "us-east-1"
 """Region of the Price List API, which covers all Regions."""
 

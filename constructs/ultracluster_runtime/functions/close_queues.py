@@ -10,8 +10,6 @@ from typing import Any
 
 import boto3
 
-__all__ = ["handler"]
-
 
 def handler(event: Any, context: Any) -> None:  # noqa: ARG001 - Lambda's signature
     """Close the queues of this function and notify the topic.

@@ -5,8 +5,6 @@ from typing import Final
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 
-__all__ = ["AWS_ERRORS", "UNREADABLE", "problem_of"]
-
 UNREADABLE: Final = (
     ResponseParserError,
     LookupError,

@@ -17,8 +17,6 @@ from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 
-__all__ = ["MachineImage", "image_of_parameter", "newest_baked_image"]
-
 Client = Callable[[str], Any]
 """Returns the boto3 client of a service, in one Region."""
 

@@ -7,15 +7,6 @@ from ultracluster_catalog.names.submission_tags import AFTER_TAG, ARRAY_SIZE_TAG
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.job_definitions import refuse_circle
 
-__all__ = [
-    "array_size_of",
-    "dependencies_of",
-    "job_name",
-    "queue_of",
-    "refuse_definition",
-    "submission_order",
-]
-
 Definition = Mapping[str, Any]
 
 

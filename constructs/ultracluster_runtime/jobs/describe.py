@@ -15,8 +15,6 @@ from ultracluster_runtime.jobs.queues import Client
 from ultracluster_runtime.lifecycle.observations import Reservation
 from ultracluster_runtime.lifecycle.reader import chunks
 
-__all__ = ["STATES", "describe_job", "describe_jobs", "describe_pending_job", "list_jobs", "node_count_of"]
-
 STATES: Final = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED")
 """States of a job, in order."""
 

@@ -8,8 +8,6 @@ from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_runtime.jobs.pending import Capacity, Environment, PendingJob
 from ultracluster_runtime.lifecycle.observations import ACTIVE, UPCOMING
 
-__all__ = ["Reason", "diagnose"]
-
 _SHOWN_STATES = {
     "PENDING": "waits for the jobs it depends on",
     "STARTING": "has its nodes; the containers are starting",

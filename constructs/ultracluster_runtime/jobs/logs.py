@@ -10,8 +10,6 @@ from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_runtime.jobs.describe import describe_job, node_count_of
 from ultracluster_runtime.jobs.queues import Client
 
-__all__ = ["Line", "Stream", "find_stream", "read_new", "read_tail"]
-
 _DEFAULT_GROUP = "/aws/batch/job"
 _MOST_EVENTS = 10_000  # GetLogEvents, API Reference, read 2026-11
 

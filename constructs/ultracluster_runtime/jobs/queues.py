@@ -12,16 +12,6 @@ from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.jobs.dependencies import job_name, refuse_definition
 
-__all__ = [
-    "Client",
-    "Queue",
-    "find_definition",
-    "find_queue",
-    "find_queues",
-    "list_definitions",
-    "region_from_arn",
-]
-
 Client = Callable[[str], Any]
 """Returns the boto3 client of a service, always in the same Region."""
 

@@ -17,8 +17,6 @@ from ultracluster_rules.job_definitions import (
 )
 from ultracluster_runtime.jobs.dependencies import array_size_of
 
-__all__ = ["refuse_option", "submission"]
-
 # SubmitJob, API Reference of AWS Batch, botocore 1.44.5.
 _SHARE: Final = re.compile(r"[A-Za-z0-9]{1,255}")
 _JOB_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")

@@ -4,16 +4,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-__all__ = [
-    "Action",
-    "Notify",
-    "PartialDeliveryError",
-    "RequestCheckpoint",
-    "SetEnvironment",
-    "SetQueue",
-    "TerminateJob",
-]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SetEnvironment:

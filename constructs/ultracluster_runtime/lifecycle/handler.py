@@ -9,8 +9,6 @@ from typing import Any
 from ultracluster_runtime.lifecycle.driver import manage_blocks, new_clients
 from ultracluster_runtime.lifecycle.reader import Clients, ManagedBlock
 
-__all__ = ["handler"]
-
 logging.getLogger().setLevel(logging.INFO)
 
 

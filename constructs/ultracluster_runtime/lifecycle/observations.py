@@ -9,21 +9,6 @@ from typing import Any, Final
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_runtime.functions.window import BlockWindow
 
-__all__ = [
-    "ACTIVE",
-    "BOOT_TIME",
-    "CHANGING",
-    "ENDED",
-    "SHUT_DOWN_FROM_INSIDE",
-    "UPCOMING",
-    "Environment",
-    "Job",
-    "Observations",
-    "Queue",
-    "Refusal",
-    "Reservation",
-]
-
 ACTIVE: Final = "active"
 """State of a reservation whose capacity can be used."""
 

@@ -23,8 +23,6 @@ from ultracluster_runtime.lifecycle.observations import (
     Reservation,
 )
 
-__all__ = ["Clients", "ManagedBlock", "chunks", "observe", "try_read"]
-
 _JOBS_PER_CALL = 100  # DescribeJobs, API Reference, read 2026-11
 _CONTAINER_INSTANCES_PER_CALL = 100  # DescribeContainerInstances, API Reference, read 2026-11
 _STARTED = ("STARTING", "RUNNING")

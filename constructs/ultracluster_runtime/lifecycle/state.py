@@ -12,8 +12,6 @@ from typing import Any
 
 from ultracluster_runtime.functions.responses import UNREADABLE
 
-__all__ = ["LONGEST_SAMPLE", "REFUSED", "LifecycleState"]
-
 REFUSED = "refused "
 """Start of the names of notices about nodes that refused to join; the ID of the instance follows."""
 

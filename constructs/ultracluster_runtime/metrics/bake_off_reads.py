@@ -8,8 +8,6 @@ from typing import Any, Final
 from ultracluster_catalog.observability.metrics import BAKE_OFF_NAMESPACE, CANDIDATE_DIMENSION
 from ultracluster_runtime.metrics.bake_off_report import Samples
 
-__all__ = ["find_figures", "read_samples"]
-
 # Daily values: CloudWatch's weekly periods need not begin on a Monday. Daily sums and counts give the weekly mean.
 _DAY: Final = timedelta(days=1)
 _STATISTICS: Final = ("Sum", "SampleCount")

@@ -8,8 +8,6 @@ from typing import Final
 
 from ultracluster_catalog.prices.prices import Price
 
-__all__ = ["PER_SECOND", "Candidate", "Figure", "Result", "Samples", "Week", "compare_weeks", "weeks_until"]
-
 PER_SECOND: Final = "_per_second"
 """Suffix of metric names that can be related to cost."""
 

@@ -9,8 +9,6 @@ from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, JOB_DI
 from ultracluster_catalog.observability.panels import PANELS, MetricLine
 from ultracluster_runtime.metrics.recorded_metrics import Recording, Series
 
-__all__ = ["record_metrics", "recording_period"]
-
 _MOST_QUERIES = 500  # limit of one GetMetricData request
 _MOST_POINTS = 1440  # limit of one series: one value per minute for a day, and what a chart can show
 # Retention of values with a period of one and of five minutes (GetMetricData, read 2026-11-21).

@@ -12,8 +12,6 @@ from typing import Any
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.untrusted_files import read_untrusted_json
 
-__all__ = ["Recording", "Series", "read_recording", "write_recording"]
-
 _VERSION = 1
 
 

@@ -12,8 +12,6 @@ from typing import Any, Final
 from botocore import xform_name
 from botocore.exceptions import ClientError
 
-__all__ = ["ALLOWED_CALLS", "AwsReader", "DeadlinePassedError"]
-
 ALLOWED_CALLS: Final = frozenset(
     {
         "batch:DescribeComputeEnvironments",

@@ -8,8 +8,6 @@ from ultracluster_runtime.purchasing.effects import Bought
 from ultracluster_runtime.purchasing.offerings import parse_fee, parse_time
 from ultracluster_runtime.purchasing.orders import ORDER_TAG
 
-__all__ = ["block", "bought", "bought_extension", "created", "extension", "extension_offering", "reservation"]
-
 _Answer = Mapping[str, Any]
 
 

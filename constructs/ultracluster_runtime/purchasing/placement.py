@@ -7,8 +7,6 @@ from decimal import Decimal
 
 from ultracluster_runtime.purchasing.offerings import Offering, rank_offerings
 
-__all__ = ["PlacementRequest", "PlacementRules", "place"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlacementRequest:

@@ -47,8 +47,6 @@ from ultracluster_runtime.purchasing.reconcile import (
     unconfirmed_purchase,
 )
 
-__all__ = ["CONFIRM_WITHIN", "LOOK_AFTER", "MOST_CLOCK_SKEW", "SEND_WITHIN", "buy"]
-
 MOST_CLOCK_SKEW: Final = timedelta(minutes=5)
 """Maximum difference between this machine's clock and AWS's. Expiry, month and the 30 minutes depend on it."""
 CONFIRM_WITHIN: Final = timedelta(minutes=10)

@@ -9,8 +9,6 @@ from ultracluster_catalog.names.exit_codes import LOST_NODE
 from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG, RESUME_TAG
 from ultracluster_runtime.lifecycle.machine import DRAIN_REASON
 
-__all__ = ["Ending", "ending_of", "resubmission", "resumes_left"]
-
 # Status reason of AWS Batch when the instance of a job is lost, as in the retry strategy of every job definition. The
 # instance in it: "Host EC2 (instance i-0e234208f6fc9291f) terminated." (calypr/funnel#973).
 _LOST: Final = re.compile(r"Host EC2(?: \(instance (i-[0-9a-f]+)\))?")

@@ -8,8 +8,6 @@ from typing import Any
 
 from ultracluster_runtime.resume.sweep import Clients, ResumedQueues, new_clients, sweep
 
-__all__ = ["handler"]
-
 logging.getLogger().setLevel(logging.INFO)
 
 

@@ -23,8 +23,6 @@ from ultracluster_runtime.lifecycle.observations import CHANGING
 from ultracluster_runtime.lifecycle.reader import chunks
 from ultracluster_runtime.resume.endings import ending_of, resubmission, resumes_left
 
-__all__ = ["Clients", "ResumeError", "ResumedQueues", "new_clients", "sweep"]
-
 _log = logging.getLogger(__name__)
 
 _BACK: Final = timedelta(hours=24)

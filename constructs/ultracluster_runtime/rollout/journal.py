@@ -12,8 +12,6 @@ from ultracluster_rules.untrusted_files import LARGEST_JSON_FILE, parse_untruste
 from ultracluster_runtime.rollout.machine import Entry, Kind
 from ultracluster_runtime.rollout.plan import RolloutPlan
 
-__all__ = ["FileJournal", "open_journal", "read_journal"]
-
 
 class FileJournal:
     """Journal in a file.

@@ -11,8 +11,6 @@ from typing import Any, Final
 
 from ultracluster_runtime.rollout.plan import PlannedCluster, RolloutPlan
 
-__all__ = ["Decision", "Entry", "Kind", "State", "Task", "decide", "states_of"]
-
 
 class Kind(StrEnum):
     """Kind of a journal entry."""

@@ -8,8 +8,6 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-__all__ = ["Rehearsal", "parameter_name", "parse_rehearsal", "read_rehearsal", "write_rehearsal"]
-
 _FORMAT: Final = 1
 _MOST_BYTES: Final = (
     4_096  # limit of a standard parameter, which is free: Systems Manager user guide, read 2026-11

@@ -14,8 +14,6 @@ from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, METRIC
 from ultracluster_runtime.watch.describe import Clients, WatchedCluster, observe
 from ultracluster_runtime.watch.metrics import compute_metrics
 
-__all__ = ["embedded", "handler"]
-
 # The function runs every minute, so calls that hang are cut off early.
 _CONFIG = Config(connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 3})
 
