@@ -48,11 +48,7 @@ def check_cache_folder(folder: str) -> list[Finding]:
 
 
 def refuse_unmounted_cache(folder: str) -> Finding:
-    """Return the finding (UC6016) about nodes that do not mount the file system of a compile cache.
-
-    Args:
-        folder: Path of the cache.
-    """
+    """Return the finding (UC6016) about nodes that do not mount the file system of a compile cache."""
     return Finding(
         code=_CACHE_FOLDER,
         problem=f"the nodes do not mount the file system of {folder}",

@@ -85,9 +85,6 @@ IMAGE_REFERENCE: Final = Form(
 def check_timeout_seconds(seconds: int) -> list[Finding]:
     """Check a timeout.
 
-    Args:
-        seconds: Seconds after which an attempt is ended.
-
     Returns:
         UC6104 if AWS Batch would reject it.
     """
@@ -227,9 +224,6 @@ def check_variables(environment: Mapping[str, str], *, path: str) -> list[Findin
 def check_definition_size(size: int) -> list[Finding]:
     """Check the size of a job definition.
 
-    Args:
-        size: Bytes of its properties.
-
     Returns:
         UC6411 if AWS Batch would reject it.
     """
@@ -242,9 +236,6 @@ def check_definition_size(size: int) -> list[Finding]:
 
 def check_cache_address(flags: str) -> list[Finding]:
     """Check that compiler flags do not address the compile cache a second time.
-
-    Args:
-        flags: Compiler flags of a job.
 
     Returns:
         UC6010 if they do.
@@ -361,22 +352,12 @@ def refuse_circle(names: Sequence[str], *, remedy: str = "") -> Finding:
 
 
 def refuse_for_kind(what: str, kind: str, *, remedy: str) -> Finding:
-    """Return the finding (UC6112) about a setting that a kind of job does not have.
-
-    Args:
-        what: The setting.
-        kind: Kind of the job.
-        remedy: What to do.
-    """
+    """Return the finding (UC6112) about a setting that a kind of job does not have."""
     return Finding(code="UC6112", problem=f"got {what} for a {kind} job", remedy=remedy)
 
 
 def refuse_resume(kind: str) -> list[Finding]:
-    """Return the finding (UC6117) about a job that cannot be submitted again.
-
-    Args:
-        kind: Kind of the job in words.
-    """
+    """Return the finding (UC6117) about a job that cannot be submitted again."""
     problem = f"{kind} is not submitted again after it was interrupted"
     return [
         Finding(
@@ -441,11 +422,6 @@ def check_compile_type(
 
 def warn_of_other_graphs(precompile: str, job: str, differences: Sequence[str]) -> list[Finding]:
     """Warn about compiled graphs that a dependent job cannot use.
-
-    Args:
-        precompile: Name of the precompile job.
-        job: Name of the job.
-        differences: How their settings differ.
 
     Returns:
         UC6115, a warning, if they do.

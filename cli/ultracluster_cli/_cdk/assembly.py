@@ -48,10 +48,6 @@ def read_assembly(directory: Path) -> list[AssemblyStack]:
 def inside(directory: Path, name: str) -> Path:
     """Resolve a path from an assembly.
 
-    Args:
-        directory: Folder that the path is relative to.
-        name: Relative path.
-
     Raises:
         ValueError: If the path is outside of the folder.
     """

@@ -54,11 +54,6 @@ def run_captured(
 
     The group is killed when this call ends, including on Ctrl-C and kill -9 of this process.
 
-    Args:
-        command: Program and arguments.
-        directory: Working directory.
-        environment: Environment variables.
-
     Returns:
         The exit code, 128 + n if signal n ended it, and both outputs.
     """
@@ -75,11 +70,6 @@ def run_captured(
 
 def run_in_terminal(command: Sequence[str], *, directory: Path, environment: Mapping[str, str]) -> int:
     """Run an interactive command that uses the terminal.
-
-    Args:
-        command: Program and arguments.
-        directory: Working directory.
-        environment: Environment variables.
 
     Returns:
         The exit code; 128 + n if signal n ended it.

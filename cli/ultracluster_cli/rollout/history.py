@@ -91,10 +91,6 @@ def new_run_folder(rollouts: Path, now: datetime) -> Path:
 def runs_of(rollouts: Path, file: Path) -> list[Run]:
     """Return the rollouts of a rollout file, oldest first.
 
-    Args:
-        rollouts: Folder of all rollouts.
-        file: The rollout file.
-
     Raises:
         FindingsError: If a journal cannot be read (UC9608).
     """

@@ -48,12 +48,7 @@ class Report:
 
 
 def advise(recording: Recording, subject: Subject) -> Report:
-    """Apply all rules to a recording.
-
-    Args:
-        recording: Recorded metrics.
-        subject: Cluster of the recording.
-    """
+    """Apply all rules to a recording."""
     results = [result for rule in RULES for result in rule(recording, subject)]
     advice = [result for result in results if isinstance(result, Advice)]
     return Report(

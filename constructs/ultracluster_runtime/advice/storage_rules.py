@@ -19,12 +19,7 @@ _BUSY: Final = 0.5  # maximum share of its baseline throughput in the busiest pe
 
 
 def oversize_file_system(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
-    """Find the smallest sufficient file system of the same kind.
-
-    Args:
-        recording: Recorded metrics.
-        subject: Cluster of the recording.
-    """
+    """Find the smallest sufficient file system of the same kind."""
     settings = subject.file_system
     if settings is None or settings.storage_type == INTELLIGENT_TIERING or not settings.storage_capacity_gib:
         yield SkippedRule(rule=_RULE, reason="the rollout has no file system of a fixed size")

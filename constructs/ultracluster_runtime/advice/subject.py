@@ -78,11 +78,7 @@ def fraction_true(flags: Sequence[bool]) -> float:
 
 
 def mean_nodes(recording: Recording) -> float | None:
-    """Return the mean number of reporting nodes, or None if it was not recorded.
-
-    Args:
-        recording: Recorded metrics.
-    """
+    """Return the mean number of reporting nodes, or None if it was not recorded."""
     values = recording.values("NodesReporting", "Sum")
     return sum(values) / len(values) / (recording.period / timedelta(minutes=1)) if values else None
 

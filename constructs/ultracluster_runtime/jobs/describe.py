@@ -82,11 +82,7 @@ def list_jobs(queue: str, *, states: Iterable[str], client: Client) -> list[Mapp
 
 
 def node_count_of(job: Mapping[str, Any]) -> int:
-    """Return the number of nodes of a job.
-
-    Args:
-        job: Job as AWS Batch describes it.
-    """
+    """Return the number of nodes of a job."""
     return int(job.get("nodeProperties", {}).get("numNodes", 1))
 
 

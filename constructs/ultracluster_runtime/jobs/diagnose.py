@@ -34,11 +34,7 @@ class Reason:
 
 
 def diagnose(pending: PendingJob) -> list[Reason]:
-    """Return all reasons why a job waits; empty if nothing blocks it.
-
-    Args:
-        pending: Job and everything it may wait for.
-    """
+    """Return all reasons why a job waits; empty if nothing blocks it."""
     if pending.job.status != "RUNNABLE":
         return [_explain_state(pending)]
     diagnosed = [*_from_status_reason(pending), *_queue(pending), *_sources(pending)]

@@ -74,11 +74,7 @@ def _most_nodes(resources: Mapping[str, Any]) -> int | None:
 
 
 def region_from_arn(text: str) -> str | None:
-    """Return the Region of an ARN of AWS Batch, or None for any other text.
-
-    Args:
-        text: User input.
-    """
+    """Return the Region of an ARN of AWS Batch, or None for any other text."""
     match = _ARN.fullmatch(text)
     return match["region"] if match else None
 

@@ -40,9 +40,6 @@ class LeasedState:
     def acquire(self, now: datetime) -> str:
         """Acquire the lease and return the stored text, ``{}`` at first.
 
-        Args:
-            now: Current time.
-
         Raises:
             LeaseHeldError: If another invocation holds it.
         """

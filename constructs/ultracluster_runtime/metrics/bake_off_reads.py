@@ -16,10 +16,6 @@ _STATISTICS: Final = ("Sum", "SampleCount")
 def find_figures(cloudwatch: Any, *, bake_off: str) -> dict[str, list[str]]:
     """Return the candidates of a bake-off that reported within the last two weeks, with their metric names.
 
-    Args:
-        cloudwatch: CloudWatch client of the Region.
-        bake_off: Path of the bake-off in its app.
-
     Raises:
         botocore.exceptions.ClientError: If CloudWatch refuses the call.
         botocore.exceptions.BotoCoreError: If CloudWatch cannot be reached.

@@ -107,12 +107,7 @@ class Week:
 
 
 def weeks_until(today: date, count: int) -> list[date]:
-    """Return the Mondays of the last weeks, earliest first, including the current week.
-
-    Args:
-        today: Current date.
-        count: Number of weeks.
-    """
+    """Return the Mondays of the last weeks, earliest first, including the current week."""
     monday = today - timedelta(days=today.weekday())
     return [monday - back * _WEEK for back in reversed(range(count))]
 

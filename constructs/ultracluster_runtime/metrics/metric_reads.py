@@ -17,13 +17,7 @@ _FIVE_MINUTES_KEPT = timedelta(days=63)
 
 
 def recording_period(start: datetime, end: datetime, *, now: datetime) -> timedelta:
-    """Return the shortest period for which CloudWatch still has values and a chart can show all of them.
-
-    Args:
-        start: Start of the recording.
-        end: End of the recording.
-        now: Current time.
-    """
+    """Return the shortest period for which CloudWatch still has values and a chart can show all of them."""
     age = now - start
     least = 60 if age <= _MINUTES_KEPT else 300 if age <= _FIVE_MINUTES_KEPT else 3600
     return timedelta(seconds=least * max(1, ceil((end - start).total_seconds() / _MOST_POINTS / least)))

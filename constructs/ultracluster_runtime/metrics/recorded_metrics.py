@@ -84,12 +84,7 @@ class Recording:
 
 
 def write_recording(recording: Recording, path: Path) -> None:
-    """Write a recording as JSON. Equal recordings give equal bytes.
-
-    Args:
-        recording: Recording to write.
-        path: File to write.
-    """
+    """Write a recording as JSON. Equal recordings give equal bytes."""
     document = {
         "version": _VERSION,
         "cluster": recording.cluster,
@@ -112,9 +107,6 @@ def write_recording(recording: Recording, path: Path) -> None:
 
 def read_recording(path: Path) -> Recording:
     """Read a recording.
-
-    Args:
-        path: File to read.
 
     Raises:
         FindingsError: UC9330 if the file cannot be read or is no recording; the first problem is named.

@@ -64,10 +64,6 @@ def buy(name: str, *, nonce: str) -> Steps[Outcome]:
 
     An order past APPROVED is reconciled instead.
 
-    Args:
-        name: Name of the order.
-        nonce: New random value that identifies this attempt.
-
     Raises:
         FindingsError: If the purchase is refused. Nothing was sent then.
     """

@@ -91,10 +91,6 @@ def resubmission(job: Mapping[str, Any], definition: Mapping[str, Any]) -> dict[
 
     DescribeJobs shows a job with its overrides merged into its definition, so the overrides are what differs from it.
     The jobs that it depended on have succeeded, and are not waited for again.
-
-    Args:
-        job: Job that ended.
-        definition: Its job definition.
     """
     job_id = str(job["jobId"])
     suffix = f"-resume-{job_id[:_ID_IN_NAME]}"

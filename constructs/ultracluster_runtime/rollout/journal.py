@@ -54,9 +54,6 @@ def open_journal(path: Path, plan: RolloutPlan, *, at: str) -> FileJournal:
 def read_journal(path: Path) -> FileJournal:
     """Read a journal. Ignore and remove a truncated last line left by a crash.
 
-    Args:
-        path: File to read.
-
     Raises:
         FindingsError: UC9608 if it is no journal.
     """

@@ -94,11 +94,7 @@ class Decision:
 
 
 def states_of(entries: Sequence[Entry]) -> dict[tuple[str, str], State]:
-    """Return the state of each step that was ever begun, by cluster and step.
-
-    Args:
-        entries: Entries of the journal.
-    """
+    """Return the state of each step that was ever begun, by cluster and step."""
     states: dict[tuple[str, str], State] = {}
     for entry in entries:
         if entry.kind is Kind.STARTED:

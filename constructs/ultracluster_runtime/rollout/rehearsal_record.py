@@ -54,11 +54,6 @@ def parameter_name(cluster: str) -> str:
 def write_rehearsal(ssm: Any, cluster: str, rehearsal: Rehearsal) -> None:
     """Replace the record of a cluster.
 
-    Args:
-        ssm: SSM client in the Region of the cluster.
-        cluster: Name of the cluster.
-        rehearsal: Outcome of its rehearsal.
-
     Raises:
         botocore.exceptions.ClientError: If it may not be written.
     """
@@ -71,10 +66,6 @@ def write_rehearsal(ssm: Any, cluster: str, rehearsal: Rehearsal) -> None:
 
 def read_rehearsal(ssm: Any, cluster: str) -> Rehearsal | None:
     """Return the record of a cluster, or None if it was never rehearsed, or by another version.
-
-    Args:
-        ssm: SSM client in the Region of the cluster.
-        cluster: Name of the cluster.
 
     Raises:
         botocore.exceptions.ClientError: If it may not be read.

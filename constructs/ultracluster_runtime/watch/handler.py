@@ -45,12 +45,7 @@ def _given(name: str) -> tuple[str, ...]:
 
 
 def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lambda's signature
-    """Publish the metrics of the cluster of this function.
-
-    Args:
-        event: Event that invoked the function. Ignored.
-        context: Lambda context. Ignored.
-    """
+    """Publish the metrics of the cluster of this function."""
     watched = WatchedCluster(
         cluster=os.environ["UC_CLUSTER"],
         job_queues=_given("UC_JOB_QUEUES"),

@@ -25,12 +25,7 @@ class ClusterStage(cdk.Stage):
     """
 
     def __init__(self, scope: Construct, *, config: ClusterConfig) -> None:
-        """Define the stacks.
-
-        Args:
-            scope: CDK app.
-            config: Configuration of the cluster.
-        """
+        """Define the stacks."""
         super().__init__(
             scope,
             config.stage,
