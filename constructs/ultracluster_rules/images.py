@@ -111,11 +111,7 @@ _WAITS: Final = frozenset({"dockerd-entrypoint.py", "neuron-entrypoint.py"})
 
 
 def explain_entrypoint(entrypoint: Sequence[str]) -> str:  # noqa: PLR0911 - one for each way to fail
-    """Return why an ENTRYPOINT does not run the command that follows it; empty if it may.
-
-    Args:
-        entrypoint: ENTRYPOINT of an image, in its exec form.
-    """
+    """Return why an ENTRYPOINT does not run the command that follows it; empty if it may."""
     names = [word.rpartition("/")[2] for word in entrypoint]
     if not names:
         return ""

@@ -115,12 +115,6 @@ def check_nodes_fit(nodes: int, most: int | None, *, path: str = "") -> list[Fin
 def check_nodes_can_talk(nodes: int, type_name: str, *, has_efa: bool, path: str = "") -> list[Finding]:
     """Check whether the nodes of a job have EFA.
 
-    Args:
-        nodes: Nodes of the job.
-        type_name: Name of their type.
-        has_efa: Whether it has EFA.
-        path: Path in the input.
-
     Returns:
         UC6102 if several nodes have none.
     """
@@ -139,10 +133,6 @@ def check_nodes_can_talk(nodes: int, type_name: str, *, has_efa: bool, path: str
 
 def check_spot(*, spot: bool, path: str = "") -> list[Finding]:
     """Check that a multi-node job does not wait for Spot nodes.
-
-    Args:
-        spot: Whether the queue has Spot nodes.
-        path: Path in the input.
 
     Returns:
         UC6308 if it has.
@@ -341,12 +331,7 @@ def check_dependency(name: str, *, earlier: Collection[str], known: Iterable[str
 
 
 def refuse_circle(names: Sequence[str], *, remedy: str = "") -> Finding:
-    """Return the finding (UC6113) about jobs that wait for each other.
-
-    Args:
-        names: Names of the jobs, each of which waits for the next.
-        remedy: What to do. Default: not stated.
-    """
+    """Return the finding (UC6113) about jobs that wait for each other."""
     problem = f"circular dependency: {' waits for '.join(map(quote, names))}"
     return Finding(code=_DEPENDENCIES, problem=problem, remedy=remedy)
 
@@ -455,10 +440,6 @@ def refuse_default_compile_type(type_name: str, zone: str) -> Finding:
 
 def check_fabric(type_name: str, *, has_efa: bool) -> list[Finding]:
     """Check whether there is a fabric for a fabric gate to test.
-
-    Args:
-        type_name: Name of the type of the nodes.
-        has_efa: Whether it has EFA.
 
     Returns:
         UC6150 if it has none.

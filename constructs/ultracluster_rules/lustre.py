@@ -181,9 +181,6 @@ def check_zone_of_file_system(zone_id: str | None, network_zone_id: str) -> list
 def check_access(*, has_rules: bool) -> list[Finding]:
     """Warn about an existing file system to whose security group no rules are added.
 
-    Args:
-        has_rules: Whether rules for the nodes are added.
-
     Returns:
         UC5033, a warning, if none are.
     """

@@ -477,11 +477,6 @@ def warn_of_unknown_efa_rules(group: str) -> Finding:
 def check_zone_region(zone: str, *, zone_region: str, region: str) -> list[Finding]:
     """Check whether a zone is in the Region of a cluster.
 
-    Args:
-        zone: Zone ID or name of the zone.
-        zone_region: Region of the zone.
-        region: Region of the cluster.
-
     Returns:
         UC3102 if it is not.
     """

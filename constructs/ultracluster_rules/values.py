@@ -67,13 +67,7 @@ class Between:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Known:
-    """A text is one of the known names.
-
-    Attributes:
-        code: Code of the rule.
-        names: The names.
-        explain: Returns a remedy for an unknown name.
-    """
+    """A text is one of the known names."""
 
     code: str
     names: Collection[str]

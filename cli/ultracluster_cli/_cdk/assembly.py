@@ -26,9 +26,6 @@ class AssemblyStack:
 def read_assembly(directory: Path) -> list[AssemblyStack]:
     """Return the stacks of all stages under `directory`, in the order of the manifests.
 
-    Args:
-        directory: Cloud assembly, usually cdk.out.
-
     Raises:
         OSError: If the directory is not a cloud assembly.
     """

@@ -126,10 +126,6 @@ def prune_assemblies(rollouts: Path, runs: list[Run]) -> None:
 def earlier_deployment(runs: list[Run], cluster_to_undo: PlannedCluster) -> PlannedCluster | None:
     """Find the deployment of a cluster before a rollout.
 
-    Args:
-        runs: Earlier rollouts, oldest first.
-        cluster_to_undo: The cluster as planned by the rollout to undo.
-
     Returns:
         The cluster in the plan of the latest earlier rollout with the same templates. None if there is no such rollout
         or its assembly is gone.

@@ -57,12 +57,7 @@ class Advice:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SkippedRule:
-    """Rule that could not be applied.
-
-    Attributes:
-        rule: Name of the rule.
-        reason: What is missing.
-    """
+    """Rule that could not be applied."""
 
     rule: str
     reason: str

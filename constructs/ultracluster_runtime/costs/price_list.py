@@ -68,12 +68,7 @@ _MARKETS: Final = {"on-demand": "OnDemand", "capacity-block": "CapacityBlock"}
 
 
 def refuse_unanswered(error: Exception, *, remedy: str) -> FindingsError:
-    """Return the refusal (UC9307) because AWS does not return prices or costs.
-
-    Args:
-        error: The error of boto3.
-        remedy: What to do.
-    """
+    """Return the refusal (UC9307) because AWS does not return prices or costs."""
     return FindingsError.of("UC9307", str(error), remedy=remedy)
 
 

@@ -23,15 +23,7 @@ Client = Callable[[str], Any]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MachineImage:
-    """AMI in a Region.
-
-    Attributes:
-        region: Region of the image.
-        image_id: ID of the image.
-        name: Name of the image.
-        created: Creation time.
-        resolved_from: Parameter or tag that led to it.
-    """
+    """AMI in a Region."""
 
     region: str
     image_id: str

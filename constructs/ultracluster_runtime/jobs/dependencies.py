@@ -36,13 +36,7 @@ def queue_of(definition: Definition) -> str | None:
 
 
 def refuse_definition(problem: str, *, allowed: str = "", remedy: str = "") -> Finding:
-    """Return the finding (UC6203) about a job that the cluster does not define.
-
-    Args:
-        problem: The problem.
-        allowed: Jobs that it defines. Default: not stated.
-        remedy: What to do. Default: not stated.
-    """
+    """Return the finding (UC6203) about a job that the cluster does not define."""
     return Finding(code="UC6203", problem=problem, allowed=allowed, remedy=remedy)
 
 

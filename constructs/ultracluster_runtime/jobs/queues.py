@@ -39,9 +39,6 @@ class Queue:
     def limits(self, client: Client) -> tuple[bool, int | None]:
         """Return whether jobs need a share identifier, and the maximum number of nodes of a job.
 
-        Args:
-            client: Returns boto3 clients.
-
         Returns:
             The maximum is None if the queue has several instance types, or one that is not in the catalog.
 
@@ -170,12 +167,7 @@ def _no_cluster(problem: str, remedy: str) -> FindingsError:
 
 
 def list_definitions(queue: Queue, *, client: Client) -> list[Mapping[str, Any]]:
-    """Return the job definitions of a queue's cluster, as AWS Batch describes them.
-
-    Args:
-        queue: Queue of the cluster.
-        client: Returns boto3 clients.
-    """
+    """Return the job definitions of a queue's cluster, as AWS Batch describes them."""
     named = list(queue.definitions)
     return (
         list(client("batch").describe_job_definitions(jobDefinitions=named)["jobDefinitions"])

@@ -139,14 +139,7 @@ def _launched(defined: Sequence[str], command: Sequence[str]) -> list[str]:
 
 
 def refuse_option(option: str, got: str, *, allowed: str = "", remedy: str = "") -> Finding:
-    """Return the finding (UC6204) about an option of a submission.
-
-    Args:
-        option: Name of the option.
-        got: What was given, in words.
-        allowed: What is allowed. Default: not stated.
-        remedy: What to do. Default: not stated.
-    """
+    """Return the finding (UC6204) about an option of a submission."""
     return Finding(code="UC6204", problem=f"got {got}", allowed=allowed, remedy=remedy, path=option)
 
 

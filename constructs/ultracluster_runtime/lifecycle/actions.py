@@ -63,11 +63,7 @@ Action = SetEnvironment | SetQueue | RequestCheckpoint | TerminateJob | Notify
 
 
 class PartialDeliveryError(Exception):
-    """Some nodes accepted the checkpoint request, others could not be reached.
-
-    Attributes:
-        requested: Nodes that accepted the request.
-    """
+    """Some nodes accepted the checkpoint request, others could not be reached."""
 
     def __init__(self, requested: frozenset[str], failures: list[str]) -> None:
         self.requested = requested

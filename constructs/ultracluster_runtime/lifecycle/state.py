@@ -100,13 +100,7 @@ class LifecycleState:
         return json.dumps(stored, separators=(",", ":"))
 
     def with_block(self, *, start: datetime, end: datetime, instances: int) -> "LifecycleState":
-        """Return the state with what EC2 reports now. Another end starts new checkpoint requests and notices.
-
-        Args:
-            start: Start of the block.
-            end: End of the block; later than before if an extension was bought.
-            instances: Number of instances.
-        """
+        """Return the state with what EC2 reports now. Another end starts new checkpoint requests and notices."""
         current = self if end == self.end else replace(self, checkpoint_requests={}, notices=self._lasting)
         instances = max(self.instances, instances)
         if (start, end, instances) == (current.start, current.end, current.instances):

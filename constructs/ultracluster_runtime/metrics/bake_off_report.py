@@ -120,15 +120,7 @@ def compare_weeks(
     candidates: Sequence[Candidate],
     today: date,
 ) -> list[Week]:
-    """Compare candidates week by week.
-
-    Args:
-        reports: Samples by Monday, metric name and candidate.
-        mondays: Weeks of the report.
-        figures: Names of the metrics.
-        candidates: Candidates; the first is the baseline.
-        today: Current date.
-    """
+    """Compare candidates week by week."""
     return [
         Week(
             first=monday,

@@ -34,16 +34,7 @@ class Series:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Recording:
-    """Recorded metrics of one cluster.
-
-    Attributes:
-        cluster: Name of the cluster.
-        region: Region of the cluster.
-        start: Start of the recording.
-        end: End of the recording.
-        period: Period of one value.
-        series: Recorded time series.
-    """
+    """Recorded metrics of one cluster."""
 
     cluster: str
     region: str
@@ -53,23 +44,11 @@ class Recording:
     series: tuple[Series, ...]
 
     def values(self, metric: str, statistic: str, *, job: str | None = None) -> list[float]:
-        """Return the values of a metric in chronological order; empty if it was not recorded.
-
-        Args:
-            metric: Name of the metric.
-            statistic: Statistic of the metric.
-            job: Job of the metric. Default: the whole cluster.
-        """
+        """Return the values of a metric in chronological order; empty if it was not recorded."""
         return [value for _, value in self.points(metric, statistic, job=job)]
 
     def points(self, metric: str, statistic: str, *, job: str | None = None) -> list[tuple[datetime, float]]:
-        """Return the values of a metric with their times; empty if it was not recorded.
-
-        Args:
-            metric: Name of the metric.
-            statistic: Statistic of the metric.
-            job: Job of the metric. Default: the whole cluster.
-        """
+        """Return the values of a metric with their times; empty if it was not recorded."""
         return [
             point
             for series in self.series

@@ -70,9 +70,6 @@ class AwsReader:
         now: Current time to compare capacity windows with, timezone-aware.
         seconds: Time until the deadline, in seconds.
         clock: Monotonic clock in seconds. Default: `time.monotonic`.
-
-    Attributes:
-        allowed: Calls that it makes, as IAM actions.
     """
 
     allowed = ALLOWED_CALLS

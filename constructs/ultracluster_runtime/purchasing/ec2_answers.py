@@ -83,11 +83,7 @@ def bought(response: _Answer) -> Bought:
 
 
 def bought_extension(response: _Answer) -> Bought:
-    """Parse the response of an extension purchase.
-
-    Raises:
-        ValueError: If it contains no extension.
-    """
+    """Parse the response of an extension purchase."""
     extensions = response.get("CapacityBlockExtensions") or ()
     ids = {item["CapacityReservationId"] for item in extensions if item.get("CapacityReservationId")}
     if not ids:

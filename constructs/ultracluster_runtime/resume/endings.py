@@ -76,12 +76,7 @@ def _exit_codes(jobs: Iterable[Mapping[str, Any]]) -> Iterable[int | None]:
 
 
 def resumes_left(job: Mapping[str, Any], definition: Mapping[str, Any]) -> int:
-    """Return how often a job may still be resubmitted.
-
-    Args:
-        job: Job as AWS Batch describes it.
-        definition: Its job definition; its tag counts if the job has none.
-    """
+    """Return how often a job may still be resubmitted."""
     text = job.get("tags", {}).get(RESUME_TAG, definition.get("tags", {}).get(RESUME_TAG, "0"))
     return int(text) if str(text).isdecimal() else 0
 

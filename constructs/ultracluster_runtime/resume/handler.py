@@ -19,10 +19,6 @@ def _clients() -> Clients:
 def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lambda's signature
     """Resubmit jobs that ended for a reason outside their program.
 
-    Args:
-        event: Event that invoked the function. Ignored.
-        context: Lambda context, whose request ID tells invocations apart.
-
     Raises:
         ResumeError: If something failed, so that the alarm on function errors fires.
     """

@@ -101,9 +101,6 @@ def sweep(queues: ResumedQueues, clients: Clients, now: datetime, *, owner: str)
         clients: boto3 clients.
         now: Current time, timezone-aware.
         owner: ID of this invocation, different in each.
-
-    Raises:
-        ResumeError: If something failed. Everything else was done.
     """
     lease = LeasedState(client=clients.dynamodb, table=queues.table, item=_LEASE_ITEM, owner=owner)
     try:

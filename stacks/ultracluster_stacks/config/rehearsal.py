@@ -42,10 +42,6 @@ def rehearsed(cluster: ClusterConfig, *, file_system: bool = True) -> RehearsedC
     It has a name of its own, a reservation that does not exist, the smallest file system of the same kind, and no
     recipients of notices. It changes nothing that exists: no rules are added to existing security groups, and
     existing buckets are not linked.
-
-    Args:
-        cluster: Cluster of a rollout.
-        file_system: Whether to create a file system. Default: yes.
     """
     nothing: dict[str, Any] = {"emails": (), "topic_arn": None}
     values = {name: getattr(cluster, name) for name in ClusterConfig.model_fields} | {

@@ -64,14 +64,7 @@ def importers(stacks: Iterable[StackTemplate]) -> Importers:
 def export_stops(
     old: StackTemplate, new: StackTemplate, moves: Moves, importing: Importers
 ) -> tuple[Stop, ...]:
-    """Return a reason to stop for each imported export that would change or be removed, which CloudFormation refuses.
-
-    Args:
-        old: Stack before.
-        new: Stack after.
-        moves: Moved values in the stack, including exports.
-        importing: Importing stacks of each deployed export.
-    """
+    """Return a reason to stop for each imported export that would change or be removed, which CloudFormation refuses."""
     remaining = _exports(new)
     stops = []
     for name in _exports(old):

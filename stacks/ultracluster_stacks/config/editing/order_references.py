@@ -48,11 +48,7 @@ class OrderedCapacity:
 
 
 def ordered_capacity(path: str | os.PathLike[str]) -> list[OrderedCapacity]:
-    """Read the capacity with orders of a rollout that is valid except for unresolved orders and AMIs.
-
-    Raises:
-        FindingsError: The file has other errors.
-    """
+    """Read the capacity with orders of a rollout that is valid except for unresolved orders and AMIs."""
     return [
         capacity
         for cluster in validated_clusters(path)

@@ -34,11 +34,7 @@ class RawCluster:
 
 
 def validated_clusters(path: str | os.PathLike[str]) -> list[RawCluster]:
-    """Read the clusters of a rollout that is valid except for AMIs and unresolved orders.
-
-    Raises:
-        FindingsError: The file has other errors.
-    """
+    """Read the clusters of a rollout that is valid except for AMIs and unresolved orders."""
     refuse_environment(path)
     try:
         load_rollout(path)
