@@ -7,8 +7,6 @@ from constructs import Construct
 
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 
-__all__ = ["cluster_name", "name_cluster", "tag_resources"]
-
 _CONTEXT = "ultracluster:cluster"
 
 # Changing tags of these types would replace the resource. CloudFormation gives the tags of a stack to all its resources,

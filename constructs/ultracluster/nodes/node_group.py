@@ -26,9 +26,6 @@ from ultracluster_rules.machines import check_figures_are_sourced, check_scratch
 from ultracluster_rules.network import check_network_interfaces
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["NodeGroup"]
-
-
 # Above that of `Tags.of`, which is 100 unless set.
 _TAG_PRIORITY = 1000
 
