@@ -30,9 +30,7 @@ WildcardAcknowledgments = Mapping[str, _Reasons]
 _NO_RESOURCE = "These calls take no resource (Service Authorization Reference, read 2026-11)."
 _READS = "These calls only read, and most of them take no resource (Service Authorization Reference, read 2026-11)."
 _LOGIN = f"{_NO_RESOURCE} The token opens no repository that another statement does not."
-_NEXT_MINUTE = (
-    "An invocation is obsolete after a minute: the next one reads the state again, and nothing has to be repeated."
-)
+_NEXT_MINUTE = "An invocation is obsolete after a minute: the next one reads the state again, and nothing has to be repeated."
 _STILL_TOLD = "The state remains visible at its source, and the next change is published again."
 
 _BUCKET = {
@@ -74,9 +72,7 @@ ACKNOWLEDGMENTS: Final[Mapping[type[Construct], Acknowledgments]] = {
             "same threshold.",
             "Serverless-LambdaDefaultMemorySize": "It makes two calls for each queue, once a month at most.",
         },
-        "Subscription": {
-            "Serverless-SNSRedrivePolicy": "The other topic notifies of the same threshold."
-        },
+        "Subscription": {"Serverless-SNSRedrivePolicy": "The other topic notifies of the same threshold."},
     },
     ClusterAlarms: {"*/Resource": {"Serverless-SNSRedrivePolicy": _STILL_TOLD}},
     Notifications: {"*/Resource": {"Serverless-SNSRedrivePolicy": _STILL_TOLD}},

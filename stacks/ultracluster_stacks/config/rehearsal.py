@@ -64,7 +64,10 @@ def rehearsed(cluster: ClusterConfig, *, file_system: bool = True) -> RehearsedC
         "alarms": cluster.alarms.model_copy(update=nothing) if cluster.alarms else None,
         "budget": cluster.budget.model_copy(update=nothing) if cluster.budget else None,
         "notify": (),
-        "suppress": {**cluster.suppress, warn_of_missing_recipients().code: "a rehearsal sends no notifications"},
+        "suppress": {
+            **cluster.suppress,
+            warn_of_missing_recipients().code: "a rehearsal sends no notifications",
+        },
     }
     return RehearsedCluster.model_construct(**values)
 
