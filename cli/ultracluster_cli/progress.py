@@ -61,7 +61,7 @@ def progress_line(command: str) -> Iterator[None]:
         return
     line = _ProgressLine(sys.stderr, command)
     streams = sys.stdout, sys.stderr
-    sys.stdout, sys.stderr = (_Watched(stream, line) for stream in streams)  # type: ignore[assignment]
+    sys.stdout, sys.stderr = (_Watched(stream, line) for stream in streams)
     try:
         yield
     finally:
