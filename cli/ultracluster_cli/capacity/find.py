@@ -24,7 +24,7 @@ from ultracluster_cli.capacity.options import (
 )
 from ultracluster_cli.capacity.parsing import block_search, read_size, searched_regions
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.options import JsonOption, ProfileOption
+from ultracluster_cli.options import JsonOption, PictureOption, ProfileOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say, say_command
 from ultracluster_cli.plot_extra import plot_extra
 from ultracluster_cli.progress import doing
@@ -60,10 +60,7 @@ def find(
     limit: Annotated[
         int, typer.Option(min=1, help="Offerings to list, the best first. --json has all.")
     ] = 10,
-    picture: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Plot price over start time to this file (.svg, .png or .pdf)."),
-    ] = None,
+    picture: PictureOption = None,
     profile: ProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -15,7 +14,13 @@ from ultracluster_cli._aws.selection import clusters_named, clusters_of
 from ultracluster_cli._aws.targets import account
 from ultracluster_cli.cost.chart import check_chart, draw_costs
 from ultracluster_cli.cost.output import cost_json, invalid_number, print_cost
-from ultracluster_cli.options import ClusterOption, FallbackRegionOption, JsonOption, RolloutArgument
+from ultracluster_cli.options import (
+    ClusterOption,
+    FallbackRegionOption,
+    JsonOption,
+    PictureOption,
+    RolloutArgument,
+)
 from ultracluster_cli.output import print_findings, print_json
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION, listed_prices
@@ -107,9 +112,7 @@ def estimate(
     live: Annotated[
         bool, typer.Option("--live", help="Use current prices of the AWS Price List API.")
     ] = False,
-    picture: Annotated[
-        Path | None, typer.Option(metavar="FILE.html|png", help="Also draw the estimate to this file.")
-    ] = None,
+    picture: PictureOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Estimate the costs of the clusters of a rollout.

@@ -11,6 +11,7 @@ from ultracluster_cli.options import (
     FileSystemOption,
     LookBackOption,
     MetricsClusterOption,
+    PictureOption,
     ProfileOption,
     RecordingOption,
 )
@@ -23,9 +24,7 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def dashboard(
     *,
-    picture: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw the charts to this HTML page.")
-    ] = None,
+    picture: PictureOption = None,
     recording: RecordingOption = None,
     cluster: MetricsClusterOption = None,
     region: Annotated[
