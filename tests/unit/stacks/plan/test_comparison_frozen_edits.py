@@ -1,4 +1,4 @@
-"""Edits of the templates of 0.1.0, written before the rules of a plan were read: what ends jobs or loses data stops."""
+"""Edits of the templates of 0.1.0: what ends jobs or loses data stops, what harms nothing passes."""
 
 import copy
 from collections.abc import Callable
@@ -44,7 +44,7 @@ class Frozen:
             for logical_id, resource in part["Resources"].items()
             if logical_id.startswith(start) and resource["Type"].endswith(kind)
         )
-        return dict(found)
+        return cast("Template", found)
 
     def properties(self, start: str, kind: str = "", template: Template | None = None) -> Template:
         found: Template = self.resource(start, kind, template).setdefault("Properties", {})
@@ -176,7 +176,8 @@ def narrowed_jobs(frozen: Frozen) -> None:
 
 def no_ecs(frozen: Frozen) -> None:
     role = frozen.properties("ClusterNodesRole", "IAM::Role")
-    role["ManagedPolicyArns"] = []
+    document = role["Policies"][0]["PolicyDocument"]
+    document["Statement"] = [one for one in document["Statement"] if one["Sid"] != "EcsAgent"]
 
 
 def trust(frozen: Frozen) -> None:
@@ -426,12 +427,7 @@ SAFE: dict[str, Edit] = {
 def stops(edit: Edit) -> list[str]:
     frozen = Frozen()
     edit(frozen)
-    plan = compare(frozen.before, frozen.after)
-    return [
-        stop.reason
-        for stack in plan.stacks
-        for stop in (*stack.stops, *(stop for change in stack.changes for stop in change.stops))
-    ]
+    return [stop.reason for stop in compare(frozen.before, frozen.after).stops()]
 
 
 @pytest.mark.parametrize("name", DANGEROUS)
@@ -442,3 +438,14 @@ def test_what_ends_jobs_or_loses_data_stops(name: str) -> None:
 @pytest.mark.parametrize("name", SAFE)
 def test_what_harms_nothing_passes(name: str) -> None:
     assert stops(SAFE[name]) == []
+
+
+def test_another_reservation_stops_only_while_jobs_may_run_in_the_block() -> None:
+    frozen = Frozen()
+    another_reservation(frozen)
+
+    running = compare(frozen.before, frozen.after)
+    idle = compare(frozen.before, frozen.after, idle_blocks=[RESERVATION])
+
+    assert {stop.kind for stop in running.stops()} == {"jobs", "control"}
+    assert [*idle.stops()] == []
