@@ -3,8 +3,6 @@
 from aws_cdk import Stack
 from constructs import Construct
 
-__all__ = ["cluster_name", "name_cluster"]
-
 _CONTEXT = "ultracluster:cluster"
 
 

@@ -44,8 +44,6 @@ from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.machines import check_whole_ultraservers, get_instance_type
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["UltraCluster"]
-
 _Job = TypeVar("_Job", bound=Job)
 
 

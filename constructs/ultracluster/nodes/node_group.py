@@ -25,9 +25,6 @@ from ultracluster_rules.machines import check_figures_are_sourced, check_scratch
 from ultracluster_rules.network import check_network_interfaces
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["NodeGroup"]
-
-
 _ROOT_IOPS = 3000
 _ROOT_THROUGHPUT_MIB = (
     500  # gp3's default of 125 MiB/s would double the billed time for pulling images of tens of GB

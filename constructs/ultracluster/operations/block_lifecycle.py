@@ -26,8 +26,6 @@ from ultracluster_rules.capacity import CHECKPOINT_LEAD_MINUTES, MAX_REFUSALS
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["TIMEOUT", "BlockLifecycle"]
-
 # Actions without resource-level permissions.
 _LOOK = (
     "batch:DescribeComputeEnvironments",
