@@ -1,6 +1,6 @@
 """Billable items of a cluster, and their prices in the catalogue."""
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Literal, cast
 
@@ -99,7 +99,7 @@ def _priced_regions(item: BillableItem) -> set[str]:
         return {
             region for name, tier, region in LUSTRE_STORAGE_PRICES if (name, tier) == (item.name, item.tier)
         }
-    tables = {
+    tables: dict[str, Iterable[tuple[str, str]]] = {
         "capacity-block": CAPACITY_BLOCK_PRICES,
         "on-demand": ON_DEMAND_PRICES,
         "spot": SPOT_PRICES,

@@ -7,8 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Final
 
-__all__ = ["LIVE_FACTS_FILE", "LiveFact", "facts_on", "live_facts", "summarize"]
-
 LIVE_FACTS_FILE: Final = Path(__file__).with_name("live_facts.json")
 """The table that `make live-publish` writes from the records of live runs."""
 
