@@ -188,9 +188,7 @@ class BlockLifecycle(Construct):
                 actions=["ssm:SendCommand"],
                 resources=[f"arn:{partition}:ec2:{scope}:instance/*"],
                 conditions={
-                    "StringEquals": {
-                        f"ssm:resourceTag/{CLUSTER_TAG}": self._environment.nodes.tags[CLUSTER_TAG]
-                    },
+                    "StringEquals": {f"ssm:resourceTag/{CLUSTER_TAG}": self._environment.nodes.cluster_name},
                     "StringLike": {f"ssm:resourceTag/{RESERVATION_TAG}": "cr-*"},
                 },
             ),
