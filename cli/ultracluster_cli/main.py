@@ -192,7 +192,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             stream.flush()
         except OSError as error:
-            # Otherwise the interpreter fails at its own end, with a code of its own.
+            # Otherwise the interpreter fails when it exits, with another exit code.
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
             code = code or _report(error)
     return code

@@ -202,13 +202,7 @@ class Resource:
 
 @dataclass(slots=True)  # created for every value that a rule reads; frozen ones take twice as long
 class Property:
-    """A resolved value of a resource, with its position.
-
-    Attributes:
-        resource: The resource that it belongs to.
-        path: Its keys and indexes below the resource.
-        value: What it is known to be.
-    """
+    """A resolved value of a resource, with its position."""
 
     resource: Resource
     path: tuple[str | int, ...]
