@@ -211,13 +211,7 @@ def _start_window(order: BlockOrder, now: datetime) -> Iterator[Finding]:
 
 
 def check_window(path: str, start_after: datetime, start_before: datetime) -> Iterator[Finding]:
-    """Yield UC7014 unless a block can start in a window.
-
-    Args:
-        path: Path of the window in the input.
-        start_after: Earliest start, not in the past.
-        start_before: Latest start.
-    """
+    """Yield UC7014 unless a block can start in a window."""
     if start_before < start_after:
         yield Finding(
             code="UC7014",
