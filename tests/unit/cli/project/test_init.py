@@ -88,7 +88,7 @@ def test_an_answer_is_checked_when_it_is_given_and_asked_for_again(tmp_path: Pat
     for said in ("UC4001: ", "UC2102: got 'us-esat-2'", "UC3102: ", "UC2101: ", "UC4101: "):
         assert said in done.stderr
     # The numbers are those of the lists, and the folder is proposed: the name of the cluster.
-    zones = re.search(r"Zone ID of the capacity: 1 (\S+), 2 (\S+)", done.stderr)
+    zones = re.search(r"Zone ID of the capacity: 1 (\S+), 2 ([^,\s]+)", done.stderr)
     assert zones is not None
     assert cluster_in(tmp_path / "ours") == ("trn2.48xlarge", "us-east-2", zones[2], "ours", 8)
 
