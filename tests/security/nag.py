@@ -64,11 +64,11 @@ def nagged(
     reports = json.loads((directory / "validation-report.json").read_text())["pluginReports"]
     return Nagged(
         assembly=directory,
-        unanswered=frozenset(found for each in reports for found, _ in _found(each["violations"])),
+        unanswered=frozenset(found for each in reports for found, _ in _found(each.get("violations", ()))),
         answered={
             found: (one["acknowledgedId"], one["acknowledgedAt"], one["reason"])
             for each in reports
-            for found, one in _found(each["suppressedViolations"])
+            for found, one in _found(each.get("suppressedViolations", ()))
         },
         given=frozenset((resource.node.path, answer.id) for resource, answer in acknowledgments_in(app)),
     )
