@@ -31,10 +31,10 @@ if { $(3); } >"$$log" 2>&1; then echo "$$(( $$(date +%s) - began )) s"; else \
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help env audit same field figures prose fuzz-parser bench bench-quick check-deep mutation demo test unit training check format schema docs types golden scale lock clean
+.PHONY: help env audit same field live live-plan live-clean live-publish figures prose fuzz-parser bench bench-quick check-deep mutation demo test unit training check format schema docs types golden scale lock clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 env: .venv/.stamp-ultracluster node_modules/.stamp-cdk | .ultracluster/tmp ## Create the environment in .venv and node_modules (instant when nothing changed)
 
@@ -75,6 +75,18 @@ same: env ## Compare templates, commands, findings and public names with the acc
 
 field: env ## Repeat what AWS was seen to do on the local AWS, and print where they agree; WRITE=1 writes docs/field.md
 	@"$(BIN)/python" -m tests.field $(if $(WRITE),--write)
+
+live: env ## Ask an AWS account what only it can show: UNTIL=1 BUDGET=12 ACCOUNT=123456789012, RUN= to go on
+	@"$(BIN)/python" -m tests.live run --until "$(or $(UNTIL),0)" --budget "$(or $(BUDGET),0)" --account "$(ACCOUNT)" --run "$(RUN)"
+
+live-plan: env ## Print the tests of a live run in order, with limits and worst cases, up to tier UNTIL=2; needs no account
+	@"$(BIN)/python" -m tests.live plan --until "$(or $(UNTIL),4)"
+
+live-clean: env ## Remove what a live run left: RUN=261122ab12 ACCOUNT=123456789012
+	@"$(BIN)/python" -m tests.live clean --run "$(RUN)" --account "$(ACCOUNT)"
+
+live-publish: env ## Write docs/live-checks.md from the live tests and their records
+	@"$(BIN)/python" -m tests.live publish
 
 figures: env ## Count lines, modules, folders, imports and codes of the product
 	@"$(BIN)/python" -m tests.figures

@@ -13,7 +13,7 @@ import pytest
 _ROOT = Path(__file__).parent.parent
 _LIVE = "live"
 _ASKED_FOR = {
-    _LIVE: "needs a real AWS account; run with: pytest -m live",
+    _LIVE: "needs a real AWS account; run with: make live UNTIL=0 ACCOUNT=...",
     "training": "needs torch and JAX; run with: make training",
     "deep": "takes minutes; run with: make check-deep",
 }

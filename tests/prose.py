@@ -17,7 +17,7 @@ Sentence = tuple[int, str]
 """Line, and what stands there."""
 
 _MESSAGE_KEYWORDS: Final = {"problem", "allowed", "remedy", "help"}
-_DIRECTIVES: Final = ("!", " noqa", " type:", " pragma")
+_DIRECTIVES: Final = ("!", " fmt:", " noqa", " type:", " pragma")
 _SIZES: Final = {"docstrings": 60, "comments": 40, "messages": 40}
 
 

@@ -70,6 +70,10 @@ COMMANDS = {
     "preflight": Command(
         "ultracluster_cli.preflight.command", "Check whether an account is ready for a rollout."
     ),
+    "rehearse": Command(
+        "ultracluster_cli.rehearse.command",
+        "Deploy a rollout without capacity, check what AWS says, and remove it.",
+    ),
     "rollout": Command(
         "ultracluster_cli.rollout.command", "Deploy a rollout wave by wave, with gates in between."
     ),
@@ -144,7 +148,7 @@ def _options(
         typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
     ] = False,
 ) -> None:
-    del version  # handled by its callback
+    del version  # the callback of the option handles it
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -161,10 +165,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SystemExit as exit_request:
         return exit_request.code if isinstance(exit_request.code, int) else ExitCode.DONE
     except FindingsError as error:
-        if sys.stdout is not None:  # closed by the caller
+        if sys.stdout is not None:  # None if the caller closed it
             sys.stdout.flush()
         sys.stderr.write(f"{error}\n")
-        if sys.stderr.isatty():  # keep piped output to findings only
+        if sys.stderr.isatty():  # if piped, print findings only
             sys.stderr.write(f"Run `ultracluster rules {error.findings[0].code}` for an explanation.\n")
         return exit_code_of(error.findings)
     except KeyboardInterrupt:

@@ -139,7 +139,7 @@ _LAZY_IMPORTS = {
     "acknowledge_nag": "ultracluster.compliance.nag",
 }
 
-if not TYPE_CHECKING:  # With it, type checkers would accept any name.
+if not TYPE_CHECKING:  # At run time only, since type checkers would otherwise accept any name.
 
     def __getattr__(name: str) -> object:
         if name not in _LAZY_IMPORTS:

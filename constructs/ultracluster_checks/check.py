@@ -1,7 +1,9 @@
 """Run the rules on templates and drop suppressed findings."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
 
 from ultracluster_checks.problem import Problem, finding_of
 from ultracluster_checks.table import CHECKS
@@ -11,6 +13,7 @@ from ultracluster_rules.registry import RULES
 
 __all__ = ["CheckReport", "LeftOut", "check_templates", "refuse_skip"]
 
+_INDEX: Final = re.compile(r"\d+")
 METADATA_KEY = "ultracluster"
 """Under ``Metadata`` of a resource, ``skip`` in this mapping says which codes are left out there, and why."""
 
@@ -72,9 +75,9 @@ def check_templates(sources: Sequence[Source], *, skip: Mapping[str, str] | None
     templates = Templates(sources)
     problems: list[Problem] = list(_wrong_metadata(templates))
     left_out: list[LeftOut] = []
-    found = {_key(problem): problem for check in CHECKS for problem in check(templates)}
+    found = _each_once(problem for check in CHECKS for problem in check(templates))
     places = {each: place for place, each in enumerate(_resources(templates))}
-    for problem in sorted(found.values(), key=lambda each: places[each.place.resource]):
+    for problem in sorted(found, key=lambda each: places[each.place.resource]):
         reason = _own_skips(problem.place.resource).get(problem.finding.code) or skip.get(
             problem.finding.code
         )
@@ -85,14 +88,17 @@ def check_templates(sources: Sequence[Source], *, skip: Mapping[str, str] | None
     return CheckReport(tuple(problems), tuple(left_out))
 
 
-def _key(problem: Problem) -> tuple[int, str, str, str]:
-    """Return the key by which equal problems are reported once."""
-    return (
-        problem.place.resource.template.number,
-        str(problem.place),
-        problem.finding.code,
-        problem.finding.problem,
-    )
+def _each_once(problems: Iterable[Problem]) -> Iterator[Problem]:
+    """Return each problem once; the first of those that items of one list share counts the others."""
+    found: dict[tuple[Resource, str, str, str], dict[str, Problem]] = {}
+    for problem in problems:
+        path, text = (_INDEX.sub("#", each) for each in (str(problem.place), problem.finding.problem))
+        alike = found.setdefault((problem.place.resource, path, problem.finding.code, text), {})
+        alike.setdefault(f"{problem.place} {problem.finding.problem}", problem)
+    for alike in found.values():
+        first, *others = alike.values()
+        more = f"{first.finding.problem} (and {len(others)} more like it)"
+        yield Problem(first.place, replace(first.finding, problem=more)) if others else first
 
 
 def _resources(templates: Templates) -> Iterator[Resource]:

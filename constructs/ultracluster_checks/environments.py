@@ -35,7 +35,7 @@ __all__ = [
 QUEUE: Final = "AWS::Batch::JobQueue"
 _MOVING: Final = ("$Latest", "$Default")
 _JOINING: Final = "ecs:RegisterContainerInstance"
-# Managed policies without it; any other one may allow it.
+# Managed policies that do not allow ecs:RegisterContainerInstance; any other policy may.
 # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/policy-list.html (2026-11)
 _NOT_JOINING: Final = frozenset(
     {
@@ -166,7 +166,7 @@ def updates_spare_jobs(templates: Templates) -> Iterator[Problem]:
     for environment, resources in compute_environments(templates):
         replaced = environment["ReplaceComputeEnvironment"]
         if resources["LaunchTemplate"].missing:
-            continue  # small jobs: without a launch template there is no EFA
+            continue  # no EFA without a launch template
         if (replaced.missing or replaced.flag) and not _is_best_fit(resources):
             yield Problem.of(
                 replaced,
@@ -183,7 +183,7 @@ def queues_have_few_environments(templates: Templates) -> Iterator[Problem]:
     """Find queues with more compute environments than AWS Batch allows."""
     for queue in templates.of_type(QUEUE):
         at = queue["ComputeEnvironmentOrder"]
-        for finding in check_environment_count(len(at.items)) if at.items else ():
+        for finding in check_environment_count(len(at.certain)) if at.items else ():
             yield Problem(at, finding)
 
 

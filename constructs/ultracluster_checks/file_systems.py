@@ -5,15 +5,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, Final
 
-from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS, LustreSettings
+from ultracluster_catalog.lustre.lustre import LustreSettings
 from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_checks.machines import COMPUTE_ENVIRONMENT, LAUNCH_TEMPLATE, template_types
 from ultracluster_checks.problem import Problem
-from ultracluster_checks.security_groups import SECURITY_GROUP, group_rules
 from ultracluster_checks.subnets import zone_of
 from ultracluster_checks.template import Property, Resource, Templates
-from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.findings import Finding
 from ultracluster_rules.lustre import (
     check_associations,
     check_efa_clients,
@@ -28,7 +27,6 @@ __all__ = [
     "efa_clients_can_mount",
     "file_systems_are_near_their_clients",
     "file_systems_can_be_made",
-    "lustre_ports_are_open",
     "newest_type_has_no_import_path",
 ]
 
@@ -225,23 +223,4 @@ def file_systems_are_near_their_clients(templates: Templates) -> Iterator[Proble
                     f"the file system is in {zone} and the nodes are in {', '.join(sorted(map(str, zones)))}: slower, and cross-zone "
                     "traffic is billed",
                     "a subnet in the zone of the nodes",
-                )
-
-
-def lustre_ports_are_open(templates: Templates) -> Iterator[Problem]:
-    """Find file systems whose security groups do not admit Lustre on all of its ports."""
-    for resource in _lustre(templates):
-        groups = [each.target for each in resource["SecurityGroupIds"].items]
-        known = [group for group in groups if group is not None and group.type == SECURITY_GROUP]
-        if not groups or len(known) < len(groups):
-            continue
-        rules = [rule for group in known for rule in group_rules(group, "in")]
-        for first, last in LUSTRE_PORTS:
-            if not any(rule.holds_port(first, last) for rule in rules):
-                yield Problem.of(
-                    known[0]["SecurityGroupIngress"],
-                    "UC5203",
-                    f"nothing lets TCP in on {f'port {first}' if first == last else f'ports {first} to {last}'} of "
-                    f"{quote(resource.logical_id)}, so that it cannot be mounted or hangs",
-                    "rules from the clients and from the file system itself, for 988 and 1018 to 1023",
                 )

@@ -6,7 +6,7 @@ from typing import Any, Final, Protocol
 
 from ultracluster_checks.values import ABSENT, Unknown, joined
 
-__all__ = ["Scope", "resolve"]
+__all__ = ["Scope", "evaluate", "resolve"]
 
 # Names exclude braces: otherwise a text of repeated "${" takes quadratic time.
 _PLACEHOLDER: Final = re.compile(r"\$\{(!?)([^{}]*)\}")
@@ -26,6 +26,9 @@ class Scope(Protocol):
 
     def imported(self, name: Any) -> Any:
         """Resolve ``Fn::ImportValue``."""
+
+    def condition(self, name: str) -> bool | None:
+        """Evaluate a condition by its name; None if only a deployment can."""
 
 
 def resolve(value: Any, scope: Scope) -> Any:
@@ -117,9 +120,40 @@ def _split(argument: Any, scope: Scope) -> Any:
 
 
 def _if(argument: Any, scope: Scope) -> Any:
-    branches = _pair(resolve(argument[1:], scope)) if isinstance(argument, list) else None
-    # Known only at deployment.
-    return branches[0] if branches and branches[0] == branches[1] else Unknown()
+    match argument:
+        case [str(name), *branches] if len(branches) == 2:  # noqa: PLR2004 - then and else
+            then, other = (resolve(branch, scope) for branch in branches)
+        case _:
+            return Unknown()
+    holds = scope.condition(name)
+    chosen = then if holds else other
+    if then == other or (holds is not None and chosen is not ABSENT):
+        return chosen
+    # A parameter that switches something on is there to be set: its default is no ground for "missing".
+    return Unknown(optional=ABSENT in (then, other))
+
+
+def evaluate(condition: Any, scope: Scope) -> bool | None:
+    """Evaluate the body of a condition; None if only a deployment can."""
+    match condition:
+        case {"Condition": str(name)}:
+            return scope.condition(name)
+        case {"Fn::Equals": [first, second]}:
+            first, second = resolve(first, scope), resolve(second, scope)
+            known = all(isinstance(each, str | int | float) for each in (first, second))
+            return joined([first]) == joined([second]) if known else None
+        case {"Fn::Not": [part]}:
+            holds = evaluate(part, scope)
+            return None if holds is None else not holds
+        case {"Fn::And": list(parts)}:
+            return _all([evaluate(part, scope) for part in parts], decisive=False)
+        case {"Fn::Or": list(parts)}:
+            return _all([evaluate(part, scope) for part in parts], decisive=True)
+    return None
+
+
+def _all(results: list[bool | None], *, decisive: bool) -> bool | None:
+    return decisive if decisive in results else None if None in results else not decisive
 
 
 def _find_in_map(argument: Any, scope: Scope) -> Any:

@@ -80,7 +80,7 @@ def _judged(
 ) -> Iterator[Problem]:
     at = launch_data(template)["NetworkInterfaces"]
     findings = check_network_interfaces(machine, interfaces)
-    if not interfaces:  # EC2 then creates one ENA interface
+    if not interfaces:  # without interfaces, EC2 creates one ENA interface
         findings = check_efa_use(machine, interfaces)
     elif in_batch and machine.efa_interfaces > 1:
         findings += check_task_interface(machine, interfaces)
@@ -105,7 +105,7 @@ def interface_types_exist(templates: Templates) -> Iterator[Problem]:
 def no_public_addresses(templates: Templates) -> Iterator[Problem]:
     """Find nodes with several interfaces and a public address, which EC2 rejects."""
     for template in templates.of_type(LAUNCH_TEMPLATE):
-        items = launch_data(template)["NetworkInterfaces"].items
+        items = launch_data(template)["NetworkInterfaces"].certain
         if len(items) < 2:  # noqa: PLR2004 - one interface may have one
             continue
         for item in items:

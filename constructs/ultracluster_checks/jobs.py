@@ -1,6 +1,5 @@
 """Job definitions: node ranges, resource requirements, images and environment variables."""
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,7 +19,6 @@ from ultracluster_rules.findings import quote
 from ultracluster_rules.job_definitions import (
     ATTEMPTS,
     check_cache_address,
-    check_definition_size,
     check_image_region,
     check_image_tag,
     check_nodes_fit,
@@ -34,7 +32,6 @@ __all__ = [
     "attempts_and_timeouts_are_in_bounds",
     "containers_fit_their_node",
     "containers_request_vcpus_and_memory",
-    "definitions_are_small_enough",
     "fair_shares_have_priorities",
     "images_stay_the_same",
     "job_containers",
@@ -53,7 +50,7 @@ _ECR: Final = re.compile(
 _REQUESTS: Final = {
     "VCPU": "Vcpus",
     "MEMORY": "Memory",
-}  # as a resource requirement, and as a property before 2020
+}  # stated as a resource requirement, and before 2020 as a property
 _MOST_RANGES: Final = 5  # https://github.com/meta-pytorch/torchx/issues/700 (2023-03)
 _GAP: Final = re.compile(r"\$\{[^{}]*\}")
 
@@ -156,7 +153,7 @@ def jobs_have_enough_nodes(templates: Templates) -> Iterator[Problem]:
     for environment, resources in compute_environments(templates):
         machines, most = environment_types(environment), resources["MaxvCpus"].number
         if not machines or most is None:
-            return  # it may be large enough
+            return  # an unknown size may be large enough
         for machine in machines:
             held[machine.name] = max(held.get(machine.name, 0), most // machine.vcpus)
     for job in templates.of_type(JOB_DEFINITION):
@@ -246,7 +243,7 @@ def images_stay_the_same(templates: Templates) -> Iterator[Problem]:
         name = image.rsplit("/", 1)[-1]
         bare = _GAP.sub("", name)
         if not image or "@" in image or (image.endswith("}") and ":" not in bare):
-            continue  # a digest, or a tag known only at deployment
+            continue  # the image has a digest, or a tag known only at deployment
         tag = name.rpartition(":")[2] if ":" in bare else ""
         found, region = _ECR.match(image), at.resource.template.region
         findings = check_image_tag(image, tag)
@@ -264,13 +261,6 @@ def one_address_of_the_compile_cache(templates: Templates) -> Iterator[Problem]:
             continue
         for finding in check_cache_address(flags.pattern):
             yield Problem(flags, finding)
-
-
-def definitions_are_small_enough(templates: Templates) -> Iterator[Problem]:
-    """Find job definitions that are larger than AWS Batch takes; what only a deployment knows counts as nothing."""
-    for job in templates.of_type(JOB_DEFINITION):
-        size = len(json.dumps(job.properties.value, separators=(",", ":"), default=lambda _: ""))
-        yield from (Problem(job.properties, finding) for finding in check_definition_size(size))
 
 
 def attempts_and_timeouts_are_in_bounds(templates: Templates) -> Iterator[Problem]:

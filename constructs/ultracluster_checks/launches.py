@@ -105,7 +105,7 @@ def _target_is_missing(target: Property) -> bool:
 
 
 def _target_alone(template: Resource, data: Property, target: Property) -> Iterator[Problem]:
-    """A target without a market type fits only an On-Demand Capacity Reservation."""
+    """Find targets without a market type, which suit On-Demand Capacity Reservations only."""
     for machine in template_types(template):
         if CAPACITY_BLOCK in machine.purchase_options and machine.name not in _PRICED_ON_DEMAND:
             yield Problem.of(
@@ -149,11 +149,11 @@ def blocks_have_one_type(templates: Templates) -> Iterator[Problem]:
     for template, data in _launches(templates):
         for user in users_of(template) if is_block(data) else ():
             types = user["ComputeResources"]["InstanceTypes"]
-            if user.type == COMPUTE_ENVIRONMENT and len(types.items) > 1:
+            if user.type == COMPUTE_ENVIRONMENT and len(types.certain) > 1:
                 yield Problem.of(
                     types,
                     "UC4205",
-                    f"{len(types.items)} instance types for a Capacity Block, which holds one type",
+                    f"{len(types.certain)} instance types for a Capacity Block, which holds one type",
                     "its type",
                 )
 
@@ -270,7 +270,7 @@ def user_data_can_be_merged(templates: Templates) -> Iterator[Problem]:
         size = len(at.pattern.encode(errors="replace"))
         most = _LARGEST_USER_DATA - _PART_OF_BATCH if in_batch else _LARGEST_USER_DATA
         if at.text is not None and size > most:
-            beside = ", beside which AWS Batch puts a part of its own" if in_batch else ""
+            beside = ", to which AWS Batch adds another part" if in_batch else ""
             yield Problem.of(
                 at, "UC4209", f"{size:,} bytes{beside}", f"at most {most:,} bytes", "Read the rest from S3"
             )

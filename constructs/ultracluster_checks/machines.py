@@ -119,5 +119,5 @@ def catalogued(name: Property) -> bool | None:
     text = name.text
     found = _ACCELERATED.fullmatch(text or "")
     if found is None or found[1].lower() not in _FAMILIES:
-        return None  # a newer or custom type
+        return None  # the type may be newer or custom
     return text in INSTANCE_TYPES

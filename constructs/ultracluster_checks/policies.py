@@ -11,14 +11,17 @@ from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
 
 __all__ = [
+    "RESOURCE_POLICIES",
     "actions_are_named",
     "allowing",
     "covers",
     "functions_know_their_callers",
+    "identity_documents",
     "identity_statements",
-    "nobody_buys_without_an_order",
-    "nobody_is_administrator",
+    "names_everything",
     "principals_are_named",
+    "purchases_need_an_order",
+    "roles_are_not_administrators",
     "roles_are_passed_by_name",
 ]
 
@@ -34,15 +37,20 @@ _ALONE: Final = (
     "AWS::IAM::UserPolicy",
 )
 # Endpoint policies grant nothing by themselves.
-_OF_RESOURCES: Final = {
+RESOURCE_POLICIES: Final = {
     "AWS::ECR::Repository": "RepositoryPolicyText",
     "AWS::IAM::Role": "AssumeRolePolicyDocument",
     "AWS::KMS::Key": "KeyPolicy",
+    "AWS::S3::AccessPoint": "Policy",
     "AWS::S3::BucketPolicy": "PolicyDocument",
+    "AWS::SNS::TopicInlinePolicy": "PolicyDocument",
     "AWS::SNS::TopicPolicy": "PolicyDocument",
+    "AWS::SQS::QueueInlinePolicy": "PolicyDocument",
     "AWS::SQS::QueuePolicy": "PolicyDocument",
     "AWS::SecretsManager::ResourcePolicy": "ResourcePolicy",
 }
+"""Property with the policy of a resource, by type."""
+
 # Actions in EC2 and SageMaker that commit to pay for capacity without a way to cancel.
 _BUYING: Final = (
     "ec2:PurchaseCapacityBlock",
@@ -53,13 +61,18 @@ _BUYING: Final = (
     "sagemaker:ExtendTrainingPlan",
     "savingsplans:CreateSavingsPlan",
 )
+# Everything of a kind: "*", or an ARN whose resource is a wildcard after at most its kind.
+_ANY: Final = re.compile(
+    r"\*|arn:(?:[^:{}]|\$\{[^{}]*\})*:[a-z0-9-]+:(?:[^:{}]|\$\{[^{}]*\})*:(?:[^:{}]|\$\{[^{}]*\})*:"
+    r"(?:(?:role|policy|user|function|secret|parameter|table|instance|key)[/:])?\*(?:/\*)?"
+)
 _POWERFUL: Final = re.compile(
     r":policy/(?:AdministratorAccess|PowerUserAccess|IAMFullAccess|AmazonEC2FullAccess|AmazonS3FullAccess)$"
 )
 _ORDER_KEY: Final = re.compile(r"aws:(?:RequestTag|ResourceTag)/.+", re.IGNORECASE)
 
 
-def _identity_documents(templates: Templates) -> Iterator[tuple[Resource, Property]]:
+def identity_documents(templates: Templates) -> Iterator[tuple[Resource, Property]]:
     """Return the policies of principals, each with its resource."""
     for resource in templates.of_type(*_IDENTITY):
         for policy in resource[_IDENTITY[resource.type]].items:
@@ -77,7 +90,7 @@ def allowing(document: Property) -> Iterator[Property]:
 
 def actions_are_named(templates: Templates) -> Iterator[Problem]:
     """Find statements that allow a whole service, or use NotAction."""
-    for _, document in _identity_documents(templates):
+    for _, document in identity_documents(templates):
         for statement in allowing(document):
             for action in statement["Action"].one_or_more:
                 service, _, name = (action.text or "").partition(":")
@@ -96,8 +109,8 @@ def actions_are_named(templates: Templates) -> Iterator[Problem]:
 
 def principals_are_named(templates: Templates) -> Iterator[Problem]:
     """Find policies of roles, buckets, keys and topics with a public principal."""
-    for resource in templates.of_type(*_OF_RESOURCES):
-        for statement in allowing(resource[_OF_RESOURCES[resource.type]]):
+    for resource in templates.of_type(*RESOURCE_POLICIES):
+        for statement in allowing(resource[RESOURCE_POLICIES[resource.type]]):
             principal = statement["Principal"]
             named = [principal, *principal["AWS"].one_or_more] if not principal.missing else []
             for at in named:
@@ -107,7 +120,7 @@ def principals_are_named(templates: Templates) -> Iterator[Problem]:
                     )
 
 
-def nobody_is_administrator(templates: Templates) -> Iterator[Problem]:
+def roles_are_not_administrators(templates: Templates) -> Iterator[Problem]:
     """Find roles with administrator policies."""
     for resource in templates.of_type(*_IDENTITY):
         for policy in resource["ManagedPolicyArns"].items:
@@ -122,11 +135,11 @@ def nobody_is_administrator(templates: Templates) -> Iterator[Problem]:
 
 def roles_are_passed_by_name(templates: Templates) -> Iterator[Problem]:
     """Find permissions to pass any role, which allow privilege escalation."""
-    for _, document in _identity_documents(templates):
+    for _, document in identity_documents(templates):
         for statement in allowing(document):
             passes = any(covers(action, "iam:PassRole") for action in statement["Action"].one_or_more)
             for resource in statement["Resource"].one_or_more if passes else ():
-                if resource.text == "*" and statement["Condition"].missing:
+                if names_everything(resource) and statement["Condition"].missing:
                     yield Problem.of(
                         resource,
                         "UC6423",
@@ -153,9 +166,9 @@ def functions_know_their_callers(templates: Templates) -> Iterator[Problem]:
             )
 
 
-def nobody_buys_without_an_order(templates: Templates) -> Iterator[Problem]:
+def purchases_need_an_order(templates: Templates) -> Iterator[Problem]:
     """Find permissions to buy capacity without the condition of an approved, tagged order."""
-    for resource, document in _identity_documents(templates):
+    for resource, document in identity_documents(templates):
         for statement in allowing(document):
             for action in statement["Action"].one_or_more:
                 bought = [each for each in _BUYING if covers(action, each)]
@@ -180,7 +193,7 @@ def identity_statements(resource: Resource) -> list[Property]:
     holders = _holders(resource)
     return [
         statement
-        for other, document in _identity_documents(resource.template.templates)
+        for other, document in identity_documents(resource.template.templates)
         if holders & _holders(other)
         for statement in document["Statement"].one_or_more
     ]
@@ -210,3 +223,8 @@ def covers(action: Property, name: str) -> bool:
     """Return whether an action of a statement, perhaps with wildcards, is or includes an action."""
     pattern = action.text
     return pattern is not None and fnmatch.fnmatchcase(name.lower(), pattern.lower().replace("[", "[[]"))
+
+
+def names_everything(at: Property) -> bool:
+    """Return whether a resource of a statement is everything, or everything of a kind."""
+    return bool(_ANY.fullmatch(at.pattern))

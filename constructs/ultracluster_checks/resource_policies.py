@@ -1,4 +1,4 @@
-"""Policies of topics and keys: the AWS services that publish and encrypt are let in."""
+"""Policies of topics and keys, which must allow the AWS services that publish or encrypt."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -22,7 +22,7 @@ _ENCRYPTING: Final = ("kms:GenerateDataKey", "kms:Decrypt")
 
 
 def topics_let_services_publish(templates: Templates) -> Iterator[Problem]:
-    """Find topics whose policy does not let a service publish that notifies them."""
+    """Find topics whose policy denies a service that notifies them."""
     for (topic, service), sender in _publishers(templates).items():
         documents = _topic_policies(topic)
         of_account = (
@@ -75,7 +75,7 @@ def keys_let_logs_encrypt(templates: Templates) -> Iterator[Problem]:
 
 
 def _publishers(templates: Templates) -> dict[tuple[Resource, str], Resource]:
-    """Return the services that notify a topic, each with the first resource that has it do so."""
+    """Return the services that notify a topic, each with the first resource for which it does."""
     found: dict[tuple[Resource, str], Resource] = {}
     for at, service in _notified(templates):
         topic = at.target
@@ -123,7 +123,7 @@ def _key(at: Property) -> Resource | None:
 
 
 def _lets(document: Property, service: str, actions: tuple[str, ...], *, accounts: bool = False) -> bool:
-    """Return whether a policy may let a service do all of these actions: what is unknown may."""
+    """Return whether a policy may allow a service all of these actions; unknown parts are assumed to allow them."""
     if any(isinstance(each.value, Unknown) for each in document["Statement"].one_or_more):
         return True
     statements = [

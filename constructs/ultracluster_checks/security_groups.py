@@ -12,7 +12,7 @@ from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
 
-__all__ = ["SECURITY_GROUP", "GroupRule", "efa_flows_both_ways", "group_rules", "nobody_lets_everybody_in"]
+__all__ = ["SECURITY_GROUP", "GroupRule", "efa_flows_both_ways", "group_rules", "ingress_is_not_open"]
 
 SECURITY_GROUP: Final = "AWS::EC2::SecurityGroup"
 
@@ -82,7 +82,7 @@ def _alone(templates: Templates, direction: _Direction) -> dict[Resource, list[P
     return found
 
 
-def nobody_lets_everybody_in(templates: Templates) -> Iterator[Problem]:
+def ingress_is_not_open(templates: Templates) -> Iterator[Problem]:
     """Find rules that admit the whole internet."""
     for group in templates.of_type(SECURITY_GROUP):
         for at in group[_LIST["in"]].items:

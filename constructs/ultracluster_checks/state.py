@@ -33,6 +33,8 @@ _SNAPSHOTS: Final = {
     "AWS::EC2::Volume",
     "AWS::Redshift::Cluster",
 }
+# https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html (2026-11)
+_SNAPSHOTS_BY_DEFAULT: Final = {"AWS::RDS::DBCluster", "AWS::RDS::DBInstance"}
 _STATEFUL: Final = {
     BUCKET: "objects are lost",
     _TABLE: "items are lost",
@@ -53,11 +55,14 @@ def data_is_retained(templates: Templates) -> Iterator[Problem]:
     """Find resources with data that are deleted with their stack or on replacement."""
     for resource in templates.of_type(*_STATEFUL):
         kept = {"Retain", "RetainExceptOnCreate"} | ({"Snapshot"} if resource.type in _SNAPSHOTS else set())
+        by_default = resource.type in _SNAPSHOTS_BY_DEFAULT and resource["DBClusterIdentifier"].missing
         for name, when in (
             ("DeletionPolicy", "the stack is deleted"),
             ("UpdateReplacePolicy", "an update replaces it"),
         ):
             at = resource.attribute(name)
+            if at.missing and by_default:
+                continue
             if at.missing or at.text not in {*kept, None}:
                 lost = _STATEFUL[resource.type]
                 yield Problem.of(at, "UC5201", f"{lost} when {when}", "Retain")
@@ -70,13 +75,6 @@ def buckets_are_private(templates: Templates) -> Iterator[Problem]:
         for name in _BLOCKS if isinstance(block.value, dict) else ():
             if block[name].missing or block[name].flag is False:
                 yield Problem.of(block[name], "UC5206", f"{name} is not true", "true")
-        if block.missing:
-            yield Problem.of(
-                block,
-                "UC5206",
-                "public access is not blocked, unless the account blocks it",
-                f"{', '.join(_BLOCKS)}: true",
-            )
         lists = bucket["AccessControl"]
         if lists.text in _PUBLIC_LISTS:
             yield Problem.of(
@@ -91,7 +89,7 @@ def buckets_ask_for_tls(templates: Templates) -> Iterator[Problem]:
     """Find buckets that accept requests without TLS."""
     policies = list(templates.of_type("AWS::S3::BucketPolicy"))
     if any(isinstance(policy["Bucket"].value, Unknown | Text) for policy in policies):
-        return  # it may apply to any of them
+        return  # an unknown policy may apply to any of them
     for bucket in templates.of_type(BUCKET):
         named = bucket["BucketName"].text
         own = [

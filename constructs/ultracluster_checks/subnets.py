@@ -82,7 +82,7 @@ def types_are_offered_in_their_zone(templates: Templates) -> Iterator[Problem]:
             template is not None
             and not template["LaunchTemplateData"]["CapacityReservationSpecification"].missing
         ):
-            continue  # a reservation holds capacity whatever the list says
+            continue  # a reservation holds capacity even in an unlisted zone
         for subnet in environment["ComputeResources"]["Subnets"].items:
             zone = subnet.target["AvailabilityZoneId"].text if subnet.target else None
             for machine in environment_types(environment) or [] if zone else []:
@@ -122,11 +122,11 @@ def efa_nodes_are_in_one_subnet(templates: Templates) -> Iterator[Problem]:
     """Find environments whose nodes have EFA and several subnets: EFA traffic does not leave a subnet."""
     for user in templates.of_type(COMPUTE_ENVIRONMENT, AUTO_SCALING_GROUP):
         at = _places(user)
-        if len(at.items) > 1 and interfaces_with_efa(user):
+        if len(at.certain) > 1 and interfaces_with_efa(user):
             yield Problem.of(
                 at,
                 "UC3204",
-                f"nodes with EFA would be spread over {len(at.items)} subnets, and EFA traffic does not leave one",
+                f"nodes with EFA would be spread over {len(at.certain)} subnets, and EFA traffic does not leave one",
                 "one subnet",
             )
 

@@ -17,6 +17,7 @@ from ultracluster_checks import (
     state,
     subnets,
 )
+from ultracluster_checks.joined import fit, landing, life, powers, reach, sizes
 from ultracluster_checks.problem import Find
 from ultracluster_rules.registry import RULES
 
@@ -25,7 +26,7 @@ __all__ = ["CHECKS", "template_codes"]
 CHECKS: Final[tuple[Find, ...]] = (
     # Network
     security_groups.efa_flows_both_ways,
-    security_groups.nobody_lets_everybody_in,
+    security_groups.ingress_is_not_open,
     interfaces.interfaces_are_legal,
     interfaces.interface_types_exist,
     interfaces.no_public_addresses,
@@ -60,7 +61,6 @@ CHECKS: Final[tuple[Find, ...]] = (
     file_systems.efa_clients_can_mount,
     file_systems.associations_can_be_made,
     file_systems.file_systems_are_near_their_clients,
-    file_systems.lustre_ports_are_open,
     state.data_is_retained,
     state.disks_are_encrypted,
     state.buckets_ask_for_tls,
@@ -73,7 +73,6 @@ CHECKS: Final[tuple[Find, ...]] = (
     environments.waiting_jobs_are_not_cancelled,
     jobs.jobs_have_enough_nodes,
     jobs.attempts_and_timeouts_are_in_bounds,
-    jobs.definitions_are_small_enough,
     jobs.images_stay_the_same,
     jobs.one_address_of_the_compile_cache,
     jobs.multi_node_jobs_are_not_on_spot,
@@ -91,13 +90,61 @@ CHECKS: Final[tuple[Find, ...]] = (
     credentials.no_credentials,
     policies.actions_are_named,
     policies.principals_are_named,
-    policies.nobody_is_administrator,
+    policies.roles_are_not_administrators,
     policies.roles_are_passed_by_name,
     policies.functions_know_their_callers,
-    policies.nobody_buys_without_an_order,
+    policies.purchases_need_an_order,
     resource_policies.topics_let_services_publish,
     resource_policies.publishers_may_use_the_key,
     resource_policies.keys_let_logs_encrypt,
+    # Nodes in their reservation
+    landing.blocks_have_no_mixed_instances,
+    landing.efa_nodes_are_close_together,
+    landing.environments_choose_nodes_for_their_market,
+    landing.known_blocks_are_launched_as_blocks,
+    landing.neuron_nodes_have_drivers,
+    landing.nodes_fit_the_reservation_of_their_template,
+    landing.targets_are_one_reservation,
+    landing.versions_are_of_the_same_template,
+    # Nodes, ranks, file systems and endpoints
+    reach.efa_interfaces_have_one_group,
+    reach.groups_are_in_the_vpc_of_their_subnet,
+    reach.interfaces_are_in_the_subnet_of_their_nodes,
+    reach.nodes_reach_the_endpoints,
+    reach.nodes_reach_the_services_that_they_join,
+    reach.nodes_reach_their_file_system,
+    # Jobs on the nodes of their queues
+    fit.container_variables_have_names,
+    fit.devices_are_in_place,
+    fit.efa_devices_are_at_the_nodes,
+    fit.environment_fits_the_chips,
+    fit.jobs_may_write_where_they_are_told_to,
+    fit.mounts_are_of_a_volume,
+    fit.node_ranges_can_be_read,
+    fit.queues_have_environments_of_one_kind,
+    fit.types_of_jobs_are_started,
+    # The end of a Capacity Block
+    life.block_events_reach_something,
+    life.block_jobs_are_ended,
+    life.closed_queues_are_opened,
+    life.functions_can_run,
+    life.functions_may_be_invoked,
+    life.life_cycles_are_aimed_at_their_block,
+    life.life_cycles_have_time,
+    life.life_cycles_may_end_jobs,
+    life.life_cycles_wake_up,
+    # What roles could do
+    powers.roles_read_named_data,
+    powers.functions_may_use_what_they_are_told,
+    powers.roles_assume_named_roles,
+    powers.roles_reserve_no_capacity,
+    powers.roles_write_no_policies,
+    powers.policies_exclude_other_accounts,
+    powers.roles_are_for_their_service,
+    # Sizes
+    sizes.definitions_are_small_enough,
+    sizes.environments_of_functions_fit,
+    sizes.policies_of_roles_fit,
 )
 """The checks, in the order of their subjects."""
 

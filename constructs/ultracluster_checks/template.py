@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
-from ultracluster_checks.functions import resolve
-from ultracluster_checks.values import ABSENT, Reference, Text, Unknown
+from ultracluster_checks.functions import evaluate, resolve
+from ultracluster_checks.values import ABSENT, Reference, Text, Unknown, references_in
 
 __all__ = ["Property", "Resource", "Source", "Template", "Templates"]
 
@@ -100,6 +100,7 @@ class Template:
             for logical_id, body in _mapping(source.body.get("Resources")).items()
             if isinstance(body, dict) and isinstance(body.get("Type"), str)
         }
+        self._holds: dict[str, bool | None] = {}
 
     @property
     def region(self) -> str | None:
@@ -145,10 +146,17 @@ class Template:
         """Resolve ``Fn::ImportValue``."""
         return self.templates.exported(name) if isinstance(name, str) else Unknown()
 
+    def condition(self, name: str) -> bool | None:
+        """Evaluate a condition by its name; None if only a deployment can."""
+        if name not in self._holds:
+            self._holds[name] = None  # of a circle
+            self._holds[name] = evaluate(_mapping(self.source.body.get("Conditions")).get(name), self)
+        return self._holds[name]
+
     def _default(self, name: str) -> Any:
         parameter = self.parameters[name]
         kind, default = str(parameter.get("Type")), parameter.get("Default")
-        if default is None or kind.startswith("AWS::SSM::") or isinstance(default, dict | list):
+        if default in (None, "") or kind.startswith("AWS::SSM::") or isinstance(default, dict | list):
             return Unknown(name)
         if kind.startswith("List<") or kind == "CommaDelimitedList":
             return [part.strip() for part in str(default).split(",")]
@@ -224,6 +232,11 @@ class Property:
         return [Property(self.resource, (*self.path, index), value) for index, value in enumerate(values)]
 
     @property
+    def certain(self) -> list["Property"]:
+        """Return the items of a list that no condition may leave out."""
+        return [item for item in self.items if not (isinstance(item.value, Unknown) and item.value.optional)]
+
+    @property
     def one_or_more(self) -> list["Property"]:
         """Return the items of a list, or a single value as one item, as policies allow."""
         return self.items if isinstance(self.value, list) else [] if self.missing else [self]
@@ -271,6 +284,12 @@ class Property:
         if isinstance(self.value, Reference):
             return self.resource.template.templates.resource(self.value)
         return None
+
+    @property
+    def targets(self) -> list[Resource]:
+        """Return the resources that it refers to, also inside of text, lists and mappings, each once."""
+        templates = self.resource.template.templates
+        return list(dict.fromkeys(templates.resource(each) for each in references_in(self.value)))
 
     def __str__(self) -> str:
         path = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in self.path)

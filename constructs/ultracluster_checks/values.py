@@ -4,10 +4,11 @@ Functions are worked out as far as the templates at hand allow: parameters by th
 resource as a reference to it, ``Sub`` and ``Join`` as text with gaps. What stays unknown is no ground for a finding.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-__all__ = ["ABSENT", "Reference", "Text", "Unknown", "joined"]
+__all__ = ["ABSENT", "Reference", "Text", "Unknown", "joined", "references_in"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,9 +17,11 @@ class Unknown:
 
     Attributes:
         name: The parameter or pseudo parameter that it comes from. Empty for anything else.
+        optional: Whether a condition may leave it out.
     """
 
     name: str = ""
+    optional: bool = False
 
     def __str__(self) -> str:
         return f"${{{self.name or '?'}}}"
@@ -75,6 +78,18 @@ def joined(parts: list[Any]) -> Any:
     if len(flat) > 1:
         return Text(tuple(flat))
     return flat[0] if flat else ""
+
+
+def references_in(value: Any) -> Iterator[Reference]:
+    """Return every reference to a resource in a value, also inside of text, lists and mappings."""
+    if isinstance(value, Reference):
+        yield value
+    elif isinstance(value, Text | list | dict):
+        parts = (
+            value.parts if isinstance(value, Text) else value.values() if isinstance(value, dict) else value
+        )
+        for part in parts:
+            yield from references_in(part)
 
 
 def _pieces(part: Any) -> tuple[str | Reference | Unknown, ...]:

@@ -15,7 +15,7 @@ __all__ = [
     "TOPIC_ARN",
     "check_alarm_thresholds",
     "check_recipients",
-    "warn_of_nobody_to_notify",
+    "warn_of_missing_recipients",
 ]
 
 _EMAIL: Final = r"[^@\s]+@[^@\s]+\.[^@\s]+"
@@ -100,11 +100,11 @@ def check_recipients(recipients: Sequence[str], *, region: str | None) -> list[F
     return findings
 
 
-def warn_of_nobody_to_notify() -> Finding:
-    """Return the warning (UC6448) about a Capacity Block without anybody to notify."""
+def warn_of_missing_recipients() -> Finding:
+    """Return the warning (UC6448) about a Capacity Block without recipients of notifications."""
     return Finding(
         code="UC6448",
-        problem="nobody is notified when a node refuses to join, a job is lost or the Capacity Block ends, while it is paid",
+        problem="no one is notified when a node refuses to join, a job is lost or the paid Capacity Block ends",
         remedy="Set notify to mail addresses or an SNS topic",
         path="notify",
     )

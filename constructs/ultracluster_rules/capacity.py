@@ -130,7 +130,7 @@ def check_max_nodes(count: int | None, *, path: str) -> list[Finding]:
 
 
 def check_purchase_option(machine: InstanceType, option: str) -> list[Finding]:
-    """Check whether an instance type is sold in a way.
+    """Check whether an instance type has a purchase option.
 
     Args:
         machine: Instance type.

@@ -1,4 +1,4 @@
-"""Rules for the command of a job: words that reach the launcher unchanged, whatever runs them.
+"""Rules for the command of a job, and an encoding of words that a shell would change.
 
 An image may have an ENTRYPOINT, which AWS Batch cannot replace. That of AWS's Neuron training images runs its arguments
 through ``eval`` (aws-neuron/deep-learning-containers, common/start_with_right_hostname.sh, 2026-08), which splits and
@@ -25,7 +25,7 @@ _PARAMETER: Final = re.compile(r"Ref::[A-Za-z0-9_-]+")
 
 
 def encode_word(word: str) -> str:
-    """Return a word as the launcher takes it: unchanged if no shell changes it, else encoded in letters that none does.
+    """Return a word for the launcher: encoded if a shell would change it.
 
     Args:
         word: Word of a command.
@@ -52,9 +52,9 @@ def check_parameters(command: Sequence[str], *, path: str) -> list[Finding]:
     return [
         Finding(
             code="UC6143",
-            problem=f"got {quote(found[0])} in a word that is encoded, in which AWS Batch does not replace it",
+            problem=f"got {quote(found[0])} in a word that is encoded, so that AWS Batch would not replace it",
             allowed="a parameter in a word of letters, digits and @%_+=:,./-",
-            remedy="Make it a word of its own",
+            remedy="Make it a separate word",
             path=f"{path}[{index}]",
         )
         for index, word in enumerate(command)

@@ -105,7 +105,7 @@ def container_uri(container: NeuronContainer, registry: str = PUBLIC_GALLERY) ->
             [
                 Finding(
                     code="UC6332",
-                    problem=f"no source of record names the tag of {container.repository} with SDK {container.sdk}",
+                    problem=f"the catalogue has no source for the tag of {container.repository} with SDK {container.sdk}",
                     remedy=f"Look it up in the gallery (https://gallery.{PUBLIC_GALLERY.replace('public.', '')}) "
                     "and pass the full image reference",
                 )
@@ -115,17 +115,17 @@ def container_uri(container: NeuronContainer, registry: str = PUBLIC_GALLERY) ->
 
 _SHELLS: Final = frozenset({"ash", "bash", "dash", "ksh", "sh", "zsh"})
 _INTERPRETERS: Final = re.compile(r"(?:python|perl|ruby|node|java)[0-9.]*")
-# Programs that take their arguments for their own, and never start another.
+# Programs that interpret their arguments themselves and start no other program.
 _PROGRAMS: Final = frozenset(
     {"accelerate", "deepspeed", "jupyter", "jupyter-lab", "nginx", "torchrun", "tritonserver", "vllm"}
 )
-# They wait for ever after the command has ended: aws-neuron/deep-learning-containers, common/neuron-entrypoint.py, and
+# These wait forever after the command has ended: aws-neuron/deep-learning-containers, common/neuron-entrypoint.py, and
 # aws/deep-learning-containers, 2026-08.
 _WAITS: Final = frozenset({"dockerd-entrypoint.py", "neuron-entrypoint.py"})
 
 
 def explain_entrypoint(entrypoint: Sequence[str]) -> str:  # noqa: PLR0911 - one for each way to fail
-    """Return why an ENTRYPOINT does not run the command that follows it; empty if nothing is known against it.
+    """Return why an ENTRYPOINT does not run the command that follows it; empty if it may.
 
     Args:
         entrypoint: ENTRYPOINT of an image, in its exec form.

@@ -249,7 +249,7 @@ def check_cache_address(flags: str) -> list[Finding]:
 
 
 def check_image_tag(image: str, tag: str) -> list[Finding]:
-    """Warn of an image that may change between attempts or nodes.
+    """Warn about an image that may change between attempts or nodes.
 
     Args:
         image: Reference of the image.
@@ -270,7 +270,7 @@ def check_image_tag(image: str, tag: str) -> list[Finding]:
 
 
 def check_image_region(image: str, image_region: str | None, region: str) -> list[Finding]:
-    """Warn of an image that nodes without internet access cannot pull.
+    """Warn about an image that nodes without internet access cannot pull.
 
     Args:
         image: Reference of the image.
@@ -389,7 +389,7 @@ def check_phase(method: str, phase: str) -> list[Finding]:
 
 
 def captures_graphs(method: str, environment: Mapping[str, str] | None) -> bool:
-    """Whether a program captures its graphs without a Neuron device, as vLLM Neuron does when told to.
+    """Whether a program captures its graphs without a Neuron device, as vLLM Neuron can.
 
     Args:
         method: ``neuron-parallel-compile`` or ``first-steps``.
@@ -428,7 +428,7 @@ def check_compile_type(
 
 
 def warn_of_other_graphs(precompile: str, job: str, differences: Sequence[str]) -> list[Finding]:
-    """Warn of compiled graphs that a dependent job cannot use.
+    """Warn about compiled graphs that a dependent job cannot use.
 
     Args:
         precompile: Name of the precompile job.
@@ -487,7 +487,7 @@ def check_fabric(type_name: str, *, has_efa: bool) -> list[Finding]:
 
 
 def check_gate_bound(bound: float | None, *, path: str) -> list[Finding]:
-    """Check what a fabric gate asks for.
+    """Check the bandwidth or latency that a fabric gate requires.
 
     Args:
         bound: Bandwidth or latency. None for any.

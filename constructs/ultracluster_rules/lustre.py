@@ -125,14 +125,14 @@ def check_metadata_given(settings: LustreSettings, *, given: bool) -> list[Findi
 
 
 def check_key(deployment_type: str, *, path: str = "") -> list[Finding]:
-    """Check whether a file system can be encrypted with a key of yours.
+    """Check whether a file system can be encrypted with a customer managed key.
 
     Args:
         deployment_type: Deployment type of the file system.
         path: Path of the key in the input.
 
     Returns:
-        UC5007 if FSx encrypts it with a key of its own.
+        UC5007 if FSx encrypts it with an FSx key.
     """
     if deployment_type == "PERSISTENT_2":
         return []
@@ -188,13 +188,13 @@ def check_zone_of_file_system(zone_id: str | None, network_zone_id: str) -> list
         Finding(
             code="UC5031",
             problem=f"the file system is in {quote(zone_id)}, the nodes are in {quote(network_zone_id)}",
-            remedy="Use a file system in the zone of the nodes: traffic between zones is slower and paid",
+            remedy="Use a file system in the zone of the nodes: traffic between zones is slower and billed",
         )
     ]
 
 
 def check_access(*, has_rules: bool) -> list[Finding]:
-    """Warn of an existing file system to whose security group no rules are added.
+    """Warn about an existing file system to whose security group no rules are added.
 
     Args:
         has_rules: Whether rules for the nodes are added.

@@ -85,7 +85,7 @@ DATED: Final = Form(
 
 
 def check_offered(name: str, zone_id: str) -> list[Finding]:
-    """Warn of a type that EC2 did not list in a zone when the catalogue was made.
+    """Warn about a type that EC2 did not list in a zone when the catalogue was made.
 
     Args:
         name: Name of the type.

@@ -363,9 +363,9 @@ def check_zone_id(zone_id: str) -> list[Finding]:
         return [
             Finding(
                 code="UC3003",
-                problem=f"{quote(zone_id)} is not a zone id of a known Region",
-                allowed="a zone id such as use2-az3",
-                remedy="`aws ec2 describe-availability-zones` shows the zone id of each zone name.",
+                problem=f"{quote(zone_id)} is not a zone ID of a known Region",
+                allowed="a zone ID such as use2-az3",
+                remedy="`aws ec2 describe-availability-zones` shows the zone ID of each zone name.",
             )
         ]
     return []
@@ -473,7 +473,7 @@ def check_subnet_in_vpc(subnet: ipaddress.IPv4Network, vpc: ipaddress.IPv4Networ
 
 
 def check_subnets_apart(subnet: ipaddress.IPv4Network, other: ipaddress.IPv4Network) -> list[Finding]:
-    """Check whether two subnets of a VPC have different addresses.
+    """Check that two subnets of a VPC do not overlap.
 
     Args:
         subnet: Addresses of the subnet.

@@ -17,7 +17,7 @@ __all__ = ["find_unsafe_numbers", "reject_unsafe_numbers", "rejects_unsafe_numbe
 
 _LIMIT: Final = 2**53  # JSON, and therefore CloudFormation and jsii, carry smaller integers exactly
 
-# The CDK encodes number tokens as doubles below this. Asking the CDK instead would be a jsii call, which NaN would end.
+# The CDK encodes number tokens as doubles below this. Asking the CDK instead would be a jsii call, which fails for NaN.
 _LARGEST_TOKEN: Final = -1.8881545897087e289
 
 _WHOLE: Final = "a whole number"
@@ -31,7 +31,7 @@ def rejects_unsafe_numbers(function: Callable[_Parameters, _Result]) -> Callable
     """Make a function reject numbers that jsii cannot carry before its body runs.
 
     Args:
-        function: Function or constructor whose annotations tell which arguments are numbers.
+        function: Function or constructor whose annotations say which arguments are numbers.
 
     Returns:
         A wrapper that raises FindingsError (UC1030) with all such arguments.
@@ -91,7 +91,7 @@ def _kinds(annotations: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _kind(annotation: Any) -> str | None:
-    """Return the kind of number that an annotation is, allows, or has as items or values."""
+    """Return the kind of number that an annotation contains, also as items or values."""
     if annotation is int:
         return _WHOLE
     if annotation is float:

@@ -101,7 +101,7 @@ def check_shares(parts: Mapping[str, int], *, path: str) -> list[Finding]:
 
 
 def check_share_decay(seconds: float, *, shown: str, path: str) -> list[Finding]:
-    """Check for how long past usage of a share counts.
+    """Check the time over which past usage of a share counts.
 
     Args:
         seconds: The time in seconds.
@@ -177,11 +177,11 @@ def check_source_exists(name: str | None, known: Collection[str | None], *, path
 
 
 def check_blocks_used(blocks: Iterable[str], used: Collection[str]) -> list[Finding]:
-    """Check whether the own queue of a cluster uses all its Capacity Blocks, which it opens and closes.
+    """Check whether the main queue of a cluster, which its Capacity Blocks open and close, uses all of them.
 
     Args:
         blocks: Names or reservations of the blocks of the cluster.
-        used: Those of its own queue.
+        used: Those of its main queue.
 
     Returns:
         UC6314 for each block that it leaves out.
@@ -189,8 +189,8 @@ def check_blocks_used(blocks: Iterable[str], used: Collection[str]) -> list[Find
     return [
         Finding(
             code="UC6314",
-            problem=f"the own queue of the cluster leaves out the Capacity Block {quote(block)}",
-            remedy="Name it for this queue too: it is opened and closed with it",
+            problem=f"the main queue of the cluster leaves out the Capacity Block {quote(block)}",
+            remedy="Add it to this queue, which is opened and closed with the block",
         )
         for block in blocks
         if block not in used

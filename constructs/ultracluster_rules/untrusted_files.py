@@ -42,7 +42,7 @@ def read_untrusted_file(path: str | os.PathLike[str], *, most_bytes: int) -> byt
     # O_NONBLOCK, so that a named pipe without a writer is refused rather than waited for.
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise NotRegularError("it is no regular file")
+            raise NotRegularError("it is not a regular file")
         content = file.read(most_bytes + 1)
     if len(content) > most_bytes:
         raise TooLargeError(f"it is larger than {most_bytes:,} bytes")
@@ -81,7 +81,7 @@ def parse_untrusted_json(text: str | bytes) -> Any:
 
 
 def _reject_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def _reject_duplicates(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
@@ -89,5 +89,5 @@ def _reject_duplicates(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     if len(mapping) < len(pairs):
         keys = [key for key, _ in pairs]
         twice = next(key for key in keys if keys.count(key) > 1)
-        raise ValueError(f"the key {twice[:80]!a} stands twice")
+        raise ValueError(f"duplicate key {twice[:80]!a}")
     return mapping

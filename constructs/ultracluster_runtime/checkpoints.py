@@ -147,7 +147,7 @@ def _is_complete(folder: Path) -> bool:
         sizes = json.loads((folder / _MARKER).read_bytes())["files"]
         return bool(sizes) and all((folder / name).stat().st_size == size for name, size in sizes.items())
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return False  # no marker, a foreign marker, or a missing file
+        return False  # there is no marker, a foreign marker, or a missing file
 
 
 def _files_in(folder: Path) -> list[str]:

@@ -184,7 +184,7 @@ def _deploy(local: LocalAws, stack: AssemblyStack) -> StackResult:
     cloudformation = local.client("cloudformation", stack.region)
     text = stack.template.read_text("utf-8")
     declared = json.loads(text).get("Parameters") or {}
-    # From S3, as the CLI sends it: a body has at most 51,200 bytes.
+    # The template is sent by S3 URL, as the CLI does: a body has at most 51,200 bytes.
     bucket, key = bootstrap_bucket(stack.region), f"{stack.name}.template.json"
     local.client("s3", stack.region).put_object(Bucket=bucket, Key=key, Body=text.encode())
     request = {
@@ -231,9 +231,11 @@ def _result(cloudformation: Any, stack: AssemblyStack, name: str) -> StackResult
 
 
 def _first_failure(cloudformation: Any, name: str) -> str:
-    """Return what the first resource that failed in the latest run said."""
+    """Return the error message of the first resource that failed in the latest run."""
     said = ""
-    for event in cloudformation.describe_stack_events(StackName=name)["StackEvents"]:  # newest first
+    for event in cloudformation.describe_stack_events(StackName=name)[
+        "StackEvents"
+    ]:  # events are listed newest first
         own = event["ResourceType"] == "AWS::CloudFormation::Stack"
         if own and event.get("ResourceStatusReason") == "User Initiated":
             break

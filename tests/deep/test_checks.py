@@ -13,7 +13,7 @@ pytestmark = pytest.mark.deep
 PAGE = Path(__file__).parents[2] / "docs" / "check.md"
 
 
-def test_the_page_says_what_each_judge_finds(tried: Tried) -> None:
+def test_the_page_shows_the_findings_of_each_tool(tried: Tried) -> None:
     caught = {judge: {defect.name for defect in DEFECTS if is_caught(defect, judge)} for judge in JUDGES}
     seeded = Counter(defect.subject for defect in DEFECTS)
     rows = []

@@ -57,7 +57,7 @@ def test_ten_thousand_damaged_files(tmp_path: Path, tried: Tried) -> None:
     assert done["mib"] < MOST_MIB
 
 
-def test_damaged_files_in_processes_of_their_own(tmp_path: Path, tried: Tried) -> None:
+def test_damaged_files_in_separate_processes(tmp_path: Path, tried: Tried) -> None:
     random, texts = Random(SEED), sources()  # noqa: S311 - it guards nothing
     folder, memory = tmp_path / "files", tmp_path / "memory"
     folder.mkdir()

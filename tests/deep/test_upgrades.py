@@ -17,6 +17,7 @@ from tests.golden.synthesis import synthesize
 
 from ultracluster_local import LocalAws
 from ultracluster_local.seeding.seed import bootstrap_bucket
+from ultracluster_local.services.batch import instance_types
 from ultracluster_stacks.plan import Action, Plan, StackTemplate, compare
 from ultracluster_stacks.plan.resource_updates import MOVING_IDS
 
@@ -24,6 +25,15 @@ pytestmark = pytest.mark.deep
 
 REGION = "us-east-2"
 CHANGELOG = (GOLDEN.parents[1] / "CHANGELOG.md").read_text("utf-8")
+_CUSTOM_TYPE = "trn9.48xlarge"  # in machines.yaml
+_LOGS = {"Service": f"logs.{REGION}.amazonaws.com"}
+_KEY_POLICY = {
+    "Version": "2012-10-17",
+    "Statement": [
+        {"Effect": "Allow", "Principal": each, "Action": "kms:*", "Resource": "*"}
+        for each in ({"AWS": "arn:aws:iam::123456789012:root"}, _LOGS)
+    ],
+}
 OLD_CODE, NEW_CODE = NO_HASH, "1" * 64
 
 # Exported templates are those of a rollout with parameters; tests/integration/test_export_on_local_aws.py deploys them.
@@ -46,7 +56,7 @@ def today(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, dict[str, list
 
 
 @pytest.fixture
-def theirs(local_aws: LocalAws) -> Mapping[str, str]:
+def theirs(local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch) -> Mapping[str, str]:
     """What configurations name as existing; the ids that stand for those in their files."""
     ec2 = local_aws.client("ec2", REGION)
     vpc = ec2.create_vpc(CidrBlock="10.20.0.0/16")["Vpc"]["VpcId"]
@@ -65,7 +75,12 @@ def theirs(local_aws: LocalAws) -> Mapping[str, str]:
     s3.create_bucket(Bucket=copies, CreateBucketConfiguration={"LocationConstraint": elsewhere})
     s3.put_bucket_versioning(Bucket=copies, VersioningConfiguration={"Status": "Enabled"})
     local_aws.client("logs", REGION).create_log_group(logGroupName="/their/training")
+    key = local_aws.client("kms", REGION).create_key(Policy=json.dumps(_KEY_POLICY))["KeyMetadata"]["KeyId"]
+    # AWS Batch will know a custom type by the day that it is launched.
+    known = instance_types._known() | {_CUSTOM_TYPE}
+    monkeypatch.setattr(instance_types, "_known", lambda: known)
     return {
+        "01234567-89ab-cdef-0123-456789abcdef": key,
         "vpc-0123456789abcdef0": vpc,
         "subnet-0123456789abcdef0": subnet["SubnetId"],
         "sg-0123456789abcdef0": groups[0],
@@ -131,7 +146,10 @@ def deployed(local: LocalAws, stacks: list[StackTemplate], theirs: Mapping[str, 
         text = json.dumps(stack.template)
         for placeholder, real in theirs.items():
             text = text.replace(placeholder, real)
-        request = {"StackName": stack.name, "TemplateBody": text, "Capabilities": ["CAPABILITY_NAMED_IAM"]}
+        bucket, key = bootstrap_bucket(stack.region), f"{stack.name}.json"  # a body has at most 51,200 bytes
+        s3.put_object(Bucket=bucket, Key=key, Body=text.encode())
+        url = f"{local.endpoint}/{bucket}/{key}"
+        request = {"StackName": stack.name, "TemplateURL": url, "Capabilities": ["CAPABILITY_NAMED_IAM"]}
         status = _change(cloudformation, request)
         assert status in {"CREATE_COMPLETE", "UPDATE_COMPLETE"}, _why(cloudformation, stack.name)
         for one in cloudformation.describe_stack_resources(StackName=stack.name)["StackResources"]:

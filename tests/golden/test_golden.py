@@ -97,7 +97,7 @@ def test_the_table_of_ids_has_all_configurations(today: Stacks) -> None:
     assert IDS.keys() == today.keys()
 
 
-def test_another_id_is_told_with_what_it_takes_from_users(today: Stacks) -> None:
+def test_a_changed_id_is_reported_with_its_effect_on_users(today: Stacks) -> None:
     name = "quickstart.yaml"
     moved = [
         replace(
@@ -115,7 +115,7 @@ def test_another_id_is_told_with_what_it_takes_from_users(today: Stacks) -> None
     assert "an empty one would be mounted" in said
 
 
-def test_another_name_of_a_stack_is_told_as_well(today: Stacks) -> None:
+def test_a_changed_stack_name_is_reported_as_well(today: Stacks) -> None:
     name = "quickstart.yaml"
 
     said = broken_rows(IDS[name], [stack for stack in today[name] if stack.name != STORAGE])
@@ -242,7 +242,7 @@ def test_a_configuration_of_a_released_version_is_synthesized_by_todays_code(
     assert any("replace:NodeImage/" in each for each in _judged(golden, today))
 
 
-def test_a_configuration_that_no_longer_loads_is_no_release(golden: Path, today: Stacks) -> None:
+def test_a_configuration_that_no_longer_loads_is_not_released(golden: Path, today: Stacks) -> None:
     source = golden / "0.1.0" / "quickstart.yaml"
     source.write_text(source.read_text().replace("zone_id", "zone"))
 

@@ -64,7 +64,7 @@ def test_the_recorder_sees_a_purchase(local_aws: LocalAws, requests: list[str]) 
     assert requests == ["purchase_capacity_block"]
 
 
-def test_a_deployment_never_buys_whatever_happens_to_it(
+def test_a_deployment_never_buys_even_if_it_fails(
     local_aws: LocalAws, requests: list[str], assemblies: dict[str, Path], tmp_path: Path
 ) -> None:
     assert {each.status for each in deploy_assembly(local_aws, assemblies["first"])} == {"CREATE_COMPLETE"}

@@ -70,7 +70,7 @@ def test_the_examples_are_found() -> None:
 
 
 @pytest.mark.parametrize("example", EXAMPLES)
-def test_the_app_is_short_and_says_how_it_is_deployed(example: str) -> None:
+def test_the_app_is_short_and_documents_its_deployment(example: str) -> None:
     text = (ROOT / "examples" / example / "app.py").read_text()
     assert len(text.splitlines()) <= MOST_LINES
     assert "cdk deploy" in text

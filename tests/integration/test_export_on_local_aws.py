@@ -83,7 +83,7 @@ def test_nothing_of_the_cdk_and_of_the_region_is_left(templates: dict[str, str])
     assert set(json.loads(templates["network"])["Parameters"]) == {"ZoneId"}
 
 
-def test_the_same_rollout_gives_the_same_bytes(exported: Path) -> None:
+def test_the_same_rollout_produces_the_same_bytes(exported: Path) -> None:
     def content(folder: Path) -> dict[str, bytes]:
         return {
             str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()

@@ -149,7 +149,7 @@ def test_mistakes_are_findings(run: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     assert "UC6206" in run("list", "quickstart", "--region", REGION, exits=2)
 
 
-def test_a_queue_and_a_definition_can_be_given_by_arn(run: Any, cluster: LocalAws) -> None:
+def test_a_queue_and_a_definition_can_be_specified_by_arn(run: Any, cluster: LocalAws) -> None:
     batch = cluster.client("batch", REGION)
     (queue,) = batch.describe_job_queues()["jobQueues"]
     (definition,) = batch.describe_job_definitions(status="ACTIVE")["jobDefinitions"]

@@ -34,7 +34,7 @@ def preflight(local_aws: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPat
     return lambda *options: main(["preflight", str(QUICKSTART), "--local", "--json", *options])
 
 
-def test_the_quick_start_passes_on_a_fresh_local_aws_with_warnings_that_say_why(
+def test_the_quick_start_passes_on_a_fresh_local_aws_with_warnings_that_state_the_reason(
     preflight: Preflight, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert preflight() == 0

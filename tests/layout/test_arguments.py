@@ -50,7 +50,7 @@ def trees(root: Path) -> dict[str, ast.Module]:
     }
 
 
-def test_every_keyword_is_given_somewhere(
+def test_every_keyword_is_passed_somewhere(
     offered: Mapping[str, set[str]], trees: Mapping[str, ast.Module]
 ) -> None:
     given = _given(trees, offered)
@@ -86,7 +86,7 @@ OFFERED = {"Thing": {"colour", "size"}, "Thing.paint": {"coats"}}
         ("def test(kind: type[Other]):\n    kind(stack, size=1)", set()),
     ],
 )
-def test_what_is_given_is_seen(code: str, given: set[Argument]) -> None:
+def test_each_argument_has_an_effect(code: str, given: set[Argument]) -> None:
     assert _given({"tests.some": ast.parse(code)}, OFFERED) == given
 
 

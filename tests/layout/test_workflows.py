@@ -1,5 +1,6 @@
 """The files that GitHub and pre-commit read: they parse, pin what they run and grant no more than they need."""
 
+import json
 import re
 import tomllib
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import yaml
 
 PINNED = re.compile(r"uses: [\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$")
 WRITE_PERMISSIONS = {
+    ("live", "free"): {"id-token"},
     ("release", "attest"): {"id-token", "attestations"},
     ("release", "publish-local"): {"id-token"},
     ("release", "publish"): {"id-token"},
@@ -59,6 +61,7 @@ def test_every_job_has_a_time_limit_and_the_permissions_that_it_needs(root: Path
     assert found == WRITE_PERMISSIONS
     assert {name: content["permissions"] for name, content in workflows(root).items()} == {
         "docs": {},
+        "live": {},
         "release": {},
         "test": {},
     }
@@ -93,6 +96,17 @@ def test_only_a_tag_is_published(root: Path) -> None:
         "pypi-ultracluster",
         "pypi-ultracluster-local",
     }
+
+
+def test_an_account_is_asked_only_by_hand_and_where_a_variable_says_so(root: Path) -> None:
+    workflow = workflows(root)["live"]
+
+    assert set(workflow[True]) == {"workflow_dispatch"}  # YAML reads `on` as true
+    assert {job["if"] for job in workflow["jobs"].values()} == {"vars.LIVE_ROLE_ARN != ''"}
+    (policy,) = (root / "tests/live/tier_policies").glob("tier0.json")
+    actions = {action for each in json.loads(policy.read_text())["Statement"] for action in each["Action"]}
+    reads = ("Describe", "Get", "List", "Simulate", "Validate", "BatchGet")
+    assert [action for action in sorted(actions) if not action.partition(":")[2].startswith(reads)] == []
 
 
 def test_every_make_target_of_a_workflow_exists(root: Path) -> None:
@@ -141,7 +155,7 @@ def test_a_settings_file_parses(root: Path, name: str) -> None:
     assert yaml.safe_load((root / name).read_text())
 
 
-def test_every_issue_form_asks_for_something(root: Path) -> None:
+def test_every_issue_form_has_a_required_field(root: Path) -> None:
     forms = [path for path in (root / ".github/ISSUE_TEMPLATE").glob("*.yml") if path.stem != "config"]
 
     assert len(forms) == 2

@@ -98,6 +98,7 @@ _OF_THE_LIFE_CYCLE = {
     "batch:TerminateJob": rf"arn:aws:batch:{_HERE}:job/\*",
     "batch:UpdateComputeEnvironment": rf"arn:aws:batch:{_HERE}:compute-environment/[A-Za-z0-9]+",
     "batch:UpdateJobQueue": _QUEUE,
+    "dynamodb:Scan": _STATES,
     "dynamodb:UpdateItem": _STATES,
     "ec2:GetConsoleOutput": rf"arn:aws:ec2:{_HERE}:instance/\*",
     "ecs:DescribeContainerInstances": rf"arn:aws:ecs:{_HERE}:container-instance/\*/\*",
@@ -172,9 +173,8 @@ ROLES: Mapping[str, Role] = {
             "dynamodb:PutItem": _STATES,
             "dynamodb:Scan": _STATES,
             "dynamodb:UpdateItem": _STATES,
-            "sns:Publish": _TOPIC,
         },
-        sometimes=_STATES_KEY,
+        sometimes={**_STATES_KEY, "sns:Publish": _TOPIC},  # a cluster may have nobody to notify
     ),
     "Closes job queues for new jobs when a budget is spent": _role(
         "lambda.amazonaws.com",

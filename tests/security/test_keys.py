@@ -142,7 +142,7 @@ FOR_AWS = {"kms:GrantIsForAWSResource": "true"}
         ({"Service": "events.amazonaws.com"}, "kms:Encrypt", {}, False),
     ],
 )
-def test_the_policy_of_a_key_lets_in_who_works_for_a_cluster_and_nobody_else(
+def test_the_policy_of_a_key_allows_the_services_of_a_cluster_and_no_one_else(
     templates: list[Template], principal: Any, action: str, context: Context, *, allowed: bool
 ) -> None:
     assert _key_allows(templates, principal, action, context) is allowed

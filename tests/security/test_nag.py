@@ -36,12 +36,12 @@ def test_every_answer_is_for_one_finding_at_its_own_resource(everything: Nagged)
         assert at == path
 
 
-def test_no_answer_is_given_to_nothing_or_without_its_pack(everything: Nagged) -> None:
+def test_no_acknowledgment_lacks_a_finding_or_its_pack(everything: Nagged) -> None:
     # An answer whose id lacks the pack silences, and is in no report.
     assert everything.given == {(at, answer) for answer, at, _ in everything.answered.values()}
 
 
-def test_every_reason_is_used_and_says_something(everything: Nagged) -> None:
+def test_every_reason_is_used_and_not_empty(everything: Nagged) -> None:
     said = [reason for _, _, reason in everything.answered.values()]
     assert [reason for reason in REASONS if not any(reason in each for each in said)] == []
     assert [reason for reason in REASONS if len(reason.split()) < 4 or not reason.endswith(".")] == []

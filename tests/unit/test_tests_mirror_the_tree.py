@@ -130,7 +130,7 @@ def test_each_module_with_behaviour_has_a_test_file() -> None:
     } == set()
 
 
-def test_each_test_file_is_named_for_a_module_or_says_what_else_it_is_about() -> None:
+def test_each_test_file_is_named_for_a_module_or_documents_its_subject() -> None:
     named = {test for _, test in modules()}
 
     assert {file for file in files_of_tests(named) if whole_test(file, named) is None} == set(OTHER_SUBJECTS)

@@ -38,7 +38,7 @@ def read_assembly(directory: Path) -> list[AssemblyStack]:
         AssemblyStack(
             cluster=stage["properties"].get("displayName", stage["properties"]["directoryName"]),
             name=stack["properties"].get("stackName", stack_id),
-            region=stack["environment"].rpartition("/")[2],  # aws://ACCOUNT/REGION
+            region=stack["environment"].rpartition("/")[2],  # format: aws://ACCOUNT/REGION
         )
         for _, stage in artifacts(directory, kind="cdk:cloud-assembly")
         for stack_id, stack in artifacts(

@@ -23,6 +23,7 @@ def synthesize_into(
     wave: str | None,
     temporary: Path,
     environment: Mapping[str, str],
+    purpose: str | None = None,
 ) -> None:
     """Synthesize a rollout.
 
@@ -34,6 +35,7 @@ def synthesize_into(
         wave: Wave to synthesize. None for all.
         temporary: Folder for temporary files.
         environment: Environment variables of the CDK CLI.
+        purpose: Purpose in the app's context, for which capacity need not be bought. Default: a deployment.
 
     Raises:
         FindingsError: If cdk synth fails (UC9201).
@@ -43,6 +45,8 @@ def synthesize_into(
     command += ["--output", str(output), "--context", f"rollout={rollout}"]
     if wave is not None:
         command += ["--context", f"wave={wave}"]
+    if purpose is not None:
+        command += ["--context", f"purpose={purpose}"]
     log = state / "logs" / "cdk-synth.log"
     log.parent.mkdir(exist_ok=True)
     lines: list[str] = []

@@ -9,14 +9,10 @@ import typer
 from ultracluster_catalog.capacity.capacity_blocks import LONGEST_BLOCK
 from ultracluster_cli.capacity.options import (
     DEFAULT_ULTRASERVER,
-    ApproverOption,
+    ApprovalOptions,
     BetweenOption,
-    ClusterOption,
-    CurrencyOption,
     DaysOption,
-    HoursOption,
-    MaxFeeOption,
-    MonthCapOption,
+    LedgerOptions,
     OrderArgument,
     PlatformOption,
     PreferOption,
@@ -26,7 +22,7 @@ from ultracluster_cli.capacity.options import (
 )
 from ultracluster_cli.capacity.parsing import accepted_hours, read_regions, read_size, searched_regions
 from ultracluster_cli.capacity.session import open_session, record_row
-from ultracluster_cli.options import JsonOption, LedgerOption, LedgerRegionOption, ProfileOption
+from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_findings, print_json, say
 from ultracluster_rules.findings import FindingsError, Severity
 from ultracluster_runtime.purchasing.order_checks import (
@@ -48,23 +44,24 @@ def _now() -> datetime:
 
 def _approve(
     order_type: Callable[..., Order],
+    name: str,
+    approval: ApprovalOptions,
+    ledger: LedgerOptions,
     *,
-    profile: str | None,
-    ledger: str | None,
-    ledger_region: str | None,
     as_json: bool,
-    max_fee: str,
-    month_cap: str,
-    expires_in_hours: int,
     **terms: Any,
 ) -> None:
     """Approve an order. `terms` are the fields of the order that its command has parsed."""
-    session = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region)
+    session = open_session(ledger)
     order = order_type(
+        name=name,
         account=session.account(),
-        max_fee=parse_amount("--max-fee", max_fee),
-        month_cap=parse_amount("--month-cap", month_cap),
-        expires_at=(_now() + timedelta(hours=expires_in_hours)).replace(microsecond=0),
+        cluster=approval.cluster,
+        currency=approval.currency,
+        max_fee=parse_amount("--max-fee", approval.max_fee),
+        month_cap=parse_amount("--month-cap", approval.month_cap),
+        approver=approval.approver,
+        expires_at=(_now() + timedelta(hours=approval.expires_in_hours)).replace(microsecond=0),
         **terms,
     )
     findings = check_order(order, now=_now())
@@ -83,7 +80,7 @@ def _approve(
 def approve(
     order: OrderArgument,
     *,
-    cluster: ClusterOption,
+    approval: ApprovalOptions,
     instance_type: TypeOption = None,
     nodes: Annotated[str | None, typer.Option("--nodes", metavar="INTEGER", help="Number of nodes.")] = None,
     ultraservers: Annotated[
@@ -100,14 +97,7 @@ def approve(
     ] = "",
     platform: PlatformOption = "Linux/UNIX",
     prefer: PreferOption = "total",
-    max_fee: MaxFeeOption,
-    month_cap: MonthCapOption,
-    currency: CurrencyOption = "USD",
-    approver: ApproverOption,
-    expires_in_hours: HoursOption = 24,
-    profile: ProfileOption = None,
-    ledger: LedgerOption = None,
-    ledger_region: LedgerRegionOption = None,
+    ledger: LedgerOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Approve the purchase of a Capacity Block without buying it."""
@@ -124,16 +114,9 @@ def approve(
     shortest, longest = accepted_hours(hours)
     _approve(
         BlockOrder,
-        name=order,
-        cluster=cluster,
-        currency=currency,
-        max_fee=max_fee,
-        month_cap=month_cap,
-        approver=approver,
-        expires_in_hours=expires_in_hours,
-        profile=profile,
-        ledger=ledger,
-        ledger_region=ledger_region,
+        order,
+        approval,
+        ledger,
         as_json=as_json,
         regions=searched_regions(regions, instance_type=block_type, ultraserver_type=block_ultraserver),
         instance_type=block_type,
@@ -154,7 +137,7 @@ def approve(
 def extend(
     order: OrderArgument,
     *,
-    cluster: ClusterOption,
+    approval: ApprovalOptions,
     reservation: Annotated[str, typer.Option("--reservation-id", help="Reservation to extend: cr-….")],
     region: Annotated[str, typer.Option(help="Region of the reservation.")],
     expected_end: Annotated[
@@ -164,29 +147,15 @@ def extend(
         ),
     ],
     days: Annotated[str, typer.Option("--days", metavar="INTEGER", help="Days to extend by.")],
-    max_fee: MaxFeeOption,
-    month_cap: MonthCapOption,
-    currency: CurrencyOption = "USD",
-    approver: ApproverOption,
-    expires_in_hours: HoursOption = 24,
-    profile: ProfileOption = None,
-    ledger: LedgerOption = None,
-    ledger_region: LedgerRegionOption = None,
+    ledger: LedgerOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Approve the extension of a Capacity Block without buying it."""
     _approve(
         ExtensionOrder,
-        name=order,
-        cluster=cluster,
-        currency=currency,
-        max_fee=max_fee,
-        month_cap=month_cap,
-        approver=approver,
-        expires_in_hours=expires_in_hours,
-        profile=profile,
-        ledger=ledger,
-        ledger_region=ledger_region,
+        order,
+        approval,
+        ledger,
         as_json=as_json,
         region=region,
         reservation_id=reservation,
@@ -198,7 +167,7 @@ def extend(
 def reserve(
     order: OrderArgument,
     *,
-    cluster: ClusterOption,
+    approval: ApprovalOptions,
     instance_type: Annotated[
         str, typer.Option("--instance-type", help="Instance type, such as trn2.48xlarge.")
     ],
@@ -214,29 +183,15 @@ def reserve(
         str | None, typer.Option("--placement-group-arn", help="Cluster placement group of the reservation.")
     ] = None,
     platform: PlatformOption = "Linux/UNIX",
-    max_fee: MaxFeeOption,
-    month_cap: MonthCapOption,
-    currency: CurrencyOption = "USD",
-    approver: ApproverOption,
-    expires_in_hours: HoursOption = 24,
-    profile: ProfileOption = None,
-    ledger: LedgerOption = None,
-    ledger_region: LedgerRegionOption = None,
+    ledger: LedgerOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Approve an On-Demand Capacity Reservation without creating it."""
     _approve(
         OnDemandOrder,
-        name=order,
-        cluster=cluster,
-        currency=currency,
-        max_fee=max_fee,
-        month_cap=month_cap,
-        approver=approver,
-        expires_in_hours=expires_in_hours,
-        profile=profile,
-        ledger=ledger,
-        ledger_region=ledger_region,
+        order,
+        approval,
+        ledger,
         as_json=as_json,
         region=region,
         instance_type=instance_type,

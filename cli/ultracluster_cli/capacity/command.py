@@ -9,15 +9,14 @@ from botocore.config import Config
 
 from ultracluster_cli.capacity.approve import approve, extend, reserve
 from ultracluster_cli.capacity.find import find
-from ultracluster_cli.capacity.options import (
-    OrderArgument,
-)
+from ultracluster_cli.capacity.options import LedgerOptions, OrderArgument
 from ultracluster_cli.capacity.outputs import write_fragment, write_parameter
 from ultracluster_cli.capacity.place import place
 from ultracluster_cli.capacity.resolve import resolve
 from ultracluster_cli.capacity.session import fresh_nonce, open_session, show_outcome, show_records
 from ultracluster_cli.capacity.verify import verify
-from ultracluster_cli.options import JsonOption, LedgerOption, LedgerRegionOption, ProfileOption
+from ultracluster_cli.option_groups import with_option_groups
+from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_runtime.purchasing.operator_actions import cancel as cancel_order
 from ultracluster_runtime.purchasing.operator_actions import close
@@ -35,15 +34,16 @@ app = typer.Typer(
 
 
 app.command()(find)
-app.command()(approve)
-app.command()(extend)
-app.command()(reserve)
-app.command()(resolve)
+app.command()(with_option_groups(approve))
+app.command()(with_option_groups(extend))
+app.command()(with_option_groups(reserve))
+app.command()(with_option_groups(resolve))
 app.command()(place)
 app.command()(verify)
 
 
 @app.command()
+@with_option_groups
 def buy(
     order: OrderArgument,
     *,
@@ -54,13 +54,11 @@ def buy(
     parameter: Annotated[
         bool, typer.Option("--parameter", help="Also write them to an SSM parameter in the block's Region.")
     ] = False,
-    profile: ProfileOption = None,
-    ledger: LedgerOption = None,
-    ledger_region: LedgerRegionOption = None,
+    ledger: LedgerOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Buy the capacity of an approved order, at most once."""
-    session = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region, token=token)
+    session = open_session(ledger, token)
     outcome = session.run(buy_order(order, nonce=fresh_nonce()))
     record = outcome.record
     outputs: dict[str, Callable[[], object]] = {}
@@ -74,18 +72,17 @@ def buy(
 
 
 @app.command()
+@with_option_groups
 def status(
     order: Annotated[
         str | None, typer.Argument(metavar="[ORDER]", help="Order to show. Default: all.")
     ] = None,
     *,
-    profile: ProfileOption = None,
-    ledger: LedgerOption = None,
-    ledger_region: LedgerRegionOption = None,
+    ledger: LedgerOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Show orders in the capacity ledger."""
-    records = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region).ledger.orders()
+    records = open_session(ledger).ledger.orders()
     if order is not None:
         records = [record for record in records if record.order.name == order]
         if not records:
@@ -94,6 +91,7 @@ def status(
 
 
 @app.command()
+@with_option_groups
 def reconcile(
     order: OrderArgument,
     *,
@@ -104,28 +102,25 @@ def reconcile(
         ),
     ] = False,
     evidence: Annotated[str, typer.Option(help="Evidence for --nothing-bought.")] = "",
-    profile: ProfileOption = None,
-    ledger: LedgerOption = None,
-    ledger_region: LedgerRegionOption = None,
+    ledger: LedgerOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Update an order from the state of EC2, without changing EC2."""
-    session = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region)
+    session = open_session(ledger)
     steps = close(order, evidence=evidence) if nothing_bought else reconcile_order(order)
     show_outcome(session.run(steps), as_json=as_json)
 
 
 @app.command()
+@with_option_groups
 def history(
     order: OrderArgument,
     *,
-    profile: ProfileOption = None,
-    ledger: LedgerOption = None,
-    ledger_region: LedgerRegionOption = None,
+    ledger: LedgerOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Show the history of an order."""
-    events = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region).ledger.history(order)
+    events = open_session(ledger).ledger.history(order)
     if not events:
         raise unknown_order(order)
     rows = [
@@ -144,17 +139,16 @@ def history(
 
 
 @app.command()
+@with_option_groups
 def cancel(
     order: OrderArgument,
     *,
-    profile: ProfileOption = None,
-    ledger: LedgerOption = None,
-    ledger_region: LedgerRegionOption = None,
+    ledger: LedgerOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Withdraw an approval or cancel an On-Demand Capacity Reservation.
 
     Capacity Blocks cannot be cancelled.
     """
-    session = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region)
+    session = open_session(ledger)
     show_outcome(session.run(cancel_order(order)), as_json=as_json)

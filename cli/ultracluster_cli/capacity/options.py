@@ -1,19 +1,19 @@
 """Options shared by the commands of `ultracluster capacity`."""
 
+from dataclasses import dataclass
 from typing import Annotated
 
 import typer
 
+from ultracluster_cli.options import LedgerOption, LedgerRegionOption, ProfileOption
+
 __all__ = [
     "DEFAULT_ULTRASERVER",
-    "ApproverOption",
+    "ApprovalOptions",
     "BetweenOption",
-    "ClusterOption",
-    "CurrencyOption",
     "DaysOption",
-    "HoursOption",
+    "LedgerOptions",
     "MaxFeeOption",
-    "MonthCapOption",
     "NodesOption",
     "OrderArgument",
     "PlatformOption",
@@ -49,12 +49,28 @@ PreferOption = Annotated[
 ]
 RegionsOption = Annotated[str, typer.Option("--regions", help="Comma-separated Regions, or all.")]
 MaxFeeOption = Annotated[str, typer.Option("--max-fee", help="Maximum fee.")]
-MonthCapOption = Annotated[
-    str, typer.Option("--month-cap", help="Maximum total of fees in a calendar month (UTC).")
-]
-ApproverOption = Annotated[str, typer.Option("--approver", help="Name or email address of the approver.")]
-HoursOption = Annotated[
-    int, typer.Option("--expires-in-hours", min=1, max=24 * 31, help="Validity of the approval in hours.")
-]
-ClusterOption = Annotated[str, typer.Option("--cluster", help="Cluster to buy for.")]
-CurrencyOption = Annotated[str, typer.Option("--currency", help="Currency to accept.")]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LedgerOptions:
+    """Options of the commands that use the ledger."""
+
+    profile: ProfileOption = None
+    ledger: LedgerOption = None
+    ledger_region: LedgerRegionOption = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ApprovalOptions:
+    """Options of the commands that approve an order."""
+
+    cluster: Annotated[str, typer.Option("--cluster", help="Cluster to buy for.")]
+    max_fee: MaxFeeOption
+    month_cap: Annotated[
+        str, typer.Option("--month-cap", help="Maximum total of fees in a calendar month (UTC).")
+    ]
+    currency: Annotated[str, typer.Option("--currency", help="Currency to accept.")] = "USD"
+    approver: Annotated[str, typer.Option("--approver", help="Name or email address of the approver.")]
+    expires_in_hours: Annotated[
+        int, typer.Option("--expires-in-hours", min=1, max=24 * 31, help="Validity of the approval in hours.")
+    ] = 24

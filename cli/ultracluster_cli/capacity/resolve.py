@@ -4,15 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
+from ultracluster_cli.capacity.options import LedgerOptions
 from ultracluster_cli.capacity.session import open_session
-from ultracluster_cli.options import (
-    JsonOption,
-    LedgerOption,
-    LedgerRegionOption,
-    ProfileOption,
-    RolloutArgument,
-    WriteOption,
-)
+from ultracluster_cli.options import JsonOption, RolloutArgument, WriteOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.purchasing.orders import ExtensionOrder, OrderState, Record, order_token
@@ -29,14 +23,12 @@ def resolve(
     rollout: RolloutArgument,
     *,
     write: WriteOption = False,
-    ledger: LedgerOption = None,
-    ledger_region: LedgerRegionOption = None,
-    profile: ProfileOption = None,
+    ledger: LedgerOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Show the capacity that the orders of a rollout have bought."""
     places = ordered_capacity(rollout)
-    records = open_session(profile=profile, ledger=ledger, ledger_region=ledger_region).ledger.orders()
+    records = open_session(ledger).ledger.orders()
     rows = purchased_capacity(places, records)
     if write:
         values = {

@@ -12,11 +12,12 @@ from typing import Any
 import typer
 from botocore.config import Config
 
+from ultracluster_cli.capacity.options import LedgerOptions
 from ultracluster_cli.exit_codes import exit_code_of
 from ultracluster_cli.options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, FindingsError, Severity
-from ultracluster_runtime.purchasing.aws_errors import AWS_ERRORS
+from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.purchasing.ec2_driver import Ec2Driver, session_clients
 from ultracluster_runtime.purchasing.ec2_objects import Quote
 from ultracluster_runtime.purchasing.effects import GetCallerAccount, ReadFailed, Steps, perform_all
@@ -73,21 +74,19 @@ class Session:
         return str(account)
 
 
-def open_session(
-    *, profile: str | None, ledger: str | None, ledger_region: str | None, token: str | None = None
-) -> Session:
+def open_session(options: LedgerOptions, token: str | None = None) -> Session:
     """Open a session with the ledger of the options or the environment.
 
     Raises:
         FindingsError: UC7021 if no ledger is specified.
     """
-    if not ledger or not ledger_region:
+    if not options.ledger or not options.ledger_region:
         raise unusable_ledger(
             "no ledger specified",
             remedy=f"Specify --ledger and --ledger-region, or set {LEDGER_VARIABLE} and {LEDGER_REGION_VARIABLE}; "
             "the CapacityLedger construct creates the table",
         )
-    return Session(profile=profile, table=ledger, region=ledger_region, token=token)
+    return Session(profile=options.profile, table=options.ledger, region=options.ledger_region, token=token)
 
 
 def fresh_nonce() -> str:
@@ -201,7 +200,7 @@ def _print_outcome(outcome: Outcome, *, as_json: bool) -> None:
             show_records([outcome.record], as_json=False)
         sys.stdout.flush()
     except OSError:
-        # Python flushes it again at the end of the process, and would exit with a code of its own.
+        # Python flushes stdout again at the end of the process, and would change the exit code.
         with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise

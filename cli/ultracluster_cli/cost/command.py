@@ -8,6 +8,7 @@ from typer.core import TyperGroup
 from ultracluster_cli.cost.actual import actual
 from ultracluster_cli.cost.bake_off import bake_off
 from ultracluster_cli.cost.estimate import estimate
+from ultracluster_cli.option_groups import with_option_groups
 
 __all__ = ["app"]
 
@@ -28,6 +29,6 @@ app = typer.Typer(
     help="Estimate the costs of clusters, or show their actual costs.",
 )
 
-app.command()(estimate)
+app.command()(with_option_groups(estimate))
 app.command()(actual)
 app.command("bake-off")(bake_off)

@@ -36,23 +36,54 @@ from ultracluster_stacks.cost import (
 
 __all__ = ["estimate"]
 
+_AMOUNTS = ("stored_gb", "logs_gb", "endpoint_gb", "nat_gb", "transfer_gb", "backup_gb", "tiered_gb")
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Plans:
     """Options of `ultracluster cost estimate` that describe the planned use."""
 
-    hours: float | None
-    runs_per_month: int
-    tokens_per_second: float | None
-    savings_plan: float | None
-    prices: tuple[str, ...]
-    fallback_region: str | None
-    use: Mapping[str, float | None]
-    metrics: int
-    compile_hours: float
-    compile_reuse: int
-    compare: str | None
-    throughput_ratio: float | None
+    hours: Annotated[
+        float | None,
+        typer.Option(help="Hours of a run. Default: duration of the capacity, else a month of 730 hours."),
+    ] = None
+    runs_per_month: Annotated[int, typer.Option(help="Runs per month.")] = 1
+    tokens_per_second: Annotated[
+        float | None,
+        typer.Option(help="Training throughput of the cluster, to compute the cost per million tokens."),
+    ] = None
+    savings_plan: Annotated[
+        float | None,
+        typer.Option(metavar="USD", help="Price of an on-demand node-hour under a Savings Plan."),
+    ] = None
+    price: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LINE=USD", help="Price of a line of the estimate; repeatable."),
+    ] = None
+    fallback_region: FallbackRegionOption = None
+    stored_gb: Annotated[float | None, typer.Option(help="GB stored in buckets.")] = None
+    logs_gb: Annotated[float | None, typer.Option(help="GB of logs per month.")] = None
+    endpoint_gb: Annotated[float | None, typer.Option(help="GB through VPC endpoints per month.")] = None
+    nat_gb: Annotated[float | None, typer.Option(help="GB through the NAT gateway per month.")] = None
+    transfer_gb: Annotated[float | None, typer.Option(help="GB to the internet per month.")] = None
+    backup_gb: Annotated[float | None, typer.Option(help="GB of file system backups.")] = None
+    tiered_gb: Annotated[float | None, typer.Option(help="GB of Intelligent-Tiering storage.")] = None
+    metrics: Annotated[int, typer.Option(help="Number of additional custom metrics.")] = 0
+    compile_hours: Annotated[float, typer.Option(help="Hours of compilation before the first run.")] = 0
+    compile_reuse: Annotated[int, typer.Option(help="Runs that reuse the compiled artifacts.")] = 1
+    compare: Annotated[
+        str | None,
+        typer.Option(metavar="TYPE", help="Instance type to compare with, such as p5.48xlarge."),
+    ] = None
+    throughput_ratio: Annotated[
+        float | None,
+        typer.Option(help="Throughput of a node of that type relative to a node of the cluster."),
+    ] = None
+
+    @property
+    def use(self) -> dict[str, float | None]:
+        """Amounts that `Usage` takes under the same names."""
+        return {name: getattr(self, name) for name in _AMOUNTS}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -74,42 +105,7 @@ def estimate(
     rollout: RolloutArgument,
     *,
     cluster: ClusterOption = None,
-    hours: Annotated[
-        float | None,
-        typer.Option(help="Hours of a run. Default: duration of the capacity, else a month of 730 hours."),
-    ] = None,
-    runs_per_month: Annotated[int, typer.Option(help="Runs per month.")] = 1,
-    tokens_per_second: Annotated[
-        float | None,
-        typer.Option(help="Training throughput of the cluster, to compute the cost per million tokens."),
-    ] = None,
-    savings_plan: Annotated[
-        float | None,
-        typer.Option(metavar="USD", help="Price of an on-demand node-hour under a Savings Plan."),
-    ] = None,
-    price: Annotated[
-        list[str] | None,
-        typer.Option(metavar="LINE=USD", help="Price of a line of the estimate; repeatable."),
-    ] = None,
-    fallback_region: FallbackRegionOption = None,
-    stored_gb: Annotated[float | None, typer.Option(help="GB stored in buckets.")] = None,
-    logs_gb: Annotated[float | None, typer.Option(help="GB of logs per month.")] = None,
-    endpoint_gb: Annotated[float | None, typer.Option(help="GB through VPC endpoints per month.")] = None,
-    nat_gb: Annotated[float | None, typer.Option(help="GB through the NAT gateway per month.")] = None,
-    transfer_gb: Annotated[float | None, typer.Option(help="GB to the internet per month.")] = None,
-    backup_gb: Annotated[float | None, typer.Option(help="GB of file system backups.")] = None,
-    tiered_gb: Annotated[float | None, typer.Option(help="GB of Intelligent-Tiering storage.")] = None,
-    metrics: Annotated[int, typer.Option(help="Number of additional custom metrics.")] = 0,
-    compile_hours: Annotated[float, typer.Option(help="Hours of compilation before the first run.")] = 0,
-    compile_reuse: Annotated[int, typer.Option(help="Runs that reuse the compiled artifacts.")] = 1,
-    compare: Annotated[
-        str | None,
-        typer.Option(metavar="TYPE", help="Instance type to compare with, such as p5.48xlarge."),
-    ] = None,
-    throughput_ratio: Annotated[
-        float | None,
-        typer.Option(help="Throughput of a node of that type relative to a node of the cluster."),
-    ] = None,
+    plans: _Plans,
     live: Annotated[
         bool, typer.Option("--live", help="Use current prices of the AWS Price List API.")
     ] = False,
@@ -122,29 +118,7 @@ def estimate(
 
     Unknown prices are reported as unknown, never as 0.
     """
-    plans = _Plans(
-        hours=hours,
-        runs_per_month=runs_per_month,
-        tokens_per_second=tokens_per_second,
-        savings_plan=savings_plan,
-        prices=tuple(price or ()),
-        fallback_region=fallback_region,
-        use={
-            "stored_gb": stored_gb,
-            "logs_gb": logs_gb,
-            "endpoint_gb": endpoint_gb,
-            "nat_gb": nat_gb,
-            "transfer_gb": transfer_gb,
-            "backup_gb": backup_gb,
-            "tiered_gb": tiered_gb,
-        },
-        metrics=metrics,
-        compile_hours=compile_hours,
-        compile_reuse=compile_reuse,
-        compare=compare,
-        throughput_ratio=throughput_ratio,
-    )
-    loaded = load_rollout(rollout)
+    loaded = load_rollout(rollout, deployable=False)
     print_findings(loaded.warnings)
     clusters = clusters_named(
         clusters_of(loaded.config, None), [] if cluster is None else [cluster], rollout=rollout
@@ -288,7 +262,7 @@ def _check_month(hours: Decimal, runs: int) -> None:
 def _own_prices(plans: _Plans, today: date) -> dict[str, Price]:
     prices: dict[str, Price] = {}
     findings: list[Finding] = []
-    for text in plans.prices:
+    for text in plans.price or ():
         line, equals, amount = text.rpartition("=")
         try:
             dollars = Decimal(amount)

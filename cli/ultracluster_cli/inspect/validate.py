@@ -81,7 +81,7 @@ def expected_network(cluster: ClusterConfig) -> dict[str, Any]:
     per_node = addresses_per_node(interfaces)
     if cluster.network.subnet_id is None:
         addresses = cluster_addresses(instance_type=machine, nodes=nodes, nic_layout=interfaces)
-    else:  # free addresses exclude those reserved by AWS and endpoints
+    else:  # free addresses exclude those of AWS and of endpoints
         addresses = (
             subnet_addresses(
                 nodes=nodes, addresses_per_node=per_node, file_system_interfaces=FILE_SYSTEM_ADDRESSES

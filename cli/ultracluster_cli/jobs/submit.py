@@ -70,7 +70,9 @@ def submit_all(
             if arn not in limits:
                 limits[arn] = Queue(arn=arn, definitions=()).limits(client)
             fair_share, most_nodes = limits[arn]
-            dependencies = [] if alone else [*dependencies_of(job)]  # names, replaced by IDs below
+            dependencies = (
+                [] if alone else [*dependencies_of(job)]
+            )  # job names, which are replaced by IDs below
             requests.append(
                 submission(
                     name=name if last else job_name(job) or str(job["jobDefinitionName"]),

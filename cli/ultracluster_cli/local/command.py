@@ -11,7 +11,7 @@ from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_json, print_table, say
 
-with local_aws_findings():  # optional dependency
+with local_aws_findings():  # ultracluster_local is an optional dependency
     from ultracluster_local.instance.environment import child_environment
     from ultracluster_local.seeding.seed_client import seed
     from ultracluster_local.server import daemon
@@ -79,7 +79,7 @@ def reset(*, region: _Region = "us-east-2") -> None:
     """Empty the local AWS and bootstrap the Region for the CDK again."""
     daemon.reset(_directory())
     if running := daemon.status(_directory()):
-        _environment(running, region)  # bootstraps
+        _environment(running, region)  # bootstraps the Region
     say("The local AWS is empty.")
 
 

@@ -15,13 +15,14 @@ from ultracluster_cli._cdk.toolchain import find_toolchain
 from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import AllowOption, JsonOption, LocalOption, OptionalRolloutArgument, WaveOption
-from ultracluster_cli.output import print_findings, print_json
+from ultracluster_cli.output import print_findings, print_json, say
 from ultracluster_cli.plan.costs import planned_clusters, planned_clusters_json, planned_lines
 from ultracluster_cli.plan.output import plan_json, plan_markdown, print_plan
 from ultracluster_cli.plan.picture import draw_plan
 from ultracluster_cli.plan.planning import blocks_to_come, check_allowed, check_limits
 from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks, deployed_by_target, deployed_stacks
 from ultracluster_stacks.config import load_rollout
+from ultracluster_stacks.config.rehearsal import PLAN
 from ultracluster_stacks.plan import StackTemplate, compare, headroom
 
 __all__ = ["app", "plan"]
@@ -57,9 +58,12 @@ def plan(
         raise typer.BadParameter("specify only one of --json and --markdown")
     directory, allowed = Path.cwd(), allow or []
     rollout = rollout_file(directory, rollout)
-    loaded = load_rollout(rollout)
+    loaded = load_rollout(rollout, deployable=False)
     print_findings(loaded.warnings)
     clusters = clusters_of(loaded.config, wave)
+    unbought = [order for cluster in clusters for order in cluster.unresolved_orders]
+    if unbought:
+        say(f"Placeholders stand for what is not bought yet: {', '.join(unbought)}")
     toolchain = find_toolchain(directory)
     state = state_directory(directory)
     target = running_local_aws(background=state / "local", region=clusters[0].region) if local else None
@@ -72,6 +76,7 @@ def plan(
             wave=wave,
             temporary=temporary,
             environment=target.environment if target else os.environ,
+            purpose=PLAN if unbought else None,
         )
         assembled_after = assembled_stacks(temporary / "plan")
         if against != "deployed":

@@ -15,12 +15,12 @@ from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.untrusted_files import LARGEST_JSON_FILE, read_untrusted_file, read_untrusted_json
 from ultracluster_stacks.plan import StackTemplate, read_template
 
-if TYPE_CHECKING:  # boto3, which `export` does not need
+if TYPE_CHECKING:  # imports boto3, which `export` does not need
     from ultracluster_cli._aws.cluster_targets import ClusterTargets
 
 __all__ = ["AssembledStack", "assembled_stacks", "deployed_by_target", "deployed_stacks"]
 
-_AT_ONCE = 8  # below the 10 pooled connections of a boto3 client
+_AT_ONCE = 8  # fewer than the 10 pooled connections of a boto3 client
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,7 +61,7 @@ def assembled_stacks(directory: Path) -> list[AssembledStack]:
 def _stacks(folder: Path, *, cluster: str) -> Iterator[AssembledStack]:
     for name, artifact in artifacts(folder, kind="aws:cloudformation:stack"):
         properties = artifact["properties"]
-        _, account, region = artifact["environment"].rsplit("/", 2)  # aws://ACCOUNT/REGION
+        _, account, region = artifact["environment"].rsplit("/", 2)  # format: aws://ACCOUNT/REGION
         text = read_untrusted_file(
             inside(folder, properties["templateFile"]), most_bytes=LARGEST_JSON_FILE
         ).decode("utf-8")

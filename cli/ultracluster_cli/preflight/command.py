@@ -25,7 +25,7 @@ from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.run import CheckResult
 from ultracluster_stacks.config import load_rollout
 
-__all__ = ["app", "preflight"]
+__all__ = ["app", "preflight", "print_results", "result_row"]
 
 app = typer.Typer(add_completion=False)
 
@@ -64,7 +64,7 @@ def preflight(
     )
     counts = Counter(result.outcome.status for result in results)
     passed = counts[Status.FAIL] == 0
-    rows = [_row(result) for result in results]
+    rows = [result_row(result) for result in results]
     if as_json:
         print_json(
             {
@@ -75,20 +75,22 @@ def preflight(
             }
         )
     else:
-        _print(rows, counts, calls=sum(sent.values()))
+        print_results(rows, counts, calls=f"{sum(sent.values())} read-only API calls")
     if not passed:
         raise typer.Exit(ExitCode.FAILED)
 
 
-def _print(rows: Sequence[dict[str, Any]], counts: Counter[Status], *, calls: int) -> None:
+def print_results(rows: Sequence[dict[str, Any]], counts: Counter[Status], *, calls: str) -> None:
+    """Print what did not pass to stdout as a table, and the numbers of results and calls to stderr."""
     problems = [row for row in rows if row["status"] in {Status.FAIL, Status.WARN}]
     if problems:
         print_table(columns=["status", "code", "subject", "evidence", "remedy"], rows=problems)
     numbers = ", ".join(f"{counts[status]} {status}" for status in Status)
-    say(f"{numbers}; {calls} read-only API calls")
+    say(f"{numbers}; {calls}")
 
 
-def _row(result: CheckResult) -> dict[str, Any]:
+def result_row(result: CheckResult) -> dict[str, Any]:
+    """Return the result of a check as a row of a table and of the JSON."""
     return {
         "code": result.code,
         "status": result.outcome.status,

@@ -23,7 +23,7 @@ from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.run import CheckResult, run_checks
 from ultracluster_stacks.config import ClusterConfig
 
-__all__ = ["check_accounts", "check_codes"]
+__all__ = ["check_accounts", "check_codes", "report_result"]
 
 # The standard retry mode backs off when a service throttles.
 _CONFIG = Config(
@@ -71,7 +71,7 @@ def check_accounts(
                 rollout_requirements(profile_clusters, qualifier=qualifier, ledger=ledger),
                 reader,
                 skip=set(skip),
-                on_result=_report,
+                on_result=report_result,
             )
             sent.update(reader.call_counts)
     return results, sent
@@ -127,6 +127,7 @@ def _clients(clusters: Sequence[ClusterConfig], *, local: bool, profile: str | N
     yield cache(lambda service, region: session.client(service, region_name=region, config=_CONFIG))
 
 
-def _report(result: CheckResult) -> None:
+def report_result(result: CheckResult) -> None:
+    """Print the outcome of a check to stderr, unless it was skipped."""
     if result.outcome.status is not Status.SKIP:
         say(f"{result.outcome.status} {result.code} {result.subject}: {result.outcome.evidence}")

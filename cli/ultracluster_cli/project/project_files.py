@@ -20,7 +20,7 @@ __all__ = ["ProjectAnswers", "example_names", "proposed_zone_id", "shipped", "wr
 
 _TEMPLATES = Path(__file__).with_name("new_project")
 _CLUSTER = ("waves", 0, "clusters", 0)
-_PLACEHOLDER_REGION = "us-east-2"  # of the quick start
+_PLACEHOLDER_REGION = "us-east-2"  # same Region as in the quick start
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -161,7 +161,7 @@ def _write_common_files(
         ("test_app.py", "tests/test_app.py"),
     ):
         target = directory / file
-        if target.exists():  # provided by the example
+        if target.exists():  # the example provides this file
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
         text = string.Template((_TEMPLATES / f"{template}.template").read_text(encoding="utf-8"))

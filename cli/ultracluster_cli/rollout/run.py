@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -17,6 +18,15 @@ from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
 from ultracluster_cli._cdk.toolchain import Toolchain, find_toolchain
 from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
 from ultracluster_cli.exit_codes import ExitCode
+from ultracluster_cli.options import (
+    AllowOption,
+    JsonOption,
+    LocalOption,
+    OptionalRolloutArgument,
+    SkipOption,
+    WaveOption,
+    YesOption,
+)
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_cli.plan.output import print_plan
 from ultracluster_cli.plan.planning import blocks_to_come, check_allowed, check_limits
@@ -54,28 +64,35 @@ __all__ = ["RolloutRequest", "roll_out"]
 
 _NOT_LOCALLY = (REGION_IS_ENABLED,)  # moto reports opt-in Regions as disabled, but deploys to them
 _QUALIFIER = "hnb659fds"  # default bootstrap qualifier of the CDK CLI
+_DAY = 24 * 60
 _POLL_SECONDS = 15.0
 _POLL_SECONDS_LOCAL = 0.5
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RolloutRequest:
-    """Options of `ultracluster rollout`, and the folder of the CDK app."""
+    """Options of `ultracluster rollout`."""
 
-    directory: Path
-    rollout: Path | None
-    wave: str | None
-    local: bool
-    bake_minutes: float
-    at_once: int
-    patience_minutes: float
-    resume: bool
-    restart: bool
-    rollback: str | None
-    allowed: tuple[str, ...]
-    skip: tuple[str, ...]
-    unattended: bool
-    as_json: bool
+    rollout: OptionalRolloutArgument = None
+    wave: WaveOption = None
+    local: LocalOption = False
+    bake: Annotated[
+        float, typer.Option(min=0, max=_DAY, help="Minutes without a firing alarm before a cluster passes.")
+    ] = 10
+    at_once: Annotated[int, typer.Option(min=1, max=20, help="Clusters of a wave to deploy in parallel.")] = 4
+    patience: Annotated[float, typer.Option(min=0, max=_DAY, help="Minutes to wait for a gate's job.")] = 60
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the stopped rollout as planned.")] = False
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Abandon the stopped rollout and plan a new one.")
+    ] = False
+    rollback: Annotated[
+        str | None,
+        typer.Option(metavar="WAVE", help="Roll this wave back to its state before the last rollout."),
+    ] = None
+    allow: AllowOption = None
+    skip: SkipOption = None
+    yes: YesOption = False
+    as_json: JsonOption = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,6 +100,7 @@ class _RolloutContext:
     """Values shared by the steps of a rollout."""
 
     request: RolloutRequest
+    directory: Path
     file: Path
     config: RolloutConfig
     toolchain: Toolchain
@@ -104,13 +122,14 @@ def roll_out(request: RolloutRequest) -> ExitCode:
     Raises:
         FindingsError: If the rollout is invalid or cannot be started (UC9601 to UC9608).
     """
-    file = rollout_file(request.directory, request.rollout)
+    directory = Path.cwd()
+    file = rollout_file(directory, request.rollout)
     loaded = load_rollout(file)
     print_findings(loaded.warnings)
     clusters = clusters_of(loaded.config, request.wave)
-    check_codes(request.skip)
-    toolchain = find_toolchain(request.directory)
-    state = state_directory(request.directory)
+    check_codes(request.skip or [])
+    toolchain = find_toolchain(directory)
+    state = state_directory(directory)
     rollouts = state / "rollouts"
     with (
         rollout_lock(rollouts),
@@ -124,6 +143,7 @@ def roll_out(request: RolloutRequest) -> ExitCode:
             targets = stack.enter_context(targets_by_profile(clusters, account))
         context = _RolloutContext(
             request=request,
+            directory=directory,
             file=file,
             config=loaded.config,
             toolchain=toolchain,
@@ -188,7 +208,7 @@ def _plan(context: _RolloutContext) -> Run | None:
         synthesize_into(
             synthesized,
             toolchain=context.toolchain,
-            directory=request.directory,
+            directory=context.directory,
             rollout=context.file,
             wave=request.wave,
             temporary=context.temporary,
@@ -200,7 +220,7 @@ def _plan(context: _RolloutContext) -> Run | None:
             file=context.file,
             wave=request.wave,
             targets=targets,
-            bake_minutes=request.bake_minutes,
+            bake_minutes=request.bake,
             stacks=stacks,
             assembly=f"{folder.name}/assembly",
         )
@@ -216,16 +236,16 @@ def _plan(context: _RolloutContext) -> Run | None:
 
 def _is_approved(stacks: list[AssembledStack], context: _RolloutContext) -> bool:
     """Show the plan, and ask for confirmation unless the target is a local AWS."""
-    request, targets = context.request, context.targets
+    request, targets, allowed = context.request, context.targets, context.request.allow or ()
     before = deployed_by_target(stacks, targets)
     clusters = clusters_of(context.config, request.wave)
     plan = compare(before, [assembled.stack for assembled in stacks], idle_blocks=blocks_to_come(clusters))
-    check_allowed(plan, request.allowed)
+    check_allowed(plan, allowed)
     check_limits([assembled.stack for assembled in stacks])
-    stopped = plan.stopped(request.allowed)
+    stopped = plan.stopped(allowed)
     if stopped or not (targets.local or request.as_json):
-        print_plan(plan, against=targets.name, allowed=request.allowed)
-    if stopped or targets.local or request.unattended:
+        print_plan(plan, against=targets.name, allowed=allowed)
+    if stopped or targets.local or request.yes:
         return not stopped
     return typer.confirm(f"Roll this out to {targets.name}?", abort=True, err=True)
 
@@ -246,13 +266,13 @@ def _run(run: Run, context: _RolloutContext) -> ExitCode:
                 cluster.stage: rollout_requirements([cluster], qualifier=_QUALIFIER)
                 for cluster in clusters_of(context.config, None)
             },
-            skip=(*context.request.skip, *(_NOT_LOCALLY if targets.local else ())),
+            skip=(*(context.request.skip or ()), *(_NOT_LOCALLY if targets.local else ())),
             targets=targets,
             toolchain=context.toolchain,
-            directory=context.request.directory,
+            directory=context.directory,
             state=context.state,
             temporary=context.temporary,
-            patience_minutes=context.request.patience_minutes,
+            patience_minutes=context.request.patience,
             poll_seconds=_POLL_SECONDS_LOCAL if targets.local else _POLL_SECONDS,
             stopping=stopping,
             show=display.doing,

@@ -30,7 +30,7 @@ def function_code() -> lambda_.Code:
     Raises:
         ImportError: If the packages are not installed beside this one.
     """
-    # Located instead of imported, because the import needs boto3.
+    # The package is located instead of imported, because its import needs boto3.
     spec = find_spec("ultracluster_runtime")
     if spec is None or spec.origin is None:
         raise ImportError("the package ultracluster_runtime is not installed")

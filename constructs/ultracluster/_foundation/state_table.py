@@ -1,4 +1,4 @@
-"""A table for what functions have to do exactly once, with conditional writes."""
+"""A table in which functions record, with conditional writes, what they must do exactly once."""
 
 from aws_cdk import Aws, RemovalPolicy
 from aws_cdk import aws_dynamodb as dynamodb

@@ -32,7 +32,7 @@ from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NicLayout
 from ultracluster_catalog.names.submission_tags import QUEUE_TAG
-from ultracluster_rules.alarms import check_recipients, warn_of_nobody_to_notify
+from ultracluster_rules.alarms import check_recipients, warn_of_missing_recipients
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.machines import check_whole_ultraservers, get_instance_type
 from ultracluster_rules.numbers import rejects_unsafe_numbers
@@ -170,7 +170,7 @@ class UltraCluster(Construct):
             else Notifications(self, "Notify", recipients=notify, kms_key=kms_key).topic
         )
         if has_block and topic is None and not (settings and (settings.emails or settings.topic)):
-            finding = warn_of_nobody_to_notify()
+            finding = warn_of_missing_recipients()
             Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
         self._network = network or ClusterNetwork(
             self,
@@ -536,7 +536,7 @@ class UltraCluster(Construct):
         return job
 
     def _let_resume(self, job: _Job) -> _Job:
-        # For each job, because `ultracluster jobs submit --resume` asks for it at submission.
+        # Defined for each job, because `ultracluster jobs submit --resume` can request it at submission.
         if self._job_resume is None:
             lifecycle = self.block_lifecycle
             self._job_resume = JobResume(

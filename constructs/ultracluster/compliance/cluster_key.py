@@ -47,7 +47,7 @@ class ClusterKey(Construct):
         region = Stack.of(self).region
         source_account = {"aws:SourceAccount": Aws.ACCOUNT_ID}
         caller = {"kms:CallerAccount": Aws.ACCOUNT_ID}
-        any_principal = iam.AnyPrincipal()  # limited to the account by the conditions
+        any_principal = iam.AnyPrincipal()  # the conditions limit it to the account
         for statement in (
             # CloudWatch Logs User Guide, "Encrypt log data in CloudWatch Logs", read 2026-11-22.
             _allow(

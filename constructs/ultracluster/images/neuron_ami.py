@@ -119,7 +119,7 @@ class NeuronAmi(Construct):
                 image_tests_enabled=True, timeout_minutes=60
             ),
             enhanced_image_metadata_enabled=True,
-            status="ENABLED",  # without a schedule, it only runs when it is started
+            status="ENABLED",  # without a schedule, the pipeline only runs when it is started
         )
         self._pipeline_arn = pipeline.attr_arn
 

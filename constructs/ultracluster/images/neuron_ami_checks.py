@@ -17,8 +17,8 @@ _SHA256 = re.compile(r"[0-9a-f]{64}")
 _EFA_VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
 _REGION = re.compile(r"[a-z]{2}(?:-[a-z]+)+-[0-9]")
 _SYSTEM = "Amazon Linux 2023"
-_LONGEST_DATA = 16_000  # characters: registry schema of AWS::ImageBuilder::Component
-_LEAST_DISK_GIB = 30  # the size of the ECS Neuron AMI
+_LONGEST_DATA = 16_000  # characters; limit of the registry schema of AWS::ImageBuilder::Component
+_LEAST_DISK_GIB = 30  # size of the ECS Neuron AMI
 
 
 def private_image(image: str) -> re.Match[str] | None:

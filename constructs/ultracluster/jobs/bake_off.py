@@ -20,14 +20,14 @@ from ultracluster_rules.numbers import reject_unsafe_numbers
 
 __all__ = ["BakeOff", "Candidate"]
 
-# Also valid as an ID in metric math.
+# Names of this form are also valid IDs in metric math.
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]{0,63}")
 _MAX_ENTRIES = 10
 
 
 @dataclass(frozen=True, kw_only=True)
 class Candidate:
-    """One side of a bake-off.
+    """A candidate of a bake-off.
 
     Attributes:
         queue: Queue with the nodes of this side.

@@ -85,7 +85,7 @@ class FabricGate(MultiNodeJob):
             command=command,
             node_count=node_count,
             launcher="raw",
-            # The nodes come, all are measured, then groups of twice as many each time.
+            # Waits for the nodes, for the test of all of them, and for tests of groups that double in size each time.
             timeout=Duration.seconds((4 + nodes.bit_length()) * wait.to_seconds()),
             **options,
         )

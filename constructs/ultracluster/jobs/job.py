@@ -164,7 +164,7 @@ class Job(Construct):
             batch.CfnJobDefinition.EvaluateOnExitProperty(action="RETRY", on_status_reason="Host EC2*")
         ]
         if "node_properties" in properties and self._attempts > 1:
-            # AWS Batch makes no attempt for the loss of another node than the main one; its launcher says so.
+            # AWS Batch does not retry a job that lost a node other than the main one; the launcher reports it by this exit code.
             lost = str(LOST_NODE)
             retries += [batch.CfnJobDefinition.EvaluateOnExitProperty(action="RETRY", on_exit_code=lost)]
         definition = batch.CfnJobDefinition(

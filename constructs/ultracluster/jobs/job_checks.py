@@ -29,7 +29,7 @@ from ultracluster_rules.jobs import check_neuron_settings
 
 __all__ = ["check_array_size", "check_job"]
 
-# Of a definition without its command and the user's variables, and of one device.
+# Sizes of a definition without its command and the user's variables, and of one device.
 _OTHER_BYTES = 2048
 _DEVICE_BYTES = 112
 
@@ -89,7 +89,7 @@ def check_job(
 
 
 def _size(queue: TrainingQueue, environment: Mapping[str, str], command: Sequence[str]) -> int:
-    """Return about how many bytes the job definition has, by its parts of any length."""
+    """Estimate the size of the job definition in bytes, from its parts of variable length."""
     words = [*map(encode_word, command), *environment, *environment.values()]
     devices = len(queue.nodes.instance_type.neuron_devices) + len(queue.nodes.efa_devices)
     return _OTHER_BYTES + _DEVICE_BYTES * devices + sum(len(word) + 3 for word in words)
@@ -122,7 +122,7 @@ def _check_credentials(
 
 def _template_text(scope: Construct, value: str) -> str:
     """Return a value as it will appear in the template, as far as it is known at synthesis."""
-    # Tested in Python, because resolving every variable through jsii would take longer than the rest of the job.
+    # Checked in Python, because resolving every variable through jsii would take longer than the rest of the job.
     if "${Token[" not in value:
         return value
     try:

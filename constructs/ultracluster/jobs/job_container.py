@@ -12,13 +12,13 @@ __all__ = ["job_container"]
 # From AWS's multi-node template for p6 on AWS Batch (awslabs/awsome-distributed-ai, 2026-07-23).
 _SHARED_MEMORY_MIB = 49152
 _STACK_BYTES = 67108864
-# The limit of the node itself (node-boot.sh).
+# Same limit as on the node (node-boot.sh).
 _OPEN_FILES = 1048576
 
 _FILE_SYSTEM_VOLUME = "file-system"
 _SCRATCH_VOLUME = "scratch"
 
-# Where a node is notified that its Capacity Block ends soon; the launcher watches it (docs/capacity-lifecycle.md).
+# Folder in which a node is notified of the end of its Capacity Block; the launcher watches it (docs/capacity-lifecycle.md).
 _ORDERS_VOLUME = "orders"
 _ORDERS_PATH = "/run/ultracluster"
 

@@ -11,7 +11,7 @@ from ultracluster_rules.job_definitions import DEVICES_VARIABLE, PROCESSES_VARIA
 
 __all__ = ["job_environment"]
 
-# As AWS's own multi-node runs set them: aws-neuron/neuronx-distributed-training, examples/train_setup.sh (glibc's arenas of
+# Values of AWS's multi-node examples: aws-neuron/neuronx-distributed-training, examples/train_setup.sh (glibc's arenas of
 # many threads exhaust the memory of the host), and the tutorials for trn2 of the Neuron documentation, 2026-08, whose pages
 # name 30 and 600 seconds as the default: a step that waits for another node takes longer than 30.
 _NEURON_DEFAULTS = {"MALLOC_ARENA_MAX": "128", "NEURON_RT_EXEC_TIMEOUT": "600"}

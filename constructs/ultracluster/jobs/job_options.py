@@ -57,7 +57,7 @@ class JobOptions(GateOptions, ProgramOptions, total=False):
         attempts: How many times the job starts, 1 to 10. Only the loss of a host, such as a reclaimed Spot instance,
             leads to another attempt; a failure of the program does not. Default: 1 for a multi-node job, 3 otherwise.
         resume: How often the job is submitted again after the drain of a Capacity Block or the loss of a node, 0 to 100,
-            so that it goes on at its last checkpoint; see `JobResume`. Not for arrays and precompile jobs. Default: 0.
+            so that it continues from its last checkpoint; see `JobResume`. Not for arrays and precompile jobs. Default: 0.
     """
 
     processes_per_node: int | None

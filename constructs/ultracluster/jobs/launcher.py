@@ -1,4 +1,4 @@
-"""The command of a container: the launcher on its node, and words that no shell changes."""
+"""The command of a container: the launcher, and the user's command, encoded where a shell would change it."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -24,5 +24,5 @@ def launch_command(command: Sequence[str], launcher: Launcher = "torchrun") -> l
 
 
 def _encode(word: str) -> str:
-    # What only a deployment knows is encoded by CloudFormation.
+    # CloudFormation encodes values that are known only at deployment.
     return f"base64:{Fn.base64(word)}" if Token.is_unresolved(word) else encode_word(word)

@@ -117,7 +117,7 @@ class PrecompileJob(Job):
             options.setdefault("processes_per_node", cores)
         cross_compiles = compile_target(machine) != self._target
         variables = {} if method == "first-steps" else {_RETRIES: str(retries)}
-        # By default, the compiler targets the chips of its own host.
+        # By default, the compiler targets the chips of the host that it runs on.
         variables |= {_TARGET: self._target} if cross_compiles else {}
         super().__init__(
             scope,

@@ -249,7 +249,7 @@ class ClusterNetwork(Construct):
             )
 
     def retain(self) -> None:
-        """Keep the VPC and its subnet when their stack is deleted, because something in them is kept.
+        """Retain the VPC and its subnet when their stack is deleted, because a retained resource uses them.
 
         EC2 refuses to delete them while a file system is in the subnet. A creation that fails removes them, and nothing is
         changed of an existing network.
@@ -341,7 +341,7 @@ class _ExistingNetwork(ClusterNetwork):
                 problem="the interface of a multi-node task takes the default security group of the VPC, whose rules are not "
                 "known here; without them tasks of different nodes do not reach each other or AWS",
                 remedy="Run `ultracluster preflight`, which reads the group, or set default_security_group to add its rules; "
-                "interface endpoints must let it in on port 443",
+                "interface endpoints must allow it on port 443",
                 path="vpc",
             )
             Annotations.of(self).add_warning_v2(f"ultracluster:{tasks.code}", str(tasks))

@@ -37,7 +37,7 @@ def add_efa_rules(scope: Construct, *, security_group_id: str) -> None:
 
 
 def add_task_rules(scope: Construct, *, security_group_id: str) -> None:
-    """Allow what tasks of multi-node jobs do with the default security group of their VPC: reach each other, and AWS.
+    """Allow tasks of multi-node jobs, which have the default security group of the VPC, to reach each other and AWS.
 
     Args:
         scope: Parent construct of the rules, ``TasksIngress``, ``TasksEgress`` and ``TasksToAws``.

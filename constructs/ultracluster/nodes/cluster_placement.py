@@ -1,4 +1,4 @@
-"""The cluster placement group, and the decision which nodes use one."""
+"""Cluster placement groups, and which nodes use them."""
 
 from typing import Literal, Self
 

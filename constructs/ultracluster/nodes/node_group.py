@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 import jsii
-from aws_cdk import Annotations, CfnTag, Fn
+from aws_cdk import Annotations, Aws, CfnTag, Fn
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
@@ -19,6 +19,7 @@ from ultracluster.nodes.user_data import node_user_data
 from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
+from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.machines import check_figures_are_sourced, check_scratch, get_instance_type
 from ultracluster_rules.network import check_network_interfaces
@@ -76,7 +77,8 @@ class NodeGroup(Construct):
             scratch_path: Mount point of the instance store volumes, striped into one, on nodes and in their jobs, such as
                 ``/scratch``. Its data is lost with the node. If the instance type has several volumes, the AMI needs
                 mdadm, without which no node joins the cluster. Default: the volumes are not mounted.
-            tags: Tags for instances, volumes and network interfaces, in addition to the reservation ID. Default: none.
+            tags: Tags for instances, volumes and network interfaces, in addition to the reservation ID and the
+                name of the cluster. Default: the name of the stack as that of the cluster.
             metrics: Where each node publishes its metrics, once a minute. The AMI needs Python 3.9 or later.
                 Default: no metrics.
             kms_key: KMS key for the root volume. Its policy must allow EC2 to use it for the roles that launch nodes for
@@ -122,7 +124,11 @@ class NodeGroup(Construct):
         efa_devices = sum(interface.interface_type != "interface" for interface in interfaces)
         self._efa_devices = machine.efa_devices[:efa_devices]
         group_id = network.security_group_id
-        own_tags = capacity.node_tags if capacity else {}
+        self._tags = {
+            CLUSTER_TAG: Aws.STACK_NAME,
+            **(tags or {}),
+            **(capacity.node_tags if capacity else {}),
+        }
         template = ec2.CfnLaunchTemplate(
             self,
             "Resource",
@@ -152,7 +158,7 @@ class NodeGroup(Construct):
                         ),
                     )
                 ],
-                tag_specifications=_tag_specifications({**(tags or {}), **own_tags}),
+                tag_specifications=_tag_specifications(self._tags),
                 user_data=Fn.base64(
                     node_user_data(
                         instance_type=machine,
@@ -173,6 +179,11 @@ class NodeGroup(Construct):
     def capacity(self) -> Capacity | None:
         """Capacity source; None is On-Demand."""
         return self._capacity
+
+    @property
+    def tags(self) -> Mapping[str, str]:
+        """Tags of instances, volumes and network interfaces."""
+        return self._tags
 
     @property
     def connections(self) -> ec2.Connections:
@@ -266,9 +277,7 @@ def _interface_property(
 
 def _tag_specifications(
     tags: Mapping[str, str],
-) -> list[ec2.CfnLaunchTemplate.TagSpecificationProperty] | None:
-    if not tags:
-        return None
+) -> list[ec2.CfnLaunchTemplate.TagSpecificationProperty]:
     return [
         ec2.CfnLaunchTemplate.TagSpecificationProperty(
             resource_type=resource_type,

@@ -65,6 +65,6 @@ def define_node_role(scope: Construct) -> iam.Role:
         "Role",
         assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"),
         description="Nodes of the cluster: the ECS agent and Session Manager",
-        # Inline, so that no node starts before the role has all permissions.
+        # An inline policy, so that no node starts before the role has all permissions.
         inline_policies={"Node": iam.PolicyDocument(statements=statements)},
     )

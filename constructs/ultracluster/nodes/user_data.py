@@ -15,7 +15,7 @@ __all__ = ["boot_script", "metrics_script", "node_user_data"]
 _BOUNDARY = "==ULTRACLUSTER=="
 _END = 'say "ready"\n'
 
-# Packed, because EC2 limits user data to 16 KiB and AWS Batch adds a part of its own. bzip2, because its output is the same
+# The script is packed, because EC2 limits user data to 16 KiB and AWS Batch adds another part. bzip2, because its output is the same
 # in every build of Python; a different one would change the launch template. Python is on every node: cloud-init, which
 # runs this, is written in it. A node that cannot unpack the script must not join unchecked.
 _UNPACK = (
@@ -79,7 +79,7 @@ def node_user_data(
         "#!/bin/bash\n"
         f"{exports}"
         f"{_packed(script)}"
-        # A blank line before the end, as in the AWS Batch User Guide: without it Batch calls the text no MIME multipart
+        # A blank line before the end, as in the AWS Batch User Guide: without it, AWS Batch does not recognize the text as MIME multipart
         # (aws/aws-cdk#6427).
         f"\n--{_BOUNDARY}--\n"
     )

@@ -21,7 +21,7 @@ from ultracluster_catalog.capacity.capacity_blocks import (
     BLOCK_DELIVERED_EVENTS,
     BLOCK_EXPIRATION_WARNING_EVENTS,
 )
-from ultracluster_catalog.names.cluster_tag import RESERVATION_TAG
+from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG, RESERVATION_TAG
 from ultracluster_rules.capacity import CHECKPOINT_LEAD_MINUTES, MAX_REFUSALS
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.numbers import rejects_unsafe_numbers
@@ -58,6 +58,9 @@ class BlockLifecycle(Construct):
     drain, running jobs are notified to write a checkpoint. 40 minutes before the end (UltraServers: 70 minutes) it
     disables the environment and terminates the jobs on the nodes of the block. After the end it sends a report of used and
     idle node-hours. It cannot buy capacity.
+
+    When a deployment names another reservation, jobs that still run in the former block are notified and terminated before its
+    end as well.
 
     Nodes that refuse to join the cluster are reported with their reason; several in a row close the environment, so that
     a bad image does not launch nodes in a loop. Only one invocation runs at a time: it holds a lease in a DynamoDB table.
@@ -182,6 +185,18 @@ class BlockLifecycle(Construct):
                 },
             ),
             iam.PolicyStatement(
+                # Jobs go on in the former block when a deployment names another one.
+                sid="OnNodesOfFormerBlocks",
+                actions=["ssm:SendCommand"],
+                resources=[f"arn:{partition}:ec2:{scope}:instance/*"],
+                conditions={
+                    "StringEquals": {
+                        f"ssm:resourceTag/{CLUSTER_TAG}": self._environment.nodes.tags[CLUSTER_TAG]
+                    },
+                    "StringLike": {f"ssm:resourceTag/{RESERVATION_TAG}": "cr-*"},
+                },
+            ),
+            iam.PolicyStatement(
                 sid="ReadReasonsOfNodes",
                 actions=["ec2:GetConsoleOutput"],
                 resources=[f"arn:{partition}:ec2:{scope}:instance/*"],
@@ -189,7 +204,7 @@ class BlockLifecycle(Construct):
                     "StringEquals": {f"aws:ResourceTag/{RESERVATION_TAG}": self._block.reservation_id}
                 },
             ),
-            *self._state.statements("dynamodb:UpdateItem"),
+            *self._state.statements("dynamodb:Scan", "dynamodb:UpdateItem"),
             *publish_statements("Notify", self._topic, self._topic.master_key),
         ]
 

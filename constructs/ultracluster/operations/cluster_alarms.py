@@ -115,7 +115,7 @@ class ClusterAlarms(Construct):
         )
         self._alarm(
             "CacheMisses",
-            # Misses of precompile jobs, which run on nodes of their own, are expected.
+            # Misses of precompile jobs, which run on separate nodes, are expected.
             cloudwatch.MathExpression(
                 expression="IF(nodes > 0, misses, 0)",
                 label="Compile cache misses while nodes run",

@@ -215,7 +215,7 @@ class ClusterBudget(Construct):
 
 
 def _source() -> str:
-    # Located instead of imported, because the import needs boto3.
+    # The package is located instead of imported, because its import needs boto3.
     spec = find_spec("ultracluster_runtime")
     if spec is None or spec.origin is None:
         raise ImportError("the package ultracluster_runtime is not installed")

@@ -1,4 +1,4 @@
-"""A function that submits jobs again after a drain or the loss of a node, as often as they ask for."""
+"""A function that resubmits jobs after a drain or the loss of a node, up to the limit that each job sets."""
 
 from aws_cdk import Aws, Duration
 from aws_cdk import aws_iam as iam
@@ -29,7 +29,7 @@ _SILENT_MINUTES = 5
 
 
 class JobResume(Construct):
-    """A function that lets interrupted jobs go on: it submits them again, and the program starts at its last checkpoint.
+    """A function that resubmits interrupted jobs, whose programs continue from their last checkpoint.
 
     A job is submitted again when a Capacity Block was drained or one of its nodes was lost, as often as `resume` of the job
     says: never after a failure of its program or a manual stop, and once for each ending. After a drain it waits
@@ -122,7 +122,7 @@ class JobResume(Construct):
     def allow(self, job_definition_arn: str) -> None:
         """Grant the function permission to submit jobs of a definition.
 
-        A deployment replaces the revision of a definition; jobs of an earlier one go on in the new one.
+        A deployment replaces the revision of a definition; jobs of an earlier one continue in the new one.
 
         Args:
             job_definition_arn: ARN of the job definition, with its revision.

@@ -82,7 +82,7 @@ class CapacityLedger(Construct):
 
     @property
     def table_name(self) -> str:
-        """Name of the table, an option of the commands that buy."""
+        """Name of the table, to pass to the commands that buy."""
         return self._table.table_name
 
     def grant_read(self, grantee: iam.IGrantable) -> iam.Grant:

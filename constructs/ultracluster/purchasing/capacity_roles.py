@@ -19,7 +19,7 @@ from ultracluster_rules.machines import get_instance_type
 
 __all__ = ["CapacityPurchaseRole", "CapacitySearchRole"]
 
-_ORDER_TAG: Final = "uc:po"  # as in ultracluster_runtime.purchasing.orders; a test compares the two
+_ORDER_TAG: Final = "uc:po"  # same tag as in ultracluster_runtime.purchasing.orders; a test compares the two
 _REGION: Final = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9]")
 
 _MOST_INSTANCES: Final = 1_000_000  # far above any order, and representable in IAM and JSON

@@ -67,7 +67,7 @@ def define_compute_environment(
     # "BEST_FIT isn't supported when updating compute environments" (AWS Batch User Guide, allocation strategies, read
     # 2026-11): CloudFormation makes another environment, moves the queue, in which waiting jobs stay, and removes this one.
     in_place = strategy != "best-fit"
-    # Without name and tags: changing these would replace the environment, and a name would keep it from being replaced.
+    # Neither name nor tags are set: a change of tags would replace the environment, and a name would prevent a replacement.
     environment = batch.CfnComputeEnvironment(
         scope,
         construct_id,

@@ -82,7 +82,7 @@ class WaitLimits:
 
     @property
     def actions(self) -> list[batch.CfnJobQueue.JobStateTimeLimitActionProperty] | None:
-        """State limit actions for AWS Batch; None without limits."""
+        """Time limit actions for AWS Batch; None without limits."""
         return [
             batch.CfnJobQueue.JobStateTimeLimitActionProperty(
                 action="CANCEL",

@@ -16,10 +16,10 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-# 1 KiB tells latency, 1 GiB bandwidth; 1 MiB is between them.
+# 1 KiB measures latency and 1 GiB bandwidth; 1 MiB is between them.
 SIZES = "--minbytes 1024 --maxbytes 1073741824 --stepfactor 1024"
 # Sums are compared at 1 MiB: nccom-test computes those that it expects on the CPU, from the data of all ranks. A value could
-# follow --check in newer releases, so an option does.
+# follow --check in newer releases, so another option follows it.
 CHECK = "--minbytes 1048576 --maxbytes 1048576 --check"
 ROW = re.compile(r"^\s*(\d+)\s+\d+\s+\w+\s+([\d.]+)\s+[\d.]+\s+([\d.]+)\s*$", re.MULTILINE)
 WRONG = re.compile("errors? found|fail|mismatch|incorrect", re.IGNORECASE)
@@ -30,7 +30,7 @@ PATIENCE = WANTED["patience"]
 
 
 def main():
-    """Check this node and, on the main node, decide for all."""
+    """Check this node and, on the main node, decide for all nodes."""
     own, count = efa_problem(), int(os.environ["NNODES"])
     if own:
         say(f"node {os.environ['NODE_RANK']}: {own}")
@@ -54,7 +54,7 @@ def main():
 
 
 def efa_problem():
-    """Return what is wrong with this node's EFA interfaces; empty for nothing."""
+    """Return the problems of this node's EFA interfaces; empty if there are none."""
     try:
         asked, _ = run("fi_info -p efa -t FI_EP_RDM", 60)
     except FileNotFoundError:
@@ -72,7 +72,7 @@ def efa_problem():
 
 
 def measure(nodes):  # noqa: PLR0911 - one line for each way to fail
-    """Run nccom-test over some nodes, and return what is wrong; empty for nothing."""
+    """Run nccom-test on some nodes, and return the problems; empty if there are none."""
     hosts = [host for _, host in nodes]
     command = (
         f"nccom-test -r {len(hosts) * int(WANTED['ranks'])} -N {len(hosts)} -d fp32 allr %s --non-interactive"
@@ -113,7 +113,7 @@ def find_groups(nodes):
 
 
 def run(command, seconds, root=""):
-    """Run a program with all that it starts; return its output, and whether it says that it failed."""
+    """Run a program and its children; return its output, and whether it reported a failure."""
     with subprocess.Popen(
         command.split(),
         env={**os.environ, "NEURON_RT_ROOT_COMM_ID": f"{root}:{os.environ['MASTER_PORT']}"},
@@ -134,7 +134,7 @@ def run(command, seconds, root=""):
 
 
 def ask(question):
-    """Ask the launcher of this node, which is in touch with the others."""
+    """Ask the launcher of this node, which is connected to the others."""
     return json.loads(run(f"{os.environ['UC_ASK']} {question}", None)[0])
 
 

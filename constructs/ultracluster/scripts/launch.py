@@ -2,7 +2,7 @@
 
 Every node has this file in the folder that every job mounts (node-launcher.sh). The words of a container's command reach it
 through an ENTRYPOINT that may run them through a shell, so those that a shell would change are encoded (jobs/launcher.py).
-On several nodes the launchers stay in touch: AWS Batch ends a job only when its main node ends, so the main node ends when
+On several nodes the launchers are connected: AWS Batch ends a job only when its main node ends, so the main node ends when
 another is lost; and Open MPI starts processes on the others through the same connections, without SSH.
 It runs with the Python of the image, 3.8 or newer, and is part of user data, so it is short; comments stay behind.
 """
@@ -29,7 +29,7 @@ SET = os.environ.setdefault
 NODES = int(SET("AWS_BATCH_JOB_NUM_NODES", "1"))
 NODE = int(SET("AWS_BATCH_JOB_NODE_INDEX", "0"))
 MAIN = int(SET("AWS_BATCH_JOB_MAIN_NODE_INDEX", "0")) == NODE
-JOB = os.environ.get("AWS_BATCH_JOB_ID", "").partition("#")[0]  # each node has its index behind a hash sign
+JOB = os.environ.get("AWS_BATCH_JOB_ID", "").partition("#")[0]  # each node has its index after a hash sign
 LOST_SECONDS = float(SET("UC_LOST_SECONDS", "180"))
 # Exit code of a main node whose job lost another node (ultracluster_catalog.names.exit_codes).
 LOST = 112
@@ -44,13 +44,13 @@ def say(what: str) -> None:
 
 
 def refuse(what: str, code: int = 1) -> NoReturn:
-    """Write to the log of the job, and end."""
+    """Write to the log of the job, and exit."""
     say(what)
     sys.exit(code)
 
 
 def decode(word: str) -> str:
-    """Return a word of the command as it was before jobs/launcher.py encoded it."""
+    """Decode a word that jobs/launcher.py encoded."""
     kind, _, rest = word.partition(":")
     if kind == "base64":
         return base64.b64decode(rest).decode("utf-8", "surrogateescape")
@@ -58,7 +58,7 @@ def decode(word: str) -> str:
 
 
 def main() -> int:
-    """Prepare the environment, start the program and stay with it."""
+    """Set up the environment, and run the program until it ends."""
     launcher, *words = sys.argv[1:]
     if launcher == "ask":
         print(json.dumps(ask({words[0]: " ".join(words[1:])})))
@@ -83,7 +83,7 @@ def main() -> int:
 
 
 def set_environment(launcher: str) -> None:
-    """Set what programs and libraries read to find the other nodes."""
+    """Set the environment variables by which programs and libraries find the other nodes."""
     # AWS Batch passes the address of the main node only to the other nodes.
     address = own_address() if MAIN else os.environ.get("AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS")
     if not address:
@@ -131,7 +131,7 @@ def set_interface() -> None:
             for library in ("CCOM", "NCCL", "GLOO"):
                 SET(f"{library}_SOCKET_IFNAME", interface)
             excluded = "OMPI_MCA_btl_tcp_if_exclude"
-            if excluded in os.environ:  # Open MPI takes no list of both kinds
+            if excluded in os.environ:  # Open MPI does not accept both lists
                 os.environ[excluded] += ",ecs-eth0"
             else:
                 SET("OMPI_MCA_btl_tcp_if_include", interface)
@@ -140,7 +140,7 @@ def set_interface() -> None:
 
 
 def reserve_ports() -> None:
-    """Keep ports of the user's choice from outgoing connections, in the network namespace of the task."""
+    """Reserve ports that the user chose, so that no outgoing connection of the task takes them."""
     kernel = Path(os.environ.get("UC_SYSCTL", "/proc/sys/net/ipv4"))
     with contextlib.suppress(OSError, ValueError):
         low, high = map(int, (kernel / "ip_local_port_range").read_text().split())
@@ -155,7 +155,7 @@ def reserve_ports() -> None:
 
 
 def set_ultraserver(size: int) -> None:
-    """Tell the Neuron runtime the node's place in its UltraServer, as the driver knows it."""
+    """Pass the node's position in its UltraServer, which the driver reports, to the Neuron runtime."""
     group = size if NODES % size == 0 else NODES
     # Modes of the runtime: 1 is all four nodes, 2 two in a row, 3 two in a column, 4 one alone.
     modes = {size: "1", 2: "32", 1: "4"}.get(group)
@@ -177,15 +177,15 @@ def set_ultraserver(size: int) -> None:
 
 
 class Wire:
-    """Lines of JSON over a socket, both ways."""
+    """A socket that carries lines of JSON in both directions."""
 
     def __init__(self, wire: socket.socket) -> None:
-        # Two files: in one for both ways, a write drops what was read ahead.
+        # Two files, because a write to a file for both directions drops what was read ahead.
         self._in, self._out = wire.makefile("r"), wire.makefile("w")
         self._writing = threading.Lock()
 
     def send(self, **message: Any) -> bool:
-        """Send a message; return whether the connection took it."""
+        """Send a message; return whether it was sent."""
         with self._writing, contextlib.suppress(OSError, ValueError):
             self._out.write(json.dumps(message) + "\n")
             self._out.flush()
@@ -193,7 +193,7 @@ class Wire:
         return False
 
     def receive(self) -> Iterator[Any]:
-        """Yield the messages until the other side is gone, or silent for too long."""
+        """Yield messages until the other side disconnects or is silent for too long."""
         with contextlib.suppress(OSError, ValueError):
             yield from map(json.loads, self._in)
 
@@ -208,7 +208,7 @@ def ask(question: Mapping[str, str]) -> Mapping[str, Any]:
 
 
 class Other:
-    """A node that is in touch with the main node."""
+    """A node that is connected to the main node."""
 
     def __init__(self, host: str, wire: Wire, report: Any) -> None:
         self.host, self.wire, self.report = host, wire, report
@@ -217,14 +217,14 @@ class Other:
 
 
 def background(task: Any, *arguments: Any, after: float = 0) -> None:
-    """Call a function beside the program."""
+    """Call a function in a background thread."""
     thread = threading.Timer(after, task, arguments)
     thread.daemon = True
     thread.start()
 
 
 class Node:
-    """The program of this node, and what it knows of the others."""
+    """The program of this node, and its connections to the other nodes."""
 
     def __init__(self) -> None:
         self.others: dict[int, Other] = {}
@@ -232,8 +232,8 @@ class Node:
         self.report: Any = None
         self.asked: dict[int, Wire] = {}
         self.change = threading.Condition()
-        self.verdict: int | None = None  # of the main node: its exit code, when another node was lost
-        self.over: int | None = None  # of another node: what became of the main node
+        self.verdict: int | None = None  # on the main node: its exit code if another node was lost
+        self.over: int | None = None  # on another node: exit code of the main node
 
     def run(self, command: Sequence[str], meeting: str | None) -> int:
         """Run the program to its end, and return the exit code of this node."""
@@ -272,7 +272,7 @@ class Node:
             time.sleep(0.1)
 
     def preside(self) -> None:
-        """Let the other nodes report to the main node."""
+        """Accept connections from the other nodes."""
         try:
             server = socket.create_server(("", PORT + 2), backlog=NODES)
         except OSError as error:
@@ -285,7 +285,7 @@ class Node:
             background(self.hear, connection, host)
 
     def name_absent(self) -> None:
-        """Write which nodes were never heard of; what their absence means is up to the program."""
+        """Log the nodes that have not connected yet; the program decides what their absence means."""
         if absent := ", ".join(str(node) for node in range(NODES) if node not in (NODE, *self.others)):
             say(f"nothing was heard of node {absent} yet")
 
@@ -297,7 +297,7 @@ class Node:
             hello: Any = next(messages, {})
             node: Any = hello.get("node")
             if hello.get("job") != JOB or node not in range(NODES):
-                return  # a node of another job
+                return  # the connection comes from another job
             other = self.others[node] = Other(host, wire, hello["report"])
             for message in messages:
                 if asker := self.asked.pop(message.get("id"), None):
@@ -313,11 +313,11 @@ class Node:
         elif other.code is None:
             other.gone = True
             time.sleep(LOST_SECONDS / 6)
-            if self.others[node] is other:  # it did not come back
+            if self.others[node] is other:  # the node did not reconnect
                 self.end(LOST, f"{name} was lost")
 
     def end(self, code: int, why: str, after: float = 0) -> None:
-        """End the job, which would wait for a node that is no more until a collective times out."""
+        """End the job, which would otherwise wait for a lost node until a collective times out."""
         time.sleep(after)
         if self.verdict is None:
             self.verdict = code
@@ -326,7 +326,7 @@ class Node:
             background(self.program.kill, after=LOST_SECONDS / 6)
 
     def attend(self) -> None:
-        """Stay in touch with the main node."""
+        """Keep a connection to the main node."""
         background(self.beat)
         heard = time.monotonic()
         while self.over is None:
@@ -350,7 +350,7 @@ class Node:
             self.change.notify_all()
 
     def beat(self) -> None:
-        """Tell the main node that this one is alive."""
+        """Send heartbeats to the main node."""
         while True:
             time.sleep(LOST_SECONDS / 12)
             if self.main:
@@ -362,7 +362,7 @@ class Node:
         asker.send(id=order.get("id"), code=code)
 
     def open(self, folder: str) -> None:
-        """Open a socket for programs of this node, and make it the remote shell of Open MPI 4 and 5, in a container's root."""
+        """Open a socket for programs of this node, and configure Open MPI 4 and 5 to use it as their remote shell."""
         os.environ["UC_MEETING"] = f"{folder}/meeting"
         os.environ["UC_ASK"] = f"{sys.executable} {__file__} ask"
         server = socket.socket(socket.AF_UNIX)
@@ -379,7 +379,7 @@ class Node:
         background(self.listen, server)
 
     def listen(self, server: socket.socket) -> None:
-        """Answer the programs of this node."""
+        """Answer requests from programs of this node."""
         number = 0
         while True:
             wire = Wire(server.accept()[0])
@@ -387,7 +387,7 @@ class Node:
             background(self.answer, wire, number)
 
     def answer(self, wire: Wire, number: int) -> None:
-        """Answer one question of a program."""
+        """Answer one request from a program."""
         question: Any = next(wire.receive(), {})
         if "run" in question:
             host = question["host"].rpartition("@")[2]
@@ -421,7 +421,7 @@ class Node:
         return sum(other.report is not None for other in self.others.values()) == NODES - 1
 
     def watch_for_checkpoint(self) -> None:
-        """Send SIGUSR1 to the processes that handle it, once for each time at which the node is said to end."""
+        """Send SIGUSR1 to the processes that handle it, once for each announced end of the node."""
         notice = Path(os.environ.get("UC_CHECKPOINT_FILE", "/run/ultracluster/checkpoint"))
         pause = float(os.environ.get("UC_CHECKPOINT_POLL_SECONDS", "5"))
         told: set[tuple[str, int]] = set()
@@ -429,7 +429,7 @@ class Node:
         while notice.parent.is_dir():
             with contextlib.suppress(OSError):
                 until = notice.read_text().strip()
-                # A time that is over was that of another end, before an extension.
+                # A time in the past belongs to an earlier end, before an extension.
                 if until > time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()):
                     new = {(until, pid) for pid in handlers_below(self.program.pid)} - told
                     for _, pid in new:
@@ -445,7 +445,7 @@ class Node:
 
 
 def handlers_below(root: int) -> list[int]:
-    """Return the process and those below it that handle SIGUSR1, which kills every other process.
+    """Return the process and its descendants that handle SIGUSR1, which would kill any other process.
 
     Below a process that does, what it has started (data loaders, compilers) only inherited the handler, and is left alone.
     """

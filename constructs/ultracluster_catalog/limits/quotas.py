@@ -1,4 +1,4 @@
-"""Service Quotas of EC2 for accelerated instances, with the codes to request an increase by.
+"""Service Quotas of EC2 for accelerated instances, with the codes for requests of an increase.
 
 All count vCPUs in one Region, all start at 0 in a new account, and all can be raised.
 """
@@ -66,7 +66,7 @@ class CapacityBlockQuotas:
 
 
 _GUIDE: Final = "EC2 instance types guide, Amazon EC2 instance type quotas"
-_GUIDE_DATED: Final = date(2026, 9, 1)  # read on this day or up to two months later
+_GUIDE_DATED: Final = date(2026, 9, 1)  # the guide was read on this day or up to two months later
 _FIELD: Final = "lists of quotas from accounts in use; not in AWS's guide"
 _FIELD_DATED: Final = date(2026, 10, 3)
 

@@ -1,4 +1,4 @@
-"""Service Quotas on what a cluster uses besides its nodes: codes and default values.
+"""Service Quotas on resources of a cluster other than its nodes: codes and default values.
 
 Those on accelerated instances are in `ultracluster_catalog.limits.quotas`.
 """

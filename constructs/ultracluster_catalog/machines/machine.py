@@ -1,4 +1,4 @@
-"""The shape of everything that the catalogue knows about one instance type, and about its family."""
+"""Data classes for the facts about an instance type and its family."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -210,7 +210,7 @@ def spot_range(lowest_usd: str, highest_usd: str, seen: str) -> SpotRange:
 
 
 def zone_ids(text: str) -> tuple[str, ...]:
-    """Return the zone IDs of a text.
+    """Split a list of zone IDs.
 
     Args:
         text: Zone IDs, separated by spaces.

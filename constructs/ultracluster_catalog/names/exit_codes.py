@@ -1,4 +1,4 @@
-"""Exit codes by which the launcher of a job says what happened."""
+"""Exit codes by which the launcher of a job reports what happened."""
 
 from typing import Final
 

@@ -78,7 +78,7 @@ def merge_compiler_flags(sources: Iterable[str]) -> str:
     for source in sources:
         flags = split_compiler_flags(source)
         new = [flag for flag in flags if (flag.name, flag.value) not in seen]
-        # Unchanged if nothing is omitted, to preserve whitespace inside quotes.
+        # The text is unchanged if nothing is omitted, to preserve whitespace inside quotes.
         text = source if len(new) == len(flags) else " ".join(flag.text for flag in new)
         if text:
             merged.append(text)

@@ -86,7 +86,7 @@ def _kinds() -> dict[str, ImageKind]:
             name="ecs-neuron",
             parameter=ECS_NEURON_AMI_PARAMETER,
             operating_system="Amazon Linux 2023",
-            # Its build scripts install driver, tools and OCI hook of Neuron, and neither EFA, Lustre nor CloudWatch.
+            # The build scripts of this AMI install driver, tools and OCI hook of Neuron, but not EFA, Lustre or CloudWatch.
             carries=frozenset({"neuron-driver", "ecs-agent", "docker"}),
             source="build scripts of aws/amazon-ecs-ami",
             dated=date(2026, 8, 21),

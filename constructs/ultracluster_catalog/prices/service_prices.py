@@ -51,23 +51,23 @@ _CHEAP_TRANSFER: Final = "us-east-1 us-east-2 us-west-2 eu-north-1"
 
 _ROWS: Final[tuple[tuple[PaidService, PriceUnit, str, str, str, date], ...]] = (
     ("alarm", "alarm-month", "0.10", _VIRGINIA, _INFRACOST, date(2024, 7, 1)),
-    # The first 10,000 of an account; more are cheaper.
+    # The first 10,000 metrics of an account; further ones are cheaper.
     ("custom metric", "metric-month", "0.30", _VIRGINIA, _CLOUDWATCH, date(2026, 2, 1)),
     ("dashboard", "dashboard-month", "3.00", _VIRGINIA, _INFRACOST, date(2024, 7, 1)),
-    # The first 10 TB of a month to the internet; into AWS nothing is paid.
+    # The first 10 TB per month to the internet; transfer into AWS is free.
     ("data transfer out", "GB", "0.09", _CHEAP_TRANSFER, _INFRACOST, date(2024, 9, 25)),
     ("data transfer to another Region", "GB", "0.02", _CHEAP_TRANSFER, _INFRACOST, date(2024, 9, 25)),
     ("interface endpoint", "hour", "0.01", _VIRGINIA, _INFRACOST, date(2024, 10, 18)),
-    # The first PB of a month in a Region.
+    # The first PB per month in a Region.
     ("interface endpoint data", "GB", "0.01", _VIRGINIA, _INFRACOST, date(2024, 10, 18)),
     ("logs ingested", "GB", "0.50", _VIRGINIA, _INFRACOST, date(2024, 7, 1)),
     ("logs stored", "GB-month", "0.03", _VIRGINIA, _INFRACOST, date(2024, 7, 1)),
     ("NAT gateway", "hour", "0.045", _VIRGINIA, _INFRACOST, date(2024, 7, 1)),
     ("NAT gateway data", "GB", "0.045", _VIRGINIA, _INFRACOST, date(2024, 7, 1)),
-    # The first 50 TB of a month.
+    # The first 50 TB per month.
     ("S3 Standard storage", "GB-month", "0.023", _VIRGINIA, _INFRACOST, date(2024, 7, 1)),
     ("volume gp3", "GB-month", "0.08", _VIRGINIA, _INFRACOST, date(2024, 7, 1)),
-    # Beyond 125 MB/s of a volume.
+    # Throughput of a volume above 125 MB/s.
     ("volume gp3 throughput", "MB/s-month", "0.04", _VIRGINIA, _INFRACOST, date(2024, 7, 1)),
 )
 

@@ -1,4 +1,4 @@
-"""The registry of the rules: one record for each code, in TOML files that are read when a rule of theirs is looked up.
+"""The registry of the rules: one record for each code, in TOML files that are loaded on demand.
 
 A code is never reused. UC1 file and YAML, UC2 identity and names, UC3 network, UC4 compute and capacity, UC5 storage,
 UC6 jobs and queues, UC7 buying capacity, UC8 local AWS, UC9 tools. A file ``uc41.toml`` holds the rules UC4100 to UC4199,
@@ -53,7 +53,7 @@ class Rule:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RuleSection:
-    """Rules whose codes begin alike.
+    """Rules whose codes share a prefix.
 
     Attributes:
         prefix: How the codes begin, such as ``UC41``.

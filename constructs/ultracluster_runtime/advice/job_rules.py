@@ -16,9 +16,9 @@ from ultracluster_runtime.metrics.recorded_metrics import Recording
 
 __all__ = ["checkpoints", "collectives", "compilations", "compiler_settings", "tcp_fallback"]
 
-_COLLECTIVE_SHARE: Final = 0.25  # of a step; the alarm has the same threshold
+_COLLECTIVE_SHARE: Final = 0.25  # share of a step, as in the alarm
 _LOW_MFU: Final = 0.2  # our own threshold, not AWS's
-_WAIT_SHARE: Final = 0.05  # of the recorded time
+_WAIT_SHARE: Final = 0.05  # share of the recorded time
 _MEASURE: Final = "the saving is unknown until it is measured"
 
 

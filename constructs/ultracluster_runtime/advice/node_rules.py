@@ -17,10 +17,10 @@ from ultracluster_runtime.metrics.recorded_metrics import Recording
 
 __all__ = ["idle_nodes", "lagging_node", "node_without_work", "unused_nodes"]
 
-_UNUSED_SHARE: Final = 0.05  # of paid node-hours without an instance
+_UNUSED_SHARE: Final = 0.05  # share of paid node-hours without an instance
 _IDLE_PERCENT: Final = 5  # the alarm on idle nodes has the same threshold
 _BUSY_PERCENT: Final = 50
-_IDLE_SHARE: Final = 0.1  # of the recorded time
+_IDLE_SHARE: Final = 0.1  # share of the recorded time
 _LAG: Final = 1.25  # slowest node relative to the mean
 _LAG_SHARE: Final = 0.5
 

@@ -70,7 +70,7 @@ _MARKETS: Final = {"on-demand": "OnDemand", "capacity-block": "CapacityBlock"}
 
 
 def refuse_unanswered(error: Exception, *, remedy: str) -> FindingsError:
-    """Return the refusal (UC9307) because AWS does not tell prices or costs.
+    """Return the refusal (UC9307) because AWS does not return prices or costs.
 
     Args:
         error: The error of boto3.

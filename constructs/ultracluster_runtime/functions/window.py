@@ -42,7 +42,7 @@ class BlockWindow:
 
     def __post_init__(self) -> None:
         if self.start.tzinfo is None or self.end.tzinfo is None:
-            raise ValueError("the times of a block must be aware; give them in UTC")
+            raise ValueError("the times of a block must have a time zone, such as UTC")
         if self.end <= self.start:
             raise ValueError(f"a block ends after it starts; got {self.start} to {self.end}")
         if self.checkpoint_lead < timedelta(0):

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import ClientError
 
 from ultracluster_catalog.limits.quotas import on_demand_quota
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.jobs.pending import Capacity, Environment, Job, PendingJob, QueuedJob, Quota
 from ultracluster_runtime.jobs.queues import Client
 from ultracluster_runtime.lifecycle.observations import Reservation
@@ -20,7 +21,6 @@ STATES: Final = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUC
 """States of a job, in order."""
 
 _JOBS_PER_CALL: Final = 100  # DescribeJobs, API Reference, read 2026-11
-_READ_ERRORS: Final = (BotoCoreError, ClientError)
 _Result = TypeVar("_Result")
 
 
@@ -114,7 +114,7 @@ class _PendingJobReader:
     def _try_read(self, what: str, see: Callable[[], _Result]) -> _Result | None:
         try:
             return see()
-        except _READ_ERRORS as error:
+        except AWS_ERRORS as error:
             self._unseen.append(f"{what}: {error}")
             return None
 

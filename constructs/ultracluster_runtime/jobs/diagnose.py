@@ -106,7 +106,7 @@ def _queue(pending: PendingJob) -> Iterator[Reason]:
         yield Reason(
             reason="queue-invalid",
             evidence=f"queue {pending.queue} is INVALID: {pending.queue_status_reason}",
-            remedy="Correct the reported cause; a deployment that changes nothing does not mend it",
+            remedy="Correct the reported cause; a deployment without changes does not fix it",
         )
     if not pending.queue_enabled:
         yield Reason(
@@ -182,7 +182,7 @@ def _environment(environment: Environment) -> Iterator[Reason]:
             remedy="Correct the reported cause (often the instance profile, a subnet, user data that is not MIME multipart, or nodes "
             "that do not join), then let AWS Batch check it again: "
             f"aws batch update-compute-environment --compute-environment {environment.name} --state DISABLED, and the same "
-            "with --state ENABLED. A deployment that changes nothing does not do that",
+            "with --state ENABLED. A deployment without changes does not do that",
         )
     if not environment.enabled:
         yield Reason(

@@ -84,7 +84,7 @@ def _most_nodes(resources: Mapping[str, Any]) -> int | None:
 
 
 def region_from_arn(text: str) -> str | None:
-    """Return the Region of an ARN of AWS Batch, or None if the text is no such ARN.
+    """Return the Region of an ARN of AWS Batch, or None for any other text.
 
     Args:
         text: User input.

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from botocore.exceptions import BotoCoreError, ClientError
-
+from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.jobs.describe import describe_job, node_count_of
 from ultracluster_runtime.jobs.queues import Client
 from ultracluster_runtime.lifecycle.driver import CHECKPOINT_FILE
@@ -19,7 +18,6 @@ _POLL_SECONDS: Final = 15
 _NODES_PER_COMMAND: Final = 50  # SendCommand, botocore 1.44.5
 _PER_CALL: Final = 100  # DescribeJobs and DescribeContainerInstances, API Reference, read 2026-11
 _SECONDS_TO_DELIVER: Final = 60
-_READ_ERRORS: Final = (BotoCoreError, ClientError)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -125,7 +123,7 @@ def _request_checkpoint(
                 Parameters={"commands": checkpoint_commands(until)},
             )
             notified += chunk
-    except _READ_ERRORS as error:
+    except AWS_ERRORS as error:
         return tuple(notified), str(error)
     if len(nodes) < node_count_of(job):
         return tuple(notified), f"AWS reports {len(nodes)} of its {node_count_of(job)} nodes"

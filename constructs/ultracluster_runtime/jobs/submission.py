@@ -133,10 +133,10 @@ def _overrides(
 
 
 def _launched(defined: Sequence[str], command: Sequence[str]) -> list[str]:
-    """Return a command behind the launcher of the definition, without which nodes would not find each other."""
+    """Prefix a command with the launcher of the definition, without which nodes would not find each other."""
     if LAUNCHER_PATH not in defined:
         return list(command)
-    # [neuron_parallel_compile] python3 PATH KIND, then the words for it.
+    # Form of a command: [neuron_parallel_compile] python3 PATH KIND WORDS.
     return [*defined[: defined.index(LAUNCHER_PATH) + 2], *map(encode_word, command)]
 
 
@@ -171,7 +171,7 @@ def _check_names(*, name: str, share: str | None, fair_share: bool) -> list[Find
 def _check_priority(
     definition: Mapping[str, Any], *, priority: int | None, fair_share: bool
 ) -> list[Finding]:
-    """Check what AWS Batch refuses on a queue without shares, also where it comes from the definition."""
+    """Check for share settings, also of the definition, that AWS Batch refuses on a queue without shares."""
     if fair_share:
         return []
     if priority is not None:

@@ -2,14 +2,17 @@
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 import boto3
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import ClientError
 
+from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.lifecycle.actions import (
     Action,
     Notify,
@@ -22,7 +25,6 @@ from ultracluster_runtime.lifecycle.actions import (
 from ultracluster_runtime.lifecycle.lease import LeasedState, LeaseHeldError
 from ultracluster_runtime.lifecycle.machine import run_cycle
 from ultracluster_runtime.lifecycle.reader import (
-    READ_ERRORS,
     Clients,
     ManagedBlock,
     chunks,
@@ -31,7 +33,7 @@ from ultracluster_runtime.lifecycle.reader import (
 )
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
-__all__ = ["CHECKPOINT_FILE", "LifecycleError", "manage_block", "new_clients"]
+__all__ = ["CHECKPOINT_FILE", "LifecycleError", "manage_block", "manage_blocks", "new_clients"]
 
 _log = logging.getLogger(__name__)
 
@@ -40,11 +42,14 @@ CHECKPOINT_FILE: Final = "/run/ultracluster/checkpoint"
 
 _SECONDS_TO_DELIVER = 60  # the next run sends the request again
 _NODES_PER_COMMAND = 50  # SendCommand, botocore 1.44.5
-_SUBJECT_LIMIT = 99  # Publish: below 100 characters
+_SUBJECT_LIMIT = 99  # subjects of Publish are below 100 characters
 _EXTENSION_HOURS = (24, 168)  # blocks grow by a day up to 14 days, then by a week
 
 # The function runs every minute, so calls that hang are cut off early.
 _CONFIG = Config(connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 3})
+# The next run repeats requests for checkpoints anyway; this one must end in time, however many nodes are not connected.
+_SSM_CONFIG = Config(connect_timeout=2, read_timeout=5, retries={"mode": "standard", "total_max_attempts": 1})
+_REQUESTS_AT_ONCE = 16
 
 
 class LifecycleError(Exception):
@@ -55,10 +60,46 @@ def new_clients() -> Clients:
     """Create the boto3 clients for the Region and credentials of the environment."""
     return Clients(
         **{
-            name: boto3.client(name, config=_CONFIG)
+            name: boto3.client(name, config=_SSM_CONFIG if name == "ssm" else _CONFIG)
             for name in ("batch", "dynamodb", "ec2", "ecs", "sns", "ssm")
         }
     )
+
+
+def manage_blocks(block: ManagedBlock, clients: Clients, now: datetime, *, owner: str) -> None:
+    """Manage a block, and those that the cluster launched into before as long as jobs may run in them.
+
+    Args:
+        block: Block to manage and the resources around it.
+        clients: boto3 clients.
+        now: Current time, timezone-aware.
+        owner: ID of this invocation, different in each.
+
+    Raises:
+        LifecycleError: If a read or an action failed. All other actions were performed.
+    """
+    errors: list[Exception] = []
+
+    def manage(managed: ManagedBlock) -> None:
+        try:
+            manage_block(managed, clients, now, owner=owner)
+        except LifecycleError as error:
+            errors.append(error)
+
+    manage(block)
+    for former in try_read(lambda: list(_former_blocks(block, clients, now)), errors) or ():
+        manage(former)
+    if errors:
+        raise LifecycleError("; ".join(map(str, errors)))
+
+
+def _former_blocks(block: ManagedBlock, clients: Clients, now: datetime) -> Iterator[ManagedBlock]:
+    for page in clients.dynamodb.get_paginator("scan").paginate(TableName=block.state_table):
+        for item in page["Items"]:
+            reservation_id = item["id"]["S"]
+            stored = LifecycleState.from_json(LeasedState.text_of(item), reservation_id=reservation_id)
+            if reservation_id != block.reservation_id and not stored.is_over(now):
+                yield replace(block, reservation_id=reservation_id, former=True)
 
 
 def manage_block(block: ManagedBlock, clients: Clients, now: datetime, *, owner: str) -> None:
@@ -79,12 +120,12 @@ def manage_block(block: ManagedBlock, clients: Clients, now: datetime, *, owner:
     )
     state: LifecycleState | None = None
     try:
-        # Before the observations, so that nobody acts on what another invocation has changed since.
+        # Before the observations, so that no other invocation acts in between.
         state = LifecycleState.from_json(stored.acquire(now), reservation_id=block.reservation_id)
     except LeaseHeldError:
         _log.info(json.dumps({"reservation": block.reservation_id, "skipped": "another invocation runs"}))
         return
-    except READ_ERRORS as error:
+    except AWS_ERRORS as error:
         # Without its state the cycle only does what is harmless to do twice.
         errors.append(error)
     try:
@@ -106,7 +147,7 @@ def _run(
     errors: list[Exception] = []
     try:
         observations = observe(block, clients, now, errors)
-    except READ_ERRORS as error:
+    except AWS_ERRORS as error:
         return [error]
     return errors + list(
         run_cycle(
@@ -145,20 +186,23 @@ def _batch_state(*, enabled: bool) -> str:
 def _request_checkpoints(action: RequestCheckpoint, clients: Clients) -> None:
     requested: set[str] = set()
     failures: list[str] = []
-    for chunk in chunks(sorted(action.nodes), _NODES_PER_COMMAND):
+
+    def request(nodes: Sequence[str]) -> None:
         try:
-            _send_command(chunk, action.before, clients)
-            requested.update(chunk)
-        except (BotoCoreError, ClientError):
-            # SendCommand fails as a whole if one instance is not connected to Systems Manager.
-            for node in chunk:
-                try:
-                    _send_command([node], action.before, clients)
-                    requested.add(node)
-                except (BotoCoreError, ClientError) as error:
-                    failures.append(f"{node}: {error}")
+            _send_command(nodes, action.before, clients)
+            requested.update(nodes)
+        except AWS_ERRORS as error:
+            if len(nodes) > 1 and isinstance(error, ClientError):
+                # SendCommand fails as a whole if one instance is not connected to Systems Manager.
+                with ThreadPoolExecutor(_REQUESTS_AT_ONCE) as pool:
+                    list(pool.map(request, chunks(nodes, 1)))
+            else:
+                failures.append(f"{', '.join(nodes)}: {error}")
+
+    for nodes in chunks(sorted(action.nodes), _NODES_PER_COMMAND):
+        request(nodes)
     if failures:
-        raise PartialDeliveryError(frozenset(requested), failures)
+        raise PartialDeliveryError(frozenset(requested), sorted(failures))
 
 
 def _send_command(nodes: Sequence[str], before: datetime, clients: Clients) -> None:
@@ -207,7 +251,7 @@ def _extension_offers(reservation_id: str, clients: Clients) -> str:
             ]
         except ClientError as error:
             lines.append(f"{hours} h: not offered ({error.response['Error']['Code']})")
-        except (BotoCoreError, KeyError) as error:
+        except AWS_ERRORS as error:
             lines.append(f"{hours} h: price not known ({type(error).__name__})")
     offers = "\n".join(lines) or "none is offered"
     return f"Extensions offered now (ultracluster capacity extend buys one):\n{offers}"

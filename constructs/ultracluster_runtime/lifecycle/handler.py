@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
-from ultracluster_runtime.lifecycle.driver import manage_block, new_clients
+from ultracluster_runtime.lifecycle.driver import manage_blocks, new_clients
 from ultracluster_runtime.lifecycle.reader import Clients, ManagedBlock
 
 __all__ = ["handler"]
@@ -20,7 +20,7 @@ def _clients() -> Clients:
 
 
 def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lambda's signature
-    """Manage the block of this function once.
+    """Manage the block of this function once, and those that it had before.
 
     Args:
         event: Event that invoked the function. Ignored.
@@ -29,7 +29,7 @@ def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lamb
     Raises:
         LifecycleError: If a read or an action failed, so that the alarm on function errors fires.
     """
-    manage_block(
+    manage_blocks(
         ManagedBlock(
             reservation_id=os.environ["UC_RESERVATION_ID"],
             compute_environment=os.environ["UC_COMPUTE_ENVIRONMENT"],

@@ -4,6 +4,7 @@ Reserved concurrency would also keep invocations apart, but accounts with a quot
 ("decreases account's UnreservedConcurrentExecution below its minimum value of [10]").
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -39,7 +40,7 @@ class LeasedState:
     owner: str
 
     def acquire(self, now: datetime) -> str:
-        """Take the lease and return the stored text, ``{}`` at first.
+        """Acquire the lease and return the stored text, ``{}`` at first.
 
         Args:
             now: Current time.
@@ -47,19 +48,34 @@ class LeasedState:
         Raises:
             LeaseHeldError: If another invocation holds it.
         """
-        seconds = int(now.timestamp())
+        seconds, duration = int(now.timestamp()), int(LEASE.total_seconds())
         try:
             item = self._update(
                 "SET #owner = :owner, #until = :until",
-                # boto3 sends the request again after a lost response; the second one finds its own lease.
-                "attribute_not_exists(#until) OR #until <= :now OR #owner = :owner",
-                {":until": {"N": str(seconds + int(LEASE.total_seconds()))}, ":now": {"N": str(seconds)}},
+                # A lease without a time, or with one that no lease can have, holds nobody up. boto3 sends the request again
+                # after a lost response; the second one finds its own lease.
+                "NOT #until BETWEEN :soon AND :latest OR #owner = :owner",
+                {
+                    ":until": {"N": str(seconds + duration)},
+                    ":soon": {"N": str(seconds + 1)},
+                    # Clocks of two invocations differ by less than a lease.
+                    ":latest": {"N": str(seconds + 2 * duration)},
+                },
                 names=_NAMES,
             )
         except ClientError as error:
             if error.response["Error"]["Code"] == "ConditionalCheckFailedException":
                 raise LeaseHeldError from error
             raise
+        return self.text_of(item)
+
+    @staticmethod
+    def text_of(item: Mapping[str, Any]) -> str:
+        """Return the text that an item stores, ``{}`` at first.
+
+        Args:
+            item: The item, as DynamoDB returns it.
+        """
         return str(item.get("state", {}).get("S", "{}"))
 
     def save(self, text: str) -> None:
@@ -79,7 +95,7 @@ class LeasedState:
         )
 
     def release(self) -> None:
-        """Give the lease back.
+        """Release the lease.
 
         Raises:
             ClientError: If this invocation no longer holds it.

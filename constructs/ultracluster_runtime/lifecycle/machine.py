@@ -4,7 +4,7 @@ Every run observes everything and does what is missing, whatever invoked it. So 
 harmless, an extension is picked up automatically, and two runs do no more than one.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
 from enum import StrEnum
 from functools import partial
@@ -86,11 +86,12 @@ def plan_actions(observations: Observations, state: LifecycleState | None) -> tu
             sent before, and jobs are terminated as late as possible.
     """
     phase = phase_of(observations, state)
+    terminations = _plan_terminations(observations, phase, state)
     return (
         *_plan_environment(observations, phase, state),
         *_plan_queue(observations, phase),
-        *_plan_checkpoint_requests(observations, phase),
-        *_plan_terminations(observations, phase, state),
+        *terminations,
+        *_plan_checkpoint_requests(observations, phase, state, ending={end.job_id for end in terminations}),
         *_plan_notices(observations, phase, state),
     )
 
@@ -104,7 +105,7 @@ def _plan_environment(observations: Observations, phase: Phase, state: Lifecycle
     enabled = phase is Phase.OPEN
     if enabled and len(refusals) >= observations.max_refusals:
         if state is None:
-            return []  # somebody may have enabled it again, which only the state knows
+            return []  # only the state knows whether a person has enabled it again
         enabled = False
     return [] if environment.enabled is enabled else [SetEnvironment(enabled=enabled)]
 
@@ -119,20 +120,29 @@ def _plan_queue(observations: Observations, phase: Phase) -> list[Action]:
     return [SetQueue(enabled=False)] if queue.enabled and queue.others_serve is False else []
 
 
-def _plan_checkpoint_requests(observations: Observations, phase: Phase) -> list[Action]:
-    # Repeated in every run: harmless on nodes that have the request, and it reaches nodes launched since.
+def _plan_checkpoint_requests(
+    observations: Observations, phase: Phase, state: LifecycleState | None, *, ending: Collection[str]
+) -> list[Action]:
+    # Repeated in every run, because an accepted request may not arrive; nodes without one first.
     window = observations.window
     if phase not in (Phase.OPEN, Phase.DRAINING) or window is None or observations.now < window.checkpoint_at:
         return []
     nodes = observations.nodes or frozenset()
     if phase is Phase.DRAINING and observations.jobs is not None:
-        nodes &= frozenset(node for job in observations.jobs for node in job.nodes)
-    return [RequestCheckpoint(nodes=nodes, before=window.terminates_at)] if nodes else []
+        nodes &= frozenset(
+            node for job in observations.jobs if job.job_id not in ending for node in job.nodes
+        )
+    requested = nodes & frozenset(state.checkpoint_requests if state else ())
+    return [
+        RequestCheckpoint(nodes=part, before=window.terminates_at)
+        for part in (nodes - requested, requested)
+        if part
+    ]
 
 
 def _plan_terminations(
     observations: Observations, phase: Phase, state: LifecycleState | None
-) -> list[Action]:
+) -> list[TerminateJob]:
     window = observations.window
     if (
         phase is not Phase.DRAINING
@@ -148,8 +158,8 @@ def _plan_terminations(
     requested = state.checkpoint_requests if state else {}
     grace = min(observations.checkpoint_lead, _GRACE)
     last_call = observations.now >= window.terminates_at - _LAST_CALL
-    # A pending payment can move the end until 35 minutes before it, which is before the last call.
-    if observations.extension_pending and not last_call:
+    # A payment can move the end until 35 minutes before it, which is before the last call.
+    if observations.extension_pending is not False and not last_call:
         return []
     return [
         TerminateJob(job_id=job.job_id, reason=reason)
@@ -269,7 +279,7 @@ def _end_report(observations: Observations, state: LifecycleState) -> Notify:
     return Notify(
         notices=frozenset({f"state {reservation_state}"}),
         subject=f"Capacity Block {observations.reservation_id} ended before it was used",
-        text=f"Its reservation is {reservation_state}. Its compute environment is disabled.",
+        text=f"Its reservation is {reservation_state}.",
     )
 
 

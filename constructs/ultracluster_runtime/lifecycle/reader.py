@@ -4,12 +4,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Final
+from itertools import groupby
+from typing import Any
 
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import ClientError
 
 from ultracluster_catalog.limits.budgets import CLOSED_BY_BUDGET_TAG
 from ultracluster_catalog.names.cluster_tag import RESERVATION_TAG
+from ultracluster_runtime.functions.responses import AWS_ERRORS, UNREADABLE
 from ultracluster_runtime.lifecycle.observations import (
     ACTIVE,
     SHUT_DOWN_FROM_INSIDE,
@@ -21,10 +23,7 @@ from ultracluster_runtime.lifecycle.observations import (
     Reservation,
 )
 
-__all__ = ["READ_ERRORS", "Clients", "ManagedBlock", "chunks", "observe", "try_read"]
-
-READ_ERRORS: Final = (BotoCoreError, ClientError, KeyError, IndexError)
-"""Errors of a read: no answer, a refusal, or a response without the expected member."""
+__all__ = ["Clients", "ManagedBlock", "chunks", "observe", "try_read"]
 
 _JOBS_PER_CALL = 100  # DescribeJobs, API Reference, read 2026-11
 _CONTAINER_INSTANCES_PER_CALL = 100  # DescribeContainerInstances, API Reference, read 2026-11
@@ -48,6 +47,8 @@ class ManagedBlock:
         checkpoint_lead: Time between the checkpoint request and the drain.
         additional_job_queues: ARNs of other queues whose jobs can run in the environment. Default: none.
         max_refusals: Number of nodes that refuse in a row before the environment is closed. Default: 3.
+        former: Whether the cluster now launches into another block: then only jobs that still run in this one are
+            managed, and environment and queue belong to the other. Default: False.
     """
 
     reservation_id: str
@@ -58,6 +59,7 @@ class ManagedBlock:
     checkpoint_lead: timedelta
     additional_job_queues: tuple[str, ...] = ()
     max_refusals: int = 3
+    former: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,7 +83,7 @@ def try_read(read: Callable[[], Any], errors: list[Exception]) -> Any:
     """
     try:
         return read()
-    except READ_ERRORS as error:
+    except AWS_ERRORS as error:
         errors.append(error)
         return None
 
@@ -96,33 +98,34 @@ def observe(block: ManagedBlock, clients: Clients, now: datetime, errors: list[E
         errors: List that receives errors. What could not be read is None in the result.
 
     Raises:
-        BotoCoreError: If the reservation cannot be read (any of `READ_ERRORS`): nothing can be planned without it.
+        Exception: Any of `AWS_ERRORS`, if the reservation cannot be read: nothing can be planned without it.
     """
-    reservation = _reservation(clients, block.reservation_id)
-    environment = try_read(lambda: _environment(clients, block.compute_environment), errors)
+    try:
+        reservation = _reservation(clients, block.reservation_id)
+    except UNREADABLE as error:
+        # Asked again, because nothing else can be done without it. botocore repeats requests that got no response at all.
+        errors.append(error)
+        reservation = _reservation(clients, block.reservation_id)
     launched = jobs = extension_pending = None
     refusals: tuple[Refusal, ...] | None = ()
     # Only an active block has nodes. For a reservation that EC2 has forgotten, it refuses to list extensions.
     if reservation is not None and reservation.state == ACTIVE:
         launched = try_read(lambda: _nodes(clients, block.reservation_id), errors)
-        refusals = try_read(lambda: _refusals(clients, block.reservation_id), errors)
-        extension_pending = try_read(lambda: _extension_pending(clients, block.reservation_id), errors)
-        if environment is not None:
-            queues = (block.job_queue, *block.additional_job_queues)
-            jobs = try_read(lambda: _jobs(clients, queues, environment["ecsClusterArn"]), errors)
+        end = reservation.end
+        extension_pending = try_read(lambda: _extension_pending(clients, block.reservation_id, end), errors)
+        queues = (block.job_queue, *block.additional_job_queues)
+        jobs = try_read(lambda: _jobs(clients, queues), errors)
+        if not block.former:
+            refusals = try_read(lambda: _refusals(clients, block.reservation_id), errors)
     return Observations(
         now=now,
         reservation_id=block.reservation_id,
         checkpoint_lead=block.checkpoint_lead,
         reservation=reservation,
         environment=None
-        if environment is None
-        else Environment(
-            enabled=environment["state"] == "ENABLED",
-            status=environment.get("status", "VALID"),
-            reason=environment.get("statusReason", ""),
-        ),
-        queue=try_read(lambda: _queue(clients, block, now, errors), errors),
+        if block.former
+        else try_read(lambda: _environment_state(clients, block.compute_environment), errors),
+        queue=None if block.former else try_read(lambda: _queue(clients, block, now, errors), errors),
         nodes=None if launched is None else frozenset(launched),
         jobs=jobs,
         extension_pending=extension_pending,
@@ -133,20 +136,31 @@ def observe(block: ManagedBlock, clients: Clients, now: datetime, errors: list[E
 
 
 def _reservation(clients: Clients, reservation_id: str) -> Reservation | None:
+    pages = clients.ec2.get_paginator("describe_capacity_reservations").paginate(
+        CapacityReservationIds=[reservation_id]
+    )
     try:
-        response = clients.ec2.describe_capacity_reservations(CapacityReservationIds=[reservation_id])
+        (reservation,) = (found for page in pages for found in page["CapacityReservations"])
     except ClientError as error:
         if error.response["Error"]["Code"] == "InvalidCapacityReservationId.NotFound":
             return None
         raise
-    reservations = response["CapacityReservations"]
-    return Reservation.from_description(reservations[0]) if reservations else None
+    return Reservation.from_description(reservation)
 
 
 def _environment(clients: Clients, arn: str) -> dict[str, Any]:
     response = clients.batch.describe_compute_environments(computeEnvironments=[arn])
     environment: dict[str, Any] = response["computeEnvironments"][0]
     return environment
+
+
+def _environment_state(clients: Clients, arn: str) -> Environment:
+    description = _environment(clients, arn)
+    return Environment(
+        enabled=description["state"] == "ENABLED",
+        status=description.get("status", "VALID"),
+        reason=description.get("statusReason", ""),
+    )
 
 
 def _queue(clients: Clients, block: ManagedBlock, now: datetime, errors: list[Exception]) -> Queue:
@@ -192,14 +206,18 @@ def _serves(clients: Clients, arn: str, now: datetime) -> bool:
     return reservation is not None and reservation.serves(now)
 
 
-def _extension_pending(clients: Clients, reservation_id: str) -> bool:
+def _extension_pending(clients: Clients, reservation_id: str, end: datetime | None) -> bool:
+    """Return whether an extension may still move the end: all but those that failed or that the end includes."""
     pages = clients.ec2.get_paginator("describe_capacity_block_extension_history").paginate(
         CapacityReservationIds=[reservation_id]
     )
     return any(
-        extension["CapacityBlockExtensionStatus"] == "payment-pending"
+        extension["CapacityBlockExtensionStatus"] != "payment-succeeded"
+        or end is None
+        or extension["CapacityBlockExtensionEndDate"] > end
         for page in pages
         for extension in page["CapacityBlockExtensions"]
+        if extension["CapacityBlockExtensionStatus"] != "payment-failed"
     )
 
 
@@ -207,13 +225,13 @@ def _nodes(clients: Clients, reservation_id: str) -> Mapping[str, datetime]:
     return {
         instance["InstanceId"]: instance["LaunchTime"]
         for instance in _instances(clients, "capacity-reservation-id", reservation_id, _ALIVE)
-        # Repeats the filter: jobs on these instances can be terminated.
+        # The filter of the request is repeated here, because jobs on these instances may be terminated.
         if instance.get("CapacityReservationId") == reservation_id
     }
 
 
 def _refusals(clients: Clients, reservation_id: str) -> tuple[Refusal, ...]:
-    # By tag, because EC2 does not document that an instance that has ended still names its reservation.
+    # Nodes are found by tag, because EC2 does not document that an instance that has ended still names its reservation.
     ended = _instances(clients, f"tag:{RESERVATION_TAG}", reservation_id, _ENDING)
     return tuple(
         Refusal(
@@ -227,11 +245,11 @@ def _refusals(clients: Clients, reservation_id: str) -> tuple[Refusal, ...]:
 
 
 def _refusal_reason(clients: Clients, node: str) -> str | None:
-    """Return the reason on the console, which EC2 shows until an hour after the end of the node."""
+    """Return the reason from the console output, which EC2 keeps for an hour after the node ends."""
     try:
         console = clients.ec2.get_console_output(InstanceId=node).get("Output", "")
-    except (BotoCoreError, ClientError):
-        return None  # people hear of the refusal without it
+    except AWS_ERRORS:
+        return None  # the refusal is reported without its reason
     reasons = _REFUSED.findall(console)
     return str(reasons[-1]).strip() if reasons else None
 
@@ -251,38 +269,41 @@ def _instances(clients: Clients, name: str, value: str, states: Sequence[str]) -
     )
 
 
-def _jobs(clients: Clients, queues: Iterable[str], ecs_cluster: str) -> tuple[Job, ...]:
-    """Return the started jobs of some queues with the instances of one ECS cluster that they run on."""
+def _jobs(clients: Clients, queues: Iterable[str]) -> tuple[Job, ...]:
+    """Return the started jobs of some queues with the instances that they run on."""
     hosts: dict[str, set[str]] = {}
-    started = [job for queue in queues for job in _listed(clients, jobQueue=queue)]
-    for detail in _details(clients, started):
-        job = detail["jobId"]
-        # The containers of a multi-node job belong to its child jobs.
-        parts = _listed(clients, multiNodeJobId=job) if "nodeProperties" in detail else []
-        hosts[job] = _container_instances(detail).union(
-            *(_container_instances(part) for part in _details(clients, parts))
-        )
-    name = ecs_cluster.rpartition("/")[2]
-    host_arns = sorted(
-        {host for job_hosts in hosts.values() for host in job_hosts if f":container-instance/{name}/" in host}
-    )
+    started = [job for queue in queues for job in _listed(clients, queue)]
+    details = _details(clients, started)
+    # The containers of a multi-node job belong to its child jobs, whose IDs are its own with the index of the node.
+    parts = [
+        f"{detail['jobId']}#{index}"
+        for detail in details
+        for index in range(detail.get("nodeProperties", {}).get("numNodes", 0))
+    ]
+    for detail in (*details, *_details(clients, parts)):
+        if detail["status"] in _STARTED:
+            job = detail["jobId"].partition("#")[0]
+            hosts[job] = hosts.get(job, set()) | _container_instances(detail)
+    # Each environment has an ECS cluster; that of a former block may be of one that AWS Batch is deleting.
+    host_arns = sorted({host for job_hosts in hosts.values() for host in job_hosts})
     instances: dict[str, str] = {}
-    for chunk in chunks(host_arns, _CONTAINER_INSTANCES_PER_CALL):
-        response = clients.ecs.describe_container_instances(cluster=ecs_cluster, containerInstances=chunk)
-        instances |= {
-            host["containerInstanceArn"]: host["ec2InstanceId"] for host in response["containerInstances"]
-        }
+    for ecs_cluster, in_cluster in groupby(host_arns, key=lambda arn: arn.split("/")[-2]):
+        for chunk in chunks(list(in_cluster), _CONTAINER_INSTANCES_PER_CALL):
+            response = clients.ecs.describe_container_instances(cluster=ecs_cluster, containerInstances=chunk)
+            instances |= {
+                host["containerInstanceArn"]: host["ec2InstanceId"] for host in response["containerInstances"]
+            }
     return tuple(
         Job(job_id=job, nodes=frozenset(instances[host] for host in job_hosts if host in instances))
         for job, job_hosts in hosts.items()
     )
 
 
-def _listed(clients: Clients, **where: str) -> list[str]:
+def _listed(clients: Clients, queue: str) -> list[str]:
     pages = (
         page
         for status in _STARTED
-        for page in clients.batch.get_paginator("list_jobs").paginate(**where, jobStatus=status)
+        for page in clients.batch.get_paginator("list_jobs").paginate(jobQueue=queue, jobStatus=status)
     )
     return [summary["jobId"] for page in pages for summary in page["jobSummaryList"]]
 

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from ultracluster_runtime.functions.responses import UNREADABLE
+
 __all__ = ["LONGEST_SAMPLE", "REFUSED", "LifecycleState"]
 
 REFUSED = "refused "
@@ -17,6 +19,12 @@ REFUSED = "refused "
 
 LONGEST_SAMPLE = timedelta(minutes=5)
 """Maximum gap between two observations; a longer one counts as unobserved, and nothing is extrapolated over it."""
+
+_EARLIEST_YEAR, _LATEST_YEAR = 2024, 2200  # Capacity Blocks exist since 2023-10-31
+_LARGEST_COUNT = 10**11  # seconds of 256 instances in 12 years
+
+_KNOWN_TO_EC2 = timedelta(hours=1)
+"""Time after the end of a block in which EC2 still describes it, so that it is reported."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,7 +43,7 @@ class LifecycleState:
         notices: Names of the notices sent for this end. Default: none.
         refusals: Launch time of each node that refused to join since the last one that joined. Default: none.
         closed: Whether the environment is closed because of refusals. Default: no.
-        reopened_at: When somebody last enabled an environment that was closed because of refusals. Default: never.
+        reopened_at: When a person last enabled an environment that was closed because of refusals. Default: never.
     """
 
     reservation_id: str
@@ -53,7 +61,7 @@ class LifecycleState:
 
     @classmethod
     def from_json(cls, text: str, *, reservation_id: str) -> "LifecycleState":
-        """Parse what `to_json` wrote; return a new state for another reservation or unreadable text.
+        """Parse a stored state; return a new state for another reservation, unreadable text or impossible values.
 
         Args:
             text: Stored text.
@@ -67,17 +75,17 @@ class LifecycleState:
                 reservation_id=reservation_id,
                 start=_time(stored["start"]),
                 end=_time(stored["end"]),
-                instances=int(stored["instances"]),
+                instances=_count(stored["instances"]),
                 sampled_at=_time(stored["sampled_at"]),
-                observed_seconds=int(stored["observed_seconds"]),
-                busy_seconds=int(stored["busy_seconds"]),
+                observed_seconds=_count(stored["observed_seconds"]),
+                busy_seconds=_count(stored["busy_seconds"]),
                 checkpoint_requests=_times(stored["told"]),
                 notices=frozenset(map(str, stored["notices"])),
                 refusals=_times(stored.get("refusals", {})),
                 closed=bool(stored.get("closed", False)),
                 reopened_at=_time(stored.get("reopened_at")),
             )
-        except (AttributeError, KeyError, TypeError, ValueError):
+        except (*UNREADABLE, RecursionError):
             return cls(reservation_id=reservation_id)
 
     def to_json(self) -> str:
@@ -112,6 +120,16 @@ class LifecycleState:
             return current
         return replace(current, start=start, end=end, instances=instances)
 
+    def is_over(self, now: datetime) -> bool:
+        """Return whether nothing is left to do for the block: it was reported, has ended long ago or was never one.
+
+        Args:
+            now: Current time.
+        """
+        if self.end is None:
+            return bool(self.notices)
+        return "report" in self.notices or now > self.end + _KNOWN_TO_EC2
+
     @property
     def _lasting(self) -> frozenset[str]:
         """Notices that an extension does not make due again."""
@@ -135,7 +153,7 @@ class LifecycleState:
             limit: Number of refusals in a row that close the environment.
             now: Current time.
         """
-        # Nobody but a person enables an environment that is closed.
+        # Only a person enables a closed environment.
         reopened_at = now if self.closed and enabled else self.reopened_at
         since = max((at for at in (joined_at, reopened_at) if at), default=None)
         counted = {
@@ -222,7 +240,7 @@ def _seconds(times: Mapping[str, datetime]) -> dict[str, int]:
 
 
 def _times(seconds: Mapping[str, Any]) -> dict[str, datetime]:
-    return {name: datetime.fromtimestamp(int(at), UTC) for name, at in seconds.items()}
+    return {name: _plausible(datetime.fromtimestamp(_count(at), UTC)) for name, at in seconds.items()}
 
 
 def _text(time: datetime | None) -> str | None:
@@ -235,4 +253,17 @@ def _time(text: str | None) -> datetime | None:
     time = datetime.fromisoformat(text)
     if time.tzinfo is None:
         raise ValueError(f"time without a time zone: {text}")
+    return _plausible(time)
+
+
+def _plausible(time: datetime) -> datetime:
+    """Return a time with which one can calculate, or raise ValueError."""
+    if not _EARLIEST_YEAR <= time.year <= _LATEST_YEAR:
+        raise ValueError(f"not a time of a block: {time}")
     return time
+
+
+def _count(value: Any) -> int:
+    if not 0 <= value <= _LARGEST_COUNT:
+        raise ValueError(f"not a count: {value}")
+    return int(value)

@@ -11,8 +11,8 @@ from ultracluster_runtime.metrics.recorded_metrics import Recording, Series
 
 __all__ = ["record_metrics", "recording_period"]
 
-_MOST_QUERIES = 500  # of one GetMetricData
-_MOST_POINTS = 1440  # of one series: one value per minute for a day, and what a chart can show
+_MOST_QUERIES = 500  # limit of one GetMetricData request
+_MOST_POINTS = 1440  # limit of one series: one value per minute for a day, and what a chart can show
 # Retention of values with a period of one and of five minutes (GetMetricData, read 2026-11-21).
 _MINUTES_KEPT = timedelta(days=15)
 _FIVE_MINUTES_KEPT = timedelta(days=63)

@@ -21,7 +21,7 @@ _MEDIA_TYPES: Final = (
     "application/vnd.docker.distribution.manifest.list.v2+json",
 )
 _ABSENT: Final = ("ImageNotFoundException", "LayersNotFoundException", "RepositoryNotFoundException")
-_PLATFORM: Final = ("linux", "amd64")  # of all instance types in the catalog
+_PLATFORM: Final = ("linux", "amd64")  # all instance types in the catalog have this platform
 _MOST_BYTES: Final = 4 * 1024 * 1024
 _SECONDS: Final = 10
 

@@ -33,7 +33,7 @@ _EXISTS: Final = "UC9442"
 IMAGE_EXISTS: Final = "UC9447"
 """Code of the check that a container image exists; checks of its content run after it."""
 _REPOSITORY: Final = "UC9446"
-_ARCHITECTURE: Final = "x86_64"  # of all types in the catalog: Trainium, Inferentia and P instances
+_ARCHITECTURE: Final = "x86_64"  # all types in the catalog have it: Trainium, Inferentia and P instances
 
 
 # AMIs

@@ -298,7 +298,7 @@ def _all_to_itself(group: Description, key: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TaskNetwork:
-    """What the network interfaces of multi-node tasks have in an existing VPC.
+    """Security group and endpoints of the network interfaces of multi-node tasks in an existing VPC.
 
     Attributes:
         group: Default security group of the VPC. None if it cannot be read.
@@ -331,7 +331,7 @@ def _task_network(reader: AwsReader, requirements: SubnetRequirements) -> TaskNe
         if endpoint.get("VpcEndpointType") == "Interface"
         and not any(
             _lets_in(groups.get(group["GroupId"], {}), default["GroupId"], block)
-            # Without groups of its own, an endpoint has the default one (EC2 API Reference, CreateVpcEndpoint).
+            # An endpoint without security groups has the default one (EC2 API Reference, CreateVpcEndpoint).
             for group in endpoint.get("Groups") or [default]
         )
     }
@@ -405,7 +405,7 @@ def _endpoint_zones(reader: AwsReader, requirements: ClusterRequirements) -> dic
     )
     zones = {zone["ZoneId"]: zone["ZoneName"] for zone in description["AvailabilityZones"]}
     names = {f"com.amazonaws.{requirements.region}.{service}": service for service in NODE_SERVICES}
-    # Without names, because EC2 refuses a request that names an unknown service (InvalidServiceName).
+    # Called without service names, because EC2 refuses a request that names an unknown service (InvalidServiceName).
     details = reader.list_all("ec2", requirements.region, "DescribeVpcEndpointServices", "ServiceDetails")
     offered = {
         names[detail["ServiceName"]]: zones.get(requirements.zone_id) in detail.get("AvailabilityZones", [])
@@ -417,7 +417,7 @@ def _endpoint_zones(reader: AwsReader, requirements: ClusterRequirements) -> dic
 
 
 def _evaluate_endpoint_zones(requirements: ClusterRequirements, offered: dict[str, bool]) -> Outcome:
-    """Check that EC2 makes the interface endpoints of a new VPC in the only zone that it has."""
+    """Check that the interface endpoints of a new VPC are available in its only zone."""
     missing = [service for service, is_offered in offered.items() if not is_offered]
     if not missing:
         return passed(f"all {len(offered)} endpoint services are in {requirements.zone_id}")

@@ -72,7 +72,12 @@ class AwsReader:
         now: Current time to compare capacity windows with, timezone-aware.
         seconds: Time until the deadline, in seconds.
         clock: Monotonic clock in seconds. Default: `time.monotonic`.
+
+    Attributes:
+        allowed: Calls that it makes, as IAM actions.
     """
+
+    allowed = ALLOWED_CALLS
 
     def __init__(
         self,
@@ -107,11 +112,11 @@ class AwsReader:
         Args:
             service: Service name in boto3.
             region: Region to call.
-            operation: Operation name in the API; one of `ALLOWED_CALLS`.
+            operation: Operation name in the API; one of `allowed`.
             **parameters: Parameters of the operation.
 
         Raises:
-            KeyError: If the call is not in `ALLOWED_CALLS`; a bug in the check.
+            KeyError: If the call is not in `allowed`; a bug in the check.
             DeadlinePassedError: If the deadline has passed.
             botocore.exceptions.ClientError: If AWS refuses the call.
         """
@@ -126,7 +131,7 @@ class AwsReader:
         Args:
             service: Service name in boto3.
             region: Region to call.
-            operation: Operation name in the API; one of `ALLOWED_CALLS`.
+            operation: Operation name in the API; one of `allowed`.
             absent: Error codes that mean that the resource does not exist.
             **parameters: Parameters of the operation.
         """
@@ -143,7 +148,7 @@ class AwsReader:
         Args:
             service: Service name in boto3.
             region: Region to call.
-            operation: Operation name in the API; one of `ALLOWED_CALLS` that has a paginator.
+            operation: Operation name in the API; one of `allowed` that has a paginator.
             key: Member of the response that holds the items.
             **parameters: Parameters of the operation.
         """
@@ -154,8 +159,8 @@ class AwsReader:
         self, service: str, region: str, operation: str, parameters: Mapping[str, Any], send: Any
     ) -> Any:
         call = f"{service}:{operation}"
-        if call not in ALLOWED_CALLS:
-            raise KeyError(f"{call} is not a call that preflight makes")
+        if call not in self.allowed:
+            raise KeyError(f"{call} is not a call that these checks make")
         question = (service, region, operation, json.dumps(parameters, sort_keys=True, default=str))
         with self._lock:
             known = self._answers.get(question)

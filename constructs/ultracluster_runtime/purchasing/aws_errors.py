@@ -9,15 +9,14 @@ from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from botocore.exceptions import (
-    BotoCoreError,
     ClientError,
     NoCredentialsError,
     NoRegionError,
     ParamValidationError,
     PartialCredentialsError,
 )
-from botocore.parsers import ResponseParserError
 
+from ultracluster_runtime.functions.responses import UNREADABLE
 from ultracluster_runtime.purchasing.effects import (
     ConditionFailed,
     DryRunPassed,
@@ -27,7 +26,6 @@ from ultracluster_runtime.purchasing.effects import (
 )
 
 __all__ = [
-    "AWS_ERRORS",
     "CAPACITY_BLOCK_LIMIT",
     "REFUSED_BEFORE_EXECUTION",
     "UnreadableAnswerError",
@@ -41,21 +39,8 @@ __all__ = [
 
 
 class UnreadableAnswerError(ValueError):
-    """The response is not one of AWS."""
+    """The response does not come from AWS."""
 
-
-_UNREADABLE: Final = (
-    ResponseParserError,
-    LookupError,
-    TypeError,
-    AttributeError,
-    ValueError,
-    ArithmeticError,
-)
-"""A response that AWS does not send: HTML of a proxy, an empty body, truncated XML, a missing or malformed member."""
-
-AWS_ERRORS: Final = (ClientError, BotoCoreError, *_UNREADABLE)
-"""Exceptions of a call whose response is an error, is missing or cannot be read."""
 
 CAPACITY_BLOCK_LIMIT: Final = "CapacityBlockDescribeLimitExceeded"
 """Error code of a rate-limited search: because of a missing quota, or too many searches in a short time."""
@@ -169,7 +154,7 @@ def is_zero_quota(response: ReadFailed) -> bool:
 
 def classify_read_error(error: Exception) -> ReadFailed:
     """Classify an exception of a read, and whether a retry may help."""
-    if isinstance(error, _UNREADABLE):
+    if isinstance(error, UNREADABLE):
         return ReadFailed(code="UnreadableAnswer", message=_message(error), transient=True)
     if not isinstance(error, ClientError):
         transient = not isinstance(error, _NEVER_LEFT)

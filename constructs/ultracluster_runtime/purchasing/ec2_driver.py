@@ -8,9 +8,9 @@ from typing import Any, Final, assert_never
 from botocore.config import Config
 
 from ultracluster_runtime.aws.aws_session import aws_session
+from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.purchasing import ec2_answers, effects
 from ultracluster_runtime.purchasing.aws_errors import (
-    AWS_ERRORS,
     classify_dry_run_error,
     classify_read_error,
     classify_send_error,

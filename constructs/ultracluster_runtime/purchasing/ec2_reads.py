@@ -7,8 +7,9 @@ from typing import Any, Final
 from botocore.config import Config
 
 from ultracluster_rules.findings import Finding
+from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.purchasing import ec2_answers
-from ultracluster_runtime.purchasing.aws_errors import AWS_ERRORS, classify_read_error
+from ultracluster_runtime.purchasing.aws_errors import classify_read_error
 from ultracluster_runtime.purchasing.effects import (
     DescribeBlocks,
     DescribeExtensionHistory,

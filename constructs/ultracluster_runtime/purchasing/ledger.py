@@ -26,8 +26,8 @@ from decimal import Decimal
 from typing import Any, Final
 
 from ultracluster_rules.findings import FindingsError
+from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.purchasing.aws_errors import (
-    AWS_ERRORS,
     UnreadableAnswerError,
     classify_read_error,
     classify_transaction_error,

@@ -170,7 +170,7 @@ def ambiguous_size(problem: str, *, allowed: str, path: str = "") -> Finding:
 
 
 def check_ranking(path: str, name: str) -> Iterator[Finding]:
-    """UC7016 for an unknown ranking of offerings."""
+    """Return UC7016 for an unknown ranking of offerings."""
     if name not in RANKINGS:
         allowed = ", ".join(sorted(RANKINGS))
         yield Finding(code="UC7016", path=path, problem=f"got {quote(name)}", allowed=allowed)

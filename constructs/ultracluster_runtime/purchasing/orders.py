@@ -205,7 +205,7 @@ def terms_of(order: Order) -> str:
 
 
 def parse_terms(text: str) -> Order:
-    """Parse what `terms_of` returned.
+    """Parse the serialized terms of an order.
 
     Raises:
         ValueError: If the text is not the terms of an order.

@@ -62,7 +62,7 @@ _OVER: Final = frozenset({OrderState.REVOKED, OrderState.CLOSED, OrderState.CANC
 
 
 def buy(name: str, *, nonce: str) -> Steps[Outcome]:
-    """Buy what an order approves, at most once, whoever runs this and however often.
+    """Buy the capacity of an approved order at most once, even if several processes run this repeatedly.
 
     An order past APPROVED is reconciled instead.
 
@@ -145,7 +145,7 @@ def _check_expiry(record: Record, now: datetime) -> None:
 def _dry_run(record: Record, quote: Quote) -> Steps[None]:
     reply = yield DryRun(quote.request)
     if isinstance(reply, DryRunExecuted):
-        # It may have been executed. From here on, only evidence in EC2 counts.
+        # The request may have been executed. From here on, only evidence in EC2 counts.
         yield from settle(record, OrderState.UNKNOWN, reason="the dry run succeeded like a real request")
         raise refusal(
             "UC7047",
@@ -212,7 +212,7 @@ def _send(record: Record, quote: Quote, nonce: str) -> Steps[Outcome]:
 
 
 def _prove(sending: Record) -> Steps[None]:
-    """Read back what the ledger confirmed: something on the way may answer in its place."""
+    """Read the order back from the ledger, since a proxy may have answered in its place."""
     held: Record = yield from read_record(sending.order.name)
     if held != sending:
         raise refusal(
@@ -262,7 +262,7 @@ def _after_purchase(sending: Record, quote: Quote, sent: Bought) -> Steps[Outcom
         held = sending
     if {*held.reservation_ids} >= {*ids} and {*held.block_ids} >= {*evidence.block_ids}:
         return Outcome(record=held, findings=findings_for(held), quote=quote)
-    # Whatever the ledger says: this is what AWS sold.
+    # AWS sold this, whatever the ledger contains.
     shown = replace(
         record,
         reservation_ids=tuple(sorted({*record.reservation_ids, *ids})),
@@ -275,7 +275,7 @@ def _after_refusal(sending: Record, quote: Quote, sent: Refused) -> Steps[Outcom
     reason = f"AWS refused: {sent.code}: {sent.message}"
     evidence = Evidence()
     if sent.sent:
-        # The refusal may be that of something on the way, after AWS executed the request.
+        # A proxy may have refused after AWS executed the request.
         yield Sleep(LOOK_AFTER.total_seconds())
         try:
             evidence = yield from find_evidence(sending)

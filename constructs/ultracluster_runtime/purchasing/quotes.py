@@ -73,7 +73,7 @@ def read_quote_again(order: Order, confirmed: Quote, *, now: datetime) -> Steps[
 
 
 def _described(quote: Quote) -> dict[str, object]:
-    """Return what a person confirms, except for the fee."""
+    """Return the parts of a quote that a person confirms, except for the fee."""
     described: dict[str, object] = {"the end": quote.end.isoformat(), "the zone": ", ".join(quote.zone_ids)}
     if quote.offering_id is not None:  # a reservation without an offering starts when it is created
         described["the start"] = quote.start.isoformat()

@@ -1,4 +1,4 @@
-"""Update the ledger to what happened. Read-only in EC2, and never a way back to sending."""
+"""Update the ledger to what happened. Read-only in EC2; no order becomes sendable again."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -23,7 +23,7 @@ __all__ = [
 
 UNKNOWN_AFTER: Final = timedelta(minutes=30)
 """Time after sending from which a person decides about an order without a trace in EC2."""
-_ATTEMPTS: Final = 3  # of a write that records what already happened, and is safe to repeat
+_ATTEMPTS: Final = 3  # safe: these writes only record what has already happened
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,7 +100,7 @@ def apply_change(
 
 
 def reconcile(name: str) -> Steps[Outcome]:
-    """Update the ledger to what EC2 shows. Changes nothing in EC2; can be run at any time, by anyone.
+    """Update the ledger from the state of EC2. Changes nothing in EC2; can be run at any time, by anyone.
 
     Raises:
         FindingsError: UC7035 if the ledger or EC2 cannot be read, or the order does not exist or was edited.
@@ -125,7 +125,7 @@ def unconfirmed_purchase(problem: str, *, remedy: str) -> Finding:
 
 
 def findings_for(record: Record, *, lookalikes: tuple[str, ...] = ()) -> tuple[Finding, ...]:
-    """Return what the user should know about an order; `lookalikes` are untagged reservations that resemble it."""
+    """Return warnings about an order; `lookalikes` are untagged reservations that resemble it."""
     name = record.order.name
     if record.state is OrderState.SENDING:
         problem = f"order {name} was sent and its outcome is not known yet: {record.reason}"

@@ -1,3 +1,3 @@
-"""Submit jobs again that a drain or a lost node has ended, as often as they ask for."""
+"""Resubmit jobs that a drain or a lost node has ended, up to the limit that each job sets."""
 
 __all__: list[str] = []

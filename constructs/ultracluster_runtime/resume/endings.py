@@ -1,4 +1,4 @@
-"""Decide whether a job goes on after its end, and how it is submitted again. Pure: no AWS calls, no clock."""
+"""Decide whether an interrupted job is resubmitted, and with which arguments. Pure: no AWS calls, no clock."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,12 +18,12 @@ _LOST: Final = re.compile(r"Host EC2(?: \(instance (i-[0-9a-f]+)\))?")
 _SUFFIX: Final = re.compile(r"-resume-[0-9a-f]{8}$")
 _LONGEST_NAME: Final = 128  # SubmitJob, API Reference, read 2026-11
 _ID_IN_NAME: Final = 8
-_SET_BY_BATCH: Final = "AWS_BATCH"  # reserved: names of variables that AWS Batch sets itself
+_SET_BY_BATCH: Final = "AWS_BATCH"  # reserved prefix of variables that AWS Batch sets itself
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ending:
-    """Ending that is no fault of the program.
+    """End of a job for a reason outside its program.
 
     Attributes:
         kind: ``drained`` at the end of a Capacity Block, or ``lost`` with a node.
@@ -35,7 +35,7 @@ class Ending:
 
 
 def ending_of(job: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> Ending | None:
-    """Return why a job ended if that is no fault of its program; None if it did not end, or for any other reason.
+    """Return why a job ended for a reason outside its program; None if it runs, or ended for another reason.
 
     Args:
         job: Job as AWS Batch describes it.
@@ -47,7 +47,7 @@ def ending_of(job: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> End
     if reason.startswith(DRAIN_REASON):
         return Ending(kind="drained", reason=reason.removeprefix("ultracluster: ").partition(";")[0])
     if job.get("isTerminated") or job.get("isCancelled"):
-        return None  # by a person, a time limit or a failed dependency
+        return None  # ended by a person, a time limit or a failed dependency
     # The end of a multi-node job is that of its main node. Another node that is lost first makes the main one fail.
     lost_before = [node for node in nodes if int(node.get("stoppedAt", 0)) <= int(job.get("stoppedAt", 0))]
     for text in _reasons([job, *lost_before]):
@@ -55,7 +55,9 @@ def ending_of(job: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> End
             node = match[1]
             return Ending(kind="lost", reason=f"node {node} was lost" if node else "a node was lost")
     if LOST_NODE in _exit_codes([job, *nodes[:1]]):
-        return Ending(kind="lost", reason="a node was lost")  # the launcher of the main node says so
+        return Ending(
+            kind="lost", reason="a node was lost"
+        )  # the launcher of the main node reported it by its exit code
     return None
 
 
@@ -76,7 +78,7 @@ def _exit_codes(jobs: Iterable[Mapping[str, Any]]) -> Iterable[int | None]:
 
 
 def resumes_left(job: Mapping[str, Any], definition: Mapping[str, Any]) -> int:
-    """Return how often a job may still be submitted again.
+    """Return how often a job may still be resubmitted.
 
     Args:
         job: Job as AWS Batch describes it.
@@ -87,7 +89,7 @@ def resumes_left(job: Mapping[str, Any], definition: Mapping[str, Any]) -> int:
 
 
 def resubmission(job: Mapping[str, Any], definition: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of SubmitJob that start a job again, with one resume less.
+    """Return the arguments of SubmitJob that resubmit a job, with one fewer resume left.
 
     DescribeJobs shows a job with its overrides merged into its definition, so the overrides are what differs from it.
     The jobs that it depended on have succeeded, and are not waited for again.

@@ -19,7 +19,7 @@ def _clients() -> Clients:
 
 
 def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lambda's signature
-    """Submit jobs again that were ended by no fault of theirs.
+    """Resubmit jobs that ended for a reason outside their program.
 
     Args:
         event: Event that invoked the function. Ignored.

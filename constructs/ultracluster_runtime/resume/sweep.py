@@ -1,4 +1,4 @@
-"""Submit jobs again in AWS: once for each ending, whatever is lost or killed on the way.
+"""Resubmit jobs in AWS, once for each ending, even if responses are lost or the function is killed.
 
 SubmitJob has no client token, so each ending is an item in a table: ``waiting`` until its queue takes jobs, ``sending`` from
 before the request, ``sent`` with the ID of the new job. An item that stays at ``sending`` tells of a lost response or a killed
@@ -14,9 +14,10 @@ from typing import Any, Final
 
 import boto3
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import ClientError
 
 from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG
+from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.lifecycle.lease import LeasedState, LeaseHeldError
 from ultracluster_runtime.lifecycle.observations import CHANGING
 from ultracluster_runtime.lifecycle.reader import chunks
@@ -34,13 +35,13 @@ _LOOK_UP_AFTER: Final = timedelta(minutes=5)
 
 _KEPT: Final = timedelta(days=90)
 _PER_CALL: Final = 100  # DescribeJobs, API Reference, read 2026-11
-_SUBJECT_LIMIT: Final = 99  # Publish: below 100 characters
+_SUBJECT_LIMIT: Final = 99  # subjects of Publish are below 100 characters
 _LEASE_ITEM: Final = "lease"
 _SERVER_ERROR: Final = 500
 _THROTTLES: Final = (
     "ThrottlingException",
     "TooManyRequestsException",
-)  # people cannot do anything about these
+)  # users cannot prevent these
 
 _CONFIG = Config(connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 3})
 _ONCE = Config(connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 1})
@@ -49,7 +50,7 @@ _Item = dict[str, Any]
 
 
 class ResumeError(Exception):
-    """Some jobs could not be looked at or submitted; the message lists all problems. The next run tries again."""
+    """Some jobs could not be read or submitted; the message lists all problems. The next run tries again."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,7 +72,7 @@ class Clients:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ResumedQueues:
-    """Queues whose jobs go on.
+    """Queues whose jobs are resubmitted.
 
     Attributes:
         job_queues: ARNs of the queues.
@@ -95,10 +96,10 @@ def new_clients() -> Clients:
 
 
 def sweep(queues: ResumedQueues, clients: Clients, now: datetime, *, owner: str) -> None:
-    """Record the endings of jobs, and submit again what its queue takes, unless another invocation does so now.
+    """Record the endings of jobs, and resubmit those whose queue accepts jobs, unless another invocation does so now.
 
     Args:
-        queues: Queues whose jobs go on.
+        queues: Queues whose jobs are resubmitted.
         clients: boto3 clients.
         now: Current time, timezone-aware.
         owner: ID of this invocation, different in each.
@@ -135,12 +136,12 @@ class _Sweep:
                 try:
                     if item := self._record(job):
                         items[item["id"]["S"]] = item
-                except (BotoCoreError, ClientError, KeyError) as error:
+                except AWS_ERRORS as error:
                     self.errors.append(error)
         for item in items.values():
             try:
                 self._continue(item)
-            except (BotoCoreError, ClientError, KeyError) as error:
+            except AWS_ERRORS as error:
                 self.errors.append(error)
 
     # What has ended
@@ -196,7 +197,7 @@ class _Sweep:
             )
         except ClientError as error:
             if error.response["Error"]["Code"] == "ConditionalCheckFailedException":
-                return None  # an earlier request, whose response was lost: the next run reads it
+                return None  # an earlier request created it and its response was lost; the next run reads it
             raise
         _log.info(json.dumps({"job": job["jobId"], "ending": ending.kind, "resumes_left": left}))
         return item
@@ -229,7 +230,7 @@ class _Sweep:
             )
 
     def _accepts_jobs(self, queue: str) -> bool:
-        """Return whether a queue takes jobs, and none of its environments is open only because it is being modified."""
+        """Return whether a queue accepts jobs, and none of its environments is open only because it is being modified."""
         (description,) = self._clients.batch.describe_job_queues(jobQueues=[queue])["jobQueues"]
         if description["state"] != "ENABLED" or description.get("status", "VALID") in CHANGING:
             return False
@@ -249,7 +250,7 @@ class _Sweep:
             response = self._clients.submitter.submit_job(**request)
         except ClientError as error:
             if error.response["ResponseMetadata"].get("HTTPStatusCode", _SERVER_ERROR) >= _SERVER_ERROR:
-                raise  # it may have been submitted all the same
+                raise  # the job may have been submitted nevertheless
             changes |= self._move(job_id, "sending", "waiting")
             if error.response["Error"]["Code"] not in _THROTTLES:
                 refusal = f"AWS Batch refuses it, and it is tried again: {error}"
@@ -307,7 +308,7 @@ class _Sweep:
         return {"state": {"S": after}, **attributes}
 
     def _tell(self, item: _Item, what: str, text: str) -> None:
-        """Publish a notice once; a kill between the message and its record sends it again."""
+        """Publish a notice once; it is sent again if the function is killed before it records the notice."""
         if what in item["told"]["S"].split() or self._queues.topic is None:
             return
         name, job_id = item["name"]["S"], item["id"]["S"]

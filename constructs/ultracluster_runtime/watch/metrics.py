@@ -86,7 +86,7 @@ def compute_metrics(observations: ClusterObservations) -> Mapping[str, float]:
     paid = sum(reservation.instances for reservation, _ in active)
     usable = bool(active) or observations.without_reservation
     metrics = {
-        # Gives the metric a value when no node reports; adds nothing to the sum.
+        # Zero, so that the metric has a value when no node reports.
         "NodesReporting": 0,
         "PaidNodes": paid,
         "UnusedNodes": paid - sum(used for _, used in active),

@@ -63,7 +63,7 @@ class MetricAlarm:
     missing: str
 
     def state(self, series: Series, at: datetime, before: State) -> State:
-        """Return its state at a full minute, where its periods end: CloudWatch slides them by the minute.
+        """Return the state of the alarm at a full minute; as in CloudWatch, its periods end there.
 
         Raises:
             ValueError: If it uses an unsupported feature.

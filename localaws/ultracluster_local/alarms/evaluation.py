@@ -1,4 +1,4 @@
-"""From data points to the state of an alarm: "M out of N" and missing data.
+"""Derive the state of an alarm from data points: "M out of N" and missing data.
 
 Source: CloudWatch User Guide, "Configuring how CloudWatch alarms treat missing data" and "Avoiding premature transitions to
 alarm state", read 2026-11-21. How far back CloudWatch looks beyond the evaluation periods is not documented; in all examples
@@ -41,7 +41,7 @@ def next_state(
         missing: Treatment of missing data: ``missing``, ``ignore``, ``breaching`` or ``notBreaching``.
         before: Current state.
     """
-    # Age 1 is the newest. Only as many real points are needed as there are evaluation periods.
+    # The data point of age 1 is the newest. Only as many real points are needed as there are evaluation periods.
     real = [(age, point) for age, point in enumerate(reversed(breaching), start=1) if point is not None]
     used = real[:evaluation_periods]
     breaches = sum(point for _, point in used)

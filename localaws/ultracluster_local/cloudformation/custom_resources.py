@@ -184,7 +184,7 @@ def _listener() -> Iterator[tuple[str, list[Mapping[str, Any]], threading.Event]
     """Listen for one response on a free local port."""
     answers: list[Mapping[str, Any]] = []
     arrived = threading.Event()
-    path = f"/{uuid.uuid4()}"  # known to the function only
+    path = f"/{uuid.uuid4()}"  # a path that only the function knows
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_PUT(self) -> None:

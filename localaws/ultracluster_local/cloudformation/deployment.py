@@ -114,7 +114,7 @@ class Deployment:
         return context_of(self.stack, logical_id, resource_type, clients=self.clients, attempt=attempt)
 
     def apply(self) -> None:
-        """Bring every resource of the template to its new state."""
+        """Create or update every resource of the template."""
         for logical_id in creation_order(self.template):
             definition = self.template["Resources"][logical_id]
             if "Condition" in definition and not self.scope.condition(definition["Condition"]):

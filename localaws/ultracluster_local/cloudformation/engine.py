@@ -36,6 +36,10 @@ def deploy_stack(
         verb: ``CREATE`` or ``UPDATE``.
         clients: Clients of the local AWS.
     """
+    if (
+        verb == "CREATE"
+    ):  # DescribeStacks shows the tags of a stack that is being created, and of one that failed
+        stack.tags = tags
     stack.enter(f"{verb}_IN_PROGRESS", reason="User Initiated")
     before = dict(stack.resources)
     run: Deployment | None = None

@@ -34,7 +34,7 @@ _ANSWER_AFTER_SECONDS = 15.0
 
 
 def run_change(work: Callable[[], None]) -> None:
-    """Run `work` on a thread of its own and wait for it for a limited time."""
+    """Run `work` in a separate thread, and wait for it for a limited time."""
 
     def locked() -> None:
         with ONE_AT_A_TIME:

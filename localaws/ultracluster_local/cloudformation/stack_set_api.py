@@ -96,7 +96,7 @@ def create_stack_set(request: Request) -> Mapping[str, Any]:
         name=name,
         stack_set_id=f"{name}:{uuid.uuid4()}",
         template_text=text,
-        # A URL stays one: a body has at most 51,200 bytes.
+        # A template URL is passed on as a URL: a body has at most 51,200 bytes.
         template_source={
             key: value for key in ("TemplateURL", "TemplateBody") if (value := request.parameters.get(key))
         },
@@ -208,7 +208,7 @@ def _settled(cloudformation: Any, stack_id: str) -> str:
 def _operate(
     found: _StackSet, action: str, regions: list[str], change: Callable[[str], str]
 ) -> Mapping[str, Any]:
-    """Run `change`, which returns a failure reason, Region by Region on a thread of its own."""
+    """Run `change`, which returns a failure reason, Region by Region in a separate thread."""
     if any(each.status == "RUNNING" for each in found.operations.values()):
         raise ServiceError("OperationInProgressException", "Another Operation on StackSet is in progress")
     operation = _Operation(operation_id=str(uuid.uuid4()), action=action, begun=CLOCK.now())

@@ -95,7 +95,7 @@ class Stack:
         return sum(one["StackResourceDriftStatus"] != "IN_SYNC" for one in self.drift)
 
     def drift_status(self) -> str:
-        """Return what the last detection found."""
+        """Return the result of the last drift detection."""
         return "DRIFTED" if self.drifted() else "IN_SYNC"
 
     def enter(self, status: str, *, reason: str = "") -> None:

@@ -15,8 +15,6 @@ from ultracluster_local.services.ec2.capacity_block_terms import (
     EXPIRATION_WARNING_BEFORE_END,
     EXPIRATION_WARNING_EVENTS,
     INTERRUPTION_WARNING_EVENT,
-    TERMINATION_BEFORE_END,
-    ULTRASERVER_TERMINATION_BEFORE_END,
 )
 from ultracluster_local.services.ec2.capacity_market import Reservation, capacity_market
 
@@ -33,7 +31,7 @@ class _Delayed:
 
 
 def next_in_blocks(after: datetime) -> tuple[datetime, list[Callable[[], None]]] | None:
-    """Return the next time after a given one at which a block acts, and its actions; None if there is none."""
+    """Return the next time after a given one at which events of a block are due, and these events; None if there are none."""
     coming = [one for one in _happenings() if one[0] > after]
     if not coming:
         return None
@@ -47,10 +45,7 @@ def _happenings() -> Iterator[tuple[datetime, Callable[[], None]]]:
             if not block.block_id:
                 continue
             start, end = block.period()
-            by_ultraserver = block.ultraserver_type
-            termination = end - (
-                ULTRASERVER_TERMINATION_BEFORE_END if by_ultraserver else TERMINATION_BEFORE_END
-            )
+            termination = block.termination()
             yield start, partial(_send_of_block, region, block, DELIVERED_EVENTS)
             yield (
                 end - EXPIRATION_WARNING_BEFORE_END,

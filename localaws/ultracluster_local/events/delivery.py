@@ -41,7 +41,7 @@ class Delivery:
 
 
 def history(region: str) -> list[Delivery]:
-    """Return what was delivered in a Region, oldest first."""
+    """Return the events that were delivered in a Region, oldest first."""
     return region_state("events:history", region=region, new=list[Delivery])
 
 

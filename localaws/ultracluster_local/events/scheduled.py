@@ -29,7 +29,7 @@ class Firing:
 
 
 def firings(after: datetime, until: datetime, *, most: int) -> list[Firing]:
-    """Return what fires between two times, in order.
+    """Return the rules and schedules that fire between two times, in order.
 
     Args:
         after: Start, exclusive.

@@ -5,9 +5,11 @@ from datetime import datetime
 
 from ultracluster_local.alarms.watch import AlarmWatch
 from ultracluster_local.events.block_events import deliver_delayed, next_delayed, next_in_blocks
+from ultracluster_local.events.scaling_events import deliver_notices
 from ultracluster_local.events.scheduled import firings
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.state import region_state
+from ultracluster_local.services.auto_scaling.scaling import next_scaling
 
 __all__ = ["EventSettings", "event_settings", "run_due"]
 
@@ -34,7 +36,7 @@ def event_settings() -> EventSettings:
 def run_due(before: datetime, until: datetime) -> None:
     """Run everything due between two times, with the clock set to each due time in turn.
 
-    At the same time, alarms come first, then blocks, then schedules.
+    At the same time, alarms come first, then blocks, then Auto Scaling groups, then schedules.
 
     Raises:
         ValueError: If something due is not supported.
@@ -42,13 +44,15 @@ def run_due(before: datetime, until: datetime) -> None:
     scheduled = deque(firings(before, until, most=event_settings().most_firings))
     alarms = AlarmWatch() if event_settings().evaluate_alarms else None
     now = before
+    deliver_notices()
     while True:
-        # Read again each time: an action may move the end of a block.
-        in_blocks = next_in_blocks(now)
+        # The events are read again each time: an action may move the end of a block.
+        in_blocks, in_groups = next_in_blocks(now), next_scaling(now)
         coming = [
             moment
             for moment in (
                 in_blocks[0] if in_blocks else None,
+                in_groups[0] if in_groups else None,
                 next_delayed(now),
                 scheduled[0].moment if scheduled else None,
             )
@@ -61,9 +65,11 @@ def run_due(before: datetime, until: datetime) -> None:
             return
         now = then
         CLOCK.stand_at(now)
-        if in_blocks and in_blocks[0] == now:
-            for happen in in_blocks[1]:
-                happen()
+        for happenings in (in_blocks, in_groups):
+            if happenings and happenings[0] == now:
+                for happen in happenings[1]:
+                    happen()
         deliver_delayed()
+        deliver_notices()
         while scheduled and scheduled[0].moment == now:
             scheduled.popleft().fire()

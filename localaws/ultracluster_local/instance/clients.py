@@ -72,7 +72,7 @@ class Clients:
                         connect_timeout=5,
                         read_timeout=120,
                         proxies={},
-                        user_agent="ultracluster-local",  # otherwise botocore builds it for each request
+                        user_agent="ultracluster-local",  # saves building it for each request
                         s3={"addressing_style": "path"},
                         max_pool_connections=32,
                     ),

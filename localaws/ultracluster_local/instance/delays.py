@@ -1,4 +1,4 @@
-"""How long AWS takes where callers notice it; nothing takes time unless asked to."""
+"""Delays of AWS that callers notice; none by default."""
 
 from dataclasses import dataclass
 from datetime import timedelta

@@ -23,7 +23,9 @@ ACCOUNT = "123456789012"
 SECRET_KEY = "local-aws-secret-key"  # noqa: S105 - fake on purpose; no service outside this machine takes it
 
 _DROPPED_PREFIXES = ("AWS_", "CDK_")
-_KEPT = frozenset({"CDK_VALIDATION"})  # switches the CDK's template validation; names no account
+_KEPT = frozenset(
+    {"CDK_VALIDATION"}
+)  # enables or disables the CDK's template validation; contains no account
 
 
 def new_key() -> str:

@@ -31,7 +31,7 @@ def running() -> Running:
         RuntimeError: If none is running.
     """
     if not _RUNNING:
-        raise RuntimeError("no local AWS runs in this process")
+        raise RuntimeError("no local AWS is running in this process")
     return _RUNNING[0]
 
 

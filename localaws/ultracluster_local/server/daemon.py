@@ -75,7 +75,7 @@ def up(directory: Path = DEFAULT_DIRECTORY, *, port: int | None = None) -> Statu
     if running is not None:
         raise LocalAwsError(
             "UC8005",
-            f"a local AWS runs already in {quote(str(directory))} at {running.endpoint} (process {running.pid})",
+            f"a local AWS is already running in {quote(str(directory))} at {running.endpoint} (process {running.pid})",
             remedy="Use it, or stop it with `ultracluster local down`",
         )
     _clear(directory)
@@ -87,14 +87,14 @@ def up(directory: Path = DEFAULT_DIRECTORY, *, port: int | None = None) -> Statu
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
-            start_new_session=True,  # Ctrl-C in the terminal must not reach it
+            start_new_session=True,  # Ctrl-C in the terminal must not reach the server
             env={**without_aws(os.environ), "TMPDIR": str(temporary)},
         )
     deadline = time.monotonic() + _READY_SECONDS
     while time.monotonic() < deadline and process.poll() is None:
         found = status(directory)
         if found is not None and found.pid == process.pid:
-            # Popen warns about children that outlive their object, as this one should.
+            # Popen warns about children that outlive their object; this one is meant to.
             process.returncode = 0
             return found
         time.sleep(0.05)
@@ -117,7 +117,7 @@ def status(directory: Path = DEFAULT_DIRECTORY) -> Status | None:
     try:
         state = json.loads((directory / "state.json").read_text("utf-8"))
     except (OSError, ValueError):
-        return None  # none, or one that is starting or stopping
+        return None  # no server, or one that is starting or stopping
     # The process is checked too: another call of this function holds the lock for a moment.
     if _lock_is_free(directory) or not _is_alive(state["pid"]):
         return None
@@ -172,7 +172,7 @@ def reset(directory: Path = DEFAULT_DIRECTORY) -> None:
     running = status(directory)
     if running is None:
         raise no_answer(
-            f"no local AWS runs in {quote(str(directory))}",
+            f"no local AWS is running in {quote(str(directory))}",
             remedy="Start one with `ultracluster local up`",
         )
     request = urllib.request.Request(  # noqa: S310 - loopback only
@@ -206,7 +206,7 @@ def _lock_is_free(directory: Path) -> bool:
 def _is_alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except OSError:  # it is gone, or the ID belongs to another user's process by now
+    except OSError:  # the process has ended, or its ID was reused by another user's process
         return False
     return True
 
@@ -226,7 +226,7 @@ def _log_end(directory: Path) -> str:
 def _serve(directory: Path, port: int) -> int:
     """Run the server until SIGTERM while holding the lock."""
     try:
-        lock = _lock(directory).acquire(timeout=_LOCK_SECONDS)  # `status` may hold it for a moment
+        lock = _lock(directory).acquire(timeout=_LOCK_SECONDS)  # `status` may hold the lock for a moment
     except Timeout:
         sys.stderr.write("another local AWS runs in this directory\n")
         return 1
@@ -250,7 +250,7 @@ def _serve(directory: Path, port: int) -> int:
         partial.unlink(missing_ok=True)
         with os.fdopen(os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             json.dump(state, file)  # readable by its owner only: it holds the key
-        partial.replace(directory / "state.json")  # whole or not at all
+        partial.replace(directory / "state.json")  # written atomically
         ended.wait()
         (directory / "state.json").unlink(missing_ok=True)
         local.stop()

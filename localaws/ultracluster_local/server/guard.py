@@ -25,7 +25,10 @@ Refuse = Callable[[dict[str, Any], Any, str], Iterable[bytes]]
 
 _LOG = logging.getLogger(__name__)
 _HOSTS = ("localhost", "127.0.0.1", "[::1]")
-_CREDENTIALS = ("X-Amz-Credential", "AWSAccessKeyId")  # of presigned URLs, signature versions 4 and 2
+_CREDENTIALS = (
+    "X-Amz-Credential",
+    "AWSAccessKeyId",
+)  # parameters of presigned URLs, signature versions 4 and 2
 
 
 def guarded(application: Application, refuse: Refuse, *, key: str, port: int) -> Application:

@@ -27,7 +27,7 @@ def before_send_handler(application: Application) -> Callable[..., Any]:
     def answer(request: Any, **_: Any) -> Any:
         headers = {name.upper().replace("-", "_"): _text(value) for name, value in request.headers.items()}
         if any("_" in name for name in request.headers):
-            return None  # only an HTTP server preserves their spelling
+            return None  # only an HTTP server preserves the spelling of headers
         said: list[tuple[str, list[tuple[str, str]]]] = []
 
         def start_response(status: str, headers: list[tuple[str, str]], *_: Any) -> Callable[[bytes], None]:

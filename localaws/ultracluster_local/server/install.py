@@ -34,6 +34,7 @@ from ultracluster_local.services import (
     service_quotas,
     ssm,
 )
+from ultracluster_local.services.auto_scaling import api as auto_scaling
 from ultracluster_local.services.batch import (
     compute_environments,
     job_definitions,
@@ -84,7 +85,7 @@ def install() -> None:
             delattr(CloudFormationResponse, name)
     for part in (api, change_set_api, drift_api, stack_set_api):
         part.handlers.install(CloudFormationResponse)
-    CloudFormationResponse.RESPONSE_KEY_PATH_TO_TRANSFORMER = {}  # made for moto's objects; ours need no transformation
+    CloudFormationResponse.RESPONSE_KEY_PATH_TO_TRANSFORMER = {}  # transformers are for moto's objects; ours need none
     for module in (
         ec2_placement_groups,
         ec2_launch_templates,
@@ -106,9 +107,10 @@ def install() -> None:
         module.handlers.install(BatchResponse)
     # moto derives Batch's actions from their paths; the base class names them as the API does.
     BatchResponse._get_action = BaseResponse._get_action  # noqa: SLF001 - see above
-    COMMON_ERROR_CODES.append(_UNKNOWN_CALL)  # otherwise moto warns that the service's model lacks it
+    COMMON_ERROR_CODES.append(_UNKNOWN_CALL)  # without this, moto warns that the service's model lacks it
     # moto stores composite alarms and lacks only the operation.
     CloudWatchResponse.put_composite_alarm = CloudWatchResponse.put_metric_alarm
+    auto_scaling.install()
     batch_service_jobs.install()
     embedded_metrics.install()
     ec2_instances.install()

@@ -65,7 +65,7 @@ class LocalAws:
     def _start(self) -> None:
         if is_running():
             raise LocalAwsError(
-                "UC8002", "a local AWS runs in this process already", remedy="Stop it, or use it"
+                "UC8002", "a local AWS is already running in this process", remedy="Stop it, or use it"
             )
         try:
             self._server = Server(

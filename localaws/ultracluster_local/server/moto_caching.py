@@ -20,15 +20,15 @@ def install() -> None:
     # moto lists its directory and the methods of a class for each request.
     backends.list_of_moto_modules = functools.cache(_listed(backends.list_of_moto_modules))
     responses.method_names_from_class = functools.cache(responses.method_names_from_class)
-    # It matches the host of each request against a pattern of each service.
+    # moto matches the host of each request against a pattern of each service.
     DomainDispatcherApplication.get_backend_for_host = _by_host(
         DomainDispatcherApplication.get_backend_for_host
     )
     # Each new Region gets a thousand public AMIs with random IDs.
     ec2_utils.random_resource_id = _random_digits
-    # It computes the candidate attribute names of each value of each response.
+    # moto computes the candidate attribute names of each value of each response.
     AttributePicker.__call__ = functools.wraps(AttributePicker.__call__)(_pick)
-    # It scans the tags of all resources to describe those of one.
+    # moto scans the tags of all resources to describe those of one.
     TagBackend.describe_tags = _of_one(TagBackend.describe_tags)
 
 

@@ -26,7 +26,7 @@ _PARTITION = "aws"
 
 # CreateBudget: https://docs.aws.amazon.com/aws-cost-management/latest/APIReference/API_budgets_CreateBudget.html
 _MOST_NOTIFICATIONS = 10
-_MOST_EMAILS = 10  # for each notification, beside one SNS topic
+_MOST_EMAILS = 10  # limit for each notification, in addition to one SNS topic
 
 
 def _backend() -> Any:

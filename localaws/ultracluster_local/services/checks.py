@@ -1,4 +1,4 @@
-"""Checks of requests, made before moto or a handler of ours sees them: what AWS refuses and moto takes.
+"""Checks of requests that AWS refuses and moto accepts, made before moto or our handlers see them.
 
 A check is a function of one request that raises a `ServiceError` with AWS's code and words. Checks of a service stand in
 the module of that service.
@@ -124,7 +124,7 @@ def _bucket_routes() -> Mapping[tuple[str, frozenset[str]], str]:
             if path in {
                 "/{Bucket}",
                 "",
-            }:  # botocore takes the bucket out of the path of an operation that was sent
+            }:  # botocore removes the bucket from the path of an operation
                 routes[http["method"], frozenset(parse_qs(query, keep_blank_values=True))] = operation
     return routes
 

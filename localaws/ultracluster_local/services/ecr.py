@@ -59,7 +59,7 @@ def delete_pull_through_cache_rule(request: Request) -> Mapping[str, Any]:
 
 @handlers("GetDownloadUrlForLayer")
 def get_download_url_for_layer(request: Request) -> Mapping[str, Any]:
-    """Refuse: the registry knows its images by name and digest, and keeps no layers."""
+    """Refuse the request: the registry keeps images by name and digest, without layers."""
     digest, repository = request.parameters["layerDigest"], request.parameters["repositoryName"]
     raise ServiceError(
         "LayersNotFoundException",
@@ -73,7 +73,7 @@ _check = Checks(service="ecr")
 
 @_check("SetRepositoryPolicy")
 def check_set_repository_policy(request: Request) -> None:
-    """Refuse a policy that is none, or names a principal that does not exist.
+    """Refuse an invalid policy, or one that names a principal that does not exist.
 
     The words are those of terraform-aws-modules/terraform-aws-ecr#19 (2023-10-12).
     """

@@ -52,7 +52,7 @@ def _change(request: Request, arn: str) -> Mapping[str, Any]:
     kept = {key: thing[key] for key in ("name", "tags", "arn")}
     thing.clear()
     thing |= kept
-    # The request names the resource by its ARN, which is no setting.
+    # The ARN in the request names the resource and is not a setting.
     thing |= {
         key: copy.deepcopy(value)
         for key, value in request.parameters.items()
@@ -229,7 +229,7 @@ def list_image_pipelines(request: Request) -> Mapping[str, Any]:
 
 @handlers("StartImagePipelineExecution")
 def start_image_pipeline_execution(request: Request) -> Mapping[str, Any]:
-    """Refuse: no instance starts, so no AMI would be built."""
+    """Refuse the request: no instance starts, so no AMI would be built."""
     _get(request, request.parameters["imagePipelineArn"])
     raise ServiceError(
         "InvalidRequestException", "The local AWS starts no instances, so it cannot build AMIs"

@@ -56,7 +56,7 @@ def check_create_key(request: Request) -> None:
 
 @_check("CreateKey", "PutKeyPolicy")
 def check_key_policy(request: Request) -> None:
-    """Refuse a policy that names a missing principal, or that nobody of the account could change again."""
+    """Refuse a policy that names a missing principal, or that no principal of the account could change again."""
     text = request.parameters.get("Policy")
     if not text:
         return
@@ -97,7 +97,7 @@ def check_create_alias(request: Request) -> None:
 
 @_check("CreateKey", "TagResource")
 def check_tags(request: Request) -> None:
-    """Refuse reserved tags, tags twice, and too many of them."""
+    """Refuse reserved, duplicate and too many tags."""
     keys = [tag["TagKey"] for tag in request.parameters.get("Tags") or []]
     if any(key.lower().startswith("aws:") for key in keys):
         raise ServiceError("TagException", "Tags beginning with aws: are reserved")

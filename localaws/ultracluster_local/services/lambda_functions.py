@@ -30,7 +30,7 @@ _LEAST_UNRESERVED_OF_SMALL_ACCOUNTS = 10
 _CONCURRENCY_QUOTA = "L-B99A9384"
 
 # Shown by CreateFunction in localstack/localstack, tests/aws/services/lambda_/test_lambda_api.snapshot.json (2026-01-12);
-# older ones by https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtimes.html.
+# older ones according to https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtimes.html.
 _RETIRED = frozenset(
     {
         *(
@@ -101,7 +101,7 @@ def _check_network(request: Request) -> None:
 
 @_check("CreateFunction", "UpdateFunctionCode")
 def check_code(request: Request) -> None:
-    """Refuse an archive that is none, and an object that does not exist."""
+    """Refuse an invalid archive, and an object that does not exist."""
     code = request.parameters.get("Code") or request.parameters
     archive = code.get("ZipFile")
     if archive is not None and not _is_archive(archive):
@@ -133,7 +133,7 @@ def check_architectures(request: Request) -> None:
 
 @_check("PutFunctionConcurrency")
 def check_put_function_concurrency(request: Request) -> None:
-    """Refuse a version, and a reservation that leaves too little to functions without one."""
+    """Refuse a published version, and a reservation that leaves too little concurrency to other functions."""
     name = request.parameters["FunctionName"]
     if _is_qualified(name):
         rule = "Aliases and versions do not support this operation. Please specify either a function name or an unqualified function ARN."
@@ -162,7 +162,7 @@ def _is_qualified(name: str) -> bool:
 
 @_check("AddPermission")
 def check_add_permission(request: Request) -> None:
-    """Refuse an ID that exists and a principal that is none."""
+    """Refuse an ID that exists, and an invalid principal."""
     statement, principal = request.parameters["StatementId"], request.parameters["Principal"]
     function = _function(request)
     kept = function.policy.statements if function is not None and function.policy is not None else []
@@ -188,7 +188,7 @@ def check_delete_function(request: Request) -> None:
 
 @_check("PutFunctionEventInvokeConfig", "UpdateFunctionEventInvokeConfig")
 def check_event_invoke_config(request: Request) -> None:
-    """Refuse settings without one, and a destination that does not exist or is the function."""
+    """Refuse empty settings, and a destination that does not exist or is the function itself."""
     settings = ("MaximumRetryAttempts", "MaximumEventAgeInSeconds", "DestinationConfig")
     if all(request.parameters.get(name) is None for name in settings):
         raise _wrong("You must specify at least one of error handling or destination setting.")

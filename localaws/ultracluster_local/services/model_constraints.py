@@ -1,4 +1,4 @@
-"""Constraints of the service models: enumerations, lengths, ranges and patterns, refused with AWS's words.
+"""Constraints of the service models: enumerations, lengths, ranges and patterns, refused with AWS's messages.
 
 AWS's services check requests against the same models before anything else; botocore has them, but checks little on the
 client, and moto checks nothing. The form of the message is that of all services built on them, for example
@@ -71,7 +71,7 @@ def _refusal(response: Any) -> ServiceError | None:
 
 
 def violations(shape: Any, value: Any, path: str = "") -> Iterator[str]:
-    """Return the violations of `shape` by `value`, in AWS's words.
+    """Return the violations of `shape` by `value`, with AWS's messages.
 
     Args:
         shape: Shape of botocore.
@@ -127,7 +127,7 @@ def _violated(shape: Any, value: Any) -> Iterator[str]:
 
 @functools.cache
 def _compiled(pattern: str) -> re.Pattern[str] | None:
-    """Compile a pattern of a model, which is Java's; None if it is not also Python's."""
+    """Compile a Java pattern of a model; None if Python does not support it."""
     try:
         return re.compile(pattern)
     except re.error:

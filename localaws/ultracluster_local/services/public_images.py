@@ -1,4 +1,4 @@
-"""AWS's public parameters for Neuron AMIs, and these AMIs.
+"""Public SSM parameters of AWS for Neuron AMIs, and the AMIs that they name.
 
 moto has a recorded copy of the parameters of the ECS AMIs, without the AMIs; those are created here,
 with the name and date of the parameters. It has no parameters of the Neuron DLAMIs: these are fakes, and
@@ -38,13 +38,13 @@ _DLAMI_NAMES = (
     "jax-0.10/ubuntu-24.04",
     "pytorch-2.9/ubuntu-24.04",
 )
-# Public parameters of AMIs whose names only show in published templates; any name below them is a fake.
+# Public parameters of AMIs that are known only from published templates; any name below them is a fake.
 _OTHER_PREFIXES = ("/aws/service/canonical/", "/aws/service/deeplearning/ami/", "/aws/service/pcs/ami/")
-_OWNER = "591542846629"  # of the ECS AMIs; moto does not check it
+_OWNER = "591542846629"  # owner of the ECS AMIs; moto does not check it
 
 
 def install() -> None:
-    """Make the first read of such a parameter create the AMIs of its Region."""
+    """Create the AMIs of a Region when one of these parameters is first read."""
     load = ParameterDict._check_loading_status  # noqa: SLF001 - where moto loads its own public parameters
 
     @functools.wraps(load)

@@ -47,7 +47,7 @@ _OTHER_QUOTAS = (
     ("batch", "L-4CEA37AD", "Job queue limit", 50.0, False),
     ("fsx", "L-8F1B9C74", "Lustre Persistent_2 storage capacity", 100_800.0, True),
     ("fsx", "L-AD2FC696", "Lustre Scratch storage capacity", 100_800.0, True),
-    ("lambda", "L-B99A9384", "Concurrent executions", 1000.0, True),  # 10 in many new accounts
+    ("lambda", "L-B99A9384", "Concurrent executions", 1000.0, True),  # many new accounts have 10
 )
 
 
@@ -101,7 +101,9 @@ def _with_applied(request: Request, quota: Mapping[str, Any]) -> dict[str, Any]:
     name = (quota["ServiceCode"], quota["QuotaCode"])
     applied = _applied(request.region).get(name, quota["Value"])
     if quota["QuotaCode"] in _BLOCK_QUOTAS and name not in _applied(request.region):
-        limit = capacity_market(request.region).block_quota_vcpus  # searches enforce this one
+        limit = capacity_market(
+            request.region
+        ).block_quota_vcpus  # searches for Capacity Blocks enforce this quota
         applied = float(_NO_LIMIT if limit is None else limit)
     arn = request.arn("servicequotas", f"{quota['ServiceCode']}/{quota['QuotaCode']}")
     return {**quota, "Value": applied, "QuotaArn": arn}

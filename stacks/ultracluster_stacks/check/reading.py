@@ -193,7 +193,7 @@ class _LinesOfJson(Mapping[tuple[str | int, ...], int]):
     def _lines(self) -> Mapping[tuple[str | int, ...], int]:
         try:
             return read_yaml_template(self._text)[1]
-        except TemplateError:  # such as a tab, which only JSON allows
+        except TemplateError:  # for example because of a tab, which only JSON allows
             return {}
 
     def __getitem__(self, path: tuple[str | int, ...]) -> int:

@@ -12,7 +12,7 @@ __all__ = ["DEEPEST_NESTING", "Lines", "TemplateError", "UnsupportedTemplateErro
 DEEPEST_NESTING: Final = 60
 """Maximum nesting of mappings and lists; our deepest template has 14 levels."""
 
-_DEEPEST_LINE: Final = 30  # no rule looks deeper, and each path takes memory
+_DEEPEST_LINE: Final = 30  # no rule inspects deeper levels, and each path uses memory
 
 Lines = dict[tuple[str | int, ...], int]
 
@@ -160,7 +160,7 @@ class _Reader:
         try:
             return self._scalars.construct_object(yaml.ScalarNode(tag, text))
         except (ValueError, yaml.YAMLError):
-            return text  # such as a number of 5,000 digits
+            return text  # for example a number of 5,000 digits, which Python does not convert
 
 
 def _function(tag: str, argument: Any, line: int) -> dict[str, Any]:

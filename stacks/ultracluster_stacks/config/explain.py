@@ -15,7 +15,7 @@ from ultracluster_stacks.config.reading.yaml_source import YamlSource
 
 __all__ = ["ExplainedCluster", "ExplainedValue", "explain_rollout"]
 
-_CLUSTER_DEPTH = 4  # waves, index, clusters, index
+_CLUSTER_DEPTH = 4  # path of a cluster: waves, index, clusters, index
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,7 +55,7 @@ class ExplainedCluster:
 
 
 def explain_rollout(path: str | os.PathLike[str]) -> tuple[ExplainedCluster, ...]:
-    """Read a rollout file and say of each value of each cluster where it comes from.
+    """Read a rollout file and return the origin of each value of each cluster.
 
     Args:
         path: The rollout file.
@@ -78,7 +78,7 @@ def explain_rollout(path: str | os.PathLike[str]) -> tuple[ExplainedCluster, ...
 
 
 def _values(value: Any, loc: Loc, source: YamlSource, note: str = "") -> Iterator[ExplainedValue]:
-    """Go down to what cannot be divided: mappings merge key by key, lists of values are given as a whole."""
+    """Yield the values that are set as a whole: mappings merge key by key, lists of values do not."""
     if isinstance(value, BaseModel):
         for name, info in type(value).model_fields.items():
             note = (info.description or "").partition("Default: ")[2].rstrip(".")

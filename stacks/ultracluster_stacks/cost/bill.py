@@ -22,10 +22,12 @@ __all__ = ["Prices", "additional_nodes", "bill"]
 Prices = Callable[[BillableItem, str], Price]
 """Returns the price of a billable item in a Region."""
 
-_INCLUDED_MB_PER_S: Final = 125  # of a gp3 volume; Amazon EBS User Guide, read 2026-10
-_METRICS_OF_REQUESTS: Final = 16  # per filter of S3 request metrics; Amazon S3 User Guide, read 2026-10
+_INCLUDED_MB_PER_S: Final = 125  # throughput included in a gp3 volume; Amazon EBS User Guide, read 2026-10
+_METRICS_OF_REQUESTS: Final = (
+    16  # metrics per filter of S3 request metrics; Amazon S3 User Guide, read 2026-10
+)
 _MONTHS_OF_LOGS: Final = 3  # default retention of job log groups
-_PROPORTIONAL_CACHE_GIB: Final = 20_000  # per step of throughput, see READ_CACHE_MODES
+_PROPORTIONAL_CACHE_GIB: Final = 20_000  # cache per step of throughput, see READ_CACHE_MODES
 
 
 def bill(footprint: Footprint, usage: Usage, prices: Prices) -> Iterator[Line]:

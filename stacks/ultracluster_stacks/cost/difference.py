@@ -64,7 +64,7 @@ def _difference(before: Sequence[Line], after: Sequence[Line]) -> Money:
     """Return the cost of the lines only in `after` minus that of the lines only in `before`."""
     old, new = list(before), list(after)
     for line in before:
-        if line in new:  # same resource and price
+        if line in new:  # a line in both has the same resource and price
             old.remove(line)
             new.remove(line)
     less = Money.total(line.hour for line in old)

@@ -78,7 +78,7 @@ def _supplies(resources: _Resources, environment: Mapping[str, Any]) -> Iterator
     template_id = (compute.get("LaunchTemplate") or {}).get("LaunchTemplateId")
     reference = template_id.get("Ref") if isinstance(template_id, Mapping) else None
     launch = resources.get(str(reference), {}).get("Properties", {}).get("LaunchTemplateData")
-    if launch is None:  # not for nodes of a cluster
+    if launch is None:  # the environment has no nodes of a cluster
         return
     row = INSTANCE_TYPES.get(str(launch.get("InstanceType")))
     most = compute.get("MaxvCpus")

@@ -76,7 +76,7 @@ def importers(stacks: Iterable[StackTemplate]) -> Importers:
 def export_stops(
     old: StackTemplate, new: StackTemplate, moves: Moves, importing: Importers
 ) -> tuple[Stop, ...]:
-    """Return a stop for each imported export that would change or be removed, which CloudFormation refuses.
+    """Return a reason to stop for each imported export that would change or be removed, which CloudFormation refuses.
 
     Args:
         old: Stack before.

@@ -91,12 +91,12 @@ STATEFUL: Final[Mapping[str, Mapping[PropertyPath, Safe]]] = MappingProxyType(
     {
         "AWS::FSx::FileSystem": {
             ("Tags",): Safe.ANY,
-            ("StorageCapacity",): Safe.GROWS,  # UpdateFileSystem: greater than the current capacity
+            ("StorageCapacity",): Safe.GROWS,  # UpdateFileSystem requires more than the current capacity
             ("LustreConfiguration", "PerUnitStorageThroughput"): Safe.ANY,
             ("LustreConfiguration", "DataCompressionType"): Safe.ANY,
             ("LustreConfiguration", "MetadataConfiguration", "Iops"): Safe.GROWS,
             ("LustreConfiguration", "ThroughputCapacity"): Safe.GROWS,
-            ("LustreConfiguration", "DataReadCacheConfiguration"): Safe.ANY,  # holds only copies
+            ("LustreConfiguration", "DataReadCacheConfiguration"): Safe.ANY,  # the cache holds only copies
             ("LustreConfiguration", "WeeklyMaintenanceStartTime"): Safe.ANY,
             ("LustreConfiguration", "DailyAutomaticBackupStartTime"): Safe.ANY,
         },
@@ -209,7 +209,7 @@ def replacement(resource_type: str, properties: Mapping[str, Any]) -> Replacemen
             its update.
     """
     if resource_type == "AWS::CDK::Metadata":
-        return Replacement()  # not a real resource
+        return Replacement()  # CDK metadata is not a real resource
     if resource_type not in _table():
         return None
     always, sometimes = (

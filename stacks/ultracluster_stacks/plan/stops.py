@@ -181,7 +181,7 @@ def _protection(
 def _association(
     change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]
 ) -> Iterator[Stop]:
-    """CloudFormation creates the new association first, but both paths must be unique in a file system."""
+    """Refuse replacements that FSx rejects: the new association is created first, and its paths must be unique."""
     del before, after
     if change.resource_type != ASSOCIATION or change.action is not Action.REPLACE:
         return
@@ -192,7 +192,7 @@ def _association(
 
 
 def _linked_tags(change: ResourceChange) -> Iterator[Stop]:
-    """CloudFormation sends UpdateFileSystem for tags, with backups, which FSx refuses beside an association."""
+    """Stop changes of tags: they are sent with the backup settings, which FSx refuses with an association."""
     tags = any(property_change.path[0] == "Tags" for property_change in change.properties)
     if change.resource_type == FILE_SYSTEM and change.action is Action.UPDATE and tags:
         reason = (
@@ -203,7 +203,7 @@ def _linked_tags(change: ResourceChange) -> Iterator[Stop]:
 
 
 def _shares(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:
-    """A queue keeps the kind of scheduling that it was made with (UpdateJobQueue, API Reference of AWS Batch)."""
+    """Refuse to add or remove a fair-share policy (UpdateJobQueue, API Reference of AWS Batch)."""
     if change.resource_type != QUEUE or change.action is not Action.UPDATE:
         return
     had, has = (
@@ -216,7 +216,7 @@ def _shares(change: ResourceChange, before: Mapping[str, Any], after: Mapping[st
 
 
 def _best_fit(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:
-    """BEST_FIT is AWS Batch's default, and cannot be updated in place (AWS Batch User Guide, infrastructure updates)."""
+    """Refuse updates with BEST_FIT, the default of AWS Batch (AWS Batch User Guide, infrastructure updates)."""
     del after
     strategy = _part(before, "Properties", "ComputeResources", "AllocationStrategy")
     if _updates_infrastructure(change) and strategy in {None, "BEST_FIT"}:

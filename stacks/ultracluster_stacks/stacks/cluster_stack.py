@@ -5,7 +5,7 @@ from typing import Any
 import aws_cdk as cdk
 from constructs import Construct
 
-import ultracluster  # lazily imported attributes
+import ultracluster  # attributes of ultracluster are imported lazily
 from ultracluster import ClusterNetwork, UltraCluster
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_stacks.config import ClusterConfig

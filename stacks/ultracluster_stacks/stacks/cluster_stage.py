@@ -1,12 +1,14 @@
 """One cluster of a rollout: three stacks in one Region."""
 
 import aws_cdk as cdk
+from aws_cdk import aws_batch as batch
 from constructs import Construct
 
-import ultracluster  # lazily imported attributes
+import ultracluster  # attributes of ultracluster are imported lazily
 from ultracluster._foundation.cluster_name import name_cluster
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_stacks.config import ClusterConfig
+from ultracluster_stacks.config.rehearsal import REHEARSAL_TAG, RehearsedCluster
 from ultracluster_stacks.stacks.cluster_stack import ClusterStack
 from ultracluster_stacks.stacks.network_stack import NetworkStack
 from ultracluster_stacks.stacks.storage_stack import StorageStack
@@ -49,8 +51,23 @@ class ClusterStage(cdk.Stage):
         network = NetworkStack(self, "Network", config=config).network
         storage = StorageStack(self, "Storage", config=config, network=network)
         ClusterStack(self, "Cluster", config=config, network=network, storage=storage)
+        if isinstance(config, RehearsedCluster):
+            self._rehearse(config.name)
         for key, value in sorted({CLUSTER_TAG: config.name, **config.tags}.items()):
             cdk.Tags.of(self).add(key, value, exclude_resource_types=_TAGS_AT_CREATION)
+
+    def _rehearse(self, name: str) -> None:
+        """Make nodes impossible, retain nothing, and tag everything, stacks too, for the removal."""
+        for construct in self.node.find_all():
+            if isinstance(construct, cdk.Stack):
+                construct.add_stack_tag(REHEARSAL_TAG, name)
+            if isinstance(construct, batch.CfnComputeEnvironment):
+                # "Managed compute environments in the DISABLED state don't scale out" (Batch API, ComputeEnvironmentDetail,
+                # read 2026-11), and BEST_FIT starts no node larger than maxvCpus (aws/aws-parallelcluster#929).
+                construct.add_property_override("State", "DISABLED")
+                construct.add_property_override("ComputeResources.MaxvCpus", 1)
+        cdk.RemovalPolicies.of(self).destroy()
+        cdk.Tags.of(self).add(REHEARSAL_TAG, name)
 
 
 def _boundary(policy: str | None) -> cdk.PermissionsBoundary | None:

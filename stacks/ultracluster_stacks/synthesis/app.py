@@ -10,6 +10,7 @@ from typing import Any
 
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_stacks.config.rehearsal import PLAN, PURPOSES, REHEARSAL, rehearsed
 from ultracluster_stacks.synthesis.assembly.cache import AssemblyCache
 from ultracluster_stacks.synthesis.assembly.fingerprint import synthesis_fingerprint
 from ultracluster_stacks.synthesis.assembly.parts import Part, merge_assembly, split_assembly
@@ -25,8 +26,9 @@ def main() -> int:
     """Synthesize what the CDK CLI asks for, and return the exit code: 2 when a rule is broken.
 
     Context values: ``rollout``, the rollout file; ``wave``, the only wave to synthesize (default: all waves);
-    ``cache``, ``false`` to synthesize unchanged clusters again; ``processes``, the number of processes. The cache
-    is used only in a directory with a cdk.json.
+    ``cache``, ``false`` to synthesize unchanged clusters again; ``processes``, the number of processes; ``purpose``, one of
+    `PURPOSES` (default: a deployment, for which all capacity must be bought). The cache is used only in a directory
+    with a cdk.json.
     """
     context = read_context(os.environ)
     outdir = os.environ.get("CDK_OUTDIR")
@@ -77,7 +79,7 @@ def synthesize(
     Raises:
         FindingsError: A cluster breaks a rule, or a process fails (UC9101).
     """
-    # The profile is in no template, so a cluster with another profile is still the same cluster.
+    # No template contains the profile, so a cluster with another profile is still the same cluster.
     configs = {cluster.stage: cluster.model_dump_json(exclude={"profile"}) for cluster in clusters}
     parts: dict[str, Part] = {}
     if cache and directory:
@@ -107,7 +109,14 @@ def _clusters(context: Mapping[str, Any]) -> list[ClusterConfig]:
         problem = "the context has no rollout file"
         remedy = "Pass one: cdk deploy '**' --context rollout=FILE, or set context.rollout in cdk.json"
         raise FindingsError([Finding(code="UC9102", problem=problem, remedy=remedy)])
-    return load_rollout(rollout).config.clusters(wave)
+    purpose = context.get("purpose")
+    if purpose not in (None, *PURPOSES):
+        problem = f"the context value purpose is {quote(purpose)}"
+        raise FindingsError([Finding(code="UC9104", problem=problem, allowed=", ".join(PURPOSES))])
+    clusters = load_rollout(rollout, deployable=purpose is None).config.clusters(wave)
+    if purpose in (None, PLAN):
+        return clusters
+    return [rehearsed(cluster, file_system=purpose == REHEARSAL) for cluster in clusters]
 
 
 def _cache(context: Mapping[str, Any]) -> AssemblyCache:

@@ -3,7 +3,7 @@
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-import ultracluster  # lazily imported attributes
+import ultracluster  # attributes of ultracluster are imported lazily
 from ultracluster_stacks.config import ClusterConfig
 
 __all__ = ["alarm_settings"]

@@ -204,7 +204,7 @@ def test_row_24_a_base_that_is_a_link_out_of_the_folder(reaction: Reaction, tmp_
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder", "missing"])
-def test_row_24_a_base_that_is_no_file(reaction: Reaction, tmp_path: Path, kind: str) -> None:
+def test_row_24_a_base_other_than_a_file(reaction: Reaction, tmp_path: Path, kind: str) -> None:
     if kind == "pipe":
         os.mkfifo(tmp_path / "base.yaml")
     elif kind == "folder":

@@ -137,7 +137,7 @@ def test_row_66_a_price_cap_that_cannot_be_read(typed: str) -> None:
         parse_amount("--max-fee", typed)
 
 
-def test_row_66_euros_are_no_dollars() -> None:
+def test_row_66_euros_are_not_dollars() -> None:
     assert outcome(simulate([block_order(currency="EUR")], offerings=[offering()])) == "UC7027"
     assert outcome(simulate([block_order()], offerings=[offering(currency="EUR")])) == "UC7027"
 

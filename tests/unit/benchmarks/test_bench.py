@@ -69,7 +69,7 @@ def test_a_peer_that_is_missing_is_left_out_and_the_promises_need_none(tmp_path:
 
 
 @pytest.mark.process
-def test_the_search_asks_all_regions_at_one_time(tmp_path: Path) -> None:
+def test_the_search_calls_all_regions_concurrently(tmp_path: Path) -> None:
     everywhere, alone, calls = _printed("search.py", "0.05", directory=tmp_path)
 
     assert calls == 30 * 12

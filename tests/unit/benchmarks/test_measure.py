@@ -22,7 +22,7 @@ def test_counts_processor_seconds_and_memory_of_children_too(tmp_path: Path) -> 
     assert (cost.node_cpu, cost.node_mib) == (0, 0)
 
 
-def test_a_command_that_fails_says_why(tmp_path: Path) -> None:
+def test_a_command_that_fails_reports_the_reason(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match=r"code 3:\nno such thing"):
         measure(
             [sys.executable, "-c", "import sys; print('no such thing'); sys.exit(3)"],

@@ -98,14 +98,14 @@ def test_a_limit_of_one_cluster_never_breaks_by_more_of_them() -> None:
     assert breaks(LARGE)[-1].holds_until_chips is None
 
 
-def test_every_limit_says_where_it_comes_from() -> None:
+def test_every_limit_has_a_source() -> None:
     assert {each.limit.name for each in breaks(propose_layout(10**6, instance_type="trn1.32xlarge"))} >= {
         limit.name for limit in SERVICE_LIMITS.values()
     }
     assert all(limit.source and limit.dated and limit.value for limit in SERVICE_LIMITS.values())
 
 
-def test_the_same_seed_gives_the_same_and_another_seed_gives_another() -> None:
+def test_equal_seeds_give_equal_results_and_others_do_not() -> None:
     assert simulate_day(LARGE, seed=7) == simulate_day(LARGE, seed=7) != simulate_day(LARGE, seed=8)
     assert (
         simulate_rollout(LARGE, seed=7) == simulate_rollout(LARGE, seed=7) != simulate_rollout(LARGE, seed=8)
@@ -208,7 +208,7 @@ def test_an_assumption_stays_within_its_bounds(name: str) -> None:
             Assumptions(**{name: broken})
 
 
-def test_both_forms_of_the_report_tell_the_same() -> None:
+def test_both_forms_of_the_report_agree() -> None:
     told, text = report_json(LARGE), report_markdown(LARGE)
 
     assert told["chips_per_block"] == 1024

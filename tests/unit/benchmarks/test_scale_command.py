@@ -12,7 +12,7 @@ def test_prints_the_report(capsys: pytest.CaptureFixture[str]) -> None:
     assert "us-east-2, ap-south-2 and 1 account." in text
 
 
-def test_an_assumption_is_replaced_and_the_report_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_assumption_is_replaced_and_the_report_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
     main(["--chips", "64", "--assume", "failures_per_chip_day=0", "--assume", "block_days=7", "--json"])
 
     report = json.loads(capsys.readouterr().out)

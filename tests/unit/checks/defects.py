@@ -246,7 +246,7 @@ _ROWS: tuple[tuple[Subject, str, str, dict[str, Any]], ...] = (
     ("security", _BATCH, "no options for instance metadata", {f"{_LT}/MetadataOptions": DROP}),
     ("security", _BLOCK, "a disk that is not encrypted", {f"{_LT}/BlockDeviceMappings/0/Ebs/Encrypted": False}),
     ("security", _OURS, "a disk that says nothing about encryption", {f"{_LT}/BlockDeviceMappings/0/Ebs/Encrypted": DROP}),
-    ("security", _FSX, "a bucket that may become public", {"Bucket/PublicAccessBlockConfiguration": DROP}),
+    ("security", _FSX, "a bucket that may become public", {"Bucket/PublicAccessBlockConfiguration/BlockPublicPolicy": False}),
     ("security", _DATA, "a bucket that may get a public policy", {"Bucket/PublicAccessBlockConfiguration/BlockPublicPolicy": False}),
     ("security", _DATA, "a bucket without TLS", {"BucketPolicy/PolicyDocument/Statement/0": DROP}),
     ("security", _FSX, "a bucket without a policy", {"BucketPolicy": DROP}),

@@ -68,7 +68,7 @@ def test_metadata_that_leaves_nothing_out_is_a_finding(skip: Any) -> None:
     assert {"UC9509", "UC5201"} <= found
 
 
-def test_a_credential_is_found_whatever_the_metadata_says() -> None:
+def test_a_credential_is_found_even_if_metadata_suppresses_it() -> None:
     skip = {"ultracluster": {"skip": {"UC6409": "only a test"}}}
     variables = {"Environment": {"Variables": {"DB_PASSWORD": "correct horse"}}}
     function = {"Type": "AWS::Lambda::Function", "Properties": variables, "Metadata": skip}
@@ -87,6 +87,18 @@ def test_one_problem_is_said_once(foreign: dict[str, Source]) -> None:
     ]
 
     assert len(found) == 1
+
+
+def test_items_of_one_list_with_the_same_problem_are_one_finding(foreign: dict[str, Source]) -> None:
+    body = copy.deepcopy(dict(foreign["block-nodes"].body))
+    for item in body["Resources"]["NodeTemplate"]["Properties"]["LaunchTemplateData"]["NetworkInterfaces"]:
+        item["InterfaceType"] = "efa_only"
+    found = [
+        str(each) for each in check_templates([Source(name="", body=body)]).findings if each.code == "UC3207"
+    ]
+
+    assert len(found) == 1
+    assert "(and 15 more like it)" in found[0]
 
 
 ODD: tuple[Any, ...] = (

@@ -31,7 +31,7 @@ def test_the_defects_are_about_four_subjects() -> None:
 def test_our_rules_find_every_defect_but_those_of_schemas() -> None:
     missed = Counter(defect.subject for defect in DEFECTS if not is_caught(defect, "our rules"))
 
-    assert missed == {"schema": 32}
+    assert missed == {"schema": 31}
 
 
 def test_what_is_left_is_found_by_others_but_for_these() -> None:
@@ -42,7 +42,7 @@ def test_what_is_left_is_found_by_others_but_for_these() -> None:
     assert sorted(left) == sorted(MISSED)
 
 
-def test_the_page_says_what_our_rules_find() -> None:
+def test_the_page_lists_the_findings_of_our_rules() -> None:
     page = (ROOT / "docs/check.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (schema|hpc|security|state) \| (\d+) \| (\d+) \|", page, re.MULTILINE)
     seeded = Counter(defect.subject for defect in DEFECTS)

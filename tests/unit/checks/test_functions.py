@@ -6,6 +6,9 @@ from typing import Any
 import pytest
 from tests.unit.checks.judged_values import judged
 
+from ultracluster_checks import Source
+from ultracluster_checks.template import Templates
+
 
 @pytest.mark.parametrize(
     ("value", "text"),
@@ -79,3 +82,56 @@ def test_a_long_text_of_openings_is_read_in_no_time() -> None:
 
     assert judged({"Fn::Sub": "${" * 300_000}).text is not None
     assert time.process_time() - started < 2
+
+
+CONDITIONS = {
+    "Always": {"Fn::Equals": ["a", "a"]},
+    "InRegion": {"Fn::Equals": [{"Ref": "AWS::Region"}, "us-east-2"]},
+    "Four": {"Fn::Equals": [{"Ref": "Nodes"}, "4"]},
+    "NotFour": {"Fn::Not": [{"Condition": "Four"}]},
+    "Both": {"Fn::And": [{"Condition": "Always"}, {"Condition": "Four"}]},
+    "Either": {"Fn::Or": [{"Condition": "Given"}, {"Condition": "Four"}]},
+    "Given": {"Fn::Equals": [{"Ref": "Given"}, "x"]},
+    "Neither": {"Fn::And": [{"Condition": "Given"}, {"Condition": "Always"}]},
+    "Filled": {"Fn::Not": [{"Fn::Equals": [{"Ref": "Empty"}, ""]}]},
+    "Circle": {"Fn::Not": [{"Condition": "Circle"}]},
+}
+
+
+def chosen(name: str, other: Any = "no") -> Any:
+    parameters = {
+        "Nodes": {"Type": "Number", "Default": 4},
+        "Given": {"Type": "String"},
+        "Empty": {"Type": "String", "Default": ""},
+    }
+    resources = {"It": {"Type": "T", "Properties": {"value": [{"Fn::If": [name, "yes", other]}, "more"]}}}
+    body = {"Parameters": parameters, "Conditions": CONDITIONS, "Resources": resources}
+    return Templates([Source(name="it", body=body, region="us-east-2")]).all[0].resources["It"]["value"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("Always", "yes"),
+        ("InRegion", "yes"),
+        ("Four", "yes"),
+        ("NotFour", "no"),
+        ("Both", "yes"),
+        ("Either", "yes"),
+    ],
+)
+def test_a_condition_over_defaults_chooses_a_branch(name: str, text: str) -> None:
+    assert chosen(name).items[0].text == text
+
+
+@pytest.mark.parametrize("name", ["Given", "Neither", "Filled", "Circle", "Nobody"])
+def test_a_condition_that_only_a_deployment_knows_chooses_none(name: str) -> None:
+    assert chosen(name).items[0].text is None
+
+
+def test_what_a_condition_may_leave_out_is_no_certain_item() -> None:
+    nothing = {"Ref": "AWS::NoValue"}
+
+    assert [each.text for each in chosen("Given", nothing).certain] == ["more"]
+    assert [each.text for each in chosen("NotFour", nothing).certain] == ["more"]
+    assert len(chosen("Always", nothing).certain) == 2

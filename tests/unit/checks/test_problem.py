@@ -7,7 +7,7 @@ from ultracluster_checks.template import Templates
 BUCKET = {"Type": "AWS::S3::Bucket", "DeletionPolicy": "Delete", "UpdateReplacePolicy": "Retain"}
 
 
-def test_a_finding_says_where_it_is() -> None:
+def test_a_finding_has_its_place() -> None:
     lines = {("Resources", "Bucket"): 7, ("Resources", "Bucket", "DeletionPolicy"): 9}
     (first, *_) = check_templates(
         [Source(name="it.yaml", body={"Resources": {"Bucket": BUCKET}}, lines=lines)]

@@ -11,6 +11,16 @@ from ultracluster_checks import Source
 BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("UC5205", "lustre-data", {"BucketPolicy/PolicyDocument/Statement/0/Effect": "Allow"}),
     ("UC5207", "lustre-data", {"Bucket/AccessControl": "PublicRead"}),
+    (
+        "UC5201",
+        "lustre-data",
+        {
+            "/Resources/Rows": {
+                "Type": "AWS::RDS::DBInstance",
+                "Properties": {"DBClusterIdentifier": "cluster"},
+            }
+        },
+    ),
     ("UC5209", "lustre-data", {"Bucket/VersioningConfiguration": DROP}),
     (
         "UC5210",
@@ -25,6 +35,15 @@ KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
         {"Bucket/LifecycleConfiguration": {"Rules": [{"Status": "Disabled", "ExpirationInDays": 30}]}},
     ),
     ("lustre-data", {"Table/@DeletionPolicy": "RetainExceptOnCreate"}),
+    (
+        "lustre-data",
+        {"Bucket/PublicAccessBlockConfiguration": DROP},
+    ),  # S3 blocks public access of new buckets since 2023-04
+    (
+        "lustre-data",
+        {"/Resources/Rows": {"Type": "AWS::RDS::DBCluster"}},
+    ),  # CloudFormation takes a snapshot by default
+    ("lustre-data", {"/Parameters/CapacityGiB/Default": ""}),
     ("lustre-data", {"Key/KeySpec": "RSA_4096", "Key/EnableKeyRotation": DROP}),
     (
         "lustre-data",

@@ -16,6 +16,7 @@ from tests.unit.checks import (
     test_subnets,
 )
 from tests.unit.checks.defects import DEFECTS, Defect, with_defect
+from tests.unit.checks.joined import test_fit, test_landing, test_life, test_powers, test_reach, test_sizes
 
 from ultracluster_checks import Source, check_templates
 from ultracluster_checks.table import CHECKS, template_codes
@@ -50,11 +51,18 @@ RULE_TESTS = (
     test_security_groups,
     test_state,
     test_subnets,
+    test_fit,
+    test_landing,
+    test_life,
+    test_powers,
+    test_reach,
+    test_sizes,
 )
 
 
 # What the rules say of the seeded defects in templates of other people; what is not here is for the schemas.
 SEEDED = {
+    "a trust policy without a principal": "UC6455",
     "a deletion policy that does not exist": "UC5201",
     "a Lustre deployment type that does not exist": "UC5001 UC5005",
     "two subnets that overlap": "UC3105",
@@ -80,7 +88,7 @@ SEEDED = {
     "more vCPUs at least than at most": "UC4211 UC4214",
     "the latest launch template, whatever that is": "UC4216",
     "BEST_FIT over several types": "UC4016 UC4217",
-    "EFA nodes in two subnets": "UC3204",
+    "EFA nodes in two subnets": "UC3204 UC3211",
     "a subnet that gives nodes public addresses": "UC3202",
     "interfaces that outlive their node": "UC3203",
     "user data that Batch cannot merge": "UC4208",

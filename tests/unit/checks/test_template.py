@@ -62,5 +62,5 @@ def test_yes_and_no_may_be_written_as_text(value: Any, flag: bool | None) -> Non
     assert judged(value).flag is flag
 
 
-def test_a_property_says_where_it_is() -> None:
+def test_a_property_has_its_position() -> None:
     assert str(judged({"a": [1, {"b": 2}]})["a"].items[1]["b"]) == "It.Properties.value.a[1].b"

@@ -39,5 +39,5 @@ def test_gaps_are_printed_as_placeholders() -> None:
 
 
 @pytest.mark.parametrize("part", [None, ["a"], {"a": 1}])
-def test_a_part_that_is_no_text_is_unknown(part: Any) -> None:
+def test_a_part_other_than_text_is_unknown(part: Any) -> None:
     assert joined([part]) == Unknown()

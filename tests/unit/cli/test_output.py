@@ -18,7 +18,7 @@ def test_a_table_shows_every_cell(capsys: pytest.CaptureFixture[str]) -> None:
     assert "1,234" in shown
 
 
-def test_a_long_id_is_not_broken_where_there_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_long_id_is_not_broken_without_a_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     print_table(columns=["id", "other"], rows=[{"id": "x" * 120, "other": "y"}])
 
     assert "x" * 120 in capsys.readouterr().out

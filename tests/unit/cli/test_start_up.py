@@ -75,7 +75,7 @@ def test_the_help_of_a_command_imports_nothing_heavy(imported: dict[str, set[str
 
 
 @pytest.mark.parametrize("command", OFFLINE)
-def test_a_command_that_never_asks_aws_does_not_import_boto3(
+def test_a_command_that_never_calls_aws_does_not_import_boto3(
     imported: dict[str, set[str]], command: str
 ) -> None:
     assert "boto3" not in imported[f"{command} --help"]

@@ -47,7 +47,7 @@ def test_the_page_has_three_examples() -> None:
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=[example[0] for example in EXAMPLES])
-def test_a_calculation_by_hand_is_what_the_command_says(
+def test_a_calculation_by_hand_matches_the_command(
     example: tuple[str, ...], tmp_path: Path, capsys: Any
 ) -> None:
     _, rollout, command, table, without = example

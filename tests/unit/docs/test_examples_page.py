@@ -8,7 +8,7 @@ ROOT = Path(__file__).parents[3]
 PAGE = (ROOT / "docs/examples.md").read_text()
 
 
-def test_the_page_has_one_row_for_each_folder_and_says_what_its_app_says() -> None:
+def test_the_page_has_one_row_for_each_folder_and_repeats_the_text_of_its_app() -> None:
     rows = re.findall(r"^\| \[(.+?)\]\(\.\./examples/(.+?)/app\.py\) \| (.+?) \|", PAGE, re.MULTILINE)
     apps = {path.parent.name: path for path in (ROOT / "examples").glob("*/app.py")}
 

@@ -76,7 +76,7 @@ def test_circle_of_stacks_is_refused(tmp_path: Path) -> None:
         read_assembly(tmp_path)
 
 
-def test_what_is_no_assembly_is_refused(tmp_path: Path) -> None:
+def test_anything_but_an_assembly_is_refused(tmp_path: Path) -> None:
     with pytest.raises(LocalAwsError, match=r"UC8007.*not a cloud assembly"):
         read_assembly(tmp_path)
 
@@ -134,7 +134,7 @@ def test_deploys_updates_and_destroys(tmp_path: Path, local_aws: LocalAws) -> No
 
 
 @pytest.mark.deploy
-def test_stops_after_the_first_failure_and_says_why(tmp_path: Path, local_aws: LocalAws) -> None:
+def test_stops_after_the_first_failure_and_reports_the_reason(tmp_path: Path, local_aws: LocalAws) -> None:
     properties = {"VpcId": "vpc-00000000000000000", "CidrBlock": "10.0.0.0/24"}
     broken = {"Resources": {"Subnet": {"Type": "AWS::EC2::Subnet", "Properties": properties}}}
     write(tmp_path, {"A": (broken, []), "B": (topic(), ["A"])})

@@ -18,7 +18,7 @@ def test_a_finding_is_one_line_with_code_place_problem_allowed_and_remedy() -> N
     )
 
 
-def test_a_finding_says_only_what_it_has() -> None:
+def test_a_finding_shows_only_the_parts_that_it_has() -> None:
     assert str(Finding(code="UC4001", problem="got 'x'")) == "UC4001: got 'x'."
 
 
@@ -28,7 +28,7 @@ def test_the_severity_is_that_of_the_rule() -> None:
     assert {rule.severity for rule in RULES.values()} <= set(Severity)
 
 
-def test_refuses_a_code_that_nobody_registered() -> None:
+def test_refuses_an_unregistered_code() -> None:
     with pytest.raises(KeyError, match="UC0000 is not registered"):
         _ = Finding(code="UC0000", problem="p").severity
 

@@ -28,7 +28,7 @@ def test_an_image_is_pinned_by_its_id() -> None:
         assert [finding.code for finding in findings] == ["UC4110"]
 
 
-def test_refuses_a_line_that_nobody_knows_together_with_a_bad_id() -> None:
+def test_refuses_an_unknown_line_together_with_a_bad_id() -> None:
     findings = check_neuron_image(NeuronImage(kind="ubuntu", image_id="latest"))
     assert [finding.code for finding in findings] == ["UC4050", "UC4110"]
     assert check_neuron_image(NeuronImage(kind="own", image_id="ami-01234567")) == []
@@ -55,7 +55,7 @@ def test_torchneuron_has_an_image_exactly_where_it_runs(name: str) -> None:
             neuron_container("torchneuron", machine)
 
 
-def test_refusing_a_framework_says_which_others_run_there() -> None:
+def test_the_refusal_of_a_framework_lists_those_that_run_there() -> None:
     with pytest.raises(
         FindingsError, match=r"UC6331.*trn1\.32xlarge.*Allowed: torch-neuronx, jax, nxd, vllm"
     ):

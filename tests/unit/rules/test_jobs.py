@@ -186,7 +186,7 @@ def test_refuses_settings_that_contradict_each_other(
     ] == [line]
 
 
-def test_the_same_value_in_two_places_is_no_contradiction() -> None:
+def test_the_same_value_in_two_places_is_not_a_contradiction() -> None:
     settings = NeuronSettings(optlevel=1, logical_nc_config=2, compiler_flags=("-lnc 2",))
     assert codes(settings, NEURON_CC_FLAGS="-O1", NEURON_LOGICAL_NC_CONFIG="2") == []
 
@@ -203,6 +203,6 @@ def test_warns_of_a_queue_that_device_memory_may_not_hold() -> None:
     assert codes(NeuronSettings(async_requests=3)) == []
 
 
-def test_everything_that_is_wrong_is_told_at_once() -> None:
+def test_all_errors_are_reported_at_once() -> None:
     settings: Any = {"optlevel": 9, "auto_cast_type": "int4", "async_requests": -2}
     assert codes(NeuronSettings(**settings)) == ["UC6011", "UC6011", "UC6011", "UC6012"]

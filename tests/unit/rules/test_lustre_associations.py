@@ -98,7 +98,7 @@ def test_takes_folders_from_the_root(folder: str) -> None:
 @pytest.mark.parametrize(
     "folder", ["", "a", "a/b", "//", "/a//b", "/a/../b", "/.", "/a\nb", "s3://b", "/" + "a" * 4096]
 )
-def test_refuses_what_is_no_folder_from_the_root(folder: str) -> None:
+def test_refuses_anything_but_a_folder_from_the_root(folder: str) -> None:
     assert _codes((folder, "s3://bucket")) == [("UC5022", "associations[0].file_system_path")]
 
 
@@ -108,7 +108,7 @@ def test_takes_buckets_and_prefixes(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["", "bucket", "s3://", "s3:///a", "S3://bucket", "s3://b\n", "s3://a b"])
-def test_refuses_what_is_no_s3_path(path: str) -> None:
+def test_refuses_an_invalid_s3_path(path: str) -> None:
     assert _codes(("/a", path)) == [("UC5025", "associations[0].data_repository_path")]
 
 

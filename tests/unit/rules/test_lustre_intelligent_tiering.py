@@ -139,7 +139,7 @@ def test_a_scratch_file_system_is_not() -> None:
 
 
 @pytest.mark.parametrize("start", ["24:00", "3:30", "03:60", "0330", ""])
-def test_refuses_what_is_no_time_of_day(start: str) -> None:
+def test_refuses_an_invalid_time_of_day(start: str) -> None:
     found = _codes(**_SSD, backup_retention_days=7, backup_start_time=start)
     assert found == [("UC5015", "backup_start_time")]
 

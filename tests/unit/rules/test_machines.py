@@ -119,7 +119,7 @@ TRN2 = get_instance_type("trn2.48xlarge")
 
 
 @pytest.mark.parametrize("path", [None, "/scratch", "/mnt/scratch", "/opt2", "/data/local-nvme_0"])
-def test_scratch_has_a_path_of_its_own_or_is_not_asked_for(path: str | None) -> None:
+def test_scratch_has_a_separate_path_or_is_off(path: str | None) -> None:
     assert check_scratch(TRN2, path, mount_path="/fsx") == []
 
 

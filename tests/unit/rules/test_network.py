@@ -271,13 +271,13 @@ def test_a_task_has_a_slot_until_the_first_card_is_full(name: str, on_first_card
     assert codes == (["UC4017"] if on_first_card == 0 else [])
 
 
-def test_a_layout_of_ones_own_is_put_in_order() -> None:
+def test_a_custom_layout_is_sorted() -> None:
     row = get_instance_type("trn2.48xlarge")
     own = [_interface(1, 0), _interface(0, 0, "efa")]
     assert network_interfaces(row, own) == (own[1], own[0])
 
 
-def test_a_layout_of_ones_own_that_ec2_would_refuse_is_refused_as_a_whole() -> None:
+def test_a_custom_layout_that_ec2_would_refuse_is_refused_as_a_whole() -> None:
     with pytest.raises(FindingsError) as raised:
         network_interfaces(get_instance_type("trn2.48xlarge"), [_interface(1, 2), _interface(99, 0)])
     assert [finding.code for finding in raised.value.findings] == ["UC4010", "UC4012", "UC4011"]
@@ -324,7 +324,7 @@ def test_a_subnet_has_just_enough_available_addresses_or_one_too_few(
     "zone_id",
     ["us-east-2a", "use2", "use2-az", "use2-az3x", "xuse2-az3", "USE2-AZ3", "use9-az1", "", "use2-az3\n"],
 )
-def test_refuses_what_is_no_zone_id(zone_id: str) -> None:
+def test_refuses_an_invalid_zone_id(zone_id: str) -> None:
     (finding,) = check_zone_id(zone_id)
     assert finding.code == "UC3003"
     assert ascii(zone_id) in finding.problem

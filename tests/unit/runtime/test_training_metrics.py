@@ -77,7 +77,7 @@ def test_the_precision_decides_the_peak(lines: Lines) -> None:
 
 
 @pytest.mark.parametrize("peaks", ["", "fp8:20784", "bf16:many"])
-def test_without_a_peak_there_is_no_utilisation(
+def test_without_a_peak_no_utilisation_is_reported(
     monkeypatch: pytest.MonkeyPatch, lines: Lines, peaks: str
 ) -> None:
     monkeypatch.setenv("UC_PEAK_TFLOPS", peaks)
@@ -117,7 +117,7 @@ def test_a_step_without_a_time_counts_and_makes_no_other_faster(lines: Lines) ->
     assert lines() == [{"Steps": 2, "StepSeconds": 2}]
 
 
-def test_compilations_and_checkpoints_are_lines_of_their_own(lines: Lines) -> None:
+def test_compilations_and_checkpoints_are_separate_lines(lines: Lines) -> None:
     metrics = TrainingMetrics()
     metrics.compiled(90, cache_hits=4, cache_misses=1)
     metrics.checkpoint(12.5)

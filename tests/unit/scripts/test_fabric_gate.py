@@ -13,7 +13,7 @@ def folder(tmp_path: Path) -> Path:
     return prepare(tmp_path)
 
 
-def test_lets_a_whole_fabric_pass_and_says_what_it_measured(folder: Path) -> None:
+def test_accepts_a_complete_fabric_and_logs_the_measurements(folder: Path) -> None:
     outcome = gate(folder, nodes=3)
     assert outcome.codes == [0, 0, 0], outcome.log
     assert "measured 47.09 GiB/s at 1 GiB, 840.0 us at 1 KiB" in outcome.log

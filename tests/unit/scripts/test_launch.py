@@ -92,7 +92,7 @@ def test_arguments_reach_the_program_unchanged(torchrun: Path) -> None:
     assert done.stdout.splitlines()[-1 - len(arguments) : -1] == arguments
 
 
-def test_a_port_and_an_interface_that_are_given_win(torchrun: Path) -> None:
+def test_a_port_and_an_interface_of_the_user_win(torchrun: Path) -> None:
     done = launch(torchrun, "train.py", **node(1, MASTER_PORT="29500", CCOM_SOCKET_IFNAME="eth7"))
     assert done.stdout.splitlines()[-1] == f"address={MAIN} port=29500 interface=eth7"
 

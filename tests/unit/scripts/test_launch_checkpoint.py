@@ -137,7 +137,7 @@ def test_tells_each_process_that_listens_once_and_harms_no_other(launch: Callabl
     assert launched.finish() == 0
 
 
-def test_a_repeated_order_is_told_once_and_another_end_again(launch: Callable[..., Launched]) -> None:
+def test_a_repeated_notice_is_sent_once_and_a_changed_end_again(launch: Callable[..., Launched]) -> None:
     launched = launch(WORKERS="first")
     launched.workers_are_up(1)
     first = in_an_hour()
@@ -150,14 +150,14 @@ def test_a_repeated_order_is_told_once_and_another_end_again(launch: Callable[..
     launched.wait_for(lambda: launched.told == ["firstTrue", "firstTrue"])
 
 
-def test_a_job_that_starts_after_the_order_is_told_too(launch: Callable[..., Launched]) -> None:
+def test_a_job_that_starts_after_the_notice_is_notified_too(launch: Callable[..., Launched]) -> None:
     launched = launch(WORKERS="first")
     launched.order(in_an_hour())
     launched.wait_for(lambda: launched.told == ["firstTrue"])
 
 
 @pytest.mark.parametrize("launcher", ["jax", "raw"])
-def test_a_program_without_a_launcher_of_its_own_is_told_itself(
+def test_a_program_without_a_separate_launcher_is_notified_itself(
     launch: Callable[..., Launched], launcher: str
 ) -> None:
     launched = launch(launcher, OWN="yes", WORKERS="first")
@@ -168,7 +168,7 @@ def test_a_program_without_a_launcher_of_its_own_is_told_itself(
     assert launched.told == ["itself"]  # what it has started is its own affair
 
 
-def test_an_order_whose_time_is_over_is_not_told(launch: Callable[..., Launched]) -> None:
+def test_a_notice_whose_time_has_passed_is_not_sent(launch: Callable[..., Launched]) -> None:
     launched = launch(WORKERS="first")
     launched.workers_are_up(1)
     launched.order(datetime.now(UTC) - timedelta(minutes=1))
@@ -176,7 +176,7 @@ def test_an_order_whose_time_is_over_is_not_told(launch: Callable[..., Launched]
     assert launched.told == []
 
 
-def test_says_when_nobody_listens_and_lets_everybody_live(launch: Callable[..., Launched]) -> None:
+def test_reports_when_no_process_handles_the_signal_and_kills_none(launch: Callable[..., Launched]) -> None:
     launched = launch(WORKERS="careless careless")
     launched.workers_are_up(2)
     launched.order(in_an_hour())
@@ -219,7 +219,9 @@ def children(pid: int) -> set[int]:
     return found
 
 
-def test_nothing_watches_where_nodes_are_never_told(launch: Callable[..., Launched], tmp_path: Path) -> None:
+def test_nothing_is_watched_where_nodes_get_no_notices(
+    launch: Callable[..., Launched], tmp_path: Path
+) -> None:
     launched = launch(WORKERS="first", UC_CHECKPOINT_FILE=str(tmp_path / "absent" / "checkpoint"))
     launched.workers_are_up(1)
     assert len(children(launched.process.pid)) == 1

@@ -103,7 +103,7 @@ def test_a_failure_of_the_program_fails_the_container(image: Path, form: str) ->
 
 
 @pytest.mark.parametrize("words", BROKEN, ids=" ".join)
-def test_what_the_rule_says_against_an_entrypoint_is_so(image: Path, words: list[str]) -> None:
+def test_an_entrypoint_that_the_rule_rejects_fails(image: Path, words: list[str]) -> None:
     assert explain_entrypoint(words)
     done = subprocess.run(
         [*words, "python3", str(LAUNCHER), "raw", "program", "reached"],
@@ -117,7 +117,7 @@ def test_what_the_rule_says_against_an_entrypoint_is_so(image: Path, words: list
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_the_rule_says_nothing_against_entrypoints_that_work(form: str) -> None:
+def test_the_rule_accepts_entrypoints_that_work(form: str) -> None:
     assert explain_entrypoint(FORMS[form]) == ""
 
 

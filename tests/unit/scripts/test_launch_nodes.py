@@ -163,7 +163,7 @@ def test_the_end_of_the_main_node_is_the_end_of_the_job(nodes: Nodes) -> None:
     assert nodes.running[1].poll() is None
 
 
-def test_a_job_whose_port_is_taken_runs_and_says_what_it_lacks(nodes: Nodes) -> None:
+def test_a_job_whose_port_is_taken_runs_and_logs_what_it_lacks(nodes: Nodes) -> None:
     with socket.create_server(("", nodes.port + 2)):
         nodes.start(0, "time.sleep(1); sys.exit(0)", count=2)
         assert nodes.end(0) == 0

@@ -48,7 +48,7 @@ def place(driver: Path, nodes: int) -> subprocess.CompletedProcess[str]:
         (8, "1", "00000000abcd0004", "3"),
     ],
 )
-def test_the_runtime_is_told_mode_server_and_node(
+def test_the_runtime_gets_mode_server_and_node(
     driver: Path, nodes: int, mode: str, server: str, node: str
 ) -> None:
     done = place(driver, nodes)

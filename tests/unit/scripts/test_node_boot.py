@@ -102,7 +102,7 @@ def test_a_complete_node_joins(node: Node) -> None:
     ("neuron", "efa", "reason"),
     [(15, 16, "15 of 16 Neuron devices"), (16, 15, "15 of 16 EFA devices"), (0, 0, "0 of 16 Neuron devices")],
 )
-def test_a_node_without_all_its_devices_refuses_to_join_and_says_why(
+def test_a_node_without_all_its_devices_refuses_to_join_and_logs_the_reason(
     node: Node, neuron: int, efa: int, reason: str
 ) -> None:
     node.devices(neuron=neuron, efa=efa)
@@ -113,7 +113,7 @@ def test_a_node_without_all_its_devices_refuses_to_join_and_says_why(
     assert "ready" not in done.stdout
 
 
-def test_a_node_that_refuses_says_why_on_its_console_and_ends_itself(node: Node) -> None:
+def test_a_node_that_refuses_prints_the_reason_on_its_console_and_shuts_down(node: Node) -> None:
     node.devices(neuron=15, efa=16)
     node.boot()
     console = (node.root / "dev/console").read_text()

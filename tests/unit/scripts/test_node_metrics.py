@@ -125,7 +125,7 @@ def test_utilisation_is_the_mean_over_cores_that_are_held_and_over_the_reports(s
     assert (metrics["DeviceMemoryBytes"], metrics["ExecutionSeconds"]) == (2_000_000, 0.0125)
 
 
-def test_a_node_on_which_nothing_runs_is_idle_and_one_without_neuron_monitor_says_nothing(
+def test_a_node_on_which_nothing_runs_is_idle_and_one_without_neuron_monitor_reports_nothing(
     service: Any,
 ) -> None:
     assert service.Node().minute([service.digest(report())])["CoreUtilization"] == 0

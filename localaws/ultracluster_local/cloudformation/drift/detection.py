@@ -60,7 +60,7 @@ def _text(value: Any) -> str:
     if isinstance(value, (dict, list)):
         return json.dumps(value, sort_keys=True, default=str)
     text = str(value)
-    if text.startswith(("{", "[")):  # a document that is a string on one side
+    if text.startswith(("{", "[")):  # one side has the document as a string
         try:
             return json.dumps(json.loads(text), sort_keys=True)
         except ValueError:

@@ -1,4 +1,4 @@
-"""Constraints of single values in registry schemas, in the words of CloudFormation's validator."""
+"""Constraints of single values in registry schemas, with the messages of CloudFormation's validator."""
 
 import functools
 import re
@@ -62,7 +62,7 @@ def _text(value: Any) -> str:
 
 @functools.cache
 def _compiled(pattern: str) -> re.Pattern[str] | None:
-    """Compile a pattern of a schema, which is JavaScript's; None if it is not also Python's."""
+    """Compile a JavaScript pattern of a schema; None if Python does not support it."""
     try:
         return re.compile(pattern)
     except re.error:

@@ -7,6 +7,7 @@ from ultracluster_local.cloudformation.custom_resources import CustomResource, i
 from ultracluster_local.cloudformation.providers import Provider
 from ultracluster_local.cloudformation.registry import schemas
 from ultracluster_local.cloudformation.resource_types import (
+    auto_scaling,
     batch,
     dynamodb,
     ec2,
@@ -32,6 +33,7 @@ PROVIDERS: Mapping[str, Provider] = {
     **ec2_routing.PROVIDERS,
     **ec2_security_groups.PROVIDERS,
     **ec2.PROVIDERS,
+    **auto_scaling.PROVIDERS,
     **iam.PROVIDERS,
     **s3.PROVIDERS,
     **fsx.PROVIDERS,
@@ -52,7 +54,7 @@ _NOT_RECORDED = frozenset({"AWS::CloudFormation::Stack", "AWS::CloudFormation::S
 
 
 def provider_of(resource_type: str) -> Provider:
-    """Return the provider of a type; those without one of their own are only recorded."""
+    """Return the provider of a type; types without a provider are only recorded."""
     return _CUSTOM if is_custom(resource_type) else PROVIDERS.get(resource_type, _RECORDED)
 
 

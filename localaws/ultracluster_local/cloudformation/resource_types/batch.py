@@ -14,7 +14,7 @@ _TAGS = Tagging(service="batch", target="resourceArn", tags="tags", keys="tagKey
 
 
 def _environment(context: Context, properties: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - a provider's signature
-    """Omit properties that control updates and are no settings of the environment."""
+    """Omit properties that control updates and are not settings of the environment."""
     return {key: part for key, part in properties.items() if key not in _UPDATE_ONLY}
 
 
@@ -26,10 +26,10 @@ _TO_LATEST = "updatetolatestimageversion"
 
 
 class _Changing(ApiProvider):
-    """A type that changes for a time; as CloudFormation does, each change waits for its end, and a deletion disables first."""
+    """A type whose changes take time: as in CloudFormation, each one is awaited, and deletion follows disabling."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create it and wait."""
+        """Create the resource and wait until it is usable."""
         arn = super().create(context, properties)
         try:
             self._wait(context, arn)
@@ -39,13 +39,13 @@ class _Changing(ApiProvider):
         return arn
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update it and wait."""
+        """Update the resource and wait until the change has ended."""
         arn = super().update(context, physical_id, old, new)
         self._wait(context, arn)
         return arn
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
-        """Disable it, wait, and delete it."""
+        """Disable the resource, delete it, and wait for both changes."""
         if self.read(context, physical_id, properties) is None or self.updates is None:
             return
         operation, argument = self.updates
@@ -62,7 +62,7 @@ class _Changing(ApiProvider):
     def _wait(self, context: Context, arn: str) -> None:
         self._complete(context, arn)
         shown = self.read(context, arn, {}) or {}
-        if shown.get("status") == "INVALID":  # CloudFormation's words: aws/aws-cdk#6427
+        if shown.get("status") == "INVALID":  # CloudFormation's error message: aws/aws-cdk#6427
             kind = context.resource_type.rsplit("::", 1)[-1]
             raise ResourceError(
                 f"Operation failed, {kind} went INVALID with error: {shown['statusReason']} (HandlerErrorCode: NotStabilized)"
@@ -73,7 +73,7 @@ class _ComputeEnvironment(_Changing):
     """A compute environment. Only an update can set its update policy, so one follows the creation."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create, then set the update policy."""
+        """Create the environment, then set its update policy."""
         resources = properties.get("ComputeResources") or {}
         known = {key: part for key, part in resources.items() if key.lower() != _TO_LATEST}
         arn = super().create(context, {**properties, **({"ComputeResources": known} if resources else {})})
@@ -81,7 +81,7 @@ class _ComputeEnvironment(_Changing):
         return arn
 
     def create_only(self, resource_type: str, old: Properties, new: Properties) -> frozenset[tuple[str, ...]]:
-        """Add all but the scaling settings, unless ``ReplaceComputeEnvironment`` is false; its default is true."""
+        """Return all settings except scaling as create-only unless ``ReplaceComputeEnvironment`` is false; its default is true."""
         paths = super().create_only(resource_type, old, new)
         if str(new.get("ReplaceComputeEnvironment", True)).lower() == "false":
             return paths
@@ -90,7 +90,7 @@ class _ComputeEnvironment(_Changing):
         return paths | {("ComputeResources", name) for name in resources if name.lower() not in scaling}
 
     def conditional_create_only(self, resource_type: str) -> frozenset[tuple[str, ...]]:  # noqa: ARG002 - one type
-        """Return nothing: `create_only` decides."""
+        """Return an empty set, because `create_only` decides."""
         return frozenset()
 
     def _set_policy(self, context: Context, arn: str, properties: Properties) -> None:
@@ -106,7 +106,7 @@ class _ComputeEnvironment(_Changing):
             self._complete(context, arn)
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Change settings and the policy."""
+        """Update the settings, then the update policy."""
         if old.get("UpdatePolicy") != new.get("UpdatePolicy"):
             self._set_policy(context, physical_id, new)
         return super().update(

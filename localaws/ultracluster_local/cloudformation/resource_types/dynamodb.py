@@ -39,7 +39,7 @@ class _Table(ApiProvider):
     """A table. Point-in-time recovery and TTL are set by separate operations."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create it, then set point-in-time recovery and TTL."""
+        """Create the table, then set point-in-time recovery and TTL."""
         name = super().create(
             context, {key: part for key, part in _api(properties).items() if key not in _LATER}
         )
@@ -60,7 +60,7 @@ class _Table(ApiProvider):
             context.call("dynamodb", "UpdateTimeToLive", request)
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Read it with point-in-time recovery and TTL."""
+        """Read the table with point-in-time recovery and TTL."""
         shown = super().read(context, physical_id, properties)
         if shown is None:
             return None
@@ -116,11 +116,11 @@ class _GlobalTable(_Table):
     """A global table with one replica, which the CDK's TableV2 creates."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create it as a table."""
+        """Create the replica as a table."""
         return super().create(context, _as_table(context, properties))
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Read it with its replica."""
+        """Read the table as a global table with one replica."""
         shown = super().read(context, physical_id, properties)
         if shown is None:
             return None
@@ -128,7 +128,7 @@ class _GlobalTable(_Table):
         return {**shown, "Replicas": [replica]}
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update it as a table."""
+        """Update the replica as a table."""
         return super().update(context, physical_id, _as_table(context, old), _as_table(context, new))
 
 

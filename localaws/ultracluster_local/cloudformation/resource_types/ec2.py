@@ -14,7 +14,7 @@ class _LaunchTemplate(ApiProvider):
     """A launch template. Changed data create a version; the default version stays 1."""
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Create a version."""
+        """Create a new version of the launch template."""
         if {"LaunchTemplateData", "VersionDescription"} & set(changed_keys(old, new)):
             shape = service_model("ec2").operation_model("CreateLaunchTemplateVersion").input_shape
             sent = {key: new[key] for key in ("LaunchTemplateData", "VersionDescription") if key in new}
@@ -23,7 +23,7 @@ class _LaunchTemplate(ApiProvider):
         return physical_id
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Read the latest version."""
+        """Read the latest version of the launch template."""
         shown = super().read(context, physical_id, properties)
         if shown is None:
             return None
@@ -36,7 +36,7 @@ class _PlacementGroup(ApiProvider):
     """A placement group, whose tags belong to its ID, not to its name."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create with tags."""
+        """Create the placement group with its tags."""
         tags = [
             *properties.get("Tags", []),
             *({"Key": k, "Value": v} for k, v in context.stack_tags().items()),

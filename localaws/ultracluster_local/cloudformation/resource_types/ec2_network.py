@@ -20,7 +20,7 @@ class _Vpc(ApiProvider):
     """A VPC. Its DNS attributes are set by separate operations."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create it, then set the DNS attributes."""
+        """Create the VPC, then set its DNS attributes."""
         vpc_id = super().create(context, properties)
         self._set_dns(context, vpc_id, properties)
         return vpc_id
@@ -32,7 +32,7 @@ class _Vpc(ApiProvider):
                 context.call("ec2", "ModifyVpcAttribute", value)
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Add the DNS attributes, which DescribeVpcs does not show."""
+        """Read the VPC with its DNS attributes, which DescribeVpcs does not return."""
         shown = super().read(context, physical_id, properties)
         if shown is None:
             return None
@@ -46,7 +46,7 @@ class _Vpc(ApiProvider):
         return {**shown, **attributes}
 
     def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:
-        """Add what was created along with the VPC."""
+        """Return the attributes, including resources that EC2 creates with the VPC."""
         own = {"Filters": [{"Name": "vpc-id", "Values": [physical_id]}]}
         default = {"Filters": [*own["Filters"], {"Name": "group-name", "Values": ["default"]}]}
         groups = context.call("ec2", "DescribeSecurityGroups", default)["SecurityGroups"]
@@ -58,7 +58,7 @@ class _Vpc(ApiProvider):
         }
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update the DNS attributes and tags."""
+        """Update the DNS attributes and tags of the VPC."""
         dns = {"EnableDnsSupport", "EnableDnsHostnames"}
         self._set_dns(
             context, physical_id, {key: new[key] for key in changed_keys(old, new) if key in dns & set(new)}
@@ -72,7 +72,7 @@ class _Subnet(ApiProvider):
     """A subnet. MapPublicIpOnLaunch is set by a separate operation."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create it, then set MapPublicIpOnLaunch."""
+        """Create the subnet, then set MapPublicIpOnLaunch."""
         subnet_id = super().create(context, properties)
         self._set_public(context, subnet_id, properties)
         return subnet_id
@@ -85,7 +85,7 @@ class _Subnet(ApiProvider):
             )
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update MapPublicIpOnLaunch and tags."""
+        """Update MapPublicIpOnLaunch and the tags of the subnet."""
         if old.get("MapPublicIpOnLaunch") != new.get("MapPublicIpOnLaunch"):
             self._set_public(context, physical_id, {"MapPublicIpOnLaunch": False, **new})
         hidden = {"MapPublicIpOnLaunch"}
@@ -104,7 +104,7 @@ class _VpcEndpoint(ApiProvider):
     """A VPC endpoint. Its attachments are added and removed one by one."""
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update policy, attachments and tags."""
+        """Update policy, attachments and tags of the endpoint."""
         request: dict[str, Any] = {}
         if old.get("PolicyDocument") != new.get("PolicyDocument"):
             policy = new.get("PolicyDocument")
@@ -126,7 +126,7 @@ class _VpcCidrBlock(ApiProvider):
     """A further CIDR block of a VPC, one of its associations."""
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Read it from its VPC."""
+        """Read the CIDR block from its VPC."""
         associations: Any = self._raw(context, physical_id, properties) or []
         for one in associations:
             if one["AssociationId"] == physical_id:

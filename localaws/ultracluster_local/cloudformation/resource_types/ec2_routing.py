@@ -13,15 +13,15 @@ __all__ = ["PROVIDERS"]
 
 
 class _Route(Provider):
-    """A route, which has no ID of its own."""
+    """A route, which has no ID in EC2."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create it; the ID is table and destination, as in CloudFormation."""
+        """Create the route; its ID consists of table and destination, as in CloudFormation."""
         context.call("ec2", "CreateRoute", properties)
         return f"{properties['RouteTableId']}|{_destination(properties)[1]}"
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - the properties say it all
-        """Read it from its route table."""
+        """Read the route from its route table."""
         key, value = _destination(properties)
         table = {"RouteTableIds": [properties["RouteTableId"]]}
         for one in context.call("ec2", "DescribeRouteTables", table)["RouteTables"][0]["Routes"]:
@@ -30,12 +30,12 @@ class _Route(Provider):
         return None
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - likewise
-        """Replace its target."""
+        """Replace the target of the route."""
         context.call("ec2", "ReplaceRoute", new)
         return physical_id
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - likewise
-        """Delete it."""
+        """Delete the route."""
         key, value = _destination(properties)
         try:
             context.call("ec2", "DeleteRoute", {"RouteTableId": properties["RouteTableId"], key: value})
@@ -60,7 +60,7 @@ class _GatewayAttachment(Provider):
         return f"IGW|{properties['VpcId']}"
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - the properties say it all
-        """Read it from the gateway's attachments."""
+        """Read the attachment from the gateway."""
         wanted = {"InternetGatewayIds": [properties["InternetGatewayId"]]}
         gateways = context.call("ec2", "DescribeInternetGateways", wanted)["InternetGateways"]
         for attachment in gateways[0]["Attachments"]:
@@ -74,10 +74,10 @@ class _GatewayAttachment(Provider):
 
 
 class _SubnetRouteTable(ApiProvider):
-    """The association of a subnet with its one route table; a new one replaces the old one."""
+    """The association of a subnet with a route table; a new one replaces the old one."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Replace the subnet's association, if it has one of its own."""
+        """Associate the route table; replace an existing association of the subnet."""
         wanted = {"Filters": [{"Name": "association.subnet-id", "Values": [properties["SubnetId"]]}]}
         for table in context.call("ec2", "DescribeRouteTables", wanted)["RouteTables"]:
             for one in table["Associations"]:

@@ -51,7 +51,7 @@ class _SecurityGroup(ApiProvider):
     """A security group with its inline rules."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create it, then set the rules; egress rules replace the default one that allows everything."""
+        """Create the security group, then set its rules; egress rules replace the default one that allows everything."""
         group_id = super().create(context, properties)
         egress = properties.get("SecurityGroupEgress")
         self._change(context, group_id, "Ingress", [], properties.get("SecurityGroupIngress") or [])
@@ -72,7 +72,7 @@ class _SecurityGroup(ApiProvider):
                 context.call("ec2", f"{verb}SecurityGroup{direction}", request)
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Read it with its inline rules; other resources may have added more."""
+        """Read the security group with its inline rules; other resources may have added more."""
         shown = super().read(context, physical_id, properties)
         if shown is None:
             return None
@@ -87,7 +87,7 @@ class _SecurityGroup(ApiProvider):
         return {**shown, **rules}
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update rules and tags."""
+        """Update rules and tags of the security group."""
         rules = {"SecurityGroupIngress": [], "SecurityGroupEgress": [_EVERYTHING_OUT]}
         for name, default in rules.items():
             if old.get(name) != new.get(name):
@@ -103,13 +103,13 @@ def _lets_all_out(rule: Properties) -> bool:
 
 
 class _SecurityGroupRule(Provider):
-    """A rule as a resource of its own."""
+    """A rule as a separate resource."""
 
     def __init__(self, direction: str) -> None:
         self._direction = direction
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Authorize it."""
+        """Authorize the rule."""
         request = {"GroupId": properties["GroupId"], "IpPermissions": [_permission(properties)]}
         try:
             answer = context.call("ec2", f"AuthorizeSecurityGroup{self._direction}", request)
@@ -128,11 +128,11 @@ class _SecurityGroupRule(Provider):
         return next(str(one["SecurityGroupRuleId"]) for one in rules if one.get("CidrIpv4") == everything)
 
     def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG002 - the id is all
-        """Return the ID."""
+        """Return the ID of the rule."""
         return {"Id": physical_id}
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Read it by ID."""
+        """Read the rule by its ID."""
         wanted = {"Filters": [{"Name": "group-id", "Values": [properties["GroupId"]]}]}
         for rule in context.call("ec2", "DescribeSecurityGroupRules", wanted)["SecurityGroupRules"]:
             if rule["SecurityGroupRuleId"] == physical_id:
@@ -146,7 +146,7 @@ class _SecurityGroupRule(Provider):
         return None
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update the description."""
+        """Update the description of the rule."""
         if changed_keys(old, new) != ["Description"]:
             return super().update(context, physical_id, old, new)
         request = {"GroupId": new["GroupId"], "IpPermissions": [_permission(new)]}
@@ -154,7 +154,7 @@ class _SecurityGroupRule(Provider):
         return physical_id
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - moto revokes by permission
-        """Revoke it."""
+        """Revoke the rule."""
         request = {"GroupId": properties["GroupId"], "IpPermissions": [_permission(properties)]}
         try:
             context.call("ec2", f"RevokeSecurityGroup{self._direction}", request)

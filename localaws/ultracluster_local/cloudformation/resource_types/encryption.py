@@ -16,7 +16,7 @@ class _Key(ApiProvider):
     """A KMS key."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create it, then set rotation and state."""
+        """Create the key, then set its rotation and state."""
         tags = [{"TagKey": tag["Key"], "TagValue": tag["Value"]} for tag in properties.get("Tags") or []]
         rest = {key: part for key, part in properties.items() if key not in _LATER}
         key_id = super().create(context, {**rest, **({"Tags": tags} if tags else {})})
@@ -34,7 +34,7 @@ class _Key(ApiProvider):
         context.call("kms", "EnableKey" if enabled else "DisableKey", key)
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Add policy, rotation and tags."""
+        """Read the key with its policy, rotation and tags."""
         shown = super().read(context, physical_id, properties)
         if shown is None or shown.get("KeyState") == "PendingDeletion":
             return None
@@ -50,7 +50,7 @@ class _Key(ApiProvider):
         }
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update changed properties, each by its own operation."""
+        """Update changed properties of the key, each with its API operation."""
         key = {"KeyId": physical_id}
         changed = set(changed_keys(old, new))
         if "KeyPolicy" in changed:
@@ -72,7 +72,7 @@ class _Key(ApiProvider):
         return physical_id
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
-        """Schedule the deletion, as CloudFormation does."""
+        """Schedule the deletion of the key, as CloudFormation does."""
         window = int(properties.get("PendingWindowInDays", 30))
         context.call("kms", "ScheduleKeyDeletion", {"KeyId": physical_id, "PendingWindowInDays": window})
 
@@ -86,7 +86,7 @@ class _Alias(ApiProvider):
     """An alias of a key, whose target may be an ID or an ARN."""
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Read it with its target in the declared form."""
+        """Read the alias, with its target in the declared form."""
         key = {"KeyId": properties["TargetKeyId"]}
         found = [
             one
@@ -107,7 +107,7 @@ class _Parameter(ApiProvider):
     """An SSM parameter."""
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Overwrite it; tags are set by separate operations."""
+        """Overwrite the parameter; tags are set by separate operations."""
         changed = set(changed_keys(old, new))
         if changed - {"Tags"}:
             rest = {key: part for key, part in new.items() if key != "Tags"}
@@ -122,7 +122,7 @@ class _ParameterTagging(Tagging):
     """Tagging of parameters, whose operations also take the resource type."""
 
     def apply(self, context: Context, target: str, old: Any, new: Any) -> None:
-        """Add and remove."""
+        """Add and remove tags of a parameter."""
         put, removed = tag_changes(old, new)
         resource = {"ResourceType": "Parameter", "ResourceId": target}
         if put:
@@ -136,7 +136,7 @@ class _Repository(ApiProvider):
     """An ECR repository."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create it, then set its policies."""
+        """Create the repository, then set its policies."""
         hidden = {"LifecyclePolicy", "RepositoryPolicyText", "EmptyOnDelete"}
         name = super().create(context, {key: part for key, part in properties.items() if key not in hidden})
         self._set_policies(context, name, properties)
@@ -152,7 +152,7 @@ class _Repository(ApiProvider):
             context.call("ecr", "SetRepositoryPolicy", {**repository, "policyText": json.dumps(policy)})
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update policies, scanning, mutability and tags."""
+        """Update policies, scanning, mutability and tags of the repository."""
         self._set_policies(context, physical_id, new)
         repository = {"repositoryName": physical_id}
         changed = set(changed_keys(old, new))
@@ -168,7 +168,7 @@ class _Repository(ApiProvider):
         return super().update(context, physical_id, *({"Tags": side.get("Tags")} for side in (old, new)))
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
-        """Delete it, with its images if the template says so."""
+        """Delete the repository, with its images if the template says so."""
         force = str(properties.get("EmptyOnDelete", False)).lower() == "true"
         context.call("ecr", "DeleteRepository", {"repositoryName": physical_id, "force": force})
 
@@ -189,7 +189,7 @@ class _Marker(Provider):
         return physical_id
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
-        """Do nothing."""
+        """Do nothing: there is no physical resource."""
 
 
 PROVIDERS: Mapping[str, Provider] = {

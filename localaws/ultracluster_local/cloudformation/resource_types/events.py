@@ -32,7 +32,7 @@ class _Rule(ApiProvider):
             context.call("events", "PutTargets", to_api(shape, {**request, "Targets": properties["Targets"]}))
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Add the targets and read the pattern."""
+        """Read the rule with its targets, and its pattern as a document."""
         shown = super().read(context, physical_id, properties)
         if shown is None:
             return None
@@ -80,7 +80,7 @@ class _Schedule(ApiProvider):
     """An EventBridge schedule. Updates send all settings."""
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - all of it is sent
-        """Put all settings again."""
+        """Put all settings of the schedule again."""
         request = self._request(context, {**new, "Name": physical_id}, "UpdateSchedule")
         context.call("scheduler", "UpdateSchedule", request)
         return physical_id

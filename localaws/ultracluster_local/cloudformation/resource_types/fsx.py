@@ -14,7 +14,7 @@ class _FileSystem(ApiProvider):
     """A file system. The registry schema omits create-only settings: those that UpdateFileSystem does not take."""
 
     def create_only(self, resource_type: str, old: Properties, new: Properties) -> frozenset[tuple[str, ...]]:
-        """Add the settings that only CreateFileSystem takes.
+        """Return the create-only properties, including settings that only CreateFileSystem accepts.
 
         The type's documentation (read 2026-11) lists replacement for two of them, CopyTagsToBackups and DeploymentType,
         and no interruption for the others, which no FSx operation supports.

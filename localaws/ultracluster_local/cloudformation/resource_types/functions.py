@@ -38,7 +38,7 @@ class _Function(ApiProvider):
     """A Lambda function."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create it, then set the reserved concurrency."""
+        """Create the function, then set its reserved concurrency."""
         rest = {key: part for key, part in properties.items() if key != "ReservedConcurrentExecutions"}
         name = super().create(context, {**rest, "Code": _code(properties)})
         self._set_concurrency(context, name, properties)
@@ -51,7 +51,7 @@ class _Function(ApiProvider):
             context.call("lambda", "PutFunctionConcurrency", {**function, **value})
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update code, configuration, concurrency and tags."""
+        """Update code, configuration, concurrency and tags of the function."""
         changed = set(changed_keys(old, new))
         function = {"FunctionName": physical_id}
         if changed & {"Code", "Architectures"}:
@@ -89,11 +89,11 @@ class _Permission(Provider):
         return statement
 
     def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG002 - the id is all
-        """Return the ID."""
+        """Return the ID of the statement."""
         return {"Id": physical_id}
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Read the statement from the policy."""
+        """Read the statement from the function's policy."""
         try:
             policy = context.call("lambda", "GetPolicy", {"FunctionName": properties["FunctionName"]})[
                 "Policy"
@@ -113,7 +113,7 @@ class _Permission(Provider):
         return None
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
-        """Remove the statement."""
+        """Remove the statement from the function's policy."""
         request = {"FunctionName": properties["FunctionName"], "StatementId": physical_id}
         try:
             context.call("lambda", "RemovePermission", request)
@@ -133,7 +133,7 @@ class _LayerVersion(ApiProvider):
     """A layer version."""
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - the id is all
-        """Delete this version."""
+        """Delete the layer version."""
         *_, name, version = physical_id.split(":")
         context.call("lambda", "DeleteLayerVersion", {"LayerName": name, "VersionNumber": int(version)})
 
@@ -142,7 +142,7 @@ class _EventInvokeConfig(ApiProvider):
     """Asynchronous invocation settings, always put as a whole."""
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Replace it; moto would keep the old one as well."""
+        """Replace the settings; moto would keep the old ones as well."""
         self.delete(context, physical_id, old)
         return self.create(context, new)
 

@@ -24,7 +24,7 @@ class _Role(ApiProvider):
     """A role with its inline and attached policies."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create it, then attach and embed its policies."""
+        """Create the role, then attach and embed its policies."""
         rest = {key: part for key, part in properties.items() if key not in {"ManagedPolicyArns", "Policies"}}
         name = super().create(context, rest)
         self._set_policies(context, name, {}, properties)
@@ -45,7 +45,7 @@ class _Role(ApiProvider):
             context.call("iam", "DeleteRolePolicy", {**role, "PolicyName": policy})
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Add the policies, which GetRole does not show."""
+        """Read the role with its policies, which GetRole does not return."""
         shown = super().read(context, physical_id, properties)
         if shown is None:
             return None
@@ -66,7 +66,7 @@ class _Role(ApiProvider):
         return {**shown, "ManagedPolicyArns": arns, "Policies": own}
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update changed properties, each by its own operation."""
+        """Update changed properties of the role, each with its API operation."""
         changed = set(changed_keys(old, new))
         role: dict[str, Any] = {"RoleName": physical_id}
         if "AssumeRolePolicyDocument" in changed:
@@ -87,7 +87,7 @@ class _Role(ApiProvider):
         return super().update(context, physical_id, *only_tags)
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
-        """Remove its own policies, then delete it."""
+        """Remove the declared policies of the role, then delete it."""
         try:
             self._set_policies(context, physical_id, properties, {})
         except ClientError as error:
@@ -100,7 +100,7 @@ class _InlinePolicy(Provider):
     """``AWS::IAM::Policy``: an inline policy of roles, users and groups."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Embed it; the ID is generated, since IAM has no such resource."""
+        """Embed the policy; its ID is generated, since IAM has no such resource."""
         self._put(context, properties)
         return context.generated_name(limit=64)
 
@@ -115,7 +115,7 @@ class _InlinePolicy(Provider):
             context.call("iam", f"Put{kind}Policy", request)
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - the properties say it all
-        """Read it from its first owner, with the owners that still have it."""
+        """Read the policy from its first owner, with the owners that still have it."""
         documents, owners = [], {"Roles": [], "Users": [], "Groups": []}  # type: ignore[var-annotated]
         for kind, owner in _owners(properties):
             request = {f"{kind}Name": owner, "PolicyName": properties["PolicyName"]}
@@ -150,7 +150,7 @@ class _InlinePolicy(Provider):
                         raise
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - likewise
-        """Remove it from all owners."""
+        """Remove the policy from all owners."""
         self._take(context, properties, set())
 
 
@@ -164,14 +164,14 @@ class _ManagedPolicy(ApiProvider):
     """A managed policy with its attachments."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create it, then attach it."""
+        """Create the policy, then attach it."""
         arn = super().create(context, properties)
         for kind, owner in _owners(properties):
             context.call("iam", f"Attach{kind}Policy", {f"{kind}Name": owner, "PolicyArn": arn})
         return arn
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Add the document of the default version and the owners."""
+        """Read the policy with the document of its default version and its owners."""
         shown = super().read(context, physical_id, properties)
         if shown is None:
             return None
@@ -185,7 +185,7 @@ class _ManagedPolicy(ApiProvider):
         return {**shown, "PolicyDocument": version["PolicyVersion"]["Document"], **named}
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Create a default version, keeping one old version, and update attachments."""
+        """Create a new default version, keeping one old version, and update attachments."""
         policy = {"PolicyArn": physical_id}
         if old["PolicyDocument"] != new["PolicyDocument"]:
             for version in context.call("iam", "ListPolicyVersions", policy)["Versions"]:
@@ -200,7 +200,7 @@ class _ManagedPolicy(ApiProvider):
         return physical_id
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
-        """Detach it, delete old versions, then delete it."""
+        """Detach the policy, delete its old versions, then delete it."""
         policy = {"PolicyArn": physical_id}
         for kind, owner in _owners(properties):
             try:
@@ -218,7 +218,7 @@ class _InstanceProfile(ApiProvider):
     """An instance profile with its role."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create it, then add the role."""
+        """Create the instance profile, then add its role."""
         name = super().create(context, properties)
         self._set_roles(context, name, set(), set(properties["Roles"]))
         return name
@@ -231,12 +231,12 @@ class _InstanceProfile(ApiProvider):
             context.call("iam", "AddRoleToInstanceProfile", {**profile, "RoleName": role})
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Replace the role."""
+        """Replace the role of the instance profile."""
         self._set_roles(context, physical_id, set(old["Roles"]), set(new["Roles"]))
         return physical_id
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
-        """Remove the role, then delete it."""
+        """Remove the role, then delete the instance profile."""
         try:
             self._set_roles(context, physical_id, set(properties["Roles"]), set())
         except ClientError as error:

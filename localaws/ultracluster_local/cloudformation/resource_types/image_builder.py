@@ -20,7 +20,7 @@ class _Named(ApiProvider):
     """A resource with an immutable name, which its update operation does not take."""
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update all settings together."""
+        """Update all settings together, without the name."""
         sides = ({key: part for key, part in side.items() if key != "Name"} for side in (old, new))
         return super().update(context, physical_id, *sides)
 

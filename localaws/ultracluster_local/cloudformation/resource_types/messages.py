@@ -24,14 +24,14 @@ class _Topic(ApiProvider):
     """An SNS topic."""
 
     def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:
-        """Add the name, the last part of the ARN."""
+        """Return the attributes, with the name taken from the ARN."""
         return {
             **super().attributes(context, physical_id, properties),
             "TopicName": physical_id.rsplit(":", 1)[-1],
         }
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create it, then set attributes and subscriptions."""
+        """Create the topic, then set its attributes and subscriptions."""
         hidden = {*_TOPIC_ATTRIBUTES, "Subscription"}
         arn = super().create(context, {key: part for key, part in properties.items() if key not in hidden})
         self._set(context, arn, {}, properties)
@@ -46,7 +46,7 @@ class _Topic(ApiProvider):
                 context.call("sns", "SetTopicAttributes", {"TopicArn": arn, **value})
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update attributes and tags."""
+        """Update attributes and tags of the topic."""
         self._set(context, physical_id, old, new)
         sides = ({k: v for k, v in side.items() if k not in _TOPIC_ATTRIBUTES} for side in (old, new))
         return super().update(context, physical_id, *sides)
@@ -60,7 +60,7 @@ class _PolicyOf(Provider):
         self._target, self._none = target, none
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Put it on each target."""
+        """Put the policy on each target."""
         for one in properties[self._targets]:
             self._put(context, one, json.dumps(properties["PolicyDocument"]))
         return context.generated_name()
@@ -73,7 +73,7 @@ class _PolicyOf(Provider):
         context.call(self._service, self._operation, request)
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - the properties say it all
-        """Read it from the first target."""
+        """Read the policy from the first target."""
         first = {self._target: properties[self._targets][0]}
         try:
             if self._service == "sqs":
@@ -104,7 +104,7 @@ class _PolicyOf(Provider):
                 raise
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - likewise
-        """Remove it from each target."""
+        """Remove the policy from each target."""
         for one in properties[self._targets]:
             self._take(context, one)
 
@@ -124,7 +124,7 @@ class _Subscription(Provider):
     """A subscription of a topic."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Subscribe."""
+        """Create the subscription."""
         request = {key: properties[key] for key in ("TopicArn", "Protocol", "Endpoint") if key in properties}
         given = {key: _text(properties[key]) for key in _SUBSCRIPTION_ATTRIBUTES if key in properties}
         answer = context.call(
@@ -133,11 +133,11 @@ class _Subscription(Provider):
         return str(answer["SubscriptionArn"])
 
     def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG002 - the id is all
-        """Return the ARN."""
+        """Return the ARN of the subscription."""
         return {"Arn": physical_id}
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - a provider's signature
-        """Read its attributes."""
+        """Read the attributes of the subscription."""
         try:
             answer = context.call("sns", "GetSubscriptionAttributes", {"SubscriptionArn": physical_id})
         except ClientError:
@@ -146,7 +146,7 @@ class _Subscription(Provider):
         return shown
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update its attributes."""
+        """Update the attributes of the subscription."""
         for name in changed_keys(old, new):
             if name not in _SUBSCRIPTION_ATTRIBUTES:
                 return super().update(context, physical_id, old, new)
@@ -155,7 +155,7 @@ class _Subscription(Provider):
         return physical_id
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - the id is all
-        """Unsubscribe."""
+        """Delete the subscription."""
         context.call("sns", "Unsubscribe", {"SubscriptionArn": physical_id})
 
 
@@ -170,19 +170,19 @@ class _Queue(ApiProvider):
     """An SQS queue, whose attributes are a map of strings."""
 
     def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:
-        """Add the name, the last part of the URL."""
+        """Return the attributes, with the name taken from the URL."""
         return {
             **super().attributes(context, physical_id, properties),
             "QueueName": physical_id.rsplit("/", 1)[-1],
         }
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create with attributes."""
+        """Create the queue with its attributes."""
         rest = {key: part for key, part in properties.items() if key in _QUEUE_NAMES}
         return super().create(context, {**rest, "Attributes": _queue_attributes(properties)})
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Set attributes and tags."""
+        """Update attributes and tags of the queue."""
         changed = {key: part for key, part in _queue_attributes(new).items() if key in changed_keys(old, new)}
         if changed:
             context.call("sqs", "SetQueueAttributes", {"QueueUrl": physical_id, "Attributes": changed})
@@ -193,7 +193,7 @@ class _QueueTagging(Tagging):
     """Tagging of queues, whose tags are a map."""
 
     def apply(self, context: Context, target: str, old: Any, new: Any) -> None:
-        """Add and remove."""
+        """Add and remove tags of a queue."""
         put, removed = tag_changes(old, new)
         if put:
             context.call("sqs", "TagQueue", {"QueueUrl": target, "Tags": put})

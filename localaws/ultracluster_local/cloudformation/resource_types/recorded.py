@@ -42,7 +42,7 @@ class Recorded(Provider):
     """A type whose resources are only recorded."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Record it under its primary identifier, generated where the service would."""
+        """Record the resource under its primary identifier, generated where the service would generate it."""
         kind = context.resource_type
         identifier = [_name(pointer) for pointer in schemas.schema(kind).get("primaryIdentifier") or []]
         physical_id = "|".join(self._identifier(context, name, properties) for name in identifier)
@@ -82,7 +82,7 @@ class Recorded(Provider):
         }
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - what was recorded
-        """Return what was recorded."""
+        """Return the recorded properties."""
         return _kept(context).get((context.resource_type, physical_id))
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - all of it is recorded
@@ -91,7 +91,7 @@ class Recorded(Provider):
         return physical_id
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - likewise
-        """Forget it."""
+        """Delete the record of the resource."""
         _kept(context).pop((context.resource_type, physical_id), None)
 
 

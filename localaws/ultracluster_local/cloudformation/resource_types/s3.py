@@ -37,7 +37,7 @@ class _Bucket(Provider):
     """A bucket. Each setting is set by a separate operation."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create it, then put each setting."""
+        """Create the bucket, then put each setting."""
         bucket = properties.get("BucketName") or context.generated_name(limit=63, lower=True)
         request: dict[str, Any] = {"Bucket": bucket}
         _refuse_acl(properties)
@@ -71,7 +71,7 @@ class _Bucket(Provider):
         context.call("s3", operation, {"Bucket": bucket, **to_api(shape, {parameter: convert(value)})})
 
     def attributes(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG002 - the name is all
-        """Return its ARN and domain names."""
+        """Return the ARN and domain names of the bucket."""
         return {
             "Arn": f"arn:aws:s3:::{physical_id}",
             "DomainName": f"{physical_id}.s3.amazonaws.com",
@@ -96,7 +96,7 @@ class _Bucket(Provider):
         return shown
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Set what changed, remove what is gone."""
+        """Put changed settings, and delete removed ones."""
         # Versioning is enabled first and suspended last: S3 refuses replication without it.
         keys = sorted(changed_keys(old, new), key=lambda key: (key != _VERSIONING) == (_VERSIONING in new))
         for name in keys:
@@ -116,7 +116,7 @@ class _Bucket(Provider):
         return physical_id
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - the name is all
-        """Delete it, if it is empty."""
+        """Delete the bucket, if it is empty."""
         try:
             context.call("s3", "DeleteBucket", {"Bucket": physical_id})
         except ClientError as error:
@@ -151,13 +151,13 @@ class _BucketPolicy(Provider):
     """A bucket policy, which is stored and not enforced."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Put the policy."""
+        """Put the bucket policy."""
         request = {"Bucket": properties["Bucket"], "Policy": json.dumps(properties["PolicyDocument"])}
         context.call("s3", "PutBucketPolicy", request)
         return str(properties["Bucket"])
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - the name is all
-        """Read the policy."""
+        """Read the bucket policy."""
         try:
             text = context.call("s3", "GetBucketPolicy", {"Bucket": physical_id})["Policy"]
         except ClientError:
@@ -165,11 +165,11 @@ class _BucketPolicy(Provider):
         return {"Bucket": physical_id, "PolicyDocument": json.loads(text)}
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:  # noqa: ARG002 - likewise
-        """Put the new policy."""
+        """Put the new bucket policy."""
         return self.create(context, new)
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - likewise
-        """Delete the policy."""
+        """Delete the bucket policy."""
         try:
             context.call("s3", "DeleteBucketPolicy", {"Bucket": physical_id})
         except ClientError as error:

@@ -72,7 +72,9 @@ def _replication(value: Mapping[str, Any]) -> dict[str, Any]:
     for index, rule in enumerate(value["Rules"]):
         one = {key: part for key, part in rule.items() if key != "Id"}
         one["ID"] = rule.get("Id") or f"rule-{index + 1}"
-        if "Filter" in one:  # rules with a Prefix instead are of the first version, which has no priorities
+        if (
+            "Filter" in one
+        ):  # rules with a Prefix have the first version of the schema, which has no priorities
             one["Priority"] = int(rule.get("Priority", index + 1))
         rules.append(one)
     return {"Role": value["Role"], "Rules": rules}

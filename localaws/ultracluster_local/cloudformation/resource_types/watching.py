@@ -17,7 +17,7 @@ class _LogTagging(Tagging):
     """Tagging of log groups, whose operations take the ARN without its last part."""
 
     def apply(self, context: Context, target: str, old: Any, new: Any) -> None:
-        """Add and remove."""
+        """Add and remove tags of a log group."""
         super().apply(context, target.removesuffix(":*"), old, new)
 
 
@@ -25,11 +25,11 @@ class _LogGroup(ApiProvider):
     """A log group. Retention is set by a separate operation."""
 
     def _target(self, context: Context, physical_id: str, properties: Properties) -> str:
-        """Return the ARN as TagResource takes it: without the ending for its streams."""
+        """Return the ARN in the form of TagResource, without the suffix for log streams."""
         return super()._target(context, physical_id, properties).removesuffix(":*")
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create it, then set the retention."""
+        """Create the log group, then set its retention."""
         name = super().create(
             context, {key: part for key, part in properties.items() if key != "RetentionInDays"}
         )
@@ -42,7 +42,7 @@ class _LogGroup(ApiProvider):
             context.call("logs", "PutRetentionPolicy", {"logGroupName": name, **days})
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Update retention, key and tags."""
+        """Update retention, key and tags of the log group."""
         changed = set(changed_keys(old, new))
         group = {"logGroupName": physical_id}
         if "RetentionInDays" in changed:
@@ -68,7 +68,7 @@ class _MetricFilter(Provider):
     """A metric filter, identified by its name and log group."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Put the filter."""
+        """Put the metric filter."""
         name = str(properties.get("FilterName") or context.generated_name(limit=512))
         transformations = [
             {
@@ -91,7 +91,7 @@ class _MetricFilter(Provider):
         return name
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Read it from its log group."""
+        """Read the metric filter from its log group."""
         asked = {"logGroupName": properties["LogGroupName"], "filterNamePrefix": physical_id}
         for one in context.call("logs", "DescribeMetricFilters", asked)["metricFilters"]:
             if one["filterName"] == physical_id:
@@ -116,12 +116,12 @@ class _MetricFilter(Provider):
         return None
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Delete and put the filter; moto does not overwrite it."""
+        """Delete and put the metric filter, since moto does not overwrite it."""
         self.delete(context, physical_id, old)
         return self.create(context, {**new, "FilterName": physical_id})
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
-        """Delete it, unless it is gone."""
+        """Delete the metric filter, unless it is already deleted."""
         if self.read(context, physical_id, properties) is not None:
             where = {"logGroupName": properties["LogGroupName"], "filterName": physical_id}
             context.call("logs", "DeleteMetricFilter", where)
@@ -150,7 +150,7 @@ class _Dashboard(ApiProvider):
         return physical_id
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
-        """Read the body as a document, so that white space does not count."""
+        """Read the body of the dashboard as a document, so that white space does not count."""
         shown = super().read(context, physical_id, properties)
         return shown and {**shown, "DashboardBody": json.dumps(json.loads(shown["DashboardBody"]))}
 
@@ -159,7 +159,7 @@ class _Budget(Provider):
     """A budget with its notifications."""
 
     def create(self, context: Context, properties: Properties) -> str:
-        """Create it."""
+        """Create the budget."""
         budget = json.loads(json.dumps(properties["Budget"]))
         budget.setdefault("BudgetName", f"{context.logical_id}-{uuid.uuid4().hex[:12]}")
         context.call("budgets", "CreateBudget", self._request(context, budget, properties))
@@ -175,7 +175,7 @@ class _Budget(Provider):
         return {"AccountId": context.account, "Budget": budget, "NotificationsWithSubscribers": notifications}
 
     def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:  # noqa: ARG002 - the id is all
-        """Read it by name."""
+        """Read the budget by its name."""
         answer = context.call("budgets", "DescribeBudgets", {"AccountId": context.account})
         for budget in answer.get("Budgets") or []:
             if budget["BudgetName"] == physical_id:
@@ -183,14 +183,14 @@ class _Budget(Provider):
         return None
 
     def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
-        """Replace it under its name."""
+        """Replace the budget under its name."""
         if changed_keys(old, new) != ["Budget"]:
             return super().update(context, physical_id, old, new)
         self.delete(context, physical_id, old)
         return self.create(context, {**new, "Budget": {**new["Budget"], "BudgetName": physical_id}})
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
-        """Delete it."""
+        """Delete the budget."""
         if self.read(context, physical_id, properties) is not None:
             context.call("budgets", "DeleteBudget", {"AccountId": context.account, "BudgetName": physical_id})
 

@@ -1,4 +1,4 @@
-"""Form of templates: sections, names and arguments of functions, refused with CloudFormation's words.
+"""Form of templates: sections, names and arguments of functions, refused with CloudFormation's messages.
 
 The words are those that AWS answered to localstack/localstack, tests/aws/services/cloudformation (2022 to 2025).
 """
@@ -23,7 +23,7 @@ _KEYS = frozenset(
         "Type",
         "UpdatePolicy",
         "UpdateReplacePolicy",
-        "Version",  # of custom resources
+        "Version",  # allowed for custom resources
     }
 )
 
@@ -105,7 +105,7 @@ _LISTS_OF_TWO = {
         " function that returns a string to be split."
     ),
 }
-"""What CloudFormation answers if the argument of a function is no list of two."""
+"""What CloudFormation answers if the argument of a function is not a list of two."""
 
 
 def _argument_problem(name: str, argument: Any, conditions: set[str]) -> str | None:

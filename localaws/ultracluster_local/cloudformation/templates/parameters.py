@@ -45,7 +45,7 @@ def given_parameters(
 
 
 def _fault(declared: Mapping[str, Any], value: str) -> str:
-    """Return which constraint of a parameter a value violates, in CloudFormation's words; nothing if none."""
+    """Return CloudFormation's message about the constraint of a parameter that a value violates; empty if none."""
     return next(_faults(declared, value), "")
 
 

@@ -33,7 +33,7 @@ _RealDatetime = dt.datetime
 
 
 class _SameType(type):
-    """Metaclass that accepts instances of the real type: libraries hold both."""
+    """Metaclass whose `isinstance` check also accepts the original type, which libraries may use."""
 
     def __instancecheck__(cls, instance: object) -> bool:
         return isinstance(instance, _RealDatetime)
@@ -84,7 +84,7 @@ class _OwnCodeOnly:
 def main() -> int:
     """Run the handler named by ``_HANDLER`` in the current directory."""
     answer_stream, sys.stdout = sys.stdout, sys.stderr
-    # The handler's directory first; the harness's own last, which has cfnresponse for inline functions.
+    # The handler's directory comes first, and that of the harness last, which has cfnresponse for inline functions.
     here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - pathlib costs start-up time here
     sys.path[:] = [os.getcwd(), *(entry for entry in sys.path if entry != here), here]  # noqa: PTH109 - likewise
     sys.meta_path.insert(0, _OwnCodeOnly(os.getcwd()))  # noqa: PTH109 - likewise

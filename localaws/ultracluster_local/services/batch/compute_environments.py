@@ -9,6 +9,8 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
+from moto.ecs.models import ecs_backends
+
 from ultracluster_local.services.batch.compute_resources import (
     check_compute_resources,
     is_fargate,
@@ -57,13 +59,14 @@ def create_compute_environment(request: Request) -> Mapping[str, Any]:
         raise client_error(f"Compute environment limit of {_MOST_ENVIRONMENTS} exceeded")
     _check_kind(request, given)
     arn = request.arn("batch", f"compute-environment/{name}")
+    own_id = str(uuid.uuid4())
     environment = {
         "state": "ENABLED",
         "tags": {},
         "serviceRole": _linked_role(request),
         "containerOrchestrationType": "EKS" if given.get("eksConfiguration") else "ECS",
-        "uuid": str(uuid.uuid4()),
-        "ecsClusterArn": request.arn("ecs", f"cluster/AWSBatch-{name}"),
+        "uuid": own_id,
+        "ecsClusterArn": _create_cluster(request, f"AWSBatch-{name}-{own_id}"),
         **given,
         "computeEnvironmentArn": arn,
     }
@@ -75,6 +78,10 @@ def create_compute_environment(request: Request) -> Mapping[str, Any]:
     batch.environments[arn] = environment
     begin_change(batch, arn, "CREATING", _verdict(request, environment))
     return {"computeEnvironmentName": name, "computeEnvironmentArn": arn}
+
+
+def _create_cluster(request: Request, name: str) -> str:
+    return str(ecs_backends[request.account][request.region].create_cluster(name).arn)
 
 
 def _linked_role(request: Request) -> str:
@@ -93,22 +100,20 @@ def _check_kind(request: Request, given: Mapping[str, Any]) -> None:
         )
     elif given["type"] != "UNMANAGED":
         raise refused("Compute environment type must be MANAGED or UNMANAGED")
-    elif given.get("eksConfiguration"):
-        raise refused("eksConfiguration is not supported for UNMANAGED compute environments")
 
 
 def _verdict(request: Request, environment: Mapping[str, Any]) -> dict[str, str]:
     """Return status and reason of an environment after a change."""
     role = environment["serviceRole"]
     if role != _linked_role(request) and not can_assume(_SERVICE, role):
-        # AWS's answer, from hashicorp/terraform-provider-aws#21281.
+        # AWS's error message, from hashicorp/terraform-provider-aws#21281.
         reason = f"CLIENT_ERROR - {_SERVICE} is not authorized to perform: sts:AssumeRole on resource: {role}"
         return {"status": "INVALID", "statusReason": reason}
     template = (environment.get("computeResources") or {}).get("launchTemplate")
     if template:
         user_data = launch_template_data(request, template).get("UserData")
         if user_data and not email.message_from_string(decoded(user_data)).is_multipart():
-            # AWS's answer, from aws/aws-cdk#6427.
+            # AWS's error message, from aws/aws-cdk#6427.
             reason = "CLIENT_ERROR - Launch Template UserData is not MIME multipart format"
             return {"status": "INVALID", "statusReason": reason}
     return {"status": "VALID", "statusReason": "ComputeEnvironment Healthy"}
@@ -163,7 +168,7 @@ def _check_resources(
     if to_latest:
         infrastructure.append("updateToLatestImageVersion")
     if infrastructure and not is_fargate(after):
-        # AWS's answer, from https://repost.aws/knowledge-center/batch-update-ec2-environment.
+        # AWS's error message, from https://repost.aws/knowledge-center/batch-update-ec2-environment.
         if before.get("allocationStrategy", "BEST_FIT") == "BEST_FIT":
             raise refused(
                 f"{', '.join(infrastructure)} can be updated for CE only with Allocation Strategy BEST_FIT_PROGRESSIVE "
@@ -176,7 +181,7 @@ def _check_resources(
         if after.get("allocationStrategy", "BEST_FIT") == "BEST_FIT":
             raise refused("BEST_FIT isn't supported when updating a compute environment")
     if after.get("desiredvCpus", 0) < before.get("desiredvCpus", 0):
-        # AWS's answer, from the troubleshooting page of the AWS Batch User Guide.
+        # AWS's error message, from the troubleshooting page of the AWS Batch User Guide.
         raise refused(
             "Manually scaling down compute environment is not supported. Disconnecting job queues from compute "
             "environment will cause it to scale-down to minvCpus."
@@ -189,7 +194,7 @@ def _check_role(request: Request, old: Mapping[str, Any], new: Mapping[str, Any]
     if (old["serviceRole"] == linked) != (
         new["serviceRole"] == linked
     ):  # API_UpdateComputeEnvironment, serviceRole
-        raise refused("A service-linked role can't be changed to a regular IAM role, nor a regular one to it")
+        raise refused("A service-linked role can't be changed to a regular IAM role, or the reverse")
 
 
 @handlers("DeleteComputeEnvironment")
@@ -198,9 +203,9 @@ def delete_compute_environment(request: Request) -> Mapping[str, Any]:
     batch = batch_of(request.region)
     environment = find(batch.environments, "computeEnvironmentName", request.parameters["computeEnvironment"])
     if environment is None:
-        return {}  # AWS deletes what is gone without an error: floci-io/floci#2857
+        return {}  # AWS reports no error for a missing resource: floci-io/floci#2857
     arn = environment["computeEnvironmentArn"]
-    if environment["state"] != "DISABLED":  # API_DeleteComputeEnvironment; the words are the reference's
+    if environment["state"] != "DISABLED":  # API_DeleteComputeEnvironment, which has this text
         raise client_error(
             "Cannot delete, compute environment must be DISABLED: before you can delete a compute environment, you must "
             "set its state to DISABLED with the UpdateComputeEnvironment API operation"
@@ -210,4 +215,5 @@ def delete_compute_environment(request: Request) -> Mapping[str, Any]:
             raise client_error("Cannot delete, found existing JobQueue relationship")
     refuse_changing(batch, arn, "delete")
     begin_change(batch, arn, "DELETING", {})
+    ecs_backends[request.account][request.region].delete_cluster(environment["ecsClusterArn"])
     return {}

@@ -56,7 +56,7 @@ _TEMPLATE_KEYS = {
 
 
 def is_fargate(resources: Mapping[str, Any]) -> bool:
-    """Return whether compute resources are of Fargate."""
+    """Return whether compute resources are for Fargate."""
     return str(resources.get("type", "")).startswith("FARGATE")
 
 
@@ -90,7 +90,7 @@ def check_compute_resources(request: Request, resources: Mapping[str, Any], *, o
 
 
 def _check_fargate(resources: Mapping[str, Any]) -> None:
-    for name in _NOT_FOR_FARGATE:  # AWS's answer for tags and desiredvCpus
+    for name in _NOT_FOR_FARGATE:  # AWS's error message for tags and desiredvCpus
         if resources.get(name) not in (None, "", [], {}):  # zero vCPUs are refused as well
             raise refused(f"{name} is not applicable for Fargate.")
     if not resources.get("securityGroupIds"):
@@ -102,7 +102,7 @@ def _check_fargate(resources: Mapping[str, Any]) -> None:
 
 
 def _check_ec2(request: Request, resources: Mapping[str, Any], *, on_eks: bool) -> None:
-    # AWS's answers, from getmoto/moto#6470.
+    # AWS's error messages, from getmoto/moto#6470.
     if not resources.get("instanceRole"):
         raise refused("Instance role is required.")
     if resources.get("minvCpus") is None:
@@ -181,7 +181,7 @@ def _check_template(request: Request, resources: Mapping[str, Any]) -> None:
     specification = resources.get("launchTemplate") or {}
     data = launch_template_data(request, specification) if specification else {}
     groups = resources.get("securityGroupIds")
-    if groups and data.get("NetworkInterfaces"):  # AWS's answer, from aws/aws-cdk#21577
+    if groups and data.get("NetworkInterfaces"):  # AWS's error message, from aws/aws-cdk#21577
         raise refused(
             "Either compute environment Security Groups or Network Interfaces in Launch template are exclusively allowed."
         )

@@ -88,7 +88,7 @@ def check_container(container: Mapping[str, Any], *, fargate: bool, sized: bool 
         raise refused(f"Container image can be up to {_MOST_IMAGE} characters long")
     check_requirements(container, fargate=fargate)
     if sized:
-        if quantity(container, "VCPU") is None:  # AWS's answer, from ASFHyP3/hyp3#586
+        if quantity(container, "VCPU") is None:  # AWS's error message, from ASFHyP3/hyp3#586
             raise refused("vCPU is not provided.")
         if quantity(container, "MEMORY") is None:
             raise refused("Memory is not provided: a memory hard limit must be specified, of at least 4 MiB.")
@@ -96,7 +96,7 @@ def check_container(container: Mapping[str, Any], *, fargate: bool, sized: bool 
     user = container.get("user")
     if user and not all(
         _USER.fullmatch(part) for part in user.split(":", 1)
-    ):  # AWS's answer, nextflow discussion 2900
+    ):  # AWS's error message, nextflow discussion 2900
         raise refused(f"User '{user}' does not match regex")
     _check_volumes(container)
     _check_limits(container)
@@ -111,7 +111,7 @@ def _check_platform(container: Mapping[str, Any], *, fargate: bool) -> None:
     if fargate:
         _check_fargate(container)
     else:
-        for name in _FARGATE_ONLY:  # AWS's answer for networkConfiguration
+        for name in _FARGATE_ONLY:  # AWS's error message for networkConfiguration
             if container.get(name):
                 raise refused(f"{name} not applicable for EC2.")
 
@@ -130,7 +130,7 @@ def check_requirements(container: Mapping[str, Any], *, fargate: bool = False) -
         if kind not in _TYPES:
             raise refused(f"Resource requirement type {kind} is not valid; supported are {', '.join(_TYPES)}")
         if not (value.isdigit() or (fargate and kind == "VCPU" and value in _FARGATE_MEMORY)):
-            # AWS's answer, from kestra-io/plugin-aws#504
+            # AWS's error message, from kestra-io/plugin-aws#504
             raise refused(
                 f"Value {value} for type {kind} in resourceRequirement is not valid. Please provide a numeric value."
             )

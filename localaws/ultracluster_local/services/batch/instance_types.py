@@ -22,7 +22,7 @@ def check_instance_types(wanted: Iterable[str]) -> None:
     """
     known = _known()
     for name in wanted:
-        if name not in known:  # AWS's answer, from Netflix/metaflow#70
+        if name not in known:  # AWS's error message, from Netflix/metaflow#70
             raise refused(f"Instance type can only be one of [{', '.join(sorted(known))}]")
     if len(architectures(wanted)) > 1:  # API_ComputeResource, instanceTypes
         raise refused("Instance types must share the same architecture: x86 and ARM instances can't be mixed")
@@ -30,7 +30,7 @@ def check_instance_types(wanted: Iterable[str]) -> None:
 
 @functools.cache
 def _known() -> frozenset[str]:
-    """Return what Batch lists: EC2's types and their families. The model of EC2 also has types that are no longer sold new."""
+    """Return the types that Batch lists: EC2's types and their families. The model of EC2 also has types that are no longer sold."""
     types = {*INSTANCE_TYPES, *service_model("ec2").shape_for("InstanceType").enum}
     return frozenset({*types, *map(family_of, types), *BUNDLES})
 

@@ -158,7 +158,7 @@ def check_retries(strategy: Mapping[str, Any] | None) -> None:
     if strategy is None:
         return
     attempts = strategy.get("attempts")
-    if attempts is None:  # AWS's answer, from the tests of hashicorp/terraform-provider-aws
+    if attempts is None:  # AWS's error message, from the tests of hashicorp/terraform-provider-aws
         raise refused("RetryAttempts must be provided with retry strategy")
     if not 1 <= attempts <= _MOST_ATTEMPTS:
         raise refused(f"RetryAttempts must be between 1 and {_MOST_ATTEMPTS}")

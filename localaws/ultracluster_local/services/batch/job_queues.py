@@ -150,8 +150,8 @@ def delete_job_queue(request: Request) -> Mapping[str, Any]:
     batch = batch_of(request.region)
     queue = find(batch.queues, "jobQueueName", request.parameters["jobQueue"])
     if queue is None:
-        return {}  # AWS deletes what is gone without an error: floci-io/floci#2857
-    if queue["state"] != "DISABLED":  # API_DeleteJobQueue; the words are the reference's
+        return {}  # AWS reports no error for a missing resource: floci-io/floci#2857
+    if queue["state"] != "DISABLED":  # API_DeleteJobQueue, which has this text
         raise client_error(
             "Cannot delete, job queue must be DISABLED: you must first disable submissions for a queue with the "
             "UpdateJobQueue operation"

@@ -31,7 +31,7 @@ handlers = Handlers(service="batch")
 
 @handlers("SubmitJob")
 def submit_job(request: Request) -> Mapping[str, Any]:
-    """Queue a job. It never runs: it waits in RUNNABLE, or in PENDING for others, until a test moves it or them."""
+    """Queue a job. It never runs: it waits in RUNNABLE, or in PENDING for other jobs, until a test sets its status."""
     given = copy.deepcopy(dict(request.parameters))
     batch = batch_of(request.region)
     queue = get(batch.queues, "jobQueueName", given["jobQueue"])
@@ -148,7 +148,7 @@ def _job(request: Request) -> dict[str, Any]:
 
 
 def set_job_status(*, region: str, job_id: str, status: str, reason: str = "") -> None:
-    """Set the status of a job; nothing else moves jobs here.
+    """Set the status of a job, which changes in no other way here.
 
     Args:
         region: Region of the job.

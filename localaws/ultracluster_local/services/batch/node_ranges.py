@@ -9,7 +9,7 @@ from ultracluster_local.services.batch.state import refused
 __all__ = ["check_node_properties", "nodes_of"]
 
 _RANGE = re.compile(r"(\d*):(\d*)|(\d+)")
-_MOST_RANGES = 5  # seen by meta-pytorch/torchx#700, 2023-03-08
+_MOST_RANGES = 5  # reported in meta-pytorch/torchx#700, 2023-03-08
 
 
 def nodes_of(target: str, count: int) -> range:

@@ -82,7 +82,7 @@ def settle(batch: Batch) -> None:
     for job in list(batch.jobs.values()):  # in the order of submission: jobs depend on earlier ones only
         array = job.get("arrayProperties", {})
         if "index" in array:
-            continue  # follows its array job
+            continue  # the status of a child follows its array job
         if "size" in array:
             _settle_array(batch, job)
         elif job["status"] == "PENDING" and (after := _after_dependencies(batch, job)) is not None:
@@ -109,7 +109,9 @@ def _settle_array(batch: Batch, job: dict[str, Any]) -> None:
     after = _after_dependencies(batch, job)
     for child in children:
         if job["status"] in FINAL_STATES and child["status"] not in FINAL_STATES:
-            finish_job(child, reason=job.get("statusReason", ""))  # canceled or terminated as a whole
+            finish_job(
+                child, reason=job.get("statusReason", "")
+            )  # the array was canceled or terminated as a whole
         elif child["status"] == "PENDING" and after is not None:
             _move(child, after)
     states = [child["status"] for child in children]

@@ -101,7 +101,7 @@ def delete_scheduling_policy(request: Request) -> Mapping[str, Any]:
     for queue in batch.queues.values():
         if (
             queue.get("schedulingPolicyArn") == policy["arn"]
-        ):  # API_DeleteSchedulingPolicy; the words are the reference's
+        ):  # API_DeleteSchedulingPolicy, which has this text
             raise client_error(
                 f"You can't delete a scheduling policy that's used in any job queues: {queue['jobQueueName']}"
             )

@@ -122,7 +122,7 @@ def check_service_queue(request: Request, given: dict[str, Any]) -> None:
         environment = get(batch.service_environments, "serviceEnvironmentName", entry["serviceEnvironment"])
         entry["serviceEnvironment"] = environment["serviceEnvironmentArn"]
     if order and given.get("computeEnvironmentOrder"):
-        raise client_error("A job queue is over compute environments or over service environments")
+        raise client_error("A job queue uses either compute environments or service environments")
     policy = batch.policies.get(given.get("schedulingPolicyArn") or "", {})
     if "quotaSharePolicy" not in policy:
         return
@@ -209,7 +209,7 @@ def submit_service_job(request: Request) -> Mapping[str, Any]:
         raise client_error(f"{queue['jobQueueName']} is not of type SAGEMAKER_TRAINING")
     shared = "quotaSharePolicy" in batch.policies.get(queue.get("schedulingPolicyArn") or "", {})
     if shared != ("quotaShareName" in given):
-        raise client_error("quotaShareName must be given exactly when the queue has quota shares")
+        raise client_error("quotaShareName is required if, and only if, the queue has quota shares")
     if shared and f"{queue['jobQueueArn']}/quota-share/{given['quotaShareName']}" not in batch.quota_shares:
         raise client_error(f"Quota share {given['quotaShareName']} does not exist")
     payload = given["serviceRequestPayload"]

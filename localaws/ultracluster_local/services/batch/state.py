@@ -57,7 +57,7 @@ def batch_of(region: str) -> Batch:
 
 
 def begin_change(batch: Batch, arn: str, status: str, then: Mapping[str, Any]) -> None:
-    """Put an environment or a queue into a status that passes by itself.
+    """Set a transitional status of an environment or a queue.
 
     Args:
         batch: Resources of the Region.
@@ -72,7 +72,7 @@ def begin_change(batch: Batch, arn: str, status: str, then: Mapping[str, Any]) -
 
 
 def complete_change(batch: Batch, arn: str) -> None:
-    """End a change now.
+    """End the transitional status of a resource.
 
     Args:
         batch: Resources of the Region.
@@ -94,7 +94,7 @@ def _changed_by(batch: Batch, arn: str) -> dict[str, Any]:
 
 
 def refuse_changing(batch: Batch, arn: str, verb: str) -> None:
-    """Refuse a change of what is already changing.
+    """Refuse a change of a resource that is being modified.
 
     AWS's answer: "Cannot delete, resource is being modified" (https://ec2spotworkshops.com, rendering with Batch, clean-up).
 
@@ -111,7 +111,7 @@ def client_error(message: str) -> ServiceError:
 
 
 def refused(message: str) -> ServiceError:
-    """Return the error for a request that Batch's checks refuse; their message is put into a frame (getmoto/moto#6470)."""
+    """Return the error for a request that Batch's checks refuse, whose message has a prefix (getmoto/moto#6470)."""
     return client_error(f"Error executing request, Exception : {message}, RequestId: {uuid.uuid4()}")
 
 

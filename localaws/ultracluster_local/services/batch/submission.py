@@ -33,7 +33,7 @@ def check_submission(
     Raises:
         ServiceError: If it is invalid.
     """
-    if not _NAME.fullmatch(given["jobName"]):  # AWS's answer
+    if not _NAME.fullmatch(given["jobName"]):  # AWS's error message
         raise refused("Job name should match valid pattern")
     check_tags(given)
     if queue["state"] != "ENABLED":
@@ -54,7 +54,7 @@ def _check_share(queue: Mapping[str, Any], definition: Mapping[str, Any], given:
     share = given.get("shareIdentifier")
     priority = given.get("schedulingPriorityOverride", definition.get("schedulingPriority"))
     if not queue.get("schedulingPolicyArn"):
-        if priority is not None or share:  # AWS's answer, from volcengine.com/article/1154372
+        if priority is not None or share:  # AWS's error message, from volcengine.com/article/1154372
             raise client_error(
                 "Job with shareIdentifier or schedulingPriority can only be submitted to job queue with fair share "
                 "scheduling policy"
@@ -68,7 +68,7 @@ def _check_share(queue: Mapping[str, Any], definition: Mapping[str, Any], given:
         raise client_error(
             "shareIdentifier is limited to 255 alphanumeric characters, optionally followed by *"
         )
-    if priority is None:  # AWS's answer, from nextflow-io/nextflow#3505
+    if priority is None:  # AWS's error message, from nextflow-io/nextflow#3505
         raise client_error(
             "Either schedulingPriority in job definition or schedulingPriorityOverride should be specified."
         )
@@ -79,7 +79,7 @@ def _check_capability(batch: Batch, queue: Mapping[str, Any], definition: Mappin
     for entry in queue.get("computeEnvironmentOrder") or []:
         resources = (batch.environments.get(entry["computeEnvironment"]) or {}).get("computeResources")
         offered = "FARGATE" if resources and is_fargate(resources) else "EC2"
-        if offered not in wanted:  # AWS's answer
+        if offered not in wanted:  # AWS's error message
             raise client_error(
                 f"Job Queue is attached to Compute Environment that can not run Jobs with capability {wanted[0]}"
             )
@@ -92,7 +92,7 @@ def _check_parameters(definition: Mapping[str, Any], given: Mapping[str, Any]) -
     for command in commands:
         for word in command:
             match = _REFERENCE.fullmatch(word)
-            if match and match[1] not in known:  # AWS's answer
+            if match and match[1] not in known:  # AWS's error message
                 raise client_error(f"Unable to substitute value. No parameter found for reference {match[1]}")
 
 
@@ -124,7 +124,7 @@ def _check_overrides(definition: Mapping[str, Any], given: Mapping[str, Any]) ->
         _check_count(nodes, targets, count)
     named = [one["targetNodes"] for one in node_overrides.get("nodePropertyOverrides") or []]
     other = [target for target in named if not _matches(target, targets, count)]
-    if other:  # AWS's answer, from aws/aws-parallelcluster#964
+    if other:  # AWS's error message, from aws/aws-parallelcluster#964
         raise client_error(
             f"NodeOverride targets should match job definition. Non matching targets - {','.join(other)}"
         )

@@ -13,7 +13,13 @@ from typing import Any
 
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.state import region_state
-from ultracluster_local.services.ec2.capacity_block_terms import BLOCK_END_UTC, FURTHEST_START, NEAREST_START
+from ultracluster_local.services.ec2.capacity_block_terms import (
+    BLOCK_END_UTC,
+    FURTHEST_START,
+    NEAREST_START,
+    TERMINATION_BEFORE_END,
+    ULTRASERVER_TERMINATION_BEFORE_END,
+)
 
 __all__ = ["CapacityMarket", "Extension", "Offering", "Reservation", "Segment", "capacity_market"]
 
@@ -130,8 +136,13 @@ class Reservation:
         """
         end = self.ends()
         if self.start is None or end is None:
-            raise ValueError(f"{self.reservation_id} is no Capacity Block")
+            raise ValueError(f"{self.reservation_id} is not a Capacity Block")
         return self.start, end
+
+    def termination(self) -> datetime:
+        """Return when EC2 begins to terminate the instances of a block, and launches no more."""
+        _, end = self.period()
+        return end - (ULTRASERVER_TERMINATION_BEFORE_END if self.ultraserver_type else TERMINATION_BEFORE_END)
 
     def state(self) -> str:
         """Return the current state."""

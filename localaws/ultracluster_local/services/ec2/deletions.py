@@ -63,7 +63,7 @@ def delete_subnet(request: Request) -> None:
 
 @_check("DeleteVpc")
 def delete_vpc(request: Request) -> None:
-    """Refuse a VPC with a gateway, an endpoint or a group of its own."""
+    """Refuse a VPC with a gateway, an endpoint or a non-default group."""
     vpc_id, backend = request.parameters["VpcId"], backend_of(request.region)
     used = (
         any(one.vpc and one.vpc.id == vpc_id for one in backend.internet_gateways.values())

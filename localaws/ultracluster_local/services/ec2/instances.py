@@ -9,6 +9,7 @@ from typing import Any
 
 from moto.ec2.responses import EC2Response
 
+from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.services.ec2.capacity import find_reservation, instances_in
 from ultracluster_local.services.ec2.capacity_market import Reservation
 from ultracluster_local.services.ec2.launch_templates import template_data
@@ -54,9 +55,12 @@ def _into_reservations(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _placed(answer: Any, given: Mapping[str, Any]) -> Any:
-    """Note the placement group on the instances, which moto drops."""
+    """Record what moto drops: the placement group, and that EC2 deletes the interface that it creates itself."""
     for instance in answer.result.instances:
         instance.placement_group = (given.get("Placement") or {}).get("GroupName")
+        if not given.get("NetworkInterfaces"):
+            for interface in instance.nics.values():
+                interface.delete_on_termination = True
     return answer
 
 
@@ -112,4 +116,7 @@ def _no_room(reservation: Reservation) -> ServiceError:
 
 
 def _room(request: Request, reservation: Reservation) -> int:
+    if reservation.block_id and CLOCK.now() >= reservation.termination():
+        # "until 30 minutes before the end time of the Capacity Block": Amazon EKS User Guide, capacity-blocks
+        return 0
     return reservation.available() - len(instances_in(request.region, reservation.reservation_id))

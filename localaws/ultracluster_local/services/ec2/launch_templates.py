@@ -73,7 +73,7 @@ def _add_version(template: dict[str, Any], request: Request) -> dict[str, Any]:
 
 
 def _check_data(data: Mapping[str, Any]) -> None:
-    """Refuse what EC2 refuses already in a template; most faults show at the launch only (API_RequestLaunchTemplateData)."""
+    """Refuse data that EC2 refuses in a template; it finds most faults at the launch only (API_RequestLaunchTemplateData)."""
     if data.get("UserData"):
         check_user_data(data["UserData"])
     if data.get("InstanceType") and data.get("InstanceRequirements"):

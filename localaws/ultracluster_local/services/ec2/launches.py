@@ -1,6 +1,6 @@
 """Constraints of RunInstances, after the launch template has been applied.
 
-A message without a source beside it is that of issues of the tools that launch instances (hashicorp/terraform-provider-aws,
+A message without a source nearby is that of issues of the tools that launch instances (hashicorp/terraform-provider-aws,
 aws/aws-parallelcluster, aws/karpenter-provider-aws); limits of interfaces are those that DescribeInstanceTypes shows.
 """
 
@@ -25,7 +25,7 @@ _TAKE_IOPS = _NEED_IOPS | {"gp3"}
 
 
 def check_launch(request: Request, given: Mapping[str, Any]) -> None:
-    """Refuse what EC2 refuses to launch.
+    """Refuse launches that EC2 refuses.
 
     Args:
         request: API request.
@@ -131,7 +131,7 @@ def _check_efa(name: str, with_efa: list[Mapping[str, Any]], network: Mapping[st
 
 def _check_network(request: Request, subnet_id: str | None, groups: list[str]) -> None:
     if not subnet_id or subnet_id not in subnets(request.region):
-        return  # moto names an unknown one
+        return  # moto reports an unknown template
     network = subnets(request.region)[subnet_id].vpc_id
     for group_id in groups:
         if network_of(request.region, group_id) not in {None, network}:

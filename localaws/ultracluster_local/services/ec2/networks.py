@@ -1,4 +1,4 @@
-"""What moto's network objects of a Region look like to checks: subnets, groups and interfaces."""
+"""moto's network objects of a Region, for checks: subnets, groups and interfaces."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -69,7 +69,7 @@ def interfaces(region: str) -> list[Any]:
 
 
 def users_of_groups(region: str) -> Iterator[tuple[str, set[str]]]:
-    """Return what has security groups, each with their IDs: interfaces, instances and endpoints."""
+    """Return the interfaces, instances and endpoints with the IDs of their security groups."""
     for interface in interfaces(region):
         yield interface.id, {group.id for group in interface.group_set}
     for endpoint in endpoints(region):

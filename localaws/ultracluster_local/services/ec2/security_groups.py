@@ -24,7 +24,7 @@ _MOST_PORT = 65_535
 
 
 def install() -> None:
-    """Give default groups the rule that admits everything from themselves.
+    """Add to default groups the rule that admits all traffic from themselves.
 
     https://docs.aws.amazon.com/vpc/latest/userguide/default-security-group.html, "Default security group basics".
     """

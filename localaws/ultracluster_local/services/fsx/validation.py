@@ -25,7 +25,7 @@ METADATA_CONFIGURATION_VERSION: Final = "2.15"
 """Lustre version that a metadata configuration, and so EFA, requires."""
 
 _TIERED: Final = "INTELLIGENT_TIERING"
-_PER_THROUGHPUT_STEP: Final = 4000  # MB/s of Intelligent-Tiering; its read cache is sized per step
+_PER_THROUGHPUT_STEP: Final = 4000  # MB/s per step of Intelligent-Tiering, by which its read cache is sized
 _READ_CACHE_GIB: Final = (32, 131_072)  # per 4,000 MB/s
 _METADATA_IOPS: Final = (1500, 3000, 6000, *range(12_000, 192_001, 12_000))
 _TIERED_METADATA_IOPS: Final = (6000, 12_000)

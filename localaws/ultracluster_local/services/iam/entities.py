@@ -35,13 +35,13 @@ def _malformed(message: str) -> ServiceError:
 
 @_check("CreateRole")
 def check_create_role(request: Request) -> None:
-    """Refuse a trust policy that is none."""
+    """Refuse an invalid trust policy."""
     _check_trust_policy(request.parameters["AssumeRolePolicyDocument"])
 
 
 @_check("UpdateAssumeRolePolicy")
 def check_update_assume_role_policy(request: Request) -> None:
-    """Refuse a trust policy that is none."""
+    """Refuse an invalid trust policy."""
     _check_trust_policy(request.parameters["PolicyDocument"])
 
 
@@ -94,7 +94,7 @@ def check_identity_policy(request: Request) -> None:
     text = request.parameters["PolicyDocument"]
     policy = document(text)
     if policy is None:
-        return  # moto refuses it
+        return  # moto refuses an invalid document
     if any("Principal" in statement for statement in statements(policy)):
         raise _malformed("Policy document should not specify a principal.")
     if request.operation != "PutRolePolicy" and len(re.sub(r"\s", "", text)) > _LONGEST_MANAGED_POLICY:
@@ -116,7 +116,7 @@ def check_put_role_policy(request: Request) -> None:
 
 @_check("AttachRolePolicy", "AttachUserPolicy", "AttachGroupPolicy")
 def check_attach_policy(request: Request) -> None:
-    """Refuse an ARN that is none; make a policy of AWS known when it is first attached."""
+    """Refuse an invalid ARN; load a policy of AWS when it is first attached."""
     arn = request.parameters["PolicyArn"]
     if not _ARN.fullmatch(arn):
         problem = f"ARN {arn} is not valid." if ":" in arn else "Invalid ARN:  Could not be parsed!"
@@ -126,7 +126,7 @@ def check_attach_policy(request: Request) -> None:
 
 @_check("CreateRole", "PutRolePermissionsBoundary", "GetPolicy", "GetPolicyVersion")
 def know_policy(request: Request) -> None:
-    """Make a policy of AWS known when a request names it."""
+    """Load a policy of AWS when a request names it."""
     _know(str(request.parameters.get("PermissionsBoundary") or request.parameters.get("PolicyArn") or ""))
 
 

@@ -18,14 +18,14 @@ _ROLE_OR_USER = re.compile(r"arn:[\w-]+:iam::(\d{12}):(role|user)/(?:.*/)?([^/]+
 
 
 def as_list(value: Any) -> list[Any]:
-    """Return a value that may be one or a list of them as a list."""
+    """Return a value, or a list of values, as a list."""
     if value is None:
         return []
     return list(value) if isinstance(value, list) else [value]
 
 
 def document(text: str | bytes) -> Mapping[str, Any] | None:
-    """Return a policy document; None if it is no JSON object."""
+    """Return a policy document; None if it is not a JSON object."""
     try:
         found = json.loads(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""IAM roles as other services see them: whether a role exists, and whom it trusts."""
+"""IAM roles as other services see them: whether a role exists, and which services it trusts."""
 
 from datetime import UTC
 from typing import Any
@@ -27,7 +27,7 @@ def find_role(wanted: str) -> Any | None:
 
 
 def can_assume(service: str, wanted: str) -> bool:
-    """Return whether `service` can assume a role: it exists, trusts the service, and has been seen everywhere.
+    """Return whether `service` can assume a role: it exists, trusts the service, and has propagated.
 
     Args:
         service: Service principal, such as ``batch.amazonaws.com``.

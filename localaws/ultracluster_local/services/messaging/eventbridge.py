@@ -31,7 +31,7 @@ def _invalid(message: str) -> ServiceError:
 
 @_events("PutRule")
 def check_put_rule(request: Request) -> None:
-    """Refuse an expression or a pattern that is none, and a rule with neither."""
+    """Refuse an invalid expression or pattern, and a rule with neither."""
     schedule, pattern = request.parameters.get("ScheduleExpression"), request.parameters.get("EventPattern")
     bus = request.parameters.get("EventBusName", "default")
     if not schedule and not pattern:
@@ -47,7 +47,7 @@ def check_put_rule(request: Request) -> None:
 
 @_events("DescribeRule")
 def check_describe_rule(request: Request) -> None:
-    """Refuse a rule that does not exist, and name its bus."""
+    """Refuse an unknown rule; the error names its event bus."""
     name = request.parameters["Name"]
     bus = request.parameters.get("EventBusName", "default").rsplit("/", 1)[-1]
     found = events_backends[ACCOUNT][request.region].event_buses.get(bus)
@@ -97,7 +97,7 @@ def _check_placeholders(target: Mapping[str, Any]) -> None:
 
 @_scheduler("CreateSchedule", "UpdateSchedule")
 def check_schedule(request: Request) -> None:
-    """Refuse an expression that is none, a window without a length, and a role that Scheduler cannot assume."""
+    """Refuse an invalid expression, a window without a length, and a role that Scheduler cannot assume."""
     expression = request.parameters["ScheduleExpression"]
     if not is_schedule(expression, one_time=True):
         raise _invalid(f"Invalid Schedule Expression {expression}.")

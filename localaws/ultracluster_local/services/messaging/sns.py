@@ -38,7 +38,7 @@ def _invalid(message: str) -> ServiceError:
 
 @_check("CreateTopic")
 def check_create_topic(request: Request) -> None:
-    """Refuse a name that is none, and FIFO topics without their suffix."""
+    """Refuse invalid names, and FIFO topics without their suffix."""
     name, attributes = request.parameters["Name"], request.parameters.get("Attributes") or {}
     fifo = str(attributes.get("FifoTopic", "false")).lower() == "true"
     stem = name.removesuffix(".fifo") if fifo else name
@@ -49,7 +49,7 @@ def check_create_topic(request: Request) -> None:
 
 @_check("TagResource")
 def check_tag_resource(request: Request) -> None:
-    """Refuse a key twice."""
+    """Refuse duplicate keys."""
     _check_tag_keys(request)
 
 
@@ -61,7 +61,7 @@ def _check_tag_keys(request: Request) -> None:
 
 @_check("GetTopicAttributes", "SetTopicAttributes", "DeleteTopic", "Subscribe", "ListSubscriptionsByTopic")
 def check_topic_arn(request: Request) -> None:
-    """Refuse an ARN that is none."""
+    """Refuse an invalid ARN."""
     parts = len(request.parameters["TopicArn"].split(":"))
     if parts < _ARN_PARTS:
         raise _invalid(f"TopicArn Reason: An ARN must have at least {_ARN_PARTS} elements, not {parts}")

@@ -21,7 +21,7 @@ def install() -> None:
 def _keeping_the_policy(original: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(original)
     def set_attributes(queue: Any, attributes: Mapping[str, Any], now: float | None = None) -> None:
-        kept = getattr(queue, "policy", None)  # a new queue has none yet
+        kept = getattr(queue, "policy", None)  # a new queue has no policy yet
         original(queue, attributes, now)
         if "Policy" not in attributes:
             queue.policy = kept

@@ -18,7 +18,7 @@ _HOUR = 3600
 
 @_check("PutDashboard")
 def check_put_dashboard(request: Request) -> None:
-    """Refuse a name with other characters and a body that is no JSON object."""
+    """Refuse a name with invalid characters, and a body that is not a JSON object."""
     if not re.fullmatch(r"[A-Za-z0-9_-]+", request.parameters["DashboardName"]):
         rule = "It can only contain alphanumerics, dash (-) and underscore (_).\n"
         raise ServiceError(

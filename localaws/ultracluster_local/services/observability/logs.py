@@ -38,7 +38,7 @@ def check_key(request: Request) -> None:
 
 @_check("CreateLogStream")
 def check_create_log_stream(request: Request) -> None:
-    """Refuse a stream that exists; moto says that the group does."""
+    """Refuse a stream that exists; the error of moto would name the group."""
     group = logs_backends[ACCOUNT][request.region].groups.get(request.parameters["logGroupName"])
     if group is not None and request.parameters["logStreamName"] in group.streams:
         raise ServiceError("ResourceAlreadyExistsException", "The specified log stream already exists")
@@ -46,7 +46,7 @@ def check_create_log_stream(request: Request) -> None:
 
 @_check("DescribeLogGroups")
 def check_describe_log_groups(request: Request) -> None:
-    """Refuse a prefix beside a pattern."""
+    """Refuse a request with both a prefix and a pattern."""
     if request.parameters.get("logGroupNamePrefix") and request.parameters.get("logGroupNamePattern"):
         problem = "LogGroup name prefix and LogGroup name pattern are mutually exclusive parameters."
         raise ServiceError("InvalidParameterException", problem)

@@ -20,7 +20,7 @@ __all__ = ["install"]
 def install() -> None:
     """Disable the enforcement of bucket policies, and return replication configurations unchanged."""
     FakeBucket.get_permission = _neutral
-    # Published templates log to buckets that only a later policy opens (aws-samples/aws-hpc-recipes, whisper_transcription).
+    # Some published templates enable logging to a bucket before its policy allows it (aws-samples/aws-hpc-recipes, whisper_transcription).
     FakeBucket._log_permissions_enabled_policy = staticmethod(_allowed)  # noqa: SLF001 - moto asks for it here
     S3Response.get_bucket_replication = _shown_as_put(S3Response.get_bucket_replication)
 
@@ -38,7 +38,7 @@ def _shown_as_put(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
     def get_bucket_replication(response: Any) -> Any:
         kept = response.backend.get_bucket_replication(response.bucket_name)
         if not kept:
-            return original(response)  # which raises if there is none
+            return original(response)  # raises if there is no configuration
         response.data["Action"] = "GetBucketReplication"
         rules = [{**rule, "Priority": int(rule["Priority"])} for rule in kept["Rule"]]
         shown = {"ReplicationConfiguration": {"Role": kept["Role"], "Rules": rules}}

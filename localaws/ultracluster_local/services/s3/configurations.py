@@ -55,7 +55,7 @@ def _invalid(message: str) -> ServiceError:
 
 @_check("CreateBucket")
 def check_create_bucket(request: Request) -> None:
-    """Refuse a name that is none, and ACLs that a bucket without ACLs cannot have."""
+    """Refuse an invalid name, and ACLs for a bucket on which they are disabled."""
     name, ownership = request.parameters["Bucket"], request.parameters.get("ObjectOwnership")
     if not _is_name(name):
         raise ServiceError("InvalidBucketName", "The specified bucket is not valid.")
@@ -99,7 +99,7 @@ def check_put_bucket_versioning(request: Request) -> None:
     if bucket.object_lock_enabled:
         problem = "An Object Lock configuration is present on this bucket, so the versioning state cannot be changed."
         raise ServiceError("InvalidBucketState", problem)
-    if getattr(bucket, "replication", None):  # moto sets it with the first configuration
+    if getattr(bucket, "replication", None):  # moto sets the attribute with the first configuration
         problem = "A replication configuration is present on this bucket, so the versioning state cannot be changed."
         raise ServiceError("InvalidBucketState", problem)
 
@@ -143,7 +143,7 @@ def check_put_bucket_encryption(request: Request) -> None:
 
 @_check("PutBucketTagging")
 def check_put_bucket_tagging(request: Request) -> None:
-    """Refuse tags that are none."""
+    """Refuse invalid tags."""
     tags = request.parameters["Tagging"].get("TagSet") or []
     if any(count > 1 for count in Counter(tag["Key"] for tag in tags).values()):
         raise ServiceError("InvalidTag", "Cannot provide multiple Tags with the same key")
@@ -303,7 +303,7 @@ def _filter(rule: Mapping[str, Any]) -> str:
 
 @_check("PutBucketNotificationConfiguration")
 def check_put_bucket_notification_configuration(request: Request) -> None:
-    """Refuse destinations that S3 cannot reach, and filters that are none."""
+    """Refuse destinations that S3 cannot reach, and invalid filters."""
     wanted = request.parameters.get("NotificationConfiguration") or {}
     for kind, target in (
         ("LambdaFunctionConfigurations", "LambdaFunctionArn"),
@@ -359,7 +359,7 @@ _ONLY_WHEN_LISTING = frozenset({"s3:prefix", "s3:delimiter", "s3:max-keys"})
 
 @_check("PutBucketPolicy")
 def check_put_bucket_policy(request: Request) -> None:
-    """Refuse a policy that is none, or whose statements cannot apply to the bucket."""
+    """Refuse an invalid policy, or one whose statements cannot apply to the bucket."""
     text, bucket = request.parameters["Policy"], request.parameters["Bucket"]
     policy = document(text)
     if policy is None:

@@ -55,7 +55,7 @@ def _with_metrics(original: Callable[..., Any]) -> Callable[..., Any]:
             if request.method == "DELETE" and bucket and not query:
                 _configurations(bucket).clear()
             return original(response, request, full_url)
-        response.backend.get_bucket(bucket)  # raises if there is none
+        response.backend.get_bucket(bucket)  # raises if the bucket does not exist
         return _metrics_call(bucket, query, method=request.method, body=response.body or b"")
 
     return answer

@@ -15,7 +15,7 @@ from ultracluster_stacks.config.loading.suppressed_problems import (
     without_suppressed,
 )
 from ultracluster_stacks.config.models.cluster import ClusterConfig
-from ultracluster_stacks.config.models.rollout import RolloutConfig
+from ultracluster_stacks.config.models.rollout import RolloutConfig, with_placeholders
 from ultracluster_stacks.config.reading.defaults import cluster_locs, origin, with_defaults
 from ultracluster_stacks.config.reading.environment import read_rollout
 from ultracluster_stacks.config.reading.partial import partial_model
@@ -62,11 +62,13 @@ class LoadedRollout:
     source: Path
 
 
-def load_rollout(path: str | os.PathLike[str]) -> LoadedRollout:
+def load_rollout(path: str | os.PathLike[str], *, deployable: bool = True) -> LoadedRollout:
     """Load and validate a rollout file, without an AWS account or network.
 
     Args:
         path: Rollout file in YAML of at most 256 KiB, or an environment file.
+        deployable: Whether all capacity must be bought (UC2220). If not, a placeholder is the reservation of an order that
+            is not resolved. Default: it must.
 
     Returns:
         Rollout with warnings.
@@ -76,7 +78,7 @@ def load_rollout(path: str | os.PathLike[str]) -> LoadedRollout:
     """
     source = read_rollout(path)
     _check_size(source)
-    config, readable, problems = _validate(source)
+    config, readable, problems = _validate(source, deployable=deployable)
     reasons = reasons_of(readable)
     kept, suppressed = without_suppressed([*source.problems, *problems], source.values, reasons)
     if config is None or any(problem.finding.severity is Severity.ERROR for problem in kept):
@@ -121,13 +123,17 @@ def _check_size(source: YamlSource) -> None:
         )
 
 
-def _validate(source: YamlSource) -> tuple[RolloutConfig | None, RolloutConfig, list[Problem]]:
+def _validate(
+    source: YamlSource, *, deployable: bool
+) -> tuple[RolloutConfig | None, RolloutConfig, list[Problem]]:
     """Return the rollout or None if invalid, its readable part, and all problems."""
     values = with_defaults(source.values)
     problems = _defaults_problems(source.values)
     config: RolloutConfig | None = None
     try:
         config = readable = RolloutConfig.model_validate(values)
+        if not deployable:
+            config = readable = with_placeholders(config)
     except ValidationError as error:
         problems += translate(error, RolloutConfig, additional_keys=("defaults",))
         readable = partial_model(RolloutConfig, values, unread_locs(error))
@@ -169,7 +175,7 @@ def _findings(source: YamlSource, problems: list[Problem]) -> tuple[Finding, ...
 
 
 def _line(source: YamlSource, problem: Problem) -> int:
-    if problem.finding.location:  # of the YAML reader, such as rollout.yaml:12
+    if problem.finding.location:  # the YAML reader adds a location such as rollout.yaml:12
         return int(problem.finding.location.rpartition(":")[2])
     return source.line(origin(source.values, problem.place))
 

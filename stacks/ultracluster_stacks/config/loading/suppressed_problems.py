@@ -10,7 +10,7 @@ from ultracluster_stacks.config.reading.problem import Loc, Problem
 
 __all__ = ["reasons_of", "unused_suppressions", "without_suppressed"]
 
-_CLUSTER_DEPTH: Final = 4  # waves, index, clusters, index
+_CLUSTER_DEPTH: Final = 4  # path of a cluster: waves, index, clusters, index
 
 
 def reasons_of(rollout: RolloutConfig) -> dict[Loc, Mapping[str, str]]:

@@ -1,6 +1,7 @@
 """`capacity` of a cluster: how its instances are bought, and the reservation that they run in."""
 
 import re
+import zlib
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Literal
 
@@ -19,7 +20,12 @@ from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import Name, placement_group_name
 from ultracluster_stacks.config.reading.problem import shown
 
-__all__ = ["AdditionalCapacityConfig", "CapacityConfig", "NodeCount"]
+__all__ = [
+    "AdditionalCapacityConfig",
+    "CapacityConfig",
+    "NodeCount",
+    "placeholder_reservation",
+]
 
 NodeCount = Annotated[int, constraint(MAX_NODES)]
 """Maximum number of nodes at a time."""
@@ -31,7 +37,7 @@ def _read_utc(value: Any) -> Any:
     if isinstance(value, datetime) and value.tzinfo is not None:
         return value.astimezone(UTC)
     if not isinstance(value, (str, datetime)):
-        return value  # for pydantic to refuse
+        return value  # pydantic refuses it
     text = str(value)
     if re.fullmatch(_UTC_TIME, text):
         try:
@@ -59,6 +65,15 @@ _Utc = Annotated[
     BeforeValidator(_read_utc),
     WithJsonSchema({"type": "string", "pattern": f"^{_UTC_TIME}$", "examples": ["2026-12-01T11:30:00Z"]}),
 ]
+
+
+def placeholder_reservation(name: str) -> str:
+    """Return a reservation ID that stands for capacity that is not bought: nine zeros, then a checksum of the name.
+
+    Args:
+        name: Name of the order, so that two orders have different placeholders.
+    """
+    return f"cr-{zlib.crc32(name.encode()):017x}"
 
 
 class CapacityConfig(ConfigModel):

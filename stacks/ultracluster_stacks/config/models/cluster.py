@@ -16,7 +16,12 @@ from ultracluster_rules.names import REGION
 from ultracluster_stacks.config.models.alarms import AlarmsConfig
 from ultracluster_stacks.config.models.buckets import CheckpointsConfig, DatasetConfig
 from ultracluster_stacks.config.models.budget import BudgetConfig
-from ultracluster_stacks.config.models.capacity import AdditionalCapacityConfig, CapacityConfig, NodeCount
+from ultracluster_stacks.config.models.capacity import (
+    AdditionalCapacityConfig,
+    CapacityConfig,
+    NodeCount,
+    placeholder_reservation,
+)
 from ultracluster_stacks.config.models.compile_cache import CompileCacheConfig
 from ultracluster_stacks.config.models.constraints import Form, constraint
 from ultracluster_stacks.config.models.file_system import FileSystemConfig
@@ -183,7 +188,7 @@ class ClusterConfig(ConfigModel):
     notify: tuple[Annotated[str, constraint(RECIPIENT)], ...] = Field(
         default=(),
         description="Email addresses, each of which must confirm, or the ARN of one SNS topic, to notify of alarms, nodes that "
-        "refuse to join, interrupted jobs and the end of Capacity Blocks. Default: nobody.",
+        "refuse to join, interrupted jobs and the end of Capacity Blocks. Default: none.",
     )
     alarms: AlarmsConfig | None = Field(
         default=None,
@@ -217,6 +222,15 @@ class ClusterConfig(ConfigModel):
         yield ("capacity",), self.capacity
         for index, capacity in enumerate(self.additional_capacity):
             yield ("additional_capacity", index), capacity
+
+    @property
+    def unresolved_orders(self) -> list[str]:
+        """Orders whose reservation is a placeholder, since it is not bought yet."""
+        return [
+            capacity.order
+            for _, capacity in self.sources()
+            if capacity.order and capacity.reservation_id in (None, placeholder_reservation(capacity.order))
+        ]
 
     @property
     def has_block(self) -> bool:

@@ -22,7 +22,7 @@ def refusal(finding: Finding) -> PydanticCustomError:
 
 
 class _Constraint:
-    """Let pydantic apply a rule for one value."""
+    """A rule for one value, as a pydantic validator."""
 
     code: str
     check: Callable[..., list[Finding]]

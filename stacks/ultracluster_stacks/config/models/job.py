@@ -95,7 +95,7 @@ class JobConfig(ConfigModel):
     resume: Annotated[int, constraint(RESUME)] = Field(
         default=0,
         description="How often the job is submitted again after the drain of a Capacity Block or the loss of a node, so "
-        "that it goes on at its last checkpoint, 0 to 100. Not for arrays and precompile jobs. Default: 0.",
+        "that it continues from its last checkpoint, 0 to 100. Not for arrays and precompile jobs. Default: 0.",
     )
     neuron: NeuronConfig = Field(
         default_factory=NeuronConfig.model_construct,

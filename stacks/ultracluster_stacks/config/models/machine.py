@@ -27,7 +27,9 @@ _NAME: Final = r"[a-z][a-z0-9-]*\.[a-z0-9-]+"
 
 def _check_name(name: str, info: ValidationInfo) -> str:
     """Refuse a type that neither the catalogue nor the cluster describes; ignore an unreadable description."""
-    custom = (info.data or {}).get("custom_instance_type", "unread")  # no data if a field is read by itself
+    custom = (info.data or {}).get(
+        "custom_instance_type", "unread"
+    )  # there is no data if a field is read by itself
     if custom is not None:
         return name
     return str(KNOWN_TYPE.apply(name))

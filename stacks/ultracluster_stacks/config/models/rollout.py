@@ -1,10 +1,11 @@
 """The rollout: all waves, with the file's defaults merged into each cluster."""
 
 from collections.abc import Iterator
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BeforeValidator, Field
 
+from ultracluster_stacks.config.models.capacity import CapacityConfig, placeholder_reservation
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.constraints import NotEmpty, refusal
 from ultracluster_stacks.config.models.model import ConfigModel
@@ -12,7 +13,7 @@ from ultracluster_stacks.config.models.wave import WaveConfig
 from ultracluster_stacks.config.reading.problem import Loc, not_a_choice
 from ultracluster_stacks.config.reading.yaml_source import UNREADABLE
 
-__all__ = ["RolloutConfig"]
+__all__ = ["RolloutConfig", "with_placeholders"]
 
 
 _NEWEST: Final = 1
@@ -62,3 +63,34 @@ class RolloutConfig(ConfigModel):
             wave: Name of the only wave whose clusters to return. Default: all waves.
         """
         return [cluster for selected in self.select_waves(wave) for cluster in selected.clusters]
+
+
+_Capacity = TypeVar("_Capacity", bound=CapacityConfig)
+
+
+def with_placeholders(rollout: RolloutConfig) -> RolloutConfig:
+    """Return a rollout in which a placeholder is the reservation of each order that is not resolved.
+
+    Args:
+        rollout: The rollout.
+    """
+    waves = tuple(
+        wave.model_copy(update={"clusters": tuple(map(_with_placeholders, wave.clusters))})
+        for wave in rollout.waves
+    )
+    return rollout.model_copy(update={"waves": waves})
+
+
+def _with_placeholders(cluster: ClusterConfig) -> ClusterConfig:
+    return cluster.model_copy(
+        update={
+            "capacity": _resolved(cluster.capacity),
+            "additional_capacity": tuple(map(_resolved, cluster.additional_capacity)),
+        }
+    )
+
+
+def _resolved(capacity: _Capacity) -> _Capacity:
+    if capacity.order is None or capacity.reservation_id is not None or capacity.market_type == "spot":
+        return capacity
+    return capacity.model_copy(update={"reservation_id": placeholder_reservation(capacity.order)})

@@ -59,7 +59,7 @@ def origin(values: Mapping[str, Any], loc: Loc) -> Loc:
         values: Values of the file before merging.
         loc: Location in the merged rollout.
     """
-    depth = 4  # waves, index, clusters, index
+    depth = 4  # path of a cluster: waves, index, clusters, index
     own: Any = values
     for part in loc[:depth]:
         own = _child(own, part)

@@ -60,7 +60,17 @@ def refuse_environment(path: str | os.PathLike[str]) -> None:
     source = read_yaml(path)
     if BASE in source.values:
         problem = f"the clusters of this environment file are in {shown(source.values[BASE])}"
-        _raise([_finding(source, (BASE,), "UC2227", problem, remedy="Use the rollout with the clusters")])
+        _raise(
+            [
+                _finding(
+                    source,
+                    (BASE,),
+                    "UC2227",
+                    problem,
+                    remedy="Specify the rollout file that contains the clusters",
+                )
+            ]
+        )
 
 
 def _raise(findings: list[Finding]) -> None:
@@ -117,7 +127,11 @@ def _wrong_base(own: YamlSource, base: YamlSource) -> list[Finding]:
     findings = _unread(base)
     if BASE in base.values:
         problem = f"{base.name} is itself an environment file"
-        findings.append(_finding(own, (BASE,), "UC2225", problem, remedy="Use the rollout with the clusters"))
+        findings.append(
+            _finding(
+                own, (BASE,), "UC2225", problem, remedy="Specify the rollout file that contains the clusters"
+            )
+        )
     names = [name for _, name in _named_clusters(base)]
     findings += [
         _finding(

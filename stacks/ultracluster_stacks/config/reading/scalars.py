@@ -22,7 +22,7 @@ _DIGITS_READ: Final = 17  # a float cannot represent more digits
 
 _OTHER_NUMBER: Final = re.compile(
     r"[-+]?(?:0[xX][0-9a-fA-F_]++|0[oO][0-7_]++|0[bB][01_]++"
-    r"|(?:[0-9][0-9_]*+(?:\.[0-9_]*+)?|\.[0-9][0-9_]*+)(?:[eE][-+]?[0-9]++)?)"  # 010, 1_6, +5, 5., .5, 1e5
+    r"|(?:[0-9][0-9_]*+(?:\.[0-9_]*+)?|\.[0-9][0-9_]*+)(?:[eE][-+]?[0-9]++)?)"  # such as 010, 1_6, +5, 5., .5, 1e5
 )
 _NOT_FINITE: Final = re.compile(r"[-+]?\.(?:inf|Inf|INF|nan|NaN|NAN)")
 _TIME_OF_DAY: Final = re.compile(r"[-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?")
@@ -79,7 +79,7 @@ def _unclear_number(text: str, loc: Loc) -> Problem | None:
         return Problem.of(
             loc,
             code="UC1016",
-            problem=f"got {_cut(text)} without quotes, which some YAML readers take for a number to base 60",
+            problem=f"got {_cut(text)} without quotes, which some YAML readers interpret as a base-60 number",
             allowed='times in quotes, as ISO 8601 in UTC: "2026-12-01T11:30:00Z"',
             remedy="Write it in quotes",
         )
@@ -87,7 +87,7 @@ def _unclear_number(text: str, loc: Loc) -> Problem | None:
         return Problem.of(
             loc,
             code="UC1013",
-            problem=f"got {_cut(text)}, which YAML readers take for different numbers or for text",
+            problem=f"got {_cut(text)}, which YAML readers interpret as different numbers or as text",
             allowed="a number in plain decimal such as 16, or text in quotes",
             remedy=f"Write plain decimal; if it is text, such as an account, write it in quotes: {_quoted(text)}",
         )

@@ -60,6 +60,6 @@ def _insert(text: str, mapping: yaml.MappingNode, entry: str) -> str:
 
 def _replace(text: str, node: yaml.Node, written: str) -> str:
     start, end = node.start_mark.index, node.end_mark.index
-    before = " " if text[:start].endswith(":") else ""  # nothing stood there
+    before = " " if text[:start].endswith(":") else ""  # the value was empty
     after = "\n" if text[start:end].endswith("\n") else ""  # a block scalar ends with its line
     return f"{text[:start]}{before}{written}{after}{text[end:]}"

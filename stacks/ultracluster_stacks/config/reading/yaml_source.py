@@ -229,7 +229,7 @@ class _Builder:
         return anchor is not None or tag is not None
 
     def _refuses_text(self, text: str, loc: Loc, line: int) -> bool:
-        hidden = hidden_character(text)  # from an escape sequence; the file itself was checked before
+        hidden = hidden_character(text)  # an escape sequence can add one; the file itself was checked before
         if hidden is not None:
             problem = f"got the invisible character U+{ord(hidden[0]):04X}"
             self._report(loc, HIDDEN_CHARACTER, problem, VISIBLE, line=line)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from ultracluster_rules.alarms import check_recipients, warn_of_nobody_to_notify
+from ultracluster_rules.alarms import check_recipients, warn_of_missing_recipients
 from ultracluster_stacks.config.models.alarms import EMAIL, TOPIC_ARN, AlarmsConfig
 from ultracluster_stacks.config.models.budget import BudgetConfig
 from ultracluster_stacks.config.models.cluster import ClusterConfig
@@ -13,7 +13,7 @@ __all__ = ["RULES", "topic_has_subscribers"]
 
 
 def recipients_are_emails_or_a_topic(cluster: ClusterConfig) -> Iterator[Problem]:
-    """An existing topic has its own subscribers; email addresses belong to a new one."""
+    """Refuse email addresses together with an existing topic, which has its own subscribers."""
     alarms = cluster.alarms
     if alarms and alarms.emails and alarms.topic_arn:
         yield Problem.of(
@@ -25,7 +25,7 @@ def recipients_are_emails_or_a_topic(cluster: ClusterConfig) -> Iterator[Problem
 
 
 def emails_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
-    """SNS ignores a second subscription of an address."""
+    """Refuse a duplicate address, whose second subscription SNS ignores."""
     emails = cluster.alarms.emails if cluster.alarms else ()
     for index, address in enumerate(emails):
         if address in emails[:index]:
@@ -33,7 +33,7 @@ def emails_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
 
 
 def topic_is_in_the_region(cluster: ClusterConfig) -> Iterator[Problem]:
-    """CloudWatch publishes only to topics in its own Region."""
+    """Refuse a topic in another Region, to which CloudWatch does not publish."""
     alarms = cluster.alarms
     if alarms and alarms.topic_arn and alarms.topic_arn.split(":")[3] != cluster.region:
         yield TOPIC_ARN.broken(
@@ -44,24 +44,24 @@ def topic_is_in_the_region(cluster: ClusterConfig) -> Iterator[Problem]:
 
 
 def alarms_have_recipients(cluster: ClusterConfig) -> Iterator[Problem]:
-    """A new topic has only the subscribers that the file names; a paid block needs one."""
+    """Warn about alarms, or of a Capacity Block, without recipients."""
     alarms = cluster.effective_alarms
     if cluster.notify or (alarms and (alarms.emails or alarms.topic_arn)):
         return
     if cluster.has_block:
-        yield Problem(("notify",), warn_of_nobody_to_notify())
+        yield Problem(("notify",), warn_of_missing_recipients())
     elif alarms:
         yield from topic_has_subscribers("alarms", alarms)
 
 
 def cluster_notifies_addresses_or_a_topic(cluster: ClusterConfig) -> Iterator[Problem]:
-    """Recipients are mail addresses, each once, or one topic of the Region."""
+    """Check the recipients: distinct email addresses, or one topic in the Region."""
     for finding in check_recipients(cluster.notify, region=cluster.region):
         yield Problem(("notify", int(finding.path.removeprefix("notify[").removesuffix("]"))), finding)
 
 
 def topic_has_subscribers(name: str, settings: AlarmsConfig | BudgetConfig) -> Iterator[Problem]:
-    """Warn of a new topic that notifies no one.
+    """Warn about a new topic that notifies no one.
 
     Args:
         name: Name of the settings in the cluster.

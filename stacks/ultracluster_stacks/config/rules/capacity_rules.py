@@ -33,7 +33,7 @@ def type_is_sold_so(cluster: ClusterConfig) -> Iterator[Problem]:
 
 
 def block_holds_nodes(cluster: ClusterConfig) -> Iterator[Problem]:
-    """A reservation is one Capacity Block, whose size is limited."""
+    """Refuse more nodes than one Capacity Block can have."""
     instance_type = cluster.machine
     for at, capacity in cluster.sources():
         if capacity.market_type != "capacity-block":
@@ -68,7 +68,7 @@ def block_holds_nodes(cluster: ClusterConfig) -> Iterator[Problem]:
 
 
 def block_is_sold_in_region(cluster: ClusterConfig) -> Iterator[Problem]:
-    """Warn of a Region for which AWS lists no Capacity Blocks of the type; its list is not complete."""
+    """Warn about a Region for which AWS lists no Capacity Blocks of the type; its list is not complete."""
     regions = block_regions(cluster.instance_type)
     if not regions or cluster.region in regions:
         return
@@ -82,7 +82,7 @@ def block_is_sold_in_region(cluster: ClusterConfig) -> Iterator[Problem]:
 
 
 def block_names_reservation(cluster: ClusterConfig) -> Iterator[Problem]:
-    """Instances run in a block only when they target its reservation."""
+    """Require the reservation of a Capacity Block, which instances must target to run in it."""
     for loc, capacity in cluster.sources():
         unresolved = capacity.order is not None and capacity.market_type != "spot"
         if unresolved and capacity.reservation_id is None:
@@ -141,7 +141,7 @@ def block_settings_have_a_block(cluster: ClusterConfig) -> Iterator[Problem]:
 
 
 def reservation_is_one_source(cluster: ClusterConfig) -> Iterator[Problem]:
-    """Two compute environments on one reservation would compete for its instances."""
+    """Refuse a duplicate reservation, for whose instances two compute environments would compete."""
     given = [
         ((*loc, name), target)
         for loc, capacity in cluster.sources()
@@ -153,7 +153,7 @@ def reservation_is_one_source(cluster: ClusterConfig) -> Iterator[Problem]:
 
 
 def window_is_in_order(cluster: ClusterConfig) -> Iterator[Problem]:
-    """Capacity starts before it ends, and Capacity Blocks end at a fixed time of day."""
+    """Check that capacity starts before it ends, and that a Capacity Block ends at the fixed time of day."""
     for loc, capacity in cluster.sources():
         block = capacity.market_type == "capacity-block"
         if block and capacity.end is not None and capacity.end.time() != BLOCK_END_UTC:

@@ -41,7 +41,7 @@ _RULES: Final = (
 
 
 def cluster_problems(cluster: ClusterConfig) -> list[Problem]:
-    """Find what is wrong or doubtful in a cluster beyond its single fields.
+    """Find errors and warnings that involve several fields of a cluster.
 
     Args:
         cluster: A cluster, possibly without the fields that could not be read.

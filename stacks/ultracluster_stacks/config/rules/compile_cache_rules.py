@@ -47,7 +47,7 @@ def copies_go_to_each_bucket_once(cluster: ClusterConfig) -> Iterator[Problem]:
 
 
 def copies_have_no_key(cluster: ClusterConfig) -> Iterator[Problem]:
-    """S3 copies what it holds the keys of."""
+    """Refuse replication of entries that a customer managed key encrypts."""
     cache = cluster.compile_cache
     has_key = cluster.kms_key_arn is not None and not cache.on_file_system
     for finding in check_replication_key(has_key=has_key, replicated=bool(cache.replicate_to)):

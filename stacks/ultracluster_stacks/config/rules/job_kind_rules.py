@@ -44,21 +44,21 @@ def job_has_settings_of_its_kind(cluster: ClusterConfig, job: JobConfig) -> Iter
 
 
 def jobs_that_resume_can_be_submitted_again(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
-    """An array is retried job by job, and a precompile job runs outside of the cluster's queues."""
+    """Refuse resume for arrays and precompile jobs, which are not resubmitted."""
     kind = "a precompile job" if job.kind == "precompile" else "an array" if job.array_size else None
     if job.resume and kind is not None:
         yield from (Problem(("resume",), finding) for finding in refuse_resume(kind))
 
 
 def gates_protect_several_nodes(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
-    """A job of one container has no nodes to compare."""
+    """Refuse gates of a job on one node, which has no nodes to compare."""
     if job.kind != "multi-node" and job.gate_names:
         remedy = "Remove them, or set kind: multi-node"
         yield Problem(("gates",), refuse_for_kind("gates", job.kind, remedy=remedy))
 
 
 def neuron_settings_agree(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
-    """Settings are those of the chips, and contradict neither each other nor the environment."""
+    """Refuse Neuron settings that the chips lack, or that contradict each other or the environment."""
     settings = job.neuron.settings()
     if settings is None:
         return
@@ -68,7 +68,7 @@ def neuron_settings_agree(cluster: ClusterConfig, job: JobConfig) -> Iterator[Pr
 
 
 def precompile_job_has_a_node(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
-    """Graphs are collected on their own family of chips, outside the capacity of the cluster."""
+    """Refuse a node of a precompile job whose type is unknown or cannot collect the graphs."""
     if job.kind != "precompile":
         return
     node = _compiler(cluster, job)
@@ -88,7 +88,7 @@ def _compiler(cluster: ClusterConfig, job: JobConfig) -> InstanceType | None:
 
 
 def jobs_wait_for_jobs_of_their_cluster(cluster: ClusterConfig) -> Iterator[Problem]:
-    """A job waits for others that can end before it starts."""
+    """Refuse dependencies on unknown jobs, on too many jobs, and circular ones."""
     waits = {job.name: job.depends_on for job in cluster.jobs}
     for index, job in enumerate(cluster.jobs):
         loc: Loc = ("jobs", index, "depends_on")
@@ -102,7 +102,7 @@ def jobs_wait_for_jobs_of_their_cluster(cluster: ClusterConfig) -> Iterator[Prob
 
 
 def precompile_job_makes_the_graphs(cluster: ClusterConfig) -> Iterator[Problem]:
-    """Warn of graphs that a job will not find, although it waits for their compilation."""
+    """Warn about graphs that a job will not find, although it waits for their compilation."""
     named = {job.name: job for job in cluster.jobs}
     for index, job in enumerate(cluster.jobs):
         for place, name in enumerate(job.depends_on):

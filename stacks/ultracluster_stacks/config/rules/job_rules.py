@@ -40,7 +40,7 @@ def job_names_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
 
 
 def job_has_a_queue(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
-    """A job goes to the cluster's own queue, or to one that the cluster has; a precompile job has one of its own."""
+    """Refuse an unknown queue, and any queue for a precompile job, which has a separate one."""
     names = [each.name for each in cluster.additional_queues]
     if job.queue is not None and (job.kind == "precompile" or job.queue not in names):
         yield Problem.of(
@@ -89,7 +89,7 @@ def nodes_can_talk(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
 
 
 def node_holds_processes(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
-    """A process takes one NeuronCore at least; physical ones, for jobs that set the logical size to 1."""
+    """Refuse more processes than a node has NeuronCores: physical ones if the job sets the logical size to 1."""
     machine = cluster.machine
     if job.kind == "precompile" and job.instance_type not in {None, CPU}:
         machine = get_instance_type(str(job.instance_type))
@@ -103,16 +103,16 @@ def node_holds_processes(cluster: ClusterConfig, job: JobConfig) -> Iterator[Pro
 
 
 def launcher_starts_command(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
-    """A launcher has a command, and all but torchrun start one process on each node."""
+    """Refuse a launcher without a command, and several processes per node without torchrun."""
     for finding in check_launcher(job.launcher, job.processes_per_node, job.command):
         yield Problem((finding.path,), finding)
 
 
 def timeout_is_within_capacity(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
-    """Warn of a job whose timeout is after the end of its capacity."""
+    """Warn about a job whose timeout is after the end of its capacity."""
     start, end = cluster.capacity.start, cluster.capacity.end
     if job.kind == "precompile":
-        return  # its node is none of that capacity
+        return  # its node is outside that capacity
     if job.timeout_hours is None or start is None or end is None or start >= end:
         return
     usable = end - start
@@ -129,21 +129,21 @@ def timeout_is_within_capacity(cluster: ClusterConfig, job: JobConfig) -> Iterat
 
 
 def image_is_pinned(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:  # noqa: ARG001 - one signature
-    """Warn of an image whose tag can move, so that attempts or nodes may run different images."""
-    tag = job.image.rpartition("/")[2].partition(":")[2]  # of a digest: its hexadecimal digits
+    """Warn about an image whose tag can move, so that attempts or nodes may run different images."""
+    tag = job.image.rpartition("/")[2].partition(":")[2]  # if the image has a digest, its hexadecimal digits
     for finding in check_image_tag(job.image, tag):
         yield Problem(("image",), finding)
 
 
 def image_is_near(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
-    """Warn of an image that nodes without internet access cannot pull."""
+    """Warn about an image that nodes without internet access cannot pull."""
     found = re.fullmatch(ECR_IMAGE, job.image)
     for finding in check_image_region(job.image, found and found["region"], cluster.region):
         yield Problem(("image",), finding)
 
 
 def image_runs_on_chips(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
-    """Warn of a container image of AWS, or a copy of one, that is not built for the chips of the nodes."""
+    """Warn about a container image of AWS, or a copy of one, that is not built for the chips of the nodes."""
     for finding in check_container(job.image, cluster.machine):
         yield Problem(("image",), finding)
 

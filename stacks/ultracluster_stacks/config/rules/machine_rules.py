@@ -18,19 +18,19 @@ _FILE_SYSTEM_PATH: Final = "/fsx"
 
 
 def figures_have_a_source(cluster: ClusterConfig) -> Iterator[Problem]:
-    """Warn of custom properties that were not compared with EC2."""
+    """Warn about custom properties that were not compared with EC2."""
     for finding in check_figures_are_sourced(cluster.machine):
         yield Problem(("custom_instance_type",), finding)
 
 
 def scratch_has_disks_and_a_path(cluster: ClusterConfig) -> Iterator[Problem]:
-    """Scratch lies on instance-store disks, and hides nothing."""
+    """Refuse scratch without instance-store disks, and mount points that would hide files."""
     for finding in check_scratch(cluster.machine, cluster.scratch_path, mount_path=_FILE_SYSTEM_PATH):
         yield Problem(("scratch_path",), finding)
 
 
 def ultraservers_are_whole(cluster: ClusterConfig) -> Iterator[Problem]:
-    """Warn of nodes that are paid and not used; and refuse jobs whose nodes cannot be joined."""
+    """Warn about paid UltraServer instances that are not used, and refuse jobs whose nodes cannot be joined."""
     for finding in check_whole_ultraservers(cluster.machine, cluster.nodes):
         yield Problem(("nodes",), finding)
     for index, job in enumerate(cluster.jobs):

@@ -53,7 +53,7 @@ def addresses_are_private(cluster: ClusterConfig) -> Iterator[Problem]:
 
 
 def subnet_holds_nodes(cluster: ClusterConfig) -> Iterator[Problem]:
-    """The nodes, their tasks, the endpoints and the file system share one subnet."""
+    """Refuse a new subnet without addresses for the nodes, their tasks, the endpoints and the file system."""
     settings = cluster.network
     if settings.subnet_id is not None:
         return
@@ -71,7 +71,7 @@ def subnet_holds_nodes(cluster: ClusterConfig) -> Iterator[Problem]:
 
 
 def nat_gateway_has_room(cluster: ClusterConfig) -> Iterator[Problem]:
-    """The public subnet of a NAT gateway lies beside that of the nodes."""
+    """Refuse a VPC without addresses for the public subnet of its NAT gateway."""
     settings = cluster.network
     if not settings.nat_gateway or settings.subnet_id is not None or settings.subnet_prefix is None:
         return
@@ -82,7 +82,7 @@ def nat_gateway_has_room(cluster: ClusterConfig) -> Iterator[Problem]:
 
 
 def existing_subnet_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
-    """A subnet is existing or new, and an existing one is named with its VPC."""
+    """Refuse an existing subnet without its VPC, and settings of a new subnet together with it."""
     settings = cluster.network
     if (settings.vpc_id is None) != (settings.subnet_id is None):
         given, missing = ("subnet_id", "vpc_id") if settings.vpc_id is None else ("vpc_id", "subnet_id")
@@ -106,7 +106,7 @@ def existing_subnet_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
 
 
 def existing_subnet_holds_cluster(cluster: ClusterConfig) -> Iterator[Problem]:
-    """The nodes, their tasks and the file system must find free addresses."""
+    """Refuse an existing subnet without free addresses for the nodes, their tasks and the file system."""
     settings = cluster.network
     interfaces = _legal_interfaces(cluster)
     if settings.subnet_id is None or settings.available_addresses is None or interfaces is None:
@@ -122,7 +122,7 @@ def existing_subnet_holds_cluster(cluster: ClusterConfig) -> Iterator[Problem]:
 
 
 def task_has_a_slot(cluster: ClusterConfig) -> Iterator[Problem]:
-    """Warn of a layout that fills the network card on which a job's own interface is expected."""
+    """Warn about a layout that fills the network card on which a job's own interface is expected."""
     interfaces = _legal_interfaces(cluster)
     if not cluster.jobs or interfaces is None:
         return
@@ -132,7 +132,7 @@ def task_has_a_slot(cluster: ClusterConfig) -> Iterator[Problem]:
 
 
 def interfaces_are_legal(cluster: ClusterConfig) -> Iterator[Problem]:
-    """Refuse interfaces that EC2 would refuse, and warn of network cards whose EFA is unused."""
+    """Refuse interfaces that EC2 would refuse, and warn about network cards whose EFA is unused."""
     layout = cluster.network.layout
     if isinstance(layout, str):
         return
@@ -143,7 +143,7 @@ def interfaces_are_legal(cluster: ClusterConfig) -> Iterator[Problem]:
 
 
 def placement_fits_capacity(cluster: ClusterConfig) -> Iterator[Problem]:
-    """EC2 refuses a Capacity Block in a placement group, or launches a part of it."""
+    """Refuse a placement group for a Capacity Block, which EC2 rejects or fills only in part."""
     placement = cluster.network.placement
     if placement in {"auto", "none"}:
         return
@@ -153,7 +153,7 @@ def placement_fits_capacity(cluster: ClusterConfig) -> Iterator[Problem]:
 
 
 def security_group_has_a_subnet(cluster: ClusterConfig) -> Iterator[Problem]:
-    """A security group belongs to a VPC; and what is in an existing one is not known here."""
+    """Refuse a security group without its subnet, and warn about existing groups, whose rules are unknown."""
     settings = cluster.network
     if settings.add_efa_rules and settings.security_group_id is None:
         yield SECURITY_GROUP_ID.broken(
@@ -181,7 +181,7 @@ def security_group_has_a_subnet(cluster: ClusterConfig) -> Iterator[Problem]:
 
 
 def _legal_interfaces(cluster: ClusterConfig) -> tuple[NetworkInterface, ...] | None:
-    """The interfaces of a node; None where EC2 would refuse them, which another rule reports."""
+    """Return the interfaces of a node; None where EC2 would refuse them, which another rule reports."""
     try:
         return network_interfaces(cluster.machine, cluster.network.layout)
     except FindingsError:

@@ -10,7 +10,7 @@ __all__ = ["RULES"]
 
 
 def boundary_is_of_the_account(cluster: ClusterConfig) -> Iterator[Problem]:
-    """A role takes a boundary of its own account, or one of AWS."""
+    """Refuse a permissions boundary from another account."""
     boundary = cluster.permissions_boundary
     if boundary is None or not boundary.startswith("arn:") or cluster.account is None:
         return

@@ -1,4 +1,4 @@
-"""Rules about where a cluster stands: partition, Region, zone, and whether its type is offered there."""
+"""Rules about the location of a cluster: partition, Region, zone, and whether its type is offered there."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -18,12 +18,12 @@ def partition_is_tested(cluster: ClusterConfig) -> Iterator[Problem]:
         yield Problem.of(
             ("region",),
             code="UC2103",
-            problem=f"{cluster.region} lies in a partition that was never tested with these stacks",
+            problem=f"{cluster.region} is in a partition in which these stacks were never tested",
         )
 
 
 def zone_is_in_region(cluster: ClusterConfig) -> Iterator[Problem]:
-    """A zone of another Region cannot hold the subnet."""
+    """Refuse a zone of another Region."""
     if cluster.region not in REGIONS:
         return
     findings = check_zone_id(cluster.zone_id)
@@ -36,11 +36,11 @@ def zone_is_in_region(cluster: ClusterConfig) -> Iterator[Problem]:
 
 
 def type_is_offered_in_zone(cluster: ClusterConfig) -> Iterator[Problem]:
-    """Warn where EC2 listed no such type when the catalogue was made; offers come and go."""
+    """Warn about a zone for which EC2 did not list the type when the catalogue was made."""
     if cluster.region not in REGIONS or all(
         capacity.market_type == "capacity-block" for _, capacity in cluster.sources()
     ):
-        return  # for blocks see capacity_rules: what is sold as a block is listed apart
+        return  # Capacity Blocks have a separate list, see capacity_rules
     if not any(zone_is_in_region(cluster)):
         for finding in check_offered(cluster.instance_type, cluster.zone_id):
             yield Problem(("zone_id",), finding)

@@ -19,7 +19,7 @@ __all__ = ["RULES", "used"]
 
 
 def names_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
-    """Two queues or two sources of one name could not be told apart."""
+    """Refuse duplicate names of queues and of capacity."""
     names = [getattr(each, "name", None) for each in cluster.additional_capacity]
     for index, finding in check_source_names([OWN_CAPACITY, *names]):
         yield Problem(("additional_capacity", index - 1, "name"), finding)
@@ -30,7 +30,7 @@ def names_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
             yield Problem.of(
                 ("additional_queues", index, "name"),
                 code="UC6310",
-                problem=f"{shown(name)} is the name of another one already",
+                problem=f"{shown(name)} is a duplicate name",
                 remedy="Use a different name for each",
             )
         if name is not None:
@@ -38,7 +38,7 @@ def names_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
 
 
 def used_capacity_exists(cluster: ClusterConfig) -> Iterator[Problem]:
-    """A queue uses one to three of the sources of its cluster."""
+    """Refuse a queue with unknown capacity, or with more than three sources."""
     known = _by_name(cluster)
     for loc, queue in _queues(cluster):
         for index, name in enumerate(queue.capacity):
@@ -49,7 +49,7 @@ def used_capacity_exists(cluster: ClusterConfig) -> Iterator[Problem]:
 
 
 def own_queue_uses_blocks(cluster: ClusterConfig) -> Iterator[Problem]:
-    """A Capacity Block is opened and closed with the cluster's own queue."""
+    """Refuse a main queue without the Capacity Blocks, which open and close it."""
     sources = _by_name(cluster).items()
     blocks = [name for name, source in sources if source.market_type == "capacity-block"]
     for finding in check_blocks_used(blocks, used(cluster, cluster.queue)):
@@ -57,7 +57,7 @@ def own_queue_uses_blocks(cluster: ClusterConfig) -> Iterator[Problem]:
 
 
 def limits_cancel_nothing_reserved(cluster: ClusterConfig) -> Iterator[Problem]:
-    """A job that waits for its capacity to start must not be cancelled for it."""
+    """Refuse time limits that would cancel jobs waiting for their capacity to start."""
     for loc, queue in _queues(cluster):
         behind = used(cluster, queue).values()
         limits = queue.wait_limits

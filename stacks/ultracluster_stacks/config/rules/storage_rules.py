@@ -55,7 +55,7 @@ def associations_can_be_made(cluster: ClusterConfig) -> Iterator[Problem]:
 
 
 def buckets_have_one_use(cluster: ClusterConfig) -> Iterator[Problem]:
-    """Warn of a dataset in the checkpoint bucket, to which jobs write."""
+    """Warn about a dataset in the checkpoint bucket, to which jobs write."""
     name = cluster.checkpoints.bucket_name
     for index, dataset in enumerate(cluster.datasets):
         if name is not None and dataset.bucket_name == name and dataset.file_system_path is None:
@@ -88,7 +88,7 @@ def _association_loc(path: str, places: list[Loc]) -> Loc:
 
 
 def efa_has_clients(cluster: ClusterConfig) -> Iterator[Problem]:
-    """Refuse EFA for nodes that cannot use it, and warn of too many connections."""
+    """Refuse EFA for nodes that cannot use it, and warn about too many connections."""
     if not cluster.file_system.efa:
         return
     machine = cluster.machine

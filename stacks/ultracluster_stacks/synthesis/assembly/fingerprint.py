@@ -23,8 +23,8 @@ _SOURCES = (
     "ultracluster_stacks",
 )
 
-# They select the clusters and how they are synthesized, and do not affect the result.
-_SELECTING = {"cache", "processes", "rollout", "wave"}
+# These select the clusters and how they are synthesized, and do not affect the result.
+_SELECTING = {"cache", "processes", "purpose", "rollout", "wave"}
 
 # Variables that change the output of aws_cdk. Account and Region of the credentials do not: a cluster has a Region,
 # and a stack without an account is environment-agnostic.

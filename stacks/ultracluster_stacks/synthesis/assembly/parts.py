@@ -159,7 +159,7 @@ def _assets(files: Files) -> Iterator[str]:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False)  # as the CDK writes it
+    return json.dumps(value, indent=2, ensure_ascii=False)  # same format as the CDK's
 
 
 def _write(path: Path, text: str) -> None:

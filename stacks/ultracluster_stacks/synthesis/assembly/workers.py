@@ -14,7 +14,7 @@ __all__ = ["processes_for", "synthesize_in_processes"]
 
 # Starting a process takes as long as synthesizing eight clusters (docs/performance.md).
 _CLUSTERS_WORTH_A_PROCESS = 8
-_MEMORY_OF_A_PROCESS = 700 * 1024**2  # Python and Node with 45 clusters
+_MEMORY_OF_A_PROCESS = 700 * 1024**2  # memory of Python and Node with 45 clusters
 
 
 def processes_for(clusters: int, *, cores: int | None = None, free_memory: int | None = None) -> int:

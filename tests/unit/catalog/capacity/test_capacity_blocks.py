@@ -97,7 +97,7 @@ def test_a_region_is_listed_once_for_a_type() -> None:
         assert len(set(block_regions(name))) == len(block_regions(name))
 
 
-def test_looks_for_trn2_where_the_guide_says_and_where_it_was_seen() -> None:
+def test_searches_trn2_in_the_regions_of_the_guide_and_where_it_was_seen() -> None:
     assert block_regions("trn2.48xlarge") == ("us-east-2", "ap-south-2")
 
 

@@ -37,7 +37,7 @@ def test_codes_look_like_those_of_service_quotas_and_differ() -> None:
     assert len(set(names)) == len(names)
 
 
-def test_a_code_that_is_not_in_the_guide_says_so() -> None:
+def test_a_code_that_is_not_in_the_guide_is_marked() -> None:
     not_in_guide = {
         family
         for family, quotas in CAPACITY_BLOCK_QUOTAS.items()

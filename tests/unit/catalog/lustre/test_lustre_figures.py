@@ -35,7 +35,7 @@ def _figures(
     )
 
 
-def test_the_default_gives_a_node_less_than_the_file_system_has() -> None:
+def test_a_node_gets_less_throughput_than_the_file_system_by_default() -> None:
     figures = _figures()
     assert (figures.object_servers, figures.baseline_mb_per_s, figures.node_gbps) == (2, 1200.0, 10)
     assert figures.node_mb_per_s == 300  # 1,200 MB/s among 4 nodes; alone, one could have 1,250
@@ -82,7 +82,7 @@ def test_intelligent_tiering_has_one_server_for_each_step() -> None:
     assert cached.not_priced[-1] == "SSD read cache"
 
 
-def test_costs_what_the_price_list_says_for_its_size() -> None:
+def test_costs_as_much_as_the_price_list_states_for_its_size() -> None:
     # Price List API, read 2026-07-13: 2,400 GB at 0.145 USD.
     figures = _figures(per_unit_storage_throughput=125, storage_capacity_gib=2400)
     assert figures.usd_per_month == Decimal("348.000")
@@ -94,7 +94,7 @@ def test_costs_what_the_price_list_says_for_its_size() -> None:
 
 
 @pytest.mark.parametrize(("region", "throughput"), [("us-east-2", 125), ("us-east-1", 250)])
-def test_a_price_that_nobody_dated_is_unknown(region: str, throughput: int) -> None:
+def test_a_price_without_a_date_is_unknown(region: str, throughput: int) -> None:
     figures = _figures(region=region, per_unit_storage_throughput=throughput)
     assert figures.usd_per_month is None
     assert region in figures.price.reason

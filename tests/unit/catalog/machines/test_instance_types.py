@@ -128,7 +128,7 @@ def test_agrees_with_what_ec2_describes(field: str, described_types: Mapping[str
 
 
 @pytest.mark.parametrize(("name", "field"), _EXCEPTIONS)
-def test_each_exception_is_still_what_ec2_says_and_still_needed(
+def test_each_exception_still_matches_ec2_and_is_still_needed(
     name: str, field: str, described_types: Mapping[str, Any]
 ) -> None:
     ours, theirs = _FIELDS[field]

@@ -10,7 +10,7 @@ TYPES = [machine.name for machine in INSTANCE_TYPES.values()]
 
 @pytest.mark.parametrize("layout", NIC_LAYOUTS)
 @pytest.mark.parametrize("name", TYPES)
-def test_a_layout_gives_each_slot_once_and_efa_to_every_card_that_has_it(layout: str, name: str) -> None:
+def test_a_layout_uses_each_slot_once_and_efa_on_every_card_that_supports_it(layout: str, name: str) -> None:
     machine = INSTANCE_TYPES[name]
     interfaces = NIC_LAYOUTS[layout](machine)
 

@@ -34,7 +34,7 @@ def test_tells_flags_apart() -> None:
     ]
 
 
-def test_a_flag_that_two_sources_give_is_there_once() -> None:
+def test_a_flag_of_two_sources_is_passed_once() -> None:
     merged = merge_compiler_flags(["--retry_failed_compilation", "-O1 --x", "--optlevel=1 --y 2", "--x"])
     assert merged == "--retry_failed_compilation -O1 --x --y 2"
 

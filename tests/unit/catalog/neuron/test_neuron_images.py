@@ -26,7 +26,7 @@ def test_every_line_but_ones_own_has_a_public_parameter_and_what_a_neuron_node_n
         assert (kind.parameter or "/aws/service/").startswith("/aws/service/")
 
 
-def test_each_efa_installer_has_a_checksum_of_its_own() -> None:
+def test_each_efa_installer_has_a_distinct_checksum() -> None:
     assert EFA_INSTALLER_VERSION in EFA_INSTALLERS
     assert len(set(EFA_INSTALLERS.values())) == len(EFA_INSTALLERS)
     assert all(re.fullmatch("[0-9a-f]{64}", checksum) for checksum in EFA_INSTALLERS.values())

@@ -28,7 +28,7 @@ def test_a_rate_is_made_of_a_sum() -> None:
     assert all(line.statistic == "Sum" for line in lines if line.per_seconds is not None)
 
 
-def test_titles_are_told_apart() -> None:
+def test_titles_are_distinct() -> None:
     titles = [panel.title for panel in PANELS]
     assert len(set(titles)) == len(titles)
     assert all(panel.unit and panel.lines for panel in PANELS)

@@ -12,7 +12,7 @@ from ultracluster_local.errors import LocalAwsError
 from ultracluster_rules.findings import FindingsError
 
 ERRORS = [
-    LocalAwsError("UC8002", "a local AWS runs in this process already", remedy="Stop it, or use it"),
+    LocalAwsError("UC8002", "a local AWS is already running in this process", remedy="Stop it, or use it"),
     LocalAwsError("UC8001", "got 'http://10.0.0.7'", allowed="http://localhost:PORT", remedy="Unset it."),
     LocalAwsError("UC8006", "it does not answer"),
 ]
@@ -34,7 +34,7 @@ def test_other_errors_pass_unchanged() -> None:
 @pytest.mark.parametrize(
     "command", [("local", "up"), ("local", "status"), ("local", "reset"), ("local", "env"), ("local", "down")]
 )
-def test_without_ultracluster_local_a_command_says_what_to_install(
+def test_without_ultracluster_local_a_command_reports_what_to_install(
     run: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, command: tuple[str, str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "ultracluster_local.errors", None)

@@ -59,7 +59,7 @@ def test_a_failure_of_ours_ends_the_command_and_its_children(
     assert all_gone(pids)
 
 
-def test_a_command_at_the_terminal_gives_its_exit_code(tmp_path: Path) -> None:
+def test_a_command_at_the_terminal_returns_its_exit_code(tmp_path: Path) -> None:
     code = run_in_terminal(python("raise SystemExit(5)"), directory=tmp_path, environment=dict(os.environ))
 
     assert code == 5

@@ -12,7 +12,7 @@ from tests.unit.cli._cdk.staying_processes import STAYING, alive, all_gone, pyth
 pytestmark = pytest.mark.process
 
 
-def test_a_signal_gives_the_exit_code_that_shells_report(
+def test_a_signal_leads_to_the_exit_code_of_shells(
     logged: Callable[..., tuple[int, list[str]]],
 ) -> None:
     assert logged("import os; os.kill(os.getpid(), 9)")[0] == 128 + signal.SIGKILL

@@ -79,7 +79,7 @@ def test_takes_the_cdk_of_the_search_path_where_the_project_has_none(
         ("{", "2.1146.0"),
     ],
 )
-def test_reads_the_version_that_npm_has_installed_and_asks_any_other_cdk(
+def test_reads_the_version_that_npm_has_installed_and_runs_any_other_cdk(
     tmp_path: Path, python_folder: Path, package: str, version: str
 ) -> None:
     program(python_folder / "node", "v24.19.0")
@@ -134,7 +134,7 @@ def test_refuses_a_version_that_cannot_read_our_assemblies(
 
 
 @pytest.mark.synth
-def test_the_pinned_cdk_cli_of_this_repository_fits_and_is_what_its_package_says(
+def test_the_pinned_cdk_cli_of_this_repository_fits_and_matches_its_package(
     request: pytest.FixtureRequest,
 ) -> None:
     toolchain = find_toolchain(request.config.rootpath)

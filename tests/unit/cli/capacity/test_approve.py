@@ -41,7 +41,7 @@ def approved(monkeypatch: pytest.MonkeyPatch) -> list[Order]:
         return Record(order=order, token=order_token(order), changed_at=now, state=OrderState.APPROVED)
 
     session = SimpleNamespace(account=lambda: "123456789012", ledger=SimpleNamespace(approve=add))
-    monkeypatch.setattr(approve, "open_session", lambda **_: session)
+    monkeypatch.setattr(approve, "open_session", lambda _: session)
     monkeypatch.setattr(approve, "_now", lambda: START)
     return orders
 
@@ -87,7 +87,9 @@ def test_an_on_demand_reservation_has_an_hourly_price(run: Run, approved: list[O
     assert (order.instance_type, order.count, order.hourly_price) == ("trn1.32xlarge", 4, Decimal("21.50"))
 
 
-def test_the_answer_holds_the_token_and_says_that_nothing_is_bought(run: Run, approved: list[Order]) -> None:
+def test_the_answer_contains_the_token_and_states_that_nothing_is_bought(
+    run: Run, approved: list[Order]
+) -> None:
     block = [*BLOCK, "--ultraservers", "2"]
     told, said = run("capacity", *block, "--json"), run("capacity", *block)
 

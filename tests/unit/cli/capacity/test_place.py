@@ -153,7 +153,7 @@ def test_the_way_from_an_order_to_a_rollout_that_can_be_deployed(
 
     bought = record(block_order(count=4), region="ap-south-2", zone_ids=("aps2-az1",))
     ledger = SimpleNamespace(orders=lambda: [bought])
-    monkeypatch.setattr(capacity_resolve, "open_session", lambda **_: SimpleNamespace(ledger=ledger))
+    monkeypatch.setattr(capacity_resolve, "open_session", lambda _: SimpleNamespace(ledger=ledger))
     steps = [["capacity", "resolve", str(path)], ["ami", "resolve", str(path), "--parameter", "/p"]]
     for step in steps if capacity_first else reversed(steps):
         assert run(*step, "--write").code == 0

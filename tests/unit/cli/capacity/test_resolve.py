@@ -44,7 +44,7 @@ BOUGHT = record(block_order())
 def resolve(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
     def resolve(*options: str, records: list[Record], text: str = ORDERED) -> Any:
         ledger = SimpleNamespace(orders=lambda: records)
-        monkeypatch.setattr(capacity_resolve, "open_session", lambda **_: SimpleNamespace(ledger=ledger))
+        monkeypatch.setattr(capacity_resolve, "open_session", lambda _: SimpleNamespace(ledger=ledger))
         path = tmp_path / "rollout.yaml"
         path.write_text(text)
         return run("capacity", "resolve", str(path), *options)

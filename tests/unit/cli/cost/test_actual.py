@@ -26,7 +26,7 @@ def spent(monkeypatch: pytest.MonkeyPatch, signed_in: None) -> list[dict[str, An
     return asked
 
 
-def test_actual_costs_stand_beside_the_estimate_for_the_same_days(
+def test_actual_costs_are_shown_beside_the_estimate_for_the_same_days(
     run: Run, spent: list[dict[str, Any]]
 ) -> None:
     arguments = (

@@ -38,7 +38,7 @@ def test_widened_permissions_need_approval_unless_yes_is_specified(run: Run, pro
     assert arguments[arguments.index("--require-approval") + 1] == "never"
 
 
-def test_on_a_real_account_the_cdk_cli_asks_at_the_terminal(run: Run, project: Path) -> None:
+def test_on_a_real_account_the_cdk_cli_prompts_at_the_terminal(run: Run, project: Path) -> None:
     outcome = run("deploy")
 
     arguments = called(project)["arguments"]

@@ -43,7 +43,7 @@ def test_the_same_need_has_the_same_order_and_another_need_another_one(cluster: 
     assert len({order_name(one) for one in [cluster, *others]}) == 5
 
 
-def test_the_longest_name_of_a_cluster_gives_a_name_that_an_order_may_have(cluster: ClusterConfig) -> None:
+def test_the_longest_name_of_a_cluster_leads_to_a_valid_name_of_an_order(cluster: ClusterConfig) -> None:
     long = cluster.model_copy(update={"name": "a" * 32})
 
     assert check_order(order_for(order_name(long), long.name), now=NOW) == []

@@ -58,7 +58,7 @@ def test_a_specified_price_overrides_the_list_price(run: Run, quickstart: Path, 
     assert "Not assessed:" in outcome.stdout
 
 
-def test_reports_that_there_is_no_advice(run: Run, quickstart: Path, tmp_path: Path) -> None:
+def test_reports_that_it_has_no_advice(run: Run, quickstart: Path, tmp_path: Path) -> None:
     path = tmp_path / "good.json"
     made = recording(
         series("PaidNodes", "Average", [4.0]), series("UnusedNodes", "Average", [0.0]), hours=0.5
@@ -86,7 +86,7 @@ def test_rejects_inconsistent_input(
     assert code in outcome.stderr
 
 
-def test_refuses_a_cluster_of_another_rollout_before_it_asks_cloudwatch(run: Run, quickstart: Path) -> None:
+def test_refuses_a_cluster_of_another_rollout_before_it_calls_cloudwatch(run: Run, quickstart: Path) -> None:
     outcome = run("advise", str(quickstart), "--cluster", "another")
     assert (outcome.code, "UC9336" in outcome.stderr) == (2, True)
 

@@ -39,7 +39,7 @@ def test_nothing_is_fetched(page: Page) -> None:
     assert str(policy).startswith("default-src 'none';")
 
 
-def test_the_same_recording_gives_the_same_bytes(drawn: Path, tmp_path: Path) -> None:
+def test_the_same_recording_produces_the_same_bytes(drawn: Path, tmp_path: Path) -> None:
     draw_page(day(), tmp_path / "again.html")
     assert (tmp_path / "again.html").read_bytes() == drawn.read_bytes()
 
@@ -61,7 +61,7 @@ def test_missing_metrics_are_listed_and_not_drawn(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("ground", ["#ffffff", "#0d1117"])
-def test_every_colour_stands_out_on_both_grounds(ground: str) -> None:
+def test_every_colour_has_contrast_on_both_backgrounds(ground: str) -> None:
     def luminance(colour: str) -> float:
         parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
         red, green, blue = (

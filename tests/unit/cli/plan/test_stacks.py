@@ -55,7 +55,7 @@ def test_a_stack_of_another_account_is_not_taken_for_new(
 
 
 @pytest.mark.process
-def test_a_folder_that_is_no_assembly_is_refused(run: Run, project: Path) -> None:
+def test_a_folder_other_than_an_assembly_is_refused(run: Run, project: Path) -> None:
     write_assembly(project / "new", TEMPLATE)
 
     assert "UC9202" in run("plan", "--against", "nowhere").stderr

@@ -33,7 +33,7 @@ def test_a_stack_that_changed_since_the_plan_is_not_overwritten(project: Project
     assert "pretrain-us-east-2" not in project.deployed()
 
 
-def test_a_change_set_that_was_never_executed_is_no_change_under_way(project: Project) -> None:
+def test_a_change_set_that_was_never_executed_is_not_a_change_in_progress(project: Project) -> None:
     for name in CLUSTERS:
         (project.folder / "aws" / f"{name}-Cluster").write_text(json.dumps(template("never executed")))
     project.aws.status = "REVIEW_IN_PROGRESS"

@@ -48,7 +48,7 @@ def test_one_breach_that_is_too_young_waits_for_more(data: str) -> None:
     )
 
 
-def test_without_missing_data_an_alarm_is_m_of_the_last_n_whatever_the_treatment() -> None:
+def test_without_missing_data_an_alarm_is_m_of_the_last_n_under_every_treatment() -> None:
     for data in product([False, True], repeat=5):
         for treatment in ("missing", "ignore", "breaching", "notBreaching"):
             state = next_state(data, evaluation_periods=3, to_alarm=2, missing=treatment, before="OK")

@@ -11,7 +11,7 @@ from ultracluster_local import LocalAws
 MINUTE = timedelta(minutes=1)
 
 
-def test_alarms_go_off_and_back_while_the_clock_moves_and_tell_their_topic(
+def test_alarms_go_off_and_back_while_the_clock_moves_and_notify_their_topic(
     local_aws: LocalAws, inbox: Any
 ) -> None:
     topic, read = inbox

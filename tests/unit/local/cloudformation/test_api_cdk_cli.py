@@ -144,7 +144,7 @@ def test_deploys_two_stacks_of_which_one_imports_from_the_other(
     }
 
 
-def test_says_that_there_are_no_changes(cdk: Cdk) -> None:
+def test_reports_that_nothing_changes(cdk: Cdk) -> None:
     done = deploy(cdk)
     assert done.returncode == 0, done.stderr
     assert (done.stdout + done.stderr).count("(no changes)") == 2
@@ -182,7 +182,7 @@ def test_drift_names_the_property_that_was_changed_by_hand(cdk: Cdk, local: Loca
     logs.put_retention_policy(logGroupName=group, retentionInDays=30)
 
 
-def test_failing_update_is_rolled_back_and_says_why(cdk: Cdk, assembly: Path, local: LocalAws) -> None:
+def test_failing_update_is_rolled_back_with_the_reason(cdk: Cdk, assembly: Path, local: LocalAws) -> None:
     broken = {
         "Subnet": {
             "Type": "AWS::EC2::Subnet",

@@ -47,7 +47,7 @@ def test_function_that_crashes_fails_at_once_with_its_error(stacks: Any) -> None
     assert "broken" in stacks.reasons("one")["Thing"]
 
 
-def test_provider_framework_asks_until_it_is_complete(stacks: Any) -> None:
+def test_the_provider_framework_polls_until_completion(stacks: Any) -> None:
     on_event = """
 def handler(event, context):
     return {"PhysicalResourceId": "made", "Data": {"Request": event["RequestType"]}}

@@ -61,7 +61,7 @@ def test_deleting_a_stack_leaves_retained_resources_and_nothing_else(stacks: Any
     assert [one["retentionInDays"] for one in found] == [3]
 
 
-def test_failed_deletion_says_what_is_left_and_can_be_tried_again(stacks: Any) -> None:
+def test_a_failed_deletion_lists_the_remaining_resources_and_can_be_tried_again(stacks: Any) -> None:
     stacks.create("one", {"Resources": {"Bucket": {"Type": "AWS::S3::Bucket"}, "Logs": group(1)}})
     bucket = stacks.ids("one")["Bucket"]
     stacks.local.client("s3").put_object(Bucket=bucket, Key="a", Body=b"")
@@ -71,7 +71,7 @@ def test_failed_deletion_says_what_is_left_and_can_be_tried_again(stacks: Any) -
     assert stacks.delete("one") == "DELETE_COMPLETE"
 
 
-def test_a_resource_that_a_deletion_is_told_to_retain_stays(stacks: Any) -> None:
+def test_a_resource_that_a_deletion_retains_stays(stacks: Any) -> None:
     stacks.create("one", {"Resources": {"Gone": group(1), "Kept": group(3)}})
 
     stacks.api.delete_stack(StackName="one", RetainResources=["Kept"])

@@ -87,7 +87,9 @@ def test_cloudformation_has_every_type_that_has_a_provider() -> None:
 
 @pytest.mark.deploy
 @pytest.mark.parametrize("name", [name for name, one in resources().items() if "Condition" not in one])
-def test_service_shows_what_the_template_says(name: str, drifts: dict[str, dict[str, Any]]) -> None:
+def test_the_service_returns_the_settings_of_the_template(
+    name: str, drifts: dict[str, dict[str, Any]]
+) -> None:
     kind = resources()[name]["Type"]
     if kind == "AWS::CDK::Metadata":
         assert name not in drifts

@@ -22,7 +22,7 @@ def test_custom_named_resource_cannot_be_replaced(stacks: Any) -> None:
     assert "custom-named resource requires replacing. Rename mine" in stacks.reasons("one")["Role"]
 
 
-def test_update_that_the_local_aws_cannot_do_fails_and_says_so(stacks: Any) -> None:
+def test_update_that_the_local_aws_does_not_support_fails_with_the_reason(stacks: Any) -> None:
     stacks.create("one", {"Resources": {"Address": {"Type": "AWS::EC2::EIP"}}})
     attached = {"Type": "AWS::EC2::EIP", "Properties": {"InstanceId": "i-00000000000000000"}}
     assert stacks.update("one", {"Resources": {"Address": attached}}) == "UPDATE_ROLLBACK_COMPLETE"

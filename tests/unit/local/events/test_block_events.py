@@ -28,7 +28,7 @@ def instance_states(local: LocalAws) -> set[str]:
 
 
 @pytest.mark.parametrize("older", [False, True])
-def test_block_says_when_it_is_delivered_and_forty_minutes_before_its_end(
+def test_a_block_sends_events_at_delivery_and_forty_minutes_before_its_end(
     local: LocalAws, older: bool
 ) -> None:
     seed()

@@ -58,7 +58,7 @@ def test_everything_that_could_name_a_real_account_is_dropped() -> None:
     assert found["AWS_REGION"] == found["AWS_DEFAULT_REGION"] == found["CDK_DEFAULT_REGION"] == "us-east-2"
 
 
-def test_whether_the_cdk_checks_templates_is_still_for_the_user_to_say() -> None:
+def test_whether_the_cdk_checks_templates_is_still_decided_by_the_user() -> None:
     base = {"CDK_VALIDATION": "false", "CDK_CLI_VALIDATION": "false", "cdk_validation": "false"}
     found = child_environment(endpoint=ENDPOINT, key="LOCAL1", region="us-east-2", base=base)
     assert found == {"CDK_VALIDATION": "false"} | local_variables(

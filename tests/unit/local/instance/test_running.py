@@ -18,9 +18,9 @@ def local(directory: str) -> Running:
     return Running(clients=Clients(endpoint="http://localhost:1", key="LOCAL1"), directory=Path(directory))
 
 
-def test_without_a_running_local_aws_the_error_says_so() -> None:
+def test_without_a_running_local_aws_the_error_reports_it() -> None:
     assert not is_running()
-    with pytest.raises(RuntimeError, match="no local AWS runs in this process"):
+    with pytest.raises(RuntimeError, match="no local AWS is running in this process"):
         running()
 
 

@@ -12,7 +12,7 @@ def _no_state(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(state, "_STATE", defaultdict(dict))
 
 
-def test_each_region_keeps_a_state_of_its_own_until_it_is_cleared() -> None:
+def test_each_region_keeps_a_separate_state_until_it_is_cleared() -> None:
     here = state.region_state("things", region="us-east-1", new=list[int])
     here.append(1)
 

@@ -75,7 +75,7 @@ def test_what_exists_stays_as_it_is(local_aws: LocalAws) -> None:
     assert described(local_aws)["TotalInstanceCount"] == 4
 
 
-def test_an_image_exists_and_says_that_it_is_a_fake(local_aws: LocalAws) -> None:
+def test_an_image_exists_and_is_marked_as_a_fake(local_aws: LocalAws) -> None:
     for _ in range(2):
         image = SeedImage(image_id="ami-0123456789abcdef0", region="us-east-2")
         seed(endpoint=local_aws.endpoint, key=local_aws.key, regions=["us-east-2"], images=[image])

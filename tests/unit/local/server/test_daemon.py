@@ -42,7 +42,7 @@ def test_goes_up_keeps_its_state_and_goes_down(directory: Path) -> None:
     assert "mine" in buckets(running)
     daemon.reset(directory)
     assert buckets(running) == ["cdk-hnb659fds-assets-123456789012-us-east-1"]
-    with pytest.raises(LocalAwsError, match=f"UC8005: a local AWS runs already .* {running.endpoint}"):
+    with pytest.raises(LocalAwsError, match=f"UC8005: a local AWS is already running .* {running.endpoint}"):
         daemon.up(directory)
     assert daemon.down(directory) is True
     assert daemon.status(directory) is None
@@ -85,7 +85,7 @@ def test_port_in_use_is_reported_at_once(directory: Path, tmp_path: Path) -> Non
     assert time.monotonic() - began < 20
 
 
-def test_reset_of_nothing_says_what_to_do(directory: Path) -> None:
+def test_a_reset_without_a_server_names_the_remedy(directory: Path) -> None:
     with pytest.raises(LocalAwsError, match=r"UC8006: no local AWS runs in .*ultracluster local up"):
         daemon.reset(directory)
 

@@ -27,7 +27,7 @@ def connections(local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch) -> Iterato
     return taken
 
 
-def test_a_request_of_its_own_opens_no_connection(local_aws: LocalAws, connections: list[Any]) -> None:
+def test_an_internal_request_opens_no_connection(local_aws: LocalAws, connections: list[Any]) -> None:
     assert running().clients.get("ec2", REGION).describe_vpcs()["Vpcs"]
     assert connections == []
     assert local_aws.client("ec2", REGION).describe_vpcs()["Vpcs"]

@@ -143,7 +143,7 @@ def test_moto_still_has(name: str) -> None:
 @pytest.mark.parametrize(
     "attribute", ["code_bytes", "environment_vars", "handler", "run_time", "timeout", "memory_size"]
 )
-def test_lambda_functions_of_moto_still_say(attribute: str) -> None:
+def test_lambda_functions_of_moto_still_report(attribute: str) -> None:
     source = inspect.getsource(find("moto.awslambda.models"))
     assert f"self.{attribute}" in source
 

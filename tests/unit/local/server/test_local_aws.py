@@ -9,7 +9,7 @@ from ultracluster_local import LocalAws
 from ultracluster_local.errors import LocalAwsError
 
 
-def test_asking_before_the_start_says_what_to_do() -> None:
+def test_a_call_before_the_start_names_the_remedy() -> None:
     with pytest.raises(RuntimeError, match=r"call start\(\)"):
         _ = LocalAws().endpoint
 
@@ -40,7 +40,7 @@ def test_reset_empties_every_service_and_sets_the_clock_right(local_aws: LocalAw
 
 
 @pytest.mark.deploy
-def test_users_profile_is_set_aside_and_given_back() -> None:
+def test_the_profile_of_the_user_is_removed_and_restored() -> None:
     code = """
 import os
 os.environ["AWS_PROFILE"] = "does-not-exist"

@@ -55,7 +55,7 @@ def test_random_digits_are_as_many_as_asked_and_never_the_same(size: int) -> Non
     assert len(set(found)) > 1
 
 
-def test_services_are_told_apart_in_every_region(local_aws: LocalAws) -> None:
+def test_services_are_distinguished_in_every_region(local_aws: LocalAws) -> None:
     for region in ("us-east-2", "us-west-2", "us-east-2"):
         assert (
             local_aws.client("ec2", region).describe_availability_zones()["AvailabilityZones"][0][

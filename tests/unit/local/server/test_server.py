@@ -73,7 +73,7 @@ def test_unknown_call_is_refused_at_once_by_its_name(
 
 
 @pytest.mark.deploy
-def test_failure_inside_is_a_400_that_says_where(
+def test_an_internal_failure_is_a_400_with_its_place(
     local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from moto.sns.models import SNSBackend

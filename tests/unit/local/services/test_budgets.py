@@ -63,7 +63,7 @@ def test_a_budget_that_aws_would_not_keep_is_refused(
     assert budgets.describe_budgets(AccountId=ACCOUNT).get("Budgets", []) == []
 
 
-def test_each_threshold_is_told_once_a_month(budgets: Any, local_aws: LocalAws) -> None:
+def test_each_threshold_is_notified_once_a_month(budgets: Any, local_aws: LocalAws) -> None:
     create(budgets, notification(80), notification(100))
 
     assert record_spend("cluster", actual=800) == []
@@ -74,7 +74,7 @@ def test_each_threshold_is_told_once_a_month(budgets: Any, local_aws: LocalAws) 
     assert [one.threshold for one in record_spend("cluster", actual=900)] == [80.0]
 
 
-def test_a_forecast_is_told_apart_from_what_was_spent(budgets: Any) -> None:
+def test_a_forecast_is_distinguished_from_actual_spend(budgets: Any) -> None:
     create(budgets, notification(kind="FORECASTED"), notification(50, ThresholdType="ABSOLUTE_VALUE"))
 
     assert [(one.kind, one.threshold) for one in record_spend("cluster", actual=10, forecast=900)] == [

@@ -73,7 +73,7 @@ def test_parameters_in_the_path_of_a_rest_request_are_seen(local_aws: LocalAws) 
     }
 
 
-def test_requests_for_a_bucket_are_told_apart_by_their_query(local_aws: LocalAws) -> None:
+def test_requests_for_a_bucket_are_distinguished_by_their_query(local_aws: LocalAws) -> None:
     s3, seen = local_aws.client("s3"), {}
     for operation in ("CreateBucket", "PutBucketTagging", "PutBucketPolicy"):
         seen[operation] = seen_by("s3", operation)

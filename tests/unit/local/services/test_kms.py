@@ -111,7 +111,7 @@ def test_a_service_uses_a_key_whose_policy_lets_it_in(
         assert key_allows_service(name, **asked) is allowed
 
 
-def test_a_key_that_does_not_exist_lets_nobody_in(kms: Any) -> None:
+def test_a_key_that_does_not_exist_allows_no_one(kms: Any) -> None:
     key = kms.create_key(Policy=policy(ROOT | {"Principal": "*"}))["KeyMetadata"]["KeyId"]
     asked: dict[str, Any] = {"service": LOGS, "action": "kms:Decrypt", "context": {}}
 

@@ -114,7 +114,7 @@ def test_versions_have_no_reservation(functions: Any) -> None:
         )
 
 
-def test_a_permission_has_an_id_of_its_own_and_a_principal(functions: Any) -> None:
+def test_a_permission_has_a_unique_id_and_a_principal(functions: Any) -> None:
     permission = {"FunctionName": "f", "StatementId": "s", "Action": "lambda:InvokeFunction"}
     assert (
         "The provided principal was invalid."

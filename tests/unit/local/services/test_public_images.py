@@ -23,7 +23,7 @@ def image(local_aws: LocalAws, image_id: str, region: str = REGION) -> dict[str,
     return result
 
 
-def test_the_image_that_a_parameter_names_exists_and_says_that_it_is_a_fake(local_aws: LocalAws) -> None:
+def test_the_image_that_a_parameter_names_exists_and_is_marked_as_a_fake(local_aws: LocalAws) -> None:
     found = image(local_aws, value(local_aws, DLAMI))
 
     assert found["Name"] == "fake of the Neuron DLAMI base/ubuntu-24.04"
@@ -31,7 +31,7 @@ def test_the_image_that_a_parameter_names_exists_and_says_that_it_is_a_fake(loca
     assert found["CreationDate"].startswith("2026-08-17")
 
 
-def test_the_image_for_ecs_has_the_name_that_its_parameter_says(local_aws: LocalAws) -> None:
+def test_the_image_for_ecs_has_the_name_in_its_parameter(local_aws: LocalAws) -> None:
     found = image(local_aws, value(local_aws, ECS))
 
     assert found["Name"] == value(local_aws, ECS.replace("image_id", "image_name"))

@@ -18,7 +18,7 @@ def test_a_file_holds_the_codes_that_begin_like_its_name() -> None:
     assert [code for prefix, code in codes if not re.fullmatch(rf"{prefix}\d\d", code)] == []
 
 
-def test_a_record_says_everything() -> None:
+def test_a_record_is_complete() -> None:
     said = {
         "two examples": lambda rule: rule.fails.strip() != rule.passes.strip(),
         "a remedy in sentences": lambda rule: re.search(r"[.\"]$", rule.remedy),

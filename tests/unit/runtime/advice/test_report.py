@@ -10,7 +10,7 @@ from ultracluster_runtime.advice import advise
 from ultracluster_runtime.advice.report import RULES
 
 
-def test_normal_day_gives_no_advice() -> None:
+def test_a_normal_day_leads_to_no_advice() -> None:
     report = advise(
         day(),
         replace(

@@ -56,7 +56,7 @@ def test_file_system_without_a_size_is_skipped(settings: LustreSettings | None) 
     assert "oversize-file-system" in {each.rule for each in report.skipped_rules}
 
 
-def test_unknown_price_gives_an_unknown_saving() -> None:
+def test_unknown_price_means_an_unknown_saving() -> None:
     subject = replace(SUBJECT, node_hour=capacity_block_price("trn2.48xlarge", "eu-north-1"))
     advice = find_advice(
         "unused-nodes",

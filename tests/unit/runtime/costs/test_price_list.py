@@ -93,7 +93,7 @@ def test_a_block_is_asked_for_by_its_own_market_option(stub: Any) -> None:
     assert found[BLOCK, "us-east-2"].amount == Decimal("35.7608")
 
 
-def test_a_service_is_told_by_its_usage_type_on_all_pages_and_its_first_tier(stub: Any) -> None:
+def test_a_service_is_identified_by_its_usage_type_on_all_pages_and_its_first_tier(stub: Any) -> None:
     asked = {"productFamily": "NAT Gateway", "regionCode": "us-east-2"}
     hours, data = "USE2-NatGateway-Hours", "USE2-NatGateway-Bytes"
     says(stub, product("0.09", usagetype=data), token="more", **asked)

@@ -157,7 +157,9 @@ SECOND = timedelta(seconds=1)
         ("quota", queue(quota=TRN_QUOTA), queue(quota=None)),
     ],
 )
-def test_each_reason_is_given_exactly_where_it_applies(reason: str, holds: Change, holds_not: Change) -> None:
+def test_each_reason_is_reported_exactly_where_it_applies(
+    reason: str, holds: Change, holds_not: Change
+) -> None:
     assert reason in names(holds(FREE))
     assert reason not in names(holds_not(FREE))
 
@@ -166,7 +168,7 @@ def test_unblocked_job_has_no_reasons() -> None:
     assert diagnose(FREE) == []
 
 
-def test_all_reasons_are_given_with_evidence_and_remedy() -> None:
+def test_all_reasons_are_reported_with_evidence_and_remedy() -> None:
     waiting = block(state="scheduled", instances=0)(queue(queue_enabled=False, ahead=OTHERS_HEAD)(FREE))
     waiting = replace(waiting, environments=(replace(waiting.environments[0], enabled=False),))
     found = diagnose(waiting)
@@ -243,7 +245,7 @@ def test_spot_nodes_block_a_multi_node_job() -> None:
     assert "spot-runs-no-multi-node-jobs" not in names(sources(ENVIRONMENT, spot, multi_node=False))
 
 
-def test_small_source_is_no_reason_if_another_is_large_enough() -> None:
+def test_a_small_source_is_not_a_reason_if_another_is_large_enough() -> None:
     small = replace(SPILL, max_vcpus=192)
     assert "more-nodes-than-the-environment" not in names(sources(ENVIRONMENT, small))
     assert "more-nodes-than-the-environment" in names(sources(small, small))

@@ -1,5 +1,6 @@
 """Observations of one block with one job."""
 
+import json
 from datetime import UTC, datetime, timedelta
 
 from ultracluster_runtime.lifecycle.actions import (
@@ -56,3 +57,33 @@ def facts(now: datetime, **changes: object) -> Observations:
 
 def of_kind(kind: type[Action], seen: Observations, memory: LifecycleState | None = FRESH) -> list[Action]:
     return [action for action in plan_actions(seen, memory) if isinstance(action, kind)]
+
+
+def _stored(**changes: object) -> str:
+    sound = json.loads(FRESH.with_block(start=START, end=START + timedelta(days=1), instances=2).to_json())
+    return json.dumps(sound | changes)
+
+
+STRANGE_STATES = {
+    "nothing": "",
+    "half a text": "{",
+    "ten thousand brackets": "[" * 10_000,
+    **{
+        f"{name}: {str(value)[:40]}": _stored(**{name: value})
+        for name, values in {
+            "reservation_id": (None, 7),
+            "start": (None, 7, "9999-12-31T23:59:59+00:00", "0001-01-01T00:00:00+14:00"),
+            "end": (None, "9999-12-31T23:59:59-12:00"),
+            "instances": (None, -1, 10**400, float("inf"), float("nan")),
+            "sampled_at": ("9999-12-31T23:59:59+00:00",),
+            "observed_seconds": (None, 10**400),
+            "busy_seconds": (float("nan"),),
+            "told": (None, {NODE: None}, {NODE: 10**400}, {NODE: 253402300799}, {NODE: -(10**30)}),
+            "notices": (None, 7),
+            "refusals": (None, {NODE: 253402300799}, {NODE: 1e300}),
+            "reopened_at": ("9999-12-31T23:59:59+00:00",),
+        }.items()
+        for value in values
+    },
+}
+"""Stored states with which nothing can be calculated, by what is strange about them."""

@@ -4,7 +4,7 @@ It is a fake: it holds one cluster in a dictionary, and fails where a test wants
 """
 # ruff: noqa: N802 - each method is named as the call that it answers
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from types import SimpleNamespace
@@ -12,6 +12,7 @@ from typing import Any
 
 import boto3
 from botocore.exceptions import ClientError, ReadTimeoutError
+from botocore.parsers import ResponseParserError
 from botocore.validate import validate_parameters
 
 from ultracluster_runtime.lifecycle.reader import Clients, ManagedBlock
@@ -41,7 +42,27 @@ START = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
 NODES = ("i-00000000000000001", "i-00000000000000002")
 FOREIGN = "i-0000000000000000f"
 
-FAULTS = ("throttled", "denied", "lost request", "lost answer", "internal error", "garbage", "more fields")
+FAULTS = (
+    "throttled",
+    "denied",
+    "lost request",
+    "lost answer",
+    "internal error",
+    "garbage",
+    "unparsable",
+    "more fields",
+)
+REFUSALS = {
+    "throttled": "ThrottlingException",
+    "denied": "AccessDeniedException",
+    "internal error": "InternalError",
+}
+PAGED = {
+    "DescribeCapacityReservations": ("CapacityReservations", "NextToken"),
+    "DescribeCapacityBlockExtensionHistory": ("CapacityBlockExtensions", "NextToken"),
+    "DescribeInstances": ("Reservations", "NextToken"),
+    "ListJobs": ("jobSummaryList", "nextToken"),
+}
 
 
 def cluster(**changes: Any) -> ManagedBlock:
@@ -82,7 +103,7 @@ class FakeAws:
     def __init__(self) -> None:
         self.calls: list[str] = []
         self.faults: dict[int, str] = {}
-        self.denied: set[str] = set()
+        self.failing: dict[str, str] = {}  # call: fault of every such call
         self.unreachable: set[str] = set()
         self.reservations: dict[str, dict[str, Any]] = {
             RESERVATION: {
@@ -115,7 +136,12 @@ class FakeAws:
         self.published: list[dict[str, Any]] = []
         self.offers: list[dict[str, Any]] = []
         self.extensions: list[dict[str, Any]] = []
-        self.item: dict[str, Any] = {}
+        self.items: dict[str, dict[str, Any]] = {RESERVATION: {}}
+        self.empty_pages = False  # the first page of each list is empty, and names a second one
+        self.seconds = 0.0  # since the current invocation began
+        self.answered: Callable[[str], None] = lambda _: (
+            None
+        )  # called with the name of each call, before its answer
         self.shut_down: dict[str, str] = {}  # node that refused: what its console shows
 
     @staticmethod
@@ -152,17 +178,22 @@ class FakeAws:
 
     def answer(self, model: Any, asked: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
         """Answer one call, or fail as the test wants it."""
-        fault = "denied" if model.name in self.denied else self.faults.get(len(self.calls))
+        fault = self.failing.get(model.name) or self.faults.get(len(self.calls), "")
         self.calls.append(model.name)
-        match fault:
-            case "throttled":
-                self._refuse(model, "ThrottlingException")
-            case "denied":
-                self._refuse(model, "AccessDeniedException")
-            case "lost request":
-                raise ReadTimeoutError(endpoint_url="https://fake")
-            case "internal error":
-                self._refuse(model, "InternalError")
+        self.answered(model.name)
+        if fault in REFUSALS:
+            error = {
+                "Error": {"Code": REFUSALS[fault], "Message": "by a test"},
+                "ResponseMetadata": {"HTTPStatusCode": 500 if fault == "internal error" else 400},
+            }
+            raise ClientError(error, model.name)  # type: ignore[arg-type]
+        if fault == "lost request":
+            raise ReadTimeoutError(endpoint_url="https://fake")
+        if fault == "unparsable":
+            raise ResponseParserError("Unable to parse response, invalid XML received: b'<html>'")
+        if self.empty_pages and model.name in PAGED and PAGED[model.name][1] not in asked:
+            result, token = PAGED[model.name]
+            return SimpleNamespace(status_code=200), {result: [], token: "more"}
         answer: dict[str, Any] = getattr(self, f"_{model.name}")(asked)
         if fault == "lost answer":
             raise ReadTimeoutError(endpoint_url="https://fake")
@@ -173,10 +204,6 @@ class FakeAws:
         if model.output_shape is not None:
             validate_parameters(answer, model.output_shape)
         return SimpleNamespace(status_code=200), answer
-
-    @staticmethod
-    def _refuse(model: Any, code: str) -> None:
-        raise ClientError({"Error": {"Code": code, "Message": "by a test"}}, model.name)
 
     # EC2
 
@@ -205,7 +232,7 @@ class FakeAws:
                 for node in nodes
             ]
             return {"Reservations": [{"Instances": ended}]}
-        assert names["capacity-reservation-id"] == [RESERVATION]
+        assert set(names["capacity-reservation-id"]) <= set(self.reservations)
         assert "running" in names["instance-state-name"]
         # Generous on purpose: those of others are shown too, and must not be touched.
         shown = [
@@ -254,21 +281,18 @@ class FakeAws:
         return {"jobQueues": [queue]}
 
     def _ListJobs(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        parent = asked.get("multiNodeJobId")
         shown = [
             {"jobId": job, "jobName": job}
             for job, status in self.jobs.items()
             if status == asked["jobStatus"]
-            and (
-                job.startswith(f"{parent}#")
-                if parent
-                else "#" not in job and (job in self.further_jobs) == (asked["jobQueue"] == ADDITIONAL_QUEUE)
-            )
+            and "#" not in job
+            and (job in self.further_jobs) == (asked["jobQueue"] == ADDITIONAL_QUEUE)
         ]
         return {"jobSummaryList": shown}
 
     def _DescribeJobs(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        return {"jobs": [self._detail(job) for job in asked["jobs"]]}
+        assert len(asked["jobs"]) <= 100
+        return {"jobs": [self._detail(job) for job in asked["jobs"] if job in self.jobs]}
 
     def _detail(self, job: str) -> dict[str, Any]:
         detail: dict[str, Any] = {
@@ -280,7 +304,8 @@ class FakeAws:
             "jobDefinition": "d",
         }
         if f"{job}#0" in self.jobs:
-            detail["nodeProperties"] = {"numNodes": 2, "mainNode": 0, "nodeRangeProperties": []}
+            nodes = sum(child.startswith(f"{job}#") for child in self.jobs)
+            detail["nodeProperties"] = {"numNodes": nodes, "mainNode": 0, "nodeRangeProperties": []}
         if job in self.hosts:
             node = self.hosts[job]
             name = "theirs" if node == FOREIGN else "ours_Batch_1"
@@ -289,12 +314,10 @@ class FakeAws:
         return detail
 
     def _DescribeContainerInstances(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        assert asked["cluster"].endswith("cluster/ours_Batch_1")
         shown = []
         for arn in asked["containerInstances"]:
-            assert (
-                ":container-instance/ours_Batch_1/" in arn
-            )  # ECS fails the call for those of another cluster
+            # ECS fails the call for those of another cluster.
+            assert f":container-instance/{asked['cluster']}/" in arn
             shown.append({"containerInstanceArn": arn, "ec2InstanceId": arn.rpartition("/")[2]})
         return {"containerInstances": shown}
 
@@ -332,36 +355,42 @@ class FakeAws:
         self.commands.append(dict(asked))
         return {}
 
-    # DynamoDB, as far as the lease uses it: conditions on the owner and the end of the lease
+    # DynamoDB, as far as the life cycle uses it: conditions on the owner and the end of the lease
+
+    def _Scan(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        assert asked["TableName"] == "states"
+        if self.empty_pages and "ExclusiveStartKey" not in asked:
+            return {"Items": [], "LastEvaluatedKey": {"id": {"S": "cr-0"}}}
+        return {"Items": [{"id": {"S": name}, **item} for name, item in self.items.items() if item]}
 
     def _UpdateItem(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         assert asked["TableName"] == "states"
-        assert asked["Key"] == {"id": {"S": RESERVATION}}
         values = asked["ExpressionAttributeValues"]
-        mine = self.item.get("owner") == values[":owner"]
+        item = self.items.setdefault(asked["Key"]["id"]["S"], {})
+        mine = item.get("owner") == values[":owner"]
         match asked["ConditionExpression"]:
             case "#owner = :owner":
                 holds = mine
-            case "attribute_not_exists(#until) OR #until <= :now OR #owner = :owner":
-                until = self.item.get("until")
-                holds = until is None or int(until["N"]) <= int(values[":now"]["N"]) or mine
+            case "NOT #until BETWEEN :soon AND :latest OR #owner = :owner":
+                until = int(item.get("until", {}).get("N", 0))
+                holds = not int(values[":soon"]["N"]) <= until <= int(values[":latest"]["N"]) or mine
         if not holds:
             error = {"Error": {"Code": "ConditionalCheckFailedException", "Message": "by a test"}}
             raise ClientError(error, "UpdateItem")  # type: ignore[arg-type]
         match asked["UpdateExpression"]:
             case "SET #owner = :owner, #until = :until":
-                self.item |= {"owner": values[":owner"], "until": values[":until"]}
+                item |= {"owner": values[":owner"], "until": values[":until"]}
             case "SET #state = :state":
-                self.item["state"] = values[":state"]
+                item["state"] = values[":state"]
             case "REMOVE #owner, #until":
-                del self.item["owner"], self.item["until"]
-        return {"Attributes": dict(self.item)}
+                del item["owner"], item["until"]
+        return {"Attributes": dict(item)}
 
     @property
     def parameter(self) -> str:
         """The stored state."""
-        return str(self.item.get("state", {"S": "{}"})["S"])
+        return str(self.items[RESERVATION].get("state", {"S": "{}"})["S"])
 
     @parameter.setter
     def parameter(self, text: str) -> None:
-        self.item["state"] = {"S": text}
+        self.items[RESERVATION]["state"] = {"S": text}

@@ -86,8 +86,8 @@ BUGS = (
     Bug(
         "tells-nobody",
         "machine",
-        "before=window.terminates_at)] if nodes else []",
-        "before=window.terminates_at)] if False else []",
+        "        if part\n",
+        "        if False\n",
     ),
     Bug(
         "tells-at-the-drain-only",
@@ -119,7 +119,7 @@ BUGS = (
     Bug(
         "ignores-a-payment-on-its-way",
         "machine",
-        "if observations.extension_pending and not last_call:",
+        "if observations.extension_pending is not False and not last_call:",
         "if False:",
         found_by="extensions",
     ),

@@ -1,13 +1,16 @@
 """The life cycle on real boto3 clients: what it reads, what it does, and any single call failing."""
 
+import contextlib
 import json
 import logging
 import subprocess
+import threading
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
+from tests.unit.runtime.lifecycle.block_observations import STRANGE_STATES
 from tests.unit.runtime.lifecycle.lifecycle_aws import (
     ADDITIONAL_QUEUE,
     ENVIRONMENT,
@@ -22,13 +25,21 @@ from tests.unit.runtime.lifecycle.lifecycle_aws import (
     cluster,
 )
 
-from ultracluster_runtime.lifecycle.driver import CHECKPOINT_FILE, LifecycleError, manage_block
+from ultracluster_runtime.lifecycle.driver import (
+    CHECKPOINT_FILE,
+    LifecycleError,
+    manage_block,
+    manage_blocks,
+)
+from ultracluster_runtime.lifecycle.reader import ManagedBlock
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
 pytestmark = pytest.mark.sweep  # boto3 needs a second for its clients, and every call fails in every way
 
 END = START + timedelta(days=1)
+HOUR = timedelta(hours=1)
 MINUTE = timedelta(minutes=1)
+TIMEOUT = 120  # of the function, seconds
 SIGNAL = END - timedelta(minutes=60)
 DRAIN = END - timedelta(minutes=40)
 SECOND_BLOCK = "cr-0000000000000000b"
@@ -51,16 +62,18 @@ def memory(aws: FakeAws) -> LifecycleState:
 
 def state_of(aws: FakeAws) -> tuple[object, ...]:
     """What must be the same in the end, whatever failed on the way."""
-    told = {node for command in aws.commands for node in command["InstanceIds"]}
     subjects = {each["Subject"].partition(":")[0] for each in aws.published}
     return (
         {arn: shown["state"] for arn, shown in aws.environments.items()},
         aws.queue_state,
         aws.terminated,
-        told,
         subjects,
         memory(aws).notices,
     )
+
+
+def told(aws: FakeAws) -> set[str]:
+    return {node for command in aws.commands for node in command["InstanceIds"]}
 
 
 def begins(_: FakeAws) -> datetime:
@@ -209,7 +222,7 @@ def test_notice_contains_the_extension_price(aws: FakeAws) -> None:
 
 
 def test_notice_is_sent_without_an_extension_price(aws: FakeAws) -> None:
-    aws.denied = {"DescribeCapacityBlockExtensionOfferings"}
+    aws.failing = dict.fromkeys({"DescribeCapacityBlockExtensionOfferings"}, "denied")
     wake(aws, END - timedelta(hours=2))
     (notice,) = aws.published
     assert "AccessDeniedException" in notice["Message"]
@@ -270,6 +283,7 @@ def test_any_call_can_fail_in_any_way_and_the_next_run_completes(scene: Scene) -
             for minutes in range(4):
                 wake(aws, now + minutes * MINUTE)
             assert state_of(aws) == state_of(undisturbed), f"{fault} at {undisturbed.calls[number]}"
+            assert told(aws) >= told(undisturbed)
             assert not [call for call in aws.calls if "Purchase" in call]
     assert failed > reach  # the faults do arrive
 
@@ -277,7 +291,181 @@ def test_any_call_can_fail_in_any_way_and_the_next_run_completes(scene: Scene) -
 @pytest.mark.parametrize("fault", sorted({*FAULTS} - {"more fields"}))
 def test_nothing_changes_if_the_reservation_cannot_be_read(fault: str, aws: FakeAws) -> None:
     now = drains(aws)
-    aws.faults = {1: fault}
+    aws.faults = dict.fromkeys((1, 2), fault)
     with pytest.raises(LifecycleError):
         wake(aws, now)
-    assert aws.calls == ["UpdateItem", "DescribeCapacityReservations", "UpdateItem"]
+    assert set(aws.calls) == {"UpdateItem", "DescribeCapacityReservations"}
+    assert aws.environments[ENVIRONMENT]["state"] == "ENABLED"
+
+
+# One unreadable answer costs one action, not the run
+
+
+@pytest.mark.parametrize("fault", ["garbage", "unparsable"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "DescribeCapacityReservations",
+        "DescribeComputeEnvironments",
+        "DescribeJobQueues",
+        "DescribeInstances",
+        "DescribeCapacityBlockExtensionHistory",
+        "ListJobs",
+        "DescribeJobs",
+        "UpdateComputeEnvironment",
+        "UpdateJobQueue",
+    ],
+)
+def test_one_unreadable_answer_costs_one_action(fault: str, call: str) -> None:
+    undisturbed = FakeAws()
+    wake(undisturbed, drains(undisturbed))
+    lost = {
+        "DescribeComputeEnvironments": {"UpdateComputeEnvironment"},
+        "DescribeJobQueues": {"UpdateJobQueue"},
+        "UpdateComputeEnvironment": {"UpdateComputeEnvironment"} if fault == "unparsable" else set(),
+        "UpdateJobQueue": {"UpdateJobQueue"} if fault == "unparsable" else set(),
+        "DescribeCapacityReservations": set(),
+    }.get(call, {"TerminateJob"})
+    aws = FakeAws()
+    now = drains(aws)
+    aws.faults = {undisturbed.calls.index(call): fault}
+    with contextlib.suppress(LifecycleError):
+        wake(aws, now)
+    done = {
+        "UpdateComputeEnvironment": aws.environments[ENVIRONMENT]["state"] == "DISABLED",
+        "UpdateJobQueue": aws.queue_state == "DISABLED",
+        "TerminateJob": bool(aws.terminated),
+    }
+    assert {action for action, happened in done.items() if not happened} == lost
+
+
+# The last hour of a block, minute by minute: no job is ended early, and none is left to EC2
+
+EARLIEST, LATEST = -40, -31  # EC2 terminates from 30 minutes before the end
+
+
+class FunctionTimeoutError(BaseException):
+    """Lambda has ended the function."""
+
+
+def extension(status: str, *, hours: int) -> dict[str, object]:
+    return {"CapacityBlockExtensionStatus": status, "CapacityBlockExtensionEndDate": END + hours * HOUR}
+
+
+def slow_systems_manager(aws: FakeAws) -> None:
+    """64 nodes, of which a third is not connected; each SendCommand takes five seconds."""
+    nodes = [f"i-{number:017x}" for number in range(100, 164)]
+    aws.instances = dict.fromkeys(nodes, RESERVATION)
+    aws.jobs = {"multi": "RUNNING"} | {f"multi#{index}": "RUNNING" for index in range(64)}
+    aws.hosts = {f"multi#{index}": node for index, node in enumerate(nodes)}
+    aws.unreachable = set(nodes[::3])
+    main = threading.current_thread()
+
+    def answered(call: str) -> None:
+        # Calls in threads take their time together: sixteen at once.
+        aws.seconds += (5 if call == "SendCommand" else 1) / (1 if threading.current_thread() is main else 16)
+        if aws.seconds > TIMEOUT:
+            raise FunctionTimeoutError
+
+    aws.answered = answered
+
+
+HOURS: dict[str, tuple[Callable[[FakeAws], object], int]] = {
+    "nothing": (lambda _: None, -40),
+    "an extension waits for its payment": (
+        lambda aws: aws.extensions.append(extension("payment-pending", hours=24)),
+        -32,
+    ),
+    "an extension is in an unknown state": (
+        lambda aws: aws.extensions.append(extension("payment-under-review", hours=24)),
+        -32,
+    ),
+    "an extension is paid, and the reservation still shows the old end": (
+        lambda aws: aws.extensions.append(extension("payment-succeeded", hours=24)),
+        -32,
+    ),
+    "an extension has failed": (
+        lambda aws: aws.extensions.append(extension("payment-failed", hours=24)),
+        -40,
+    ),
+    "an extension was paid long ago": (
+        lambda aws: aws.extensions.append(extension("payment-succeeded", hours=0)),
+        -40,
+    ),
+    **{
+        f"the history of extensions is {fault}": (
+            lambda aws, fault=fault: aws.failing.update(DescribeCapacityBlockExtensionHistory=fault),
+            -32,
+        )
+        for fault in FAULTS
+        if fault != "more fields"
+    },
+    "the first pages are empty": (lambda aws: setattr(aws, "empty_pages", True), -40),
+    **{
+        f"the memory holds {what}": (lambda aws, text=text: setattr(aws, "parameter", text), -40)
+        for what, text in STRANGE_STATES.items()
+    },
+    "the lease has no time": (lambda aws: aws.items[RESERVATION].update(until={"NULL": True}), -40),
+    "the lease ends in the year 9999": (
+        lambda aws: aws.items[RESERVATION].update(owner={"S": "another"}, until={"N": "253402300799"}),
+        -40,
+    ),
+    "the memory cannot be read": (lambda aws: aws.failing.update(UpdateItem="throttled"), -32),
+}
+
+
+@pytest.mark.parametrize("fault", HOURS)
+def test_jobs_end_neither_early_nor_by_ec2(fault: str, aws: FakeAws) -> None:
+    strike, expected = HOURS[fault]
+    strike(aws)
+    ended = live(aws, cluster())
+    print(f"{fault}: ended {-ended} minutes before the end")  # noqa: T201 - the figures of `pytest -rP`
+    assert EARLIEST <= ended <= LATEST
+    assert ended == expected
+    assert told(aws) == set(NODES)
+
+
+def test_slow_systems_manager_leaves_time_to_end_the_jobs_of_64_nodes(aws: FakeAws) -> None:
+    slow_systems_manager(aws)
+    ended = live(aws, cluster())
+    print(f"64 nodes, a slow Systems Manager: ended {-ended} minutes before the end")  # noqa: T201
+    assert EARLIEST <= ended <= LATEST
+    assert told(aws) == set(aws.instances) - aws.unreachable
+
+
+@pytest.mark.parametrize("fault", ["nothing", "empty pages", "payment-pending"])
+def test_block_is_drained_after_a_deployment_named_another(fault: str, aws: FakeAws) -> None:
+    aws.reservations[SECOND_BLOCK] = aws.reservations[RESERVATION] | {
+        "State": "scheduled",
+        "StartDate": END,
+        "EndDate": END + timedelta(days=1),
+    }
+    wake(aws, END - 2 * HOUR)
+    aws.empty_pages = fault == "empty pages"
+    if fault == "payment-pending":
+        aws.extensions = [extension(fault, hours=24)]
+    ended = live(aws, cluster(reservation_id=SECOND_BLOCK))
+    print(f"another reservation is deployed, {fault}: ended {-ended} minutes before the end")  # noqa: T201
+    assert ended == (-32 if fault == "payment-pending" else -40)
+    assert told(aws) == set(NODES)
+    assert aws.queue_state == "ENABLED"  # it belongs to the second block
+    aws.reservations[RESERVATION]["State"] = "expired"
+    for minutes in (1, 2):
+        manage_blocks(cluster(reservation_id=SECOND_BLOCK), aws.clients, END + minutes * MINUTE, owner="late")
+    reports = [notice["Subject"] for notice in aws.published if "has ended" in notice["Subject"]]
+    assert len(reports) == 1
+    del aws.calls[:]
+    manage_blocks(cluster(reservation_id=SECOND_BLOCK), aws.clients, END + 2 * HOUR, owner="later")
+    assert aws.calls.count("UpdateItem") == 2  # the lease of the second block only
+
+
+def live(aws: FakeAws, block: ManagedBlock) -> int:
+    """Run the function every minute of the last hour; return the minute, relative to the end, in which the jobs ended."""
+    for minute in range(-65, -29):
+        aws.seconds = 0.0
+        with contextlib.suppress(LifecycleError, FunctionTimeoutError):
+            manage_blocks(block, aws.clients, END + minute * MINUTE, owner=f"invocation {minute}")
+        if aws.terminated:
+            assert list(aws.terminated) == ["multi"]
+            return minute
+    pytest.fail("jobs were left to EC2")

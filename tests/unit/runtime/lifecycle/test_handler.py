@@ -40,10 +40,10 @@ def test_the_function_takes_its_cluster_from_the_environment(
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(function, "_clients", lambda: aws.clients)
     asked: list[ManagedBlock] = []
-    looked = function.manage_block
+    looked = function.manage_blocks
     monkeypatch.setattr(
         function,
-        "manage_block",
+        "manage_blocks",
         lambda *arguments, owner: (asked.append(arguments[0]), looked(*arguments, owner=owner)),
     )
     function.handler({"detail-type": "anything"}, SimpleNamespace(aws_request_id="request"))

@@ -125,7 +125,7 @@ def test_two_invocations_at_once_do_the_work_of_one() -> None:
         assert {*stored(aws).checkpoint_requests.values()} == {SIGNAL}
         # Three minutes after the first sample; it is further from the start than what counts as observed.
         assert stored(aws).observed_seconds == 2 * 3 * 60
-        assert "owner" not in aws.item
+        assert "owner" not in aws.items[RESERVATION]
         skipped += schedule.calls["first"] == 1 or schedule.calls["second"] == 1
     assert skipped > len(SEEDS) / 2  # they did meet
 
@@ -136,7 +136,7 @@ def test_an_invocation_that_is_killed_anywhere_delays_its_work_by_its_lease_at_m
         for crash_at in range(1, undisturbed.calls["first"] + undisturbed.calls["second"]):
             aws, schedule = race(seed, crash_at=crash_at)
             assert set(stored(aws).checkpoint_requests) == set(NODES), schedule.trace
-            assert "owner" not in aws.item
+            assert "owner" not in aws.items[RESERVATION]
             # Killed between a message and its record, it cannot know that people have heard.
             killed = [call for name, call in schedule.trace if name == "first"]
             assert 1 <= len(subjects(aws)) <= 1 + (killed[-1:] == ["Publish"]), schedule.trace
@@ -217,6 +217,22 @@ def test_a_lease_ends_and_its_holder_can_write_no_more(
     else:
         with pytest.raises(LeaseHeldError):
             second.acquire(START + LEASE + late)
+
+
+@pytest.mark.parametrize("until", [{"NULL": True}, {"N": "9" * 38}, {"N": "-1"}])
+def test_lease_with_an_impossible_end_holds_nobody_up(
+    until: dict[str, Any], item: Callable[[str], LeasedState]
+) -> None:
+    first, second = item("first"), item("second")
+    first.acquire(START)
+    first.client.update_item(
+        TableName="states",
+        Key={"id": {"S": "cr-1"}},
+        UpdateExpression="SET #until = :until",
+        ExpressionAttributeNames={"#until": "until"},
+        ExpressionAttributeValues={":until": until},
+    )
+    assert second.acquire(START) == "{}"
 
 
 def test_a_lease_outlives_every_run_of_the_function() -> None:

@@ -306,7 +306,7 @@ def test_refusals_are_remembered_when_ec2_no_longer_shows_them() -> None:
     assert of_kind(SetEnvironment, last, remembered(last, first)) == [SetEnvironment(enabled=False)]
 
 
-def test_an_environment_that_refusals_closed_stays_closed_until_somebody_enables_it() -> None:
+def test_an_environment_that_refusals_closed_stays_closed_until_a_person_enables_it() -> None:
     now = OPEN + timedelta(hours=1)
     seen = facts(now, refusals=refusals(3), nodes=frozenset(), jobs=())
     closed = replace(seen, environment=Environment(enabled=False))

@@ -9,8 +9,11 @@ from tests.unit.runtime.lifecycle.block_observations import (
     FRESH,
     ID,
     START,
+    STRANGE_STATES,
+    facts,
 )
 
+from ultracluster_runtime.lifecycle.machine import plan_actions
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
 
@@ -26,9 +29,32 @@ def test_state_survives_being_stored() -> None:
     assert LifecycleState.from_json(memory.to_json(), reservation_id=ID) == memory
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", "null", "{", '{"reservation_id":"' + ID + '"}'])
-def test_unreadable_state_becomes_a_new_state(text: str) -> None:
-    assert LifecycleState.from_json(text, reservation_id=ID) == FRESH
+@pytest.mark.parametrize(
+    "text",
+    ["{}", "[]", "null", '{"reservation_id":"' + ID + '"}', *STRANGE_STATES.values()],
+    ids=lambda text: text[:20] or "nothing",
+)
+def test_unreadable_or_impossible_state_never_disturbs_a_run(text: str) -> None:
+    state = LifecycleState.from_json(text, reservation_id=ID)
+    for hours in (1, 14 * 24 - 1, 14 * 24 + 1):
+        now = START + timedelta(hours=hours)
+        assert plan_actions(facts(now), state) is not None
+        state = state.with_block(start=START, end=END, instances=2).with_sample(now, busy=2)
+        assert state.report(state="expired")["paid_node_hours"] == 2 * 14 * 24
+
+
+@pytest.mark.parametrize(
+    ("state", "over"),
+    [
+        (FRESH, False),  # its end may have been lost
+        (replace(FRESH, notices=frozenset({"not understood: no such reservation"})), True),
+        (FRESH.with_block(start=START, end=END, instances=2), False),
+        (replace(FRESH, end=END, notices=frozenset({"report"})), True),
+        (replace(FRESH, end=END - timedelta(hours=2)), True),
+    ],
+)
+def test_former_block_is_managed_until_it_was_reported(state: LifecycleState, over: bool) -> None:
+    assert state.is_over(END) is over
 
 
 def test_state_of_another_block_is_discarded() -> None:

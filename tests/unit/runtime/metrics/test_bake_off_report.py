@@ -58,7 +58,7 @@ def test_candidates_are_compared_with_the_first_per_second_and_per_dollar() -> N
     }
 
 
-def test_metrics_that_are_no_rates_have_no_amount_per_dollar() -> None:
+def test_metrics_other_than_rates_have_no_amount_per_dollar() -> None:
     (figure,) = week(Samples(total=4.0, count=2), Samples(total=3.0, count=1), figure="loss").figures
 
     assert figure.reached["p5"] == Result(

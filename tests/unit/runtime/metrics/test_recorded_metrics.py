@@ -53,7 +53,7 @@ def _with(value: Any, path: tuple[Any, ...]) -> Callable[[dict[str, Any]], None]
         (_with(0, ("period_seconds",)), "its period is not positive"),
         (_with("much", ("series", 0, "points", 0, 1)), "'much' is not a number"),
         (_with(value=True, path=("series", 0, "points", 0, 1)), "True is not a number"),
-        (_with(float("nan"), ("series", 0, "points", 0, 1)), "NaN is no number"),
+        (_with(float("nan"), ("series", 0, "points", 0, 1)), "NaN is not a number"),
         (_with("2026-11-20T23:00:00Z", ("series", 0, "points", 0, 0)), "not in chronological order"),
         (_with([[1, 2, 3]], ("series", 0, "points")), ""),
         (_with(None, ("series",)), ""),

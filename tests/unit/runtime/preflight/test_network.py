@@ -36,7 +36,7 @@ TO_ITSELF = [{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": "sg-1"}]}]
         ({"State": "pending"}, "it is pending"),
     ],
 )
-def test_subnet_must_be_where_the_rollout_says(changes: dict[str, str], words: str) -> None:
+def test_subnet_must_be_where_the_rollout_expects_it(changes: dict[str, str], words: str) -> None:
     outcome = PLACE.evaluate(SUBNET, {"AvailabilityZoneId": "use2-az3", "VpcId": "vpc-1"} | changes)
 
     assert outcome.status is (Status.FAIL if words else Status.PASS)

@@ -160,7 +160,7 @@ def test_a_block_without_its_reservations_is_a_purchase() -> None:
     assert bought == Bought(reservation_ids=(), block_ids=("cb-1",))
 
 
-def test_response_without_ids_is_no_purchase() -> None:
+def test_a_response_without_ids_is_not_a_purchase() -> None:
     with pytest.raises(ValueError, match=r"^the response contains no reservation$"):
         ec2_answers.bought({"CapacityReservation": {"State": "payment-pending"}})
     with pytest.raises(ValueError, match=r"^the response contains no extension$"):

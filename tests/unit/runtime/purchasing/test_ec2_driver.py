@@ -145,7 +145,7 @@ def sent(boto3: Boto3, *, not_after: datetime = NOW, **settings: Any) -> Any:
 
 
 @pytest.mark.parametrize(("request_", "operation", "arguments", "answer"), REQUESTS)
-def test_sends_exactly_what_the_request_says(
+def test_sends_exactly_the_request(
     request_: Request, operation: str, arguments: dict[str, Any], answer: dict[str, Any]
 ) -> None:
     boto3 = Boto3(answer)
@@ -171,7 +171,7 @@ def test_dry_run_sends_the_same_request_with_the_dry_run_flag(
     ) == effects.Refused("UnauthorizedOperation", "said")
 
 
-def test_purchase_is_attempted_once_whatever_the_environment_configures() -> None:
+def test_purchase_is_attempted_once_under_every_configuration_of_the_environment() -> None:
     assert PURCHASING.retries == {"total_max_attempts": 1, "mode": "standard"}
     assert (PURCHASING.connect_timeout, PURCHASING.read_timeout) == (10, 60)
 

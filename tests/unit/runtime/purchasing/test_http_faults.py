@@ -68,7 +68,7 @@ def test_a_proxy_that_answers_for_the_ledger_buys_nothing(world: HttpWorld) -> N
 
 
 @pytest.mark.parametrize("fault", ["html-before", "empty-before", "xhtml-before", "truncated-after"])
-def test_an_unreadable_ledger_is_no_lost_ledger(world: HttpWorld, fault: str) -> None:
+def test_an_unreadable_ledger_is_not_a_lost_ledger(world: HttpWorld, fault: str) -> None:
     begin(world)
     world.choose_fault = lambda call: fault if call == "GetItem" else ""
     error = run(world, buy("december", nonce="n"))
@@ -97,7 +97,7 @@ def test_random_schedules_of_two_buyers_over_http(world: HttpWorld) -> None:
     ],
     ids=["full", "closed", "nobody reads", "unwritable file"],
 )
-def test_command_line_tells_what_it_bought_although_its_output_fails(
+def test_the_command_line_reports_the_purchase_although_its_output_fails(
     world: HttpWorld, redirection: str, problem: str
 ) -> None:
     begin(world)

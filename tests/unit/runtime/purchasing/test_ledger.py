@@ -275,7 +275,7 @@ def test_every_read_is_strongly_consistent() -> None:
 
 
 @pytest.mark.parametrize("answer", [{}, ANSWERED, {"ConsumedCapacity": {}}, ANSWERED | {"message": "<html>"}])
-def test_answer_that_is_not_of_dynamodb_is_no_absent_order(answer: dict[str, Any]) -> None:
+def test_an_answer_from_elsewhere_than_dynamodb_does_not_mean_an_absent_order(answer: dict[str, Any]) -> None:
     client: Any = SimpleNamespace(get_item=lambda **_: answer, transact_write_items=lambda **_: {})
     before = Record(order=block_order(), token="", state=OrderState.APPROVED, changed_at=START)
 

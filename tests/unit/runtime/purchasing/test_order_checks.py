@@ -79,7 +79,7 @@ def test_accepts_a_valid_order(order: Order) -> None:
         ),
         (
             {"zone_ids": ("us-east-2a",)},
-            "UC3003: zone_ids: 'us-east-2a' is not a zone id of a known Region. Allowed: a zone id such as use2-az3. `aws ec2 describe-availability-zones` shows the zone id of each zone name.",
+            "UC3003: zone_ids: 'us-east-2a' is not a zone ID of a known Region. Allowed: a zone ID such as use2-az3. `aws ec2 describe-availability-zones` shows the zone ID of each zone name.",
         ),
         ({"currency": "usd"}, "UC7005: currency: got 'usd'. Allowed: three letters such as USD."),
         (

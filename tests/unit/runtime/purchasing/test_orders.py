@@ -77,7 +77,7 @@ def test_every_state_has_transitions() -> None:
     assert set(TRANSITIONS) == set(OrderState)
 
 
-def test_whatever_may_cost_money_counts_against_the_cap() -> None:
+def test_every_order_that_may_cost_money_counts_against_the_cap() -> None:
     may_cost = {
         OrderState.SENDING,
         OrderState.UNKNOWN,

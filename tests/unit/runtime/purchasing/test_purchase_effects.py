@@ -330,7 +330,7 @@ LEDGER_GONE = refusal("UC7021", "the ledger table 'orders' cannot be used")
     [None, DENIED, LEDGER_GONE, APPROVED, replace(APPROVED, state=OrderState.SENDING, nonce="theirs")],
     ids=["lost", "denied", "gone", "restored", "of another process"],
 )
-def test_ids_that_aws_returned_are_reported_whatever_the_ledger_says(held: Any) -> None:
+def test_ids_that_aws_returned_are_reported_even_if_the_ledger_disagrees(held: Any) -> None:
     _, outcome = buying(ReadRecord=[..., ..., held])
 
     assert outcome.record.reservation_ids == ("cr-1", "cr-2")

@@ -128,15 +128,6 @@ class ResumeAws(FakeAws):
     def change_environment(self, status: str) -> None:
         self.environments[ENVIRONMENT]["status"] = status
 
-    @staticmethod
-    def _refuse(model: Any, code: str) -> None:
-        status = 500 if code == "InternalError" else 400
-        response = {
-            "Error": {"Code": code, "Message": "by a test"},
-            "ResponseMetadata": {"HTTPStatusCode": status},
-        }
-        raise ClientError(response, model.name)  # type: ignore[arg-type]
-
     # DynamoDB, as far as the endings use it
 
     def _Scan(self, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -159,9 +150,10 @@ class ResumeAws(FakeAws):
                 self._holds(item["state"] == values[":before"])
             case "#owner = :owner":
                 self._holds(item.get("owner") == values[":owner"])
-            case "attribute_not_exists(#until) OR #until <= :now OR #owner = :owner":
-                free = "until" not in item or int(item["until"]["N"]) <= int(values[":now"]["N"])
-                self._holds(free or item.get("owner") == values[":owner"])
+            case "NOT #until BETWEEN :soon AND :latest OR #owner = :owner":
+                until = int(item.get("until", {}).get("N", 0))
+                held = int(values[":soon"]["N"]) <= until <= int(values[":latest"]["N"])
+                self._holds(not held or item.get("owner") == values[":owner"])
             case None:
                 pass
         for name in re.findall(r"#\w+", asked["UpdateExpression"].partition("REMOVE")[2]):

@@ -91,7 +91,7 @@ def test_the_reason_of_a_drain_is_the_one_that_the_life_cycle_gives() -> None:
         ({"ultracluster:resume": "many"}, {}, 0),
     ],
 )
-def test_the_job_says_how_often_else_its_definition(
+def test_resumes_come_from_the_job_or_else_from_its_definition(
     job: dict[str, str], definition: dict[str, str], left: int
 ) -> None:
     assert resumes_left({"tags": job}, {"tags": definition}) == left

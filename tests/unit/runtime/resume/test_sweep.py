@@ -93,7 +93,7 @@ def test_a_job_without_resumes_ends_and_people_hear_of_it_once(tags: dict[str, s
     assert [subject.split(":")[0] for subject in subjects(aws)] == ["Job pretrain ended"]
 
 
-def test_the_definition_says_how_often_where_the_job_does_not() -> None:
+def test_resumes_come_from_the_definition_if_the_job_has_none() -> None:
     aws = ResumeAws(drained(tags={}))
     aws.definition_tags = {"ultracluster:resume": "1"}
     run(aws)
@@ -127,13 +127,13 @@ def test_the_children_of_a_multi_node_job_are_asked_for_their_loss() -> None:
     assert subjects(aws) == ["Job pretrain goes on: node i-0123456789abcdef0 was lost"]
 
 
-def test_a_refusal_is_told_once_and_tried_again() -> None:
+def test_a_refusal_is_reported_once_and_the_job_tried_again() -> None:
     aws = ResumeAws(drained())
-    aws.denied = {"SubmitJob"}
+    aws.failing = dict.fromkeys({"SubmitJob"}, "denied")
     for minute in range(2):
         with pytest.raises(ResumeError, match="AccessDenied"):
             run(aws, NOW + minute * MINUTE)
-    aws.denied = set()
+    aws.failing = {}
     run_for(aws, 8, start=NOW + 2 * MINUTE)
     assert len(aws.submitted) == 1
     assert subjects(aws)[-1].startswith("Job pretrain goes on")

@@ -9,7 +9,7 @@ from ultracluster_runtime.watch.handler import embedded
 from ultracluster_runtime.watch.metrics import WaitingJob, compute_metrics
 
 
-def test_publishes_metrics_of_the_catalogue_and_all_of_its_own() -> None:
+def test_publishes_metrics_of_the_catalogue_only_and_all_that_it_is_listed_for() -> None:
     waiting = (WaitingJob(since=NOW, reason=""),)
     got = compute_metrics(observations(waiting=waiting, steps=steps(last=NOW - HOUR / 2)))
     assert set(got) == {name for name, each in METRICS.items() if each.source == "watch"} | {"NodesReporting"}

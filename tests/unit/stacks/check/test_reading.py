@@ -76,7 +76,7 @@ def test_500_resources_are_read_and_more_refused(tmp_path: Path) -> None:
     assert "UC9508" in refused(path, json.dumps({"Resources": {f"B{n}": bucket for n in range(501)}}))
 
 
-def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+def test_a_path_other_than_a_file_is_refused_without_waiting(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     with pytest.raises(FindingsError) as caught:
@@ -124,7 +124,7 @@ def test_a_manifest_cannot_lead_out_of_its_folder(tmp_path: Path, artifacts: dic
 
 
 @pytest.mark.parametrize("text", ["[", "[1]", '{"artifacts": []}', "{}"])
-def test_a_folder_without_a_manifest_is_no_assembly(tmp_path: Path, text: str) -> None:
+def test_a_folder_without_a_manifest_is_not_an_assembly(tmp_path: Path, text: str) -> None:
     (tmp_path / "manifest.json").write_text(text)
     with pytest.raises(FindingsError, match="UC9510"):
         read_templates([tmp_path])

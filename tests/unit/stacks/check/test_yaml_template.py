@@ -53,7 +53,7 @@ def test_every_value_has_its_line(tmp_path: Path, name: str) -> None:
     assert source.location(("Resources", "Bucket", "Properties", "x", 0)) == f"{path}:3"
 
 
-def test_json_that_is_no_yaml_has_no_lines(tmp_path: Path) -> None:
+def test_json_that_is_invalid_as_yaml_has_no_lines(tmp_path: Path) -> None:
     path = tmp_path / "it.json"
     path.write_text(json.dumps(GOOD, indent="\t"))
     (source,) = read_templates([path])

@@ -44,7 +44,7 @@ def line(text: str) -> str:
         ("jobs[0].environment.NEURON_RT_LOG_LEVEL", "INFO", "cluster", "NEURON_RT_LOG_LEVEL"),
     ],
 )
-def test_says_what_gives_a_value(
+def test_shows_where_a_value_comes_from(
     values: dict[str, ExplainedValue], path: str, value: object, given_by: str, where: str | None
 ) -> None:
     found = values[path]

@@ -21,7 +21,7 @@ def test_spot_nodes_are_a_range() -> None:
     assert names(found)["nodes"].run(found.usage).text() == "89.90 to 153.70"
 
 
-def test_nodes_for_when_there_is_no_room_are_in_no_sum() -> None:
+def test_nodes_used_only_without_room_are_not_summed() -> None:
     on_demand = replace(NODES, name="overflow", market="on-demand", reserved=False)
     reserved = replace(NODES, name="second", market="on-demand")
     found = estimate(replace(CLUSTER, supplies=(NODES, on_demand, reserved)))

@@ -79,5 +79,5 @@ def test_a_new_cluster_costs_all_that_it_has() -> None:
     assert found.idle_month.without == ("endpoint data", "logs")
 
 
-def test_a_cluster_that_is_no_longer_defined_is_left_out() -> None:
+def test_a_cluster_that_was_removed_is_left_out() -> None:
     assert cost_differences([stack()], [], prices=catalogue_prices()) == ()

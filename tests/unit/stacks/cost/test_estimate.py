@@ -17,7 +17,7 @@ def usd(amount: str) -> Price:
     return Price(amount=Decimal(amount), unit="hour", source="given", dated=date(2026, 11, 1))
 
 
-def test_every_line_of_a_day_is_what_a_calculation_by_hand_says() -> None:
+def test_every_line_of_a_day_matches_a_calculation_by_hand() -> None:
     found = estimate(stored_gb=Decimal(1000), logs_gb=Decimal(10))
 
     by_hand = {
@@ -44,7 +44,7 @@ def test_a_million_tokens_cost_the_run_over_the_tokens_of_the_run() -> None:
     assert estimate().million_tokens is None
 
 
-def test_a_price_that_nobody_dated_is_named_and_is_no_zero() -> None:
+def test_a_price_without_a_date_is_listed_and_not_counted_as_zero() -> None:
     fast = replace(CLUSTER, file_systems=(replace(SSD, per_unit_storage_throughput=250),))
     found = estimate(fast)
 
@@ -59,7 +59,7 @@ def test_an_unknown_price_of_the_nodes_leaves_nothing_that_looks_like_a_bill() -
     assert estimate(elsewhere).hour.text() == "not known"
 
 
-def test_a_price_that_is_given_wins_and_keeps_the_unit_of_its_line() -> None:
+def test_a_price_of_the_user_wins_and_keeps_the_unit_of_its_line() -> None:
     fast = replace(CLUSTER, file_systems=(replace(SSD, per_unit_storage_throughput=250),))
     found = names(estimate(fast, given={"file system": usd("0.21")}))["file system"]
 
@@ -67,7 +67,7 @@ def test_a_price_that_is_given_wins_and_keeps_the_unit_of_its_line() -> None:
     assert found.month(Usage(hours=Decimal(1))).low.quantize(Decimal("0.01")) == Decimal("252.00")
 
 
-def test_a_fallback_region_stands_in_and_says_so() -> None:
+def test_prices_of_a_fallback_region_are_used_and_marked() -> None:
     ohio = replace(CLUSTER, region="us-east-2")
     prices = catalogue_prices(fallback_region="us-east-1")
     found = names(estimate_cost(ohio, usage=Usage(hours=Decimal(1)), prices=prices))

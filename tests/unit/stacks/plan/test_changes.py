@@ -5,7 +5,7 @@ from tests.unit.stacks.plan.small_stacks import stack, topic
 from ultracluster_stacks.plan import compare
 
 
-def test_a_stack_says_where_it_is_and_how_large_it_becomes() -> None:
+def test_a_stack_is_listed_with_its_region_and_its_new_size() -> None:
     before = [stack("left", A=topic()), stack("kept", A=topic(), B=topic()), stack("same", A=topic())]
     after = [stack("kept", A=topic()), stack("same", A=topic()), stack("new", A=topic(), B=topic())]
 

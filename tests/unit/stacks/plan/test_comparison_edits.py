@@ -271,7 +271,7 @@ def test_there_are_enough_of_both() -> None:
     assert len(SAFE) >= 10
 
 
-def test_property_order_and_spelling_are_no_change(base: Stacks) -> None:
+def test_property_order_and_spelling_are_not_changes(base: Stacks) -> None:
     edited = Stacks(base.stacks)
     reversed_order(edited)
     other_spelling(edited)

@@ -114,7 +114,7 @@ def test_a_condition_is_an_expression_and_differs_as_a_whole() -> None:
     assert not is_expression("Ref")
 
 
-def test_only_tags_may_stand_in_any_order() -> None:
+def test_only_tags_may_be_in_any_order() -> None:
     tags = [{"Key": "b", "Value": "1"}, {"Value": "2", "Key": "a"}]
 
     assert canonical(tags) == [{"Key": "a", "Value": "2"}, {"Key": "b", "Value": "1"}]

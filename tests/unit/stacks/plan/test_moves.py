@@ -99,7 +99,7 @@ def test_a_chain_of_references_and_exports_is_followed_to_its_end() -> None:
     assert (third.changes[0].action, third.changes[0].properties[0].cause) == (Action.REPLACE, "second:Id")
 
 
-def test_an_export_that_nobody_imports_may_change() -> None:
+def test_an_export_without_imports_may_change() -> None:
     export = {"Id": {"Value": {"Ref": "T"}, "Export": {"Name": "first:Id"}}}
 
     plan = compare(

@@ -97,7 +97,7 @@ def test_says_for_whom_where_and_when(statement: dict[str, Any], said: tuple[str
     ]
 
 
-def test_what_anybody_may_covers_what_one_may() -> None:
+def test_a_permission_for_everyone_covers_that_of_one_principal() -> None:
     anybody, one = policy(READ | {"Principal": "*"}), policy(READ | {"Principal": {"AWS": "1"}})
 
     assert widened("AWS::IAM::Policy", anybody, one) == ()
@@ -106,7 +106,7 @@ def test_what_anybody_may_covers_what_one_may() -> None:
     )
 
 
-def test_a_bracket_in_a_resource_stands_for_itself() -> None:
+def test_a_bracket_in_a_resource_is_literal() -> None:
     wide, narrow = (policy(READ | {"Resource": f"arn:aws:s3:::o[u]rs/{end}"}) for end in ("*", "a"))
     without = policy(READ | {"Resource": "arn:aws:s3:::ours/a"})
 
@@ -121,7 +121,7 @@ def test_a_refusal_that_stays_or_goes_with_its_resource_lifts_nothing() -> None:
     assert widened("AWS::IAM::Policy", denied, {}) == ()
 
 
-def test_a_member_that_a_list_had_already_is_no_news() -> None:
+def test_a_member_that_a_list_had_before_is_not_new() -> None:
     before = {"Roles": [{"Ref": "Nodes"}]}
 
     assert widened("AWS::IAM::ManagedPolicy", before, {"Roles": [{"Ref": "Nodes"}, "new"]}) == (
@@ -135,5 +135,5 @@ def test_a_rule_is_named_by_its_type() -> None:
     )
 
 
-def test_a_document_that_a_function_gives_allows_what_nobody_can_read() -> None:
+def test_a_document_from_a_function_allows_something_unknown() -> None:
     assert widened("AWS::IAM::Role", {}, {"Policies": ["unreadable"]}) == ()

@@ -6,7 +6,7 @@ from tests.unit.stacks.plan.small_stacks import stack, topic
 from ultracluster_stacks.plan import Action, StackTemplate, compare
 
 
-def test_what_a_template_says_anew_is_not_told_a_second_time() -> None:
+def test_an_unchanged_statement_of_a_template_is_not_reported_again() -> None:
     def stacks(name: str, prefix: str) -> list[StackTemplate]:
         return [stack(T=topic(TopicName=name), U=topic(DisplayName={"Fn::Sub": prefix + "${T}"}))]
 
@@ -35,7 +35,7 @@ def test_another_spelling_of_one_value_counts_only_where_it_could_replace() -> N
         ("Condition", "Sometimes", "Never", None),
     ],
 )
-def test_what_stands_beside_the_properties_is_a_change_too(
+def test_a_change_of_an_attribute_beside_the_properties_is_listed_too(
     name: str, was: Any, becomes: Any, *, replaces: bool | None
 ) -> None:
     before, after = (topic() | ({name: value} if value else {}) for value in (was, becomes))

@@ -30,7 +30,7 @@ def shape(service: str, operation: str) -> Any:
     return model.operation_model(operation).input_shape
 
 
-def test_the_table_is_what_the_registry_says() -> None:
+def test_the_table_matches_the_registry() -> None:
     table = Path(plan.__file__).with_name("replacement.json").read_text("utf-8")
 
     assert table == replacement_table(), "run `make types`"
@@ -65,7 +65,7 @@ def test_nothing_is_both_safe_and_a_replacement(resource_type: str) -> None:
     assert [path for path in STATEFUL[resource_type] if touches(path, rules.always | rules.sometimes)] == []
 
 
-def test_a_compute_environment_says_itself_whether_it_is_replaced() -> None:
+def test_the_settings_of_a_compute_environment_decide_whether_it_is_replaced() -> None:
     image = ("ComputeResources", "ImageId")
     default, kept = (
         replacement(ENVIRONMENT, {}),
@@ -79,7 +79,7 @@ def test_a_compute_environment_says_itself_whether_it_is_replaced() -> None:
     assert touches(("Tags",), kept.always)
 
 
-def test_the_longest_time_for_jobs_is_what_the_model_of_batch_says() -> None:
+def test_the_longest_time_for_jobs_matches_the_model_of_batch() -> None:
     policy = shape("batch", "UpdateComputeEnvironment").members["updatePolicy"]
     said = policy.members["jobExecutionTimeoutMinutes"].documentation
 

@@ -243,7 +243,7 @@ def test_what_is_safe_is_a_property_that_users_can_set(resource_type: str) -> No
 
 
 @pytest.mark.parametrize("resource_type", sorted(ELSEWHERE))
-def test_operations_of_their_own_exist_and_take_the_property(resource_type: str) -> None:
+def test_separate_operations_exist_and_accept_the_property(resource_type: str) -> None:
     for path, operations in ELSEWHERE[resource_type].items():
         assert (path,) in set(not_updated(resource_type)), f"{path} needs no operation of its own"
         for operation in operations:

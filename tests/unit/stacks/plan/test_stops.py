@@ -397,7 +397,7 @@ def test_notes_what_stays_behind_and_when_nodes_are_new() -> None:
     assert change(resource("AWS::SNS::Topic"), GONE).notes == ()
 
 
-def test_a_change_says_where_the_resource_is_and_what_becomes_of_it() -> None:
+def test_a_change_is_listed_with_its_resource_and_the_effect() -> None:
     policy = {"PolicyDocument": {"Statement": {"Effect": "Allow", "Action": "s3:*", "Resource": "*"}}}
     added = change(GONE, resource("AWS::IAM::Policy", policy))
     removed = change(resource("AWS::IAM::Policy", policy), GONE)

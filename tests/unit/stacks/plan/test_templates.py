@@ -16,12 +16,12 @@ def test_a_version_of_a_policy_stays_text_in_yaml() -> None:
 
 
 @pytest.mark.parametrize("text", ["[]", "{}", "Resources: [", "Resources: !Ref x", ""])
-def test_refuses_what_is_no_template(text: str) -> None:
+def test_refuses_anything_but_a_template(text: str) -> None:
     with pytest.raises(ValueError, match=r"."):  # any message of the parser
         read_template(text)
 
 
-def test_says_that_a_text_without_resources_is_no_template() -> None:
+def test_refuses_a_text_without_resources_as_a_template() -> None:
     with pytest.raises(ValueError, match=r"^it has no Resources$"):
         read_template("Description: nothing")
     with pytest.raises(ValueError, match=r"line 1"):

@@ -47,7 +47,7 @@ def test_synthesis_keeps_nothing_in_the_home_directory_but_the_hashes_of_assets_
     assert {path.parent for path in kept} <= {Path(".cdk/cache/fingerprints")}
 
 
-def test_synthesis_twice_gives_the_same_bytes(
+def test_synthesis_twice_produces_the_same_bytes(
     assembly: Path, synthesize: Callable[..., Any], tmp_path: Path
 ) -> None:
     # Other hash seed, other time zone, other locale; only stack traces and run-time versions could tell them apart.

@@ -35,7 +35,7 @@ def _deploys_clean(local: LocalAws, assembly: Path) -> None:
     ] * 3
 
 
-def test_a_rollout_stands_in_an_existing_subnet(
+def test_a_rollout_uses_an_existing_subnet(
     local_aws: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ec2 = local_aws.client("ec2", REGION)

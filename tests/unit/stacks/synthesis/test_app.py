@@ -1,6 +1,7 @@
 """The app with its cache: which clusters are synthesized, around a stand-in for the CDK."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from tests.unit.stacks.synthesis.stand_in import (
 )
 
 from ultracluster_stacks.config import ClusterConfig
+from ultracluster_stacks.config.rehearsal import PURPOSES
 from ultracluster_stacks.synthesis import app as synthesis
 from ultracluster_stacks.synthesis.app import read_context, synthesize
 
@@ -59,6 +61,33 @@ def test_a_number_of_processes_that_is_none_is_refused(
 
     assert synthesis.main() == 2
     assert capsys.readouterr().err.startswith("UC9103: ")
+
+
+@pytest.mark.usefixtures("rollout")
+def test_an_unknown_purpose_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _context(monkeypatch, tmp_path, purpose="test")
+
+    assert synthesis.main() == 2
+    assert capsys.readouterr().err.startswith(
+        "UC9104: the context value purpose is 'test'. Allowed: plan, rehearsal"
+    )
+
+
+@pytest.mark.usefixtures("rollout")
+def test_what_is_not_bought_is_synthesized_only_for_another_purpose_than_a_deployment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, synthesized: Synthesized
+) -> None:
+    file = tmp_path / "rollout.yaml"
+    file.write_text(re.sub(r'"reservation_id": "cr-\w+"', '"order": "december"', file.read_text()))
+    codes = []
+    for context in [{}, *({"purpose": purpose} for purpose in PURPOSES)]:
+        _context(monkeypatch, tmp_path, **context)
+        codes.append(synthesis.main())
+
+    assert codes == [2, 0, 0, 0]
+    assert synthesized == [["aa"], ["rehearsal-aa"], ["rehearsal-aa"]]
 
 
 @pytest.mark.parametrize("processes", ["1", 1])

@@ -50,7 +50,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return project
 
 
-def test_the_app_gives_the_bytes_of_the_cdk_however_it_comes_to_them(project: Path) -> None:
+def test_the_app_writes_the_same_bytes_as_the_cdk_with_and_without_the_cache(project: Path) -> None:
     told = [
         _run(project, "cold", "rollout", "-c", OURS, "1"),
         _run(project, "warm", "rollout", "-c", OURS, "1"),
@@ -64,7 +64,7 @@ def test_the_app_gives_the_bytes_of_the_cdk_however_it_comes_to_them(project: Pa
     assert _content(project / "partly") != _content(project / "warm")
 
 
-def test_processes_that_share_the_work_give_the_same_bytes_on_another_machine(project: Path) -> None:
+def test_processes_that_share_the_work_produce_the_same_bytes_on_another_machine(project: Path) -> None:
     # `make check-deep` tries these and more one by one.
     machine = {
         "PYTHONHASHSEED": "1",

@@ -64,7 +64,7 @@ def test_moving_a_cluster_to_another_wave_changes_nothing(tmp_path: Path) -> Non
     assert together == apart
 
 
-def test_a_wave_can_be_synthesized_alone_and_gives_the_same_templates(tmp_path: Path) -> None:
+def test_a_wave_can_be_synthesized_alone_and_produces_the_same_templates(tmp_path: Path) -> None:
     path = two_clusters(tmp_path, second_wave=True)
     everything = templates(path)
     later = templates(path, wave="later")

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.synth
         (["queue: {notify_blocked: true}", "additional_queues: [{name: urgent, notify_blocked: true}]"], 2),
     ],
 )
-def test_each_queue_that_asks_for_it_publishes_to_one_topic(
+def test_each_queue_with_the_setting_publishes_to_one_topic(
     configured: Callable[..., ClusterConfig], lines: list[str], rules: int
 ) -> None:
     stack = builders.new_stack()

@@ -72,7 +72,7 @@ def test_a_compile_cache_is_replicated_to_each_named_bucket(configured: Callable
     assert "'ExpirationInDays': 30" in str(bucket["LifecycleConfiguration"])
 
 
-def test_without_an_arn_there_is_no_key() -> None:
+def test_without_an_arn_no_key_is_imported() -> None:
     stack = builders.new_stack()
 
     assert encryption_key(stack, "None", None) is None

@@ -11,7 +11,7 @@ from ultracluster_stacks.wiring.cluster_budget import define_budget
 pytestmark = pytest.mark.synth
 
 
-def test_there_is_no_budget_by_default(configured: Callable[..., ClusterConfig]) -> None:
+def test_no_budget_is_defined_by_default(configured: Callable[..., ClusterConfig]) -> None:
     stack = builders.new_stack()
     define_budget(stack, configured(), queues=[], kms_key=None)
 

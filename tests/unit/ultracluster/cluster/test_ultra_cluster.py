@@ -80,7 +80,7 @@ def test_no_role_can_buy_and_no_resource_is_public(stack: cdk.Stack) -> None:
         assert "SecurityGroupIngress" not in group["Properties"]
 
 
-def test_the_same_input_gives_the_same_bytes() -> None:
+def test_the_same_input_produces_the_same_bytes() -> None:
     def synthesize() -> dict[str, object]:
         app = cdk.App(analytics_reporting=False, tree_metadata=False, stack_traces=False)
         fresh = cdk.Stack(app, "Test")

@@ -64,7 +64,7 @@ def test_functions_that_publish_may_use_it_for_that(stack: cdk.Stack) -> None:
     assert all(each["Resource"] == ARN for each in encrypted)
 
 
-def test_a_topic_from_elsewhere_gives_no_right_to_the_key() -> None:
+def test_an_imported_topic_grants_no_use_of_the_key() -> None:
     stack = new_stack()
     cluster = uc.UltraCluster(
         stack,
@@ -91,7 +91,7 @@ def test_a_topic_from_elsewhere_gives_no_right_to_the_key() -> None:
     assert "KmsKeyId" in only(stack, "AWS::FSx::FileSystem")
 
 
-def test_copies_of_a_cache_have_no_key_of_ones_own() -> None:
+def test_replicas_of_a_cache_have_no_customer_managed_key() -> None:
     stack = new_stack()
     there = s3.Bucket.from_bucket_name(stack, "There", "cache-of-another-region")
     key = kms.Key.from_key_arn(stack, "Theirs", ARN)

@@ -9,7 +9,7 @@ from ultracluster_rules.findings import FindingsError
 pytestmark = pytest.mark.synth
 
 
-def test_reaches_every_role_and_profile_of_its_scope_whatever_made_it_and_when() -> None:
+def test_reaches_every_role_and_profile_of_its_scope_from_any_construct_at_any_time() -> None:
     stack = new_stack()
     cdk.Aspects.of(stack).add(RolePath("/training/"))
     role = iam.Role(stack, "Role", assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"))

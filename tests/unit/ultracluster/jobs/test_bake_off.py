@@ -62,7 +62,7 @@ def test_both_run_the_same_command_on_their_own_machines(stack: cdk.Stack) -> No
     assert [each["UC_CANDIDATE"].rpartition("/")[2] for each in variables] == ["trn2", "p5"]
 
 
-def test_a_figure_of_each_becomes_a_metric_of_its_own_log(stack: cdk.Stack) -> None:
+def test_a_figure_of_each_becomes_a_metric_from_its_log(stack: cdk.Stack) -> None:
     made = bake_off(stack)
     filters = [each["Properties"] for each in of_type(stack, "AWS::Logs::MetricFilter")]
     assert len(filters) == 2

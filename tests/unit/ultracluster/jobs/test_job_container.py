@@ -20,7 +20,7 @@ DEVICES = {
 }
 
 
-def test_a_job_on_gpus_asks_for_all_of_them_and_maps_no_neuron_device(stack: cdk.Stack) -> None:
+def test_a_job_on_gpus_requests_all_of_them_and_maps_no_neuron_device(stack: cdk.Stack) -> None:
     found = container_on(stack, instance_type="p5.48xlarge")
     assert {each["Type"]: each["Value"] for each in found["ResourceRequirements"]}["GPU"] == "8"
     paths = [each["HostPath"] for each in found["LinuxParameters"]["Devices"]]
@@ -31,7 +31,7 @@ def test_a_job_on_gpus_asks_for_all_of_them_and_maps_no_neuron_device(stack: cdk
     assert "wait_for GPU" in unpacked(user_data(stack))
 
 
-def test_a_job_on_trainium_asks_for_no_gpu(stack: cdk.Stack) -> None:
+def test_a_job_on_trainium_requests_no_gpu(stack: cdk.Stack) -> None:
     assert {each["Type"] for each in container_on(stack)["ResourceRequirements"]} == {"VCPU", "MEMORY"}
     assert "GPU" not in unpacked(user_data(stack))
 

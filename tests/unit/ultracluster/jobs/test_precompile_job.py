@@ -112,7 +112,7 @@ def test_graphs_are_not_collected_without_neuron_devices(stack: cdk.Stack) -> No
         precompile(stack, cpu_queue(stack), for_instance_type="trn2.48xlarge")
 
 
-def test_vllm_captures_its_graphs_on_cpus_when_told_to(stack: cdk.Stack) -> None:
+def test_vllm_captures_its_graphs_on_cpus_if_configured(stack: cdk.Stack) -> None:
     # Neuron documentation, vLLM Neuron, CPU Compilation, 2026-06.
     precompile(
         stack,

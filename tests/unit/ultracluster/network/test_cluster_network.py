@@ -87,7 +87,7 @@ def test_the_endpoints_let_the_tasks_of_multi_node_jobs_in(stack: cdk.Stack) -> 
     assert [(each["IpProtocol"], each["FromPort"], each["ToPort"]) for each in rules] == [("tcp", 443, 443)]
 
 
-def test_every_group_says_what_may_leave_it(stack: cdk.Stack) -> None:
+def test_every_group_declares_its_egress_rules(stack: cdk.Stack) -> None:
     # EC2 gives a group without egress rules of its own one that allows everything.
     network(stack)
     for group in of_type(stack, "AWS::EC2::SecurityGroup"):
@@ -119,7 +119,7 @@ def test_others_can_be_let_in(stack: cdk.Stack) -> None:
     assert [(each["CidrIp"], each["FromPort"]) for each in opened] == [("10.1.0.0/16", 22)]
 
 
-def test_what_others_are_given_is_the_network_itself(stack: cdk.Stack) -> None:
+def test_other_constructs_get_the_network_itself(stack: cdk.Stack) -> None:
     cluster = network(stack)
     assert cluster.vpc is cluster.vpc
     assert cluster.security_group is cluster.security_group

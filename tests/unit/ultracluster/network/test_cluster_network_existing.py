@@ -77,7 +77,7 @@ def test_takes_the_subnet_of_a_vpc_of_the_same_app(stack: cdk.Stack) -> None:
     assert stack.resolve(network.subnet_id) == stack.resolve(subnet.subnet_id)
 
 
-def test_whole_cluster_stands_in_the_given_subnet_with_the_given_group(stack: cdk.Stack) -> None:
+def test_the_whole_cluster_is_in_the_specified_subnet_with_the_specified_group(stack: cdk.Stack) -> None:
     cluster = uc.UltraCluster(
         stack,
         "Cluster",
@@ -103,13 +103,13 @@ def test_whole_cluster_stands_in_the_given_subnet_with_the_given_group(stack: cd
     ]
 
 
-def test_warns_that_the_rules_of_a_given_group_are_not_known(stack: cdk.Stack) -> None:
+def test_warns_that_the_rules_of_an_existing_group_are_unknown(stack: cdk.Stack) -> None:
     existing(stack, security_group=given_group(stack))
     assert len(warnings(stack, "UC3106")) == 1
     assert of_type(stack, "AWS::EC2::SecurityGroupIngress") == []
 
 
-def test_adds_both_efa_rules_to_a_given_group_when_asked(stack: cdk.Stack) -> None:
+def test_adds_both_efa_rules_to_an_existing_group_on_request(stack: cdk.Stack) -> None:
     existing(stack, security_group=given_group(stack), add_efa_rules=True)
     ingress = only(stack, "AWS::EC2::SecurityGroupIngress")
     egress = only(stack, "AWS::EC2::SecurityGroupEgress")

@@ -25,7 +25,7 @@ def job_on(stack: cdk.Stack, *, instance_type: str, nic_layout: str) -> None:
     uc.MultiNodeJob(stack, "Job", queue=queue, image=IMAGE, command=["train.py"])
 
 
-def test_nodes_get_the_interfaces_that_were_given_primary_first(stack: cdk.Stack) -> None:
+def test_nodes_get_the_specified_interfaces_with_the_primary_first(stack: cdk.Stack) -> None:
     group = nodes(stack, nic_layout=(*FURTHER, FIRST))
     interfaces = only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]["NetworkInterfaces"]
     assert [
@@ -73,7 +73,7 @@ def test_nodes_take_the_layout_that_their_network_has_addresses_for(stack: cdk.S
     assert (len(interfaces), addresses_per_node(interfaces)) == (16, 1)
 
 
-def test_a_cluster_in_a_given_network_takes_no_other_layout(stack: cdk.Stack) -> None:
+def test_a_cluster_in_an_existing_network_rejects_another_layout(stack: cdk.Stack) -> None:
     wide = network(stack, nic_layout="all-efa")
     given = {"instance_type": "trn2.48xlarge", "node_count": 4, "image_id": IMAGE_ID, "network": wide}
     with pytest.raises(FindingsError, match="UC3110"):
@@ -89,7 +89,7 @@ def test_interfaces_one_by_one_are_for_the_type_that_the_network_was_sized_for(s
     assert len(beside.network_interfaces) == 1
 
 
-def test_every_part_of_a_cluster_takes_the_given_interfaces(stack: cdk.Stack) -> None:
+def test_every_part_of_a_cluster_uses_the_specified_interfaces(stack: cdk.Stack) -> None:
     uc.UltraCluster(
         stack,
         "Cluster",

@@ -48,6 +48,6 @@ def test_rejects_a_subnet_that_does_not_hold_the_cluster(
 
 
 @pytest.mark.parametrize("cidr", ["10.0.0.7/16", "10.0.0.0/33", "ten", "fd00::/56"])
-def test_rejects_what_is_no_ipv4_network(stack: cdk.Stack, cidr: str) -> None:
+def test_rejects_anything_but_an_ipv4_network(stack: cdk.Stack, cidr: str) -> None:
     with pytest.raises(FindingsError, match="UC3103"):
         network(stack, cidr=cidr)

@@ -49,7 +49,7 @@ def test_rejects_capacity_in_another_zone_than_the_network(stack: cdk.Stack) -> 
 
 
 @pytest.mark.parametrize("image_id", ["latest", "ami-xyz", "ami-0123456789abcdef", "ami-0123456789abcdef01"])
-def test_rejects_what_is_no_ami_id(stack: cdk.Stack, image_id: str) -> None:
+def test_rejects_an_invalid_ami_id(stack: cdk.Stack, image_id: str) -> None:
     with pytest.raises(FindingsError, match="UC4110"):
         nodes(stack, image_id=image_id)
 

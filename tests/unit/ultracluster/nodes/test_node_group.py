@@ -110,7 +110,8 @@ def test_tags_reach_instances_volumes_and_interfaces(stack: cdk.Stack) -> None:
     nodes(stack, tags={"team": "vision"})
     specifications = launch_template(stack)["TagSpecifications"]
     assert {each["ResourceType"] for each in specifications} == {"instance", "volume", "network-interface"}
-    assert all(each["Tags"] == [{"Key": "team", "Value": "vision"}] for each in specifications)
+    cluster = {"Key": "ultracluster:cluster", "Value": {"Ref": "AWS::StackName"}}
+    assert all(each["Tags"] == [{"Key": "team", "Value": "vision"}, cluster] for each in specifications)
 
 
 def test_the_role_can_do_nothing_by_wildcard_and_nothing_of_the_jobs(stack: cdk.Stack) -> None:

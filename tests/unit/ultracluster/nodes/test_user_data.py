@@ -11,7 +11,7 @@ from ultracluster.nodes.user_data import boot_script
 pytestmark = pytest.mark.synth
 
 
-def test_parts_of_the_boot_script_run_before_it_says_that_it_is_ready() -> None:
+def test_parts_of_the_boot_script_run_before_it_reports_readiness() -> None:
     script = boot_script(["node-gpus.sh", "node-scratch.sh"])
     assert script.startswith(boot_script([]).partition("# Part of node-boot.sh, before its end")[0])
     places = ["wait_for GPU", "\nmount_scratch\n", "\nput_launcher ||", 'say "ready"']

@@ -154,6 +154,7 @@ def test_it_may_do_exactly_what_it_does_and_buy_nothing(stack: cdk.Stack) -> Non
         "batch:TerminateJob",
         "batch:UpdateComputeEnvironment",
         "batch:UpdateJobQueue",
+        "dynamodb:Scan",
         "dynamodb:UpdateItem",
         "ec2:DescribeCapacityBlockExtensionHistory",
         "ec2:DescribeCapacityBlockExtensionOfferings",
@@ -185,6 +186,10 @@ def test_what_it_changes_is_named_or_limited_to_its_own_nodes(stack: cdk.Stack) 
     assert may["OnNodesOfTheBlock"]["Condition"] == {
         "StringEquals": {"ssm:resourceTag/ultracluster:capacity-reservation": RESERVATION}
     }
+    assert may["OnNodesOfFormerBlocks"]["Condition"] == {
+        "StringEquals": {"ssm:resourceTag/ultracluster:cluster": {"Ref": "AWS::StackName"}},
+        "StringLike": {"ssm:resourceTag/ultracluster:capacity-reservation": "cr-*"},
+    }
     assert may["ReadReasonsOfNodes"]["Condition"] == {
         "StringEquals": {"aws:ResourceTag/ultracluster:capacity-reservation": RESERVATION}
     }
@@ -198,6 +203,7 @@ def test_what_it_changes_is_named_or_limited_to_its_own_nodes(stack: cdk.Stack) 
         if each["ResourceType"] == "instance"
     ]
     assert {"Key": "ultracluster:capacity-reservation", "Value": RESERVATION} in tags
+    assert {"Key": "ultracluster:cluster", "Value": {"Ref": "AWS::StackName"}} in tags
 
 
 def test_silence_and_failure_raise_an_alarm_that_may_reach_the_topic(stack: cdk.Stack) -> None:

@@ -35,7 +35,7 @@ def alarm(stack: cdk.Stack, construct_id: str, *, of: str = "ClusterAlarms") -> 
     return dict(found)
 
 
-def test_every_alarm_says_what_it_means_and_tells_the_topic_when_it_comes_and_goes(
+def test_every_alarm_describes_its_meaning_and_notifies_the_topic_of_both_states(
     watched: cdk.Stack,
 ) -> None:
     template = cdk.assertions.Template.from_stack(watched)

@@ -120,7 +120,7 @@ def test_an_alarm_reports_queues_that_could_not_be_closed(stack: cdk.Stack) -> N
     assert len(alarm["AlarmActions"]) == 1
 
 
-def test_without_queues_there_is_no_function() -> None:
+def test_without_queues_no_function_is_defined() -> None:
     stack = new_stack()
     topic = sns.Topic.from_topic_arn(stack, "Mine", "arn:aws:sns:us-east-2:123456789012:costs")
 

@@ -23,7 +23,7 @@ def cluster(stack: cdk.Stack, **changes: Any) -> UltraCluster:
 
 def warns(stack: cdk.Stack) -> bool:
     warnings = cdk.assertions.Annotations.from_stack(stack).find_warning(
-        "*", cdk.assertions.Match.string_like_regexp("nobody is notified")
+        "*", cdk.assertions.Match.string_like_regexp("no one is notified")
     )
     return bool(warnings)
 
@@ -80,7 +80,7 @@ def test_recipients_of_alarms_hear_of_the_life_cycle_too(stack: cdk.Stack) -> No
     assert not warns(stack)
 
 
-def test_alarms_with_recipients_of_their_own_notify_those(stack: cdk.Stack) -> None:
+def test_alarms_with_separate_recipients_notify_those(stack: cdk.Stack) -> None:
     made = cluster(stack, notify=["a@example.com"], alarms=AlarmSettings(emails=("b@example.com",)))
     assert made.alarms
     assert made.block_lifecycle
@@ -88,7 +88,7 @@ def test_alarms_with_recipients_of_their_own_notify_those(stack: cdk.Stack) -> N
 
 
 @pytest.mark.parametrize("alarms", ["auto", "none", AlarmSettings()])
-def test_a_block_with_nobody_to_notify_is_warned_of(stack: cdk.Stack, alarms: Any) -> None:
+def test_a_block_without_recipients_is_warned_about(stack: cdk.Stack, alarms: Any) -> None:
     cluster(stack, alarms=alarms)
     assert warns(stack)
 

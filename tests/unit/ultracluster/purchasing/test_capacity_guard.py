@@ -89,20 +89,20 @@ def test_matches_other_calls_that_commit_to_pay_for_capacity(pattern: EventPatte
         ({"errorCode": "Client.DryRunOperation"}, False),
     ],
 )
-def test_a_dry_run_is_no_alarm_and_everything_else_is(
+def test_a_dry_run_sends_no_notification_and_every_other_call_does(
     pattern: EventPattern, error: dict[str, str], *, seen: bool
 ) -> None:
     assert pattern.matches_event(call("PurchaseCapacityBlock", **error)) is seen
 
 
-def test_an_event_of_another_kind_or_service_is_no_alarm(pattern: EventPattern) -> None:
+def test_an_event_of_another_kind_or_service_sends_no_notification(pattern: EventPattern) -> None:
     assert not pattern.matches_event(
         call("PurchaseCapacityBlock") | {"detail-type": "EC2 Instance State-change Notification"}
     )
     assert not pattern.matches_event(call("PurchaseOffering", service="medialive"))
 
 
-def test_the_message_says_who_did_what_where_and_when(guarded: cdk.Stack) -> None:
+def test_the_message_contains_who_did_what_where_and_when(guarded: cdk.Stack) -> None:
     (target,) = only(guarded, "AWS::Events::Rule")["Targets"]
     transformer = target["InputTransformer"]
     event = call("PurchaseCapacityBlock", errorCode="Client.UnauthorizedOperation")

@@ -117,7 +117,9 @@ def test_the_buyers_ledger_works_on_the_table_of_the_template(client: Any) -> No
     live_through(Ledger(client, "ledger"))
 
 
-def test_what_the_ledger_asks_of_the_table_is_allowed_and_no_more_is(stack: cdk.Stack, client: Any) -> None:
+def test_the_calls_of_the_ledger_to_the_table_are_allowed_and_no_more_is(
+    stack: cdk.Stack, client: Any
+) -> None:
     asked: set[tuple[str, str, bool]] = set()
 
     def note(params: dict[str, Any], model: Any, **_: Any) -> None:

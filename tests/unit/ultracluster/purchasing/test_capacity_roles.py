@@ -115,7 +115,7 @@ def test_nothing_is_bought_in_another_region(bought: Policy, action: str) -> Non
         ({"ec2:InstanceType": "p5.48xlarge"}, False),
     ],
 )
-def test_caps_on_type_and_count_hold_where_ec2_says_them(
+def test_caps_on_type_and_count_hold_where_ec2_supports_them(
     bought: Policy, action: str, size: dict[str, Any], *, allowed: bool
 ) -> None:
     assert allows(bought, action, RESERVATION, PURCHASE | WITH_SIZE | size) is allowed
@@ -128,7 +128,7 @@ def test_a_reservation_of_unknown_size_is_not_made(bought: Policy, missing: str)
 
 
 @pytest.mark.parametrize("action", [EXTEND, CANCEL])
-def test_only_what_was_bought_by_an_order_is_extended_and_given_back(bought: Policy, action: str) -> None:
+def test_only_what_was_bought_by_an_order_is_extended_and_cancelled(bought: Policy, action: str) -> None:
     assert allows(bought, action, RESERVATION, HERE | BOUGHT_BY_US)
     assert not allows(bought, action, RESERVATION, HERE)
 
@@ -143,7 +143,7 @@ def test_only_what_was_bought_by_an_order_is_extended_and_given_back(bought: Pol
         ({}, False),
     ],
 )
-def test_tags_are_given_while_buying_only(
+def test_tags_are_set_during_a_purchase_only(
     bought: Policy, resource: str, create_action: dict[str, str], *, allowed: bool
 ) -> None:
     assert allows(bought, "ec2:CreateTags", resource, HERE | ORDERED | create_action) is allowed
@@ -239,7 +239,7 @@ SPENDING = (BUY, EXTEND, RESERVE, "ec2:ModifyCapacityReservation", "sagemaker:Cr
 
 
 @pytest.mark.parametrize("action", SPENDING)
-def test_a_searcher_never_buys_whatever_is_attached_to_it(searched: Policy, action: str) -> None:
+def test_a_searcher_never_buys_under_any_attached_policy(searched: Policy, action: str) -> None:
     request = PURCHASE | WITH_SIZE | BOUGHT_BY_US
     assert not allows(searched, action, RESERVATION, request)
     attached = searcher(also=everything())

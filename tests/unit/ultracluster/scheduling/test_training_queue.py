@@ -42,7 +42,7 @@ def test_rejects_a_number_of_nodes_that_no_job_can_have(stack: cdk.Stack, max_no
         queue(stack, max_nodes=max_nodes)
 
 
-def test_a_strategy_of_ones_own_decides_how_the_environment_is_updated(stack: cdk.Stack) -> None:
+def test_a_strategy_of_the_user_decides_how_the_environment_is_updated(stack: cdk.Stack) -> None:
     progressive = dataclasses.replace(block(), allocation_strategy="best-fit-progressive")
     queue(stack, capacity=progressive)
     assert only(stack, "AWS::Batch::ComputeEnvironment")["ReplaceComputeEnvironment"] is False
@@ -70,7 +70,7 @@ def test_the_queue_of_a_block_is_first_in_first_out_and_cancels_nothing_that_wai
     assert len(properties["ComputeEnvironmentOrder"]) == 1
 
 
-def test_a_job_that_blocks_the_queue_ends_unless_the_queue_says_otherwise(stack: cdk.Stack) -> None:
+def test_a_job_that_blocks_the_queue_ends_unless_the_queue_disables_it(stack: cdk.Stack) -> None:
     # Jobs waited in RUNNABLE without end: aws/aws-parallelcluster#2098, apache/airflow#38298.
     queue(stack)
     actions = only(stack, "AWS::Batch::JobQueue")["JobStateTimeLimitActions"]

@@ -46,7 +46,7 @@ def test_entries_of_a_retired_compiler_go_and_no_others(
 
 
 @pytest.mark.parametrize("version", ["2", "latest", "2.x", "neuronxcc-2.19", "2.19.", "", "1.2.3.4.5"])
-def test_rejects_what_is_no_version_of_a_compiler(stack: cdk.Stack, version: str) -> None:
+def test_rejects_an_invalid_compiler_version(stack: cdk.Stack, version: str) -> None:
     with pytest.raises(FindingsError, match="UC6014: expire_compilers"):
         CompileCache(stack, "Cache", expire_compilers={version: cdk.Duration.days(30)})
 
@@ -125,7 +125,7 @@ def test_the_cache_is_used_under_its_prefix_only(stack: cdk.Stack) -> None:
     assert "/neuron/*" in objects[0]
 
 
-def test_the_environment_gives_the_address_in_one_way_only(stack: cdk.Stack) -> None:
+def test_the_environment_contains_the_address_in_one_form_only(stack: cdk.Stack) -> None:
     cache = CompileCache(stack, "Cache")
     assert stack.resolve(cache.environment["NEURON_COMPILE_CACHE_URL"]) == stack.resolve(cache.url)
     assert "--cache_dir" not in cache.environment["NEURON_CC_FLAGS"]

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.synth
 _EFA: dict[str, Any] = {"efa_clients": "p5.48xlarge", "storage_capacity_gib": 19_200}
 
 
-def test_efa_opens_all_traffic_between_the_groups_and_asks_for_a_large_file_system(stack: cdk.Stack) -> None:
+def test_efa_opens_all_traffic_between_the_groups_and_requires_a_large_file_system(stack: cdk.Stack) -> None:
     system = SharedFileSystem(stack, "FileSystem", network=network(stack), **_EFA)
     assert system.efa_enabled
     nodes = stack.resolve(stack.node.find_child("Network").security_group.security_group_id)

@@ -67,7 +67,7 @@ def test_change_of_stack_tags_only_is_a_change(stacks: Any) -> None:
     [(None, "True"), (True, "True"), (False, "False")],
     ids=["default", "true", "false"],
 )
-def test_compute_environment_is_replaced_unless_its_template_says_otherwise(
+def test_compute_environment_is_replaced_unless_its_template_prevents_it(
     stacks: Any, replace: bool | None, expected: str
 ) -> None:
     ec2 = stacks.local.client("ec2")

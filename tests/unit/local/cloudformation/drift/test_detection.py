@@ -26,7 +26,7 @@ from ultracluster_local.cloudformation.drift.detection import differences
     ],
     ids=str,
 )
-def test_the_same_in_another_form_is_no_drift(declared: Any, shown: Any) -> None:
+def test_the_same_in_another_form_is_not_drift(declared: Any, shown: Any) -> None:
     assert list(differences(declared, shown)) == []
 
 

@@ -7,7 +7,7 @@ import pytest
 pytestmark = pytest.mark.deploy
 
 
-def test_known_type_without_a_provider_is_recorded_and_says_so(stacks: Any) -> None:
+def test_known_type_without_a_provider_is_recorded_and_its_status_reason_states_it(stacks: Any) -> None:
     template = {
         "Resources": {"Key": {"Type": "AWS::SecretsManager::Secret", "Properties": {"Name": "key"}}},
         "Outputs": {"Id": {"Value": {"Fn::GetAtt": ["Key", "Id"]}}},

@@ -25,7 +25,7 @@ def test_finds_every_reference() -> None:
     assert sorted(references(value)) == ["Five", "Four", "One", "Seven", "Three", "Two"]
 
 
-def test_yaml_and_json_say_the_same() -> None:
+def test_yaml_and_json_are_equivalent() -> None:
     text = 'Resources:\n  A: {Type: T, Properties: {V: !GetAtt B.C, W: !Sub "${X}", D: 2012-10-17, N: !If [Y, 1, 2]}}\n'
     properties = {
         "V": {"Fn::GetAtt": ["B", "C"]},
@@ -37,12 +37,12 @@ def test_yaml_and_json_say_the_same() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[1]", "{", "Resources: {}", '{"Resources": null}', "a: b: c"])
-def test_refuses_what_is_no_template(text: str) -> None:
+def test_refuses_anything_but_a_template(text: str) -> None:
     with pytest.raises(ValidationError, match="Template format error"):
         parse(text)
 
 
-def test_one_function_is_no_ordinary_map() -> None:
+def test_a_function_is_not_an_ordinary_map() -> None:
     assert is_intrinsic({"Ref": "A"})
     assert is_intrinsic({"Fn::Join": []})
     assert not is_intrinsic({"Ref": "A", "B": 1})

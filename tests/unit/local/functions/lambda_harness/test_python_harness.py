@@ -102,7 +102,7 @@ def test_an_installed_package_does_not_complete_a_folder_of_the_handler(tmp_path
     assert answer == {"errorType": "ModuleNotFoundError", "errorMessage": "No module named 'yaml.scanner'"}
 
 
-def test_the_clock_of_the_process_starts_at_the_given_time(tmp_path: Path) -> None:
+def test_the_clock_of_the_process_starts_at_the_passed_time(tmp_path: Path) -> None:
     source = (
         "import time\nfrom datetime import datetime, timezone\n"
         "real = type(datetime.fromisoformat('2026-01-01'))\n"

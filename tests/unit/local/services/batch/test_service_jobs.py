@@ -67,7 +67,7 @@ def refused(why: str) -> Any:
     return pytest.raises(ClientError, match=why)
 
 
-def test_quota_shares_need_one_environment_of_their_own_with_limits_by_type(batch: Any) -> None:
+def test_quota_shares_need_one_separate_environment_with_limits_by_type(batch: Any) -> None:
     plain = environment(batch, ("NUM_INSTANCES", 4), name="plain")
     typed = environment(batch, (TRN2, 4), name="typed")
     shares = policy(batch)

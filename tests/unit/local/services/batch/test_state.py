@@ -115,7 +115,7 @@ def test_a_deletion_removes_the_resource_when_it_ends(local_aws: LocalAws) -> No
     assert batch.environments == {}
 
 
-def test_a_failed_job_says_why_and_when(local_aws: LocalAws) -> None:
+def test_a_failed_job_has_its_reason_and_time(local_aws: LocalAws) -> None:
     job: dict[str, object] = {"status": "RUNNING"}
 
     finish_job(job, reason="not wanted")

@@ -44,7 +44,7 @@ def test_reservation_on_demand_is_active_until_it_is_cancelled(ec2: Any) -> None
         ec2.cancel_capacity_reservation(CapacityReservationId=made["CapacityReservationId"])
 
 
-def test_same_token_gives_the_same_reservation_and_other_parameters_are_refused(ec2: Any) -> None:
+def test_the_same_token_returns_the_same_reservation_and_other_parameters_are_refused(ec2: Any) -> None:
     first, second = (reserve(ec2, ClientToken="token") for _ in range(2))
     assert first["CapacityReservationId"] == second["CapacityReservationId"]
     with pytest.raises(ClientError) as caught:

@@ -70,7 +70,7 @@ def test_unknown_offering_and_wrong_platform_are_refused(ec2: Any) -> None:
         )
 
 
-def test_ultraservers_are_blocks_of_their_own(ec2: Any) -> None:
+def test_ultraservers_are_separate_blocks(ec2: Any) -> None:
     offering = ec2.describe_capacity_block_offerings(
         UltraserverType="u-trn2x64", UltraserverCount=2, CapacityDurationHours=24
     )["CapacityBlockOfferings"][0]

@@ -98,7 +98,7 @@ def test_quota_of_zero_is_answered_with_the_error_that_also_means_a_rate_limit(
     assert search(ec2)
 
 
-def test_split_offering_gives_a_reservation_for_each_segment(ec2: Any, local_aws: LocalAws) -> None:
+def test_a_split_offering_becomes_one_reservation_per_segment(ec2: Any, local_aws: LocalAws) -> None:
     local_aws.capacity_market(REGION).split = True
     offering = search(ec2, InstanceCount=5)[0]
     segments = offering["CapacityBlockOfferingSegments"]

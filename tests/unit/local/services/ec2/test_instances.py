@@ -1,11 +1,19 @@
 """Instances take from the capacity that they name."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from botocore.exceptions import ClientError
 from tests.unit.local.events.event_rules import REGION
-from tests.unit.local.services.ec2.blocks_and_instances import IMAGE, RESERVATION, START, launch, seed
+from tests.unit.local.services.ec2.blocks_and_instances import (
+    END,
+    IMAGE,
+    RESERVATION,
+    START,
+    launch,
+    seed,
+)
 
 from ultracluster_local import LocalAws
 
@@ -21,7 +29,7 @@ def code(error: pytest.ExceptionInfo[ClientError]) -> str:
     return str(error.value.response["Error"]["Code"])
 
 
-def test_instances_take_from_the_block_and_say_where_they_run(local: LocalAws) -> None:
+def test_instances_take_from_the_block_and_show_where_they_run(local: LocalAws) -> None:
     seed()
     with pytest.raises(ClientError) as early:
         launch(local, 1)
@@ -43,6 +51,16 @@ def test_instances_take_from_the_block_and_say_where_they_run(local: LocalAws) -
     }
     local.client("ec2", REGION).terminate_instances(InstanceIds=[shown[0]["InstanceId"]])
     assert available(local) == 1
+
+
+def test_block_whose_instances_are_being_terminated_takes_no_others(local: LocalAws) -> None:
+    seed()
+    local.clock.set(END - timedelta(minutes=31))
+    launch(local, 1)
+    local.clock.set(END - timedelta(minutes=30))
+    with pytest.raises(ClientError) as late:
+        launch(local, 1)
+    assert code(late) == "ReservationCapacityExceeded"
 
 
 def test_launch_takes_market_and_reservation_from_a_launch_template(local: LocalAws) -> None:

@@ -47,7 +47,7 @@ def test_a_private_nat_gateway_has_no_address_and_needs_no_internet_gateway(ec2:
     ec2.create_nat_gateway(**private)
 
 
-def test_a_route_leads_to_the_internet_gateway_of_its_own_vpc(ec2: Any, vpc: str, gateway: str) -> None:
+def test_a_route_leads_to_the_internet_gateway_of_the_same_vpc(ec2: Any, vpc: str, gateway: str) -> None:
     table = ec2.create_route_table(VpcId=vpc)["RouteTable"]["RouteTableId"]
     route = {"RouteTableId": table, "DestinationCidrBlock": "0.0.0.0/0", "GatewayId": gateway}
     assert refusal(ec2.create_route, **route) == (

@@ -27,6 +27,6 @@ def test_user_data_that_is_not_encoded_is_refused(text: str) -> None:
     assert said(check_user_data, text) == "InvalidUserData.Malformed: Invalid BASE64 encoding of user data."
 
 
-def test_bytes_that_are_no_text_do_not_stop_the_decoding() -> None:
+def test_bytes_other_than_text_do_not_stop_the_decoding() -> None:
     assert decoded(base64.b64encode("ä".encode()).decode()) == "ä"
     assert decoded(base64.b64encode(b"a\xff").decode()) == "a\N{REPLACEMENT CHARACTER}"

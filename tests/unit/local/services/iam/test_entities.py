@@ -40,7 +40,7 @@ def policy(*statements: dict[str, Any], **more: str) -> str:
         (policy(*[TRUST] * 40), "Cannot exceed quota for ACLSizePerRole: 2048"),
     ],
 )  # fmt: skip
-def test_a_trust_policy_says_who_may_assume_the_role(iam: Any, trust: str, words: str) -> None:
+def test_a_trust_policy_decides_who_may_assume_the_role(iam: Any, trust: str, words: str) -> None:
     created = refusal(iam.create_role, RoleName="new", AssumeRolePolicyDocument=trust)
     updated = refusal(iam.update_assume_role_policy, RoleName="r", PolicyDocument=trust)
 

@@ -26,7 +26,7 @@ def policy(*arns: str) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("value", "expected"), [(None, []), ("a", ["a"]), (["a", "b"], ["a", "b"]), ("", [""])]
 )
-def test_one_value_stands_for_a_list_of_it(value: Any, expected: list[str]) -> None:
+def test_one_value_is_equivalent_to_a_list_of_it(value: Any, expected: list[str]) -> None:
     assert as_list(value) == expected
 
 

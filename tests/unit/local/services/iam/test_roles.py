@@ -45,7 +45,7 @@ def test_a_service_assumes_roles_that_trust_it(local_aws: LocalAws, principal: A
     assert can_assume(BATCH, role(local_aws, principal)) is trusted
 
 
-def test_a_denial_is_no_trust_and_an_absent_role_cannot_be_assumed(local_aws: LocalAws) -> None:
+def test_a_denial_does_not_grant_trust_and_an_absent_role_cannot_be_assumed(local_aws: LocalAws) -> None:
     assert not can_assume(BATCH, role(local_aws, {"Service": BATCH}, effect="Deny"))
     assert not can_assume(BATCH, "absent")
 

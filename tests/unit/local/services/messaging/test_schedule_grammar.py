@@ -51,7 +51,7 @@ def test_rates_and_cron_expressions_are_schedules_everywhere(expression: str) ->
         "cron(0 9 * * ? *) ",
     ],
 )
-def test_another_text_is_no_schedule(expression: str) -> None:
+def test_another_text_is_not_a_schedule(expression: str) -> None:
     assert not is_schedule(expression, one_time=True)
 
 

@@ -41,7 +41,7 @@ def test_topics_of_both_kinds_are_created(sns: Any) -> None:
     assert len(sns.list_topics()["Topics"]) == 2
 
 
-def test_a_tag_is_given_once(sns: Any, topic: str) -> None:
+def test_a_tag_has_one_value(sns: Any, topic: str) -> None:
     twice = {"Tags": [{"Key": "a", "Value": "1"}, {"Key": "a", "Value": "2"}]}
 
     for call, given in ((sns.create_topic, {"Name": "new"}), (sns.tag_resource, {"ResourceArn": topic})):

@@ -11,7 +11,7 @@ from ultracluster_stacks.config import LoadedRollout
 _CLUSTER = "waves[0].clusters[0]"
 
 
-def test_leaves_metadata_iops_to_fsx_when_a_file_says_nothing(
+def test_leaves_metadata_iops_to_fsx_when_a_file_does_not_set_them(
     load: Callable[..., LoadedRollout], valid: str
 ) -> None:
     (cluster,) = load(text=valid).config.waves[0].clusters

@@ -19,7 +19,7 @@ _JOB = f"{_CLUSTER}.jobs[0]"
 Findings = Callable[..., list[Finding]]
 
 
-def test_a_job_has_no_gates_unless_told(load: Callable[..., LoadedRollout]) -> None:
+def test_a_job_has_no_gates_by_default(load: Callable[..., LoadedRollout]) -> None:
     (job,) = load().config.waves[0].clusters[0].jobs
     assert job.gate_names == ()
 

@@ -13,7 +13,7 @@ Load = Callable[..., LoadedRollout]
 _CLUSTER = "waves[0].clusters[0]"
 
 
-def test_the_reason_may_stand_in_the_defaults(load: Load) -> None:
+def test_the_reason_may_be_in_the_defaults(load: Load) -> None:
     loaded = load(("defaults:\n", f"defaults:\n  suppress: {{UC4103: {REASON}}}\n"), THREE_NODES)
     assert loaded.warnings == ()
     assert [each.reason for each in loaded.suppressed] == [REASON]

@@ -38,7 +38,7 @@ def _clusters(loaded: LoadedRollout) -> tuple[ClusterConfig, ...]:
     return loaded.config.waves[0].clusters
 
 
-def test_a_cluster_has_what_the_defaults_say(load: Callable[..., LoadedRollout]) -> None:
+def test_a_cluster_has_the_values_of_the_defaults(load: Callable[..., LoadedRollout]) -> None:
     plain, _ = _clusters(load(text=_SHARED))
 
     assert (plain.name, plain.region, plain.nodes, plain.account) == ("plain", "us-east-2", 4, "111122223333")
@@ -81,7 +81,7 @@ def test_a_problem_of_an_own_value_points_at_the_cluster(findings: Findings) -> 
     ]
 
 
-def test_a_value_that_nobody_gives_is_missed_in_the_cluster(findings: Findings) -> None:
+def test_a_value_that_is_nowhere_set_is_reported_missing_in_the_cluster(findings: Findings) -> None:
     found = findings(("  region: us-east-2\n", ""), text=_SHARED)
 
     assert [(finding.code, finding.location, finding.path) for finding in found] == [
@@ -102,7 +102,7 @@ def test_a_job_of_the_defaults_is_complete_by_itself(findings: Findings) -> None
     ]
 
 
-def test_defaults_that_are_no_mapping_are_refused(findings: Findings, valid: str) -> None:
+def test_defaults_other_than_a_mapping_are_refused(findings: Findings, valid: str) -> None:
     for new in ("defaults: [1]\nx:", "defaults: text\nx:", "defaults:\nx:"):
         found = findings(("defaults:", new), text=valid)
         assert ("UC1022", "defaults", "rollout.yaml:2") in {
@@ -110,7 +110,7 @@ def test_defaults_that_are_no_mapping_are_refused(findings: Findings, valid: str
         }
 
 
-def test_without_defaults_a_cluster_stands_for_itself(findings: Findings, valid: str) -> None:
+def test_without_defaults_a_cluster_keeps_its_values(findings: Findings, valid: str) -> None:
     text = valid.replace("defaults:\n  image_id: ami-0123456789abcdef0\n  tags: {team: research}\n", "")
     text = text.replace("        nodes: 4", "        nodes: 4\n        image_id: ami-0123456789abcdef0")
 

@@ -96,7 +96,7 @@ def test_lines_of_what_is_replaced_are_gone(write: Callable[..., Path]) -> None:
         ('  account: "123456789012"\n  tags: {stage: prod}\n', "  [1]\n", "UC1022", 3),
     ],
 )
-def test_refuses_what_is_no_environment_file(
+def test_refuses_anything_but_an_environment_file(
     write: Callable[..., Path], old: str, new: str, code: str, line: int
 ) -> None:
     assert (code, f"prod.yaml:{line}") in findings(write(PROD.replace(old, new, 1)))
@@ -125,7 +125,7 @@ def test_a_version_is_required_in_each_file(write: Callable[..., Path]) -> None:
 
 
 @pytest.mark.parametrize("read", [cluster_images, ordered_capacity])
-def test_what_writes_into_a_rollout_wants_the_file_with_the_clusters(
+def test_commands_that_edit_a_rollout_require_the_file_with_the_clusters(
     write: Callable[..., Path], read: Callable[[Path], Any]
 ) -> None:
     with pytest.raises(FindingsError, match="UC2227"):
@@ -133,7 +133,7 @@ def test_what_writes_into_a_rollout_wants_the_file_with_the_clusters(
     read(Path("rollout.yaml"))
 
 
-def test_explains_which_file_gives_a_value(write: Callable[..., Path]) -> None:
+def test_explains_which_file_sets_a_value(write: Callable[..., Path]) -> None:
     (explained,) = explain_rollout(write())
     places = {value.path: (value.given_by, value.location) for value in explained.values}
 

@@ -80,7 +80,7 @@ def test_says_how_to_write_what_it_refuses() -> None:
     assert remedy("12:30:00") == "Write it in quotes"
 
 
-def test_never_gives_a_number_that_json_would_change() -> None:
+def test_never_returns_a_number_that_json_would_change() -> None:
     for text in ("9007199254740991", "-9007199254740991", "0.1", "123456.789"):
         value = read_plain_scalar(text, ())
         assert isinstance(value, (int, float))

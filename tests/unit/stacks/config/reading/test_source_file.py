@@ -24,7 +24,7 @@ def test_takes_a_byte_order_mark(write: Write) -> None:
     assert read_yaml(write(b"\xef\xbb\xbfa: 1\n")).values == {"a": 1}
 
 
-def test_refuses_what_is_no_regular_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refuses_anything_but_a_regular_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(tmp_path / "fifo")
     monkeypatch.chdir(tmp_path)  # the path of a socket must be short
     with socket.socket(socket.AF_UNIX) as listener:

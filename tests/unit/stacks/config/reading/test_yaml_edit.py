@@ -68,7 +68,7 @@ def test_comments_and_style_stay(text: str, loc: tuple[str | int, ...], changed:
     assert set_values(text, {loc: "new"}) == changed
 
 
-def test_several_values_are_set_in_one_go_and_stand_in_their_order() -> None:
+def test_several_values_are_set_at_once_and_keep_their_order() -> None:
     values = {("a", "b"): "one", ("a", "x"): "two", ("a", "y"): "three", ("d", "e"): "four"}
 
     assert set_values("a: {b: c}\n", values) == 'd: {e: "four"}\na: {x: "two", y: "three", b: "one"}\n'

@@ -60,7 +60,7 @@ def _lines(source: YamlSource) -> list[str]:
         ("#" * (LARGEST_FILE + 1), "UC1002", "larger than 256 KiB"),
     ],
 )
-def test_refuses_a_file_that_is_no_rollout(write: Write, content: str | bytes, code: str, part: str) -> None:
+def test_refuses_a_file_without_a_rollout(write: Write, content: str | bytes, code: str, part: str) -> None:
     message = refusal(write(content))
 
     assert message.startswith(f"{code}: rollout.yaml")
@@ -163,7 +163,7 @@ def test_refuses_a_mistake_with_its_code_and_its_place(
     refused(*mistake)
 
 
-def test_a_key_that_stands_twice_is_shown_where_it_stands_again(findings: Findings) -> None:
+def test_a_duplicate_key_is_reported_at_its_second_place(findings: Findings) -> None:
     (finding,) = findings(("nodes: 4\n", "nodes: 4\n        nodes: 8\n"))
 
     assert str(finding) == (

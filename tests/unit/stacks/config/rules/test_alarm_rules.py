@@ -55,7 +55,7 @@ def test_refuses_recipients_that_nothing_reaches(
         ([("[ml@example.com]", f'["{TOPIC.replace("us-east-2", "us-east-1")}"]')], ["UC6449"]),
     ],
 )
-def test_a_capacity_block_has_somebody_to_notify(
+def test_a_capacity_block_has_recipients_of_notifications(
     findings: Callable[..., list[Finding]], edits: list[tuple[str, str]], codes: list[str]
 ) -> None:
     assert [each.code for each in findings(*edits)] == codes

@@ -177,9 +177,7 @@ def job(text: str) -> tuple[str, str]:
         ),
     ],
 )  # fmt: skip
-def test_a_job_fits_the_queue_that_it_is_given_to(
-    findings: Findings, edits: list[tuple[str, str]], codes: set[str]
-) -> None:
+def test_a_job_fits_its_queue(findings: Findings, edits: list[tuple[str, str]], codes: set[str]) -> None:
     checked = {"UC6308", "UC6315", "UC6101"}
     assert {each.code for each in findings(*edits)} & checked == codes
 

@@ -25,7 +25,7 @@ _ON_DEMAND = (_BLOCK, "          market_type: on-demand\n")
             f"{_CLUSTER}.zone_id",
             "use1-az1 is in us-east-1, not in us-east-2",
         ),
-        ("use2-az3", "xxx9-az1", "UC3003", f"{_CLUSTER}.zone_id", "not a zone id of a known Region"),
+        ("use2-az3", "xxx9-az1", "UC3003", f"{_CLUSTER}.zone_id", "not a zone ID of a known Region"),
     ],
 )
 def test_refuses_a_mistake_with_its_code_and_its_place(

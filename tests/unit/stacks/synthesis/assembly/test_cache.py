@@ -74,7 +74,7 @@ def test_what_is_said_of_several_clusters_is_said_of_each_once(
     assert report["pluginReports"] == [validation_warning(each) for each in paths]
 
 
-def test_what_validation_says_without_naming_a_construct_keeps_every_cluster_out_of_the_cache(
+def test_a_violation_that_names_no_construct_keeps_every_cluster_out_of_the_cache(
     tmp_path: Path, synthesized: Synthesized, clusters: Callable[..., list[ClusterConfig]]
 ) -> None:
     for name in ("first", "again"):

@@ -70,7 +70,7 @@ def test_any_change_of_our_own_source_changes_it(
     assert source("b") == source("b")
 
 
-def test_no_value_of_a_rollout_stands_for_the_content_of_a_file() -> None:
+def test_no_value_of_a_rollout_refers_to_the_content_of_a_file() -> None:
     # What a cluster follows from is its configuration as JSON. A path in it would be kept, and its content missed.
     paths = [name for model in _models(RolloutConfig, set()) for name in _path_fields(model)]
 

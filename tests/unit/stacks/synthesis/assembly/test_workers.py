@@ -45,7 +45,7 @@ def test_says_whose_process_has_failed(
 
 
 @pytest.mark.process
-def test_a_process_that_succeeds_is_no_problem(
+def test_a_process_that_succeeds_is_not_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Path
 ) -> None:
     monkeypatch.setattr(sys, "executable", "/bin/true")

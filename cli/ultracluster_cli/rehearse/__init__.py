@@ -1,0 +1,3 @@
+"""`ultracluster rehearse`."""
+
+__all__: list[str] = []

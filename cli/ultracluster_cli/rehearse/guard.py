@@ -1,0 +1,60 @@
+"""Refuse to deploy templates as a rehearsal that could start a node, buy capacity or leave anything behind."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from ultracluster_checks import check_templates
+from ultracluster_cli.plan.stacks import assembled_stacks
+from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_stacks.check import read_templates
+from ultracluster_stacks.config.rehearsal import REHEARSAL_PREFIX
+from ultracluster_stacks.plan import StackTemplate
+
+__all__ = ["check_assembly"]
+
+_SPENDING: Final = frozenset({"UC4210", "UC6420", "UC6422", "UC6425"})
+"""Rules of `ultracluster check` on reservations, purchases, and permissions that include them."""
+
+_STARTING: Final = (
+    "AWS::AutoScaling::AutoScalingGroup",
+    "AWS::EC2::EC2Fleet",
+    "AWS::EC2::Host",
+    "AWS::EC2::Instance",
+    "AWS::EC2::SpotFleet",
+)
+
+
+def check_assembly(directory: Path) -> None:
+    """Refuse an assembly that is not a rehearsal.
+
+    Args:
+        directory: Cloud assembly.
+
+    Raises:
+        FindingsError: If a stack has a name of a deployment, can start nodes, retains something, or reserves or buys (UC9702).
+    """
+    spending = [
+        str(finding)
+        for finding in check_templates(read_templates([directory])).findings
+        if finding.code in _SPENDING
+    ]
+    stacks = [assembled.stack for assembled in assembled_stacks(directory)]
+    problems = [*spending, *(problem for stack in stacks for problem in _problems(stack))]
+    if problems:
+        remedy = "Use the app.py of `ultracluster init`, which reads the context value purpose"
+        raise FindingsError([Finding(code="UC9702", problem=problem, remedy=remedy) for problem in problems])
+
+
+def _problems(stack: StackTemplate) -> Iterator[str]:
+    if not stack.name.startswith(REHEARSAL_PREFIX):
+        yield f"the stack {stack.name} is not one of a rehearsal"
+        return
+    for logical_id, resource in stack.resources.items():
+        kind, where = resource["Type"], f"{stack.name}/{logical_id}"
+        if kind in _STARTING:
+            yield f"{where} is an {kind}, which starts instances"
+        if kind == "AWS::Batch::ComputeEnvironment" and resource["Properties"].get("State") != "DISABLED":
+            yield f"{where} is a compute environment that is not DISABLED"
+        if resource.get("DeletionPolicy") != "Delete":
+            yield f"{where} has DeletionPolicy {resource.get('DeletionPolicy')}, and would stay"

@@ -1,0 +1,78 @@
+"""The price of a rehearsal before it begins."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any, Final
+
+from ultracluster_catalog.prices.billable_items import BillableItem, price_of
+from ultracluster_catalog.prices.prices import Price
+from ultracluster_rules.findings import FindingsError
+from ultracluster_runtime.costs.price_list import listed_prices
+from ultracluster_stacks.config.rehearsal import RehearsedCluster
+from ultracluster_stacks.cost import (
+    Money,
+    Prices,
+    Usage,
+    catalogue_prices,
+    configured_footprint,
+    estimate_cost,
+)
+
+__all__ = ["LONGEST_HOURS", "hourly_price", "price_text"]
+
+LONGEST_HOURS: Final = 3
+"""Hours for which the price is stated. CloudFormation creates and deletes a file system in half an hour."""
+
+# A rehearsal stores and logs next to nothing.
+_USAGE: Final = Usage(
+    hours=Decimal(LONGEST_HOURS),
+    stored_gb=Decimal(0),
+    logs_gb=Decimal(0),
+    endpoint_gb=Decimal(0),
+    nat_gb=Decimal(0),
+)
+
+
+def hourly_price(clusters: Sequence[RehearsedCluster], *, pricing: Any | None) -> Money:
+    """Return the list price of an hour of rehearsals: of everything but nodes, which never start.
+
+    Args:
+        clusters: Rehearsed clusters.
+        pricing: Client of the AWS Price List API. None for the prices of the catalogue.
+    """
+    prices = catalogue_prices() if pricing is None else _current_prices(clusters, pricing)
+    return Money.total(_hour(cluster, prices) for cluster in clusters)
+
+
+def price_text(hour: Money) -> str:
+    """Return the price in one sentence."""
+    unknown = f" Not known: {', '.join(hour.without)}." if hour.without else ""
+    each = f"{hour.high:.2f} USD" if hour.is_known else "an unknown amount"
+    most = f"{hour.high * LONGEST_HOURS:.2f} USD" if hour.is_known else "an unknown amount"
+    return (
+        f"The rehearsal costs at most {most}, for {LONGEST_HOURS} hours; it usually takes less than one. What is not removed, "
+        f"such as after kill -9, costs {each} per hour until `rehearse --clean`.{unknown}"
+    )
+
+
+def _hour(cluster: RehearsedCluster, prices: Prices) -> Money:
+    footprint = replace(configured_footprint(cluster), supplies=(), custom_metrics=0, compile_type=None)
+    lines = estimate_cost(footprint, usage=_USAGE, prices=prices).lines
+    return Money.total(line.hour for line in lines if line.quantity)
+
+
+def _current_prices(clusters: Sequence[RehearsedCluster], pricing: Any) -> Prices:
+    items: list[tuple[BillableItem, str]] = []
+
+    def note(item: BillableItem, region: str) -> Price:
+        items.append((item, region))
+        return price_of(item, region)
+
+    for cluster in clusters:
+        _hour(cluster, note)
+    try:
+        known, _ = listed_prices(items, client=pricing)
+    except FindingsError:  # the credentials may not ask
+        known = {}
+    return catalogue_prices(known=known)

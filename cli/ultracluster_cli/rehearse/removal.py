@@ -1,0 +1,179 @@
+"""Find and remove the stacks of rehearsals, whatever state they were left in."""
+
+import time
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from botocore.exceptions import ClientError
+
+from ultracluster_cli._aws.clients import Client
+from ultracluster_cli.output import say
+from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_stacks.config.rehearsal import REHEARSAL_PREFIX, REHEARSAL_TAG
+
+__all__ = ["LeftStack", "find_stacks", "remove_stacks"]
+
+_ORDER: Final = ("-Cluster", "-Storage", "-Network")  # a stack is deleted after those that import from it
+_ATTEMPTS: Final = 3  # Lambda and FSx give their network interfaces back minutes after they are deleted
+_OBJECTS_AT_ONCE: Final = 1_000  # DeleteObjects
+_FIRST_WAIT: Final = 0.1
+_LONGEST_WAIT: Final = 5.0
+_UNTAGGED: Final = "REVIEW_IN_PROGRESS"  # a change set that was never executed; it has no resources
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LeftStack:
+    """A stack of a rehearsal.
+
+    Attributes:
+        region: Region of the stack.
+        name: Name of the stack.
+        stack_id: ARN of the stack, by which it is also found when it is deleted.
+        status: Status of the stack.
+    """
+
+    region: str
+    name: str
+    stack_id: str
+    status: str
+
+
+def find_stacks(client: Client, *, regions: Collection[str], stages: Collection[str]) -> list[LeftStack]:
+    """Return the stacks of rehearsals, the last to be deleted at the end.
+
+    A stack is one of a rehearsal by its name and its tag together.
+
+    Args:
+        client: Returns boto3 clients.
+        regions: Regions to search.
+        stages: Names of the stages of the rehearsed clusters.
+    """
+    wanted = {f"{stage}{part}" for stage in stages for part in _ORDER}
+    found = [
+        LeftStack(
+            region=region, name=stack["StackName"], stack_id=stack["StackId"], status=stack["StackStatus"]
+        )
+        for region in regions
+        for stack in _all_stacks(client("cloudformation", region))
+        if stack["StackName"] in wanted
+        and stack["StackName"].startswith(REHEARSAL_PREFIX)
+        and (
+            stack["StackStatus"] == _UNTAGGED
+            or REHEARSAL_TAG in {tag["Key"] for tag in stack.get("Tags", [])}
+        )
+    ]
+    return sorted(found, key=lambda stack: _rank(stack.name))
+
+
+def _all_stacks(cloudformation: Any) -> Iterator[dict[str, Any]]:
+    for page in cloudformation.get_paginator("describe_stacks").paginate():
+        yield from page["Stacks"]
+
+
+def _rank(name: str) -> int:
+    return next(rank for rank, part in enumerate(_ORDER) if name.endswith(part))
+
+
+def remove_stacks(client: Client, stacks: Collection[LeftStack]) -> None:
+    """Delete stacks with everything in them, and wait until they are gone.
+
+    Args:
+        client: Returns boto3 clients.
+        stacks: Stacks of rehearsals.
+
+    Raises:
+        FindingsError: With what could not be removed, in AWS's words (UC9703).
+    """
+    findings: list[Finding] = []
+    for rank in range(len(_ORDER)):
+        part = [stack for stack in stacks if _rank(stack.name) == rank]
+        for stack in part:
+            say(f"Removing {stack.name} in {stack.region}")
+            _begin(client, stack)
+        for stack in part:
+            if reason := _finish(client, stack):
+                remedy = "Remove the cause, then run `ultracluster rehearse ROLLOUT --clean`"
+                problem = f"{stack.name} in {stack.region} is still there: {reason}"
+                findings.append(Finding(code="UC9703", problem=problem, remedy=remedy))
+    if findings:
+        raise FindingsError(findings)
+
+
+def _begin(client: Client, stack: LeftStack) -> None:
+    cloudformation = client("cloudformation", stack.region)
+    for bucket in _buckets(cloudformation, stack):
+        _empty(client("s3", stack.region), bucket)
+    cloudformation.delete_stack(StackName=stack.stack_id)
+
+
+def _finish(client: Client, stack: LeftStack) -> str | None:
+    """Wait until a stack is gone. Return why it is not."""
+    cloudformation = client("cloudformation", stack.region)
+    for attempt in range(_ATTEMPTS):
+        status = _settled(cloudformation, stack)
+        if status in (None, "DELETE_COMPLETE"):
+            return None
+        if attempt < _ATTEMPTS - 1:
+            time.sleep(_LONGEST_WAIT * attempt)
+            _begin(client, stack)
+    return _reasons(cloudformation, stack)
+
+
+def _settled(cloudformation: Any, stack: LeftStack) -> str | None:
+    wait = _FIRST_WAIT
+    while True:
+        try:
+            (described,) = cloudformation.describe_stacks(StackName=stack.stack_id)["Stacks"]
+        except ClientError as error:
+            if "does not exist" in str(error):
+                return None
+            raise
+        status = str(described["StackStatus"])
+        if not status.endswith("_IN_PROGRESS"):
+            return status
+        time.sleep(wait)
+        wait = min(wait * 1.5, _LONGEST_WAIT)
+
+
+def _reasons(cloudformation: Any, stack: LeftStack) -> str:
+    pages = cloudformation.get_paginator("describe_stack_events").paginate(StackName=stack.stack_id)
+    reasons = dict.fromkeys(
+        f"{event['LogicalResourceId']}: {event.get('ResourceStatusReason', 'no reason')}"
+        for page in pages
+        for event in page["StackEvents"]
+        if event["ResourceStatus"] == "DELETE_FAILED"
+    )
+    return "; ".join(reasons) or "CloudFormation gave no reason"
+
+
+def _buckets(cloudformation: Any, stack: LeftStack) -> list[str]:
+    try:
+        pages = list(cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack.stack_id))
+    except ClientError:  # a stack without resources
+        return []
+    return [
+        resource["PhysicalResourceId"]
+        for page in pages
+        for resource in page["StackResourceSummaries"]
+        if resource["ResourceType"] == "AWS::S3::Bucket"
+        and resource.get("PhysicalResourceId")
+        and not resource["ResourceStatus"].startswith("DELETE_COMPLETE")
+    ]
+
+
+def _empty(s3: Any, bucket: str) -> None:
+    """Delete every version of every object, such as the test object that FSx writes for a link."""
+    try:
+        pages = list(s3.get_paginator("list_object_versions").paginate(Bucket=bucket))
+    except s3.exceptions.NoSuchBucket:
+        return
+    except ClientError:
+        return  # CloudFormation then says why the bucket stays
+    objects = [
+        {"Key": version["Key"], "VersionId": version["VersionId"]}
+        for page in pages
+        for version in (*page.get("Versions", ()), *page.get("DeleteMarkers", ()))
+    ]
+    for first in range(0, len(objects), _OBJECTS_AT_ONCE):
+        s3.delete_objects(Bucket=bucket, Delete={"Objects": objects[first : first + _OBJECTS_AT_ONCE]})

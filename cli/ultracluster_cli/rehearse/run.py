@@ -1,0 +1,219 @@
+"""Deploy the rehearsals of one account, check them, and remove them in any case."""
+
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from ultracluster_cli._aws.target import Target
+from ultracluster_cli._cdk.child_process import run_logged
+from ultracluster_cli._cdk.toolchain import Toolchain, with_project_folders
+from ultracluster_cli.deploy.cdk_progress import DeploymentProgress
+from ultracluster_cli.output import say
+from ultracluster_cli.preflight.requirements import rollout_requirements
+from ultracluster_cli.preflight.run import report_result
+from ultracluster_cli.rehearse.removal import LeftStack, find_stacks, remove_stacks
+from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_runtime.preflight.account import ACCOUNT_CHECKS
+from ultracluster_runtime.preflight.check import (
+    ACCOUNT_IS_KNOWN,
+    BOOTSTRAPPED,
+    REGION_IS_ENABLED,
+    AnyCheck,
+    Status,
+)
+from ultracluster_runtime.preflight.orders import ORDER_CHECKS
+from ultracluster_runtime.preflight.registry import CHECKS
+from ultracluster_runtime.preflight.reservations import RESERVATION_CHECKS
+from ultracluster_runtime.preflight.run import CheckResult, run_checks
+from ultracluster_runtime.rehearsal.checks import PROBE_CHECKS, REHEARSAL_CHECKS
+from ultracluster_runtime.rehearsal.reader import RehearsalReader
+from ultracluster_runtime.rehearsal.record import Rehearsal, write_rehearsal
+from ultracluster_stacks.config import ClusterConfig
+from ultracluster_stacks.config.rehearsal import RehearsedCluster, cluster_digest
+
+__all__ = ["AccountRehearsal", "removed_at_the_end"]
+
+_SECONDS: Final = 300.0  # for the checks before, and for those after the deployment
+_STACKS_AT_ONCE: Final = 4
+_FAILURES_SHOWN: Final = 5
+_BEFORE_ANYTHING: Final = {*ACCOUNT_IS_KNOWN, REGION_IS_ENABLED, BOOTSTRAPPED}
+# Of capacity that is not bought yet.
+_OF_CAPACITY: Final = {check.code for check in (*RESERVATION_CHECKS, *ORDER_CHECKS)}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AccountRehearsal:
+    """The rehearsal of the clusters of one account.
+
+    Attributes:
+        target: The account.
+        clusters: Clusters of the rollout.
+        rehearsals: Their rehearsals, in the same order.
+    """
+
+    target: Target
+    clusters: Sequence[ClusterConfig]
+    rehearsals: Sequence[RehearsedCluster]
+
+    def check_account(self, *, qualifier: str) -> None:
+        """Refuse credentials of another account, and Regions that are not enabled or not bootstrapped.
+
+        Raises:
+            FindingsError: With the codes of the checks of preflight.
+        """
+        results = self._run(ACCOUNT_CHECKS, self.clusters, qualifier=qualifier)
+        findings = [
+            Finding(
+                code=result.code,
+                problem=result.outcome.evidence,
+                remedy=result.outcome.remedy,
+                path=result.subject,
+            )
+            for result in results
+            if result.code in _BEFORE_ANYTHING and result.outcome.status is Status.FAIL
+        ]
+        if findings:
+            raise FindingsError(findings)
+
+    def check_absent(self) -> None:
+        """Refuse to begin beside another rehearsal of the same clusters.
+
+        Raises:
+            FindingsError: UC9701 for each of its stacks.
+        """
+        remedy = "Wait until it ends, or remove it with `ultracluster rehearse ROLLOUT --clean`"
+        findings = [
+            Finding(code="UC9701", problem=f"{stack.name} in {stack.region} is {stack.status}", remedy=remedy)
+            for stack in self._stacks()
+        ]
+        if findings:
+            raise FindingsError(findings)
+
+    def check_before(self, *, qualifier: str) -> list[CheckResult]:
+        """Run the checks that need nothing deployed: those of preflight on the real clusters, and what AWS Batch knows."""
+        unbought = any(cluster.unresolved_orders for cluster in self.clusters)
+        checks = [check for check in CHECKS if not (unbought and check.code in _OF_CAPACITY)]
+        return self._run([*checks, *PROBE_CHECKS], self.clusters, qualifier=qualifier, report=report_result)
+
+    def check_deployed(self) -> list[CheckResult]:
+        """Run the checks of deployed rehearsals."""
+        return self._run(REHEARSAL_CHECKS, self.rehearsals, qualifier="", report=report_result)
+
+    def deploy(
+        self, assembly: Path, *, toolchain: Toolchain, directory: Path, state: Path, temporary: Path
+    ) -> None:
+        """Deploy the stacks, and keep what was created when one of them fails, for the checks."""
+        command = [str(toolchain.cdk), "deploy", *(f"{cluster.stage}/**" for cluster in self.rehearsals)]
+        command += ["--app", str(assembly), "--no-rollback", "--concurrency", str(_STACKS_AT_ONCE)]
+        command += [
+            "--require-approval",
+            "never",
+            "--progress",
+            "events",
+            "--no-color",
+            *self.target.cdk_options,
+        ]
+        log = state / "logs" / "cdk-rehearse.log"
+        log.parent.mkdir(exist_ok=True)
+        progress = DeploymentProgress()
+
+        def on_line(line: str) -> None:
+            known = len(progress.deployed)
+            progress.read(line)
+            for stack in progress.deployed[known:]:
+                say(f"Deployed {stack.name}")
+
+        code = run_logged(
+            command,
+            directory=directory,
+            environment=with_project_folders(
+                self.target.environment, toolchain=toolchain, state=state, temporary=temporary
+            ),
+            log=log,
+            on_line=on_line,
+        )
+        if code:
+            say(f"cdk deploy ended with code {code}; see {log}")
+            for line in (progress.failures or list(progress.last_lines))[:_FAILURES_SHOWN]:
+                say(f"  | {line}")
+
+    def remove(self) -> int:
+        """Remove the rehearsals, also those of earlier runs, and return the number of stacks.
+
+        Raises:
+            FindingsError: With what could not be removed (UC9703).
+        """
+        stacks = self._stacks()
+        remove_stacks(self.target.client, stacks)
+        return len(stacks)
+
+    def write_records(self, results: Sequence[CheckResult]) -> Iterator[str]:
+        """Write the record of each cluster, and yield why one could not be written."""
+        now = datetime.now(UTC)
+        for cluster, rehearsal in zip(self.clusters, self.rehearsals, strict=True):
+            places = ((), (cluster.region,), (cluster.region, cluster.name), (cluster.region, rehearsal.name))
+            own = [result for result in results if result.key[:2] in places]
+            record = Rehearsal(
+                digest=cluster_digest(cluster),
+                at=now,
+                passed=sum(result.outcome.status is Status.PASS for result in own),
+                failures=tuple(
+                    f"{result.code} {result.outcome.evidence}"
+                    for result in own
+                    if result.outcome.status is Status.FAIL
+                ),
+            )
+            try:
+                write_rehearsal(self.target.client("ssm", cluster.region), cluster.name, record)
+            except (BotoCoreError, ClientError) as error:
+                yield f"the record of {cluster.name} could not be written, so that others do not see this rehearsal: {error}"
+
+    def _stacks(self) -> list[LeftStack]:
+        return find_stacks(
+            self.target.client,
+            regions={cluster.region for cluster in self.rehearsals},
+            stages={cluster.stage for cluster in self.rehearsals},
+        )
+
+    def _run(
+        self,
+        checks: Sequence[AnyCheck],
+        clusters: Sequence[ClusterConfig],
+        *,
+        qualifier: str,
+        report: Callable[[CheckResult], None] = lambda _: None,
+    ) -> list[CheckResult]:
+        reader = RehearsalReader(self.target.client, now=datetime.now(UTC), seconds=_SECONDS)
+        requirements = rollout_requirements(clusters, qualifier=qualifier)
+        return run_checks(requirements, reader, on_result=report, checks=checks)
+
+
+@contextmanager
+def removed_at_the_end(rehearsals: Sequence[AccountRehearsal]) -> Iterator[None]:
+    """Remove rehearsals at the end of the body, also after an error, Ctrl-C and SIGTERM."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    except KeyboardInterrupt:
+        say(
+            "Interrupted: removing the rehearsal. Ctrl-C again leaves it to `ultracluster rehearse ROLLOUT --clean`."
+        )
+        raise
+    finally:
+        try:
+            findings: list[Finding] = []
+            for rehearsal in rehearsals:
+                try:
+                    rehearsal.remove()
+                except FindingsError as error:
+                    findings += error.findings
+            if findings:
+                raise FindingsError(findings)
+        finally:
+            signal.signal(signal.SIGTERM, before)

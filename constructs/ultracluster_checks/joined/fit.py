@@ -1,0 +1,264 @@
+"""Jobs and the nodes of their queues: devices in place, an instance type that is started, and settings that the chips have."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from ultracluster_checks.jobs import JOB_DEFINITION, JobContainer, job_containers
+from ultracluster_checks.joined.nodes import environments_of, nodes_of
+from ultracluster_checks.joined.permissions import may, role_of
+from ultracluster_checks.machines import COMPUTE_ENVIRONMENT
+from ultracluster_checks.problem import Problem
+from ultracluster_checks.template import Property, Templates
+from ultracluster_checks.values import Unknown
+from ultracluster_rules.findings import quote
+from ultracluster_rules.job_definitions import VARIABLE
+
+__all__ = [
+    "container_variables_have_names",
+    "devices_are_in_place",
+    "efa_devices_are_at_the_nodes",
+    "environment_fits_the_chips",
+    "jobs_may_write_where_they_are_told_to",
+    "mounts_are_of_a_volume",
+    "node_ranges_can_be_read",
+    "queues_have_environments_of_one_kind",
+    "types_of_jobs_are_started",
+]
+
+_DEVICE: Final = re.compile(r"/dev/(?:neuron\d{1,3}|infiniband/uverbs\d{1,3})")
+_RANGE: Final = re.compile(r"\d*:\d*|\d+")
+_NEEDED: Final = {"READ", "WRITE"}
+_POSITIVE: Final = {"MALLOC_ARENA_MAX", "NEURON_RT_EXEC_TIMEOUT"}
+_OTHER_HOST: Final = re.compile(r"(?:127\.|localhost|0\.0\.0\.0|::1)")
+_MAIN: Final = "the address of the main node, set by the command of the job"
+# Variables of a job over several nodes, values that part its nodes, and why.
+_BETWEEN_NODES: Final = (
+    (
+        {"FI_EFA_USE_DEVICE_RDMA"},
+        re.compile("(?i)(?:0|false|off|no)$"),
+        "which takes the direct path between chips and EFA away",
+        "1",
+    ),
+    ({"MASTER_ADDR", "NEURON_RT_ROOT_COMM_ID"}, _OTHER_HOST, "which is another host on each node", _MAIN),
+    (
+        {"CCOM_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"},
+        re.compile("(?:lo|docker0|ecs-eth0)$"),
+        "an interface that does not reach other nodes",
+        "eth0",
+    ),
+)
+
+
+def devices_are_in_place(templates: Templates) -> Iterator[Problem]:
+    """Find devices of nodes that a container gets read-only, or under another path."""
+    for container in job_containers(templates):
+        for device in container.at["LinuxParameters"]["Devices"].items:
+            host, inside, rights = device["HostPath"], device["ContainerPath"], device["Permissions"]
+            if not _DEVICE.fullmatch(host.text or ""):
+                continue
+            if inside.text not in {None, host.text}:
+                yield Problem.of(
+                    inside,
+                    "UC6414",
+                    f"got {inside.text} for {host.text}",
+                    "the path that the device has on the node",
+                )
+            given = [each.text for each in rights.items]
+            if rights.items and None not in given and not {str(each).upper() for each in given} >= _NEEDED:
+                yield Problem.of(
+                    rights,
+                    "UC6414",
+                    f"got {', '.join(map(str, given))} for {host.text}, which cannot be opened so",
+                    "READ and WRITE",
+                )
+
+
+def efa_devices_are_at_the_nodes(templates: Templates) -> Iterator[Problem]:
+    """Find EFA devices of containers that the launch templates of their nodes do not attach."""
+    nodes = [each for each in nodes_of(templates) if each.in_batch]
+    if not nodes or any(
+        each.template is None or isinstance(each.data["NetworkInterfaces"].value, Unknown) for each in nodes
+    ):
+        return
+    attached = {machine.name: 0 for each in nodes for machine in each.types}
+    for each in nodes:
+        for machine in each.types:
+            attached[machine.name] = max(attached[machine.name], len(each.efa_interfaces))
+    for container in job_containers(templates):
+        most = max((attached.get(machine.name, 0) for machine in container.machines), default=None)
+        devices = container.at["LinuxParameters"]["Devices"].items
+        asked = [
+            each["HostPath"]
+            for each in devices
+            if (each["HostPath"].text or "").startswith("/dev/infiniband/uverbs")
+        ]
+        if (
+            most is not None
+            and attached.keys() & {machine.name for machine in container.machines}
+            and len(asked) > most
+        ):
+            yield Problem.of(
+                asked[most],
+                "UC6403",
+                f"{len(asked)} EFA devices, and the nodes have {most} EFA interfaces: the container does not start",
+                f"{most} devices, or as many EFA interfaces",
+            )
+
+
+def types_of_jobs_are_started(templates: Templates) -> Iterator[Problem]:
+    """Find jobs of an instance type that no compute environment starts."""
+    started: set[str] = set()
+    environments = list(templates.of_type(COMPUTE_ENVIRONMENT))
+    for environment in environments:
+        names = environment["ComputeResources"]["InstanceTypes"]
+        if not names.items or any(each.text is None or "." not in each.text for each in names.items):
+            return  # families, or what only a deployment knows
+        started |= {str(each.text) for each in names.items}
+    for job in templates.of_type(JOB_DEFINITION):
+        for part in job["NodeProperties"]["NodeRangeProperties"].items:
+            for at in (part["Container"]["InstanceType"], *part["InstanceTypes"].items):
+                if at.text is not None and "." in at.text and started and at.text not in started:
+                    yield Problem.of(
+                        at,
+                        "UC6415",
+                        f"got {quote(at.text)}, and the environments start {', '.join(sorted(started))}: the job never starts",
+                        " or ".join(sorted(started)),
+                    )
+
+
+def node_ranges_can_be_read(templates: Templates) -> Iterator[Problem]:
+    """Find node ranges and numbers of nodes that AWS Batch cannot read."""
+    for job in templates.of_type(JOB_DEFINITION):
+        whole = job["NodeProperties"]
+        count = whole["NumNodes"]
+        if count.number is not None and count.number < 1:
+            yield Problem.of(count, "UC6404", f"got {count.number} nodes", "1 or more")
+        for part in whole["NodeRangeProperties"].items:
+            text = part["TargetNodes"].text
+            if text is None:
+                continue
+            first, _, last = text.partition(":")
+            reversed_ = first.isdigit() and last.isdigit() and int(first[:9]) > int(last[:9])
+            if not _RANGE.fullmatch(text) or reversed_:
+                yield Problem.of(
+                    part["TargetNodes"],
+                    "UC6404",
+                    f"got {quote(text)}, which is no range of nodes",
+                    "first:last",
+                )
+
+
+def container_variables_have_names(templates: Templates) -> Iterator[Problem]:
+    """Find environment variables that AWS Batch sets itself, and names that are given twice with different values."""
+    for container in job_containers(templates):
+        seen: dict[str, Property] = {}
+        for pair in container.at["Environment"].items:
+            name = pair["Name"].text
+            if name is None:
+                continue
+            if name.startswith("AWS_BATCH"):
+                yield from (Problem(pair["Name"], finding) for finding in VARIABLE.check(name))
+            first = seen.setdefault(name, pair["Value"])
+            if first.text is not None and pair["Value"].text is not None and first.text != pair["Value"].text:
+                yield Problem.of(
+                    pair["Value"],
+                    "UC6416",
+                    f"{name} is given twice, as {quote(first.text)} and {quote(pair['Value'].text)}",
+                    "one value",
+                )
+
+
+def environment_fits_the_chips(templates: Templates) -> Iterator[Problem]:
+    """Find settings of EFA and the Neuron runtime that switch them off or that the chips do not have."""
+    for container in job_containers(templates):
+        for name, at in container.environment.items():
+            text = at.text
+            problem = _unfit(name, text, container) if text is not None else None
+            if problem is not None:
+                yield Problem.of(at, "UC6416", f"{name}: got {quote(text)}, {problem[0]}", problem[1])
+
+
+def _unfit(name: str, text: str, container: JobContainer) -> tuple[str, str] | None:
+    """Return what is wrong with the value of a variable, and what is right."""
+    if container.nodes is None or container.nodes > 1:
+        for names, wrong, problem, allowed in _BETWEEN_NODES:
+            if name in names and wrong.match(text):
+                return problem, allowed
+    if name in _POSITIVE and (not text.isdigit() or int(text[:9]) == 0):
+        return "which is no positive number", "a number above 0"
+    chips = [machine for machine in container.machines if machine.is_neuron]
+    if not chips or len(chips) < len(container.machines):
+        return None
+    most = max(each.neuron_cores for each in chips)
+    if name in {"NEURON_LOGICAL_NC_CONFIG", "NEURON_RT_VIRTUAL_CORE_SIZE"}:
+        sizes = (
+            ("1", "2") if all(each.neuron_cores != each.logical_neuron_cores for each in chips) else ("1",)
+        )
+        return (
+            None
+            if text in sizes
+            else ("a size of logical cores that the chips do not have", " or ".join(sizes))
+        )
+    counted = {"NEURON_RT_NUM_CORES": range(1, most + 1), "NEURON_RT_VISIBLE_CORES": range(most)}.get(name)
+    if counted and any(int(each[:9]) not in counted for each in re.findall(r"\d+", text)):
+        return f"and a node has {most} cores", f"{counted[0]} to {counted[-1]}"
+    return None
+
+
+def mounts_are_of_a_volume(templates: Templates) -> Iterator[Problem]:
+    """Find mount points without their volume, which RegisterJobDefinition refuses."""
+    for container in job_containers(templates):
+        volumes = container.at["Volumes"]
+        names = {each["Name"].text for each in volumes.items}
+        if isinstance(volumes.value, Unknown) or None in names:
+            continue
+        for point in container.at["MountPoints"].items:
+            if point["SourceVolume"].text is not None and point["SourceVolume"].text not in names:
+                yield Problem.of(
+                    point["SourceVolume"],
+                    "UC6417",
+                    f"got {quote(point['SourceVolume'].text)}, which is no volume of the container",
+                    ", ".join(sorted(map(str, names))) or "a volume",
+                )
+
+
+def queues_have_environments_of_one_kind(templates: Templates) -> Iterator[Problem]:
+    """Find queues over EC2 and Fargate at once, and multi-node jobs for Fargate."""
+    for queue in templates.of_type("AWS::Batch::JobQueue"):
+        kinds = {each["ComputeResources"]["Type"].text for each in environments_of(queue) or ()}
+        if None not in kinds and len({str(kind).partition("_")[0] == "FARGATE" for kind in kinds}) > 1:
+            yield Problem.of(
+                queue["ComputeEnvironmentOrder"],
+                "UC6418",
+                "environments on EC2 and on Fargate, which one queue cannot have",
+                "one kind",
+            )
+    for job in templates.of_type(JOB_DEFINITION):
+        platforms = [each.text for each in job["PlatformCapabilities"].items]
+        if not job["NodeProperties"].missing and "FARGATE" in platforms:
+            yield Problem.of(
+                job["PlatformCapabilities"],
+                "UC6418",
+                "a multi-node job on Fargate, which does not run them",
+                "EC2",
+            )
+
+
+def jobs_may_write_where_they_are_told_to(templates: Templates) -> Iterator[Problem]:
+    """Find jobs with the address of a bucket of these templates that their role may not write to."""
+    for container in job_containers(templates):
+        role = role_of(container.at["JobRoleArn"])
+        for name, at in container.environment.items():
+            if role is None or not at.pattern.startswith("s3://"):
+                continue
+            for bucket in at.targets:
+                if bucket.type == "AWS::S3::Bucket" and not any(
+                    may(role, f"s3:{verb}", bucket) for verb in ("PutObject", "GetObject")
+                ):
+                    yield Problem.of(
+                        at,
+                        "UC6419",
+                        f"{name} names {bucket.logical_id}, which {role.logical_id} may neither read nor write",
+                        "s3:GetObject and s3:PutObject on its objects",
+                    )

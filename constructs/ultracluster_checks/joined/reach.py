@@ -1,0 +1,295 @@
+"""Who reaches whom: ranks each other, nodes their file system, and nodes the services that they join through."""
+
+import ipaddress
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Final, Literal
+
+from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
+from ultracluster_checks.file_systems import FILE_SYSTEM
+from ultracluster_checks.interfaces import SUBNET
+from ultracluster_checks.joined.nodes import Nodes, groups_at, nodes_of, vpc_of
+from ultracluster_checks.problem import Problem
+from ultracluster_checks.security_groups import GroupRule, group_rules
+from ultracluster_checks.template import Property, Resource, Templates
+from ultracluster_checks.values import Unknown
+from ultracluster_rules.findings import quote
+
+__all__ = [
+    "efa_interfaces_have_one_group",
+    "groups_are_in_the_vpc_of_their_subnet",
+    "interfaces_are_in_the_subnet_of_their_nodes",
+    "nodes_reach_the_endpoints",
+    "nodes_reach_the_services_that_they_join",
+    "nodes_reach_their_file_system",
+]
+
+_Direction = Literal["in", "out"]
+_HTTPS: Final = ((443, 443),)
+_DIRECTIONS: Final[tuple[_Direction, ...]] = ("in", "out")
+_LISTS: Final = {"in": "SecurityGroupIngress", "out": "SecurityGroupEgress"}
+_DEFAULT_GROUP: Final = "DefaultSecurityGroup"
+# What a node of AWS Batch needs before it runs a job: https://docs.aws.amazon.com/batch/latest/userguide/vpc-interface-endpoints.html
+# and https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html (2026-11).
+_JOINING: Final = ("ecs", "ecs-agent", "ecs-telemetry", "ecr.api", "ecr.dkr")
+
+
+def admits(
+    groups: Sequence[Resource],
+    direction: _Direction,
+    peers: Sequence[Resource],
+    ports: tuple[int, int],
+    *,
+    networks: Sequence[str] = (),
+) -> bool:
+    """Return whether security groups admit TCP on ports from or to peers, or may do so.
+
+    Args:
+        groups: Groups of one end.
+        direction: Whether they let traffic in or out.
+        peers: Groups of the other end.
+        ports: First and last port.
+        networks: CIDR blocks of the other end's subnets. Default: not known, so that any address may be one of it.
+    """
+    if direction == "out" and any(_allows_all_out(group) for group in groups):
+        return True
+    rules = [rule for group in groups for rule in group_rules(group, direction)]
+    return any(rule.holds_port(*ports) and _is_peer(rule, peers, networks) for rule in rules)
+
+
+def _allows_all_out(group: Resource) -> bool:
+    at = group[_LISTS["out"]]
+    return isinstance(at.value, Unknown) or (at.missing and not group_rules(group, "out"))
+
+
+def _is_peer(rule: GroupRule, peers: Sequence[Resource], networks: Sequence[str]) -> bool:
+    if not rule.peer.missing:
+        target = rule.peer.target
+        return target is None or target in peers
+    for name in ("CidrIp", "CidrIpv6"):
+        text = rule.at[name].text
+        if text is None:
+            if not rule.at[name].missing:
+                return True
+            continue
+        try:
+            return not networks or any(_holds(text, network) for network in networks)
+        except (ValueError, TypeError):
+            return True
+    return True  # a prefix list, or something newer
+
+
+def _holds(text: str, network: str) -> bool:
+    return ipaddress.ip_network(network, strict=False).subnet_of(ipaddress.ip_network(text, strict=False))  # type: ignore[arg-type]
+
+
+def _networks(subnets: Property) -> list[str]:
+    texts = [each.target["CidrBlock"].text if each.target is not None else None for each in subnets.items]
+    return [text for text in texts if text] if None not in texts else []
+
+
+def efa_interfaces_have_one_group(templates: Templates) -> Iterator[Problem]:
+    """Find EFA interfaces without security groups, and interfaces of one node with different ones."""
+    for nodes in _each_template(templates):
+        efa = nodes.efa_interfaces
+        if not nodes.data["SecurityGroupIds"].missing or not nodes.data["SecurityGroups"].missing:
+            continue
+        for each in efa:
+            if each["Groups"].missing or each["Groups"].value == []:
+                yield Problem.of(
+                    each["Groups"],
+                    "UC3212",
+                    "no security group, so that the interface gets the default group of the VPC, whose rule out names addresses, "
+                    "which EFA does not count",
+                    "a group that lets all traffic from and to itself",
+                )
+        sets = [groups_at(each["Groups"]) for each in efa]
+        known = [frozenset(each) for each in sets if each is not None]
+        if len(known) == len(efa) and efa and not frozenset.intersection(*known):
+            odd = next(place for place, groups in enumerate(known) if not groups & known[0])
+            yield Problem.of(
+                efa[odd]["Groups"],
+                "UC3212",
+                f"got {efa[odd]['Groups'].items[0].pattern}, and the first EFA interface has {efa[0]['Groups'].items[0].pattern}: "
+                "ranks do not reach each other over it",
+                "the same group at every EFA interface",
+            )
+
+
+def _each_template(templates: Templates) -> Iterator[Nodes]:
+    seen = set()
+    for nodes in nodes_of(templates):
+        if nodes.template is not None and nodes.template not in seen:
+            seen.add(nodes.template)
+            yield nodes
+
+
+def interfaces_are_in_the_subnet_of_their_nodes(templates: Templates) -> Iterator[Problem]:
+    """Find interfaces in another subnet than their environment, and EFA interfaces in several subnets."""
+    for nodes in nodes_of(templates):
+        own = [each.target for each in nodes.subnets.items]
+        named = [(each["SubnetId"], each["SubnetId"].target) for each in nodes.interfaces]
+        known = {subnet for _, subnet in named if subnet is not None}
+        for at, subnet in named:
+            if subnet is not None and (
+                (own and None not in own and subnet not in own)
+                or (len(known) > 1 and subnet is not named[0][1])
+            ):
+                yield Problem.of(
+                    at,
+                    "UC3204",
+                    f"got {subnet.logical_id}, and {nodes.owner.logical_id} starts nodes in "
+                    f"{(own[0] or subnet).logical_id if own else (named[0][1] or subnet).logical_id}",
+                    "one subnet",
+                )
+
+
+def groups_are_in_the_vpc_of_their_subnet(templates: Templates) -> Iterator[Problem]:
+    """Find security groups of another VPC than the subnet that they are used in."""
+    for subnets, groups in _placed(templates):
+        vpcs = {vpc_of(each) for each in subnets.items}
+        for each in groups.items:
+            vpc = vpc_of(each)
+            if vpc is not None and vpcs and None not in vpcs and vpc not in vpcs:
+                yield Problem.of(
+                    each,
+                    "UC3209",
+                    f"{each.pattern} is a group of {vpc.logical_id}, and the subnet is in another VPC",
+                    "a security group of the VPC of the subnet",
+                )
+
+
+def _placed(templates: Templates) -> Iterator[tuple[Property, Property]]:
+    for nodes in nodes_of(templates):
+        yield nodes.subnets, nodes.data["SecurityGroupIds"]
+        yield nodes.subnets, nodes.settings["SecurityGroupIds"]
+        yield from ((nodes.subnets, each["Groups"]) for each in nodes.interfaces)
+    for resource in templates.of_type(FILE_SYSTEM, "AWS::EC2::VPCEndpoint"):
+        yield resource["SubnetIds"], resource["SecurityGroupIds"]
+    for function in templates.of_type("AWS::Lambda::Function"):
+        yield function["VpcConfig"]["SubnetIds"], function["VpcConfig"]["SecurityGroupIds"]
+
+
+def nodes_reach_their_file_system(templates: Templates) -> Iterator[Problem]:
+    """Find ports of Lustre that the file system, or the nodes that mount it, do not let in or out."""
+    for resource in templates.of_type(FILE_SYSTEM):
+        servers = groups_at(resource["SecurityGroupIds"])
+        if resource["FileSystemType"].text != "LUSTRE" or servers is None:
+            continue
+        far = _networks(resource["SubnetIds"])
+        ends: list[tuple[Sequence[Resource], Sequence[Resource], str, Sequence[str]]] = [
+            (servers, servers, f"{resource.logical_id} itself", ())
+        ]
+        for nodes in _clients(templates, resource):
+            clients, near = nodes.groups or [], _networks(nodes.subnets)
+            ends += [
+                (servers, clients, f"the nodes of {nodes.owner.logical_id}", near),
+                (clients, servers, resource.logical_id, far),
+            ]
+        for (groups, peers, peer, networks), ports, direction in product(ends, LUSTRE_PORTS, _DIRECTIONS):
+            if not admits(groups, direction, peers, ports, networks=networks):
+                yield _closed(groups, direction, ports, peer, resource)
+
+
+def _clients(templates: Templates, file_system: Resource) -> Iterator[Nodes]:
+    """Return the nodes that mount a file system: their user data names it, or they have chips and are in its VPC."""
+    vpc = {vpc_of(each) for each in file_system["SubnetIds"].items}
+    for nodes in nodes_of(templates):
+        if nodes.groups is None:
+            continue
+        mounts = file_system in nodes.data["UserData"].targets
+        near = None not in vpc and bool(vpc & {vpc_of(each) for each in nodes.subnets.items})
+        if mounts or (near and bool(nodes.types) and bool(nodes.efa_interfaces)):
+            yield nodes
+
+
+def _closed(
+    groups: Sequence[Resource],
+    direction: _Direction,
+    ports: tuple[int, int],
+    peer: str,
+    file_system: Resource,
+) -> Problem:
+    first, last = ports
+    return Problem.of(
+        groups[0][_LISTS[direction]],
+        "UC5203",
+        f"{' and '.join(group.logical_id for group in groups)} lets no TCP {direction} on "
+        f"{f'port {first}' if first == last else f'ports {first} to {last}'} {'from' if direction == 'in' else 'to'} {peer}, so that "
+        f"{quote(file_system.logical_id)} cannot be mounted or hangs",
+        "rules for 988 and 1018 to 1023, between the clients and the file system and within the file system, both ways",
+    )
+
+
+def nodes_reach_the_endpoints(templates: Templates) -> Iterator[Problem]:
+    """Find interface endpoints that nodes of AWS Batch, or the tasks of their multi-node jobs, cannot reach."""
+    for endpoint in templates.of_type("AWS::EC2::VPCEndpoint"):
+        groups, vpc = groups_at(endpoint["SecurityGroupIds"]), endpoint["VpcId"].target
+        if groups is None or vpc is None or endpoint["PrivateDnsEnabled"].flag is False:
+            continue
+        for nodes in nodes_of(templates):
+            if not nodes.in_batch or vpc not in {vpc_of(each) for each in nodes.subnets.items}:
+                continue
+            near = _networks(nodes.subnets)
+            clients = nodes.groups
+            if clients is not None and not admits(groups, "in", clients, _HTTPS[0], networks=near):
+                yield _unreached(groups[0][_LISTS["in"]], "in from", nodes)
+            if clients is not None and not admits(
+                clients, "out", groups, _HTTPS[0], networks=_networks(endpoint["SubnetIds"])
+            ):
+                yield _unreached(clients[0][_LISTS["out"]], "out of", nodes)
+
+
+def _unreached(at: Property, way: str, nodes: Nodes) -> Problem:
+    return Problem.of(
+        at,
+        "UC3210",
+        f"nothing lets HTTPS {way} the nodes of {nodes.owner.logical_id}, so that they do not reach the endpoints of the VPC",
+        "TCP on 443 between nodes and endpoints",
+    )
+
+
+def nodes_reach_the_services_that_they_join(templates: Templates) -> Iterator[Problem]:
+    """Find nodes of AWS Batch in a subnet without a way to Amazon ECS and Amazon ECR."""
+    for nodes in nodes_of(templates):
+        for each in nodes.subnets.items if nodes.in_batch else ():
+            subnet, vpc = each.target, vpc_of(each)
+            if subnet is None or subnet.type != SUBNET or vpc is None or _has_a_way_out(subnet, nodes):
+                continue
+            missing = [name for name in _JOINING if not _has_endpoint(vpc, name)]
+            if missing:
+                yield Problem.of(
+                    each,
+                    "UC3211",
+                    f"{subnet.logical_id} has no route out of the VPC and no endpoint for {', '.join(missing)}: nodes start, are billed "
+                    "and never join",
+                    "a NAT gateway, or interface endpoints for " + ", ".join(_JOINING),
+                )
+
+
+def _has_a_way_out(subnet: Resource, nodes: Nodes) -> bool:
+    templates = subnet.template.templates
+    tables = [
+        each["RouteTableId"].target
+        for each in templates.of_type("AWS::EC2::SubnetRouteTableAssociation")
+        if each["SubnetId"].target is subnet
+    ]
+    if None in tables or not tables:
+        return bool(tables) or not list(templates.of_type("AWS::EC2::SubnetRouteTableAssociation"))
+    for route in templates.of_type("AWS::EC2::Route"):
+        if route["RouteTableId"].target not in tables:
+            continue
+        gateway = route["GatewayId"].target
+        to_internet = gateway is not None and gateway.type == "AWS::EC2::InternetGateway"
+        private = len(nodes.interfaces) > 1 or subnet["MapPublicIpOnLaunch"].flag is not True
+        if not (to_internet and private):
+            return True
+    return False
+
+
+def _has_endpoint(vpc: Resource, name: str) -> bool:
+    for endpoint in vpc.template.templates.of_type("AWS::EC2::VPCEndpoint"):
+        text = endpoint["ServiceName"].pattern
+        if endpoint["VpcId"].target in {vpc, None} and text.endswith((f".{name}", "}")):
+            return True
+    return False

@@ -1,0 +1,98 @@
+"""Sizes that AWS refuses: environments of functions, policies of roles, user data and job definitions."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from ultracluster_checks.jobs import JOB_DEFINITION
+from ultracluster_checks.joined.permissions import ROLE, inline_documents
+from ultracluster_checks.problem import Problem
+from ultracluster_checks.template import Templates
+from ultracluster_checks.values import Reference, Text, Unknown
+from ultracluster_rules.job_definitions import check_definition_size
+
+__all__ = ["definitions_are_small_enough", "environments_of_functions_fit", "policies_of_roles_fit"]
+
+_LARGEST_ENVIRONMENT: Final = (
+    4 * 1024
+)  # https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html (2026-11)
+# Characters without white space: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html (2026-11)
+_LARGEST_INLINE: Final = 10_240
+_LARGEST_MANAGED: Final = 6_144
+# An ARN has at least the partition, a service, the Region, the account and a name that CloudFormation makes of the logical ID.
+_SHORTEST_ARN: Final = len("arn:aws:s3:us-east-2:123456789012:x")
+_SUFFIX: Final = 13
+_ARNS_BY_REF: Final = (
+    "AWS::Batch::",
+    "AWS::SNS::Topic",
+    "AWS::SecretsManager::Secret",
+    "AWS::StepFunctions::",
+)
+
+
+def _shortest(value: Any, templates: Templates) -> str:
+    """Return text of the least length that a value can have once deployed."""
+    if isinstance(value, Text):
+        return "".join(_shortest(part, templates) for part in value.parts)
+    if isinstance(value, Reference):
+        is_arn = value.attribute.endswith("Arn") or templates.resource(value).type.startswith(_ARNS_BY_REF)
+        named = value.logical_id + "x" * _SUFFIX
+        return "x" * (_SHORTEST_ARN + min(len(named), 32)) if is_arn else named[:20]
+    if isinstance(value, Unknown):
+        return {"AWS::AccountId": "123456789012", "AWS::Partition": "aws", "AWS::Region": "us-east-1"}.get(
+            value.name, ""
+        )
+    return str(value)
+
+
+def _size(value: Any, templates: Templates) -> int:
+    text = json.dumps(value, separators=(",", ":"), default=lambda each: _shortest(each, templates))
+    return len(text.encode(errors="replace"))
+
+
+def environments_of_functions_fit(templates: Templates) -> Iterator[Problem]:
+    """Find functions with more environment variables than Lambda takes."""
+    for function in templates.of_type("AWS::Lambda::Function"):
+        variables = function["Environment"]["Variables"]
+        size = sum(
+            len(str(each.path[-1])) + len(_shortest(each.value, templates)) for each in variables.members
+        )
+        if size > _LARGEST_ENVIRONMENT:
+            yield Problem.of(
+                variables,
+                "UC6439",
+                f"{size:,} bytes of names and values, at least",
+                f"up to {_LARGEST_ENVIRONMENT:,} bytes",
+                "Keep the list elsewhere",
+            )
+
+
+def policies_of_roles_fit(templates: Templates) -> Iterator[Problem]:
+    """Find roles with longer policies than IAM takes."""
+    for role in templates.of_type(ROLE):
+        size = sum(_size(document.value, templates) for document in inline_documents(role))
+        if size > _LARGEST_INLINE:
+            yield Problem.of(
+                role["Policies"],
+                "UC6456",
+                f"{size:,} characters of inline policies, at least",
+                f"up to {_LARGEST_INLINE:,}",
+                "Name resources by a prefix",
+            )
+    for policy in templates.of_type("AWS::IAM::ManagedPolicy"):
+        size = _size(policy["PolicyDocument"].value, templates)
+        if size > _LARGEST_MANAGED:
+            yield Problem.of(
+                policy["PolicyDocument"],
+                "UC6456",
+                f"{size:,} characters, at least",
+                f"up to {_LARGEST_MANAGED:,}",
+                "Divide it",
+            )
+
+
+def definitions_are_small_enough(templates: Templates) -> Iterator[Problem]:
+    """Find job definitions that are larger than AWS Batch takes."""
+    for job in templates.of_type(JOB_DEFINITION):
+        size = _size(job.properties.value, templates)
+        yield from (Problem(job.properties, finding) for finding in check_definition_size(size))

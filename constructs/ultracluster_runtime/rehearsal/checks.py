@@ -1,0 +1,467 @@
+"""Checks of a rehearsal: what AWS says of the deployed stacks, environments, definitions, templates and functions."""
+
+import base64
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from botocore.exceptions import ClientError
+
+from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
+from ultracluster_catalog.limits.service_quotas import quota_request_command
+from ultracluster_catalog.names.submission_tags import DEFAULT_SHARE
+from ultracluster_runtime.jobs.dependencies import queue_of
+from ultracluster_runtime.jobs.submission import submission
+from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, skipped
+from ultracluster_runtime.preflight.reader import AwsReader
+from ultracluster_runtime.preflight.requirements import ClusterRequirements
+from ultracluster_runtime.rehearsal.reader import PROBE_TYPE
+
+__all__ = ["PROBE_CHECKS", "REHEARSAL_CHECKS"]
+
+Description = Mapping[str, Any]
+
+_ENVIRONMENT: Final = "AWS::Batch::ComputeEnvironment"
+_QUEUE: Final = "AWS::Batch::JobQueue"
+_DEFINITION: Final = "AWS::Batch::JobDefinition"
+_FUNCTION: Final = "AWS::Lambda::Function"
+_CREATED: Final = "CREATE_COMPLETE"
+_NOT_CREATED: Final = "its stack did not create one"
+
+# These run every minute and look at the state of AWS; the others act on what invoked them.
+_SCHEDULED: Final = (
+    "ultracluster_runtime.lifecycle.handler.handler",
+    "ultracluster_runtime.watch.handler.handler",
+)
+
+_LONGEST_REPORT: Final = 200
+
+# CloudFormation cancels what it creates beside a resource that fails.
+_CONSEQUENCE: Final = re.compile(r"Resource creation cancelled|The following resource\(s\) failed")
+
+_MORE_CONCURRENCY: Final = quota_request_command(
+    service="lambda", code="L-B99A9384", value=1000, region="REGION"
+)
+# AWS's words, from amazon-genomics-cli#209, IAM's reference of error messages, ten threads on Lambda's quota of new accounts
+# (2021 to 2025), metaflow-tools#9 and aws-cdk#21577.
+_REMEDIES: Final = (
+    (
+        r"Instance type can only be one of",
+        "AWS Batch does not know the type in this Region: use another Region, or ask AWS Support",
+    ),
+    (
+        r"not authorized to perform: iam:PassRole on resource: (?P<role>\S+)",
+        "Allow iam:PassRole on {role} for the role that CloudFormation uses, and bootstrap again (docs/security.md)",
+    ),
+    (
+        r"not authorized to perform: (?P<action>[\w-]+:\w+)",
+        "Allow {action} for the principal that the message names, or remove what denies it (a boundary or an SCP)",
+    ),
+    (
+        r"below its minimum value of \[",
+        f"Request more concurrent executions: `{_MORE_CONCURRENCY}`",
+    ),
+    (
+        r"(?i)limit (of \d+ )?exceeded|\bLimitExceeded|quota",
+        "Request an increase of the quota that the message names in Service Quotas",
+    ),
+    (
+        r"exclusively allowed",
+        "Report this: the launch template and the environment both have security groups",
+    ),
+    (r"Invalid IamInstanceProfile", "Rehearse again: IAM had not yet published the new instance profile"),
+)
+
+
+def _remedy(words: str) -> str:
+    """Return what to do about a message of AWS."""
+    for pattern, remedy in _REMEDIES:
+        if match := re.search(pattern, words):
+            return remedy.format(**match.groupdict())
+    return "Change what the message names in the rollout or in the account, and rehearse again"
+
+
+def _words(error: ClientError) -> str:
+    return f"{error.response['Error'].get('Code')}: {error.response['Error'].get('Message')}"
+
+
+def _refusals(words: Sequence[str]) -> Outcome:
+    """Return a failure in AWS's words, with the remedy of each."""
+    return failed("; ".join(words), ". ".join(dict.fromkeys(map(_remedy, words))))
+
+
+# Instance types
+
+
+def _batch_types(reader: AwsReader, requirements: ClusterRequirements) -> str:
+    """Return the answer of AWS Batch to an instance type that does not exist: a list of those that it knows."""
+    try:
+        reader.call(
+            "batch",
+            requirements.region,
+            "CreateComputeEnvironment",
+            computeEnvironmentName="ultracluster-rehearsal-probe",
+            type="MANAGED",
+            state="DISABLED",
+            # AWS Batch checks the type before subnet and role (pcluster/utils.py in aws/aws-parallelcluster 2.11).
+            computeResources={
+                "type": "EC2",
+                "minvCpus": 0,
+                "maxvCpus": 1,
+                "instanceTypes": [PROBE_TYPE],
+                "subnets": ["subnet-00000000000000000"],
+                "instanceRole": "ecsInstanceRole",
+            },
+        )
+    except ClientError as error:
+        return _words(error)
+    return f"AWS Batch accepted {PROBE_TYPE}; delete the environment ultracluster-rehearsal-probe"
+
+
+def _evaluate_types(requirements: ClusterRequirements, answer: str) -> Outcome:
+    match = re.search(r"be one of\s*\[([^\]]+)\]", answer)
+    if match is None:
+        return failed(f"AWS Batch listed no types: {answer[:300]}", _remedy(answer))
+    known = {name.strip() for name in match[1].split(",")}
+    wanted = [requirements.instance_type, *(source.instance_type for source in requirements.compilers)]
+    missing = [name for name in dict.fromkeys(wanted) if not known & {name, name.partition(".")[0]}]
+    if not missing:
+        return passed(
+            f"AWS Batch lists {', '.join(dict.fromkeys(wanted))} among {len(known)} types and families"
+        )
+    return failed(
+        f"{', '.join(missing)} is not among the {len(known)} types and families that AWS Batch lists in {requirements.region}: "
+        f"{answer[: match.start(1)]}…]",
+        _remedy(answer),
+    )
+
+
+# Stacks
+
+
+def _stacks(reader: AwsReader, requirements: ClusterRequirements) -> dict[str, Sequence[str]]:
+    """Return the reasons of what failed, or of the stack that does not exist, by stack."""
+    return {name: _failures(reader, requirements.region, name) for name in requirements.stacks}
+
+
+def _failures(reader: AwsReader, region: str, name: str) -> Sequence[str]:
+    try:
+        status = reader.call("cloudformation", region, "DescribeStacks", StackName=name)["Stacks"][0][
+            "StackStatus"
+        ]
+    except ClientError as error:
+        return [f"{name} was not deployed: {_words(error)}"]
+    if status == _CREATED:
+        return []
+    events = reader.list_all("cloudformation", region, "DescribeStackEvents", "StackEvents", StackName=name)
+    reasons = [
+        f"{event['ResourceType']} {event['LogicalResourceId']}: {event.get('ResourceStatusReason', 'no reason')}"
+        for event in reversed(events)
+        if event["ResourceStatus"] == "CREATE_FAILED"
+        and event["ResourceType"] != "AWS::CloudFormation::Stack"
+    ]
+    causes = [reason for reason in reasons if not _CONSEQUENCE.search(reason)]
+    return causes or reasons or [f"{name} is {status}"]
+
+
+def _evaluate_stacks(_: ClusterRequirements, failures: Mapping[str, Sequence[str]]) -> Outcome:
+    reasons = [reason for reasons in failures.values() for reason in reasons]
+    if not reasons:
+        return passed(f"{', '.join(failures)} are {_CREATED}")
+    # A stack that was never begun follows from the one that failed.
+    return _refusals([reason for reason in reasons if " was not deployed: " not in reason] or reasons)
+
+
+def _resources(reader: AwsReader, requirements: ClusterRequirements, kind: str) -> list[str]:
+    """Return the physical IDs of a resource type that the stack of the nodes created."""
+    try:
+        resources = reader.list_all(
+            "cloudformation",
+            requirements.region,
+            "ListStackResources",
+            "StackResourceSummaries",
+            StackName=requirements.stacks[2],
+        )
+    except ClientError:
+        return []
+    return [
+        resource["PhysicalResourceId"]
+        for resource in resources
+        if resource["ResourceType"] == kind and resource.get("PhysicalResourceId")
+    ]
+
+
+# AWS Batch
+
+
+def _described(
+    kind: str, operation: str, parameter: str, key: str
+) -> Callable[[AwsReader, ClusterRequirements], Sequence[Description]]:
+    def gather(reader: AwsReader, requirements: ClusterRequirements) -> Sequence[Description]:
+        ids = _resources(reader, requirements, kind)
+        if not ids:
+            return []
+        answer = reader.call("batch", requirements.region, operation, **{parameter: ids})
+        return list(answer[key])
+
+    return gather
+
+
+_environments: Final = _described(
+    _ENVIRONMENT, "DescribeComputeEnvironments", "computeEnvironments", "computeEnvironments"
+)
+_queues: Final = _described(_QUEUE, "DescribeJobQueues", "jobQueues", "jobQueues")
+_definitions: Final = _described(_DEFINITION, "DescribeJobDefinitions", "jobDefinitions", "jobDefinitions")
+
+
+def _evaluate_status(name: str, good: str) -> Callable[[ClusterRequirements, Sequence[Description]], Outcome]:
+    """Return an evaluation that expects a status of each resource, and quotes the reason of any other."""
+
+    def evaluate(_: ClusterRequirements, found: Sequence[Description]) -> Outcome:
+        if not found:
+            return skipped(_NOT_CREATED)
+        wrong = [
+            f"{resource[name]} is {resource['status']}: {resource.get('statusReason') or 'no reason'}"
+            for resource in found
+            if resource["status"] != good
+        ]
+        names = ", ".join(f"{resource[name]}: {resource.get('statusReason', good)}" for resource in found)
+        return _refusals(wrong) if wrong else passed(f"{good}: {names}")
+
+    return evaluate
+
+
+# Launch templates
+
+
+def _dry_runs(reader: AwsReader, requirements: ClusterRequirements) -> Mapping[str, str]:
+    """Return EC2's answer to a dry run of each environment's launch template."""
+    return {
+        environment["computeEnvironmentName"]: _dry_run(
+            reader, requirements.region, environment["computeResources"]
+        )
+        for environment in _environments(reader, requirements)
+    }
+
+
+def _dry_run(reader: AwsReader, region: str, resources: Description) -> str:
+    template = resources["launchTemplate"]
+    reference = {"LaunchTemplateId": template["launchTemplateId"]}
+    try:
+        data = reader.call(
+            "ec2", region, "DescribeLaunchTemplateVersions", **reference, Versions=[template["version"]]
+        )["LaunchTemplateVersions"][0]["LaunchTemplateData"]
+        reader.call(
+            "ec2",
+            region,
+            "RunInstances",
+            DryRun=True,
+            MinCount=1,
+            MaxCount=1,
+            LaunchTemplate={**reference, "Version": template["version"]},
+            # AWS Batch adds these to the template; a subnet beside interfaces is rejected.
+            InstanceType=resources["instanceTypes"][0],
+            ImageId=resources["ec2Configuration"][0]["imageIdOverride"],
+            IamInstanceProfile={"Arn": resources["instanceRole"]},
+            **_in_subnet(data, resources["subnets"][0]),
+        )
+    except ClientError as error:
+        return _words(error)
+    return "no answer to the dry run"
+
+
+def _in_subnet(data: Description, subnet: str) -> dict[str, Any]:
+    interfaces = data.get("NetworkInterfaces")
+    if not interfaces:
+        return {"SubnetId": subnet}
+    return {"NetworkInterfaces": [{**interface, "SubnetId": subnet} for interface in interfaces]}
+
+
+def _evaluate_dry_runs(_: ClusterRequirements, answers: Mapping[str, str]) -> Outcome:
+    if not answers:
+        return skipped(_NOT_CREATED)
+    # A placeholder stands for the reservation, which is all that may be missing.
+    accepted = ("DryRunOperation: ", "InvalidCapacityReservationId.NotFound: ")
+    wrong = [f"{name}: {answer}" for name, answer in answers.items() if not answer.startswith(accepted)]
+    return _refusals(wrong) if wrong else passed("; ".join(dict.fromkeys(answers.values())))
+
+
+# Functions
+
+
+def _invocations(reader: AwsReader, requirements: ClusterRequirements) -> Mapping[str, tuple[str, str]]:
+    """Invoke the scheduled functions once, and return the error, empty without one, and the last line of the log of each."""
+    answers: dict[str, tuple[str, str]] = {}
+    for function in _resources(reader, requirements, _FUNCTION):
+        try:
+            settings = reader.call(
+                "lambda", requirements.region, "GetFunctionConfiguration", FunctionName=function
+            )
+            if settings["Handler"] not in _SCHEDULED:
+                continue
+            answer = reader.call(
+                "lambda", requirements.region, "Invoke", FunctionName=function, LogType="Tail"
+            )
+        except ClientError as error:
+            answers[function] = (_words(error), "")
+            continue
+        log = base64.b64decode(answer.get("LogResult", "")).decode(errors="replace")
+        # The rest is of Lambda, or metrics.
+        lines = [
+            line
+            for line in log.splitlines()
+            if not re.match(r'START|END|REPORT|INIT_START|{"_aws"|\s*$', line)
+        ]
+        last = lines[-1].strip() if lines else "no message"
+        answers[function] = (
+            f"{answer['FunctionError']}: {last}" if answer.get("FunctionError") else "",
+            last,
+        )
+    return answers
+
+
+def _evaluate_invocations(_: ClusterRequirements, answers: Mapping[str, tuple[str, str]]) -> Outcome:
+    if not answers:
+        return skipped("the cluster has no scheduled function")
+    wrong = [f"{name}: {error}" for name, (error, _) in answers.items() if error]
+    reports = "; ".join(f"{name}: {report[:_LONGEST_REPORT]}" for name, (_, report) in answers.items())
+    return _refusals(wrong) if wrong else passed(f"ran: {reports}")
+
+
+# Submissions
+
+
+def _submissions(reader: AwsReader, requirements: ClusterRequirements) -> Mapping[str, str]:
+    """Submit every job as `jobs submit` does, and the first of a queue with shares with each share, and cancel them.
+
+    Returns:
+        AWS's refusal, empty without one, by job and share.
+    """
+    queues = {queue["jobQueueArn"]: queue for queue in _queues(reader, requirements)}
+    if not queues:
+        return {}
+    main = next((arn for arn, queue in queues.items() if QUEUE_NAME_TAG not in queue.get("tags", {})))
+    answers: dict[str, str] = {}
+    for definition in _definitions(reader, requirements):
+        queue = queues[queue_of(definition) or main]
+        shares: list[str | None] = [None]
+        shares += [
+            share for share in _shares(reader, requirements.region, queue) if queue["jobQueueArn"] == main
+        ]
+        for share in shares:
+            subject = (
+                f"{definition['jobDefinitionName']} {f'with share {share}' if share else 'without a share'}"
+            )
+            answers[subject] = _submit(reader, requirements.region, definition, queue=queue, share=share)
+    return answers
+
+
+def _shares(reader: AwsReader, region: str, queue: Description) -> Iterator[str]:
+    """Yield the default share of a fair-share queue and the first declared one."""
+    if not queue.get("schedulingPolicyArn"):
+        return
+    answer = reader.call("batch", region, "DescribeSchedulingPolicies", arns=[queue["schedulingPolicyArn"]])[
+        "schedulingPolicies"
+    ]
+    declared = [
+        share["shareIdentifier"].rstrip("*") for share in answer[0]["fairsharePolicy"]["shareDistribution"]
+    ]
+    yield from (share for share in declared[:1] if share and share != DEFAULT_SHARE)
+
+
+def _submit(
+    reader: AwsReader, region: str, definition: Description, *, queue: Description, share: str | None
+) -> str:
+    arguments = submission(
+        name=f"rehearsal-{definition['jobDefinitionName'][:60]}-{share or 'none'}",
+        queue=queue["jobQueueArn"],
+        definition=definition,
+        fair_share=bool(queue.get("schedulingPolicyArn")),
+        most_nodes=None,
+        share=share,
+    )
+    try:
+        job = reader.call("batch", region, "SubmitJob", **arguments)
+        reader.call("batch", region, "TerminateJob", jobId=job["jobId"], reason="rehearsal")
+    except ClientError as error:
+        return _words(error)
+    return ""
+
+
+def _evaluate_submissions(_: ClusterRequirements, answers: Mapping[str, str]) -> Outcome:
+    if not answers:
+        return skipped("there is no queue or no job to submit")
+    wrong = [f"{name}: {answer}" for name, answer in answers.items() if answer]
+    return _refusals(wrong) if wrong else passed(f"accepted and cancelled: {', '.join(answers)}")
+
+
+def _check(code: str, gather: Any, evaluate: Any, *calls: str) -> AnyCheck:
+    return Check(
+        code=code,
+        calls=calls,
+        subjects=lambda rollout: rollout.clusters,
+        gather=gather,
+        evaluate=evaluate,
+    )
+
+
+_LIST: Final = "cloudformation:ListStackResources"
+
+PROBE_CHECKS: Final[tuple[AnyCheck, ...]] = (
+    _check("UC9710", _batch_types, _evaluate_types, "batch:CreateComputeEnvironment"),
+)
+"""Checks that need nothing deployed."""
+
+REHEARSAL_CHECKS: Final[tuple[AnyCheck, ...]] = (
+    _check(
+        "UC9711",
+        _stacks,
+        _evaluate_stacks,
+        "cloudformation:DescribeStacks",
+        "cloudformation:DescribeStackEvents",
+    ),
+    _check(
+        "UC9712",
+        _environments,
+        _evaluate_status("computeEnvironmentName", "VALID"),
+        _LIST,
+        "batch:DescribeComputeEnvironments",
+    ),
+    _check("UC9713", _queues, _evaluate_status("jobQueueName", "VALID"), _LIST, "batch:DescribeJobQueues"),
+    _check(
+        "UC9714",
+        _definitions,
+        _evaluate_status("jobDefinitionName", "ACTIVE"),
+        _LIST,
+        "batch:DescribeJobDefinitions",
+    ),
+    _check(
+        "UC9715",
+        _dry_runs,
+        _evaluate_dry_runs,
+        _LIST,
+        "batch:DescribeComputeEnvironments",
+        "ec2:DescribeLaunchTemplateVersions",
+        "ec2:RunInstances",
+    ),
+    _check(
+        "UC9716",
+        _invocations,
+        _evaluate_invocations,
+        _LIST,
+        "lambda:GetFunctionConfiguration",
+        "lambda:Invoke",
+    ),
+    _check(
+        "UC9717",
+        _submissions,
+        _evaluate_submissions,
+        _LIST,
+        "batch:DescribeJobQueues",
+        "batch:DescribeJobDefinitions",
+        "batch:DescribeSchedulingPolicies",
+        "batch:SubmitJob",
+        "batch:TerminateJob",
+    ),
+)
+"""Checks of a deployed rehearsal."""

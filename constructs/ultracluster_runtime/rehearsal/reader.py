@@ -1,0 +1,53 @@
+"""Client of the checks of a rehearsal: it reads, and makes the few other calls, none of which starts a node or buys."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ultracluster_runtime.preflight.reader import ALLOWED_CALLS, AwsReader
+
+__all__ = ["PROBE_TYPE", "REHEARSAL_CALLS", "RehearsalReader"]
+
+PROBE_TYPE: Final = "none1.nano"
+"""An instance type that does not exist; AWS Batch answers with those that it knows."""
+
+_PROBES: Final = frozenset(
+    {
+        "batch:CreateComputeEnvironment",
+        "batch:SubmitJob",
+        "batch:TerminateJob",
+        "ec2:RunInstances",
+        "lambda:Invoke",
+    }
+)
+REHEARSAL_CALLS: Final = (
+    ALLOWED_CALLS
+    | _PROBES
+    | {
+        "batch:DescribeJobDefinitions",
+        "batch:DescribeSchedulingPolicies",
+        "cloudformation:DescribeStackEvents",
+        "cloudformation:ListStackResources",
+        "ec2:DescribeLaunchTemplateVersions",
+        "lambda:GetFunctionConfiguration",
+    }
+)
+"""All calls that the checks of a rehearsal may make, as IAM actions."""
+
+
+class RehearsalReader(AwsReader):
+    """The reader of preflight with the calls of a rehearsal.
+
+    RunInstances is sent as a dry run only, and CreateComputeEnvironment only with a type that does not exist.
+    """
+
+    allowed = REHEARSAL_CALLS
+
+    def _send(self, service: str, region: str, operation: str, parameters: Mapping[str, Any]) -> Any:
+        if operation == "RunInstances" and parameters.get("DryRun") is not True:
+            raise KeyError("a rehearsal sends RunInstances as a dry run only")
+        types = parameters.get("computeResources", {}).get("instanceTypes")
+        if operation == "CreateComputeEnvironment" and types != [PROBE_TYPE]:
+            raise KeyError(
+                f"a rehearsal creates compute environments of {PROBE_TYPE} only, which AWS Batch rejects"
+            )
+        return super()._send(service, region, operation, parameters)

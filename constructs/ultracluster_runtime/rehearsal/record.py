@@ -1,0 +1,102 @@
+"""The record of the last rehearsal of a cluster, in an SSM parameter beside it, where colleagues and other commands read it."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from botocore.exceptions import ClientError
+
+__all__ = ["Rehearsal", "parameter_name", "read_rehearsal", "write_rehearsal"]
+
+_FORMAT: Final = 1
+_MOST_BYTES: Final = 4_096  # of a standard parameter, which is free: Systems Manager user guide, read 2026-11
+_MOST_FAILURES: Final = 10
+_LONGEST_FAILURE: Final = 250
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rehearsal:
+    """Outcome of a rehearsal.
+
+    Attributes:
+        digest: Digest of the cluster's configuration, without its capacity.
+        at: When it ended, timezone-aware.
+        passed: Number of checks that passed.
+        failures: Code and evidence of each check that failed.
+    """
+
+    digest: str
+    at: datetime
+    passed: int
+    failures: tuple[str, ...]
+
+    def describe(self, digest: str | None) -> tuple[bool, str]:
+        """Return whether it speaks for a configuration, and a sentence about it.
+
+        Args:
+            digest: Digest of the configuration. None if it is unknown.
+        """
+        when = f"rehearsed on {self.at:%Y-%m-%d %H:%M} UTC"
+        if self.failures:
+            return False, f"{when}, with failures: {'; '.join(self.failures)}"
+        if digest is not None and digest != self.digest:
+            return False, f"{when}, as an older version of it"
+        return True, f"{when}: {self.passed} checks passed"
+
+
+def parameter_name(cluster: str) -> str:
+    """Return the name of the parameter with the record of a cluster."""
+    return f"/ultracluster/rehearsals/{cluster}"
+
+
+def write_rehearsal(ssm: Any, cluster: str, rehearsal: Rehearsal) -> None:
+    """Replace the record of a cluster.
+
+    Args:
+        ssm: SSM client in the Region of the cluster.
+        cluster: Name of the cluster.
+        rehearsal: Outcome of its rehearsal.
+
+    Raises:
+        botocore.exceptions.ClientError: If it may not be written.
+    """
+    failures = [failure[:_LONGEST_FAILURE] for failure in rehearsal.failures[:_MOST_FAILURES]]
+    values = asdict(rehearsal) | {"format": _FORMAT, "at": rehearsal.at.isoformat(timespec="seconds")}
+    while len(text := json.dumps(values | {"failures": failures})) > _MOST_BYTES:
+        failures.pop()
+    ssm.put_parameter(Name=parameter_name(cluster), Value=text, Type="String", Overwrite=True)
+
+
+def read_rehearsal(ssm: Any, cluster: str) -> Rehearsal | None:
+    """Return the record of a cluster, or None if it was never rehearsed, or by another version.
+
+    Args:
+        ssm: SSM client in the Region of the cluster.
+        cluster: Name of the cluster.
+
+    Raises:
+        botocore.exceptions.ClientError: If it may not be read.
+    """
+    try:
+        text = ssm.get_parameter(Name=parameter_name(cluster))["Parameter"]["Value"]
+    except ClientError as error:
+        if error.response["Error"]["Code"] == "ParameterNotFound":
+            return None
+        raise
+    return _parse(text)
+
+
+def _parse(text: str) -> Rehearsal | None:
+    try:
+        values: Mapping[str, Any] = json.loads(text)
+        if values["format"] != _FORMAT:
+            return None
+        failures: Sequence[str] = values["failures"]
+        at = datetime.fromisoformat(values["at"])
+        return Rehearsal(
+            digest=values["digest"], at=at, passed=int(values["passed"]), failures=tuple(failures)
+        )
+    except (KeyError, TypeError, ValueError):
+        return None

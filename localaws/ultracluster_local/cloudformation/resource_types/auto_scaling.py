@@ -1,0 +1,166 @@
+"""Auto Scaling groups and their lifecycle hooks."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ultracluster_local.cloudformation.errors import ResourceError
+from ultracluster_local.cloudformation.providers import ApiProvider, Context, Provider, Tagging
+from ultracluster_local.cloudformation.values import Properties
+
+__all__ = ["PROVIDERS"]
+
+_SIZES = ("MinSize", "MaxSize", "DesiredCapacity")
+
+
+def _group(context: Context, properties: dict[str, Any]) -> dict[str, Any]:  # noqa: ARG001 - a provider's signature
+    """Name what the API names differently."""
+    sent = {key: part for key, part in properties.items() if key not in _OF_TEMPLATES_ONLY}
+    if isinstance(sent.get("VPCZoneIdentifier"), list):
+        sent["VPCZoneIdentifier"] = ",".join(sent["VPCZoneIdentifier"])
+    return sent
+
+
+_OF_TEMPLATES_ONLY = frozenset(
+    {"MetricsCollection", "NotificationConfiguration", "NotificationConfigurations"}
+)
+
+
+class _Group(ApiProvider):
+    """An Auto Scaling group; as in CloudFormation, its creation waits until it has its instances."""
+
+    def create(self, context: Context, properties: Properties) -> str:
+        """Create the group, and fail with its last activity if its instances do not start."""
+        tags = [*properties.get("Tags", []), *_stack_tags(context)]
+        name = super().create(context, {**properties, "Tags": tags})
+        try:
+            self._wait(context, name)
+        except ResourceError:
+            self.delete(context, name, properties)
+            raise
+        return name
+
+    def read(self, context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any] | None:
+        """Read the group, with its subnets as a list."""
+        shown = super().read(context, physical_id, properties)
+        return shown and {**shown, "VPCZoneIdentifier": shown["VPCZoneIdentifier"].split(",")}
+
+    def update(self, context: Context, physical_id: str, old: Properties, new: Properties) -> str:
+        """Update the group, with the sizes of the template.
+
+        A change sets them again (reference of AWS::AutoScaling::ScheduledAction); the local AWS has no update policies.
+        """
+        changed = {key for key in {*old, *new} if old.get(key) != new.get(key)} - {"Tags"}
+        resized = {key: None for key in _SIZES if changed and key in new and key not in changed}
+        super().update(context, physical_id, {**old, **resized}, new)
+        self._wait(context, physical_id)
+        return physical_id
+
+    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - a provider's signature
+        """Delete the group with its instances."""
+        if self.read(context, physical_id, {}) is not None:
+            context.call(
+                "autoscaling",
+                "DeleteAutoScalingGroup",
+                {"AutoScalingGroupName": physical_id, "ForceDelete": True},
+            )
+
+    def _wait(self, context: Context, name: str) -> None:
+        shown = self.read(context, name, {}) or {}
+        if len(shown["Instances"]) < shown["DesiredCapacity"]:
+            answer = context.call("autoscaling", "DescribeScalingActivities", {"AutoScalingGroupName": name})
+            last = answer["Activities"][0]["StatusMessage"] if answer["Activities"] else ""
+            raise ResourceError(f"Group did not stabilize. Last scaling activity: {last}")
+
+
+def _stack_tags(context: Context) -> list[dict[str, Any]]:
+    return [
+        {"Key": key, "Value": part, "PropagateAtLaunch": True} for key, part in context.stack_tags().items()
+    ]
+
+
+class _GroupTags(Tagging):
+    """Tags of groups, each of which names its group."""
+
+    def apply(self, context: Context, target: str, old: Any, new: Any) -> None:
+        """Replace the tags of a group with those of `new`."""
+        before = {one["Key"]: one for one in old or []}
+        after = {one["Key"]: one for one in new or []}
+        named = {"ResourceId": target, "ResourceType": "auto-scaling-group"}
+        changed = [{**one, **named} for key, one in after.items() if before.get(key) != one]
+        removed = [{"Key": key, **named} for key in before if key not in after]
+        if changed:
+            context.call("autoscaling", "CreateOrUpdateTags", {"Tags": changed})
+        if removed:
+            context.call("autoscaling", "DeleteTags", {"Tags": removed})
+
+
+class _Hook(ApiProvider):
+    """A lifecycle hook, identified by its group and its name."""
+
+    def delete(self, context: Context, physical_id: str, properties: Properties) -> None:
+        """Delete the hook, unless its group has gone with it."""
+        if self.read(context, physical_id, properties) is not None:
+            named = {
+                "AutoScalingGroupName": properties["AutoScalingGroupName"],
+                "LifecycleHookName": physical_id,
+            }
+            context.call("autoscaling", "DeleteLifecycleHook", named)
+
+
+def _of_hook(context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - a provider's signature
+    return {"AutoScalingGroupName": properties["AutoScalingGroupName"], "LifecycleHookName": physical_id}
+
+
+def _named(context: Context, physical_id: str, properties: Properties) -> Mapping[str, Any]:  # noqa: ARG001 - a provider's signature
+    return {"AutoScalingGroupName": properties["AutoScalingGroupName"], "LifecycleHookNames": [physical_id]}
+
+
+PROVIDERS: Mapping[str, Provider] = {
+    "AWS::AutoScaling::AutoScalingGroup": _Group(
+        service="autoscaling",
+        creates="CreateAutoScalingGroup",
+        id_path="=AutoScalingGroupName",
+        reads=("DescribeAutoScalingGroups", "AutoScalingGroupNames[]", "AutoScalingGroups[0]"),
+        attribute_paths={
+            "AutoScalingGroupARN": "AutoScalingGroupARN",
+            "AutoScalingGroupName": "AutoScalingGroupName",
+        },
+        generates=("AutoScalingGroupName", 255),
+        updates=("UpdateAutoScalingGroup", "AutoScalingGroupName"),
+        updatable=frozenset(
+            {
+                *_SIZES,
+                "CapacityRebalance",
+                "CapacityReservationSpecification",
+                "DefaultInstanceWarmup",
+                "HealthCheckGracePeriod",
+                "HealthCheckType",
+                "InstanceMaintenancePolicy",
+                "LaunchTemplate",
+                "NewInstancesProtectedFromScaleIn",
+                "TerminationPolicies",
+                "VPCZoneIdentifier",
+            }
+        ),
+        prepare=_group,
+        tagging=_GroupTags(service="autoscaling"),
+    ),
+    "AWS::AutoScaling::LifecycleHook": _Hook(
+        service="autoscaling",
+        creates="PutLifecycleHook",
+        id_path="=LifecycleHookName",
+        reads=("DescribeLifecycleHooks", _named, "LifecycleHooks[0]"),
+        generates=("LifecycleHookName", 255),
+        updates=("PutLifecycleHook", _of_hook),
+        updatable=frozenset(
+            {
+                "DefaultResult",
+                "HeartbeatTimeout",
+                "LifecycleTransition",
+                "NotificationMetadata",
+                "NotificationTargetARN",
+                "RoleARN",
+            }
+        ),
+    ),
+}

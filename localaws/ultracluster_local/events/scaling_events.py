@@ -1,0 +1,23 @@
+"""Events of Auto Scaling groups on the default bus."""
+
+from ultracluster_local.events.delivery import deliver_to_rules, new_event
+from ultracluster_local.instance.state import regions_with_state
+from ultracluster_local.services.auto_scaling.notices import notices
+
+__all__ = ["deliver_notices"]
+
+
+def deliver_notices() -> None:
+    """Deliver what groups have done since the last move of the clock."""
+    for region in regions_with_state("autoscaling:notices"):
+        waiting = notices(region)
+        while waiting:
+            one = waiting.pop(0)
+            event = new_event(
+                region=region,
+                source="aws.autoscaling",
+                detail_type=one.name,
+                detail=dict(one.detail),
+                resources=[one.resource],
+            )
+            deliver_to_rules(event)

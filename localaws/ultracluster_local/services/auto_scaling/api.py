@@ -1,0 +1,446 @@
+"""API operations of Amazon EC2 Auto Scaling, in place of moto's, which launch without launch templates and reservations.
+
+Refusals are those of the API reference and the user guide; a message without a source nearby is AWS's answer in issues and logs of
+the tools that manage groups (hashicorp/terraform-provider-aws, eksctl-io/eksctl, fog/fog-aws).
+"""
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from moto.autoscaling.responses import AutoScalingResponse
+
+from ultracluster_local.services.auto_scaling.group import (
+    LEAVING,
+    Group,
+    Hook,
+    Member,
+    find_group,
+    groups,
+    invalid,
+    shown_member,
+)
+from ultracluster_local.services.auto_scaling.scaling import complete_hook, scale, terminate
+from ultracluster_local.services.ec2.launch_templates import launch_templates, template_data
+from ultracluster_local.services.ec2.networks import subnets
+from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
+
+__all__ = ["install"]
+
+handlers = Handlers(service="autoscaling")
+
+_SIZES = ("MinSize", "MaxSize", "DesiredCapacity")
+_MOST_PROTECTED = 50  # API_SetInstanceProtection
+_UNCHANGED_BY_UPDATE = frozenset({"AutoScalingGroupName", *_SIZES, "Tags", "LifecycleHookSpecificationList"})
+
+
+def install() -> None:
+    """Replace moto's operations by ours; those we lack are refused."""
+    for name, member in list(vars(AutoScalingResponse).items()):
+        if callable(member) and not name.startswith("_"):
+            delattr(AutoScalingResponse, name)
+    handlers.install(AutoScalingResponse)
+
+
+# Groups
+
+
+@handlers("CreateAutoScalingGroup")
+def create_auto_scaling_group(request: Request) -> Mapping[str, Any]:
+    """Create a group and launch its instances."""
+    given = copy.deepcopy(dict(request.parameters))
+    name = given["AutoScalingGroupName"]
+    if name in groups(request.region):
+        raise ServiceError(
+            "AlreadyExists",
+            f"AutoScalingGroup by this name already exists - A group with the name {name} already exists",
+        )
+    least, most = int(given["MinSize"]), int(given["MaxSize"])
+    desired = int(given.get("DesiredCapacity", least))
+    _check_sizes(least, most, desired)
+    _check_source(request, given)
+    _check_subnets(request, given)
+    hooks = {
+        one["LifecycleHookName"]: Hook(settings=one)
+        for one in given.pop("LifecycleHookSpecificationList", [])
+    }
+    group = Group(
+        region=request.region,
+        arn=request.arn("autoscaling", f"autoScalingGroup::autoScalingGroupName/{name}"),
+        settings={key: part for key, part in given.items() if key not in {*_SIZES, "Tags"}},
+        least=least,
+        most=most,
+        desired=desired,
+        tags=[_tag(name, one) for one in given.get("Tags", [])],
+        hooks=hooks,
+    )
+    groups(request.region)[name] = group
+    scale(group)
+    return {}
+
+
+def _tag(group: str, tag: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "ResourceId": group,
+        "ResourceType": "auto-scaling-group",
+        "PropagateAtLaunch": False,
+        "Value": "",
+        **tag,
+    }
+
+
+def _check_sizes(least: int, most: int, desired: int) -> None:
+    if not least <= desired <= most:
+        raise invalid(
+            f"Desired capacity:{desired} must be between the specified min size:{least} and max size:{most}"
+        )
+
+
+def _check_source(request: Request, given: dict[str, Any]) -> None:
+    """Check what a group launches, and complete it as the API shows it."""
+    sources = ("LaunchTemplate", "MixedInstancesPolicy", "LaunchConfigurationName", "InstanceId")
+    named = [key for key in sources if given.get(key)]
+    if len(named) != 1:
+        raise invalid(
+            "Valid requests must contain either LaunchTemplate, LaunchConfigurationName, InstanceId or MixedInstancesPolicy "
+            "parameter."
+        )
+    if named == ["MixedInstancesPolicy"]:
+        policy = given["MixedInstancesPolicy"]["LaunchTemplate"]["LaunchTemplateSpecification"]
+        if _data(request, policy).get("InstanceMarketOptions"):
+            # Auto Scaling guide, create-mixed-instances-group-manual-instance-type-selection; for Capacity Blocks the guide says that
+            # it is not supported (capacity-reservation-create-asg-procedure), without the words of the refusal.
+            raise invalid(
+                "Incompatible launch template: You cannot use a launch template that is set to request Spot Instances "
+                "(InstanceMarketOptions) when you configure an Auto Scaling group with a mixed instances policy. Add a different "
+                "launch template to the group and try again."
+            )
+    if named != ["LaunchTemplate"]:
+        raise invalid(f"The local AWS launches from a LaunchTemplate only, not from {named[0]}")
+    _data(request, given["LaunchTemplate"])
+    template = launch_templates(request.region)
+    wanted = given["LaunchTemplate"]
+    for one in template.values():
+        if wanted.get("LaunchTemplateId") == one["LaunchTemplateId"] or (
+            wanted.get("LaunchTemplateName") == one["LaunchTemplateName"]
+        ):
+            given["LaunchTemplate"] = {
+                **wanted,
+                "LaunchTemplateId": one["LaunchTemplateId"],
+                "LaunchTemplateName": one["LaunchTemplateName"],
+            }
+
+
+def _data(request: Request, template: Mapping[str, Any]) -> Mapping[str, Any]:
+    try:
+        return template_data(request.region, template)
+    except ServiceError as error:
+        raise invalid(f"You must use a valid fully-formed launch template. {error.message}") from error
+
+
+def _check_subnets(request: Request, given: dict[str, Any]) -> None:
+    named = [one for one in str(given.get("VPCZoneIdentifier") or "").split(",") if one]
+    if not named:
+        if not given.get("AvailabilityZones"):
+            raise invalid("At least one Availability Zone or VPC Subnet is required.")
+        raise invalid("The local AWS launches into subnets only: specify VPCZoneIdentifier")
+    for one in named:
+        if one not in subnets(request.region):
+            raise invalid(f"The subnet ID '{one}' does not exist")
+    given["AvailabilityZones"] = sorted({subnets(request.region)[one].availability_zone for one in named})
+
+
+@handlers("DescribeAutoScalingGroups")
+def describe_auto_scaling_groups(request: Request) -> Mapping[str, Any]:
+    """Describe all groups, or the named ones; unknown names are omitted."""
+    if request.parameters.get("Filters"):
+        raise invalid("The local AWS does not support filters here")
+    wanted = request.parameters.get("AutoScalingGroupNames")
+    shown = [one.shown() for name, one in groups(request.region).items() if not wanted or name in wanted]
+    return page(shown, parameters=request.parameters, key="AutoScalingGroups")
+
+
+@handlers("UpdateAutoScalingGroup")
+def update_auto_scaling_group(request: Request) -> Mapping[str, Any]:
+    """Update a group; new bounds move a desired capacity that is not given (API_UpdateAutoScalingGroup)."""
+    given = copy.deepcopy(dict(request.parameters))
+    group = find_group(request.region, given["AutoScalingGroupName"])
+    least, most = int(given.get("MinSize", group.least)), int(given.get("MaxSize", group.most))
+    desired = (
+        int(given["DesiredCapacity"]) if "DesiredCapacity" in given else max(least, min(group.desired, most))
+    )
+    _check_sizes(least, most, desired)
+    if given.get("LaunchTemplate") or given.get("MixedInstancesPolicy"):
+        _check_source(request, given)
+    if given.get("VPCZoneIdentifier"):
+        _check_subnets(request, given)
+    group.settings |= {key: part for key, part in given.items() if key not in _UNCHANGED_BY_UPDATE}
+    group.least, group.most, group.desired = least, most, desired
+    scale(group)
+    return {}
+
+
+@handlers("DeleteAutoScalingGroup")
+def delete_auto_scaling_group(request: Request) -> Mapping[str, Any]:
+    """Delete a group without instances, or by force with them."""
+    group = find_group(request.region, request.parameters["AutoScalingGroupName"])
+    if group.members and not request.parameters.get("ForceDelete"):
+        raise ServiceError(
+            "ResourceInUse",
+            "You cannot delete an AutoScalingGroup while there are instances or pending Spot instance request(s) still in the "
+            "group.",
+        )
+    group.least = group.most = group.desired = 0
+    group.hooks.clear()  # a forced deletion waits for none (API_DeleteAutoScalingGroup)
+    for member in list(group.members):
+        terminate(group, member, "was taken out of service: its group is deleted")
+    del groups(request.region)[group.name]
+    return {}
+
+
+@handlers("SetDesiredCapacity")
+def set_desired_capacity(request: Request) -> Mapping[str, Any]:
+    """Set the desired capacity."""
+    group = find_group(request.region, request.parameters["AutoScalingGroupName"])
+    desired = int(request.parameters["DesiredCapacity"])
+    for bound, name, broken in (
+        (group.most, "above max", desired > group.most),
+        (group.least, "below min", desired < group.least),
+    ):
+        if broken:
+            raise invalid(
+                f"New SetDesiredCapacity value {desired} is {name} value {bound} for the AutoScalingGroup."
+            )
+    group.desired = desired
+    scale(group)
+    return {}
+
+
+@handlers("DescribeScalingActivities")
+def describe_scaling_activities(request: Request) -> Mapping[str, Any]:
+    """Describe what a group did, newest first."""
+    wanted = request.parameters.get("AutoScalingGroupName")
+    named = [find_group(request.region, wanted)] if wanted else list(groups(request.region).values())
+    activities = sorted(
+        (one for group in named for one in group.activities), key=lambda one: one.start, reverse=True
+    )
+    return page([one.shown() for one in activities], parameters=request.parameters, key="Activities")
+
+
+@handlers("SuspendProcesses")
+def suspend_processes(request: Request) -> Mapping[str, Any]:
+    """Suspend processes; without names, all that the local AWS has."""
+    group = find_group(request.region, request.parameters["AutoScalingGroupName"])
+    group.suspended |= set(request.parameters.get("ScalingProcesses") or _PROCESSES)
+    return {}
+
+
+@handlers("ResumeProcesses")
+def resume_processes(request: Request) -> Mapping[str, Any]:
+    """Resume processes."""
+    group = find_group(request.region, request.parameters["AutoScalingGroupName"])
+    group.suspended -= set(request.parameters.get("ScalingProcesses") or _PROCESSES)
+    scale(group)
+    return {}
+
+
+_PROCESSES = (
+    "Launch",
+    "Terminate",
+    "AddToLoadBalancer",
+    "AlarmNotification",
+    "AZRebalance",
+    "HealthCheck",
+    "InstanceRefresh",
+    "ReplaceUnhealthy",
+    "ScheduledActions",
+)
+
+
+@handlers("PutWarmPool")
+def put_warm_pool(request: Request) -> Mapping[str, Any]:
+    """Refuse a warm pool, as AWS does for Capacity Blocks."""
+    group = find_group(request.region, request.parameters["AutoScalingGroupName"])
+    market = (
+        template_data(request.region, group.settings["LaunchTemplate"]).get("InstanceMarketOptions") or {}
+    )
+    if market.get("MarketType") == "capacity-block":
+        # The words are those of the Auto Scaling guide, capacity-reservation-create-asg-procedure.
+        raise invalid("Warm pools are not supported when your launch template targets a Capacity Block.")
+    raise invalid("The local AWS does not support warm pools")
+
+
+# Tags
+
+
+@handlers("CreateOrUpdateTags")
+def create_or_update_tags(request: Request) -> Mapping[str, Any]:
+    """Set tags of groups; instances that run keep theirs."""
+    for tag in request.parameters["Tags"]:
+        group = find_group(request.region, tag["ResourceId"])
+        group.tags = [one for one in group.tags if one["Key"] != tag["Key"]] + [_tag(group.name, tag)]
+    return {}
+
+
+@handlers("DeleteTags")
+def delete_tags(request: Request) -> Mapping[str, Any]:
+    """Remove tags of groups."""
+    for tag in request.parameters["Tags"]:
+        group = find_group(request.region, tag["ResourceId"])
+        group.tags = [one for one in group.tags if one["Key"] != tag["Key"]]
+    return {}
+
+
+# Instances
+
+
+def _member(request: Request, instance_id: str) -> tuple[Group, Member]:
+    for group in groups(request.region).values():
+        for member in group.members:
+            if member.instance_id == instance_id:
+                return group, member
+    raise invalid(f"Instance Id not found - No managed instance found for instance ID: {instance_id}")
+
+
+@handlers("DescribeAutoScalingInstances")
+def describe_auto_scaling_instances(request: Request) -> Mapping[str, Any]:
+    """Describe instances of groups; unknown IDs are omitted."""
+    wanted = request.parameters.get("InstanceIds")
+    shown = [
+        {
+            **shown_member(one),
+            "AutoScalingGroupName": group.name,
+            "HealthStatus": "HEALTHY" if one.healthy else "UNHEALTHY",
+        }
+        for group in groups(request.region).values()
+        for one in group.members
+        if not wanted or one.instance_id in wanted
+    ]
+    return page(shown, parameters=request.parameters, key="AutoScalingInstances")
+
+
+@handlers("SetInstanceProtection")
+def set_instance_protection(request: Request) -> Mapping[str, Any]:
+    """Protect instances from scaling in, or stop protecting them."""
+    given = request.parameters
+    group = find_group(request.region, given["AutoScalingGroupName"])
+    if len(given["InstanceIds"]) > _MOST_PROTECTED:
+        raise invalid(f"You can specify up to {_MOST_PROTECTED} instances")
+    members = [group.member(one) for one in given["InstanceIds"]]
+    for member in members:
+        member.protected = bool(given["ProtectedFromScaleIn"])
+    scale(group)
+    return {}
+
+
+@handlers("SetInstanceHealth")
+def set_instance_health(request: Request) -> Mapping[str, Any]:
+    """Set the health of an instance; an unhealthy one is replaced."""
+    status = request.parameters["HealthStatus"]
+    if status not in {"Healthy", "Unhealthy"}:  # API_SetInstanceHealth
+        raise invalid("Health status must be Healthy or Unhealthy")
+    group, member = _member(request, request.parameters["InstanceId"])
+    member.healthy = status == "Healthy"
+    scale(group)
+    return {}
+
+
+@handlers("TerminateInstanceInAutoScalingGroup")
+def terminate_instance_in_auto_scaling_group(request: Request) -> Mapping[str, Any]:
+    """Terminate an instance, protected or not; it is replaced unless the desired capacity falls with it."""
+    group, member = _member(request, request.parameters["InstanceId"])
+    if request.parameters["ShouldDecrementDesiredCapacity"]:
+        if group.desired - 1 < group.least:
+            raise invalid(
+                f"Currently, desiredSize equals minSize ({group.least}). Terminating instance without replacement will violate "
+                "group's min size constraint. Either set shouldDecrementDesiredCapacity flag to false or lower group's min size."
+            )
+        group.desired -= 1
+    terminate(group, member, "was taken out of service in response to a user request")
+    activity = group.activities[0]
+    scale(group)
+    return {"Activity": activity.shown()}
+
+
+# Lifecycle hooks
+
+
+@handlers("PutLifecycleHook")
+def put_lifecycle_hook(request: Request) -> Mapping[str, Any]:
+    """Create or update a lifecycle hook; instances that wait keep theirs."""
+    given = dict(request.parameters)
+    group = find_group(request.region, given["AutoScalingGroupName"])
+    old = (
+        group.hooks[given["LifecycleHookName"]].settings if given["LifecycleHookName"] in group.hooks else {}
+    )
+    settings = {**old, **given}
+    if not str(settings.get("LifecycleTransition", "")).startswith(
+        "autoscaling:EC2_INSTANCE_"
+    ):  # API_PutLifecycleHook
+        raise invalid("LifecycleTransition is required: autoscaling:EC2_INSTANCE_LAUNCHING or _TERMINATING")
+    group.hooks[given["LifecycleHookName"]] = Hook(settings=settings)
+    return {}
+
+
+@handlers("DescribeLifecycleHooks")
+def describe_lifecycle_hooks(request: Request) -> Mapping[str, Any]:
+    """Describe the lifecycle hooks of a group."""
+    group = find_group(request.region, request.parameters["AutoScalingGroupName"])
+    wanted = request.parameters.get("LifecycleHookNames")
+    defaults = {"HeartbeatTimeout": 3600, "GlobalTimeout": 172800, "DefaultResult": "ABANDON"}
+    shown = [
+        {**defaults, **one.settings, "AutoScalingGroupName": group.name}
+        for one in group.hooks.values()
+        if not wanted or one.name in wanted
+    ]
+    return {"LifecycleHooks": shown}
+
+
+@handlers("DeleteLifecycleHook")
+def delete_lifecycle_hook(request: Request) -> Mapping[str, Any]:
+    """Delete a lifecycle hook and complete its waits: launches by ABANDON, terminations by CONTINUE (API_DeleteLifecycleHook)."""
+    group = find_group(request.region, request.parameters["AutoScalingGroupName"])
+    hook = group.hooks.pop(request.parameters["LifecycleHookName"], None)
+    if hook is None:
+        raise invalid(f"No Lifecycle Hook found with name {request.parameters['LifecycleHookName']}")
+    for member in [one for one in group.members if hook in one.waits_for]:
+        complete_hook(group, member, hook.name, "CONTINUE" if member.state in LEAVING else "ABANDON")
+    scale(group)
+    return {}
+
+
+@handlers("CompleteLifecycleAction")
+def complete_lifecycle_action(request: Request) -> Mapping[str, Any]:
+    """End the wait of an instance for a hook."""
+    group, member = _waiting(request)
+    if request.parameters["LifecycleActionResult"] not in {
+        "CONTINUE",
+        "ABANDON",
+    }:  # API_CompleteLifecycleAction
+        raise invalid("LifecycleActionResult must be CONTINUE or ABANDON")
+    complete_hook(
+        group, member, request.parameters["LifecycleHookName"], request.parameters["LifecycleActionResult"]
+    )
+    scale(group)
+    return {}
+
+
+@handlers("RecordLifecycleActionHeartbeat")
+def record_lifecycle_action_heartbeat(request: Request) -> Mapping[str, Any]:
+    """Let an instance wait for the time of its hook again."""
+    group, member = _waiting(request)
+    member.wait_ends = group.heartbeat(request.parameters["LifecycleHookName"])
+    return {}
+
+
+def _waiting(request: Request) -> tuple[Group, Member]:
+    given = request.parameters
+    group = find_group(request.region, given["AutoScalingGroupName"])
+    for member in group.members:
+        named = (
+            given.get("InstanceId") == member.instance_id or given.get("LifecycleActionToken") == member.token
+        )
+        if named and any(hook.name == given["LifecycleHookName"] for hook in member.waits_for):
+            return group, member
+    wanted = given.get("InstanceId") or given.get("LifecycleActionToken")
+    raise invalid(f"No active Lifecycle Action found with instance ID {wanted}")

@@ -1,0 +1,211 @@
+"""Auto Scaling groups, their instances and what they did."""
+
+import uuid
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from ultracluster_local.instance.clock import CLOCK
+from ultracluster_local.instance.state import region_state
+from ultracluster_local.services.handlers import ServiceError
+
+__all__ = [
+    "IN_SERVICE",
+    "LEAVING",
+    "Activity",
+    "Group",
+    "Hook",
+    "Member",
+    "find_group",
+    "groups",
+    "invalid",
+    "shown_member",
+]
+
+IN_SERVICE = "InService"
+LEAVING = frozenset({"Terminating:Wait", "Terminating"})
+"""States of instances that no longer count: the lifecycle page of the Amazon EC2 Auto Scaling User Guide."""
+
+
+@dataclass(kw_only=True, slots=True)
+class Hook:
+    """A lifecycle hook.
+
+    Attributes:
+        settings: Settings by the API's names.
+    """
+
+    settings: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Return its name."""
+        return str(self.settings["LifecycleHookName"])
+
+    @property
+    def launching(self) -> bool:
+        """Return whether it waits at launches; else at terminations."""
+        return str(self.settings["LifecycleTransition"]).endswith("LAUNCHING")
+
+
+@dataclass(kw_only=True, slots=True)
+class Member:
+    """An instance of a group.
+
+    Attributes:
+        state: Lifecycle state.
+        protected: Whether scaling in leaves it alone.
+        healthy: Whether no health check has failed.
+        waits_for: Hooks that have not been completed.
+        wait_ends: When the next of them ends by itself.
+        token: Token of its lifecycle action.
+    """
+
+    instance_id: str
+    instance_type: str
+    zone: str
+    template: Mapping[str, str]
+    state: str = "Pending"
+    protected: bool = False
+    healthy: bool = True
+    waits_for: list[Hook] = field(default_factory=list)
+    wait_ends: datetime | None = None
+    token: str = field(default_factory=lambda: str(uuid.uuid4()))
+
+
+@dataclass(kw_only=True, slots=True)
+class Activity:
+    """A scaling activity, with the fields of the API."""
+
+    group: str
+    description: str
+    cause: str
+    code: str = "Successful"
+    message: str = ""
+    details: str = "{}"
+    start: datetime = field(default_factory=CLOCK.now)
+    activity_id: str = field(default_factory=lambda: str(uuid.uuid4()))
+
+    def shown(self) -> dict[str, Any]:
+        """Return it as the API shows it."""
+        return {
+            "ActivityId": self.activity_id,
+            "AutoScalingGroupName": self.group,
+            "Description": self.description,
+            "Cause": self.cause,
+            "StartTime": self.start,
+            "EndTime": self.start,
+            "StatusCode": self.code,
+            "StatusMessage": self.message,
+            "Progress": 100,
+            "Details": self.details,
+        }
+
+
+@dataclass(kw_only=True, slots=True)
+class Group:
+    """An Auto Scaling group.
+
+    Attributes:
+        settings: Settings by the API's names, without its sizes and tags.
+        activities: Scaling activities, newest first.
+        failures: Failed launches in a row.
+        retry_at: When it tries again.
+    """
+
+    region: str
+    arn: str
+    settings: dict[str, Any]
+    least: int
+    most: int
+    desired: int
+    tags: list[dict[str, Any]] = field(default_factory=list)
+    members: list[Member] = field(default_factory=list)
+    hooks: dict[str, Hook] = field(default_factory=dict)
+    activities: list[Activity] = field(default_factory=list)
+    suspended: set[str] = field(default_factory=set)
+    created: datetime = field(default_factory=CLOCK.now)
+    failures: int = 0
+    retry_at: datetime | None = None
+
+    @property
+    def name(self) -> str:
+        """Return its name."""
+        return str(self.settings["AutoScalingGroupName"])
+
+    @property
+    def staying(self) -> list[Member]:
+        """Return the instances that count."""
+        return [one for one in self.members if one.state not in LEAVING]
+
+    def member(self, instance_id: str) -> Member:
+        """Return one of its instances.
+
+        Raises:
+            ServiceError: If it is not one of them.
+        """
+        for one in self.members:
+            if one.instance_id == instance_id:
+                return one
+        raise invalid(f"The instance {instance_id} is not part of Auto Scaling group {self.name}.")
+
+    def heartbeat(self, hook: str) -> datetime:
+        """Return when a wait for a hook ends that begins now."""
+        return CLOCK.now() + timedelta(seconds=int(self.hooks[hook].settings.get("HeartbeatTimeout", 3600)))
+
+    def shown(self) -> dict[str, Any]:
+        """Return it as the API shows it."""
+        return {
+            "DefaultCooldown": 300,
+            "HealthCheckType": "EC2",
+            "HealthCheckGracePeriod": 0,
+            "TerminationPolicies": ["Default"],
+            "NewInstancesProtectedFromScaleIn": False,
+            **self.settings,
+            "AutoScalingGroupARN": self.arn,
+            "MinSize": self.least,
+            "MaxSize": self.most,
+            "DesiredCapacity": self.desired,
+            "Tags": self.tags,
+            "CreatedTime": self.created,
+            "SuspendedProcesses": [
+                {"ProcessName": one, "SuspensionReason": "User suspended"} for one in sorted(self.suspended)
+            ],
+            "EnabledMetrics": [],
+            "Instances": [shown_member(one) for one in self.members],
+        }
+
+
+def shown_member(member: Member) -> dict[str, Any]:
+    """Return an instance as the API shows it."""
+    return {
+        "InstanceId": member.instance_id,
+        "InstanceType": member.instance_type,
+        "AvailabilityZone": member.zone,
+        "LifecycleState": member.state,
+        "HealthStatus": "Healthy" if member.healthy else "Unhealthy",
+        "LaunchTemplate": dict(member.template),
+        "ProtectedFromScaleIn": member.protected,
+    }
+
+
+def groups(region: str) -> dict[str, Group]:
+    """Return the groups of a Region by name."""
+    return region_state("autoscaling:groups", region=region, new=dict[str, Group])
+
+
+def find_group(region: str, name: str) -> Group:
+    """Return a group.
+
+    Raises:
+        ServiceError: If there is none of this name.
+    """
+    if name not in groups(region):
+        raise invalid(f"AutoScalingGroup name not found - AutoScalingGroup: {name} not found")
+    return groups(region)[name]
+
+
+def invalid(message: str) -> ServiceError:
+    """Return the error of this service for most invalid requests."""
+    return ServiceError("ValidationError", message)

@@ -1,0 +1,320 @@
+"""Bring a group to its desired capacity: launches, terminations, replacements and lifecycle hooks, with their activities and events.
+
+Amazon EC2 Auto Scaling acts some time after a change; here it acts at once, and again while the clock is moved.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from botocore.exceptions import ClientError
+from moto.ec2.models import ec2_backends
+
+from ultracluster_local.instance.clock import CLOCK
+from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.instance.running import running
+from ultracluster_local.instance.state import regions_with_state
+from ultracluster_local.services.auto_scaling.group import (
+    IN_SERVICE,
+    LEAVING,
+    Activity,
+    Group,
+    Member,
+    groups,
+)
+from ultracluster_local.services.auto_scaling.joining import join_cluster, leave_clusters
+from ultracluster_local.services.auto_scaling.notices import Notice, notices
+from ultracluster_local.services.ec2.launch_templates import template_data
+from ultracluster_local.services.ec2.networks import subnets
+
+__all__ = ["complete_hook", "next_scaling", "scale", "terminate"]
+
+_FIRST_RETRY = timedelta(minutes=1)
+_LAST_RETRY = timedelta(minutes=16)
+"""Bounds of the time between failed launches, which doubles; AWS publishes no figures."""
+_HEALTH_CHECK = timedelta(minutes=1)
+"""After which a terminated instance is noticed; AWS publishes no figure."""
+_GONE = (
+    "taken out of service in response to an EC2 health check that indicated it had been terminated or stopped"
+)
+_PROTECTED = (
+    "Could not scale to desired capacity because all remaining instances are protected from scale-in."
+)
+"""Both from the Amazon EC2 Auto Scaling User Guide (launch-template-capacity-blocks, ec2-auto-scaling-instance-protection)."""
+
+
+def scale(group: Group) -> None:
+    """Replace what is gone or unhealthy, then launch or terminate until the desired capacity is reached or a launch fails."""
+    _end_waits(group)
+    for member in list(group.members):
+        if not _runs(group.region, member):
+            _forget(group, member)
+            if member.state not in LEAVING:
+                group.activities.insert(0, _ended(group, member, f"was {_GONE}"))
+        elif not member.healthy and member.state == IN_SERVICE and "ReplaceUnhealthy" not in group.suspended:
+            # Protection from scaling in does not protect from replacement.
+            terminate(group, member, "was taken out of service in response to a user health-check")
+    surplus = len(group.staying) - group.desired
+    if surplus > 0 and "Terminate" not in group.suspended:
+        _scale_in(group, surplus)
+    while len(group.staying) < group.desired and "Launch" not in group.suspended:
+        if not _launch(group):
+            return
+    group.failures, group.retry_at = 0, None
+
+
+def _scale_in(group: Group, surplus: int) -> None:
+    free = [one for one in group.staying if not one.protected]
+    for member in free[:surplus]:
+        terminate(
+            group,
+            member,
+            "was taken out of service in response to a difference between desired and actual capacity",
+        )
+    if len(free) < surplus and (not group.activities or group.activities[0].message != _PROTECTED):
+        cause = f"At {_now()} the desired capacity was {group.desired}."
+        group.activities.insert(
+            0,
+            Activity(
+                group=group.name,
+                description="Terminating EC2 instance",
+                cause=cause,
+                code="Failed",
+                message=_PROTECTED,
+            ),
+        )
+
+
+def _now() -> str:
+    return CLOCK.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _runs(region: str, member: Member) -> bool:
+    instance = ec2_backends[ACCOUNT][region].get_instance_by_id(member.instance_id)
+    return instance is not None and instance.state in {"pending", "running"}
+
+
+# Launches
+
+
+def _launch(group: Group) -> bool:
+    template = group.settings["LaunchTemplate"]
+    before = len(group.staying)
+    subnet = str(group.settings["VPCZoneIdentifier"]).split(",")[
+        before % len(str(group.settings["VPCZoneIdentifier"]).split(","))
+    ]
+    zone = subnets(group.region)[subnet].availability_zone
+    details = json.dumps({"Subnet ID": subnet, "Availability Zone": zone})
+    cause = (
+        f"At {_now()} an instance was started in response to a difference between desired and actual capacity, increasing the "
+        f"capacity from {before} to {before + 1}."
+    )
+    try:
+        launched = _run_instance(group, template, subnet)
+    except ClientError as error:
+        message = f"{error.response['Error']['Message']} Launching EC2 instance failed."
+        description = f"Launching a new EC2 instance.  Status Reason: {message}"
+        activity = Activity(
+            group=group.name,
+            description=description,
+            cause=cause,
+            code="Failed",
+            message=message,
+            details=details,
+        )
+        group.activities.insert(0, activity)
+        group.retry_at = CLOCK.now() + min(_FIRST_RETRY * 2 ** min(group.failures, 10), _LAST_RETRY)
+        group.failures += 1
+        _send(group, "EC2 Instance Launch Unsuccessful", activity, "")
+        return False
+    member = Member(
+        instance_id=launched["InstanceId"],
+        instance_type=launched["InstanceType"],
+        zone=zone,
+        template={
+            key: template[key]
+            for key in ("LaunchTemplateId", "LaunchTemplateName", "Version")
+            if key in template
+        },
+    )
+    group.members.append(member)
+    activity = Activity(
+        group=group.name,
+        description=f"Launching a new EC2 instance: {member.instance_id}",
+        cause=cause,
+        details=details,
+    )
+    group.activities.insert(0, activity)
+    if not _wait(group, member, launching=True):
+        _into_service(group, member)
+    return True
+
+
+def _run_instance(group: Group, template: Mapping[str, str], subnet: str) -> Mapping[str, Any]:
+    data = template_data(group.region, template)
+    place: dict[str, Any] = {"SubnetId": subnet}
+    if data.get("NetworkInterfaces"):
+        place = {"NetworkInterfaces": [{**one, "SubnetId": subnet} for one in data["NetworkInterfaces"]]}
+    specification = group.settings.get("CapacityReservationSpecification") or {}
+    targets = (specification.get("CapacityReservationTarget") or {}).get("CapacityReservationIds") or []
+    if targets:  # the group's target overrides the template's
+        place["CapacityReservationSpecification"] = {
+            "CapacityReservationTarget": {"CapacityReservationId": targets[0]}
+        }
+    wanted = {
+        "LaunchTemplateId": template["LaunchTemplateId"],
+        "Version": str(template.get("Version", "$Default")),
+    }
+    client = running().clients.get("ec2", group.region)
+    answer = client.run_instances(LaunchTemplate=wanted, MinCount=1, MaxCount=1, **place)
+    launched: Mapping[str, Any] = answer["Instances"][0]
+    own = {one["Key"]: one.get("Value", "") for one in group.tags if one.get("PropagateAtLaunch")}
+    backend = ec2_backends[ACCOUNT][group.region]
+    backend.create_tags([launched["InstanceId"]], {**own, "aws:autoscaling:groupName": group.name})
+    return launched
+
+
+def _into_service(group: Group, member: Member) -> None:
+    member.state = IN_SERVICE
+    member.protected = bool(group.settings.get("NewInstancesProtectedFromScaleIn"))
+    join_cluster(
+        group.region, member.instance_id, template_data(group.region, group.settings["LaunchTemplate"])
+    )
+    launch = next(one for one in group.activities if member.instance_id in one.description)
+    _send(group, "EC2 Instance Launch Successful", launch, member.instance_id)
+
+
+# Terminations
+
+
+def terminate(group: Group, member: Member, why: str) -> None:
+    """Terminate an instance, after its hooks.
+
+    Args:
+        group: Group.
+        member: Its instance.
+        why: Cause of the activity, after "an instance".
+    """
+    if member.state in LEAVING:
+        return
+    group.activities.insert(0, _ended(group, member, why))
+    if not _wait(group, member, launching=False):
+        _terminate_now(group, member)
+
+
+def _ended(group: Group, member: Member, why: str) -> Activity:
+    return Activity(
+        group=group.name,
+        description=f"Terminating EC2 instance: {member.instance_id}",
+        cause=f"At {_now()} an instance {why}.",
+        details=json.dumps({"Availability Zone": member.zone}),
+    )
+
+
+def _terminate_now(group: Group, member: Member) -> None:
+    member.state = "Terminating"
+    running().clients.get("ec2", group.region).terminate_instances(InstanceIds=[member.instance_id])
+    _forget(group, member)
+    ended = next(one for one in group.activities if member.instance_id in one.description)
+    _send(group, "EC2 Instance Terminate Successful", ended, member.instance_id)
+
+
+def _forget(group: Group, member: Member) -> None:
+    group.members.remove(member)
+    leave_clusters(group.region, member.instance_id)
+
+
+# Lifecycle hooks
+
+
+def _wait(group: Group, member: Member, *, launching: bool) -> bool:
+    """Let an instance wait for its hooks, if there are any."""
+    member.waits_for = [hook for hook in group.hooks.values() if hook.launching == launching]
+    if not member.waits_for:
+        return False
+    member.state = "Pending:Wait" if launching else "Terminating:Wait"
+    member.wait_ends = min(group.heartbeat(hook.name) for hook in member.waits_for)
+    for hook in member.waits_for:
+        detail = {
+            "LifecycleActionToken": member.token,
+            "AutoScalingGroupName": group.name,
+            "LifecycleHookName": hook.name,
+            "EC2InstanceId": member.instance_id,
+            "LifecycleTransition": hook.settings["LifecycleTransition"],
+        }
+        if hook.settings.get("NotificationMetadata"):
+            detail["NotificationMetadata"] = hook.settings["NotificationMetadata"]
+        name = (
+            "EC2 Instance-launch Lifecycle Action" if launching else "EC2 Instance-terminate Lifecycle Action"
+        )
+        _deliver(group, name, detail)
+    return True
+
+
+def complete_hook(group: Group, member: Member, name: str, result: str) -> None:
+    """Complete the wait of an instance for a hook.
+
+    Args:
+        group: Group.
+        member: Its instance.
+        name: Hook name.
+        result: ``CONTINUE`` or ``ABANDON``, which ends all waits.
+    """
+    launching = member.state == "Pending:Wait"
+    member.waits_for = [] if result == "ABANDON" else [hook for hook in member.waits_for if hook.name != name]
+    if member.waits_for:
+        return
+    member.wait_ends = None
+    if not launching:
+        _terminate_now(group, member)
+    elif result == "ABANDON":
+        member.state = IN_SERVICE
+        group.activities.insert(
+            0, _ended(group, member, "was taken out of service: its lifecycle action was abandoned")
+        )
+        _terminate_now(group, member)
+    else:
+        _into_service(group, member)
+
+
+def _end_waits(group: Group) -> None:
+    for member in list(group.members):
+        if member.wait_ends is not None and member.wait_ends <= CLOCK.now():
+            hook = member.waits_for[0]
+            complete_hook(group, member, hook.name, str(hook.settings.get("DefaultResult", "ABANDON")))
+
+
+# Events and time
+
+
+def _send(group: Group, name: str, activity: Activity, instance_id: str) -> None:
+    shown = activity.shown()
+    times = {key: shown.pop(key).strftime("%Y-%m-%dT%H:%M:%SZ") for key in ("StartTime", "EndTime")}
+    detail = {**shown, **times, "RequestId": shown["ActivityId"], "EC2InstanceId": instance_id}
+    _deliver(group, name, {**detail, "Details": json.loads(activity.details)})
+
+
+def _deliver(group: Group, name: str, detail: Mapping[str, Any]) -> None:
+    notices(group.region).append(Notice(name=name, detail=detail, resource=group.arn))
+
+
+def next_scaling(after: datetime) -> tuple[datetime, list[Callable[[], None]]] | None:
+    """Return the next time after a given one at which groups act by themselves, and what they do; None if none does."""
+    coming = [(when, group) for when, group in _due(after) if when > after]
+    if not coming:
+        return None
+    moment = min(when for when, _ in coming)
+    return moment, [lambda group=group: scale(group) for when, group in coming if when == moment]  # type: ignore[misc]
+
+
+def _due(after: datetime) -> Iterator[tuple[datetime, Group]]:
+    for region in regions_with_state("autoscaling:groups"):
+        for group in list(groups(region).values()):
+            for member in group.members:
+                if member.wait_ends is not None:
+                    yield max(member.wait_ends, after + timedelta(microseconds=1)), group
+            if any(not _runs(region, member) for member in group.members):
+                yield after + _HEALTH_CHECK, group
+            if group.retry_at is not None:
+                yield max(group.retry_at, after + timedelta(microseconds=1)), group

@@ -1,0 +1,153 @@
+"""Rehearsals: a cluster as it is deployed before its capacity is bought, without nodes and beside the real one."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Any, Final, Literal
+
+from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING, THROUGHPUT_CAPACITIES
+from ultracluster_rules.lustre import check_file_system
+from ultracluster_stacks.config.models.capacity import placeholder_reservation
+from ultracluster_stacks.config.models.cluster import ClusterConfig
+from ultracluster_stacks.config.models.file_system import FileSystemConfig
+
+__all__ = [
+    "PLAN",
+    "PURPOSES",
+    "REHEARSAL",
+    "REHEARSAL_PREFIX",
+    "REHEARSAL_TAG",
+    "REHEARSAL_WITHOUT_FILE_SYSTEM",
+    "RehearsedCluster",
+    "cluster_digest",
+    "left_out",
+    "rehearsed",
+]
+
+PLAN: Final = "plan"
+REHEARSAL: Final = "rehearsal"
+REHEARSAL_WITHOUT_FILE_SYSTEM: Final = "rehearsal-without-file-system"
+PURPOSES: Final = (PLAN, REHEARSAL, REHEARSAL_WITHOUT_FILE_SYSTEM)
+"""Purposes of a synthesis that is no deployment: placeholders stand for capacity that is not bought."""
+
+REHEARSAL_PREFIX: Final = "rehearsal-"
+"""Prefix of the names of rehearsed clusters, and so of their stages and stacks."""
+
+REHEARSAL_TAG: Final = "ultracluster:rehearsal"
+"""Key of the tag on all stacks and resources of a rehearsal; its value is the name of the rehearsed cluster."""
+
+_SIZES_GIB: Final = (1_200, 2_400, 4_800, 7_200, 9_600, 12_000, 19_200, 24_000, 38_400)
+# Nodes never boot, so that nothing mounts it.
+_NO_FILE_SYSTEM: Final = FileSystemConfig.model_construct(
+    file_system_id="fs-00000000000000000", mount_name="none", link_checkpoints=False
+)
+
+
+class RehearsedCluster(ClusterConfig):
+    """A cluster without capacity: its compute environments are disabled, and nothing of it is retained."""
+
+    rehearsal: Literal[True] = True
+
+
+def rehearsed(cluster: ClusterConfig, *, file_system: bool = True) -> RehearsedCluster:
+    """Return the rehearsal of a cluster.
+
+    It has a name of its own, a reservation that does not exist, the smallest file system of the same kind, and no
+    recipients of notices. It changes nothing that exists: no rules are added to existing security groups, and
+    existing buckets are not linked.
+
+    Args:
+        cluster: Cluster of a rollout.
+        file_system: Whether to create a file system. Default: yes.
+    """
+    nothing: dict[str, Any] = {"emails": (), "topic_arn": None}
+    values = {name: getattr(cluster, name) for name in ClusterConfig.model_fields} | {
+        "name": f"{REHEARSAL_PREFIX}{cluster.name}",
+        "capacity": _without_capacity(cluster.capacity),
+        "additional_capacity": tuple(_without_capacity(capacity) for capacity in cluster.additional_capacity),
+        "network": cluster.network.model_copy(
+            update={"security_group_id": None, "default_security_group_id": None, "add_efa_rules": False}
+            if cluster.network.subnet_id
+            else {}
+        ),
+        "file_system": _smallest(cluster) if file_system else _NO_FILE_SYSTEM,
+        "datasets": tuple(
+            dataset.model_copy(update={"file_system_path": None})
+            if dataset.bucket_name or not file_system
+            else dataset
+            for dataset in cluster.datasets
+        ),
+        "compile_cache": cluster.compile_cache.model_copy(update={"replicate_to": ()}),
+        "alarms": cluster.alarms.model_copy(update=nothing) if cluster.alarms else None,
+        "budget": cluster.budget.model_copy(update=nothing) if cluster.budget else None,
+        "notify": (),
+        "suppress": {**cluster.suppress, "UC6448": "a rehearsal notifies nobody"},
+    }
+    return RehearsedCluster.model_construct(**values)
+
+
+def cluster_digest(cluster: ClusterConfig) -> str:
+    """Return a digest of a cluster that a purchase does not change, to tell whether a rehearsal speaks for it.
+
+    Args:
+        cluster: Cluster of a rollout.
+    """
+    bought = {"reservation_id", "order", "start", "end"}
+    text = cluster.model_dump_json(
+        exclude={
+            "profile": True,
+            "suppress": True,
+            "capacity": bought,
+            "additional_capacity": {"__all__": bought},
+        }
+    )
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def left_out(cluster: ClusterConfig) -> Sequence[str]:
+    """Return what a rehearsal of a cluster leaves out, because it would change something that exists.
+
+    Args:
+        cluster: Cluster of a rollout.
+    """
+    network, system = cluster.network, cluster.file_system
+    groups = (network.security_group_id, network.default_security_group_id, system.security_group_id)
+    buckets = [cluster.checkpoints.bucket_name] if system.link_checkpoints else []
+    buckets += [dataset.bucket_name for dataset in cluster.datasets if dataset.file_system_path]
+    parts = {
+        "rules in existing security groups": any(groups),
+        "links to existing buckets": bool(system.associations or any(buckets)),
+        "replication of the compile cache": bool(cluster.compile_cache.replicate_to),
+    }
+    return [part for part, is_left_out in parts.items() if is_left_out]
+
+
+def _without_capacity(capacity: Any) -> Any:
+    """Return capacity with the same kind of target, which does not exist."""
+    if capacity.reservation_id is None and capacity.order is None:
+        return capacity  # a resource group is only read by EC2 at a launch
+    return capacity.model_copy(
+        update={
+            "reservation_id": placeholder_reservation(capacity.order or capacity.reservation_id),
+            "order": None,
+        }
+    )
+
+
+def _smallest(cluster: ClusterConfig) -> FileSystemConfig:
+    system = cluster.file_system
+    if system.file_system_id is not None:
+        return system.model_copy(update={"security_group_id": None})
+    same_kind = system.model_copy(
+        update={
+            "backup_retention_days": 0,
+            "backup_start_time": None,
+            "associations": (),
+            "link_checkpoints": system.link_checkpoints and cluster.checkpoints.bucket_name is None,
+            "metadata_iops": None,
+        }
+    )
+    if system.storage_type == INTELLIGENT_TIERING:
+        least = {"throughput_capacity": min(THROUGHPUT_CAPACITIES), "read_cache": "NO_CACHE"}
+        return same_kind.model_copy(update={**least, "read_cache_gib": None})
+    sizes = (same_kind.model_copy(update={"storage_capacity_gib": size}) for size in _SIZES_GIB)
+    return next((smaller for smaller in sizes if not check_file_system(smaller.settings)), system)

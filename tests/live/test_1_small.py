@@ -1,0 +1,740 @@
+"""Tier 1: up to 10 USD. One cluster of small on-demand and Spot nodes, and what an account answers to dry runs and roles."""
+
+import base64
+import contextlib
+import datetime as dt
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from botocore.exceptions import ClientError
+from tests.live.cluster import Cluster, deploy, image_id, zone_of
+from tests.live.costs import cluster, file_system, nodes, once
+from tests.live.janitor import RUN_TAG
+from tests.live.policies import check_policy
+from tests.live.question import live as question
+from tests.live.session import Live
+
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_runtime.costs.cost_explorer import actual_costs
+from ultracluster_runtime.lifecycle.lease import LeasedState, LeaseHeldError
+from ultracluster_runtime.purchasing.aws_errors import REFUSED_BEFORE_EXECUTION
+
+SMALL = "trn1.2xlarge"
+SOLD = "trn2.3xlarge"
+USER_DATA_LIMIT = 16_384
+_TAGS = [{"Key": "uc:po", "Value": "check"}]
+
+
+# The net
+
+
+@question("L117", tier=1, minutes=15)
+def test_the_net_removes_what_a_run_left(live: Live) -> None:
+    """Does the schedule of a live run remove what the run left, when its machine is gone?
+
+    Makes a launch template with the tags of the run, and has the schedule fire at once. Shown when the launch template is gone within ten minutes, and the
+    function did it: nothing else removes before the test ends.
+    """
+    ec2 = live.client("ec2")
+    made = ec2.create_launch_template(
+        LaunchTemplateName=live.name(),
+        LaunchTemplateData={"InstanceType": SMALL},
+        TagSpecifications=live.tagged("launch-template"),
+    )["LaunchTemplate"]["LaunchTemplateId"]
+    live.run.net(live.run.where.now() + dt.timedelta(minutes=2))
+    filters = [{"Name": f"tag:{RUN_TAG}", "Values": [live.run.id]}]
+
+    def gone() -> bool:
+        left = ec2.describe_launch_templates(Filters=filters)["LaunchTemplates"]
+        return made not in {each["LaunchTemplateId"] for each in left}
+
+    live.wait("the net removes", gone, minutes=10)
+
+
+# Dry runs of purchases
+
+
+def offering(live: Live, **wanted: Any) -> str:
+    """Return the ID of the cheapest offering of a day."""
+    ec2 = live.client("ec2", live.block_region)
+    asked = wanted or {"InstanceType": SOLD, "InstanceCount": 1}
+    found = ec2.describe_capacity_block_offerings(CapacityDurationHours=24, **asked)["CapacityBlockOfferings"]
+    assert found, f"nothing is offered: {asked} in {live.block_region}"
+    return str(min(found, key=lambda each: float(each["UpfrontFee"]))["CapacityBlockOfferingId"])
+
+
+def dry_run(live: Live, ec2: Any, offered: str, *resource_types: str) -> str:
+    """Return the code that EC2 answers to the dry run of a purchase with the tag of an order."""
+    tags = [{"ResourceType": each, "Tags": _TAGS} for each in resource_types]
+    request: dict[str, Any] = {
+        "CapacityBlockOfferingId": offered,
+        "InstancePlatform": "Linux/UNIX",
+        "DryRun": True,
+    }
+    try:
+        ec2.purchase_capacity_block(**request, **({"TagSpecifications": tags} if tags else {}))
+    except ClientError as error:
+        said = error.response["Error"]
+        live.note(**{f"answer with {' and '.join(resource_types) or 'no'} tags": said})
+        return str(said["Code"])
+    raise AssertionError("a dry run was answered as if it had been sent")
+
+
+def assume(live: Live, statement: dict[str, Any]) -> Any:
+    """Make a role that has one statement, and return an EC2 client of it."""
+    iam, sts = live.client("iam"), live.client("sts")
+    account = sts.get_caller_identity()["Account"]
+    trust = {
+        "Effect": "Allow",
+        "Principal": {"AWS": f"arn:aws:iam::{account}:root"},
+        "Action": "sts:AssumeRole",
+    }
+    role = iam.create_role(
+        Path=f"/live-{live.run.id}/",
+        RoleName=live.name(),
+        AssumeRolePolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [trust]}),
+        Tags=live.tag_list,
+    )["Role"]
+    document = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Resource": "*", **statement}]}
+    iam.put_role_policy(RoleName=role["RoleName"], PolicyName="one", PolicyDocument=json.dumps(document))
+
+    def credentials() -> Any:
+        with contextlib.suppress(ClientError):
+            return sts.assume_role(RoleArn=role["Arn"], RoleSessionName="live")["Credentials"]
+
+    given = live.wait("the role can be assumed", credentials, minutes=2, every=5)
+    live.run.where.sleep(15)  # policies reach EC2 later than AWS STS
+    return live.run.where.session.client(
+        "ec2",
+        region_name=live.block_region,
+        endpoint_url=live.run.where.endpoint or None,
+        aws_access_key_id=given["AccessKeyId"],
+        aws_secret_access_key=given["SecretAccessKey"],
+        aws_session_token=given["SessionToken"],
+    )
+
+
+@question("L20", tier=1, minutes=5)
+def test_ec2_gives_iam_the_type_of_a_block_or_does_not(live: Live) -> None:
+    """Does EC2 tell IAM the type and the count of a block that is bought?
+
+    A role may `ec2:PurchaseCapacityBlock` if `ec2:InstanceType` is a type that is not that of the offering. A dry run, which buys nothing:
+    `UnauthorizedOperation` shows that EC2 gives the type; decode its message with `aws sts decode-authorization-message`, which lists the keys.
+    `DryRunOperation` shows that it does not, as the Service Authorization Reference says: then only the quota caps. The record says which.
+    """
+    condition = {"StringNotEqualsIfExists": {"ec2:InstanceType": SOLD}}
+    ec2 = assume(live, {"Action": "ec2:PurchaseCapacityBlock", "Condition": condition})
+    code = dry_run(live, ec2, offering(live), "capacity-reservation")
+    assert code in {"DryRunOperation", "UnauthorizedOperation"}, f"neither allowed nor denied: {code}"
+    live.note(gives_the_type=code == "UnauthorizedOperation")
+
+
+@question("L21", tier=1, minutes=5)
+def test_a_purchase_without_its_orders_tag_is_refused(live: Live) -> None:
+    """Does AWS refuse a purchase without its order's tag?
+
+    A role may `ec2:PurchaseCapacityBlock` and `ec2:CreateTags` with the request tag `uc:po`. Shown by `DryRunOperation` with the tag and `UnauthorizedOperation` without.
+    """
+    tagged = {"Null": {"aws:RequestTag/uc:po": "false"}}
+    ec2 = assume(live, {"Action": ["ec2:PurchaseCapacityBlock", "ec2:CreateTags"], "Condition": tagged})
+    offered = offering(live)
+    assert dry_run(live, ec2, offered, "capacity-reservation") == "DryRunOperation"
+    code = dry_run(live, ec2, offered)
+    assert code == "UnauthorizedOperation", f"a purchase without a tag is answered by {code}"
+
+
+@question("L24", tier=1, minutes=2)
+def test_ultraservers_take_tags_for_block_and_reservation(live: Live) -> None:
+    """Does one tag for the reservation and one for the block pass for UltraServers?
+
+    The dry run of L30 with the offering of a `u-trn2x64`, and tags for `capacity-reservation` and `capacity-block`. Shown by `DryRunOperation`. If it is
+    refused for the tag, note which of the two alone passes.
+    """
+    ec2 = live.client("ec2", "us-east-2")
+    found = ec2.describe_capacity_block_offerings(
+        UltraserverType="u-trn2x64", UltraserverCount=1, CapacityDurationHours=24
+    )["CapacityBlockOfferings"]
+    assert found, "no UltraServer is offered"
+    code = dry_run(live, ec2, found[0]["CapacityBlockOfferingId"], "capacity-reservation", "capacity-block")
+    assert code == "DryRunOperation", f"the tags are answered by {code}"
+
+
+@question("L30", tier=1, minutes=2)
+def test_the_dry_run_of_a_purchase_with_tags_passes(live: Live) -> None:
+    """Does the dry run of a purchase answer `DryRunOperation`, also with the tags?
+
+    `ultracluster capacity approve` with a cap of 1 USD below the cheapest offering shows no purchase; with a real cap, `buy` sends this dry run before it asks. Shown by
+    `DryRunOperation` with and without the tag `uc:po`.
+    """
+    offered = offering(live)
+    ec2 = live.client("ec2", live.block_region)
+    for resource_types in ((), ("capacity-reservation",)):
+        code = dry_run(live, ec2, offered, *resource_types)
+        assert code == "DryRunOperation", f"answered by {code}"
+
+
+@question("L33", tier=1, minutes=5)
+def test_refusals_of_purchases_are_known_to_come_before_execution(live: Live) -> None:
+    """Which codes does AWS answer when an offering is gone, or the caller may not buy?
+
+    The dry run of an offering that does not exist, and of one that does by a role that may not buy. Shown when each code is in `REFUSED_BEFORE_EXECUTION` of
+    `ultracluster_runtime/purchasing/aws_errors.py`; put one that is missing there, with the date. A missing code costs a look, never money.
+    """
+    ec2 = live.client("ec2", live.block_region)
+    codes = {dry_run(live, ec2, "cb-00000000000000000", "capacity-reservation")}
+    denied = assume(live, {"Action": "ec2:DescribeCapacityBlockOfferings"})
+    codes.add(dry_run(live, denied, offering(live), "capacity-reservation"))
+    unknown = codes - set(REFUSED_BEFORE_EXECUTION) - {"DryRunOperation"}
+    assert not unknown, f"not known to come before execution: {', '.join(sorted(unknown))}"
+    assert "DryRunOperation" not in codes, "a role without permission could buy"
+
+
+# What AWS Batch and DynamoDB accept
+
+
+def environment(live: Live, base: Cluster, suffix: str, **changes: Any) -> dict[str, Any]:
+    """Create an empty compute environment like that of the cluster, and return it when it is settled."""
+    batch, resources = base.client("batch"), dict(base.environment()["computeResources"])
+    taken = {
+        key: resources[key]
+        for key in ("subnets", "instanceRole", "launchTemplate", "type", "ec2Configuration")
+        if key in resources
+    }
+    taken |= {
+        "minvCpus": 0,
+        "maxvCpus": 8,
+        "instanceTypes": [SMALL],
+        "allocationStrategy": "BEST_FIT_PROGRESSIVE",
+    }
+    taken |= {"tags": live.tags}
+    name = live.name(suffix)
+    batch.create_compute_environment(
+        computeEnvironmentName=name, type="MANAGED", tags=live.tags, computeResources=taken | changes
+    )
+
+    def settled() -> Any:
+        (found,) = batch.describe_compute_environments(computeEnvironments=[name])["computeEnvironments"]
+        return found if found["status"] in {"VALID", "INVALID"} else None
+
+    return dict(live.wait("the environment", settled, minutes=5, every=5))
+
+
+@question("L110", tier=1, minutes=2, needs=["L83"])
+def test_batch_names_our_types_when_it_refuses_another(live: Live) -> None:
+    """Which instance types does AWS Batch know?
+
+    `CreateComputeEnvironment` with a type that does not exist is refused with the list of those that AWS Batch knows. Shown when each Trainium type of the
+    catalogue that is sold in the Region is in the list. trn2 types were never seen in it (aws/amazon-genomics-cli#209, Netflix/metaflow#70).
+    """
+    base = Cluster(live, live.of("L83"))
+    message = live.refused(
+        lambda: environment(live, base, "bogus", instanceTypes=["zz9.large"]), "ClientException"
+    )
+    named = set(re.findall(r"[a-z0-9-]+(?:\.[a-z0-9-]+)?", message))
+    live.note(named=sorted(each for each in named if each.startswith(("trn", "inf", "p5", "p6"))))
+    missing = [
+        name
+        for name in INSTANCE_TYPES
+        if name.startswith("trn") and name not in named and name.partition(".")[0] not in named
+    ]
+    assert not missing, f"AWS Batch does not name {', '.join(missing)}"
+
+
+@question("L111", tier=1, minutes=5, needs=["L83"])
+def test_batch_takes_a_scale_down_delay(live: Live) -> None:
+    """Does AWS Batch accept `minScaleDownDelayMinutes` for an environment, with BEST_FIT as blocks have it?
+
+    `CreateComputeEnvironment` without nodes, with BEST_FIT and a delay of a day. Shown when it becomes VALID and shows the delay.
+    """
+    base = Cluster(live, live.of("L83"))
+    found = environment(
+        live, base, "delay", allocationStrategy="BEST_FIT", scalingPolicy={"minScaleDownDelayMinutes": 1440}
+    )
+    assert found["status"] == "VALID", f"INVALID: {found.get('statusReason')}"
+    policy = found["computeResources"].get("scalingPolicy", {})
+    assert policy.get("minScaleDownDelayMinutes") == 1440, f"the delay is not shown: {policy}"
+
+
+@question("L115", tier=1, minutes=5, cost=once("0.01", "requests of a table"))
+def test_a_lease_is_held_by_one_invocation_only(live: Live) -> None:
+    """Do conditional writes give a lease to one of two callers, and refuse a write of the one that lost it?
+
+    `LeasedState` of the life cycle on a table of DynamoDB: two owners in turn, then one whose lease has passed. Shown when the second is refused while the first holds it,
+    takes it after 135 s, and the first can then no longer save ([0022](decisions/0022-leases-instead-of-reserved-concurrency.md)).
+    """
+    tables = live.client("dynamodb")
+    tables.create_table(
+        TableName=live.name(),
+        BillingMode="PAY_PER_REQUEST",
+        AttributeDefinitions=[{"AttributeName": "id", "AttributeType": "S"}],
+        KeySchema=[{"AttributeName": "id", "KeyType": "HASH"}],
+        Tags=live.tag_list,
+    )
+    live.wait(
+        "the table",
+        lambda: tables.describe_table(TableName=live.name())["Table"]["TableStatus"] == "ACTIVE",
+        minutes=2,
+        every=3,
+    )
+    first, second = (
+        LeasedState(client=tables, table=live.name(), item="block", owner=owner)
+        for owner in ("first", "second")
+    )
+    now = dt.datetime.now(tz=dt.UTC)
+    first.acquire(now)
+    first.save('{"told": 1}')
+    try:
+        second.acquire(now)
+    except LeaseHeldError:
+        pass
+    else:
+        raise AssertionError("two invocations hold one lease")
+    assert second.acquire(now + dt.timedelta(seconds=136)) == '{"told": 1}'
+    live.refused(lambda: first.save("{}"), "ConditionalCheckFailedException")
+
+
+# The cluster
+
+
+@question("L83", tier=1, cost=cluster(), minutes=45, stands=True)
+def test_exported_templates_deploy_by_boto3(live: Live) -> None:
+    """Do exported templates deploy without the CDK?
+
+    Exports a rollout of small on-demand and Spot nodes, uploads it and creates its three stacks, as [export.md](export.md) describes; no node starts. Shown when the stacks are
+    complete, every compute environment and queue is VALID, and the launch template has the AMI. The stacks stand for the questions that need them. A new account with
+    a quota of 10 concurrent executions shows more: no function reserves any.
+    """
+    found = deploy(live, "small.yaml", ZONE_ID=zone_of(live, SMALL), IMAGE_ID=image_id(live))
+    for name in ("", "spot", "spill"):
+        shown = found.environment(name)
+        assert shown["status"] == "VALID", f"environment {name or 'capacity'}: {shown.get('statusReason')}"
+    queues = found.client("batch").describe_job_queues(
+        jobQueues=[found.one("ClusterQueue"), found.one("ClusterQueuespot")]
+    )
+    assert {each["status"] for each in queues["jobQueues"]} == {"VALID"}
+    assert found.template_data()["ImageId"].startswith("ami-")
+
+
+@question("L80", tier=1, minutes=2, needs=["L83"])
+def test_cloudformation_gives_templates_back_unchanged(live: Live) -> None:
+    """Do the templates that CloudFormation gives back have the digests of those that were deployed?
+
+    `GetTemplate` with the stage `Original` of each stack of L83 beside the exported file. Shown when they are equal; otherwise note what CloudFormation changes: `rollout` would say that
+    a stack has changed since it was deployed.
+    """
+    base = Cluster(live, live.of("L83"))
+    s3 = live.client("s3")
+    for part in ("network", "storage", "cluster"):
+        stack = f"live-{live.run.id}-{part}"
+        shown = live.client("cloudformation").get_template(StackName=stack, TemplateStage="Original")[
+            "TemplateBody"
+        ]
+        sent = json.loads(s3.get_object(Bucket=live.of("L83")["bucket"], Key=f"{part}.json")["Body"].read())
+        shown = json.loads(shown) if isinstance(shown, str) else shown
+        assert shown == sent, f"stack {part} has another template than was deployed"
+    assert base.name
+
+
+@question("L8", tier=1, minutes=15, needs=["L83"])
+def test_a_changed_launch_template_updates_the_environment_in_place(live: Live) -> None:
+    """Does a changed launch template reach the compute environment without replacing it?
+
+    Updates the stack of L83 with another size of the root volume. Shown when the environment has the same ARN, a newer version of the launch template, and status VALID.
+    Environments with BEST_FIT, as blocks have them, are replaced on purpose and are no part of this.
+    """
+    base = Cluster(live, live.of("L83"))
+    before = base.environment()
+    stacks, s3 = live.client("cloudformation"), live.client("s3")
+    bucket, stack = live.of("L83")["bucket"], f"live-{live.run.id}-cluster"
+    text = s3.get_object(Bucket=bucket, Key="cluster.json")["Body"].read().decode()
+    changed = re.sub(r'("VolumeSize": ?)(\d+)', lambda found: f"{found[1]}{int(found[2]) + 10}", text)
+    assert changed != text, "the template does not name the size of the root volume"
+    s3.put_object(Bucket=bucket, Key="cluster.json", Body=changed.encode())
+    base_url = (
+        f"{live.run.where.endpoint}/{bucket}"
+        if live.run.where.endpoint
+        else f"https://{bucket}.s3.{live.region}.amazonaws.com"
+    )
+    shown = stacks.describe_stacks(StackName=stack)["Stacks"][0]
+    kept = [
+        {"ParameterKey": each["ParameterKey"], "UsePreviousValue": True}
+        for each in shown.get("Parameters", [])
+    ]
+    stacks.update_stack(
+        StackName=stack,
+        TemplateURL=f"{base_url}/cluster.json",
+        Parameters=kept,
+        Capabilities=["CAPABILITY_NAMED_IAM"],
+        Tags=shown["Tags"],
+    )
+
+    def updated() -> str:
+        status = str(stacks.describe_stacks(StackName=stack)["Stacks"][0]["StackStatus"])
+        return "" if status.endswith("IN_PROGRESS") else status
+
+    status = live.wait("the update", updated, minutes=12)
+    assert status == "UPDATE_COMPLETE", status
+    found = base.client("batch").describe_compute_environments()["computeEnvironments"]
+    after = [each for each in found if each["computeEnvironmentArn"] == before["computeEnvironmentArn"]]
+    assert after, "the environment was replaced"
+    versions = [each["computeResources"]["launchTemplate"]["version"] for each in (before, after[0])]
+    assert versions[0] != versions[1], f"the environment still has version {versions[0]}"
+    assert after[0]["status"] == "VALID", after[0].get("statusReason")
+
+
+@question("L90", tier=1, minutes=2, needs=["L83"])
+def test_user_data_fits_with_what_batch_adds(live: Live) -> None:
+    """Does the user data fit with what AWS Batch adds?
+
+    `DescribeLaunchTemplateVersions` of the templates that AWS Batch makes from ours (`Batch-lt-…`), and of ours. Note the size of the decoded user data; 16,384 bytes are the
+    limit. Shown when each is below it.
+    """
+    base = Cluster(live, live.of("L83"))
+    sizes = {"ours": len(base64.b64decode(base.template_data()["UserData"]))}
+    ec2 = base.client("ec2")
+    for each in ec2.describe_launch_templates()["LaunchTemplates"]:
+        if each["LaunchTemplateName"].startswith("Batch-lt"):
+            versions = ec2.describe_launch_template_versions(
+                LaunchTemplateId=each["LaunchTemplateId"], Versions=["$Latest"]
+            )
+            data = versions["LaunchTemplateVersions"][0]["LaunchTemplateData"].get("UserData", "")
+            sizes[each["LaunchTemplateName"]] = len(base64.b64decode(data))
+    live.note(**sizes)
+    large = {name: size for name, size in sizes.items() if size > USER_DATA_LIMIT}
+    assert not large, f"user data above {USER_DATA_LIMIT} bytes: {large}"
+
+
+# Nodes of the cluster
+
+
+@question("L103", tier=1, cost=nodes(SMALL), minutes=30, needs=["L83"], nodes=1)
+def test_a_node_joins_and_runs_a_job_with_its_limited_policy(live: Live) -> None:
+    """Do nodes join, and answer Session Manager, with the policy that is limited to their account and Region?
+
+    Submits a single-node job. Shown when it runs and its log is there, `ecs:ListContainerInstances` has the node, Session Manager has it as Online, and CloudTrail
+    has no call of the node's role that ended with AccessDenied.
+    """
+    base = Cluster(live, live.of("L83"))
+    job = base.wait_for(base.submit("check"), minutes=25)
+    assert "shown" in base.log(job), "the job's log is not there"
+    (node,) = base.nodes("pending", "running", "shutting-down", "stopping")
+    cluster_arn = base.environment()["ecsClusterArn"]
+    joined = base.client("ecs").list_container_instances(cluster=cluster_arn)["containerInstanceArns"]
+    assert joined, "no node has joined"
+    online = base.client("ssm").describe_instance_information(
+        Filters=[{"Key": "InstanceIds", "Values": [node["InstanceId"]]}]
+    )["InstanceInformationList"]
+    assert [each["PingStatus"] for each in online] == ["Online"], f"Session Manager: {online}"
+    attribute = {"AttributeKey": "Username", "AttributeValue": node["InstanceId"]}
+    events = base.client("cloudtrail").lookup_events(LookupAttributes=[attribute])["Events"]
+    denied = [each["EventName"] for each in events if "AccessDenied" in each.get("CloudTrailEvent", "")]
+    assert denied == [], f"the node's role may not {denied}"
+
+
+@question("L44", tier=1, cost=nodes(SMALL), minutes=30, needs=["L83"], nodes=1)
+def test_spot_nodes_start_without_a_fleet_role_and_carry_tags(live: Live) -> None:
+    """Do Spot nodes start without a Spot Fleet role, and carry their tags?
+
+    Submits a job to the queue of Spot nodes. Shown when it runs, and the instance has lifecycle `spot` and the tags of the cluster. If the tags are missing, the environment
+    needs a `spotIamFleetRole`.
+    """
+    base = Cluster(live, live.of("L83"))
+    base.wait_for(base.submit("spot", queue="spot"), status="RUNNING", minutes=25)
+    (node,) = base.nodes()
+    assert node.get("InstanceLifecycle") == "spot", f"lifecycle {node.get('InstanceLifecycle')}"
+    assert {each["Key"] for each in node["Tags"]} >= {"ultracluster:cluster", RUN_TAG}
+
+
+@question("L54", tier=1, cost=nodes(SMALL, 2), minutes=40, needs=["L83"], nodes=2)
+def test_a_lost_host_starts_a_single_node_job_again(live: Live) -> None:
+    """Does a lost host start a single-node job again?
+
+    Submits a job with `attempts: 2` to the queue of Spot nodes, and terminates its instance, as an interruption does. Shown when the job has a second attempt whose first one has a
+    status reason that begins with `Host EC2`.
+    """
+    base = Cluster(live, live.of("L83"))
+    job = base.submit("spot", queue="spot")
+    base.wait_for(job, status="RUNNING", minutes=25)
+    base.client("ec2").terminate_instances(InstanceIds=[each["InstanceId"] for each in base.nodes()])
+    shown = live.wait("a second attempt", lambda: base.job(job)["attempts"] and base.job(job), minutes=15)
+    reason = str(shown["attempts"][0].get("statusReason", ""))
+    assert reason.startswith("Host EC2"), f"the first attempt ended with {reason!r}"
+    assert shown["status"] != "FAILED", shown.get("statusReason")
+
+
+@question("L63", tier=1, cost=nodes(SMALL, 2), minutes=30, needs=["L83"], nodes=2)
+def test_a_multi_node_job_runs_without_efa(live: Live) -> None:
+    """Does a multi-node job run on a type without EFA, and which security group does its task take?
+
+    Submits a job of two nodes with `without_efa: true`. Shown when both run and print, and each node has one interface more than its launch template, with the VPC's default
+    security group, as the Batch User Guide says of multi-node jobs.
+    """
+    base = Cluster(live, live.of("L83"))
+    base.wait_for(base.submit("pair"), status="RUNNING", minutes=25)
+    ids = [each["InstanceId"] for each in base.nodes()]
+    assert len(ids) == 2, f"{len(ids)} nodes"
+    filters = [{"Name": "attachment.instance-id", "Values": ids}]
+    interfaces = base.client("ec2").describe_network_interfaces(Filters=filters)["NetworkInterfaces"]
+    groups = [{each["GroupName"] for each in one["Groups"]} for one in interfaces]
+    tasks = [each for each in groups if each == {"default"}]
+    assert len(tasks) == 2, f"the interfaces have the groups {groups}"
+
+
+@question("L85", tier=1, cost=nodes(SMALL), minutes=35, needs=["L83"], nodes=1)
+def test_nodes_publish_metrics(live: Live) -> None:
+    """Do nodes publish their metrics, and does CloudWatch take them out of the log?
+
+    Submits a job, and looks for metrics of the namespace `UltraCluster` until ten minutes after it began. Shown when `NodesReporting` and `CoreUtilization` are there. If the log group has
+    events and CloudWatch no metrics, look at `EMFParsingErrors` in `AWS/Logs`.
+    """
+    base = Cluster(live, live.of("L83"))
+    base.wait_for(base.submit("check"), minutes=20)
+    wanted = {"NodesReporting", "CoreUtilization"}
+
+    def published() -> bool:
+        found = base.client("cloudwatch").list_metrics(Namespace="UltraCluster")["Metrics"]
+        return wanted <= {each["MetricName"] for each in found}
+
+    live.wait("metrics of nodes", published, minutes=10)
+
+
+@question("L95", tier=1, cost=nodes(SMALL), minutes=35, needs=["L83"], nodes=1)
+def test_training_metrics_reach_cloudwatch(live: Live) -> None:
+    """Do training metrics reach CloudWatch through the log driver of AWS Batch?
+
+    Submits a job that prints the line of [training-metrics.md](training-metrics.md) once a second for five minutes, with a progress bar between. Shown when `StepSeconds` is in the namespace
+    `UltraCluster`. If it is not, look at `EMFParsingErrors` in `AWS/Logs`: the log driver of the AMI does not send the events unchanged.
+    """
+    base = Cluster(live, live.of("L83"))
+    base.wait_for(base.submit("metrics"), minutes=25)
+
+    def published() -> bool:
+        found = base.client("cloudwatch").list_metrics(Namespace="UltraCluster", MetricName="StepSeconds")[
+            "Metrics"
+        ]
+        return bool(found)
+
+    live.wait("training metrics", published, minutes=8)
+
+
+@question("L4", tier=1, cost=nodes(SMALL), minutes=20, needs=["L83"], nodes=1)
+def test_a_node_without_its_devices_refuses_and_terminates_itself(live: Live) -> None:
+    """Does a node without EFA refuse to join, say why on its console, and terminate itself?
+
+    Launches one trn1.2xlarge from the launch template with `UC_EFA_DEVICES=1`; it has none. Shown when the instance terminates by itself, and `GetConsoleOutput` has the line
+    `refused to join the cluster` with the reason. Note how long after the end of the node the console can be read.
+    """
+    base = Cluster(live, live.of("L83"))
+    data = base64.b64decode(base.template_data()["UserData"]).decode()
+    changed = data.replace("UC_EFA_DEVICES='0'", "UC_EFA_DEVICES='1'")
+    assert changed != data, "the user data does not name the devices"
+    ec2 = base.client("ec2")
+    (node,) = base.launch(UserData=changed)
+
+    def ended() -> bool:
+        (found,) = ec2.describe_instances(InstanceIds=[node["InstanceId"]])["Reservations"][0]["Instances"]
+        return found["State"]["Name"] in {"shutting-down", "terminated"}
+
+    live.wait("the node terminates itself", ended, minutes=15)
+
+    def console() -> str:
+        return str(ec2.get_console_output(InstanceId=node["InstanceId"], Latest=False).get("Output", ""))
+
+    said = live.wait("the console", console, minutes=4)
+    assert "refused to join the cluster" in said, f"the console ends with {said[-200:]!r}"
+
+
+@question("L41", tier=1, cost=nodes(SMALL, 2), minutes=40, needs=["L83"], nodes=2)
+def test_a_multi_node_job_goes_on_to_the_second_source(live: Live) -> None:
+    """Does a multi-node job go on to the second source while the first is closed?
+
+    Disables the first environment of the queue and submits a job of one node. Shown when it runs in the second. Then, by hand, give the queue `exceeds_environments` of 10 minutes and
+    set maxvCpus of the second below the job: if the job is not cancelled, AWS Batch counts closed environments, and UC6307 can allow that limit before a block.
+    """
+    base = Cluster(live, live.of("L83"))
+    batch, first = base.client("batch"), base.environment()
+    batch.update_compute_environment(computeEnvironment=first["computeEnvironmentArn"], state="DISABLED")
+    live.undo(
+        lambda: batch.update_compute_environment(
+            computeEnvironment=first["computeEnvironmentArn"], state="ENABLED"
+        )
+    )
+    live.wait("the first source is closed", lambda: base.environment()["state"] == "DISABLED", minutes=3)
+    base.wait_for(base.submit("pair", nodeOverrides={"numNodes": 1}), status="RUNNING", minutes=30)
+    assert base.desired("spill") > 0, "the second source wants no nodes"
+    assert base.desired() == 0, "the first source, which is closed, wants nodes"
+
+
+@question("L43", tier=1, cost=nodes(SMALL, 2), minutes=25, needs=["L83"], nodes=0)
+def test_a_multi_node_job_on_spot_nodes_does_not_run(live: Live) -> None:
+    """What does AWS Batch do with a multi-node job on a queue with Spot nodes?
+
+    Submits a job of two nodes to the queue of Spot nodes. Note whether SubmitJob refuses or the job waits: UC6308 refuses both. Shown when it does not run
+    within 15 minutes, and no node starts.
+    """
+    base = Cluster(live, live.of("L83"))
+    try:
+        job = base.submit("pair", queue="spot")
+    except ClientError as error:
+        live.note(refused=error.response["Error"])
+        return
+    live.stay(
+        "the job waits",
+        lambda: base.job(job)["status"] in {"SUBMITTED", "PENDING", "RUNNABLE", "FAILED"},
+        minutes=15,
+    )
+    live.note(status=base.job(job)["status"], reason=base.job(job).get("statusReason", ""))
+    assert base.nodes() == [], "Spot nodes started for a job that cannot run on them"
+
+
+@question("L89", tier=1, minutes=35, needs=["L83"])
+def test_a_job_that_is_too_large_is_reported(live: Live) -> None:
+    """What does AWS Batch say of a job that asks for more nodes than there are?
+
+    Submits a job of three nodes where a source has two at most. Shown when `statusReason` begins with `MISCONFIGURATION:` or `CAPACITY:`, or SubmitJob refuses; note the text. The watch counts both.
+    """
+    base = Cluster(live, live.of("L83"))
+    try:
+        job = base.submit("pair", nodeOverrides={"numNodes": 3})
+    except ClientError as error:
+        live.note(refused=error.response["Error"])
+        return
+    reason = live.wait("a reason", lambda: base.job(job).get("statusReason"), minutes=30, every=60)
+    assert str(reason).startswith(("MISCONFIGURATION:", "CAPACITY:")), f"the reason is {reason!r}"
+
+
+@question("L48", tier=1, cost=nodes(SMALL), minutes=40, needs=["L83"], nodes=1)
+def test_checkpoints_cross_to_the_bucket(live: Live) -> None:
+    """Do checkpoints cross from the file system to the bucket?
+
+    Launches a node of the cluster, which mounts the file system, writes `/fsx/checkpoints/live`, and looks into the bucket. Shown when the object appears, and stays after
+    the file is removed. With a bucket that has a key of its own, the key policy of [storage.md](storage.md) is needed: without it, note what FSx says.
+    """
+    base = Cluster(live, live.of("L83"))
+    s3 = base.client("s3")
+    (node,) = base.launch()
+
+    def online() -> bool:
+        filters = [{"Key": "InstanceIds", "Values": [node["InstanceId"]]}]
+        return bool(
+            base.client("ssm").describe_instance_information(Filters=filters)["InstanceInformationList"]
+        )
+
+    live.wait("the node is online", online, minutes=15)
+    write = (
+        "until mountpoint -q /fsx; do sleep 5; done; mkdir -p /fsx/checkpoints && date >/fsx/checkpoints/live"
+    )
+    live.on_node(node["InstanceId"], write, minutes=10)
+
+    def crossed() -> bool:
+        return bool(s3.list_objects_v2(Bucket=base.one("Checkpoints"), Prefix="").get("Contents"))
+
+    live.wait("the object", crossed, minutes=10)
+    live.on_node(node["InstanceId"], "rm /fsx/checkpoints/live")
+    live.run.where.sleep(120)
+    assert crossed(), "the object went with the file"
+
+
+@question("L45", tier=1, cost=file_system(1200, throughput=125), minutes=45, needs=["L83"])
+def test_kinds_of_file_systems_come_up(live: Live) -> None:
+    """Does a file system of each kind come up as asked, with its associations?
+
+    L83 has SCRATCH_2 with an association; this creates PERSISTENT_2 with 125 MB/s for each TiB beside it. Shown when both are AVAILABLE with the settings that were asked for. Intelligent-Tiering
+    has no price in the catalogue: deploy `storage_type: INTELLIGENT_TIERING` by hand, after a look at the price, and delete it at once.
+    """
+    base = Cluster(live, live.of("L83"))
+    fsx = base.client("fsx")
+    (first,) = fsx.describe_file_systems(FileSystemIds=[base.one("FileSystem")])["FileSystems"]
+    assert first["LustreConfiguration"]["DeploymentType"] == "SCRATCH_2"
+    linked = fsx.describe_data_repository_associations(
+        Filters=[{"Name": "file-system-id", "Values": [first["FileSystemId"]]}]
+    )["Associations"]
+    assert [each["Lifecycle"] for each in linked] == ["AVAILABLE"], f"associations: {linked}"
+    made = fsx.create_file_system(
+        FileSystemType="LUSTRE",
+        StorageCapacity=1200,
+        StorageType="SSD",
+        SubnetIds=[base.one("NetworkSubnet")],
+        SecurityGroupIds=[base.one("FileSystemSecurityGroup")],
+        LustreConfiguration={"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 125},
+        FileSystemTypeVersion="2.15",
+        Tags=live.tag_list,
+    )["FileSystem"]["FileSystemId"]
+
+    def available() -> Any:
+        (found,) = fsx.describe_file_systems(FileSystemIds=[made])["FileSystems"]
+        assert found["Lifecycle"] != "FAILED", str(found.get("FailureDetails"))
+        return found if found["Lifecycle"] == "AVAILABLE" else None
+
+    found = live.wait("the file system", available, minutes=25, every=30)
+    assert found["LustreConfiguration"]["PerUnitStorageThroughput"] == 125
+    live.note(interfaces=len(found.get("NetworkInterfaceIds", [])))
+
+
+@question("L50", tier=1, cost=nodes(SMALL), minutes=60, needs=["L83"], nodes=1)
+def test_a_precompile_job_fills_the_cache(live: Live) -> None:
+    """Does a precompile job fill the cache on S3?
+
+    Submits the precompile job of the cluster, two steps of a small program, on a trn1.2xlarge. Shown when it succeeds and the bucket has `neuronxcc-…/MODULE_…/model.neff`. By hand: submit it again,
+    nothing is compiled; then with a flag that the compiler refuses (`NEURON_CC_FLAGS=--no-such-flag`): the job must end FAILED, or dependents start without graphs.
+    """
+    base = Cluster(live, live.of("L83"))
+    batch = base.client("batch")
+    queues = [
+        each for each in base.resources if "Precompile" in each and each.endswith(tuple("0123456789ABCDEF"))
+    ]
+    queue = next(base.resources[each] for each in queues if ":job-queue/" in base.resources[each])
+    job = base.submit("precompile", queue_arn=queue)
+    assert batch.describe_jobs(jobs=[job])["jobs"]
+    base.wait_for(job, minutes=50)
+    found = base.client("s3").list_objects_v2(Bucket=base.one("CompileCache"))
+    keys = [each["Key"] for each in found.get("Contents", [])]
+    assert any(key.endswith("model.neff") for key in keys), f"the cache has {keys[:5]}"
+    live.note(graphs=sum(key.endswith("model.neff") for key in keys))
+
+
+@question("L52", tier=1, cost=once("0.01", "metrics"), minutes=25, needs=["L50"])
+def test_hits_and_misses_are_counted(live: Live) -> None:
+    """What do hits and misses look like in the request metrics?
+
+    After L50: `GetRequests`, `4xxErrors`, `HeadRequests` and `PutRequests` of the filter `compile-cache`. Shown when CloudWatch has them, with misses and stored objects of the cold run. Write
+    down requests for each graph, and later the line on the bill.
+    """
+    cloudwatch = live.client("cloudwatch")
+    wanted = {"PutRequests", "HeadRequests", "4xxErrors"}
+
+    def counted() -> bool:
+        found = cloudwatch.list_metrics(
+            Namespace="AWS/S3", Dimensions=[{"Name": "FilterId", "Value": "compile-cache"}]
+        )
+        return wanted <= {each["MetricName"] for each in found["Metrics"]}
+
+    live.wait("request metrics", counted, minutes=20, every=60)
+
+
+@question("L74", tier=1, cost=once("0.05", "requests of Cost Explorer"), minutes=2)
+def test_cost_explorer_answers_what_cost_actual_asks(live: Live) -> None:
+    """Does Cost Explorer answer what `cost actual` asks?
+
+    The question of `ultracluster cost actual` for the last seven days, at 0.01 USD for each request. Shown when AWS answers with amounts by service. After L1 and L70: the services add up to the
+    bill of the cluster; note what has no tag (fee of the block, NAT data, metrics).
+    """
+    today = dt.datetime.now(tz=dt.UTC).date()
+    found = actual_costs(
+        start=today - dt.timedelta(days=7),
+        end=today,
+        region=live.region,
+        tag_key="ultracluster:cluster",
+        tag_value=f"live-{live.run.id}",
+        by=None,
+        client=live.client("ce", "us-east-1"),
+    )
+    live.note(services=sorted(found.amounts), currency=found.currency)
+
+
+def test_the_policy_of_tier_1_allows_what_its_calls_need_and_nothing_else(
+    calls_of_tier: Callable[[int], set[str]],
+) -> None:
+    check_policy(1, calls_of_tier(1))

@@ -1,0 +1,75 @@
+"""A project in the current folder, and accounts that answer as told."""
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from ultracluster_cli._aws.target import Target
+from ultracluster_cli.rehearse import command
+
+
+class Account:
+    """An account in which no stack exists; reads that are not about the account fail."""
+
+    def __init__(self, **answers: Any) -> None:
+        self.answers: dict[str, Any] = {
+            "get_caller_identity": {"Account": "123456789012", "Arn": "arn:aws:iam::123456789012:user/u"},
+            "describe_regions": {"Regions": [{"OptInStatus": "opted-in"}]},
+            "get_parameter": {"Parameter": {"Value": "30"}},
+        } | answers
+        self.asked: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        def call(**_: Any) -> Any:
+            self.asked.append(name)
+            answer = self.answers.get(name)
+            if answer is None:
+                raise ClientError({"Error": {"Code": "AccessDenied", "Message": "no"}}, name)
+            if isinstance(answer, Exception):
+                raise answer
+            return answer
+
+        return call
+
+    def get_paginator(self, operation: str) -> Any:
+        self.asked.append(operation)
+        return self
+
+    def paginate(self, **_: Any) -> list[dict[str, Any]]:
+        return [{"Stacks": [], "PriceList": []}]
+
+    @contextmanager
+    def open(self, _: str | None = None) -> Iterator[Target]:
+        yield Target(
+            name="account 123456789012",
+            local=False,
+            environment=os.environ,
+            client=lambda *_: self,
+            account="123456789012",
+        )
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Path) -> Path:
+    (tmp_path / "cdk.json").write_text(json.dumps({"context": {"rollout": "rollout.yaml"}}))
+    (tmp_path / "rollout.yaml").write_text(quickstart.read_text())
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def account(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Account]:
+    """Put an account behind the credentials."""
+
+    def put(**answers: Any) -> Account:
+        given = Account(**answers)
+        monkeypatch.setattr(command, "account", given.open)
+        return given
+
+    return put

@@ -1,0 +1,76 @@
+"""Auto Scaling groups of templates."""
+
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.deploy
+
+
+def template(
+    desired: str | None = "0", *, image: str = "ami-0123456789abcdef0", **settings: Any
+) -> dict[str, Any]:
+    """Return a group of at most two nodes of a block that is not there."""
+    data = {
+        "ImageId": image,
+        "InstanceType": "trn2.48xlarge",
+        "InstanceMarketOptions": {"MarketType": "capacity-block"},
+    }
+    sizes = {"MinSize": "0", "MaxSize": "2", **({} if desired is None else {"DesiredCapacity": desired})}
+    return {
+        "Resources": {
+            "Vpc": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16"}},
+            "Subnet": {
+                "Type": "AWS::EC2::Subnet",
+                "Properties": {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.0.1.0/24"},
+            },
+            "Template": {"Type": "AWS::EC2::LaunchTemplate", "Properties": {"LaunchTemplateData": data}},
+            "Group": {
+                "Type": "AWS::AutoScaling::AutoScalingGroup",
+                "Properties": {
+                    **sizes,
+                    "LaunchTemplate": {
+                        "LaunchTemplateId": {"Ref": "Template"},
+                        "Version": {"Fn::GetAtt": ["Template", "LatestVersionNumber"]},
+                    },
+                    "VPCZoneIdentifier": [{"Ref": "Subnet"}],
+                    **settings,
+                },
+            },
+        },
+        "Outputs": {"Group": {"Value": {"Ref": "Group"}}},
+    }
+
+
+def group(stacks: Any) -> dict[str, Any]:
+    client = stacks.local.client("autoscaling")
+    (found,) = client.describe_auto_scaling_groups()["AutoScalingGroups"]
+    return dict(found)
+
+
+def test_group_whose_instances_do_not_start_rolls_the_stack_back(stacks: Any) -> None:
+    assert stacks.create("one", template("1")) == "ROLLBACK_COMPLETE"
+    events = stacks.api.describe_stack_events(StackName="one")["StackEvents"]
+    said = [one.get("ResourceStatusReason", "") for one in events if one["LogicalResourceId"] == "Group"]
+    assert any("Group did not stabilize. Last scaling activity: " in reason for reason in said)
+    assert stacks.local.client("autoscaling").describe_auto_scaling_groups()["AutoScalingGroups"] == []
+
+
+def test_new_launch_template_version_sets_the_sizes_of_the_template_again(stacks: Any) -> None:
+    assert stacks.create("one", template()) == "CREATE_COMPLETE"
+    client = stacks.local.client("autoscaling")
+    client.update_auto_scaling_group(AutoScalingGroupName=group(stacks)["AutoScalingGroupName"], MaxSize=0)
+    assert stacks.update("one", template(image="ami-0fedcba9876543210")) == "UPDATE_COMPLETE"
+    assert (group(stacks)["LaunchTemplate"]["Version"], group(stacks)["MaxSize"]) == ("2", 2)
+
+
+def test_desired_capacity_that_no_template_names_stays(stacks: Any) -> None:
+    without_block = template(None)
+    del without_block["Resources"]["Template"]["Properties"]["LaunchTemplateData"]["InstanceMarketOptions"]
+    assert stacks.create("one", without_block) == "CREATE_COMPLETE"
+    client = stacks.local.client("autoscaling")
+    client.set_desired_capacity(AutoScalingGroupName=group(stacks)["AutoScalingGroupName"], DesiredCapacity=1)
+    without_block["Resources"]["Group"]["Properties"]["HealthCheckGracePeriod"] = 60
+    assert stacks.update("one", without_block) == "UPDATE_COMPLETE"
+    assert (group(stacks)["DesiredCapacity"], len(group(stacks)["Instances"])) == (1, 1)
+    assert stacks.delete("one") == "DELETE_COMPLETE", stacks.reasons("one")

@@ -1,0 +1,59 @@
+"""The calls of a rehearsal's checks: those of preflight and a few more, none of which starts a node or buys."""
+
+import pytest
+from botocore.loaders import Loader
+from botocore.model import ServiceModel
+from tests.unit.runtime.preflight.preflight_requirements import NOW, Client
+
+from ultracluster_runtime.preflight.reader import ALLOWED_CALLS
+from ultracluster_runtime.rehearsal.checks import PROBE_CHECKS, REHEARSAL_CHECKS
+from ultracluster_runtime.rehearsal.reader import PROBE_TYPE, REHEARSAL_CALLS, RehearsalReader
+
+
+def reader_of(client: Client) -> RehearsalReader:
+    return RehearsalReader(lambda *_: client, now=NOW, seconds=10)
+
+
+def test_every_call_exists() -> None:
+    loader = Loader()
+    for call in REHEARSAL_CALLS:
+        service, _, operation = call.partition(":")
+        assert operation in ServiceModel(loader.load_service_model(service, "service-2")).operation_names, (
+            call
+        )
+
+
+def test_checks_make_exactly_the_listed_calls() -> None:
+    made = {call for check in (*PROBE_CHECKS, *REHEARSAL_CHECKS) for call in check.calls}
+
+    assert made | ALLOWED_CALLS == REHEARSAL_CALLS
+
+
+@pytest.mark.parametrize("dry", [{}, {"DryRun": False}])
+def test_instances_are_never_started(dry: dict[str, bool]) -> None:
+    client = Client({"run_instances": {}})
+
+    with pytest.raises(KeyError, match="dry run only"):
+        reader_of(client).call("ec2", "us-east-2", "RunInstances", MinCount=1, MaxCount=1, **dry)
+    assert client.asked == []
+
+
+def test_no_environment_of_a_type_that_exists_is_created() -> None:
+    client = Client({"create_compute_environment": {}})
+    reader = reader_of(client)
+
+    with pytest.raises(KeyError, match=PROBE_TYPE):
+        reader.call(
+            "batch", "us-east-2", "CreateComputeEnvironment", computeResources={"instanceTypes": ["c5.large"]}
+        )
+    assert client.asked == []
+
+
+@pytest.mark.parametrize(
+    "call", ["ec2:PurchaseCapacityBlock", "ec2:CreateCapacityReservation", "batch:UpdateComputeEnvironment"]
+)
+def test_purchases_and_changes_are_no_calls_of_a_rehearsal(call: str) -> None:
+    service, _, operation = call.partition(":")
+
+    with pytest.raises(KeyError, match=call):
+        reader_of(Client({})).call(service, "us-east-2", operation)
