@@ -399,11 +399,12 @@ class Life:
             raise Violation(f"{self._name(process)} stayed {end - min(gone):.0f} s after another was gone")
 
     def _check_success(self, job: str) -> None:
-        last = max(one.generation for one in self.processes if one.job == job and one.generation)
+        last = max((one.generation for one in self.processes if one.job == job and one.generation), default=0)
         gang = [one for one in self.processes if one.job == job and one.generation == last]
+        if len(gang) != self.weather.size:
+            raise Violation(f"{job} succeeded with {len(gang)} children")
         for one in gang:
-            well = one.exit_at is not None and one.exit_code == 0 and one.exit_at <= self.now
-            if len(gang) != self.weather.size or not well:
+            if one.exit_at is None or one.exit_code or one.exit_at > self.now:
                 raise Violation(f"{job} succeeded, and {self._name(one)} did not")
 
 
