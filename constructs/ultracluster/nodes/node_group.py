@@ -10,6 +10,7 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from ultracluster.capacity.capacity import Capacity
+from ultracluster.capacity.unreserved_capacity import SpotCapacity
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.nodes.cluster_placement import ClusterPlacement
 from ultracluster.nodes.node_checks import check_nodes
@@ -59,6 +60,7 @@ class NodeGroup(Construct):
         tags: Mapping[str, str] | None = None,
         metrics: NodeMetrics | None = None,
         kms_key: kms.IKey | None = None,
+        ecs_cluster_arn: str | None = None,
     ) -> None:
         """Define the nodes.
 
@@ -83,6 +85,8 @@ class NodeGroup(Construct):
                 Default: no metrics.
             kms_key: KMS key for the root volume. Its policy must allow EC2 to use it for the roles that launch nodes for
                 AWS Batch, as that of `ClusterKey` does; otherwise no node starts. Default: the default EBS key.
+            ecs_cluster_arn: ECS cluster that nodes join which AWS Batch does not start, such as that of an
+                `UnmanagedEnvironment`. Default: AWS Batch starts the nodes and names its cluster to them.
 
         Raises:
             FindingsError: If the instance type is unknown, a Capacity Block is combined with a placement group (UC4020), a
@@ -136,7 +140,13 @@ class NodeGroup(Construct):
                 image_id=image_id,
                 instance_type=machine.name,
                 network_interfaces=[_interface_property(interface, group_id) for interface in interfaces],
-                instance_market_options=capacity.market_options if capacity else None,
+                # AWS Batch sets both itself on nodes that it starts.
+                iam_instance_profile=ec2.CfnLaunchTemplate.IamInstanceProfileProperty(
+                    arn=self._instance_profile
+                )
+                if ecs_cluster_arn
+                else None,
+                instance_market_options=_market_options(capacity, by_batch=ecs_cluster_arn is None),
                 capacity_reservation_specification=capacity.reservation_specification if capacity else None,
                 # A node that refuses to join shuts itself down, and must leave its place in the reservation.
                 instance_initiated_shutdown_behavior="terminate",
@@ -166,6 +176,7 @@ class NodeGroup(Construct):
                         file_system=file_system,
                         scratch_path=scratch_path,
                         metrics=metrics,
+                        ecs_cluster_arn=ecs_cluster_arn,
                     )
                 ),
             ),
@@ -259,6 +270,14 @@ class NodeGroup(Construct):
     def scratch_path(self) -> str | None:
         """Mount point of the instance store volumes; None if they are not mounted."""
         return self._scratch_path
+
+
+def _market_options(
+    capacity: Capacity | None, *, by_batch: bool
+) -> ec2.CfnLaunchTemplate.InstanceMarketOptionsProperty | None:
+    if isinstance(capacity, SpotCapacity) and not by_batch:
+        return ec2.CfnLaunchTemplate.InstanceMarketOptionsProperty(market_type="spot")
+    return capacity.market_options if capacity else None
 
 
 def _interface_property(
