@@ -5,12 +5,14 @@ from typing import Unpack
 from aws_cdk import aws_batch as batch
 from constructs import Construct
 
+from ultracluster.jobs.gang import gang_command, gang_environment
 from ultracluster.jobs.job import Job
 from ultracluster.jobs.job_options import JobOptions, reject_unknown_options
 from ultracluster.jobs.launcher import launch_command
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
+from ultracluster_catalog.names.submission_tags import ARRAY_SIZE_TAG
 from ultracluster_rules.findings import Finding
 from ultracluster_rules.job_definitions import (
     ULTRASERVER_VARIABLE,
@@ -31,6 +33,8 @@ class MultiNodeJob(Job):
     Devices, vCPUs and memory are derived from the instance type. The image must contain python3 and, with the
     torchrun launcher, torchrun. docs/training.md explains how training code resumes.
     """
+
+    _on_several_nodes = True
 
     @rejects_unsafe_numbers
     def __init__(
@@ -86,6 +90,12 @@ class MultiNodeJob(Job):
             ],
             **options,
         )
+        if queue.is_managed:
+            self._define_multi_node(nodes)
+        else:
+            self._define_array(nodes)
+
+    def _define_multi_node(self, nodes: int) -> None:
         self._define(
             type="multinode",
             node_properties=batch.CfnJobDefinition.NodePropertiesProperty(
@@ -96,11 +106,31 @@ class MultiNodeJob(Job):
                         # Open-ended: AWS Batch can change the number of nodes at submission only for such a range.
                         target_nodes="0:",
                         container=self._container(
-                            launch_command(self._command, self._launcher), instance_type=machine.name
+                            launch_command(self._command, self._launcher),
+                            instance_type=self._queue.nodes.instance_type.name,
                         ),
                     )
                 ],
             ),
+        )
+
+    def _define_array(self, nodes: int) -> None:
+        """Define one child for each node; `ultracluster jobs submit` reads the size of the array from the tag."""
+        if nodes == 1:  # AWS Batch has no arrays of one
+            command = launch_command(self._command, self._launcher)
+            self._define(type="container", container_properties=self._container(command))
+            return
+        file_system = self._queue.nodes.file_system
+        if file_system is None:
+            raise ValueError("a gang needs a place that all nodes share: a file system")
+        self._environment = {
+            **self._environment,
+            **gang_environment(nodes=nodes, mount_path=file_system.mount_path),
+        }
+        self._define(
+            type="container",
+            tags={ARRAY_SIZE_TAG: str(nodes)},
+            container_properties=self._container(gang_command(self._command, self._launcher)),
         )
 
 
@@ -108,7 +138,7 @@ def _check_nodes(queue: TrainingQueue, nodes: int, *, without_efa: bool) -> list
     machine = queue.nodes.instance_type.name
     has_efa = without_efa or bool(queue.nodes.efa_devices)
     return [
-        *check_spot(spot=queue.has_spot, path="queue"),
+        *check_spot(spot=queue.has_spot and queue.is_managed, path="queue"),
         *check_nodes_fit(nodes, queue.max_nodes, path="node_count"),
         *check_nodes_can_talk(nodes, machine, has_efa=has_efa, path="node_count"),
     ]

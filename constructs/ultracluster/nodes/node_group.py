@@ -1,6 +1,7 @@
 """The nodes: a launch template with the EFA interfaces of every network card."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import jsii
 from aws_cdk import Annotations, Aws, CfnTag, Fn
@@ -26,13 +27,26 @@ from ultracluster_rules.machines import check_figures_are_sourced, check_scratch
 from ultracluster_rules.network import check_network_interfaces
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["NodeGroup"]
+__all__ = ["JoinedCluster", "NodeGroup"]
 
 
 _ROOT_IOPS = 3000
 _ROOT_THROUGHPUT_MIB = (
     500  # gp3's default of 125 MiB/s would double the billed time for pulling images of tens of GB
 )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JoinedCluster:
+    """The cluster of an unmanaged compute environment.
+
+    Attributes:
+        compute_environment_arn: ARN of the compute environment, which queues use.
+        ecs_cluster_arn: ARN of its ECS cluster, which nodes join.
+    """
+
+    compute_environment_arn: str
+    ecs_cluster_arn: str
 
 
 @jsii.implements(ec2.IConnectable, iam.IGrantable)
@@ -60,7 +74,7 @@ class NodeGroup(Construct):
         tags: Mapping[str, str] | None = None,
         metrics: NodeMetrics | None = None,
         kms_key: kms.IKey | None = None,
-        ecs_cluster_arn: str | None = None,
+        joins: JoinedCluster | None = None,
     ) -> None:
         """Define the nodes.
 
@@ -85,8 +99,8 @@ class NodeGroup(Construct):
                 Default: no metrics.
             kms_key: KMS key for the root volume. Its policy must allow EC2 to use it for the roles that launch nodes for
                 AWS Batch, as that of `ClusterKey` does; otherwise no node starts. Default: the default EBS key.
-            ecs_cluster_arn: ECS cluster that nodes join which AWS Batch does not start, such as that of an
-                `UnmanagedEnvironment`. Default: AWS Batch starts the nodes and names its cluster to them.
+            joins: Cluster that the nodes join by themselves, because AWS Batch does not start them. Default: AWS Batch starts
+                them.
 
         Raises:
             FindingsError: If the instance type is unknown, a Capacity Block is combined with a placement group (UC4020), a
@@ -119,6 +133,7 @@ class NodeGroup(Construct):
         self._file_system = file_system
         self._scratch_path = scratch_path
         self._kms_key = kms_key
+        self._joins = joins
         self._role = define_node_role(self)
         if metrics is not None:
             metrics.grant_publish(self._role)
@@ -144,9 +159,9 @@ class NodeGroup(Construct):
                 iam_instance_profile=ec2.CfnLaunchTemplate.IamInstanceProfileProperty(
                     arn=self._instance_profile
                 )
-                if ecs_cluster_arn
+                if joins
                 else None,
-                instance_market_options=_market_options(capacity, by_batch=ecs_cluster_arn is None),
+                instance_market_options=_market_options(capacity, by_batch=joins is None),
                 capacity_reservation_specification=capacity.reservation_specification if capacity else None,
                 # A node that refuses to join shuts itself down, and must leave its place in the reservation.
                 instance_initiated_shutdown_behavior="terminate",
@@ -176,7 +191,7 @@ class NodeGroup(Construct):
                         file_system=file_system,
                         scratch_path=scratch_path,
                         metrics=metrics,
-                        ecs_cluster_arn=ecs_cluster_arn,
+                        ecs_cluster_arn=joins.ecs_cluster_arn if joins else None,
                     )
                 ),
             ),
@@ -230,6 +245,11 @@ class NodeGroup(Construct):
     def instance_type(self) -> InstanceType:
         """Instance type of the nodes."""
         return self._instance_type
+
+    @property
+    def joins(self) -> JoinedCluster | None:
+        """Cluster that the nodes join by themselves; None if AWS Batch starts them."""
+        return self._joins
 
     @property
     def kms_key(self) -> kms.IKey | None:

@@ -8,6 +8,7 @@ from constructs import Construct
 from ultracluster._foundation.function_code import function_code
 from ultracluster._foundation.log_group import RetainedLogGroup
 from ultracluster._foundation.scheduled_function import ScheduledFunction
+from ultracluster.nodes.node_group import JoinedCluster
 
 __all__ = ["UnmanagedEnvironment"]
 
@@ -72,11 +73,6 @@ class UnmanagedEnvironment(Construct):
         self._cluster = cluster.get_att("Arn").to_string()
 
     @property
-    def arn(self) -> str:
-        """ARN of the compute environment."""
-        return self._arn
-
-    @property
-    def ecs_cluster_arn(self) -> str:
-        """ARN of the ECS cluster, known before any node starts."""
-        return self._cluster
+    def cluster(self) -> JoinedCluster:
+        """Cluster for nodes to join, known before any of them starts."""
+        return JoinedCluster(compute_environment_arn=self._arn, ecs_cluster_arn=self._cluster)

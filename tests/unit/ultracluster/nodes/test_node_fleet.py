@@ -41,7 +41,7 @@ def fleet(stack: cdk.Stack, **changes: Any) -> NodeFleet:
             "instance_type": "trn2.48xlarge",
             "image_id": IMAGE_ID,
             "capacity": block(),
-            "ecs_cluster_arn": environment.ecs_cluster_arn,
+            "joins": environment.cluster,
         }
         | changes,
     )
@@ -104,7 +104,7 @@ def test_spot_nodes_of_a_group_ask_for_spot_themselves(stack: cdk.Stack) -> None
 
 
 def test_nodes_that_aws_batch_starts_name_neither_profile_nor_cluster(stack: cdk.Stack) -> None:
-    fleet(stack, ecs_cluster_arn=None)
+    fleet(stack, joins=None)
     assert "IamInstanceProfile" not in template_data(stack)
     assert "UC_ECS_CLUSTER" not in json.dumps(template_data(stack))
 
