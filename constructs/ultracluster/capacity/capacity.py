@@ -12,7 +12,7 @@ from typing import ClassVar, Self
 from aws_cdk import Token
 from aws_cdk import aws_ec2 as ec2
 
-from ultracluster.capacity.capacity_source import CapacitySource
+from ultracluster.capacity.capacity_source import CapacitySource, LaunchedBy
 from ultracluster.capacity.unreserved_capacity import OnDemandCapacity, SpotCapacity
 from ultracluster_catalog.names.cluster_tag import RESERVATION_TAG
 from ultracluster_rules.capacity import RESERVATION, RESOURCE_GROUP, AllocationStrategy, check_window
@@ -212,6 +212,7 @@ class CapacityBlock(_Reservation):
         name: str | None = None,
         max_nodes: int | None = None,
         allocation_strategy: AllocationStrategy = "best-fit",
+        launched_by: LaunchedBy = "batch",
     ) -> Self:
         """Import a Capacity Block by reservation ID.
 
@@ -223,6 +224,7 @@ class CapacityBlock(_Reservation):
             name: Name among the capacity sources of a cluster. Default: none.
             max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
             allocation_strategy: ``best-fit`` or ``best-fit-progressive``; see `CapacitySource`.
+            launched_by: ``batch`` or ``auto-scaling``; see `CapacitySource`.
                 Default: ``best-fit``.
 
         Raises:
@@ -237,6 +239,7 @@ class CapacityBlock(_Reservation):
             name=name,
             max_nodes=max_nodes,
             allocation_strategy=allocation_strategy,
+            launched_by=launched_by,
         )
 
     @property

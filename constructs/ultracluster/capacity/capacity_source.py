@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from aws_cdk import Token
 from aws_cdk import aws_ec2 as ec2
@@ -13,7 +13,10 @@ from ultracluster_rules.capacity import MAX_NODES, AllocationStrategy, check_all
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.numbers import reject_unsafe_numbers
 
-__all__ = ["CapacitySource"]
+__all__ = ["CapacitySource", "LaunchedBy"]
+
+LaunchedBy = Literal["batch", "auto-scaling"]
+"""What starts the nodes of a source."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -29,6 +32,8 @@ class CapacitySource:
             one instance more than `max_nodes`, or ``best-fit``, with which AWS Batch replaces it for each new AMI or
             launch template. AWS Batch cannot change ``best-fit`` of an existing environment; name the source differently
             to get a new one. Default: ``best-fit-progressive``; ``best-fit`` for a Capacity Block.
+        launched_by: ``batch``, or ``auto-scaling``: an Auto Scaling group starts the nodes, which stay while no job runs, and
+            multi-node jobs run as arrays (docs/decisions/0024). Default: ``batch``.
     """
 
     market_type: ClassVar[str] = "on-demand"
@@ -36,6 +41,7 @@ class CapacitySource:
     name: str | None = None
     max_nodes: int | None = None
     allocation_strategy: AllocationStrategy = "best-fit-progressive"
+    launched_by: LaunchedBy = "batch"
 
     def __post_init__(self) -> None:
         reject_unsafe_numbers(self)

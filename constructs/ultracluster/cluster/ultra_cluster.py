@@ -16,13 +16,15 @@ from ultracluster.jobs.job_options import GateOptions, JobOptions
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.nodes.cluster_placement import ClusterPlacement, placement_of
-from ultracluster.nodes.node_group import NodeGroup
+from ultracluster.nodes.node_fleet import NodeFleet
+from ultracluster.nodes.node_group import JoinedCluster, NodeGroup
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.operations.block_lifecycle import BlockLifecycle
 from ultracluster.operations.job_resume import JobResume
 from ultracluster.operations.notifications import Notifications
 from ultracluster.scheduling.fair_share import FairShare
 from ultracluster.scheduling.training_queue import TrainingQueue
+from ultracluster.scheduling.unmanaged_environment import UnmanagedEnvironment
 from ultracluster.scheduling.wait_limits import WaitLimits
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster.storage.compile_cache import CompileCache
@@ -213,8 +215,19 @@ class UltraCluster(Construct):
                 tags=tags,
                 metrics=self._metrics,
                 kms_key=kms_key,
+                joins=self._cluster_of(source, get_instance_type(instance_type).vcpus * node_count),
             )
             for source in sources
+        )
+        self._fleets = tuple(
+            NodeFleet(
+                self,
+                named("Fleet", group.capacity),
+                nodes=group,
+                max_nodes=(group.capacity and group.capacity.max_nodes) or node_count,
+            )
+            for group in self._node_groups
+            if group.joins
         )
         self._queue = TrainingQueue(
             self,
@@ -251,6 +264,12 @@ class UltraCluster(Construct):
         )
         self._kms_key = kms_key
         self._job_resume: JobResume | None = None
+
+    def _cluster_of(self, source: Capacity | None, max_vcpus: int) -> JoinedCluster | None:
+        """Define the cluster that nodes of a source join, unless AWS Batch starts them."""
+        if source is None or source.launched_by == "batch":
+            return None
+        return UnmanagedEnvironment(self, named("Environment", source), max_vcpus=max_vcpus).cluster
 
     def _define_alarms(
         self,
@@ -600,6 +619,11 @@ class UltraCluster(Construct):
     def nodes(self) -> NodeGroup:
         """Nodes of the first capacity source."""
         return self._node_groups[0]
+
+    @property
+    def fleets(self) -> tuple[NodeFleet, ...]:
+        """Auto Scaling groups of the sources that have one."""
+        return self._fleets
 
     @property
     def node_groups(self) -> tuple[NodeGroup, ...]:
