@@ -7,8 +7,6 @@ from typing import Self
 from ultracluster_rules.findings import Finding
 from ultracluster_rules.registry import RULES
 
-__all__ = ["ExitCode", "exit_code_of"]
-
 
 class ExitCode(IntEnum):
     """Exit codes of the command line.

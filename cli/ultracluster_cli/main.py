@@ -11,8 +11,6 @@ from typer.core import TyperGroup
 from ultracluster_cli.exit_codes import ExitCode, exit_code_of
 from ultracluster_rules.findings import FindingsError
 
-__all__ = ["COMMANDS", "Command", "app", "main"]
-
 
 class Command(NamedTuple):
     """A command, or a group of commands.

@@ -6,8 +6,6 @@ from collections.abc import Callable
 from dataclasses import is_dataclass
 from typing import Any
 
-__all__ = ["with_option_groups"]
-
 
 def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command for Typer whose data class parameters are replaced by one option for each field.

@@ -5,31 +5,6 @@ from typing import Annotated
 
 import typer
 
-__all__ = [
-    "LEDGER_REGION_VARIABLE",
-    "LEDGER_VARIABLE",
-    "AllowOption",
-    "ClusterOption",
-    "ClustersOption",
-    "FallbackRegionOption",
-    "FileSystemOption",
-    "JsonOption",
-    "LedgerOption",
-    "LedgerRegionOption",
-    "LocalOption",
-    "LookBackOption",
-    "MetricsClusterOption",
-    "OptionalRolloutArgument",
-    "ProfileOption",
-    "RecordingOption",
-    "RolloutArgument",
-    "RolloutProfileOption",
-    "SkipOption",
-    "WaveOption",
-    "WriteOption",
-    "YesOption",
-]
-
 LEDGER_VARIABLE = "ULTRACLUSTER_LEDGER"
 LEDGER_REGION_VARIABLE = "ULTRACLUSTER_LEDGER_REGION"
 

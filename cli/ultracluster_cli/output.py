@@ -11,8 +11,6 @@ from rich.table import Table
 
 from ultracluster_rules.findings import Finding
 
-__all__ = ["print_findings", "print_json", "print_table", "say"]
-
 
 def say(text: str) -> None:
     """Print a line to stderr, so that stdout carries only results."""

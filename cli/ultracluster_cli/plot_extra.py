@@ -5,8 +5,6 @@ from contextlib import contextmanager
 
 from ultracluster_rules.findings import FindingsError
 
-__all__ = ["plot_extra"]
-
 
 @contextmanager
 def plot_extra() -> Iterator[None]:

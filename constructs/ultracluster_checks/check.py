@@ -11,8 +11,6 @@ from ultracluster_checks.template import Property, Resource, Source, Templates
 from ultracluster_rules.findings import Finding, FindingsError, Severity, quote
 from ultracluster_rules.registry import RULES
 
-__all__ = ["CheckReport", "LeftOut", "check_templates", "refuse_skip"]
-
 _INDEX: Final = re.compile(r"\d+")
 METADATA_KEY = "ultracluster"
 """Under ``Metadata`` of a resource, ``skip`` in this mapping says which codes are left out there, and why."""

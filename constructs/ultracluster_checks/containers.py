@@ -10,15 +10,6 @@ from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Property, Templates
 from ultracluster_rules.findings import quote
 
-__all__ = [
-    "containers_are_not_privileged",
-    "efa_devices_are_named",
-    "every_device_is_given",
-    "fabric_is_efa",
-    "memory_can_be_locked",
-    "memory_can_be_shared",
-]
-
 _EFA_FOLDER: Final = "/dev/infiniband"
 _NEURON: Final = re.compile(r"/dev/neuron(\d{1,3})")
 _EFA: Final = re.compile(r"/dev/infiniband/uverbs(\d{1,3})")

@@ -7,8 +7,6 @@ from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_rules.credentials import credential_kind, names_credential
 
-__all__ = ["no_credentials"]
-
 _DYNAMIC: Final = "{{resolve:"
 _REMEDY: Final = "Take it out, renew it, and let what needs it read it from AWS Secrets Manager"
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_catalog.limits.queues import WAIT_LIMIT_REASONS
+from ultracluster_checks.joined.permissions import may
 from ultracluster_checks.machines import (
     COMPUTE_ENVIRONMENT,
     compute_environments,
@@ -13,40 +14,20 @@ from ultracluster_checks.machines import (
     launch_data,
     launch_template_of,
 )
-from ultracluster_checks.policies import covers, identity_statements
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
 from ultracluster_rules.queues import check_environment_count, check_wait_limits
 
-__all__ = [
-    "QUEUE",
-    "environments_can_be_updated",
-    "environments_hold_whole_nodes",
-    "launch_template_versions_are_pinned",
-    "nodes_can_join",
-    "queues_have_few_environments",
-    "types_match_their_launch_template",
-    "updates_spare_jobs",
-    "waiting_jobs_are_not_cancelled",
-]
-
 QUEUE: Final = "AWS::Batch::JobQueue"
 _MOVING: Final = ("$Latest", "$Default")
-_JOINING: Final = "ecs:RegisterContainerInstance"
-# Managed policies that do not allow ecs:RegisterContainerInstance; any other policy may.
-# https://docs.aws.amazon.com/aws-managed-policy/latest/reference/policy-list.html (2026-11)
-_NOT_JOINING: Final = frozenset(
-    {
-        "AmazonEC2ContainerRegistryPullOnly",
-        "AmazonEC2ContainerRegistryReadOnly",
-        "AmazonECSTaskExecutionRolePolicy",
-        "AmazonS3FullAccess",
-        "AmazonS3ReadOnlyAccess",
-        "AmazonSSMManagedInstanceCore",
-        "CloudWatchAgentServerPolicy",
-    }
+# https://docs.aws.amazon.com/AmazonECS/latest/developerguide/instance_IAM_role.html (2026-11)
+_JOINING: Final = (
+    "ecs:DiscoverPollEndpoint",
+    "ecs:Poll",
+    "ecs:RegisterContainerInstance",
+    "ecs:SubmitTaskStateChange",
 )
 
 
@@ -214,26 +195,16 @@ def nodes_can_join(templates: Templates) -> Iterator[Problem]:
         profile = resources["InstanceRole"].target
         roles = [each.target for each in profile["Roles"].items] if profile is not None else []
         role = roles[0] if roles else None
-        if role is None or not environment["EksConfiguration"].missing or _may_join(role):
+        if (
+            role is None
+            or not environment["EksConfiguration"].missing
+            or not (lacking := [action for action in _JOINING if not may(role, action)])
+        ):
             continue
         yield Problem.of(
             resources["InstanceRole"],
             "UC4220",
-            f"{role.logical_id} does not allow {_JOINING}: nodes start, are billed and never join, and jobs stay RUNNABLE",
+            f"{role.logical_id} does not allow {', '.join(lacking)}: nodes start, are billed and never join, and jobs stay "
+            "RUNNABLE",
             "the managed policy AmazonEC2ContainerServiceforEC2Role, or its actions by name",
         )
-
-
-def _may_join(role: Resource) -> bool:
-    managed = role["ManagedPolicyArns"]
-    if isinstance(managed.value, Unknown) or isinstance(role["Policies"].value, Unknown):
-        return True
-    if any(each.pattern.rpartition("/")[2] not in _NOT_JOINING for each in managed.items):
-        return True
-    for statement in identity_statements(role):
-        if isinstance(statement.value, Unknown) or not statement["NotAction"].missing:
-            return True
-        actions = statement["Action"].one_or_more if statement["Effect"].text == "Allow" else ()
-        if any(isinstance(action.value, Unknown) or covers(action, _JOINING) for action in actions):
-            return True
-    return False

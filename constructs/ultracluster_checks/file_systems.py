@@ -20,16 +20,6 @@ from ultracluster_rules.lustre import (
     check_metadata_given,
 )
 
-__all__ = [
-    "ASSOCIATION",
-    "FILE_SYSTEM",
-    "associations_can_be_made",
-    "efa_clients_can_mount",
-    "file_systems_are_near_their_clients",
-    "file_systems_can_be_made",
-    "newest_type_has_no_import_path",
-]
-
 FILE_SYSTEM: Final = "AWS::FSx::FileSystem"
 ASSOCIATION: Final = "AWS::FSx::DataRepositoryAssociation"
 
@@ -116,7 +106,7 @@ def file_systems_can_be_made(templates: Templates) -> Iterator[Problem]:
         for finding in check_file_system(settings):
             yield _placed(resource, finding)
         metadata = resource["LustreConfiguration"]["MetadataConfiguration"]
-        for finding in check_metadata_given(settings, given=not metadata.missing):
+        for finding in check_metadata_given(settings, given=not metadata.missing, mode=metadata["Mode"].text):
             yield Problem(metadata, finding)
 
 

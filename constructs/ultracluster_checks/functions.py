@@ -6,8 +6,6 @@ from typing import Any, Final, Protocol
 
 from ultracluster_checks.values import ABSENT, Unknown, joined
 
-__all__ = ["Scope", "evaluate", "resolve"]
-
 # Names exclude braces: otherwise a text of repeated "${" takes quadratic time.
 _PLACEHOLDER: Final = re.compile(r"\$\{(!?)([^{}]*)\}")
 

@@ -19,17 +19,6 @@ from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_rules.findings import quote
 from ultracluster_rules.network import check_efa_use, check_network_interfaces, check_task_interface
 
-__all__ = [
-    "SUBNET",
-    "groups_are_at_the_interfaces",
-    "interface_types_exist",
-    "interfaces_are_legal",
-    "interfaces_go_with_their_node",
-    "interfaces_of",
-    "no_public_addresses",
-    "subnets_of",
-]
-
 SUBNET: Final = "AWS::EC2::Subnet"
 
 _PLACE: Final = re.compile(r"nic_layout\[(\d+)\](?:\.(\w+))?")

@@ -26,21 +26,6 @@ from ultracluster_rules.job_definitions import (
     check_timeout_seconds,
 )
 
-__all__ = [
-    "JOB_DEFINITION",
-    "JobContainer",
-    "attempts_and_timeouts_are_in_bounds",
-    "containers_fit_their_node",
-    "containers_request_vcpus_and_memory",
-    "fair_shares_have_priorities",
-    "images_stay_the_same",
-    "job_containers",
-    "jobs_have_enough_nodes",
-    "multi_node_jobs_are_not_on_spot",
-    "node_ranges_cover_every_node",
-    "one_address_of_the_compile_cache",
-]
-
 JOB_DEFINITION: Final = "AWS::Batch::JobDefinition"
 
 _RANGE: Final = re.compile(r"(\d*):(\d*)|(\d+)")

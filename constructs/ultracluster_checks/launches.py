@@ -25,19 +25,6 @@ from ultracluster_rules.findings import quote
 from ultracluster_rules.images import AMI
 from ultracluster_rules.machines import INSTANCE_TYPE
 
-__all__ = [
-    "blocks_have_no_placement_group",
-    "blocks_have_one_type",
-    "images_are_pinned",
-    "instance_types_are_known",
-    "market_and_target_go_together",
-    "metadata_needs_a_token",
-    "nothing_is_reserved",
-    "reservations_are_named_by_id",
-    "types_are_sold_as_blocks",
-    "user_data_can_be_merged",
-]
-
 _LARGEST_USER_DATA: Final = 16 * 1024  # bytes before Base64 (EC2 User Guide, instance user data, 2026-10)
 _PART_OF_BATCH: Final = (
     1024  # 770 bytes in aws/aws-cdk#9900 (2020-08): eight lines of agent settings, with MIME headers

@@ -9,21 +9,6 @@ from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, Instance
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_checks.template import Property, Resource, Templates
 
-__all__ = [
-    "AUTO_SCALING_GROUP",
-    "COMPUTE_ENVIRONMENT",
-    "LAUNCH_TEMPLATE",
-    "catalogued",
-    "compute_environments",
-    "environment_types",
-    "instance_type_names",
-    "is_block",
-    "launch_data",
-    "launch_template_of",
-    "template_types",
-    "users_of",
-]
-
 LAUNCH_TEMPLATE: Final = "AWS::EC2::LaunchTemplate"
 COMPUTE_ENVIRONMENT: Final = "AWS::Batch::ComputeEnvironment"
 AUTO_SCALING_GROUP: Final = "AWS::AutoScaling::AutoScalingGroup"

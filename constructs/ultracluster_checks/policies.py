@@ -3,27 +3,13 @@
 import fnmatch
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
-
-__all__ = [
-    "RESOURCE_POLICIES",
-    "actions_are_named",
-    "allowing",
-    "covers",
-    "functions_know_their_callers",
-    "identity_documents",
-    "identity_statements",
-    "names_everything",
-    "principals_are_named",
-    "purchases_need_an_order",
-    "roles_are_not_administrators",
-    "roles_are_passed_by_name",
-]
 
 _IDENTITY: Final = {
     "AWS::IAM::Group": "Policies",
@@ -72,8 +58,13 @@ _POWERFUL: Final = re.compile(
 _ORDER_KEY: Final = re.compile(r"aws:(?:RequestTag|ResourceTag)/.+", re.IGNORECASE)
 
 
-def identity_documents(templates: Templates) -> Iterator[tuple[Resource, Property]]:
+@lru_cache(maxsize=1)
+def identity_documents(templates: Templates) -> tuple[tuple[Resource, Property], ...]:
     """Return the policies of principals, each with its resource."""
+    return tuple(_identity_documents(templates))
+
+
+def _identity_documents(templates: Templates) -> Iterator[tuple[Resource, Property]]:
     for resource in templates.of_type(*_IDENTITY):
         for policy in resource[_IDENTITY[resource.type]].items:
             yield resource, policy["PolicyDocument"]
@@ -139,7 +130,7 @@ def roles_are_passed_by_name(templates: Templates) -> Iterator[Problem]:
         for statement in allowing(document):
             passes = any(covers(action, "iam:PassRole") for action in statement["Action"].one_or_more)
             for resource in statement["Resource"].one_or_more if passes else ():
-                if names_everything(resource) and statement["Condition"].missing:
+                if names_everything(resource) and not is_bound(statement):
                     yield Problem.of(
                         resource,
                         "UC6423",
@@ -222,7 +213,22 @@ def _asks_for_order(condition: Property) -> bool:
 def covers(action: Property, name: str) -> bool:
     """Return whether an action of a statement, perhaps with wildcards, is or includes an action."""
     pattern = action.text
-    return pattern is not None and fnmatch.fnmatchcase(name.lower(), pattern.lower().replace("[", "[[]"))
+    return pattern is not None and _matches(pattern.lower(), name.lower())
+
+
+@lru_cache(maxsize=4096)
+def _matches(pattern: str, name: str) -> bool:
+    if "*" not in pattern and "?" not in pattern:
+        return pattern == name
+    return fnmatch.fnmatchcase(name, pattern.replace("[", "[[]"))
+
+
+def is_bound(statement: Property) -> bool:
+    """Return whether a condition narrows a statement: one that any value meets does not."""
+    keys = [key for operator in statement["Condition"].members for key in operator.members]
+    return not statement["Condition"].missing and not (
+        keys and all(each.text == "*" for key in keys for each in key.one_or_more)
+    )
 
 
 def names_everything(at: Property) -> bool:

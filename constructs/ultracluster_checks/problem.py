@@ -7,8 +7,6 @@ from ultracluster_checks.template import Property, Templates
 from ultracluster_rules.credentials import hide_credentials
 from ultracluster_rules.findings import Finding, Located
 
-__all__ = ["Find", "Problem", "finding_of"]
-
 Problem = Located[Property]
 """A finding at a property of a template, present or missing."""
 

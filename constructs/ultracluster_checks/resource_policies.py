@@ -8,8 +8,6 @@ from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
 
-__all__ = ["keys_let_logs_encrypt", "publishers_may_use_the_key", "topics_let_services_publish"]
-
 _TOPIC: Final = "AWS::SNS::Topic"
 _KEY: Final = "AWS::KMS::Key"
 _ALARMS: Final = "cloudwatch.amazonaws.com"

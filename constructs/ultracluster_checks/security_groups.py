@@ -12,8 +12,6 @@ from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
 
-__all__ = ["SECURITY_GROUP", "GroupRule", "efa_flows_both_ways", "group_rules", "ingress_is_not_open"]
-
 SECURITY_GROUP: Final = "AWS::EC2::SecurityGroup"
 
 _Direction = Literal["in", "out"]

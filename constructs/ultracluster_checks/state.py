@@ -10,18 +10,6 @@ from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Reference, Text, Unknown
 from ultracluster_rules.findings import quote
 
-__all__ = [
-    "BUCKET",
-    "buckets_are_private",
-    "buckets_ask_for_tls",
-    "checkpoints_keep_versions",
-    "data_is_retained",
-    "deletions_stay_on_lustre",
-    "disks_are_encrypted",
-    "keys_change",
-    "tables_have_a_way_back",
-]
-
 BUCKET: Final = "AWS::S3::Bucket"
 _TABLE: Final = "AWS::DynamoDB::Table"
 _KEY: Final = "AWS::KMS::Key"

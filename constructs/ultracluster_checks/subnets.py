@@ -28,15 +28,6 @@ from ultracluster_rules.network import (
     check_zone_region,
 )
 
-__all__ = [
-    "efa_nodes_are_in_one_subnet",
-    "nodes_have_addresses",
-    "subnets_fit_their_vpc",
-    "types_are_offered_in_their_zone",
-    "zone_of",
-    "zones_belong_to_their_region",
-]
-
 _VPC: Final = "AWS::EC2::VPC"
 _ZONE_NAME: Final = re.compile(r"([a-z]{2}(?:-[a-z]+)+-\d)(?:-[a-z]+-\d+)?[a-z]")
 

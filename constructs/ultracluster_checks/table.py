@@ -21,8 +21,6 @@ from ultracluster_checks.joined import fit, landing, life, powers, reach, sizes
 from ultracluster_checks.problem import Find
 from ultracluster_rules.registry import RULES
 
-__all__ = ["CHECKS", "template_codes"]
-
 CHECKS: Final[tuple[Find, ...]] = (
     # Network
     security_groups.efa_flows_both_ways,
@@ -100,6 +98,7 @@ CHECKS: Final[tuple[Find, ...]] = (
     # Nodes in their reservation
     landing.blocks_have_no_mixed_instances,
     landing.efa_nodes_are_close_together,
+    landing.environments_are_in_a_queue,
     landing.environments_choose_nodes_for_their_market,
     landing.known_blocks_are_launched_as_blocks,
     landing.neuron_nodes_have_drivers,
@@ -108,6 +107,7 @@ CHECKS: Final[tuple[Find, ...]] = (
     landing.versions_are_of_the_same_template,
     # Nodes, ranks, file systems and endpoints
     reach.efa_interfaces_have_one_group,
+    reach.endpoints_have_names,
     reach.groups_are_in_the_vpc_of_their_subnet,
     reach.interfaces_are_in_the_subnet_of_their_nodes,
     reach.nodes_reach_the_endpoints,
@@ -118,13 +118,14 @@ CHECKS: Final[tuple[Find, ...]] = (
     fit.devices_are_in_place,
     fit.efa_devices_are_at_the_nodes,
     fit.environment_fits_the_chips,
-    fit.jobs_may_write_where_they_are_told_to,
     fit.mounts_are_of_a_volume,
     fit.node_ranges_can_be_read,
     fit.queues_have_environments_of_one_kind,
+    fit.roles_of_jobs_may_do_what_they_need,
     fit.types_of_jobs_are_started,
     # The end of a Capacity Block
     life.block_events_reach_something,
+    life.alarms_notify,
     life.block_jobs_are_ended,
     life.closed_queues_are_opened,
     life.functions_can_run,
@@ -136,6 +137,7 @@ CHECKS: Final[tuple[Find, ...]] = (
     # What roles could do
     powers.roles_read_named_data,
     powers.functions_may_use_what_they_are_told,
+    powers.services_invoke_for_a_resource,
     powers.roles_assume_named_roles,
     powers.roles_reserve_no_capacity,
     powers.roles_write_no_policies,

@@ -9,8 +9,6 @@ from typing import Any, Final
 from ultracluster_checks.functions import evaluate, resolve
 from ultracluster_checks.values import ABSENT, Reference, Text, Unknown, references_in
 
-__all__ = ["Property", "Resource", "Source", "Template", "Templates"]
-
 _NUMBER: Final = re.compile(r"-?[0-9]{1,15}(?:\.0+)?")
 _WORDS: Final = {"true": True, "false": False}
 _PARTITIONS: Final = {"cn-": "aws-cn", "us-gov-": "aws-us-gov"}

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-__all__ = ["ABSENT", "Reference", "Text", "Unknown", "joined", "references_in"]
-
 
 @dataclass(frozen=True, slots=True)
 class Unknown:

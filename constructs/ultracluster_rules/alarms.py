@@ -8,16 +8,6 @@ from ultracluster_catalog.observability.alarms import THRESHOLD_BOUNDS, AlarmThr
 from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.values import Between, Form
 
-__all__ = [
-    "EMAIL",
-    "RECIPIENT",
-    "THRESHOLDS",
-    "TOPIC_ARN",
-    "check_alarm_thresholds",
-    "check_recipients",
-    "warn_of_missing_recipients",
-]
-
 _EMAIL: Final = r"[^@\s]+@[^@\s]+\.[^@\s]+"
 
 EMAIL: Final = Form(code="UC6446", pattern=_EMAIL, allowed="a mail address, such as ml@example.com")

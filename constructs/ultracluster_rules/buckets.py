@@ -7,15 +7,6 @@ from typing import Final
 from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.values import Form
 
-__all__ = [
-    "COMPILER_VERSION",
-    "check_cache_folder",
-    "check_cache_prefix",
-    "check_destinations",
-    "check_replication_key",
-    "refuse_unmounted_cache",
-]
-
 _CACHE_FOLDER: Final = "UC6016"
 
 COMPILER_VERSION: Final = Form(
@@ -28,9 +19,6 @@ COMPILER_VERSION: Final = Form(
 
 def check_cache_prefix(prefix: str) -> list[Finding]:
     """Check the key prefix of a compile cache.
-
-    Args:
-        prefix: Key prefix.
 
     Returns:
         UC6014 if it is empty or has a slash at an end.

@@ -12,9 +12,6 @@ from ultracluster_catalog.names.identifiers import SNS_TOPIC_ARN
 from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.values import Between, Form
 
-__all__ = ["MONTHLY_USD", "PERCENT", "TOPIC_ARN", "check_budget"]
-
-
 MONTHLY_USD: Final = Between(code="UC6360", least=1, most=10_000_000_000)
 """Monthly limit in whole US dollars."""
 

@@ -13,24 +13,6 @@ from ultracluster_catalog.names.identifiers import RESERVATION_ID, RESOURCE_GROU
 from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.values import Between, Form
 
-__all__ = [
-    "ALLOCATION_STRATEGIES",
-    "MAX_NODES",
-    "MAX_PRICE_PERCENT",
-    "MAX_REFUSALS",
-    "RESERVATION",
-    "RESOURCE_GROUP",
-    "AllocationStrategy",
-    "check_allocation_strategy",
-    "check_block_duration",
-    "check_block_placement",
-    "check_max_nodes",
-    "check_purchase_option",
-    "check_source_names",
-    "check_targets",
-    "check_window",
-]
-
 
 def _explain_reservation(value: str) -> str:
     if value.startswith("cb-"):
@@ -227,9 +209,6 @@ def check_targets(targets: Sequence[str | None]) -> Iterator[tuple[int, Finding]
 
 def check_block_duration(hours: int) -> list[Finding]:
     """Check whether AWS sells Capacity Blocks of a duration.
-
-    Args:
-        hours: Duration in hours.
 
     Returns:
         UC7101 with the nearest valid durations if it does not.

@@ -13,8 +13,6 @@ from typing import Final
 
 from ultracluster_rules.findings import Finding, quote
 
-__all__ = ["LAUNCHER_PATH", "check_parameters", "encode_word"]
-
 LAUNCHER_PATH: Final = "/run/ultracluster/launch"
 """Path of the launcher on every node, and in every container."""
 

@@ -3,8 +3,6 @@
 import re
 from typing import Final
 
-__all__ = ["credential_kind", "hide_credentials", "names_credential"]
-
 # Documented or well-known formats of each issuer, as public secret scanners use them.
 _KINDS: Final[tuple[tuple[str, re.Pattern[str]], ...]] = (
     ("an AWS access key id", re.compile(r"(?<![A-Z0-9])(?:AKIA|ASIA)[A-Z2-7]{16}(?![A-Z0-9])")),

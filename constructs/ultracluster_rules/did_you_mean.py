@@ -4,8 +4,6 @@ import difflib
 import unicodedata
 from collections.abc import Iterable
 
-__all__ = ["suggestion"]
-
 
 def suggestion(got: str, known: Iterable[str], *, similarity: float = 0.6) -> str:
     """Suggest the closest known name, and point out a non-ASCII letter.

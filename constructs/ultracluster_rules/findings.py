@@ -10,8 +10,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Generic, Self, TypeVar
 
-__all__ = ["Finding", "FindingsError", "Located", "Severity", "quote"]
-
 Place = TypeVar("Place")
 
 _QUOTE_LIMIT = 80

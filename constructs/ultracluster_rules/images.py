@@ -18,16 +18,6 @@ from ultracluster_catalog.neuron.neuron_images import IMAGE_KINDS, NeuronImage
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.values import Form
 
-__all__ = [
-    "AMI",
-    "check_container",
-    "check_image_kind",
-    "check_neuron_image",
-    "container_uri",
-    "explain_entrypoint",
-    "neuron_container",
-]
-
 
 def neuron_container(framework: Framework, instance_type: InstanceType) -> NeuronContainer:
     """Return the newest AWS Neuron image of a framework for an instance type.

@@ -16,8 +16,6 @@ from ultracluster_rules.commands import check_parameters
 from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.values import Between, Form
 
-__all__: list[str] = []
-
 ARRAY_SIZE: Final = Between(code="UC6111", least=2, most=MOST_ARRAY_JOBS)
 """Number of jobs of an array."""
 

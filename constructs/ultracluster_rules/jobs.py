@@ -17,9 +17,6 @@ from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.numbers import find_unsafe_numbers
 from ultracluster_rules.values import Between
 
-__all__ = ["NEURON_INTEGER", "check_neuron_settings"]
-
-
 NEURON_INTEGER: Final = Between(code="UC6011", least=0, most=LARGEST_NEURON_INTEGER)
 """An integer of the Neuron runtime."""
 

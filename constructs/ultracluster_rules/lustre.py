@@ -35,21 +35,6 @@ from ultracluster_catalog.names.identifiers import FILE_SYSTEM_DNS_NAME, FILE_SY
 from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.values import Form
 
-__all__ = [
-    "DATA_REPOSITORY",
-    "DNS_NAME",
-    "FILE_SYSTEM",
-    "MOUNT_NAME",
-    "check_access",
-    "check_associations",
-    "check_deployment_type",
-    "check_efa_clients",
-    "check_file_system",
-    "check_key",
-    "check_metadata_given",
-    "check_zone_of_file_system",
-]
-
 _FOLDER: Final = r"/|(?:/[^/\x00\r\n\x85\u2028\u2029]+)+/?"
 _LONGEST_FOLDER: Final = 4096
 _METADATA: Final = "UC5005"
@@ -81,6 +66,9 @@ DATA_REPOSITORY: Final = Form(
 """Bucket and prefix of an association."""
 
 
+_MODES_WITH_IOPS: Final = {"AUTOMATIC": False, "USER_PROVISIONED": True}  # CreateFileSystem, botocore 1.44.5
+
+
 def check_deployment_type(deployment_type: str, known: Sequence[str]) -> list[Finding]:
     """Check a deployment type.
 
@@ -103,16 +91,19 @@ def check_deployment_type(deployment_type: str, known: Sequence[str]) -> list[Fi
     ]
 
 
-def check_metadata_given(settings: LustreSettings, *, given: bool) -> list[Finding]:
+def check_metadata_given(settings: LustreSettings, *, given: bool, mode: str | None = None) -> list[Finding]:
     """Check whether a file system has a metadata configuration if, and only if, it needs and can have one.
 
-    Args:
-        settings: Settings of the file system.
-        given: Whether it has one.
-
     Returns:
-        UC5005 if EFA has none, or if the deployment type or version does not take one.
+        UC5005 if EFA has none, if the deployment type or version does not take one, or if mode and IOPS do not agree.
     """
+    if mode in _MODES_WITH_IOPS and _MODES_WITH_IOPS[mode] != (settings.metadata_iops is not None):
+        problem = f"{mode} {'without' if settings.metadata_iops is None else 'with'} Iops"
+        return [
+            Finding(
+                code=_METADATA, problem=problem, allowed="USER_PROVISIONED with Iops, or AUTOMATIC without"
+            )
+        ]
     if given and not settings.efa_enabled and settings.metadata_iops is None:
         return list(_check_metadata_configuration(settings, feature="a metadata configuration", path=""))
     if given or not settings.efa_enabled or settings.deployment_type != "PERSISTENT_2":
@@ -215,9 +206,6 @@ def check_access(*, has_rules: bool) -> list[Finding]:
 
 def check_file_system(settings: LustreSettings) -> list[Finding]:
     """Check a file system for what CreateFileSystem would reject.
-
-    Args:
-        settings: Settings of the file system.
 
     Returns:
         UC5001 to UC5006 and UC5010 to UC5015.

@@ -13,24 +13,6 @@ from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.numbers import find_unsafe_numbers
 from ultracluster_rules.values import Between, Form, Known
 
-__all__ = [
-    "COMPILE_TYPE",
-    "COUNT",
-    "DATED",
-    "INSTANCE_TYPE",
-    "LOGICAL_CORES",
-    "NETWORK_CARDS",
-    "OPTIONAL_COUNT",
-    "check_figures_are_sourced",
-    "check_instance_type",
-    "check_job_ultraservers",
-    "check_offered",
-    "check_scratch",
-    "check_whole_ultraservers",
-    "get_instance_type",
-]
-
-
 _NAME: Final = r"[a-z][a-z0-9-]*\.[a-z0-9-]+"
 
 
@@ -86,10 +68,6 @@ DATED: Final = Form(
 
 def check_offered(name: str, zone_id: str) -> list[Finding]:
     """Warn about a type that EC2 did not list in a zone when the catalogue was made.
-
-    Args:
-        name: Name of the type.
-        zone_id: Zone ID.
 
     Returns:
         UC4106, a warning, if it did not.
@@ -248,10 +226,6 @@ def check_job_ultraservers(instance_type: InstanceType, nodes: int) -> list[Find
 
     Source: Neuron documentation, "How to schedule MPI jobs to run on Neuron UltraServer on EKS" (2.29 to 2.33, read
     November 2026), whose script joins groups of 1, 2 or 4 trn2u nodes and rejects others.
-
-    Args:
-        instance_type: Type of the nodes.
-        nodes: Nodes of the job.
 
     Returns:
         UC4028 for a number that is neither a supported part nor whole UltraServers.

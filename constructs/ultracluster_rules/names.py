@@ -7,8 +7,6 @@ from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_rules.did_you_mean import suggestion
 from ultracluster_rules.values import Form
 
-__all__ = ["REGION", "ROLE_PATH"]
-
 # Other partitions are not in the catalogue: all Regions of theirs are accepted, with a warning (UC2103).
 _OTHER_PARTITIONS: Final = r"(?:cn|us-gov|us-iso[a-z]?|eu-isoe|eusc)-[a-z]+(?:-[a-z]+)?-[0-9]"
 

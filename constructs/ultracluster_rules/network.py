@@ -25,29 +25,6 @@ from ultracluster_rules.findings import Finding, FindingsError, Severity, quote
 from ultracluster_rules.numbers import find_unsafe_numbers
 from ultracluster_rules.values import Between, Known
 
-__all__ = [
-    "FREE_ADDRESSES",
-    "NIC_LAYOUT",
-    "SUBNET_PREFIX",
-    "check_available_addresses",
-    "check_cidr",
-    "check_efa_use",
-    "check_nat_gateway_room",
-    "check_network_interfaces",
-    "check_node_addresses",
-    "check_subnet_in_vpc",
-    "check_subnet_size",
-    "check_subnets_apart",
-    "check_task_interface",
-    "check_zone_id",
-    "check_zone_region",
-    "cluster_addresses",
-    "network_interfaces",
-    "smallest_subnet_prefix",
-    "warn_of_unknown_efa_rules",
-]
-
-
 _PRIMARY: Final = (0, 0)
 
 # Sizes of a VPC and of a subnet that EC2 accepts, and what it refuses (Amazon VPC User Guide, "VPC CIDR blocks", November 2026).
@@ -122,10 +99,6 @@ def check_task_interface(
     instance_type: InstanceType, interfaces: Iterable[NetworkInterface]
 ) -> list[Finding]:
     """Check whether network card 0 has a free slot for the network interface of a multi-node task.
-
-    Args:
-        instance_type: Type of the nodes.
-        interfaces: Network interfaces of a node.
 
     Returns:
         UC4017 if card 0 is full. A warning: that Amazon ECS attaches to card 0 only is inferred, not documented.
@@ -204,10 +177,6 @@ def _second(values: list[Any], value: Any) -> int:
 
 def check_efa_use(instance_type: InstanceType, interfaces: Iterable[NetworkInterface]) -> list[Finding]:
     """Check whether all EFA interfaces of an instance are used.
-
-    Args:
-        instance_type: Instance type.
-        interfaces: Its network interfaces.
 
     Returns:
         UC4016, a warning, if some are not.

@@ -13,8 +13,6 @@ from typing import Any, Final, ParamSpec, TypeVar, Union, get_args, get_origin
 
 from ultracluster_rules.findings import Finding, FindingsError, quote
 
-__all__ = ["find_unsafe_numbers", "reject_unsafe_numbers", "rejects_unsafe_numbers"]
-
 _LIMIT: Final = 2**53  # JSON, and therefore CloudFormation and jsii, carry smaller integers exactly
 
 # The CDK encodes number tokens as doubles below this. Asking the CDK instead would be a jsii call, which fails for NaN.

@@ -17,21 +17,6 @@ from ultracluster_catalog.limits.queues import (
 from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.values import Between
 
-__all__ = [
-    "PRIORITY",
-    "RESERVED_PERCENT",
-    "SHARE_DECAY_HOURS",
-    "WAIT_LIMIT_HOURS",
-    "check_blocks_used",
-    "check_environment_count",
-    "check_share_decay",
-    "check_shares",
-    "check_source_exists",
-    "check_wait_limit",
-    "check_wait_limits",
-]
-
-
 PRIORITY: Final = Between(code="UC6305", least=0, most=MOST_PRIORITY)
 """Priority of a queue."""
 

@@ -6,15 +6,6 @@ import stat
 from collections.abc import Sequence
 from typing import Any, Final
 
-__all__ = [
-    "LARGEST_JSON_FILE",
-    "NotRegularError",
-    "TooLargeError",
-    "parse_untrusted_json",
-    "read_untrusted_file",
-    "read_untrusted_json",
-]
-
 LARGEST_JSON_FILE: Final = 64 * 1024 * 1024
 """Largest JSON file in bytes; a year of a cluster's metrics takes 40 MB."""
 

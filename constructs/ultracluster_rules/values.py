@@ -11,8 +11,6 @@ from typing import Any
 from ultracluster_rules.credentials import hide_credentials
 from ultracluster_rules.findings import Finding, quote
 
-__all__ = ["Between", "Form", "Known"]
-
 
 def _got(value: Any) -> str:
     return f"got {quote(hide_credentials(value) if isinstance(value, str) else value)}"

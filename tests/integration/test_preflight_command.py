@@ -21,6 +21,7 @@ KNOWN = {
     "UC9408": "Amazon FSx creates it on first use",
     "UC9409": "IAM cannot simulate arn:aws:sts::123456789012:user/moto",
     "UC9444": "fake-ami-0123456789abcdef0",
+    "UC9461": "quickstart was never rehearsed in us-east-2",
 }
 
 Preflight = Callable[..., int]

@@ -12,11 +12,13 @@ from tests.unit.stacks.conftest import QUICKSTART
 
 from ultracluster_cli.main import main
 from ultracluster_cli.rehearse import price
+from ultracluster_cli.rehearse import run as rehearse_run
 from ultracluster_local import LocalAws
 from ultracluster_local.instance.environment import child_environment
 from ultracluster_local.seeding.seed_client import SeedContainerImage, SeedImage, seed
 from ultracluster_local.services.batch import compute_environments, instance_types, job_definitions
 from ultracluster_local.services.handlers import ServiceError
+from ultracluster_local.services.service_quotas import set_quota
 
 pytestmark = [pytest.mark.synth, pytest.mark.deploy, pytest.mark.process]
 
@@ -214,6 +216,24 @@ def test_a_role_that_may_not_be_passed_is_reported_with_its_name(
     assert words in row["evidence"]
     assert "Allow iam:PassRole on arn:aws:iam::123456789012:role/nodes" in row["remedy"]
     assert left(local_aws) == []
+
+
+def test_a_quota_of_ten_concurrent_executions_is_reported(
+    rehearse: Rehearse, local_aws: LocalAws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    del local_aws
+    set_quota(region=REGION, service="lambda", code="L-B99A9384", value=10)
+
+    def stop(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt  # the rest is as ever
+
+    monkeypatch.setattr(rehearse_run.AccountRehearsal, "deploy", stop)
+
+    outcome = rehearse("--no-file-system")
+
+    assert outcome["code"] == 130
+    assert "WARN UC9460 us-east-2: Concurrent executions: 0 used + 3 needed = 3 of 10" in outcome["err"]
+    assert "Interrupted: removing the rehearsal." in outcome["err"]
 
 
 def test_a_second_rehearsal_is_refused_until_the_first_is_cleaned(

@@ -1,4 +1,4 @@
-"""Every public module says what it offers, completely, in order and with documentation."""
+"""Every package, and every module that users import, lists its public names completely, in order and with documentation."""
 
 import ast
 import importlib
@@ -13,6 +13,7 @@ PACKAGES = (
     "ultracluster_catalog",
     "ultracluster_checks",
     "ultracluster_rules",
+    "ultracluster_rules.registry",
     "ultracluster_cli",
     "ultracluster_local",
     "ultracluster_runtime",
@@ -21,18 +22,19 @@ PACKAGES = (
 )
 
 
-# The packages that users import; in the others a module may keep helpers of its tests without an underscore.
+# The packages whose modules users import. In the others, only packages have `__all__`; an underscore marks what a module keeps
+# to itself.
 USERS_IMPORT = ("ultracluster", "ultracluster_catalog", "ultracluster_runtime")
 
 # It offers what its modules offer; tests/unit/catalog/test_catalog.py holds it to them.
 GATHERS_ALL = "ultracluster_catalog"
 
 
-def test_every_public_module_has_a_sorted_all(modules: Mapping[str, ast.Module]) -> None:
+def test_every_public_module_for_users_has_a_sorted_all(modules: Mapping[str, ast.Module]) -> None:
     public = {
         name: _all(tree)
         for name, tree in modules.items()
-        if _is_public(name) and not _is_program(tree) and name != GATHERS_ALL
+        if _is_public(name) and not _is_program(tree) and name != GATHERS_ALL and _lists_names(name)
     }
 
     assert {*PACKAGES} - {GATHERS_ALL} <= set(public)
@@ -107,6 +109,20 @@ def test_a_type_checker_knows_what_is_imported_later_by_the_same_modules(
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
+
+
+def _lists_names(name: str) -> bool:
+    return name in PACKAGES or name.partition(".")[0] in {*USERS_IMPORT, "ultracluster_local"}
+
+
+def test_internal_modules_have_no_all(modules: Mapping[str, ast.Module]) -> None:
+    packages = {name.rpartition(".")[0] for name in modules}
+
+    assert [
+        name
+        for name, tree in modules.items()
+        if _all(tree) is not None and not _lists_names(name) and name not in packages
+    ] == []
 
 
 def _is_public(name: str) -> bool:

@@ -5,8 +5,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
-__all__ = ["CallCounts"]
-
 
 class CallCounts:
     """Count the requests of clients, including retries. Thread-safe."""

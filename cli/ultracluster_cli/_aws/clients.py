@@ -3,7 +3,5 @@
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["Client"]
-
 Client = Callable[[str, str], Any]
 """Returns the boto3 client of a service in a Region."""

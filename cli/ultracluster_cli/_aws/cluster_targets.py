@@ -9,8 +9,6 @@ from ultracluster_cli._aws.target import Target
 from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import ClusterConfig
 
-__all__ = ["ClusterTargets", "ProfileTarget", "single_target", "targets_by_profile"]
-
 ProfileTarget = Callable[[str | None], AbstractContextManager[Target]]
 """Opens the account of a profile, or of the default credentials for None."""
 
@@ -79,10 +77,6 @@ class ClusterTargets:
 @contextmanager
 def targets_by_profile(clusters: Sequence[ClusterConfig], account: ProfileTarget) -> Iterator[ClusterTargets]:
     """Open the accounts of all profiles before using any of them.
-
-    Args:
-        clusters: The clusters.
-        account: Opens the account of a profile.
 
     Raises:
         FindingsError: If a profile does not exist or its credentials are invalid (UC9009).

@@ -8,8 +8,6 @@ from botocore.exceptions import ClientError
 
 from ultracluster_stacks.plan import read_template
 
-__all__ = ["EMPTY_STATES", "DeployedTemplate", "read_deployed"]
-
 EMPTY_STATES = frozenset({"REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE", "DELETE_COMPLETE"})
 """States of stacks without resources, which deployments create again."""
 

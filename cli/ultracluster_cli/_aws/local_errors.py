@@ -5,8 +5,6 @@ from contextlib import contextmanager
 
 from ultracluster_rules.findings import Finding, FindingsError
 
-__all__ = ["local_aws_findings"]
-
 
 @contextmanager
 def local_aws_findings() -> Iterator[None]:

@@ -18,8 +18,6 @@ from ultracluster_local.server.daemon import status
 from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import ClusterConfig
 
-__all__ = ["local_aws", "running_local_aws"]
-
 _FAKE_BLOCK = timedelta(days=14)
 
 

@@ -7,8 +7,6 @@ from typing import Protocol, TypeVar
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_stacks.config import ClusterConfig, RolloutConfig
 
-__all__ = ["clusters_named", "clusters_of"]
-
 
 class _Named(Protocol):
     @property

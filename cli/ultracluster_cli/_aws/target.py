@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from ultracluster_cli._aws.call_counts import CallCounts
 from ultracluster_cli._aws.clients import Client
 
-__all__ = ["Target"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Target:

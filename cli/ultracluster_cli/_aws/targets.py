@@ -17,8 +17,6 @@ from ultracluster_cli._aws.target import Target
 from ultracluster_runtime.aws.aws_session import aws_session, refuse_credentials
 from ultracluster_stacks.config import ClusterConfig
 
-__all__ = ["account", "local_aws", "running_local_aws"]
-
 
 @contextmanager
 def account(profile: str | None = None) -> Iterator[Target]:

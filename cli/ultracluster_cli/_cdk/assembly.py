@@ -7,8 +7,6 @@ from typing import Any
 
 from ultracluster_rules.untrusted_files import read_untrusted_json
 
-__all__ = ["AssemblyStack", "artifacts", "inside", "read_assembly"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AssemblyStack:

@@ -9,8 +9,6 @@ from ultracluster_cli._cdk.workspace import state_directory
 from ultracluster_cli.output import say
 from ultracluster_rules.findings import FindingsError
 
-__all__ = ["synthesize_into"]
-
 _LINES_SHOWN = 10
 
 

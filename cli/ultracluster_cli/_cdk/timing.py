@@ -6,8 +6,6 @@ from contextlib import contextmanager
 
 from ultracluster_cli.output import say
 
-__all__ = ["measure", "measure_and_report"]
-
 
 @contextmanager
 def measure(steps: dict[str, float], step: str) -> Iterator[None]:

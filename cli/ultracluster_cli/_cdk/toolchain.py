@@ -13,8 +13,6 @@ from pathlib import Path
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.untrusted_files import read_untrusted_json
 
-__all__ = ["Toolchain", "find_toolchain", "with_project_folders"]
-
 _MAJOR = 2  # 3.0.0 was published by mistake and cannot read the assemblies of aws-cdk-lib 2 (github.com/aws/aws-cdk/issues/38113)
 _OLDEST_MINOR = 1146  # reads cloud assembly schema 55, which aws-cdk-lib 2.275.0 writes; run on 2026-11-20
 _INSTALL = "Install Node.js, then the CDK CLI with `npm install --global aws-cdk@2`"

@@ -9,8 +9,6 @@ from pathlib import Path
 from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_rules.untrusted_files import read_untrusted_json
 
-__all__ = ["rollout_file", "run_directory", "state_directory"]
-
 
 def rollout_file(directory: Path, rollout: Path | None) -> Path:
     """Return the rollout file of a command that runs the CDK app.

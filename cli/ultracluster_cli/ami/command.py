@@ -27,8 +27,6 @@ from ultracluster_stacks.config.editing.image_references import ClusterImage, cl
 from ultracluster_stacks.config.loading.loader import rollout_findings
 from ultracluster_stacks.config.reading.source_file import read_source_file
 
-__all__ = ["app", "resolve"]
-
 app = typer.Typer(add_completion=False, no_args_is_help=True, help="Find AMIs and pin rollouts to their IDs.")
 
 _LINES = [name for name, kind in IMAGE_KINDS.items() if kind.parameter]

@@ -21,6 +21,7 @@ from ultracluster_cli.capacity.options import (
     UltraServerTypeOption,
 )
 from ultracluster_cli.capacity.parsing import accepted_hours, read_regions, read_size, searched_regions
+from ultracluster_cli.capacity.rehearsals import say_rehearsals
 from ultracluster_cli.capacity.session import open_session, record_row
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_findings, print_json, say
@@ -34,8 +35,6 @@ from ultracluster_runtime.purchasing.order_checks import (
     parse_time,
 )
 from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
-
-__all__ = ["approve", "extend", "reserve"]
 
 
 def _now() -> datetime:
@@ -69,6 +68,7 @@ def _approve(
     if errors:
         raise FindingsError(errors)
     print_findings(findings)
+    say_rehearsals(order, session, approval.rollout)
     record = session.ledger.approve(order, now=_now())
     if as_json:
         print_json({"order": record_row(record)})

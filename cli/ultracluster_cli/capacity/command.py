@@ -9,9 +9,10 @@ from botocore.config import Config
 
 from ultracluster_cli.capacity.approve import approve, extend, reserve
 from ultracluster_cli.capacity.find import find
-from ultracluster_cli.capacity.options import LedgerOptions, OrderArgument
+from ultracluster_cli.capacity.options import LedgerOptions, OrderArgument, RehearsedRolloutOption
 from ultracluster_cli.capacity.outputs import write_fragment, write_parameter
 from ultracluster_cli.capacity.place import place
+from ultracluster_cli.capacity.rehearsals import say_rehearsals
 from ultracluster_cli.capacity.resolve import resolve
 from ultracluster_cli.capacity.session import fresh_nonce, open_session, show_outcome, show_records
 from ultracluster_cli.capacity.verify import verify
@@ -20,11 +21,10 @@ from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_runtime.purchasing.operator_actions import cancel as cancel_order
 from ultracluster_runtime.purchasing.operator_actions import close
+from ultracluster_runtime.purchasing.orders import OrderState, Record
 from ultracluster_runtime.purchasing.pagination import unknown_order
 from ultracluster_runtime.purchasing.purchase import buy as buy_order
 from ultracluster_runtime.purchasing.reconcile import reconcile as reconcile_order
-
-__all__ = ["app"]
 
 app = typer.Typer(
     add_completion=False,
@@ -54,11 +54,15 @@ def buy(
     parameter: Annotated[
         bool, typer.Option("--parameter", help="Also write them to an SSM parameter in the block's Region.")
     ] = False,
+    rollout: RehearsedRolloutOption = None,
     ledger: LedgerOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Buy the capacity of an approved order, at most once."""
     session = open_session(ledger, token)
+    approved = session.ledger.read(order)
+    if isinstance(approved, Record) and approved.state is OrderState.APPROVED:
+        say_rehearsals(approved.order, session, rollout)
     outcome = session.run(buy_order(order, nonce=fresh_nonce()))
     record = outcome.record
     outputs: dict[str, Callable[[], object]] = {}

@@ -34,9 +34,6 @@ from ultracluster_runtime.purchasing.offerings import Offering, rank_offerings
 from ultracluster_runtime.purchasing.order_checks import check_ranking
 from ultracluster_runtime.purchasing.search import search_offerings
 
-__all__ = ["find", "offering_row", "plot_offerings"]
-
-
 _MARKERS = "osD^vPX"
 
 

@@ -1,28 +1,12 @@
 """Options shared by the commands of `ultracluster capacity`."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ultracluster_cli.options import LedgerOption, LedgerRegionOption, ProfileOption
-
-__all__ = [
-    "DEFAULT_ULTRASERVER",
-    "ApprovalOptions",
-    "BetweenOption",
-    "DaysOption",
-    "LedgerOptions",
-    "MaxFeeOption",
-    "NodesOption",
-    "OrderArgument",
-    "PlatformOption",
-    "PreferOption",
-    "RegionsOption",
-    "TypeOption",
-    "UltraServerTypeOption",
-    "UltraServersOption",
-]
 
 DEFAULT_ULTRASERVER = "u-trn2x64"
 
@@ -50,6 +34,15 @@ PreferOption = Annotated[
 RegionsOption = Annotated[str, typer.Option("--regions", help="Comma-separated Regions, or all.")]
 MaxFeeOption = Annotated[str, typer.Option("--max-fee", help="Maximum fee.")]
 
+RehearsedRolloutOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--rollout",
+        metavar="FILE",
+        help="Rollout file, to say whether the last rehearsal of the cluster was of this version.",
+    ),
+]
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LedgerOptions:
@@ -74,3 +67,4 @@ class ApprovalOptions:
     expires_in_hours: Annotated[
         int, typer.Option("--expires-in-hours", min=1, max=24 * 31, help="Validity of the approval in hours.")
     ] = 24
+    rollout: RehearsedRolloutOption = None

@@ -6,8 +6,6 @@ from typing import Any
 
 from ultracluster_runtime.purchasing.orders import Record
 
-__all__ = ["PARAMETER_PREFIX", "fragment", "write_fragment", "write_parameter"]
-
 PARAMETER_PREFIX = "/ultracluster/capacity"
 
 

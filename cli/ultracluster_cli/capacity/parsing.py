@@ -14,8 +14,6 @@ from ultracluster_runtime.purchasing.order_checks import (
 )
 from ultracluster_runtime.purchasing.search import Search
 
-__all__ = ["accepted_hours", "block_search", "read_regions", "read_size", "searched_regions"]
-
 
 def block_search(
     *,

@@ -16,8 +16,6 @@ from ultracluster_stacks.config.loading.loader import rollout_findings
 from ultracluster_stacks.config.reading.source_file import read_source_file
 from ultracluster_stacks.config.reading.yaml_edit import set_values
 
-__all__ = ["purchased_capacity", "resolve"]
-
 
 def resolve(
     rollout: RolloutArgument,

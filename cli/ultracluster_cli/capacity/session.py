@@ -27,13 +27,6 @@ from ultracluster_runtime.purchasing.pagination import unanswered
 from ultracluster_runtime.purchasing.purchase import CONFIRM_WITHIN
 from ultracluster_runtime.purchasing.reconcile import Outcome
 
-__all__ = [
-    "Session",
-    "open_session",
-    "show_outcome",
-    "show_records",
-]
-
 
 class Session:
     """The ledger and the AWS clients of one command.

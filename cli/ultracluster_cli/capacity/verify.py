@@ -14,8 +14,6 @@ from ultracluster_runtime.purchasing.effects import DescribeReservations, perfor
 from ultracluster_runtime.purchasing.pagination import iterate_pages
 from ultracluster_runtime.purchasing.verify import check_consumption, read_instances
 
-__all__ = ["verify"]
-
 
 def verify(
     reservation: Annotated[

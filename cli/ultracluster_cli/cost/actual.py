@@ -20,8 +20,6 @@ from ultracluster_runtime.costs.cost_explorer import COST_EXPLORER_REGION, Actua
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 from ultracluster_stacks.cost import Money, Usage, catalogue_prices, configured_footprint, estimate_cost
 
-__all__ = ["actual"]
-
 _LONGEST: Final = timedelta(days=366)  # Cost Explorer keeps daily costs for 14 months
 _DAY: Final = timedelta(days=1)
 

@@ -26,8 +26,6 @@ from ultracluster_runtime.metrics.bake_off_report import (
     weeks_until,
 )
 
-__all__ = ["bake_off"]
-
 _MOST_WEEKS: Final = 65  # CloudWatch keeps metrics for 455 days
 _NODES: Final = re.compile(r"([a-z][A-Za-z0-9_]*)=([1-9][0-9]{0,5})(?:x([a-z0-9.-]+))?")
 

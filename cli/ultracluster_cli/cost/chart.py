@@ -9,8 +9,6 @@ from ultracluster_cli.plot_extra import plot_extra
 from ultracluster_rules.findings import Finding, quote
 from ultracluster_stacks.cost import Estimate
 
-__all__ = ["check_chart", "draw_costs"]
-
 _WIDTH, _HEIGHT_OF_A_BAR, _HEIGHT_BESIDE = 10.0, 0.32, 1.3
 
 

@@ -10,8 +10,6 @@ from ultracluster_cli.cost.bake_off import bake_off
 from ultracluster_cli.cost.estimate import estimate
 from ultracluster_cli.option_groups import with_option_groups
 
-__all__ = ["app"]
-
 
 class _EstimateUnlessNamed(TyperGroup):
     """Run `ultracluster cost ROLLOUT` as `ultracluster cost estimate ROLLOUT`."""

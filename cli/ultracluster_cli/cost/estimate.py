@@ -34,8 +34,6 @@ from ultracluster_stacks.cost import (
     planned_hours,
 )
 
-__all__ = ["estimate"]
-
 _AMOUNTS = ("stored_gb", "logs_gb", "endpoint_gb", "nat_gb", "transfer_gb", "backup_gb", "tiered_gb")
 
 

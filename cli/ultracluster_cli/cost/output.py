@@ -8,8 +8,6 @@ from ultracluster_cli.output import print_table
 from ultracluster_rules.findings import Finding, quote
 from ultracluster_stacks.cost import NOT_COUNTED, Alternative, Estimate, Line, Money
 
-__all__ = ["cost_json", "invalid_number", "money_json", "print_cost"]
-
 _EXACT: Final = Decimal("0.000001")
 
 
@@ -47,11 +45,7 @@ def cost_json(estimate: Estimate, hours_from: str, alternative: Alternative | No
 
 
 def money_json(amount: Money) -> dict[str, Any]:
-    """Return an amount as plain values; null where it is unknown.
-
-    Args:
-        amount: The amount.
-    """
+    """Return an amount as plain values; null where it is unknown."""
     ends = {"low": amount.low, "high": amount.high}
     known = amount.is_known
     values = {name: str(end.quantize(_EXACT)) if known else None for name, end in ends.items()}

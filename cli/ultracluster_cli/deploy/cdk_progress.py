@@ -4,8 +4,6 @@ import re
 from collections import deque
 from dataclasses import dataclass, field
 
-__all__ = ["DeployedStack", "DeploymentProgress"]
-
 _COLORS = re.compile(r"\x1b\[[0-9;]*m")
 _STARTED = re.compile(r"^(?P<stack>\S.*): deploying\.\.\. \[(?P<number>\d+)/(?P<of>\d+)\]$")
 _EVENT = re.compile(

@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-__all__ = ["Cluster", "FileSystem", "JobDefinition", "Reservation", "Stack"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reservation:

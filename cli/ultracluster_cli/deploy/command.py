@@ -18,8 +18,6 @@ from ultracluster_cli.options import JsonOption, LocalOption, OptionalRolloutArg
 from ultracluster_cli.output import print_findings, say
 from ultracluster_stacks.config import load_rollout
 
-__all__ = ["app", "deploy"]
-
 app = typer.Typer(add_completion=False)
 
 

@@ -19,8 +19,6 @@ from ultracluster_cli.output import say
 from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import load_rollout
 
-__all__ = ["Deployed", "deploy_to"]
-
 _FAILURES_SHOWN = 10
 
 

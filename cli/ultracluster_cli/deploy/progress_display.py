@@ -11,8 +11,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from ultracluster_cli.deploy.cdk_progress import DeploymentProgress
 from ultracluster_cli.output import say
 
-__all__ = ["BarDisplay", "LineDisplay", "ProgressDisplay", "progress_display"]
-
 
 def progress_display() -> "ProgressDisplay":
     """Return the display that suits stderr."""

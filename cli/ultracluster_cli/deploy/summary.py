@@ -9,8 +9,6 @@ from ultracluster_cli.deploy.cdk_progress import DeployedStack
 from ultracluster_cli.deploy.cluster_state import Cluster, FileSystem
 from ultracluster_cli.output import print_json, print_table, say
 
-__all__ = ["print_next_steps", "print_summary", "summary_json"]
-
 _FROM_LOCAL = """
 This was the local AWS: no instances were started, and the reservation and AMI are fake. To deploy to an account:
   1. Buy a Capacity Block (docs/capacity.md), or use one that you have.

@@ -15,8 +15,6 @@ from ultracluster_cli.deploy.cluster_state import Cluster, FileSystem, JobDefini
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.machines import get_instance_type
 
-__all__ = ["read_clusters"]
-
 _EFA = {"efa", "efa-only"}
 
 

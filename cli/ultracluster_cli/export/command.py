@@ -16,8 +16,6 @@ from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_stacks.config import load_rollout
 
-__all__ = ["app", "export"]
-
 app = typer.Typer(add_completion=False)
 
 

@@ -10,8 +10,6 @@ from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks
 from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.export import exported_template, stack_set_template, text_of
 
-__all__ = ["export_assembly"]
-
 _LONGEST_BODY = 51_200  # maximum bytes of TemplateBody; larger templates need TemplateURL
 _NO_TIME = (1980, 1, 1, 0, 0, 0)  # reproducible archives
 

@@ -15,8 +15,6 @@ from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.names import REGION
 from ultracluster_stacks.check import read_templates
 
-__all__ = ["app", "check"]
-
 app = typer.Typer(add_completion=False)
 
 

@@ -11,8 +11,6 @@ from ultracluster_cli.options import JsonOption, RolloutArgument
 from ultracluster_cli.output import print_json, print_table
 from ultracluster_stacks.config.explain import explain_rollout
 
-__all__ = ["app", "explain"]
-
 app = typer.Typer(add_completion=False)
 
 

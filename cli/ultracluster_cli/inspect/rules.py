@@ -11,8 +11,6 @@ from ultracluster_cli.output import print_json
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.registry import RULES, Rule
 
-__all__ = ["app", "rules"]
-
 app = typer.Typer(add_completion=False)
 
 _WIDTH = 110

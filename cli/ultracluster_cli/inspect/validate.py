@@ -14,8 +14,6 @@ from ultracluster_cli.output import print_findings, print_json, print_table
 from ultracluster_rules.network import cluster_addresses, network_interfaces
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 
-__all__ = ["app", "validate"]
-
 app = typer.Typer(add_completion=False)
 
 

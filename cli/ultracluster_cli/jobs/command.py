@@ -26,8 +26,6 @@ from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tai
 from ultracluster_runtime.jobs.queues import find_definition, find_queue, find_queues
 from ultracluster_runtime.jobs.stop import stop_job
 
-__all__ = ["app", "list_jobs", "logs", "stop", "submit", "why"]
-
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,

@@ -17,8 +17,6 @@ from ultracluster_runtime.jobs.describe import node_count_of
 from ultracluster_runtime.jobs.queues import Client, region_from_arn
 from ultracluster_runtime.jobs.submission import refuse_option
 
-__all__ = ["aws_errors_as_findings", "job_row", "open_region", "read_duration", "read_variables"]
-
 _DURATION = re.compile(r"([1-9][0-9]{0,8})([smhd])")
 _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 

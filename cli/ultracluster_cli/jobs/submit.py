@@ -9,8 +9,6 @@ from ultracluster_runtime.jobs.dependencies import dependencies_of, job_name, qu
 from ultracluster_runtime.jobs.queues import Client, Queue, list_definitions
 from ultracluster_runtime.jobs.submission import submission
 
-__all__ = ["Submitted", "submit_all"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Submitted:

@@ -17,8 +17,6 @@ with local_aws_findings():  # ultracluster_local is an optional dependency
     from ultracluster_local.server import daemon
     from ultracluster_local.server.daemon import DEFAULT_DIRECTORY, Status
 
-__all__ = ["app", "down", "env", "reset", "status", "up"]
-
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,

@@ -33,8 +33,6 @@ from ultracluster_stacks.config.reading.source_file import read_source_file
 from ultracluster_stacks.config.reading.yaml_edit import set_values
 from ultracluster_stacks.config.reading.yaml_source import read_yaml
 
-__all__ = ["app", "blocks_of", "demo", "require_bought", "write_copy"]
-
 _HEADER = """# Written by `ultracluster demo`: {rollout} with Capacity Blocks that were bought on the local AWS
 # with fake money. They do not exist in any account.
 """

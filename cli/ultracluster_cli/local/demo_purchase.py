@@ -25,16 +25,6 @@ from ultracluster_runtime.purchasing.ledger import PARTITION_KEY, SORT_KEY, Ledg
 from ultracluster_runtime.purchasing.orders import ORDER_TAG, OrderState, Record
 from ultracluster_stacks.config import ClusterConfig
 
-__all__ = [
-    "LEDGER_REGION",
-    "LEDGER_TABLE",
-    "DemoBuyer",
-    "Purchase",
-    "make_ledger",
-    "order_name",
-    "unexpected_purchase",
-]
-
 LEDGER_TABLE: Final = "ultracluster-demo-ledger"
 LEDGER_REGION: Final = "us-east-2"
 
@@ -132,9 +122,6 @@ class DemoBuyer:
 
     def buy(self, cluster: ClusterConfig) -> Purchase:
         """Find, approve and buy the block of a cluster, unless the ledger already contains its order.
-
-        Args:
-            cluster: The cluster.
 
         Raises:
             FindingsError: If a command fails (UC9011), or not exactly one reservation was bought (UC9010).

@@ -29,8 +29,6 @@ from ultracluster_runtime.advice import advise as advise_on
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 
-__all__ = ["advise", "app"]
-
 app = typer.Typer(add_completion=False)
 
 _PRICES = {"capacity-block": capacity_block_price, "on-demand": on_demand_price, "spot": spot_price}

@@ -7,8 +7,6 @@ from datetime import datetime, timedelta
 from ultracluster_catalog.observability.panels import MetricLine, Panel
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
-__all__ = ["ChartedLine", "charted_lines", "node_hours"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChartedLine:
@@ -29,12 +27,7 @@ class ChartedLine:
 
 
 def charted_lines(recording: Recording, panel: Panel) -> list[ChartedLine]:
-    """Return the lines of a panel that have a value.
-
-    Args:
-        recording: The recording.
-        panel: The panel.
-    """
+    """Return the lines of a panel that have a value."""
     lines = [
         ChartedLine(label=label, points=tuple(_with_gaps(recording, line, job)))
         for line in panel.lines

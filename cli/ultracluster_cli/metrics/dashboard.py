@@ -17,8 +17,6 @@ from ultracluster_cli.options import (
 from ultracluster_cli.output import say
 from ultracluster_runtime.metrics.recorded_metrics import write_recording
 
-__all__ = ["app", "dashboard"]
-
 app = typer.Typer(add_completion=False)
 
 

@@ -10,8 +10,6 @@ from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.metrics.metric_reads import record_metrics, recording_period
 from ultracluster_runtime.metrics.recorded_metrics import Recording, read_recording
 
-__all__ = ["read_metrics", "wrong_options"]
-
 _MOST_HOURS = 455 * 24  # CloudWatch keeps hourly values for 455 days
 
 

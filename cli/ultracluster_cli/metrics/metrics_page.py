@@ -13,8 +13,6 @@ from ultracluster_cli.metrics.charted_lines import ChartedLine, charted_lines, n
 from ultracluster_cli.plot_extra import plot_extra
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
-__all__ = ["draw_page"]
-
 # Okabe-Ito colours, darkened to a contrast of 3:1 on light and dark backgrounds. Lines also differ in their dashes.
 _COLOURS = ("#0072b2", "#b87a00", "#008f68", "#c2649a", "#d55e00", "#2e93c4")
 _DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")

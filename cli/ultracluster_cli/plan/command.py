@@ -2,13 +2,17 @@
 
 import dataclasses
 import os
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ultracluster_cli._aws.cluster_targets import targets_by_profile
+from ultracluster_cli._aws.rehearsals import describe_rehearsals
 from ultracluster_cli._aws.selection import clusters_of
+from ultracluster_cli._aws.target import Target
 from ultracluster_cli._aws.targets import account, running_local_aws
 from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
 from ultracluster_cli._cdk.toolchain import find_toolchain
@@ -21,11 +25,9 @@ from ultracluster_cli.plan.output import plan_json, plan_markdown, print_plan
 from ultracluster_cli.plan.picture import draw_plan
 from ultracluster_cli.plan.planning import blocks_to_come, check_allowed, check_limits
 from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks, deployed_by_target, deployed_stacks
-from ultracluster_stacks.config import load_rollout
-from ultracluster_stacks.config.rehearsal import PLAN
+from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_stacks.config.rehearsal import PLAN, cluster_digest
 from ultracluster_stacks.plan import StackTemplate, compare, headroom
-
-__all__ = ["app", "plan"]
 
 app = typer.Typer(add_completion=False)
 
@@ -88,9 +90,11 @@ def plan(
                 deployed_stacks(assembled_after, client=target.client, account=None),
                 target.name,
             )
+            _say_rehearsals(clusters, lambda _: target)
         else:
             with targets_by_profile(clusters, account) as targets:
                 before, compared_with = deployed_by_target(assembled_after, targets), targets.name
+                _say_rehearsals(clusters, targets.of)
         after = [assembled.stack for assembled in assembled_after]
         changes = compare(before, after, idle_blocks=blocks_to_come(clusters))
     costs = planned_clusters(before, after, clusters)
@@ -114,6 +118,16 @@ def plan(
         print(f"Fullest stacks: {fullest_stacks}")  # noqa: T201 - part of the output
     if changes.stopped(allowed):
         raise typer.Exit(ExitCode.STOPPED)
+
+
+def _say_rehearsals(clusters: Sequence[ClusterConfig], target_of: Callable[[str], Target]) -> None:
+    for cluster in clusters:
+        client, region = target_of(cluster.stage).client, cluster.region
+        digests = {region: cluster_digest(cluster)}
+        for sentence in describe_rehearsals(
+            cluster.name, [region], ssm=partial(client, "ssm"), digests=digests
+        ):
+            say(sentence)
 
 
 def _of_wave(before: list[StackTemplate], planned_stacks: list[AssembledStack]) -> list[StackTemplate]:

@@ -10,8 +10,6 @@ from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.cost import CostDifference, Money, catalogue_prices, cost_differences
 from ultracluster_stacks.plan import StackTemplate
 
-__all__ = ["PlannedCluster", "planned_clusters", "planned_clusters_json", "planned_lines"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlannedCluster:
@@ -53,11 +51,7 @@ def planned_clusters(
 
 
 def planned_clusters_json(clusters: Sequence[PlannedCluster]) -> list[dict[str, Any]]:
-    """Return the clusters of a plan as plain values.
-
-    Args:
-        clusters: The clusters.
-    """
+    """Return the clusters of a plan as plain values."""
     return [
         {
             "name": cluster.name,
@@ -71,11 +65,7 @@ def planned_clusters_json(clusters: Sequence[PlannedCluster]) -> list[dict[str, 
 
 
 def planned_lines(clusters: Sequence[PlannedCluster]) -> Iterator[str]:
-    """Return one line of text for each cluster.
-
-    Args:
-        clusters: The clusters.
-    """
+    """Return one line of text for each cluster."""
     for cluster in clusters:
         start, end = (_time(time) for time in (cluster.start, cluster.end))
         window = "unknown" if cluster.start is cluster.end is None else f"{start} to {end}"

@@ -19,8 +19,6 @@ from ultracluster_stacks.plan import (
     Stop,
 )
 
-__all__ = ["plan_json", "plan_markdown", "print_plan"]
-
 _WIDEST_VALUE = 60
 _LISTED = 8  # properties and permissions shown per resource; JSON has all
 _SIGNS = {

@@ -9,8 +9,6 @@ from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_cli.plot_extra import plot_extra
 from ultracluster_stacks.plan import Action, Plan, StackState, StackTemplate
 
-__all__ = ["Box", "boxes_of", "draw_plan"]
-
 _COLOURS = {
     None: "#5a6570",
     Action.ADD: "#1a7f37",

@@ -8,16 +8,11 @@ from ultracluster_rules.findings import Finding, FindingsError, Severity, quote
 from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.plan import Plan, StackTemplate, check_headroom
 
-__all__ = ["blocks_to_come", "check_allowed", "check_limits"]
-
 
 def blocks_to_come(clusters: Iterable[ClusterConfig]) -> frozenset[str]:
     """Return the reservations of Capacity Blocks that have not started, as far as the rollout says.
 
     Blocks that have ended are not among them: they may have been extended since the rollout was written.
-
-    Args:
-        clusters: Clusters of the rollout.
     """
     now = datetime.now(tz=UTC)
     return frozenset(
@@ -31,9 +26,6 @@ def blocks_to_come(clusters: Iterable[ClusterConfig]) -> frozenset[str]:
 def check_limits(stacks: Sequence[StackTemplate]) -> None:
     """Reject stacks above the limits of CloudFormation, and warn about stacks near them.
 
-    Args:
-        stacks: The stacks.
-
     Raises:
         FindingsError: If a stack is too large (UC9650).
     """
@@ -45,10 +37,6 @@ def check_limits(stacks: Sequence[StackTemplate]) -> None:
 
 def check_allowed(plan: Plan, allowed: Sequence[str]) -> None:
     """Reject `--allow` values that match no stop, since the plan may have changed since they were chosen.
-
-    Args:
-        plan: The plan.
-        allowed: Values of `--allow`.
 
     Raises:
         FindingsError: If a value matches nothing that stops the plan (UC9203).

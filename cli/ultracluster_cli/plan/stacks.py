@@ -18,8 +18,6 @@ from ultracluster_stacks.plan import StackTemplate, read_template
 if TYPE_CHECKING:  # imports boto3, which `export` does not need
     from ultracluster_cli._aws.cluster_targets import ClusterTargets
 
-__all__ = ["AssembledStack", "assembled_stacks", "deployed_by_target", "deployed_stacks"]
-
 _AT_ONCE = 8  # fewer than the 10 pooled connections of a boto3 client
 
 

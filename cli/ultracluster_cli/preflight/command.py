@@ -25,8 +25,6 @@ from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.run import CheckResult
 from ultracluster_stacks.config import load_rollout
 
-__all__ = ["app", "preflight", "print_results", "result_row"]
-
 app = typer.Typer(add_completion=False)
 
 

@@ -23,8 +23,8 @@ from ultracluster_runtime.preflight.requirements import (
     SubnetRequirements,
 )
 from ultracluster_stacks.config import CapacityConfig, ClusterConfig
-
-__all__ = ["rollout_requirements"]
+from ultracluster_stacks.config.rehearsal import cluster_digest
+from ultracluster_stacks.cost.config_footprint import closes_queues, resumes_jobs
 
 _STORAGE_QUOTAS = {"PERSISTENT_2": "lustre-persistent-2", "SCRATCH_2": "lustre-scratch"}
 
@@ -86,9 +86,17 @@ def _cluster(config: ClusterConfig, ledger: tuple[str, str] | None) -> ClusterRe
             for _, capacity in config.sources()
             if capacity.order is not None
         ),
+        functions=_functions(config),
+        digest=cluster_digest(config),
         stacks=(f"{stage}-Network", f"{stage}-Storage", f"{stage}-Cluster"),
         role_path=config.role_path or "/",
     )
+
+
+def _functions(config: ClusterConfig) -> int:
+    """Return the number of functions: of blocks, the watch, interrupted jobs and the budget."""
+    blocks = sum(capacity.market_type == "capacity-block" for _, capacity in config.sources())
+    return blocks + (config.effective_alarms is not None) + resumes_jobs(config) + closes_queues(config)
 
 
 def _source(config: ClusterConfig, machine: InstanceType, capacity: CapacityConfig) -> SourceRequirements:

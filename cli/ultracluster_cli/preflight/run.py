@@ -23,8 +23,6 @@ from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.run import CheckResult, run_checks
 from ultracluster_stacks.config import ClusterConfig
 
-__all__ = ["check_accounts", "check_codes", "report_result"]
-
 # The standard retry mode backs off when a service throttles.
 _CONFIG = Config(
     retries={"total_max_attempts": 5, "mode": "standard"},

@@ -15,8 +15,6 @@ from ultracluster_cli.project.project_files import (
     write_project,
 )
 
-__all__ = ["app", "init"]
-
 app = typer.Typer(add_completion=False)
 
 

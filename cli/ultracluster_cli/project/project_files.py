@@ -16,8 +16,6 @@ from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.reading.yaml_edit import set_values
 from ultracluster_stacks.config.schema import schema_text
 
-__all__ = ["ProjectAnswers", "example_names", "proposed_zone_id", "shipped", "write_example", "write_project"]
-
 _TEMPLATES = Path(__file__).with_name("new_project")
 _CLUSTER = ("waves", 0, "clusters", 0)
 _PLACEHOLDER_REGION = "us-east-2"  # same Region as in the quick start

@@ -39,8 +39,6 @@ from ultracluster_stacks.config.rehearsal import (
     rehearsed,
 )
 
-__all__ = ["app", "rehearse"]
-
 app = typer.Typer(add_completion=False)
 
 

@@ -11,8 +11,6 @@ from ultracluster_stacks.check import read_templates
 from ultracluster_stacks.config.rehearsal import REHEARSAL_PREFIX
 from ultracluster_stacks.plan import StackTemplate
 
-__all__ = ["check_assembly"]
-
 _SPENDING: Final = frozenset({"UC4210", "UC6420", "UC6422", "UC6425"})
 """Rules of `ultracluster check` on reservations, purchases, and permissions that include them."""
 

@@ -19,8 +19,6 @@ from ultracluster_stacks.cost import (
     estimate_cost,
 )
 
-__all__ = ["LONGEST_HOURS", "hourly_price", "price_text"]
-
 LONGEST_HOURS: Final = 3
 """Hours for which the price is stated. CloudFormation creates and deletes a file system in half an hour."""
 

@@ -12,8 +12,6 @@ from ultracluster_cli.output import say
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_stacks.config.rehearsal import REHEARSAL_PREFIX, REHEARSAL_TAG
 
-__all__ = ["LeftStack", "find_stacks", "remove_stacks"]
-
 _ORDER: Final = ("-Cluster", "-Storage", "-Network")  # a stack is deleted after those that import from it
 _ATTEMPTS: Final = 3  # Lambda and FSx give their network interfaces back minutes after they are deleted
 _OBJECTS_AT_ONCE: Final = 1_000  # DeleteObjects

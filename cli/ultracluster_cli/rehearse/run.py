@@ -29,15 +29,14 @@ from ultracluster_runtime.preflight.check import (
 )
 from ultracluster_runtime.preflight.orders import ORDER_CHECKS
 from ultracluster_runtime.preflight.registry import CHECKS
+from ultracluster_runtime.preflight.rehearsals import REHEARSED
 from ultracluster_runtime.preflight.reservations import RESERVATION_CHECKS
 from ultracluster_runtime.preflight.run import CheckResult, run_checks
 from ultracluster_runtime.rehearsal.checks import PROBE_CHECKS, REHEARSAL_CHECKS
 from ultracluster_runtime.rehearsal.reader import RehearsalReader
-from ultracluster_runtime.rehearsal.record import Rehearsal, write_rehearsal
+from ultracluster_runtime.rollout.rehearsal_record import Rehearsal, write_rehearsal
 from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.config.rehearsal import RehearsedCluster, cluster_digest
-
-__all__ = ["AccountRehearsal", "removed_at_the_end"]
 
 _SECONDS: Final = 300.0  # for the checks before, and for those after the deployment
 _STACKS_AT_ONCE: Final = 4
@@ -98,7 +97,8 @@ class AccountRehearsal:
     def check_before(self, *, qualifier: str) -> list[CheckResult]:
         """Run the checks that need nothing deployed: those of preflight on the real clusters, and what AWS Batch knows."""
         unbought = any(cluster.unresolved_orders for cluster in self.clusters)
-        checks = [check for check in CHECKS if not (unbought and check.code in _OF_CAPACITY)]
+        left_out = {REHEARSED, *(_OF_CAPACITY if unbought else ())}
+        checks = [check for check in CHECKS if check.code not in left_out]
         return self._run([*checks, *PROBE_CHECKS], self.clusters, qualifier=qualifier, report=report_result)
 
     def check_deployed(self) -> list[CheckResult]:

@@ -5,8 +5,6 @@ import typer
 from ultracluster_cli.option_groups import with_option_groups
 from ultracluster_cli.rollout.run import RolloutRequest, roll_out
 
-__all__ = ["app", "rollout"]
-
 app = typer.Typer(add_completion=False)
 
 

@@ -19,8 +19,6 @@ from ultracluster_runtime.rollout.drive import Result
 from ultracluster_runtime.rollout.machine import Entry, State, Task, states_of
 from ultracluster_runtime.rollout.plan import RolloutPlan
 
-__all__ = ["RolloutDisplay", "rows_of"]
-
 _REFRESHES = 4
 
 

@@ -11,8 +11,6 @@ from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.rollout.drive import Result
 from ultracluster_runtime.rollout.machine import Task
 
-__all__ = ["ThreadedExecutor"]
-
 _POLL_SECONDS = 0.5  # Python handles signals only between waits
 
 

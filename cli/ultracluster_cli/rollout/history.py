@@ -16,16 +16,6 @@ from ultracluster_runtime.rollout.journal import FileJournal, read_journal
 from ultracluster_runtime.rollout.machine import Kind
 from ultracluster_runtime.rollout.plan import DEPLOY, PlannedCluster
 
-__all__ = [
-    "JOURNAL",
-    "Run",
-    "earlier_deployment",
-    "new_run_folder",
-    "prune_assemblies",
-    "rollout_lock",
-    "runs_of",
-]
-
 JOURNAL = "journal.jsonl"
 _KEPT = 5
 

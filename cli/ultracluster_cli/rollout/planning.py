@@ -22,8 +22,6 @@ from ultracluster_runtime.rollout.plan import (
 )
 from ultracluster_stacks.config import ClusterConfig, RolloutConfig
 
-__all__ = ["plan_forward", "plan_rollback", "rollout_digest", "stacks_of"]
-
 
 def rollout_digest(config: RolloutConfig) -> str:
     """Return a digest of a rollout that ignores comments and the order of keys."""

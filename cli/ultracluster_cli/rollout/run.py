@@ -60,8 +60,6 @@ from ultracluster_runtime.rollout.plan import RolloutPlan
 from ultracluster_stacks.config import RolloutConfig, load_rollout
 from ultracluster_stacks.plan import compare
 
-__all__ = ["RolloutRequest", "roll_out"]
-
 _NOT_LOCALLY = (REGION_IS_ENABLED,)  # moto reports opt-in Regions as disabled, but deploys to them
 _QUALIFIER = "hnb659fds"  # default bootstrap qualifier of the CDK CLI
 _DAY = 24 * 60

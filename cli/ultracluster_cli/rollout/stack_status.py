@@ -12,16 +12,6 @@ from ultracluster_cli._aws.clients import Client
 from ultracluster_cli._aws.deployed_template import EMPTY_STATES, read_deployed
 from ultracluster_runtime.rollout.plan import PlannedCluster, PlannedStack
 
-__all__ = [
-    "StackStatus",
-    "alarms_of",
-    "changing_stacks",
-    "describe_stacks",
-    "differing_stacks",
-    "template_digest",
-    "unhealthy_stacks",
-]
-
 _HEALTHY = frozenset({"CREATE_COMPLETE", "UPDATE_COMPLETE", "IMPORT_COMPLETE"})
 _ALARM = "AWS::CloudWatch::Alarm"
 _COMPOSITE = "AWS::CloudWatch::CompositeAlarm"

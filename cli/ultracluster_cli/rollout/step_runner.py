@@ -38,8 +38,6 @@ from ultracluster_runtime.rollout.plan import (
     RolloutPlan,
 )
 
-__all__ = ["Steps"]
-
 _NAMES_AT_ONCE = 100  # limit of DescribeAlarms
 _PREFLIGHT_SECONDS = 120.0
 _GIVEN_UP = Result(passed=None, note="given up")

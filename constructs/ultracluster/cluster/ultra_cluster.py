@@ -1,7 +1,7 @@
 """A whole cluster, composed of the other constructs."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, TypeVar, Unpack, cast
+from typing import Literal, TypeVar, Unpack, cast
 
 from aws_cdk import Annotations, Duration, Tags
 from aws_cdk import aws_kms as kms
@@ -11,15 +11,22 @@ from constructs import Construct
 from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster.capacity.capacity import Capacity, CapacityBlock
 from ultracluster.capacity.sources import check_main_queue, named, sources_of, used_by_queue
+from ultracluster.jobs.fabric_gate import FabricGate
 from ultracluster.jobs.job import Job
 from ultracluster.jobs.job_options import GateOptions, JobOptions
 from ultracluster.jobs.multi_node_job import MultiNodeJob
+from ultracluster.jobs.precompile_job import PrecompileJob, precompile_queue
+from ultracluster.jobs.single_node_job import SingleNodeJob
+from ultracluster.jobs.smoke_train import SmokeTrain
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.nodes.cluster_placement import ClusterPlacement, placement_of
 from ultracluster.nodes.node_fleet import NodeFleet
 from ultracluster.nodes.node_group import JoinedCluster, NodeGroup
 from ultracluster.nodes.node_metrics import NodeMetrics
+from ultracluster.operations.alarm_settings import AlarmSettings
 from ultracluster.operations.block_lifecycle import BlockLifecycle
+from ultracluster.operations.cluster_alarms import ClusterAlarms
+from ultracluster.operations.cluster_watch import ClusterWatch
 from ultracluster.operations.job_resume import JobResume
 from ultracluster.operations.notifications import Notifications
 from ultracluster.scheduling.fair_share import FairShare
@@ -38,15 +45,6 @@ from ultracluster_rules.alarms import check_recipients, warn_of_missing_recipien
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.machines import check_whole_ultraservers, get_instance_type
 from ultracluster_rules.numbers import rejects_unsafe_numbers
-
-if TYPE_CHECKING:
-    from ultracluster.jobs.fabric_gate import FabricGate
-    from ultracluster.jobs.precompile_job import PrecompileJob
-    from ultracluster.jobs.single_node_job import SingleNodeJob
-    from ultracluster.jobs.smoke_train import SmokeTrain
-    from ultracluster.operations.alarm_settings import AlarmSettings
-    from ultracluster.operations.cluster_alarms import ClusterAlarms
-    from ultracluster.operations.cluster_watch import ClusterWatch
 
 __all__ = ["UltraCluster"]
 
@@ -84,7 +82,7 @@ class UltraCluster(Construct):
         queue_priority: int = 1,
         fair_share: FairShare | None = None,
         wait_limits: WaitLimits | None = None,
-        alarms: "AlarmSettings | Literal['auto', 'none']" = "auto",
+        alarms: AlarmSettings | Literal["auto", "none"] = "auto",
         notify: Sequence[str] | sns.ITopic = (),
         kms_key: kms.IKey | None = None,
     ) -> None:
@@ -273,16 +271,13 @@ class UltraCluster(Construct):
 
     def _define_alarms(
         self,
-        settings: "AlarmSettings",
+        settings: AlarmSettings,
         metrics: NodeMetrics,
         *,
         file_system: SharedFileSystem | None,
         topic: sns.ITopic | None,
         kms_key: kms.IKey | None,
     ) -> None:
-        from ultracluster.operations.cluster_alarms import ClusterAlarms  # noqa: PLC0415 - not used by every cluster
-        from ultracluster.operations.cluster_watch import ClusterWatch  # noqa: PLC0415 - likewise
-
         self._watch = ClusterWatch(
             self,
             "Watch",
@@ -388,7 +383,7 @@ class UltraCluster(Construct):
         queue: TrainingQueue | None = None,
         array_size: int | None = None,
         **options: Unpack[JobOptions],
-    ) -> "SingleNodeJob":
+    ) -> SingleNodeJob:
         """Add a job on one node, or an array of them, with the queue, compile cache and checkpoint bucket of the cluster.
 
         Args:
@@ -400,8 +395,6 @@ class UltraCluster(Construct):
         Raises:
             FindingsError: If `SingleNodeJob` rejects an argument.
         """
-        from ultracluster.jobs.single_node_job import SingleNodeJob  # noqa: PLC0415 - not used by every cluster
-
         job = SingleNodeJob(
             self,
             construct_id,
@@ -422,7 +415,7 @@ class UltraCluster(Construct):
         phase: Literal["all", "collect", "compile"] = "all",
         retries: int = 1,
         **options: Unpack[JobOptions],
-    ) -> "PrecompileJob":
+    ) -> PrecompileJob:
         """Add a job that fills the compile cache on one On-Demand node outside the capacity of the cluster.
 
         The first such job of an instance type creates its queue, which costs nothing while it is idle.
@@ -441,11 +434,6 @@ class UltraCluster(Construct):
         Raises:
             FindingsError: If no instance type is known to be offered (UC6116), or `PrecompileJob` rejects an argument.
         """
-        from ultracluster.jobs.precompile_job import (  # noqa: PLC0415 - not used by every cluster
-            PrecompileJob,
-            precompile_queue,
-        )
-
         job = PrecompileJob(
             self,
             construct_id,
@@ -470,7 +458,7 @@ class UltraCluster(Construct):
         max_latency: float | None = None,
         patience: Duration | None = None,
         **options: Unpack[GateOptions],
-    ) -> "FabricGate":
+    ) -> FabricGate:
         """Add a gate that rejects nodes whose network fabric would make training hang or crawl.
 
         Args:
@@ -485,8 +473,6 @@ class UltraCluster(Construct):
         Raises:
             FindingsError: If `FabricGate` rejects an argument.
         """
-        from ultracluster.jobs.fabric_gate import FabricGate  # noqa: PLC0415 - not used by every cluster
-
         gate = FabricGate(
             self,
             construct_id,
@@ -510,7 +496,7 @@ class UltraCluster(Construct):
         steps: int = 5,
         timeout: Duration | None = None,
         **options: Unpack[GateOptions],
-    ) -> "SmokeTrain":
+    ) -> SmokeTrain:
         """Add a gate that finds cores and links with wrong results.
 
         Args:
@@ -526,8 +512,6 @@ class UltraCluster(Construct):
         Raises:
             FindingsError: If `SmokeTrain` rejects an argument.
         """
-        from ultracluster.jobs.smoke_train import SmokeTrain  # noqa: PLC0415 - not used by every cluster
-
         gate = SmokeTrain(
             self,
             construct_id,
@@ -571,7 +555,7 @@ class UltraCluster(Construct):
         return job
 
     @property
-    def alarms(self) -> "ClusterAlarms | None":
+    def alarms(self) -> ClusterAlarms | None:
         """Alarms of the cluster, or None without any."""
         return self._alarms
 
@@ -637,10 +621,8 @@ class UltraCluster(Construct):
 
 
 def _alarm_settings(
-    alarms: "AlarmSettings | Literal['auto', 'none']", *, has_block: bool
-) -> "AlarmSettings | None":
+    alarms: AlarmSettings | Literal["auto", "none"], *, has_block: bool
+) -> AlarmSettings | None:
     if alarms == "none" or (alarms == "auto" and not has_block):
         return None
-    from ultracluster.operations.alarm_settings import AlarmSettings  # noqa: PLC0415 - not used by every cluster
-
     return alarms if isinstance(alarms, AlarmSettings) else AlarmSettings()

@@ -67,6 +67,8 @@ class ClusterAlarms(Construct):
         self._metrics = metrics
         self._alarms: dict[str, cloudwatch.Alarm] = {}
         self._topic = topic or notification_topic(self, emails=emails, kms_key=kms_key)
+        self._action = actions.SnsAction(self._topic)
+        self._minute = Duration.minutes(1)
         self._define_money()
         self._define_queue()
         self._define_nodes()
@@ -77,12 +79,7 @@ class ClusterAlarms(Construct):
             self,
             "Cluster",
             alarm_description=f"Something is wrong in cluster {metrics.cluster_name}; the alarms in its rule say what",
-            alarm_rule=cloudwatch.AlarmRule.any_of(
-                *(
-                    cloudwatch.AlarmRule.from_alarm(alarm, cloudwatch.AlarmState.ALARM)
-                    for alarm in self._alarms.values()
-                )
-            ),
+            alarm_rule=cloudwatch.AlarmRule.any_of(*self._alarms.values()),
         )
 
     def _define_money(self) -> None:
@@ -113,16 +110,17 @@ class ClusterAlarms(Construct):
             threshold=60 * limits.drain_minutes,
             minutes=1,
         )
+        window = Duration.minutes(15)
         self._alarm(
             "CacheMisses",
             # Misses of precompile jobs, which run on separate nodes, are expected.
             cloudwatch.MathExpression(
                 expression="IF(nodes > 0, misses, 0)",
                 label="Compile cache misses while nodes run",
-                period=Duration.minutes(15),
+                period=window,
                 using_metrics={
-                    "nodes": self._metric("NodesReporting", "Maximum", minutes=15),
-                    "misses": self._metric("CacheMisses", "Sum", minutes=15),
+                    "nodes": self._metric("NodesReporting", "Maximum", period=window),
+                    "misses": self._metric("CacheMisses", "Sum", period=window),
                 },
             ),
             f"{limits.cache_misses} graphs or more were compiled within 15 minutes on paid nodes. Fill the compile cache with a "
@@ -173,7 +171,7 @@ class ClusterAlarms(Construct):
             cloudwatch.MathExpression(
                 expression="running - reporting",
                 label="Nodes that do not report",
-                period=Duration.minutes(1),
+                period=self._minute,
                 using_metrics={
                     "running": self._metric("RunningNodes", "Maximum"),
                     "reporting": self._metric("NodesReporting", "Sum"),
@@ -257,7 +255,7 @@ class ClusterAlarms(Construct):
                 metric_name="FreeDataStorageCapacity",
                 dimensions_map={"FileSystemId": file_system.file_system_id},
                 statistic="Sum",  # one data point per disk (FSx User Guide, metrics and dimensions, read 2026-11)
-                period=Duration.minutes(1),
+                period=self._minute,
             ),
             f"less than {self._thresholds.free_percent} % of the file system is free, and a full one ends runs in the middle of a "
             "checkpoint. Release or delete files, or enlarge it, which takes hours",
@@ -266,8 +264,8 @@ class ClusterAlarms(Construct):
             minutes=5,
         )
 
-    def _metric(self, name: str, statistic: str, *, minutes: int = 1) -> cloudwatch.Metric:
-        return self._metrics.metric(name, statistic=statistic, period=Duration.minutes(minutes))
+    def _metric(self, name: str, statistic: str, *, period: Duration | None = None) -> cloudwatch.Metric:
+        return self._metrics.metric(name, statistic=statistic, period=period or self._minute)
 
     def _alarm(
         self,
@@ -292,9 +290,8 @@ class ClusterAlarms(Construct):
             datapoints_to_alarm=least,
             treat_missing_data=missing,
         )
-        tell = actions.SnsAction(self._topic)
-        alarm.add_alarm_action(tell)
-        alarm.add_ok_action(tell)
+        alarm.add_alarm_action(self._action)
+        alarm.add_ok_action(self._action)
         self._alarms[construct_id] = alarm
 
     @property

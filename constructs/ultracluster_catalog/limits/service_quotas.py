@@ -91,6 +91,15 @@ SERVICE_QUOTAS: Final[Mapping[str, ServiceQuota]] = MappingProxyType(
             source=_LISTS,
             dated=_READ,
         ),
+        "lambda-concurrency": ServiceQuota(
+            service="lambda",
+            code="L-B99A9384",
+            name="Concurrent executions",
+            default=1_000,
+            adjustable=True,
+            source="https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html; 10 in many new accounts",
+            dated=_READ,
+        ),
         "vpcs": _of_limit("vpcs", service="vpc", name="VPCs per Region"),
         "network-interfaces": _of_limit(
             "network-interfaces", service="vpc", name="Network interfaces per Region"

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_checks.jobs import JOB_DEFINITION, JobContainer, job_containers
 from ultracluster_checks.joined.nodes import environments_of, nodes_of
 from ultracluster_checks.joined.permissions import may, role_of
@@ -14,21 +15,15 @@ from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
 from ultracluster_rules.job_definitions import VARIABLE
 
-__all__ = [
-    "container_variables_have_names",
-    "devices_are_in_place",
-    "efa_devices_are_at_the_nodes",
-    "environment_fits_the_chips",
-    "jobs_may_write_where_they_are_told_to",
-    "mounts_are_of_a_volume",
-    "node_ranges_can_be_read",
-    "queues_have_environments_of_one_kind",
-    "types_of_jobs_are_started",
-]
-
 _DEVICE: Final = re.compile(r"/dev/(?:neuron\d{1,3}|infiniband/uverbs\d{1,3})")
 _RANGE: Final = re.compile(r"\d*:\d*|\d+")
 _NEEDED: Final = {"READ", "WRITE"}
+_OBJECTS: Final = ("s3:GetObject", "s3:PutObject")
+_COMPILING: Final = {"NEURON_CC_FLAGS", "NEURON_PLATFORM_TARGET_OVERRIDE", "XLA_FLAGS"}
+# What the Neuron compiler makes a graph for: the family of chips, and the size of logical cores.
+_COMPILED_FOR: Final = re.compile(r"--target[= ](inf[12]|trn[123]n?)")
+_CORES: Final = re.compile(r"--l(?:nc|ogical-nc-config)[= ](\d+)")
+_LOGICAL: Final = {"NEURON_LOGICAL_NC_CONFIG", "NEURON_RT_VIRTUAL_CORE_SIZE"}
 _POSITIVE: Final = {"MALLOC_ARENA_MAX", "NEURON_RT_EXEC_TIMEOUT"}
 _OTHER_HOST: Final = re.compile(r"(?:127\.|localhost|0\.0\.0\.0|::1)")
 _MAIN: Final = "the address of the main node, set by the command of the job"
@@ -188,21 +183,23 @@ def _unfit(name: str, text: str, container: JobContainer) -> tuple[str, str] | N
     if name in _POSITIVE and (not text.isdigit() or int(text[:9]) == 0):
         return "which is no positive number", "a number above 0"
     chips = [machine for machine in container.machines if machine.is_neuron]
-    if not chips or len(chips) < len(container.machines):
-        return None
+    return _not_of(chips, name, text) if chips and len(chips) == len(container.machines) else None
+
+
+def _not_of(chips: list[InstanceType], name: str, text: str) -> tuple[str, str] | None:
+    """Return what a variable asks of chips that they do not have, and what they have."""
     most = max(each.neuron_cores for each in chips)
-    if name in {"NEURON_LOGICAL_NC_CONFIG", "NEURON_RT_VIRTUAL_CORE_SIZE"}:
-        sizes = (
-            ("1", "2") if all(each.neuron_cores != each.logical_neuron_cores for each in chips) else ("1",)
-        )
-        return (
-            None
-            if text in sizes
-            else ("a size of logical cores that the chips do not have", " or ".join(sizes))
-        )
     counted = {"NEURON_RT_NUM_CORES": range(1, most + 1), "NEURON_RT_VISIBLE_CORES": range(most)}.get(name)
     if counted and any(int(each[:9]) not in counted for each in re.findall(r"\d+", text)):
         return f"and a node has {most} cores", f"{counted[0]} to {counted[-1]}"
+    target = _COMPILED_FOR.search(f"--target={text}" if name == "NEURON_PLATFORM_TARGET_OVERRIDE" else text)
+    if target and name in _COMPILING and not any(each.name.startswith(target[1][:4]) for each in chips):
+        return f"and the chips are those of {chips[0].name}", chips[0].name.partition(".")[0]
+    cores = _CORES.search(text) if name in _COMPILING else None
+    size = cores[1] if cores else text if name in _LOGICAL else None
+    grouped = all(each.neuron_cores != each.logical_neuron_cores for each in chips)
+    if size is not None and size not in ({"1", "2"} if grouped else {"1"}):
+        return "a size of logical cores that the chips do not have", "1 or 2" if grouped else "1"
     return None
 
 
@@ -245,20 +242,48 @@ def queues_have_environments_of_one_kind(templates: Templates) -> Iterator[Probl
             )
 
 
-def jobs_may_write_where_they_are_told_to(templates: Templates) -> Iterator[Problem]:
-    """Find jobs with the address of a bucket of these templates that their role may not write to."""
+def roles_of_jobs_may_do_what_they_need(templates: Templates) -> Iterator[Problem]:
+    """Find jobs whose role may not use the buckets of their environment, and execution roles that may not start them."""
     for container in job_containers(templates):
-        role = role_of(container.at["JobRoleArn"])
-        for name, at in container.environment.items():
-            if role is None or not at.pattern.startswith("s3://"):
-                continue
-            for bucket in at.targets:
-                if bucket.type == "AWS::S3::Bucket" and not any(
-                    may(role, f"s3:{verb}", bucket) for verb in ("PutObject", "GetObject")
+        at, role = container.at["JobRoleArn"], role_of(container.at["JobRoleArn"])
+        for name, value in container.environment.items():
+            for bucket in value.targets if value.pattern.startswith("s3://") else ():
+                if bucket.type != "AWS::S3::Bucket":
+                    continue
+                if at.missing or (
+                    role is not None and not any(may(role, action, bucket) for action in _OBJECTS)
                 ):
                     yield Problem.of(
-                        at,
+                        value if role is not None else at,
                         "UC6419",
-                        f"{name} names {bucket.logical_id}, which {role.logical_id} may neither read nor write",
-                        "s3:GetObject and s3:PutObject on its objects",
+                        f"{name} names {bucket.logical_id}, which {role.logical_id if role else 'a job without a role'} may neither "
+                        "read nor write",
+                        " and ".join(_OBJECTS) + " on its objects",
                     )
+        execution = role_of(container.at["ExecutionRoleArn"])
+        lacking = (
+            [] if execution is None else [each for each in _needed(container) if not may(execution, each)]
+        )
+        if execution is not None and lacking:
+            yield Problem.of(
+                container.at["ExecutionRoleArn"],
+                "UC6419",
+                f"{execution.logical_id} does not allow {', '.join(lacking)}, and the container does not start",
+                ", ".join(lacking),
+            )
+
+
+def _needed(container: JobContainer) -> list[str]:
+    """Return what the execution role of a container does before it runs."""
+    # https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task_execution_IAM_role.html (2026-11)
+    needed = []
+    if ".dkr.ecr." in container.at["Image"].pattern:
+        needed += ["ecr:GetAuthorizationToken", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
+    if container.at["LogConfiguration"]["LogDriver"].text == "awslogs":
+        needed += ["logs:CreateLogStream", "logs:PutLogEvents"]
+    for secret in container.at["Secrets"].items:
+        source = secret["ValueFrom"]
+        kinds = {each.type for each in source.targets}
+        if "AWS::SecretsManager::Secret" in kinds or ":secretsmanager:" in source.pattern:
+            needed.append("secretsmanager:GetSecretValue")
+    return needed

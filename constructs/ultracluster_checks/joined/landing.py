@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_checks.joined.nodes import Nodes, differ, known_blocks, nodes_of
+from ultracluster_checks.joined.nodes import QUEUE, Nodes, differ, known_blocks, nodes_of
 from ultracluster_checks.machines import AUTO_SCALING_GROUP
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.subnets import zone_of
@@ -11,17 +11,6 @@ from ultracluster_checks.template import Property, Templates
 from ultracluster_checks.values import Reference, Unknown
 from ultracluster_rules.capacity import check_allocation_strategy
 from ultracluster_rules.findings import quote
-
-__all__ = [
-    "blocks_have_no_mixed_instances",
-    "efa_nodes_are_close_together",
-    "environments_choose_nodes_for_their_market",
-    "known_blocks_are_launched_as_blocks",
-    "neuron_nodes_have_drivers",
-    "nodes_fit_the_reservation_of_their_template",
-    "targets_are_one_reservation",
-    "versions_are_of_the_same_template",
-]
 
 _RESERVATION: Final = "AWS::EC2::CapacityReservation"
 _TARGETS: Final = ("CapacityReservationId", "CapacityReservationResourceGroupArn")
@@ -218,6 +207,15 @@ def neuron_nodes_have_drivers(templates: Templates) -> Iterator[Problem]:
         if not nodes.in_batch or not nodes.types or not all(machine.is_neuron for machine in nodes.types):
             continue
         kinds = nodes.settings["Ec2Configuration"]
+        for each in kinds.items:
+            kind = each["ImageType"]
+            if (kind.text or "").endswith("_NVIDIA"):
+                yield Problem.of(
+                    kind,
+                    "UC4224",
+                    f"got {kind.text}, which is made for GPUs, for {nodes.types[0].name}",
+                    "ECS_AL2023",
+                )
         images = [
             nodes.settings["ImageId"],
             nodes.data["ImageId"],
@@ -233,3 +231,22 @@ def neuron_nodes_have_drivers(templates: Templates) -> Iterator[Problem]:
             f"AWS Batch chooses the image, and none of its own has the Neuron driver for {nodes.types[0].name}",
             "ImageIdOverride with an image that has the Neuron driver and EFA",
         )
+
+
+def environments_are_in_a_queue(templates: Templates) -> Iterator[Problem]:
+    """Find environments that no queue of the templates starts jobs on."""
+    queues = list(templates.of_type(QUEUE))
+    places = [
+        each["ComputeEnvironment"] for queue in queues for each in queue["ComputeEnvironmentOrder"].items
+    ]
+    used = {each.target for each in places}
+    outputs = str([template.source.body.get("Outputs") for template in templates.all])
+    known = places and not any(each.missing or isinstance(each.value, Unknown) for each in places)
+    for nodes in nodes_of(templates) if known else ():
+        if nodes.in_batch and nodes.owner not in used and f"'{nodes.owner.logical_id}" not in outputs:
+            yield Problem.of(
+                nodes.owner.properties,
+                "UC4225",
+                f"no queue names {nodes.owner.logical_id}; {queues[0].logical_id} names {places[0].pattern}",
+                "the environment in the order of a queue",
+            )

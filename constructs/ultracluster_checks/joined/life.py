@@ -19,25 +19,13 @@ from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Reference, Text
 from ultracluster_rules.findings import quote
 
-__all__ = [
-    "FUNCTION",
-    "block_events_reach_something",
-    "block_jobs_are_ended",
-    "closed_queues_are_opened",
-    "functions_can_run",
-    "functions_may_be_invoked",
-    "life_cycles_are_aimed_at_their_block",
-    "life_cycles_have_time",
-    "life_cycles_may_end_jobs",
-    "life_cycles_wake_up",
-]
-
 FUNCTION: Final = "AWS::Lambda::Function"
 _RULE: Final = "AWS::Events::Rule"
 _SCHEDULE: Final = "AWS::Scheduler::Schedule"
 _PERMISSION: Final = "AWS::Lambda::Permission"
+_TERMINATE: Final = "batch:TerminateJob"
 _ENDING: Final = (
-    "batch:TerminateJob",
+    _TERMINATE,
     "autoscaling:SetDesiredCapacity",
     "autoscaling:UpdateAutoScalingGroup",
     "ec2:TerminateInstances",
@@ -50,6 +38,7 @@ _RESERVATION_ID: Final = re.compile(r"cr-[0-9a-f]{8,17}")
 _RATE: Final = re.compile(r"rate\((\d{1,6}) (minute|hour|day)s?\)")
 _CRON: Final = re.compile(r"cron\((\S+) (\S+) (\S+) (\S+) (\S+) (\S+)\)")
 _MINUTES: Final = {"minute": 1, "hour": 60, "day": 1440}
+_UNWATCHED: Final = "got DISABLED, so that nothing watches the jobs of the queue"
 _LONGEST_WAIT: Final = 10
 """Minutes between the warning of EC2, 40 before the end, and the termination of instances, 30 before it."""
 
@@ -165,6 +154,12 @@ def life_cycles_wake_up(templates: Templates) -> Iterator[Problem]:
             )
         for trigger in own:
             yield from _asleep(trigger.source, templates)
+            places = (trigger.target["Input"], trigger.target["InputPath"])
+            hidden = next((each for each in places if not each.missing), None)
+            if trigger.is_about_blocks and hidden is not None:
+                yield Problem.of(
+                    hidden, "UC6432", "the function gets this instead of EC2's event", "the whole event"
+                )
             minutes = _period(trigger.source["ScheduleExpression"].text)
             if minutes is not None and minutes > _LONGEST_WAIT:
                 yield Problem.of(
@@ -177,6 +172,10 @@ def life_cycles_wake_up(templates: Templates) -> Iterator[Problem]:
     for rule in templates.of_type(_RULE):
         if _is_about_blocks(rule["EventPattern"]):
             yield from _asleep(rule, templates)
+    for trigger in triggers(templates):
+        knows = any(target.type == QUEUE for target in trigger.function["Environment"].targets)
+        if knows and trigger.source["State"].text == "DISABLED":
+            yield Problem.of(trigger.source["State"], "UC6431", _UNWATCHED, "ENABLED")
 
 
 def _has_other_sources(function: Resource) -> bool:
@@ -191,9 +190,7 @@ def _has_other_sources(function: Resource) -> bool:
 
 def _asleep(source: Resource, templates: Templates) -> Iterator[Problem]:
     if source["State"].text == "DISABLED":
-        yield Problem.of(
-            source["State"], "UC6431", "got DISABLED, so that the jobs of the block are not ended", "ENABLED"
-        )
+        yield Problem.of(source["State"], "UC6431", _UNWATCHED, "ENABLED")
     bus = source["EventBusName"]
     if source.type == _RULE and bus.text not in {None, "default"}:
         yield Problem.of(
@@ -340,7 +337,9 @@ def life_cycles_may_end_jobs(templates: Templates) -> Iterator[Problem]:
         role = role_of(function["Role"])
         if role is None:
             continue
-        lacking = [] if any(may(role, action) for action in _ENDING) else ["batch:TerminateJob"]
+        lacking = (
+            [] if any(may(role, action, many=action == _TERMINATE) for action in _ENDING) else [_TERMINATE]
+        )
         if may(role, "batch:TerminateJob") and not lacking and not may(role, "batch:ListJobs"):
             lacking = ["batch:ListJobs"]
         if (
@@ -351,7 +350,7 @@ def life_cycles_may_end_jobs(templates: Templates) -> Iterator[Problem]:
             lacking.append("ec2:DescribeCapacityReservations")
         for kind, action in _STATES.items():
             named = [each for each in function["Environment"].targets if each.type == kind]
-            if named and may(role, action) and not any(may(role, action, each) for each in named):
+            if named and not any(may(role, action, each) for each in named):
                 lacking.append(f"{action} on {named[0].logical_id}")
         if lacking:
             yield Problem.of(
@@ -376,6 +375,15 @@ def life_cycles_are_aimed_at_their_block(templates: Templates) -> Iterator[Probl
     owners = {each.owner for each in nodes}
     blocks = [each.target["CapacityReservationId"].value for each in nodes]
     for function in life_cycles(templates):
+        role = role_of(function["Role"])
+        told = {each.type for each in function["Environment"].targets}
+        for each in role["Policies"].targets if role is not None else ():
+            if each.type in _STATES and each.type not in told:
+                yield _astray(
+                    function["Environment"],
+                    f"no variable with {each.logical_id}, which its role is for",
+                    [each.logical_id],
+                )
         for at in function["Environment"]["Variables"].members:
             target = at.target
             if target is not None and target.type == COMPUTE_ENVIRONMENT and owners and target not in owners:
@@ -461,3 +469,24 @@ def closed_queues_are_opened(templates: Templates) -> Iterator[Problem]:
                     "got DISABLED, and nothing here may enable it: no job starts",
                     "ENABLED",
                 )
+
+
+def alarms_notify(templates: Templates) -> Iterator[Problem]:
+    """Find alarms without an action, or with actions that are switched off."""
+    composites = list(templates.of_type("AWS::CloudWatch::CompositeAlarm"))
+    heard = {target for each in composites for target in each["AlarmRule"].targets}
+    named = any(not each["AlarmRule"].targets for each in composites)  # by a name that is not known here
+    for alarm in (*templates.of_type("AWS::CloudWatch::Alarm"), *composites):
+        actions = [alarm[name] for name in ("AlarmActions", "OKActions", "InsufficientDataActions")]
+        if alarm["ActionsEnabled"].flag is False and any(each.items for each in actions):
+            yield Problem.of(
+                alarm["ActionsEnabled"], "UC6429", "got false, so that the alarm notifies nothing", "true"
+            )
+        silent = all(each.missing or each.value == [] for each in actions)
+        if silent and alarm not in {*heard, *composites} and not named:
+            yield Problem.of(
+                actions[0],
+                "UC6429",
+                "no action, so that the alarm notifies nothing",
+                "a topic or another action",
+            )

@@ -20,18 +20,6 @@ from ultracluster_checks.security_groups import SECURITY_GROUP
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import ABSENT, Reference, Text, Unknown
 
-__all__ = [
-    "QUEUE",
-    "Nodes",
-    "differ",
-    "environments_of",
-    "groups_at",
-    "known_blocks",
-    "names_something",
-    "nodes_of",
-    "vpc_of",
-]
-
 QUEUE: Final = "AWS::Batch::JobQueue"
 _EVENT_RULE: Final = "AWS::Events::Rule"
 

@@ -1,13 +1,12 @@
 """What the roles of a template may do: statements, managed policies and trust joined."""
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from ultracluster_checks.policies import allowing, covers, identity_statements
 from ultracluster_checks.template import Property, Resource
 from ultracluster_checks.values import Reference, Unknown
-
-__all__ = ["ROLE", "inline_documents", "may", "role_of", "statements_of", "trusts"]
 
 ROLE: Final = "AWS::IAM::Role"
 # Services that managed policies of AWS allow anything of; any other one may allow everything.
@@ -32,14 +31,15 @@ def role_of(at: Property) -> Resource | None:
     return found if found is not None and found.type == ROLE else None
 
 
-def statements_of(role: Resource) -> list[Property]:
+@lru_cache(maxsize=256)
+def statements_of(role: Resource) -> tuple[Property, ...]:
     """Return the statements of a role: inline, attached, and in managed policies of these templates."""
     managed = [each.target for each in role["ManagedPolicyArns"].items]
     found = identity_statements(role)
     for policy in managed:
         if policy is not None and policy.type == "AWS::IAM::ManagedPolicy":
             found += policy["PolicyDocument"]["Statement"].one_or_more
-    return found
+    return tuple(found)
 
 
 def inline_documents(role: Resource) -> Iterator[Property]:
@@ -51,13 +51,14 @@ def inline_documents(role: Resource) -> Iterator[Property]:
             yield policy["PolicyDocument"]
 
 
-def may(role: Resource, action: str, on: Resource | None = None) -> bool:
+def may(role: Resource, action: str, on: Resource | None = None, *, many: bool = False) -> bool:
     """Return whether a role may do something, as far as the templates tell: what is unknown may.
 
     Args:
         role: A role of the templates.
         action: An action by its full name.
         on: What it is done to. Default: anything.
+        many: Whether it is done to what does not exist yet, such as jobs, so that fixed names are not enough. Default: no.
     """
     for name in ("ManagedPolicyArns", "Policies"):
         if isinstance(role[name].value, Unknown):
@@ -70,7 +71,10 @@ def may(role: Resource, action: str, on: Resource | None = None) -> bool:
     if any(each["Effect"].text == "Deny" and _is_about(each, action, on, denies=True) for each in statements):
         return False
     return any(
-        each["Effect"].text != "Deny" and _is_about(each, action, on, denies=False) for each in statements
+        each["Effect"].text != "Deny"
+        and _is_about(each, action, on, denies=False)
+        and (not many or _names_many(each))
+        for each in statements
     )
 
 
@@ -84,10 +88,22 @@ def _is_about(statement: Property, action: str, on: Resource | None, *, denies: 
     actions = statement["Action"].one_or_more
     if not any(covers(each, action) or (not denies and each.text is None) for each in actions):
         return False
+    region, regions = (
+        statement.resource.template.region,
+        statement["Condition"]["StringEquals"]["aws:RequestedRegion"],
+    )
+    if not denies and region and regions.known and region not in {each.text for each in regions.one_or_more}:
+        return False
     places = statement["Resource"].one_or_more
     if denies:
         return statement["Condition"].missing and any(each.text == "*" for each in places)
     return on is None or any(_may_name(each, on) for each in places)
+
+
+def _names_many(statement: Property) -> bool:
+    return any(
+        "*" in each.pattern or isinstance(each.value, Unknown) for each in statement["Resource"].one_or_more
+    )
 
 
 def _may_name(at: Property, resource: Resource) -> bool:

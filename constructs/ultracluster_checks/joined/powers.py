@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from ultracluster_checks.jobs import job_containers
@@ -14,22 +15,13 @@ from ultracluster_checks.policies import (
     allowing,
     covers,
     identity_documents,
+    is_bound,
     names_everything,
 )
 from ultracluster_checks.problem import Problem
-from ultracluster_checks.template import Property, Resource, Templates
+from ultracluster_checks.template import Property, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
-
-__all__ = [
-    "functions_may_use_what_they_are_told",
-    "policies_exclude_other_accounts",
-    "roles_are_for_their_service",
-    "roles_assume_named_roles",
-    "roles_read_named_data",
-    "roles_reserve_no_capacity",
-    "roles_write_no_policies",
-]
 
 _RESERVING: Final = (
     "ec2:CreateCapacityReservation",
@@ -38,6 +30,9 @@ _RESERVING: Final = (
     "ec2:ModifyCapacityReservation",
     "ec2:RequestSpotFleet",
     "ec2:RequestSpotInstances",
+    "autoscaling:CreateAutoScalingGroup",
+    "autoscaling:UpdateAutoScalingGroup",
+    "batch:CreateComputeEnvironment",
     "ec2:AllocateHosts",
     "ec2:CreateFleet",
     "ec2:RunInstances",
@@ -58,12 +53,22 @@ _ESCALATING: Final = (
     "iam:SetDefaultPolicyVersion",
     "iam:UpdateAssumeRolePolicy",
     "iam:UpdateLoginProfile",
+    "kms:CreateGrant",
+    "kms:PutKeyPolicy",
+    "lambda:AddPermission",
     "lambda:UpdateFunctionCode",
+    "s3:PutBucketAcl",
+    "s3:PutBucketPolicy",
+    "sns:AddPermission",
 )
 _LEAKING: Final = (
+    "dynamodb:DeleteTable",
     "dynamodb:GetItem",
     "dynamodb:Scan",
+    "fsx:DeleteFileSystem",
     "kms:Decrypt",
+    "kms:ScheduleKeyDeletion",
+    "s3:DeleteBucket",
     "s3:DeleteObject",
     "s3:GetObject",
     "s3:PutObject",
@@ -80,6 +85,13 @@ _WHO: Final = re.compile(
     r"|.*:(?:sub|aud|calleraccount|viaservice|externalid|dataaccesspoint.*|sourceaccount|accesspointnetworkorigin)|s3:.*account.*|sns:.*|sqs:.*",
     re.IGNORECASE,
 )
+# Services that act for a resource of any account. https://docs.aws.amazon.com/IAM/latest/UserGuide/confused-deputy.html (2026-11)
+_CONFUSED: Final = {
+    "s3.amazonaws.com",
+    "sns.amazonaws.com",
+    "apigateway.amazonaws.com",
+    "config.amazonaws.com",
+}
 # What a service needs of the role that a resource hands to it.
 _SERVICES: Final = (
     (FUNCTION, ("Role",), "lambda"),
@@ -109,30 +121,38 @@ _CALLS: Final = {
 
 
 def _is_any(statement: Property, resource: Property) -> bool:
-    return statement["Condition"].missing and names_everything(resource)
+    return not is_bound(statement) and names_everything(resource)
 
 
 def _places(statement: Property) -> list[Property]:
     return statement["Resource"].one_or_more
 
 
-def _allowed(
-    templates: Templates, actions: tuple[str, ...]
-) -> Iterator[tuple[Resource, Property, Property, str]]:
-    """Return who may do one of some actions by name: resource, statement, action as written, and its name."""
-    for resource, document in identity_documents(templates):
-        for statement in allowing(document):
-            for action in statement["Action"].one_or_more:
-                name = next((each for each in actions if covers(action, each)), None)
-                if name is not None and (action.text or "").rpartition(":")[2].strip("*?"):
-                    yield resource, statement, action, name  # a whole service is reported as such
+def _allowed(templates: Templates, actions: tuple[str, ...]) -> Iterator[tuple[Property, Property, str]]:
+    """Return what allows one of some actions by name: statement, action as written, and its name."""
+    for statement, action in _allowances(templates):
+        name = next((each for each in actions if covers(action, each)), None)
+        if name is not None:
+            yield statement, action, name
+
+
+@lru_cache(maxsize=1)
+def _allowances(templates: Templates) -> tuple[tuple[Property, Property], ...]:
+    """Return the actions that policies of principals allow by name, each with its statement."""
+    return tuple(
+        (statement, action)
+        for _, document in identity_documents(templates)
+        for statement in allowing(document)
+        for action in statement["Action"].one_or_more
+        if (action.text or "").rpartition(":")[2].strip("*?")  # a whole service is reported as such
+    )
 
 
 def roles_reserve_no_capacity(templates: Templates) -> Iterator[Problem]:
     """Find permissions to reserve or start instances beside the queues."""
-    for _, statement, action, name in _allowed(templates, _RESERVING):
+    for statement, action, name in _allowed(templates, _RESERVING):
         places = _places(statement)
-        if statement["Condition"].missing and (
+        if not is_bound(statement) and (
             any(each.text == "*" for each in places)
             or "Reservation" in name
             or any(_is_any(statement, each) for each in places)
@@ -147,8 +167,8 @@ def roles_reserve_no_capacity(templates: Templates) -> Iterator[Problem]:
 
 def roles_write_no_policies(templates: Templates) -> Iterator[Problem]:
     """Find permissions to give oneself any permission."""
-    for _, statement, action, name in _allowed(templates, _ESCALATING):
-        if statement["Condition"].missing and any(
+    for statement, action, name in _allowed(templates, _ESCALATING):
+        if not is_bound(statement) and any(
             _is_any(statement, each) or _is_own(each) for each in _places(statement)
         ):
             yield Problem.of(
@@ -168,7 +188,7 @@ def _is_own(at: Property) -> bool:
 
 def roles_assume_named_roles(templates: Templates) -> Iterator[Problem]:
     """Find permissions to assume every role."""
-    for _, statement, action, name in _allowed(templates, ("sts:AssumeRole",)):
+    for statement, action, name in _allowed(templates, ("sts:AssumeRole",)):
         for each in _places(statement):
             if _is_any(statement, each):
                 yield Problem.of(
@@ -181,7 +201,7 @@ def roles_assume_named_roles(templates: Templates) -> Iterator[Problem]:
 
 def roles_read_named_data(templates: Templates) -> Iterator[Problem]:
     """Find permissions to read or write the data of every resource."""
-    for _, statement, action, name in _allowed(templates, _LEAKING):
+    for statement, action, name in _allowed(templates, _LEAKING):
         for each in _places(statement):
             if _is_any(statement, each):
                 yield Problem.of(
@@ -269,6 +289,22 @@ def _own_accounts(templates: Templates) -> set[str] | None:
         "AWS::AccountId" in json.dumps(template.source.body, default=str) for template in templates.all
     )
     return found if found or tells else None
+
+
+def services_invoke_for_a_resource(templates: Templates) -> Iterator[Problem]:
+    """Find permissions that let a service invoke a function on behalf of anybody."""
+    for permission in templates.of_type("AWS::Lambda::Permission"):
+        service = permission["Principal"].text or ""
+        limits = [
+            permission[name] for name in ("SourceArn", "SourceAccount", "PrincipalOrgID", "EventSourceToken")
+        ]
+        if service in _CONFUSED and all(each.missing for each in limits):
+            yield Problem.of(
+                permission["SourceArn"],
+                "UC6457",
+                f"{service} may invoke the function for every account",
+                "SourceArn, and SourceAccount for a bucket",
+            )
 
 
 def roles_are_for_their_service(templates: Templates) -> Iterator[Problem]:

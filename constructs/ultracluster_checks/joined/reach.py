@@ -8,21 +8,13 @@ from typing import Final, Literal
 from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
 from ultracluster_checks.file_systems import FILE_SYSTEM
 from ultracluster_checks.interfaces import SUBNET
-from ultracluster_checks.joined.nodes import Nodes, groups_at, nodes_of, vpc_of
+from ultracluster_checks.jobs import JOB_DEFINITION
+from ultracluster_checks.joined.nodes import Nodes, differ, groups_at, nodes_of, vpc_of
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.security_groups import GroupRule, group_rules
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
-
-__all__ = [
-    "efa_interfaces_have_one_group",
-    "groups_are_in_the_vpc_of_their_subnet",
-    "interfaces_are_in_the_subnet_of_their_nodes",
-    "nodes_reach_the_endpoints",
-    "nodes_reach_the_services_that_they_join",
-    "nodes_reach_their_file_system",
-]
 
 _Direction = Literal["in", "out"]
 _HTTPS: Final = ((443, 443),)
@@ -31,7 +23,7 @@ _LISTS: Final = {"in": "SecurityGroupIngress", "out": "SecurityGroupEgress"}
 _DEFAULT_GROUP: Final = "DefaultSecurityGroup"
 # What a node of AWS Batch needs before it runs a job: https://docs.aws.amazon.com/batch/latest/userguide/vpc-interface-endpoints.html
 # and https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html (2026-11).
-_JOINING: Final = ("ecs", "ecs-agent", "ecs-telemetry", "ecr.api", "ecr.dkr")
+_JOINING: Final = ("ecs", "ecs-agent", "ecs-telemetry", "ecr.api", "ecr.dkr", "logs", "s3")
 
 
 def admits(
@@ -127,19 +119,16 @@ def _each_template(templates: Templates) -> Iterator[Nodes]:
 def interfaces_are_in_the_subnet_of_their_nodes(templates: Templates) -> Iterator[Problem]:
     """Find interfaces in another subnet than their environment, and EFA interfaces in several subnets."""
     for nodes in nodes_of(templates):
-        own = [each.target for each in nodes.subnets.items]
-        named = [(each["SubnetId"], each["SubnetId"].target) for each in nodes.interfaces]
-        known = {subnet for _, subnet in named if subnet is not None}
-        for at, subnet in named:
-            if subnet is not None and (
-                (own and None not in own and subnet not in own)
-                or (len(known) > 1 and subnet is not named[0][1])
-            ):
+        own = nodes.subnets.items
+        named = [each["SubnetId"] for each in nodes.interfaces if not each["SubnetId"].missing]
+        for at in named:
+            elsewhere = bool(own) and all(differ(at.value, each.value) for each in own)
+            if elsewhere or differ(at.value, named[0].value):
+                right = own[0] if own else named[0]
                 yield Problem.of(
                     at,
                     "UC3204",
-                    f"got {subnet.logical_id}, and {nodes.owner.logical_id} starts nodes in "
-                    f"{(own[0] or subnet).logical_id if own else (named[0][1] or subnet).logical_id}",
+                    f"got {at.pattern}, and {nodes.owner.logical_id} starts nodes in {right.pattern}",
                     "one subnet",
                 )
 
@@ -174,7 +163,15 @@ def nodes_reach_their_file_system(templates: Templates) -> Iterator[Problem]:
     """Find ports of Lustre that the file system, or the nodes that mount it, do not let in or out."""
     for resource in templates.of_type(FILE_SYSTEM):
         servers = groups_at(resource["SecurityGroupIds"])
-        if resource["FileSystemType"].text != "LUSTRE" or servers is None:
+        lustre = resource["FileSystemType"].text == "LUSTRE"
+        if lustre and resource["SecurityGroupIds"].missing and any(_clients(templates, resource)):
+            yield Problem.of(
+                resource["SecurityGroupIds"],
+                "UC5203",
+                "no security group, so that the file system gets the default group of the VPC, which its nodes do not have",
+                "a group that lets Lustre in from the nodes",
+            )
+        if not lustre or servers is None:
             continue
         far = _networks(resource["SubnetIds"])
         ends: list[tuple[Sequence[Resource], Sequence[Resource], str, Sequence[str]]] = [
@@ -223,6 +220,7 @@ def _closed(
 
 def nodes_reach_the_endpoints(templates: Templates) -> Iterator[Problem]:
     """Find interface endpoints that nodes of AWS Batch, or the tasks of their multi-node jobs, cannot reach."""
+    several = any(not job["NodeProperties"].missing for job in templates.of_type(JOB_DEFINITION))
     for endpoint in templates.of_type("AWS::EC2::VPCEndpoint"):
         groups, vpc = groups_at(endpoint["SecurityGroupIds"]), endpoint["VpcId"].target
         if groups is None or vpc is None or endpoint["PrivateDnsEnabled"].flag is False:
@@ -232,6 +230,17 @@ def nodes_reach_the_endpoints(templates: Templates) -> Iterator[Problem]:
                 continue
             near = _networks(nodes.subnets)
             clients = nodes.groups
+            # Their interface takes the groups of the environment, or the default one of the VPC.
+            # https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html (2026-11)
+            tasks = several and bool(nodes.interfaces) and nodes.settings["SecurityGroupIds"].missing
+            if tasks and not admits(groups, "in", [vpc], _HTTPS[0], networks=near):
+                yield Problem.of(
+                    groups[0][_LISTS["in"]],
+                    "UC3210",
+                    f"nothing lets HTTPS in from the default group of {vpc.logical_id}, which tasks of multi-node jobs have on "
+                    f"{nodes.owner.logical_id}",
+                    "TCP on 443 from the default group of the VPC",
+                )
             if clients is not None and not admits(groups, "in", clients, _HTTPS[0], networks=near):
                 yield _unreached(groups[0][_LISTS["in"]], "in from", nodes)
             if clients is not None and not admits(
@@ -250,33 +259,34 @@ def _unreached(at: Property, way: str, nodes: Nodes) -> Problem:
 
 
 def nodes_reach_the_services_that_they_join(templates: Templates) -> Iterator[Problem]:
-    """Find nodes of AWS Batch in a subnet without a way to Amazon ECS and Amazon ECR."""
+    """Find nodes of AWS Batch in a subnet without a way to Amazon ECS, Amazon ECR, CloudWatch Logs and S3."""
     for nodes in nodes_of(templates):
         for each in nodes.subnets.items if nodes.in_batch else ():
             subnet, vpc = each.target, vpc_of(each)
-            if subnet is None or subnet.type != SUBNET or vpc is None or _has_a_way_out(subnet, nodes):
+            tables = _tables_of(subnet) if subnet is not None and subnet.type == SUBNET else None
+            if subnet is None or vpc is None or tables is None or _has_a_way_out(subnet, tables, nodes):
                 continue
-            missing = [name for name in _JOINING if not _has_endpoint(vpc, name)]
+            missing = [name for name in _JOINING if not _has_endpoint(vpc, name, tables)]
             if missing:
                 yield Problem.of(
                     each,
                     "UC3211",
-                    f"{subnet.logical_id} has no route out of the VPC and no endpoint for {', '.join(missing)}: nodes start, are billed "
-                    "and never join",
-                    "a NAT gateway, or interface endpoints for " + ", ".join(_JOINING),
+                    f"{subnet.logical_id} has no route out of the VPC and no endpoint for {', '.join(missing)}: nodes start, are "
+                    "billed and run no job",
+                    "a NAT gateway, or endpoints for " + ", ".join(_JOINING),
                 )
 
 
-def _has_a_way_out(subnet: Resource, nodes: Nodes) -> bool:
-    templates = subnet.template.templates
-    tables = [
-        each["RouteTableId"].target
-        for each in templates.of_type("AWS::EC2::SubnetRouteTableAssociation")
-        if each["SubnetId"].target is subnet
-    ]
-    if None in tables or not tables:
-        return bool(tables) or not list(templates.of_type("AWS::EC2::SubnetRouteTableAssociation"))
-    for route in templates.of_type("AWS::EC2::Route"):
+def _tables_of(subnet: Resource) -> list[Resource] | None:
+    """Return the route tables of a subnet; None if they are not known."""
+    associations = list(subnet.template.templates.of_type("AWS::EC2::SubnetRouteTableAssociation"))
+    tables = [each["RouteTableId"].target for each in associations if each["SubnetId"].target is subnet]
+    known = [table for table in tables if table is not None]
+    return known if associations and len(known) == len(tables) else None
+
+
+def _has_a_way_out(subnet: Resource, tables: Sequence[Resource], nodes: Nodes) -> bool:
+    for route in subnet.template.templates.of_type("AWS::EC2::Route"):
         if route["RouteTableId"].target not in tables:
             continue
         gateway = route["GatewayId"].target
@@ -287,9 +297,33 @@ def _has_a_way_out(subnet: Resource, nodes: Nodes) -> bool:
     return False
 
 
-def _has_endpoint(vpc: Resource, name: str) -> bool:
+def _has_endpoint(vpc: Resource, name: str, tables: Sequence[Resource]) -> bool:
     for endpoint in vpc.template.templates.of_type("AWS::EC2::VPCEndpoint"):
-        text = endpoint["ServiceName"].pattern
-        if endpoint["VpcId"].target in {vpc, None} and text.endswith((f".{name}", "}")):
+        text, kind, at = (
+            endpoint["ServiceName"].pattern,
+            endpoint["VpcEndpointType"].text,
+            endpoint["RouteTableIds"],
+        )
+        if endpoint["VpcId"].target not in {vpc, None} or not text.endswith((f".{name}", "}")):
+            continue
+        joined = any(each.target in {*tables, None} for each in at.items) or isinstance(at.value, Unknown)
+        named = kind == "Interface" and endpoint["PrivateDnsEnabled"].flag is not False
+        if named or (kind in {"Gateway", None} and joined):
             return True
     return False
+
+
+def endpoints_have_names(templates: Templates) -> Iterator[Problem]:
+    """Find endpoints with private DNS names in a VPC that does not resolve them, which EC2 refuses."""
+    for endpoint in templates.of_type("AWS::EC2::VPCEndpoint"):
+        vpc = endpoint["VpcId"].target
+        if vpc is None or vpc.type != "AWS::EC2::VPC" or endpoint["PrivateDnsEnabled"].flag is not True:
+            continue
+        hosts, support = vpc["EnableDnsHostnames"], vpc["EnableDnsSupport"]
+        if hosts.missing or hosts.flag is False or support.flag is False:
+            yield Problem.of(
+                hosts if support.flag is not False else support,
+                "UC3213",
+                f"{endpoint.logical_id} has private DNS names, which need both DNS attributes of {vpc.logical_id}",
+                "EnableDnsHostnames: true and EnableDnsSupport: true",
+            )

@@ -11,8 +11,6 @@ from ultracluster_checks.template import Templates
 from ultracluster_checks.values import Reference, Text, Unknown
 from ultracluster_rules.job_definitions import check_definition_size
 
-__all__ = ["definitions_are_small_enough", "environments_of_functions_fit", "policies_of_roles_fit"]
-
 _LARGEST_ENVIRONMENT: Final = (
     4 * 1024
 )  # https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html (2026-11)

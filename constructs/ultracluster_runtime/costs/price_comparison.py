@@ -51,12 +51,7 @@ def _compare(label: str, instance_type: str, price: Price) -> Comparison:
 
 
 def compare_prices(instance_type: str, region: str) -> list[Comparison]:
-    """Return list prices to compare an offering with: the same type as a block and On-Demand, and a p5 block.
-
-    Args:
-        instance_type: Instance type of the offering.
-        region: Region of the offering.
-    """
+    """Return list prices to compare an offering with: the same type as a block and On-Demand, and a p5 block."""
     prices = [
         (
             f"{instance_type} block, list price in {region}",

@@ -74,10 +74,6 @@ def refuse_definition(problem: str, *, allowed: str = "", remedy: str = "") -> F
 def submission_order(definition: Definition, cluster: Iterable[Definition]) -> list[Definition]:
     """Return a job and all its dependencies in the order in which to submit them.
 
-    Args:
-        definition: Definition of the job.
-        cluster: All definitions of its cluster.
-
     Raises:
         FindingsError: If it depends on a job that the cluster does not define (UC6203), or on itself (UC6113).
     """

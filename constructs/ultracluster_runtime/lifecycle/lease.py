@@ -81,9 +81,6 @@ class LeasedState:
     def save(self, text: str) -> None:
         """Store a text.
 
-        Args:
-            text: Text to store.
-
         Raises:
             ClientError: If this invocation no longer holds the lease.
         """

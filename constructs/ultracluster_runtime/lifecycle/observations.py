@@ -65,11 +65,7 @@ class Reservation:
 
     @classmethod
     def from_description(cls, description: Mapping[str, Any]) -> "Reservation":
-        """Create a reservation from a CapacityReservation of DescribeCapacityReservations.
-
-        Args:
-            description: The CapacityReservation.
-        """
+        """Create a reservation from a CapacityReservation of DescribeCapacityReservations."""
         machine = INSTANCE_TYPES.get(description["InstanceType"])
         return cls(
             state=description["State"],

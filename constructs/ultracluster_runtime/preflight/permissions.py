@@ -160,11 +160,7 @@ def _evaluate_assumes(_: RegionRequirements, result: tuple[str, dict[str, str] |
 
 
 def role_actions(requirements: RegionRequirements) -> frozenset[str]:
-    """Return the actions that create the main resources of the clusters; a deployment fails without any of them.
-
-    Args:
-        requirements: Requirements of a Region.
-    """
+    """Return the actions that create the main resources of the clusters; a deployment fails without any of them."""
     actions = {
         "batch:CreateComputeEnvironment",
         "batch:CreateJobQueue",

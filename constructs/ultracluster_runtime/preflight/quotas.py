@@ -13,6 +13,7 @@ from ultracluster_runtime.preflight.check import (
     AnyCheck,
     Check,
     Outcome,
+    Status,
     failed,
     passed,
     skipped,
@@ -177,6 +178,29 @@ def _storage_shares(reader: AwsReader, requirements: RegionRequirements) -> list
     return [replace(share, name=f"GiB of {share.name}") for share in shares]
 
 
+def _concurrency(reader: AwsReader, requirements: RegionRequirements) -> list[Share]:
+    quota = SERVICE_QUOTAS["lambda-concurrency"]
+    needed = sum(cluster.functions for cluster in requirements.clusters)
+    return [_share(reader, requirements.region, quota, used=0, needed=needed)]
+
+
+def _evaluate_concurrency(requirements: RegionRequirements, shares: list[Share]) -> Outcome:
+    """Check that the functions of clusters can run at once, beside those of others, which are not counted."""
+    outcome = evaluate_shares(requirements, shares)
+    (share,) = shares
+    if outcome.status is not Status.PASS or (share.value or 0) >= _LEAST_CONCURRENCY:
+        return outcome
+    command = quota_request_command(
+        service=share.service, code=share.code, value=_MUCH_CONCURRENCY, region=requirements.region
+    )
+    return warned(
+        f"{outcome.evidence}, which all functions of the account share",
+        f"Request an increase, so that functions of others do not delay the drain of a block: `{command}`",
+    )
+
+
+_LEAST_CONCURRENCY: Final = 100  # new accounts have 10
+_MUCH_CONCURRENCY: Final = 1_000
 _READ_QUOTA: Final = ("service-quotas:GetServiceQuota", "service-quotas:GetAWSDefaultServiceQuota")
 _READ_STACKS: Final = "cloudformation:DescribeStacks"
 
@@ -254,4 +278,5 @@ QUOTA_CHECKS: Final[tuple[AnyCheck, ...]] = (
         "ec2:DescribeVpcEndpoints",
         _READ_STACKS,
     ),
+    quota_check("UC9460", _concurrency, evaluate=_evaluate_concurrency),
 )

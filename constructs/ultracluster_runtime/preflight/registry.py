@@ -12,6 +12,7 @@ from ultracluster_runtime.preflight.network import NETWORK_CHECKS
 from ultracluster_runtime.preflight.orders import ORDER_CHECKS
 from ultracluster_runtime.preflight.permissions import PERMISSION_CHECKS
 from ultracluster_runtime.preflight.quotas import QUOTA_CHECKS
+from ultracluster_runtime.preflight.rehearsals import REHEARSALS
 from ultracluster_runtime.preflight.reservations import RESERVATION_CHECKS
 from ultracluster_runtime.preflight.storage import STORAGE_CHECKS
 from ultracluster_runtime.preflight.zones import ZONE_CHECKS
@@ -31,5 +32,6 @@ CHECKS: Final[tuple[AnyCheck, ...]] = (
     *STORAGE_CHECKS,
     *FILE_SYSTEM_CHECKS,
     *ORDER_CHECKS,
+    *REHEARSALS,
 )
 """All checks. A check comes after those it depends on."""

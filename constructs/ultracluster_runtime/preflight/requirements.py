@@ -231,6 +231,8 @@ class ClusterRequirements:
         images: Container images of its jobs.
         orders: Purchase orders for its capacity.
         stacks: Names of its stacks: network, storage, cluster.
+        functions: Number of Lambda functions that can run at the same time.
+        digest: Digest of its configuration without its capacity, to compare with its last rehearsal. Default: not compared.
         role_path: IAM path of its roles.
     """
 
@@ -256,6 +258,8 @@ class ClusterRequirements:
     images: tuple[ImageRequirements, ...]
     orders: tuple[OrderRequirements, ...]
     stacks: tuple[str, str, str]
+    functions: int = 0
+    digest: str = ""
     role_path: str = "/"
 
     @property

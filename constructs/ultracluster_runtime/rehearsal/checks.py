@@ -8,7 +8,7 @@ from typing import Any, Final
 from botocore.exceptions import ClientError
 
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
-from ultracluster_catalog.limits.service_quotas import quota_request_command
+from ultracluster_catalog.limits.service_quotas import SERVICE_QUOTAS, quota_request_command
 from ultracluster_catalog.names.submission_tags import DEFAULT_SHARE
 from ultracluster_runtime.jobs.dependencies import queue_of
 from ultracluster_runtime.jobs.submission import submission
@@ -39,8 +39,9 @@ _LONGEST_REPORT: Final = 200
 # CloudFormation cancels what it creates beside a resource that fails.
 _CONSEQUENCE: Final = re.compile(r"Resource creation cancelled|The following resource\(s\) failed")
 
+_CONCURRENCY: Final = SERVICE_QUOTAS["lambda-concurrency"]
 _MORE_CONCURRENCY: Final = quota_request_command(
-    service="lambda", code="L-B99A9384", value=1000, region="REGION"
+    service=_CONCURRENCY.service, code=_CONCURRENCY.code, value=_CONCURRENCY.default, region="REGION"
 )
 # AWS's words, from amazon-genomics-cli#209, IAM's reference of error messages, ten threads on Lambda's quota of new accounts
 # (2021 to 2025), metaflow-tools#9 and aws-cdk#21577.

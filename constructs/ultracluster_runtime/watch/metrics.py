@@ -75,11 +75,7 @@ class ClusterObservations:
 
 
 def compute_metrics(observations: ClusterObservations) -> Mapping[str, float]:
-    """Return the metrics by name, without those that cannot be computed.
-
-    Args:
-        observations: Observations of the cluster.
-    """
+    """Return the metrics by name, without those that cannot be computed."""
     active = [
         (reservation, used) for reservation, used in observations.reservations if reservation.state == ACTIVE
     ]

@@ -22,8 +22,6 @@ from ultracluster_stacks.check.yaml_template import (
     read_yaml_template,
 )
 
-__all__ = ["read_templates"]
-
 _STACK: Final = "aws:cloudformation:stack"
 _NESTED: Final = "cdk:cloud-assembly"
 

@@ -7,8 +7,6 @@ import yaml
 
 from ultracluster_rules.findings import quote
 
-__all__ = ["DEEPEST_NESTING", "Lines", "TemplateError", "UnsupportedTemplateError", "read_yaml_template"]
-
 DEEPEST_NESTING: Final = 60
 """Maximum nesting of mappings and lists; our deepest template has 14 levels."""
 
@@ -50,9 +48,6 @@ class UnsupportedTemplateError(TemplateError):
 
 def read_yaml_template(text: str) -> tuple[Any, Lines]:
     """Read a template in YAML, or in JSON.
-
-    Args:
-        text: Text of the template.
 
     Returns:
         Values with functions in their long form, and the line of each value.

@@ -13,8 +13,6 @@ from ultracluster_stacks.config.reading.environment import read_rollout
 from ultracluster_stacks.config.reading.problem import Loc, loc_text
 from ultracluster_stacks.config.reading.yaml_source import YamlSource
 
-__all__ = ["ExplainedCluster", "ExplainedValue", "explain_rollout"]
-
 _CLUSTER_DEPTH = 4  # path of a cluster: waves, index, clusters, index
 
 
@@ -56,9 +54,6 @@ class ExplainedCluster:
 
 def explain_rollout(path: str | os.PathLike[str]) -> tuple[ExplainedCluster, ...]:
     """Read a rollout file and return the origin of each value of each cluster.
-
-    Args:
-        path: The rollout file.
 
     Raises:
         FindingsError: The file is wrong, as `load_rollout` says.

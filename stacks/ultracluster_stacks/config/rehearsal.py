@@ -10,19 +10,6 @@ from ultracluster_stacks.config.models.capacity import placeholder_reservation
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.file_system import FileSystemConfig
 
-__all__ = [
-    "PLAN",
-    "PURPOSES",
-    "REHEARSAL",
-    "REHEARSAL_PREFIX",
-    "REHEARSAL_TAG",
-    "REHEARSAL_WITHOUT_FILE_SYSTEM",
-    "RehearsedCluster",
-    "cluster_digest",
-    "left_out",
-    "rehearsed",
-]
-
 PLAN: Final = "plan"
 REHEARSAL: Final = "rehearsal"
 REHEARSAL_WITHOUT_FILE_SYSTEM: Final = "rehearsal-without-file-system"

@@ -11,8 +11,6 @@ from typing import Any, Final
 
 from ultracluster_stacks.config.models.rollout import RolloutConfig
 
-__all__ = ["SCHEMA_FILE", "rollout_schema", "schema_text"]
-
 SCHEMA_FILE: Final = Path("docs/rollout.schema.json")
 """Path of the published schema, relative to the repository."""
 

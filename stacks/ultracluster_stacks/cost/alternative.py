@@ -11,8 +11,6 @@ from ultracluster_rules.machines import get_instance_type
 from ultracluster_stacks.cost.bill import Prices
 from ultracluster_stacks.cost.estimate import Estimate, estimate_cost
 
-__all__ = ["Alternative", "compare_with"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Alternative:

@@ -17,8 +17,6 @@ from ultracluster_catalog.prices.service_prices import PaidService
 from ultracluster_stacks.cost.footprint import Footprint, NodeSupply
 from ultracluster_stacks.cost.line import Line, Usage
 
-__all__ = ["Prices", "additional_nodes", "bill"]
-
 Prices = Callable[[BillableItem, str], Price]
 """Returns the price of a billable item in a Region."""
 

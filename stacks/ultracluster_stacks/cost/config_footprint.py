@@ -10,8 +10,6 @@ from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
 from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.cost.footprint import Footprint, NodeSupply
 
-__all__ = ["configured_footprint", "planned_hours"]
-
 # The default root volume of nodes, which a rollout file cannot change.
 _VOLUME_GIB: Final = 200
 _VOLUME_MB_PER_S: Final = 500
@@ -53,8 +51,8 @@ def configured_footprint(cluster: ClusterConfig) -> Footprint:
         interface_endpoints=len(NODE_SERVICES) if new_network else 0,
         nat_gateways=1 if new_network and cluster.network.nat_gateway else 0,
         alarms=sum(supply.market == "capacity-block" for supply in supplies)
-        + _closes_queues(cluster)
-        + _resumes_jobs(cluster)
+        + closes_queues(cluster)
+        + resumes_jobs(cluster)
         + (0 if alarms is None else _ALARM_METRICS - (not _has_size(cluster))),
         composite_alarms=0 if alarms is None else 1,
         dashboards=int(alarms is not None and alarms.dashboard),
@@ -70,13 +68,13 @@ def _has_size(cluster: ClusterConfig) -> bool:
     return file_system.file_system_id is None and file_system.settings.storage_capacity_gib is not None
 
 
-def _resumes_jobs(cluster: ClusterConfig) -> bool:
+def resumes_jobs(cluster: ClusterConfig) -> bool:
     """Return whether a function with an alarm submits interrupted jobs again."""
     is_notified = cluster.has_block or bool(cluster.notify) or cluster.effective_alarms is not None
     return is_notified and any(job.kind != "precompile" for job in cluster.jobs)
 
 
-def _closes_queues(cluster: ClusterConfig) -> bool:
+def closes_queues(cluster: ClusterConfig) -> bool:
     """Return whether a budget closes the queues, with a function that has an alarm."""
     return cluster.budget is not None and cluster.budget.close_queues_at_percent is not None
 

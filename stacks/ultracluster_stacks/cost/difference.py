@@ -11,8 +11,6 @@ from ultracluster_stacks.cost.money import NOTHING, Money
 from ultracluster_stacks.cost.template_footprint import template_footprint
 from ultracluster_stacks.plan import StackTemplate
 
-__all__ = ["CostDifference", "cost_differences"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CostDifference:

@@ -12,8 +12,6 @@ from ultracluster_stacks.cost.footprint import Footprint
 from ultracluster_stacks.cost.line import Line, Usage
 from ultracluster_stacks.cost.money import Money
 
-__all__ = ["NOT_COUNTED", "Estimate", "catalogue_prices", "estimate_cost"]
-
 NOT_COUNTED: Final = (
     "requests to S3, AWS Lambda, EventBridge, SNS, Systems Manager and KMS, customer managed keys, snapshots, images in "
     "Amazon ECR, support and taxes"

@@ -5,8 +5,6 @@ from typing import Literal
 
 from ultracluster_catalog.lustre.lustre import LustreSettings
 
-__all__ = ["Footprint", "NodeSupply"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NodeSupply:

@@ -7,8 +7,6 @@ from typing import Final, Literal
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_stacks.cost.money import NOTHING, Money
 
-__all__ = ["HOURS_OF_A_MONTH", "Line", "Usage"]
-
 HOURS_OF_A_MONTH: Final = 730
 """Hours of a twelfth of a year, to convert between monthly and hourly prices."""
 

@@ -6,8 +6,6 @@ from decimal import ROUND_HALF_UP, Decimal
 from functools import reduce
 from typing import Final
 
-__all__ = ["NOTHING", "Money"]
-
 _CENT: Final = Decimal("0.01")
 
 

@@ -9,8 +9,6 @@ from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_stacks.cost.footprint import Footprint, NodeSupply
 from ultracluster_stacks.plan import StackTemplate
 
-__all__ = ["template_footprint"]
-
 _Resources = Mapping[str, Mapping[str, Any]]
 
 

@@ -3,8 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["stack_set_template"]
-
 
 def stack_set_template(
     cluster: str, templates: Sequence[tuple[str, Mapping[str, Any]]], *, region: str

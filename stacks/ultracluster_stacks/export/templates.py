@@ -8,8 +8,6 @@ from typing import Any, Final
 from ultracluster_catalog.names.identifiers import RESERVATION_ID, ZONE_ID
 from ultracluster_rules.findings import Finding, FindingsError, quote
 
-__all__ = ["BUCKET_PARAMETER", "exported_template", "text_of"]
-
 BUCKET_PARAMETER: Final = "AssetBucket"
 """Name of the parameter for the bucket with the code of Lambda functions."""
 

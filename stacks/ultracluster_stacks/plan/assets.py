@@ -11,8 +11,6 @@ from ultracluster_stacks.plan.changes import PropertyChange
 from ultracluster_stacks.plan.expressions import canonical
 from ultracluster_stacks.plan.templates import StackTemplate
 
-__all__ = ["ASSET_HASH", "code_note"]
-
 ASSET_HASH: Final = re.compile(r"\b[0-9a-f]{64}\b")
 """Name of an asset: the hash of its content."""
 

@@ -5,17 +5,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-__all__ = [
-    "Action",
-    "Plan",
-    "PropertyChange",
-    "ResourceChange",
-    "StackChange",
-    "StackState",
-    "Stop",
-    "StopKind",
-]
-
 
 class Action(StrEnum):
     """What CloudFormation does to a resource."""

@@ -22,8 +22,6 @@ from ultracluster_stacks.plan.resource_updates import ASSOCIATION, MOVING_ATTRIB
 from ultracluster_stacks.plan.stops import block_of, notes_of, stops_of
 from ultracluster_stacks.plan.templates import StackTemplate
 
-__all__ = ["compare"]
-
 _RETAINING: Final = frozenset({"Retain", "RetainExceptOnCreate", "Snapshot"})
 
 

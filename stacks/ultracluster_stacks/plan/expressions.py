@@ -6,8 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-__all__ = ["IMPORT", "Reference", "canonical", "differences", "is_expression", "references", "written"]
-
 _PLACEHOLDER: Final = re.compile(r"\$\{(!?)([^{}]*)\}")
 
 

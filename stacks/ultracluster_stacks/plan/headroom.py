@@ -12,8 +12,6 @@ from ultracluster_catalog.limits.service_limits import (
 from ultracluster_rules.findings import Finding
 from ultracluster_stacks.plan.templates import StackTemplate
 
-__all__ = ["Headroom", "check_headroom", "headroom"]
-
 _NEAR: Final = 0.8
 
 

@@ -9,8 +9,6 @@ from ultracluster_stacks.plan.expressions import IMPORT, Reference, canonical, i
 from ultracluster_stacks.plan.resource_updates import PropertyPath
 from ultracluster_stacks.plan.templates import StackTemplate
 
-__all__ = ["Moved", "Moves", "StackKey", "export_stops", "importers", "moved_exports", "moved_parts"]
-
 
 @dataclass(frozen=True, slots=True)
 class Moved:

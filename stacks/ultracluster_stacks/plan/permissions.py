@@ -8,8 +8,6 @@ from typing import Any, Final
 
 from ultracluster_stacks.plan.expressions import canonical
 
-__all__ = ["widened"]
-
 # Properties with policy documents, by resource type. A list holds several.
 _DOCUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "AWS::DynamoDB::Table": ("ResourcePolicy",),

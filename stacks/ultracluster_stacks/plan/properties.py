@@ -14,8 +14,6 @@ from ultracluster_stacks.plan.resource_updates import (
     touches,
 )
 
-__all__ = ["property_changes"]
-
 # Attributes beside Properties that control the life cycle of a resource.
 _LIFECYCLE_ATTRIBUTES: Final = (
     "DeletionPolicy",

@@ -13,28 +13,6 @@ from importlib import resources
 from types import MappingProxyType
 from typing import Any, Final
 
-__all__ = [
-    "ASSOCIATION",
-    "COMPUTE_ENVIRONMENT",
-    "FILE_SYSTEM",
-    "IDENTITY_TYPES",
-    "JOB_CARRIERS",
-    "LONGEST_JOB_TIMEOUT_MINUTES",
-    "MOVING_ATTRIBUTES",
-    "MOVING_IDS",
-    "NETWORK_TYPES",
-    "QUEUE",
-    "SCALING_PROPERTIES",
-    "STATEFUL",
-    "WORKLOAD_SERVICES",
-    "PropertyPath",
-    "Replacement",
-    "Safe",
-    "is_custom",
-    "replacement",
-    "touches",
-]
-
 PropertyPath = tuple[str, ...]
 """Path of a property, such as ``("LustreConfiguration", "EfaEnabled")``; ``*`` matches any part."""
 

@@ -22,8 +22,6 @@ from ultracluster_stacks.plan.resource_updates import (
     touches,
 )
 
-__all__ = ["Block", "block_of", "notes_of", "stops_of"]
-
 Block = Literal["running", "idle"]
 """Whether nodes of a Capacity Block may run now."""
 

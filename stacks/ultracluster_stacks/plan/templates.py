@@ -9,8 +9,6 @@ import yaml
 
 from ultracluster_rules.untrusted_files import parse_untrusted_json
 
-__all__ = ["StackTemplate", "read_template"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StackTemplate:

@@ -9,8 +9,6 @@ from constructs import Construct
 
 from ultracluster import CapacityGuard, CapacityLedger, CapacityPurchaseRole, CapacitySearchRole
 
-__all__ = ["CapacityStack"]
-
 
 class CapacityStack(cdk.Stack):
     """The capacity ledger, the purchase and search roles, and the guard of the home Region.

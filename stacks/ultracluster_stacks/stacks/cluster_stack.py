@@ -23,8 +23,6 @@ from ultracluster_stacks.wiring.cluster_budget import define_budget
 from ultracluster_stacks.wiring.job_definitions import define_jobs
 from ultracluster_stacks.wiring.node_placement import node_placement
 
-__all__ = ["ClusterStack"]
-
 
 class ClusterStack(cdk.Stack):
     """Launch template, compute environments, job queues and job definitions of a cluster."""

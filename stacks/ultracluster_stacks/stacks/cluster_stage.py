@@ -13,8 +13,6 @@ from ultracluster_stacks.stacks.cluster_stack import ClusterStack
 from ultracluster_stacks.stacks.network_stack import NetworkStack
 from ultracluster_stacks.stacks.storage_stack import StorageStack
 
-__all__ = ["ClusterStage"]
-
 # Changing tags of these types would replace the resource. CloudFormation gives the tags of a stack to all its resources,
 # compute environments among them (aws-cloudformation/cloudformation-coverage-roadmap#2270), so that stacks get none either.
 _TAGS_AT_CREATION = ["AWS::Batch::ComputeEnvironment", "AWS::EC2::PlacementGroup", "aws:cdk:stack"]

@@ -9,8 +9,6 @@ from constructs import Construct
 from ultracluster import ClusterNetwork
 from ultracluster_stacks.config import ClusterConfig
 
-__all__ = ["NetworkStack"]
-
 
 class NetworkStack(cdk.Stack):
     """VPC, subnet, endpoints and security group of the nodes; only the security group for an existing subnet."""

@@ -15,8 +15,6 @@ from ultracluster_stacks.wiring.buckets import (
 )
 from ultracluster_stacks.wiring.file_systems import existing_file_system, new_file_system
 
-__all__ = ["StorageStack"]
-
 
 class StorageStack(cdk.Stack):
     """Buckets, file system and compile cache of a cluster, all retained when the stack is deleted."""

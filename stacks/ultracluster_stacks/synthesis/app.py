@@ -16,8 +16,6 @@ from ultracluster_stacks.synthesis.assembly.fingerprint import synthesis_fingerp
 from ultracluster_stacks.synthesis.assembly.parts import Part, merge_assembly, split_assembly
 from ultracluster_stacks.synthesis.assembly.workers import processes_for, synthesize_in_processes
 
-__all__ = ["CACHE_DIRECTORY", "main", "read_context", "synthesize"]
-
 CACHE_DIRECTORY = Path(".ultracluster/cache/assemblies")
 """Directory of the cache, relative to the app."""
 

@@ -11,8 +11,6 @@ from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.stacks.cluster_stage import ClusterStage
 
-__all__ = ["synthesize"]
-
 
 def synthesize(clusters: Sequence[ClusterConfig], directory: Path | None) -> None:
     """Synthesize clusters into one cloud assembly.

@@ -10,8 +10,6 @@ from constructs import Construct
 from ultracluster import TrainingQueue
 from ultracluster_stacks.config import ClusterConfig
 
-__all__ = ["notify_of_blocked_queues"]
-
 
 def notify_of_blocked_queues(
     scope: Construct,

@@ -8,8 +8,6 @@ from constructs import Construct
 from ultracluster import CheckpointBucket, CompileCache, DatasetBucket
 from ultracluster_stacks.config import CheckpointsConfig, CompileCacheConfig, DatasetConfig
 
-__all__ = ["checkpoint_bucket", "compile_cache_bucket", "dataset_bucket", "encryption_key"]
-
 
 def checkpoint_bucket(
     scope: Construct, config: CheckpointsConfig, kms_key: kms.IKey | None

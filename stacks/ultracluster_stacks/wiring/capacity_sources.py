@@ -19,8 +19,6 @@ from ultracluster_rules.capacity import ALLOCATION_STRATEGIES
 from ultracluster_stacks.config import AdditionalCapacityConfig, CapacityConfig, ClusterConfig, QueueConfig
 from ultracluster_stacks.config.models.queue import OWN_CAPACITY
 
-__all__ = ["capacity_sources", "fair_share", "source_names", "wait_limits"]
-
 
 def capacity_sources(config: ClusterConfig) -> list[Capacity]:
     """Return the sources of capacity in order of preference.

@@ -6,8 +6,6 @@ from constructs import Construct
 import ultracluster  # attributes of ultracluster are imported lazily
 from ultracluster_stacks.config import ClusterConfig
 
-__all__ = ["alarm_settings"]
-
 
 def alarm_settings(scope: Construct, config: ClusterConfig) -> "ultracluster.AlarmSettings | None":
     """Return the alarm settings of a cluster, or None without alarms.

@@ -10,8 +10,6 @@ import ultracluster  # attributes of ultracluster are imported lazily
 from ultracluster import TrainingQueue
 from ultracluster_stacks.config import ClusterConfig
 
-__all__ = ["define_budget"]
-
 
 def define_budget(
     scope: Construct, config: ClusterConfig, *, queues: Sequence[TrainingQueue], kms_key: kms.IKey | None

@@ -10,8 +10,6 @@ from ultracluster import CheckpointBucket, ClusterNetwork, DatasetBucket, Shared
 from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.wiring.buckets import encryption_key
 
-__all__ = ["existing_file_system", "new_file_system"]
-
 
 def existing_file_system(
     scope: Construct, config: ClusterConfig, network: ClusterNetwork

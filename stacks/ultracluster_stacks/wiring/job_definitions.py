@@ -9,8 +9,6 @@ from ultracluster import DatasetBucket, TrainingQueue, UltraCluster
 from ultracluster.jobs.job import Job
 from ultracluster_stacks.config import JobConfig
 
-__all__ = ["define_jobs"]
-
 
 def define_jobs(
     cluster: UltraCluster,

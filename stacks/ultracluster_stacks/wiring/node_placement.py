@@ -7,8 +7,6 @@ from constructs import Construct
 from ultracluster import ClusterPlacement
 from ultracluster_stacks.config import ClusterConfig
 
-__all__ = ["node_placement"]
-
 
 def node_placement(scope: Construct, config: ClusterConfig) -> ClusterPlacement | Literal["auto", "none"]:
     """Import the placement group of a cluster, or return ``auto`` or ``none``.

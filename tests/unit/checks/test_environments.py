@@ -40,7 +40,13 @@ KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
     ("batch-efa", {f"{CE}/MaxvCpus": 640}),
     ("batch-efa", {"JobQueue/ComputeEnvironmentOrder": [{"Order": n} for n in range(3)]}),
     ("batch-efa", {f"{CE}/LaunchTemplate/Version": "3"}),
-    ("batch-efa", {"Role:Node/ManagedPolicyArns": DROP, "Role:Node/Policies": [inline("ecs:Register*")]}),
+    (
+        "batch-efa",
+        {
+            "Role:Node/ManagedPolicyArns": DROP,
+            "Role:Node/Policies": [inline("ecs:*e*"), inline("ecs:Discover*"), inline("ecs:Poll")],
+        },
+    ),
     ("batch-efa", {"Role:Node/ManagedPolicyArns": ["arn:aws:iam::123456789012:policy/nodes"]}),
     ("batch-efa", {"Role:Node/ManagedPolicyArns": {"Fn::Split": [",", {"Ref": "AWS::StackName"}]}}),
     ("batch-efa", {f"{CE}/LaunchTemplate": {"Fn::If": ["Pinned", {"Version": "1"}, {"Version": "2"}]}}),

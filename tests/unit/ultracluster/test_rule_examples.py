@@ -70,7 +70,7 @@ class Names(dict[str, Any]):
             self[name] = _PREPARED[name](self)
             return self[name]
         for module in (uc, *_CATALOG):
-            if name in module.__all__:
+            if hasattr(module, name):
                 return getattr(module, name)
         raise KeyError(name)
 

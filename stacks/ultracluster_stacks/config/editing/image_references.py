@@ -8,8 +8,6 @@ from ultracluster_stacks.config.editing.raw_clusters import IMAGE_KEY, validated
 from ultracluster_stacks.config.reading.problem import Loc
 from ultracluster_stacks.config.reading.yaml_edit import set_values
 
-__all__ = ["ClusterImage", "cluster_images", "with_images"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClusterImage:

@@ -8,8 +8,6 @@ from typing import Any, Final
 from ultracluster_stacks.config.editing.raw_clusters import read_clusters, validated_clusters
 from ultracluster_stacks.config.reading.problem import Loc
 
-__all__ = ["OrderedCapacity", "cluster_places", "ordered_capacity"]
-
 _FIRST: Final = ("capacity",)
 
 

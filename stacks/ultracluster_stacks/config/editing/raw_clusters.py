@@ -13,8 +13,6 @@ from ultracluster_stacks.config.reading.problem import Loc
 from ultracluster_stacks.config.reading.yaml_source import read_yaml
 from ultracluster_stacks.config.rules.capacity_rules import UNRESOLVED_ORDER
 
-__all__ = ["IMAGE_KEY", "RawCluster", "read_clusters", "validated_clusters"]
-
 IMAGE_KEY: Final = "image_id"
 
 

@@ -20,8 +20,6 @@ from ultracluster_stacks.config.reading.problem import (
 )
 from ultracluster_stacks.config.reading.yaml_source import UNREADABLE
 
-__all__ = ["MISSING", "MOST_PROBLEMS", "TRANSLATED_TYPES", "translate", "unread_locs"]
-
 MISSING: Final = "UC1021"
 """Code of the rule about missing required values."""
 

@@ -24,8 +24,6 @@ from ultracluster_stacks.config.reading.yaml_source import UNREADABLE, YamlSourc
 from ultracluster_stacks.config.rules.cluster_rules import cluster_problems
 from ultracluster_stacks.config.rules.rollout_rules import rollout_problems
 
-__all__ = ["LARGEST_ROLLOUT", "LoadedRollout", "SuppressedWarning", "load_rollout", "rollout_findings"]
-
 LARGEST_ROLLOUT: Final = 50_000
 """Maximum number of values with `defaults` merged into each cluster; 90 clusters have about 4,000."""
 
@@ -96,11 +94,7 @@ def load_rollout(path: str | os.PathLike[str], *, deployable: bool = True) -> Lo
 
 
 def rollout_findings(path: str | os.PathLike[str]) -> tuple[Finding, ...]:
-    """Return the errors and warnings of a rollout file without raising them.
-
-    Args:
-        path: Rollout file.
-    """
+    """Return the errors and warnings of a rollout file without raising them."""
     try:
         return load_rollout(path).warnings
     except FindingsError as error:

@@ -8,8 +8,6 @@ from ultracluster_stacks.config.models.rollout import RolloutConfig
 from ultracluster_stacks.config.reading.defaults import origin
 from ultracluster_stacks.config.reading.problem import Loc, Problem
 
-__all__ = ["reasons_of", "unused_suppressions", "without_suppressed"]
-
 _CLUSTER_DEPTH: Final = 4  # path of a cluster: waves, index, clusters, index
 
 

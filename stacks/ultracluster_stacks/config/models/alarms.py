@@ -9,8 +9,6 @@ from ultracluster_rules import alarms
 from ultracluster_stacks.config.models.constraints import constraint
 from ultracluster_stacks.config.models.model import ConfigModel
 
-__all__ = ["EMAIL", "TOPIC_ARN", "AlarmsConfig"]
-
 EMAIL: Final = constraint(alarms.EMAIL)
 TOPIC_ARN: Final = constraint(alarms.TOPIC_ARN)
 

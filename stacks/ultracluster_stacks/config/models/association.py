@@ -9,8 +9,6 @@ from ultracluster_rules.lustre import DATA_REPOSITORY
 from ultracluster_stacks.config.models.constraints import constraint
 from ultracluster_stacks.config.models.model import ConfigModel
 
-__all__ = ["AssociationConfig"]
-
 _Event = Literal["NEW", "CHANGED", "DELETED"]
 
 

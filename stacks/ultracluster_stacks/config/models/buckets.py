@@ -9,8 +9,6 @@ from ultracluster_stacks.config.models.keys import KeyArn
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import Name
 
-__all__ = ["BucketName", "CheckpointsConfig", "DatasetConfig"]
-
 BucketName = Annotated[
     str,
     Form(

@@ -8,8 +8,6 @@ from ultracluster_rules.budgets import MONTHLY_USD, PERCENT, TOPIC_ARN
 from ultracluster_stacks.config.models.constraints import constraint
 from ultracluster_stacks.config.models.model import ConfigModel
 
-__all__ = ["BudgetConfig"]
-
 _Percent = Annotated[int, constraint(PERCENT)]
 _TopicArn = Annotated[str, constraint(TOPIC_ARN)]
 

@@ -20,13 +20,6 @@ from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import Name, placement_group_name
 from ultracluster_stacks.config.reading.problem import shown
 
-__all__ = [
-    "AdditionalCapacityConfig",
-    "CapacityConfig",
-    "NodeCount",
-    "placeholder_reservation",
-]
-
 NodeCount = Annotated[int, constraint(MAX_NODES)]
 """Maximum number of nodes at a time."""
 

@@ -37,8 +37,6 @@ from ultracluster_stacks.config.models.suppression import Suppress
 from ultracluster_stacks.config.models.tags import Tags
 from ultracluster_stacks.config.reading.problem import Loc
 
-__all__ = ["ClusterConfig"]
-
 
 def _explain_zone_id(value: str) -> str:
     if value[:-1].strip().lower() in REGIONS:

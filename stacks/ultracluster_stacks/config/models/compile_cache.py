@@ -9,8 +9,6 @@ from ultracluster_stacks.config.models.buckets import BucketName
 from ultracluster_stacks.config.models.constraints import Between, constraint
 from ultracluster_stacks.config.models.model import ConfigModel
 
-__all__ = ["CompileCacheConfig"]
-
 _Days = Annotated[int, Between(code="UC6017", least=1, most=3_650)]
 _Version = Annotated[str, constraint(COMPILER_VERSION)]
 

@@ -12,8 +12,6 @@ from ultracluster_rules import values
 from ultracluster_rules.findings import Finding
 from ultracluster_stacks.config.reading.problem import Loc, Problem
 
-__all__ = ["Between", "Form", "Known", "NotEmpty", "constraint", "refusal", "resource_id"]
-
 
 def refusal(finding: Finding) -> PydanticCustomError:
     """Return a pydantic error whose type is the code of a finding and whose context contains the finding."""

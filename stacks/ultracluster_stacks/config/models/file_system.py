@@ -13,8 +13,6 @@ from ultracluster_stacks.config.models.constraints import Between, constraint, r
 from ultracluster_stacks.config.models.keys import KeyArn
 from ultracluster_stacks.config.models.model import ConfigModel
 
-__all__ = ["OF_EXISTING", "FileSystemConfig"]
-
 OF_EXISTING: Final = ("mount_name", "dns_name", "zone_id", "security_group_id")
 """Settings of an existing file system besides its ID."""
 

@@ -8,8 +8,6 @@ from ultracluster_rules.job_definitions import LEAST_BANDWIDTH, MOST_LATENCY
 from ultracluster_stacks.config.models.constraints import constraint
 from ultracluster_stacks.config.models.model import ConfigModel
 
-__all__ = ["GatesConfig"]
-
 
 class GatesConfig(ConfigModel):
     """Jobs that must succeed first, on as many nodes as the job and with the same image."""

@@ -14,8 +14,6 @@ from ultracluster_stacks.config.models.names import Name
 from ultracluster_stacks.config.models.neuron import NeuronConfig
 from ultracluster_stacks.config.reading.problem import credential, shown
 
-__all__ = ["PROCESSES_PER_NODE", "JobConfig"]
-
 PROCESSES_PER_NODE: Final = Between(code="UC6103", least=1, most=1_024)
 
 # No host with a dot, colon or `localhost` is required: `ubuntu:24.04` refers to Docker Hub.

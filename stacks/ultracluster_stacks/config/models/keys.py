@@ -4,8 +4,6 @@ from typing import Annotated
 
 from ultracluster_stacks.config.models.constraints import Form
 
-__all__ = ["KeyArn"]
-
 KeyArn = Annotated[
     str,
     Form(

@@ -18,8 +18,6 @@ from ultracluster_rules.machines import (
 from ultracluster_stacks.config.models.constraints import NotEmpty, constraint
 from ultracluster_stacks.config.models.model import ConfigModel
 
-__all__ = ["KNOWN_TYPE", "CustomInstanceType", "InstanceTypeName"]
-
 KNOWN_TYPE: Final = constraint(INSTANCE_TYPE)
 
 _NAME: Final = r"[a-z][a-z0-9-]*\.[a-z0-9-]+"
@@ -84,11 +82,7 @@ class CustomInstanceType(ConfigModel):
     ] = Field(description="Date of the source, in quotes.")
 
     def entry(self, name: str) -> InstanceType:
-        """Return the type as a catalogue entry.
-
-        Args:
-            name: Name of the type.
-        """
+        """Return the type as a catalogue entry."""
         return describe_instance_type(
             name,
             vcpus=self.vcpus,

@@ -2,8 +2,6 @@
 
 from pydantic import BaseModel, ConfigDict
 
-__all__ = ["ConfigModel"]
-
 
 class ConfigModel(BaseModel):
     """Base of all models: immutable, without unknown keys, strict about types.

@@ -5,8 +5,6 @@ from typing import Annotated
 from ultracluster_catalog.names.identifiers import PLACEMENT_GROUP
 from ultracluster_stacks.config.models.constraints import Form
 
-__all__ = ["Name", "placement_group_name"]
-
 # 32 characters, so that `<name>-<Region>-<stack>` stays far below the 128 of a CloudFormation stack name.
 Name = Annotated[
     str,

@@ -10,13 +10,6 @@ from ultracluster_stacks.config.models.constraints import constraint, refusal, r
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import placement_group_name
 
-__all__ = [
-    "SECURITY_GROUP_ID",
-    "SUBNET_ID",
-    "NetworkConfig",
-    "NetworkInterfaceConfig",
-]
-
 _VPC_ID: Final = resource_id("vpc", code="UC3107")
 SUBNET_ID: Final = resource_id("subnet", code="UC3107")
 SECURITY_GROUP_ID: Final = resource_id("sg", code="UC3109")

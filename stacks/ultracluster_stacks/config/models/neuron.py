@@ -9,8 +9,6 @@ from ultracluster_rules.jobs import NEURON_INTEGER
 from ultracluster_stacks.config.models.constraints import constraint
 from ultracluster_stacks.config.models.model import ConfigModel
 
-__all__ = ["NeuronConfig"]
-
 _Count = Annotated[int, constraint(NEURON_INTEGER)]
 
 

@@ -5,8 +5,6 @@ from typing import Annotated, Final
 from ultracluster_rules.names import ROLE_PATH
 from ultracluster_stacks.config.models.constraints import Form, constraint
 
-__all__ = ["PolicyRef", "RolePathText"]
-
 _NAME: Final = "[A-Za-z0-9_.,+@=-]{1,128}"
 
 PolicyRef = Annotated[

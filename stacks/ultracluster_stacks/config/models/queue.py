@@ -16,8 +16,6 @@ from ultracluster_stacks.config.models.constraints import constraint, refusal
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import Name
 
-__all__ = ["OWN_CAPACITY", "AdditionalQueueConfig", "QueueConfig", "WaitLimitsConfig"]
-
 OWN_CAPACITY: Final = "capacity"
 """Name by which a queue refers to `capacity` of the cluster, which has no name."""
 

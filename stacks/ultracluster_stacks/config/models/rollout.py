@@ -13,9 +13,6 @@ from ultracluster_stacks.config.models.wave import WaveConfig
 from ultracluster_stacks.config.reading.problem import Loc, not_a_choice
 from ultracluster_stacks.config.reading.yaml_source import UNREADABLE
 
-__all__ = ["RolloutConfig", "with_placeholders"]
-
-
 _NEWEST: Final = 1
 
 
@@ -69,11 +66,7 @@ _Capacity = TypeVar("_Capacity", bound=CapacityConfig)
 
 
 def with_placeholders(rollout: RolloutConfig) -> RolloutConfig:
-    """Return a rollout in which a placeholder is the reservation of each order that is not resolved.
-
-    Args:
-        rollout: The rollout.
-    """
+    """Return a rollout in which a placeholder is the reservation of each order that is not resolved."""
     waves = tuple(
         wave.model_copy(update={"clusters": tuple(map(_with_placeholders, wave.clusters))})
         for wave in rollout.waves

@@ -10,8 +10,6 @@ from ultracluster_rules.registry import RULES
 from ultracluster_stacks.config.models.constraints import refusal
 from ultracluster_stacks.config.reading.problem import shown
 
-__all__ = ["Suppress"]
-
 
 def _check_code(code: str) -> str:
     if code not in RULES:

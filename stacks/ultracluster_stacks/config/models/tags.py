@@ -7,8 +7,6 @@ from pydantic import AfterValidator
 from ultracluster_rules.findings import Finding
 from ultracluster_stacks.config.models.constraints import Form, refusal
 
-__all__ = ["MOST_TAGS", "Tags"]
-
 MOST_TAGS: Final = 40
 """Maximum number of tags: below the 50 of AWS, because CloudFormation, Batch and the stacks add their own."""
 

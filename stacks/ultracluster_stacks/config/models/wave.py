@@ -9,8 +9,6 @@ from ultracluster_stacks.config.models.constraints import NotEmpty
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import Name
 
-__all__ = ["WaveConfig"]
-
 
 class WaveConfig(ConfigModel):
     """Clusters that are deployed together. Moving a cluster to another wave does not change it."""

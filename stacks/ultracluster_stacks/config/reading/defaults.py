@@ -8,8 +8,6 @@ from typing import Any
 
 from ultracluster_stacks.config.reading.problem import Loc
 
-__all__ = ["cluster_locs", "merge", "origin", "with_defaults"]
-
 
 def merge(defaults: Any, own: Any) -> Any:
     """Return the value of a cluster merged with the default."""

@@ -17,8 +17,6 @@ from ultracluster_stacks.config.reading.defaults import cluster_locs, merge
 from ultracluster_stacks.config.reading.problem import Loc, loc_text, shown, unknown_key, wrong_type
 from ultracluster_stacks.config.reading.yaml_source import YamlSource, read_yaml
 
-__all__ = ["BASE", "ENVIRONMENT_KEYS", "read_rollout", "refuse_environment"]
-
 BASE: Final = "base"
 """Key that marks an environment file."""
 
@@ -28,9 +26,6 @@ ENVIRONMENT_KEYS: Final = ("version", BASE, "defaults", "clusters")
 
 def read_rollout(path: str | os.PathLike[str]) -> YamlSource:
     """Read a rollout file, or an environment file together with its base.
-
-    Args:
-        path: Rollout or environment file.
 
     Returns:
         Values before `defaults` are merged into clusters, each with the line in its file.
@@ -50,9 +45,6 @@ def read_rollout(path: str | os.PathLike[str]) -> YamlSource:
 
 def refuse_environment(path: str | os.PathLike[str]) -> None:
     """Refuse an environment file for commands that edit the clusters of a rollout file.
-
-    Args:
-        path: Rollout or environment file.
 
     Raises:
         FindingsError: The file is an environment file (UC2227).

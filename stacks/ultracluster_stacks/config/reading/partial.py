@@ -9,8 +9,6 @@ from pydantic import BaseModel, TypeAdapter
 
 from ultracluster_stacks.config.reading.problem import Loc, Problem
 
-__all__ = ["part_model", "partial_model", "readable_part"]
-
 _Model = TypeVar("_Model", bound=BaseModel)
 
 

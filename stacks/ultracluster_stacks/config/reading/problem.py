@@ -6,18 +6,6 @@ from ultracluster_rules.credentials import hide_credentials
 from ultracluster_rules.did_you_mean import suggestion
 from ultracluster_rules.findings import Finding, Located, quote
 
-__all__ = [
-    "Loc",
-    "Problem",
-    "credential",
-    "loc_text",
-    "not_a_choice",
-    "shown",
-    "under",
-    "unknown_key",
-    "wrong_type",
-]
-
 Loc = tuple[str | int, ...]
 """Location of a value: keys and indexes from the top level, such as ``("waves", 0, "name")``."""
 

@@ -9,8 +9,6 @@ from typing import Final
 from ultracluster_rules.findings import quote
 from ultracluster_stacks.config.reading.problem import Loc, Problem, shown
 
-__all__ = ["LARGEST_NUMBER", "Scalar", "read_plain_scalar"]
-
 Scalar = str | int | float | bool | None
 
 # The largest integer that JSON, and so CloudFormation and jsii, represent exactly.

@@ -7,15 +7,6 @@ from typing import Final
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.untrusted_files import NotRegularError, TooLargeError, read_untrusted_file
 
-__all__ = [
-    "HIDDEN_CHARACTER",
-    "LARGEST_FILE",
-    "VISIBLE",
-    "display_name",
-    "hidden_character",
-    "read_source_file",
-]
-
 HIDDEN_CHARACTER: Final = "UC1004"
 """Code of the rule about invisible characters."""
 

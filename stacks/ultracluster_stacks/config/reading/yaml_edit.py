@@ -8,8 +8,6 @@ import yaml
 
 from ultracluster_stacks.config.reading.problem import Loc
 
-__all__ = ["set_values"]
-
 
 def set_values(text: str, values: Mapping[Loc, str | int]) -> str:
     """Return YAML text with values added or replaced.

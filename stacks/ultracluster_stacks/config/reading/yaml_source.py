@@ -23,8 +23,6 @@ from ultracluster_stacks.config.reading.source_file import (
     read_source_file,
 )
 
-__all__ = ["DEEPEST_NESTING", "UNREADABLE", "Unreadable", "YamlSource", "read_yaml"]
-
 DEEPEST_NESTING: Final = 20
 """Maximum nesting of mappings and lists; a rollout needs 7."""
 

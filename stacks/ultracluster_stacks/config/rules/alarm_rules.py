@@ -9,8 +9,6 @@ from ultracluster_stacks.config.models.budget import BudgetConfig
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.reading.problem import Problem, shown
 
-__all__ = ["RULES", "topic_has_subscribers"]
-
 
 def recipients_are_emails_or_a_topic(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse email addresses together with an existing topic, which has its own subscribers."""

@@ -8,8 +8,6 @@ from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.reading.problem import Problem
 from ultracluster_stacks.config.rules.alarm_rules import topic_has_subscribers
 
-__all__ = ["RULES"]
-
 
 def _budget_is_valid(cluster: ClusterConfig) -> Iterator[Problem]:
     budget = cluster.budget

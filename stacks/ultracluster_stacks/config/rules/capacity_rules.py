@@ -19,8 +19,6 @@ from ultracluster_rules.capacity import (
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.reading.problem import Loc, Problem
 
-__all__ = ["RULES", "UNRESOLVED_ORDER"]
-
 UNRESOLVED_ORDER: Final = "UC2220"
 """Code of capacity whose order has no reservation yet; `capacity resolve` fixes it."""
 

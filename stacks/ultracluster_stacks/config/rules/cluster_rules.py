@@ -23,8 +23,6 @@ from ultracluster_stacks.config.rules import (
     storage_rules,
 )
 
-__all__ = ["cluster_problems"]
-
 _RULES: Final = (
     *permission_rules.RULES,
     *placement_rules.RULES,

@@ -7,8 +7,6 @@ from ultracluster_rules.buckets import check_destinations, check_replication_key
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.reading.problem import Problem
 
-__all__ = ["RULES"]
-
 _OF_THE_BUCKET: Final = (
     "expire_after_days",
     "expire_compilers",

@@ -9,8 +9,6 @@ from ultracluster_stacks.config.models.job import JobConfig
 from ultracluster_stacks.config.reading.problem import Problem, shown
 from ultracluster_stacks.config.rules.job_kind_rules import gates_protect_several_nodes
 
-__all__ = ["JOB_RULES"]
-
 
 def gates_have_their_own_names(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
     """Refuse a job with the name of a gate, which is a job too."""

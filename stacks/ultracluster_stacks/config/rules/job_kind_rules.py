@@ -22,8 +22,6 @@ from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.job import JobConfig
 from ultracluster_stacks.config.reading.problem import Loc, Problem, shown
 
-__all__ = ["JOB_RULES", "RULES", "gates_protect_several_nodes"]
-
 _KINDS: Final = {
     "nodes": "multi-node",
     "array_size": "single-node",

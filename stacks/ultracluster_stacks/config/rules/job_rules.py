@@ -25,8 +25,6 @@ from ultracluster_stacks.config.reading.problem import Problem, shown
 from ultracluster_stacks.config.rules import gate_rules, job_kind_rules
 from ultracluster_stacks.config.rules.queue_rules import used
 
-__all__ = ["JOB_RULES", "RULES"]
-
 
 def job_names_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse duplicate job names, which would share a job definition."""

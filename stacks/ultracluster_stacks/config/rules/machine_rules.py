@@ -12,8 +12,6 @@ from ultracluster_rules.machines import (
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.reading.problem import Problem
 
-__all__ = ["RULES"]
-
 _FILE_SYSTEM_PATH: Final = "/fsx"
 
 

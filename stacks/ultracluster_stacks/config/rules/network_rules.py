@@ -25,8 +25,6 @@ from ultracluster_stacks.config.models.network import (
 )
 from ultracluster_stacks.config.reading.problem import Problem
 
-__all__ = ["RULES"]
-
 _PRIVATE: Final = tuple(map(ipaddress.IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))
 _DOCKER: Final = ipaddress.IPv4Network("172.17.0.0/16")
 

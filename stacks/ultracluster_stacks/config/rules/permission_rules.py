@@ -6,8 +6,6 @@ from typing import Final
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.reading.problem import Problem
 
-__all__ = ["RULES"]
-
 
 def boundary_is_of_the_account(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse a permissions boundary from another account."""

@@ -9,8 +9,6 @@ from ultracluster_rules.network import check_zone_id, check_zone_region
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.reading.problem import Problem
 
-__all__ = ["RULES"]
-
 
 def partition_is_tested(cluster: ClusterConfig) -> Iterator[Problem]:
     """Warn about Regions outside the commercial partition."""

@@ -15,8 +15,6 @@ from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.queue import OWN_CAPACITY, QueueConfig
 from ultracluster_stacks.config.reading.problem import Loc, Problem, shown
 
-__all__ = ["RULES", "used"]
-
 
 def names_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
     """Refuse duplicate names of queues and of capacity."""

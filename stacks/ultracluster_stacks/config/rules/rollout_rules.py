@@ -7,8 +7,6 @@ from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.rollout import RolloutConfig
 from ultracluster_stacks.config.reading.problem import Loc, Problem, shown
 
-__all__ = ["rollout_problems"]
-
 
 def rollout_problems(rollout: RolloutConfig) -> list[Problem]:
     """Find problems across clusters and waves.

@@ -22,8 +22,6 @@ from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.file_system import OF_EXISTING, FileSystemConfig
 from ultracluster_stacks.config.reading.problem import Loc, Problem
 
-__all__ = ["RULES"]
-
 _OF_BOTH: Final = frozenset({"file_system_id", "efa", *OF_EXISTING})
 
 

@@ -10,8 +10,6 @@ from typing import Any
 from ultracluster_stacks.synthesis.assembly.parts import Files, Part
 from ultracluster_stacks.synthesis.assembly.store import EntryStore
 
-__all__ = ["AssemblyCache"]
-
 
 class AssemblyCache:
     """Parts of assemblies by the configuration of their cluster; shared assets are stored once."""

@@ -10,8 +10,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-__all__ = ["synthesis_fingerprint"]
-
 _PACKAGES = ("aws-cdk-lib", "constructs", "jsii", "pydantic")
 
 # ultracluster_runtime is deployed as an asset.

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
-__all__ = ["Files", "Part", "merge_assembly", "split_assembly"]
-
 _MANIFEST = "manifest.json"
 _REPORT = "validation-report.json"
 _EXECUTABLE = 0o111

@@ -6,8 +6,6 @@ import os
 import tempfile
 from pathlib import Path
 
-__all__ = ["EntryStore"]
-
 _DIGEST = 64
 
 

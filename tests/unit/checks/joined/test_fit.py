@@ -43,9 +43,15 @@ BROKEN: list[tuple[str, str, dict[str, Any]]] = [
     ("UC6417", "Cluster", {f"{JOB}/MountPoints/+": {"SourceVolume": "nowhere", "ContainerPath": "/data"}}),
     ("UC6418", "Cluster", {"/Resources/Small": FARGATE, "JobQueue/ComputeEnvironmentOrder/+": SECOND}),
     ("UC6418", "Cluster", {"JobDefinition/PlatformCapabilities": ["FARGATE"]}),
+    ("UC6416", "Cluster", {f"{JOB}/Environment/5/Value": "--target=trn1"}),
+    ("UC6416", "Cluster", {f"{JOB}/Environment/5/Value": "--lnc=4"}),
+    ("UC6419", "Cluster", {f"{JOB}/JobRoleArn": DROP}),
+    ("UC6419", "Cluster", {"Role:ClusterpretrainExecutionRole/Policies/0/PolicyDocument/Statement/0": DROP}),
+    ("UC6419", "Cluster", {"Role:ClusterpretrainExecutionRole/Policies/0/PolicyDocument/Statement/2": DROP}),
     ("UC6419", "Cluster", {"Policy:ClusterpretrainRole/PolicyDocument/Statement/1": DROP}),
 ]
 KEPT: list[dict[str, Any]] = [
+    {f"{JOB}/Environment/5/Value": "--target=trn2 --lnc=1"},
     {f"{DEVICES}/0/Permissions": ["READ", "WRITE"]},
     {f"{DEVICES}/0/Permissions": DROP},
     variable("NEURON_LOGICAL_NC_CONFIG", "1"),

@@ -64,6 +64,8 @@ BROKEN: list[tuple[str, str, dict[str, Any]]] = [
         "/Resources/Older": {"Type": "AWS::EC2::LaunchTemplate", "Properties": {"LaunchTemplateData": {"MetadataOptions": {"HttpTokens": "required"}}}},
         f"{CE}/LaunchTemplate/Version": {"Fn::GetAtt": ["Older", "LatestVersionNumber"]},
     }),
+    ("UC4225", "Cluster", {"JobQueue/ComputeEnvironmentOrder/0/ComputeEnvironment": "arn:aws:batch:us-east-2:123456789012:compute-environment/old"}),
+    ("UC4224", "Cluster", {f"{CE}/Ec2Configuration/0/ImageType": "ECS_AL2023_NVIDIA"}),
     ("UC4224", "Cluster", {f"{CE}/Ec2Configuration/0/ImageIdOverride": DROP, f"{LT}/ImageId": DROP}),
 ]  # fmt: skip
 KEPT: list[dict[str, Any]] = [

@@ -24,6 +24,12 @@ BROKEN: list[tuple[str, str, dict[str, Any]]] = [
     ("UC3209", "Cluster", {INTERFACES[0]: [{"Fn::GetAtt": ["Other", "GroupId"]}], **OTHER}),
     ("UC3204", "Cluster", {f"{LT}/NetworkInterfaces/0/SubnetId": {"Ref": "Subnet"}, "/Resources/Subnet": SUBNET, **OTHER}),
     ("UC3211", "Network", {"VPCEndpoint:NetworkEcsAgent": DROP}),
+    ("UC3211", "Network", {"VPCEndpoint:NetworkEcrApi/PrivateDnsEnabled": False}),
+    ("UC3211", "Network", {"VPCEndpoint:NetworkS3/RouteTableIds": []}),
+    ("UC3210", "Network", {"SecurityGroupIngress:NetworkEndpointsFromTasks": DROP}),
+    ("UC3213", "Network", {"VPC/EnableDnsHostnames": False}),
+    ("UC3204", "Cluster", {f"{LT}/NetworkInterfaces/{place}/SubnetId": f"subnet-0123456789abcde{place}" for place in (10, 11)}),
+    ("UC5203", "Storage", {"FileSystem/SecurityGroupIds": DROP}),
     ("UC3210", "Network", {"SecurityGroupIngress:NetworkEndpointSecurityGroupfrom": DROP}),
     ("UC3210", "Network", {"SecurityGroupIngress:NetworkEndpointSecurityGroupfrom/FromPort": 80, "SecurityGroupIngress:NetworkEndpointSecurityGroupfrom/ToPort": 80}),
     *(("UC5203", "Storage", {f"SecurityGroup{way}:FileSystem{side}{way}{port}": DROP})

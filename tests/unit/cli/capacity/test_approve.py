@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 from tests.unit.runtime.purchasing.simulation import START
 
 from ultracluster_cli.capacity import approve
@@ -32,6 +33,13 @@ ON_DEMAND += ["--region", "us-east-2", "--zone-id", "use2-az3", "--end", "2026-1
 ON_DEMAND += ["--hourly-price", "21.50"]
 
 
+class NeverRehearsed:
+    """SSM without the record of a rehearsal."""
+
+    def get_parameter(self, **_: Any) -> dict[str, Any]:
+        raise ClientError({"Error": {"Code": "ParameterNotFound", "Message": "no"}}, "GetParameter")
+
+
 @pytest.fixture
 def approved(monkeypatch: pytest.MonkeyPatch) -> list[Order]:
     orders: list[Order] = []
@@ -40,7 +48,11 @@ def approved(monkeypatch: pytest.MonkeyPatch) -> list[Order]:
         orders.append(order)
         return Record(order=order, token=order_token(order), changed_at=now, state=OrderState.APPROVED)
 
-    session = SimpleNamespace(account=lambda: "123456789012", ledger=SimpleNamespace(approve=add))
+    session = SimpleNamespace(
+        account=lambda: "123456789012",
+        ledger=SimpleNamespace(approve=add),
+        make_client=lambda *_: NeverRehearsed(),
+    )
     monkeypatch.setattr(approve, "open_session", lambda _: session)
     monkeypatch.setattr(approve, "_now", lambda: START)
     return orders
@@ -157,3 +169,22 @@ def test_amount_that_is_not_plain_money_is_one_finding(
     assert (ended.code, approved) == (2, [])
     assert ended.stderr.startswith(f"UC7006: {option}: got ")
     assert ended.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([*BLOCK, "--instance-type", "trn2.48xlarge", "--nodes", "16"], True),
+        (ON_DEMAND, True),
+        (EXTENSION, False),
+    ],
+)
+def test_says_when_a_cluster_was_never_rehearsed(
+    run: Run, approved: list[Order], arguments: list[str], *, said: bool
+) -> None:
+    outcome = run("capacity", *arguments)
+
+    assert len(approved) == 1
+    assert (
+        "ohio was never rehearsed in us-east-2: run `ultracluster rehearse ROLLOUT`" in outcome.stderr
+    ) is said

@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -108,3 +109,13 @@ def test_asks_for_prices_of_today(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
         ("service", "interface endpoint"),
     }
     assert {region for _, region in asked} == {"us-east-2"}
+
+
+def test_capacity_that_is_not_bought_yet_is_priced_as_reserved(
+    run: Run, tmp_path: Path, quickstart: Path
+) -> None:
+    text = quickstart.read_text()
+    ordered = tmp_path / "rollout.yaml"
+    ordered.write_text(text.replace("reservation_id: cr-", "order: december # cr-"))
+
+    assert run("cost", str(ordered), "--json").stdout == run("cost", str(quickstart), "--json").stdout

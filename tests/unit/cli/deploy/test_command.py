@@ -47,3 +47,14 @@ def test_a_folder_without_an_app_is_refused(run: Run, project: Path, monkeypatch
 
     assert outcome.code == 2
     assert outcome.stderr.startswith("UC9001: ")
+
+
+def test_a_rollout_whose_order_is_not_bought_is_refused(run: Run, project: Path) -> None:
+    text = (project / "rollout.yaml").read_text()
+    (project / "rollout.yaml").write_text(text.replace("reservation_id: cr-", "order: december # cr-"))
+
+    outcome = run("deploy", "--yes")
+
+    assert outcome.code == 2
+    assert outcome.stderr.startswith("UC2220: ")
+    assert not (project / "called.json").exists()

@@ -84,5 +84,9 @@ class CloudFormation:
             raise botocore.exceptions.ClientError(said, "DescribeStacks")
         return {"Stacks": [{"StackStatus": self.status}]}
 
+    def get_parameter(self, **_: Any) -> dict[str, Any]:
+        said: Any = {"Error": {"Code": "ParameterNotFound", "Message": "no"}}
+        raise botocore.exceptions.ClientError(said, "GetParameter")
+
     def get_template(self, **_: Any) -> dict[str, Any]:
         return {"TemplateBody": self.template}

@@ -1,11 +1,13 @@
 """`ultracluster plan` with fakes of the CDK CLI and CloudFormation (the real ones: tests/integration)."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.unit.cli.plan.fake_project import (
     TEMPLATE,
+    CloudFormation,
     Run,
     edited,
     write_assembly,
@@ -70,3 +72,19 @@ def test_a_failed_synthesis_shows_its_output(
     assert "no such luck" in outcome.stderr
     assert "UC9201" in outcome.stderr
     assert (project / ".ultracluster" / "logs" / "cdk-synth.log").read_text() == "no such luck\n"
+
+
+def test_a_rollout_whose_order_is_not_bought_is_planned_with_a_placeholder(
+    run: Run, project: Path, deployed: Callable[[CloudFormation], None]
+) -> None:
+    write_assembly(project / "new", TEMPLATE)
+    deployed(CloudFormation())
+    text = (project / "rollout.yaml").read_text()
+    (project / "rollout.yaml").write_text(text.replace("reservation_id: cr-", "order: december # cr-"))
+
+    outcome = run("plan")
+
+    assert outcome.code == 0
+    assert "Placeholders stand for what is not bought yet: december\n" in outcome.stderr
+    assert "purpose=plan" in json.loads((project / "called.json").read_text())
+    assert "quickstart was never rehearsed in us-east-2" in outcome.stderr

@@ -31,7 +31,9 @@ from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import ClusterRequirements, RolloutRequirements
 from ultracluster_runtime.purchasing.ledger import order_key, record_item
 from ultracluster_runtime.purchasing.orders import OrderState, Record, order_token
+from ultracluster_runtime.rollout.rehearsal_record import Rehearsal, write_rehearsal
 from ultracluster_stacks.config import load_rollout
+from ultracluster_stacks.config.rehearsal import cluster_digest
 
 REGION, ZONE = "us-east-2", "use2-az3"
 BLOCK = "cr-00000000000000001"
@@ -201,9 +203,9 @@ class Account:
         )
         self.stacks.append(name)
 
-    def deploy_all(self) -> None:
+    def deploy_all(self, stack: int = 0) -> None:
         for cluster in self.requirements.clusters:
-            self.local_stack(cluster.stacks[0])
+            self.local_stack(cluster.stacks[stack])
 
     def run_instance(self, instance_type: str, **tags: str) -> None:
         """Let an instance run on demand."""
@@ -263,6 +265,9 @@ def build(local: LocalAws, directory: Path) -> World:
     path.write_text(ROLLOUT.format(**ids))
     loaded = load_rollout(path)
     clusters = loaded.config.clusters()
+    for cluster in clusters:
+        record = Rehearsal(digest=cluster_digest(cluster), at=datetime.now(UTC), passed=30, failures=())
+        write_rehearsal(local.client("ssm", REGION), cluster.name, record)
     return World(
         local=local,
         requirements=rollout_requirements(clusters, qualifier="hnb659fds", ledger=(TABLE, REGION)),

@@ -174,6 +174,12 @@ BROKEN: Mapping[str, tuple[Break, Status, str]] = {
     "UC9417": (lambda it: it.set_quota("vpc", "L-F678F1CE", 4), Status.FAIL, "2 used + 3 needed = 5 of 4"),
     "UC9418": (lambda it: it.set_quota("vpc", "L-DF5E4CA3", 500), Status.FAIL, "of 500"),
     "UC9419": (lambda it: it.set_quota("vpc", "L-1B52E74A", 3), Status.FAIL, "1 used + 3 needed = 4 of 3"),
+    "UC9460": (lambda it: it.set_quota("lambda", "L-B99A9384", 2), Status.FAIL, "needed = "),
+    "UC9461": (
+        lambda it: it.change("spot", digest="another"),
+        Status.WARN,
+        "as an older version of it",
+    ),
     "UC9420": (lambda it: it.change("spot", zone_id="use2-az9"), Status.FAIL, "no zone use2-az9"),
     "UC9421": (lambda it: it.change("demand", zone_id="use2-az1"), Status.FAIL, "not in use2-az1"),
     "UC9422": (
@@ -499,6 +505,21 @@ OTHER_SIDES: list[tuple[str, str, Break, Status, str]] = [
         Status.WARN,
         "allow Lustre traffic",
     ),
+    (
+        "UC9460",
+        "a quota of a new account",
+        lambda it: it.set_quota("lambda", "L-B99A9384", 10),
+        Status.WARN,
+        "which all functions of the account share",
+    ),
+    (
+        "UC9461",
+        "never",
+        lambda it: it.change("spot", name="another"),
+        Status.WARN,
+        "another was never rehearsed in us-east-2",
+    ),
+    ("UC9461", "deployed", lambda it: it.deploy_all(2), Status.SKIP, "the cluster is deployed"),
     ("UC9456", "no order", lambda it: name_order(it, "nothing"), Status.FAIL, "has no order nothing"),
     (
         "UC9456",

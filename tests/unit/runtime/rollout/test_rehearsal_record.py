@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from ultracluster_runtime.rehearsal.record import Rehearsal, read_rehearsal, write_rehearsal
+from ultracluster_runtime.rollout.rehearsal_record import Rehearsal, read_rehearsal, write_rehearsal
 
 SOUND = Rehearsal(digest="abc", at=datetime(2026, 11, 22, 18, 30, tzinfo=UTC), passed=30, failures=())
 

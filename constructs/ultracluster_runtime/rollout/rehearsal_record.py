@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-__all__ = ["Rehearsal", "parameter_name", "read_rehearsal", "write_rehearsal"]
+__all__ = ["Rehearsal", "parameter_name", "parse_rehearsal", "read_rehearsal", "write_rehearsal"]
 
 _FORMAT: Final = 1
 _MOST_BYTES: Final = 4_096  # of a standard parameter, which is free: Systems Manager user guide, read 2026-11
@@ -85,10 +85,11 @@ def read_rehearsal(ssm: Any, cluster: str) -> Rehearsal | None:
         if error.response["Error"]["Code"] == "ParameterNotFound":
             return None
         raise
-    return _parse(text)
+    return parse_rehearsal(text)
 
 
-def _parse(text: str) -> Rehearsal | None:
+def parse_rehearsal(text: str) -> Rehearsal | None:
+    """Return a record, or None if the text is not one of this version."""
     try:
         values: Mapping[str, Any] = json.loads(text)
         if values["format"] != _FORMAT:

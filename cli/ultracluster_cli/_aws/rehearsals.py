@@ -1,0 +1,45 @@
+"""Describe the last rehearsals of clusters."""
+
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from ultracluster_runtime.rollout.rehearsal_record import read_rehearsal
+
+
+def describe_rehearsals(
+    cluster: str,
+    regions: Iterable[str],
+    *,
+    ssm: Callable[[str], Any],
+    digests: Mapping[str, str] = MappingProxyType({}),
+) -> list[str]:
+    """Return a sentence for each Region in which a cluster was rehearsed, or one that it never was.
+
+    Args:
+        cluster: Name of the cluster.
+        regions: Regions to look in.
+        ssm: Returns the SSM client of a Region.
+        digests: Digest of the cluster's configuration by Region. Default: the version is not compared.
+    """
+    never: list[str] = []
+    sentences: list[str] = []
+    for region in regions:
+        try:
+            rehearsal = read_rehearsal(ssm(region), cluster)
+        except (BotoCoreError, ClientError) as error:
+            sentences.append(f"The last rehearsal of {cluster} in {region} could not be read: {error}")
+            continue
+        if rehearsal is None:
+            never.append(region)
+        else:
+            _, text = rehearsal.describe(digests.get(region))
+            sentences.append(f"{cluster} in {region} was {text}.")
+    if never and not sentences:
+        places = ", ".join(never)
+        return [
+            f"{cluster} was never rehearsed in {places}: run `ultracluster rehearse ROLLOUT` before the purchase."
+        ]
+    return sentences

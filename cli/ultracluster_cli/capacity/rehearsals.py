@@ -1,0 +1,44 @@
+"""Say before a purchase whether the cluster that it is for was rehearsed."""
+
+from pathlib import Path
+
+from botocore.config import Config
+
+from ultracluster_cli._aws.rehearsals import describe_rehearsals
+from ultracluster_cli.capacity.session import Session
+from ultracluster_cli.output import say
+from ultracluster_runtime.purchasing.orders import BlockOrder, OnDemandOrder, Order
+from ultracluster_stacks.config import load_rollout
+from ultracluster_stacks.config.rehearsal import cluster_digest
+
+_CONFIG = Config(retries={"total_max_attempts": 2, "mode": "standard"}, connect_timeout=5, read_timeout=10)
+
+
+def say_rehearsals(order: Order, session: Session, rollout: Path | None) -> None:
+    """Print the last rehearsals of an order's cluster, except for an extension, whose cluster is deployed.
+
+    Args:
+        order: Order for new capacity, or an extension.
+        session: Session of the command.
+        rollout: Rollout file to compare the rehearsed version with. None to leave that open.
+
+    Raises:
+        FindingsError: If the rollout file is invalid.
+    """
+    if isinstance(order, BlockOrder):
+        regions = order.regions
+    elif isinstance(order, OnDemandOrder):
+        regions = (order.region,)
+    else:
+        return
+    clusters = load_rollout(rollout, deployable=False).config.clusters() if rollout else []
+    digests = {
+        cluster.region: cluster_digest(cluster) for cluster in clusters if cluster.name == order.cluster
+    }
+    for sentence in describe_rehearsals(
+        order.cluster,
+        regions,
+        ssm=lambda region: session.make_client("ssm", region, _CONFIG),
+        digests=digests,
+    ):
+        say(sentence)

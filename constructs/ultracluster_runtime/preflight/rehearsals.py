@@ -1,0 +1,62 @@
+"""Check that a cluster that is not deployed yet was rehearsed as it is now written."""
+
+from typing import Final
+
+from ultracluster_runtime.preflight.check import (
+    REGION_IS_ENABLED,
+    AnyCheck,
+    Check,
+    Outcome,
+    passed,
+    skipped,
+    warned,
+)
+from ultracluster_runtime.preflight.quotas import is_deployed
+from ultracluster_runtime.preflight.reader import AwsReader
+from ultracluster_runtime.preflight.requirements import ClusterRequirements
+from ultracluster_runtime.rollout.rehearsal_record import parameter_name, parse_rehearsal
+
+__all__ = ["REHEARSALS", "REHEARSED"]
+
+REHEARSED: Final = "UC9461"
+"""Code of the check that a cluster was rehearsed."""
+
+_DEPLOYED: Final = "deployed"
+
+
+def _record(reader: AwsReader, requirements: ClusterRequirements) -> str | None:
+    """Return the text of the record, `_DEPLOYED` for a cluster that needs none, or None."""
+    if is_deployed(reader, requirements.region, requirements.stacks[2]):
+        return _DEPLOYED
+    answer = reader.call_or_none(
+        "ssm",
+        requirements.region,
+        "GetParameter",
+        absent=("ParameterNotFound",),
+        Name=parameter_name(requirements.name),
+    )
+    return None if answer is None else str(answer["Parameter"]["Value"])
+
+
+def _evaluate(requirements: ClusterRequirements, record: str | None) -> Outcome:
+    """Check the last rehearsal of the cluster."""
+    if record == _DEPLOYED:
+        return skipped("the cluster is deployed")
+    rehearsal = None if record is None else parse_rehearsal(record)
+    remedy = "Run `ultracluster rehearse ROLLOUT` before the purchase"
+    if rehearsal is None:
+        return warned(f"{requirements.name} was never rehearsed in {requirements.region}", remedy)
+    sound, text = rehearsal.describe(requirements.digest or None)
+    return passed(text) if sound else warned(text, remedy)
+
+
+REHEARSALS: Final[tuple[AnyCheck, ...]] = (
+    Check(
+        code=REHEARSED,
+        calls=("cloudformation:DescribeStacks", "ssm:GetParameter"),
+        subjects=lambda rollout: rollout.clusters,
+        gather=_record,
+        evaluate=_evaluate,
+        after=(REGION_IS_ENABLED,),
+    ),
+)

@@ -1,0 +1,118 @@
+"""What ``ultracluster check`` finds of the defects, in the rewrites and in foreign templates.
+
+A defect is found if a code is found at a path more often than in its base. A rewrite must find no code more often
+than its base, wherever.
+"""
+
+import json
+import shutil
+import subprocess
+import tempfile
+from collections import Counter
+from functools import cache
+from pathlib import Path
+
+import yaml
+from tests.deep.template_defects import foreign
+from tests.deep.template_defects.defects import Defect, defects
+from tests.deep.template_defects.rewrites import Rewrite, rewrites
+from tests.deep.template_defects.templates import GOLDEN, Found, base, by_code, findings, names, region
+
+
+@cache
+def _before(name: str) -> Found:
+    return findings(base(name), region(name))
+
+
+def found(defect: Defect) -> Found:
+    """Return what is found of a defect and not in its base."""
+    return findings(defect.application(), region(defect.base)) - _before(defect.base)
+
+
+def newly_found(rewrite: Rewrite) -> Counter[str]:
+    """Return the codes that are found more often in a rewrite than in its base."""
+    return by_code(findings(rewrite.application, region(rewrite.base))) - by_code(_before(rewrite.base))
+
+
+def newly_found_as_text() -> dict[str, Counter[str]]:
+    """Return the codes that the command line finds more often in each base written as other YAML or as JSON."""
+    command = shutil.which("ultracluster")
+    if command is None:
+        return {}
+    result: dict[str, Counter[str]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name in names():
+            if name in GOLDEN:
+                continue
+            ((_, body),) = base(name).items()
+            for suffix, text in (
+                ("json", json.dumps(body, indent=1)),
+                ("yaml", yaml.safe_dump(body, sort_keys=True)),
+            ):
+                path = Path(folder) / f"{name}.{suffix}"
+                path.write_text(text)
+                where = ["--region", region(name) or ""] if region(name) else []
+                shown = subprocess.run(
+                    [command, "check", "--json", *where, str(path)],
+                    check=False,
+                    capture_output=True,
+                    text=True,
+                )
+                after = Counter(finding["code"] for finding in json.loads(shown.stdout)["findings"])
+                result[f"{suffix} {name}"] = after - by_code(_before(name))
+    return result
+
+
+def _defects(*, listing: bool) -> list[str]:
+    results = {defect: bool(found(defect)) for defect in defects()}
+    lines = [f"{'kind':<16}{'defects':>8}{'found':>8}{'share':>8}"]
+    for kind in [*dict.fromkeys(defect.kind for defect in results), "all"]:
+        some = [hit for defect, hit in results.items() if kind in (defect.kind, "all")]
+        lines.append(f"{kind:<16}{len(some):>8}{sum(some):>8}{sum(some) / len(some):>8.0%}")
+    if listing:
+        lines += [
+            f"missed: {defect.kind} {defect.id}: {defect.wrong}" for defect, hit in results.items() if not hit
+        ]
+    return lines
+
+
+def _rewrites(*, listing: bool) -> list[str]:
+    new = {f"{one.kind} of {one.base}": newly_found(one) for one in rewrites()} | newly_found_as_text()
+    changed = {name: codes for name, codes in new.items() if codes}
+    lines = [f"rewrites: {len(new)}, with new findings: {len(changed)} ({len(changed) / len(new):.1%})"]
+    on_bases = {name: dict(by_code(_before(name))) for name in names() if _before(name)}
+    lines.append(f"sound bases: {len(names())}, with findings: {len(on_bases)} {on_bases}")
+    if listing:
+        lines += [f"new: {name}: {dict(codes)}" for name, codes in changed.items()]
+    return lines
+
+
+def _foreign(*, listing: bool) -> list[str]:
+    read = sum(1 for _ in foreign.templates())
+    if not read:
+        return [
+            f"foreign templates: {len(foreign.listed())} listed, none read: {foreign.MIRROR} names no mirror"
+        ]
+    results = list(foreign.judged())
+    verdicts = Counter(verdict.split(",")[0] or "not judged" for _, _, verdict in results)
+    hit = len({name for name, _, _ in results})
+    lines = [
+        f"foreign templates: {len(foreign.listed())} listed, {read} read, {hit} with findings",
+        f"foreign findings: {len(results)}: {dict(verdicts)}, {verdicts['wrong'] / max(1, len(results)):.1%} wrong",
+    ]
+    if listing:
+        lines += [
+            f"foreign: {count} times {kind}: {verdict or 'not judged'}"
+            for (kind, verdict), count in Counter(result[1:] for result in results).most_common()
+        ]
+    return lines
+
+
+def report(*, listing: bool) -> str:
+    """Return the figures as text.
+
+    Args:
+        listing: Whether to name each defect that is missed and each rewrite in which something is newly found.
+    """
+    parts = (_defects(listing=listing), _rewrites(listing=listing), _foreign(listing=listing))
+    return "\n\n".join("\n".join(part) for part in parts) + "\n"

@@ -1,0 +1,222 @@
+"""Read templates in either notation and apply the edits of the tables."""
+
+import copy
+import fnmatch
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from ultracluster_checks import Source, check_templates
+
+HERE = Path(__file__).parent
+BASES = HERE / "bases"
+_GOLDEN = HERE.parents[1] / "golden" / "next"
+
+Template = dict[str, Any]
+Application = dict[str, Template]
+"""Templates of one application by name: those written by hand have one."""
+
+# Golden outputs stand in for what the product itself generates; each holds several stacks.
+GOLDEN = {
+    "golden_quickstart": "quickstart.yaml.json",
+    "golden_spot": "trn1-spot-fine-tune.py.json",
+    "golden_p5": "p5-bake-off.py.json",
+}
+REGIONS = {
+    "trn1_spot": "us-west-2",
+    "p4d_reservation": "us-east-1",
+    "checkpoint_store": "us-east-1",
+    "trn2_block": "us-east-2",
+    "network": "us-east-2",
+    "team_roles": "us-east-2",
+}
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML as CloudFormation reads it: short functions in their long form, dates as text."""
+
+
+_Loader.yaml_implicit_resolvers = {
+    first: [(tag, pattern) for tag, pattern in resolvers if tag != "tag:yaml.org,2002:timestamp"]
+    for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+}
+
+
+def _function(loader: _Loader, suffix: str, node: yaml.Node) -> Any:
+    value: Any
+    if isinstance(node, yaml.ScalarNode):
+        value = loader.construct_scalar(node)
+    elif isinstance(node, yaml.SequenceNode):
+        value = loader.construct_sequence(node, deep=True)
+    else:
+        assert isinstance(node, yaml.MappingNode)
+        value = loader.construct_mapping(node, deep=True)
+    if suffix in ("Ref", "Condition"):
+        return {suffix: value}
+    if suffix == "GetAtt" and isinstance(value, str):
+        value = value.split(".", 1)
+    return {f"Fn::{suffix}": value}
+
+
+_Loader.add_multi_constructor("!", _function)
+
+
+def parse(text: str) -> Any:
+    """Return a parsed template, or any table with CloudFormation's short functions."""
+    if text.lstrip().startswith("{"):
+        return json.loads(text)
+    return yaml.load(text, _Loader)  # noqa: S506 - a subclass of SafeLoader
+
+
+@cache
+def _base(name: str) -> tuple[Application, str | None]:
+    if name in GOLDEN:
+        stacks = json.loads((_GOLDEN / GOLDEN[name]).read_text())
+        regions = {stack["region"] for stack in stacks.values()}
+        return {stack: body["template"] for stack, body in stacks.items()}, regions.pop()
+    (path,) = BASES.glob(f"{name}.*")
+    return {name: parse(path.read_text())}, REGIONS.get(name)
+
+
+def names() -> list[str]:
+    """Return the names of all bases."""
+    return sorted(path.stem for path in BASES.iterdir()) + sorted(GOLDEN)
+
+
+def base(name: str) -> Application:
+    """Return a copy of a base, as it may be edited."""
+    return copy.deepcopy(_base(name)[0])
+
+
+def region(name: str) -> str | None:
+    """Return the Region that a base is written for."""
+    return _base(name)[1]
+
+
+def edited(application: Application, operations: Sequence[Sequence[Any]]) -> Application:
+    """Return the application with operations applied.
+
+    An operation is ``[set, path, value]``, ``[del, path]``, ``[append, path, value]``, ``[merge, path, mapping]``,
+    ``[repeat, path, count]`` (that many more of the last element of a list; a text that many times), ``[copy, path,
+    path of the original]``, ``[replace, path, text, text]`` or ``[insert, path, text before which, path of a text]``.
+
+    A path is separated by slashes, and ``@Name`` is short for ``Resources/Name/Properties``. A segment may be a
+    pattern with ``*``, which stands for every key that fits, and which ``<S3::Bucket>`` narrows to a type;
+    ``[Key=Value]`` stands for the elements of a list with that value. What fits in any template of the application
+    is edited.
+
+    Raises:
+        LookupError: If a path is not in the template, or an operation changes nothing.
+    """
+    result = copy.deepcopy(application)
+    for operation in operations:
+        before = json.dumps(result, sort_keys=True)
+        done = sum(_apply(template, operation) for template in result.values())
+        if not done:
+            raise LookupError(f"nothing in the template fits {operation[1]}")
+        if json.dumps(result, sort_keys=True) == before:
+            raise LookupError(f"{operation} changes nothing")
+    return result
+
+
+def _fitting(value: Any, segment: str) -> list[Any]:
+    if isinstance(value, dict):
+        if match := re.fullmatch(r"(.*)<(.*)>", segment):
+            name, kind = match.groups()
+            return [key for key in _fitting(value, name) if value[key]["Type"] == f"AWS::{kind}"]
+        return [segment] if segment in value else fnmatch.filter(value, segment) if "*" in segment else []
+    if not isinstance(value, list):
+        return []
+    if match := re.fullmatch(r"\[(\w+)=(.*)\]", segment):
+        key, wanted = match.groups()
+        return [i for i, item in enumerate(value) if isinstance(item, dict) and str(item.get(key)) == wanted]
+    if segment == "*":
+        return list(range(len(value)))
+    return [int(segment)] if segment.isdecimal() and int(segment) < len(value) else []
+
+
+def _places(value: Any, segments: Sequence[str], *, new: bool) -> Iterator[tuple[Any, Any]]:
+    """Yield container and key of each place that a path stands for; the last key may be new."""
+    head, rest = segments[0], segments[1:]
+    keys = _fitting(value, head)
+    if not rest:
+        if not keys and new and isinstance(value, dict) and "*" not in head:
+            keys = [head]
+        yield from ((value, key) for key in keys)
+        return
+    for key in keys:
+        yield from _places(value[key], rest, new=new)
+
+
+def _apply(template: Template, operation: Sequence[Any]) -> int:
+    verb, path, *rest = operation
+    places = list(_places(template, _segments(path), new=verb in ("set", "copy")))
+    # Backwards, so that deleting an element leaves the places of the others.
+    for container, key in reversed(places):
+        if verb == "del":
+            del container[key]
+        elif verb == "set":
+            container[key] = copy.deepcopy(rest[0])
+        elif verb == "append":
+            container[key].append(copy.deepcopy(rest[0]))
+        elif verb == "merge":
+            container[key].update(copy.deepcopy(rest[0]))
+        elif verb == "repeat":
+            item = container[key]
+            container[key] = item * rest[0] if isinstance(item, str) else item + [item[-1]] * rest[0]
+        elif verb == "copy":
+            container[key] = copy.deepcopy(_value(template, rest[0]))
+        elif verb == "replace":
+            container[key] = container[key].replace(rest[0], rest[1])
+        elif verb == "insert":
+            container[key] = container[key].replace(rest[0], _value(template, rest[1]) + rest[0])
+        else:
+            raise LookupError(f"unknown operation {verb}")
+    return len(places)
+
+
+def _segments(path: str) -> list[str]:
+    first, *rest = re.findall(r"\[[^\]]*\]|[^/]+", path)
+    return ["Resources", first[1:], "Properties", *rest] if first.startswith("@") else [first, *rest]
+
+
+def _value(template: Template, path: str) -> Any:
+    ((container, key),) = _places(template, _segments(path), new=False)
+    return container[key]
+
+
+Found = Counter[tuple[str, str]]
+
+
+def problems(application: Application, where: str | None) -> Iterator[tuple[str, Any]]:
+    """Yield code and place of each finding."""
+    sources = [Source(name=name, body=body, region=where) for name, body in application.items()]
+    for problem in check_templates(sources).problems:
+        yield problem.finding.code, problem.place
+
+
+def path_of(place: Any) -> str:
+    """Return the path of a place in its resource, without places in lists, since edits move them."""
+    return ".".join("*" if isinstance(part, int) else str(part) for part in place.path)
+
+
+def findings(application: Application, where: str | None) -> Found:
+    """Return how often each code is found at each path."""
+    return Counter(
+        (code, f"{place.resource.logical_id}.{path_of(place)}")
+        for code, place in problems(application, where)
+    )
+
+
+def by_code(found: Mapping[tuple[str, str], int]) -> Counter[str]:
+    """Return how often each code is found, wherever."""
+    result: Counter[str] = Counter()
+    for (code, _), count in found.items():
+        result[code] += count
+    return result
