@@ -26,7 +26,10 @@ def capacity_sources(config: ClusterConfig) -> list[Capacity]:
     Args:
         config: Configuration of the cluster.
     """
-    return [_source(capacity, zone_id=config.zone_id) for _, capacity in config.sources()]
+    return [
+        replace(_source(capacity, zone_id=config.zone_id), launched_by=capacity.launched_by)
+        for _, capacity in config.sources()
+    ]
 
 
 def _source(capacity: CapacityConfig, *, zone_id: str) -> Capacity:
