@@ -1,15 +1,20 @@
 """Entry point: import the requested command, run it, and convert findings to an exit code."""
 
 import importlib
+import os
+import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperGroup
 
 from ultracluster_cli.exit_codes import ExitCode, exit_code_of
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.findings import FindingsError, quote
 
 
 class Command(NamedTuple):
@@ -70,7 +75,7 @@ COMMANDS = {
     ),
     "rehearse": Command(
         "ultracluster_cli.rehearse.command",
-        "Deploy a rollout without capacity, check what AWS says, and remove it.",
+        "Deploy a rollout without capacity, check the result, and remove it.",
     ),
     "rollout": Command(
         "ultracluster_cli.rollout.command", "Deploy a rollout wave by wave, with gates in between."
@@ -83,12 +88,33 @@ COMMANDS = {
 """The commands by name. Listing them in the help imports none of their modules."""
 
 
+_NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
+
+
+def _read_plain_numbers(command: Any) -> None:
+    """Make all options of a command refuse numbers that Python reads and people do not write: ``1_0``, ``nan``, ``٣``."""
+    for child in getattr(command, "commands", {}).values():
+        _read_plain_numbers(child)
+    for parameter in command.params:
+        if re.search(r"\b(?:int|float)\b", str(parameter.type_descriptor.annotation)):
+            parameter.process_value = partial(_plain_number, parameter, parameter.process_value)
+
+
+def _plain_number(parameter: Any, process_value: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
+    for text in value if isinstance(value, (list, tuple)) else (value,):
+        if isinstance(text, str) and not _NUMBER.fullmatch(text):
+            problem = f"{quote(text)} is not a number such as 10 or 2.5."
+            raise typer.BadParameter(problem, param_hint=f"'{parameter.opts[0]}'")
+    return process_value(context, value)
+
+
 class _LazyCommands(Mapping[str, Any]):
     """The commands by name, each imported when it is looked up."""
 
     def __getitem__(self, name: str) -> Any:
         command = typer.main.get_command(importlib.import_module(COMMANDS[name].module).app)
         command.name = name
+        _read_plain_numbers(command)
         return command
 
     def __iter__(self) -> Iterator[str]:
@@ -158,17 +184,44 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         An `ExitCode`.
     """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # the caller closed it
+            setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - open until the process ends
+    code = _run(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError as error:
+            # Otherwise the interpreter fails at its own end, with a code of its own.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+            code = code or _report(error)
+    return code
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     try:
         app(arguments, prog_name="ultracluster")
     except SystemExit as exit_request:
+        if isinstance(exit_request.__context__, OSError):  # Typer ends so if the reader of a pipe has gone
+            return _report(exit_request.__context__)
         return exit_request.code if isinstance(exit_request.code, int) else ExitCode.DONE
-    except FindingsError as error:
-        if sys.stdout is not None:  # None if the caller closed it
-            sys.stdout.flush()
+    except KeyboardInterrupt:
+        return ExitCode.INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - people get a line, whatever it is
+        return _report(error)
+    return ExitCode.DONE
+
+
+def _report(error: Exception) -> int:
+    """Print findings, or an unforeseen error as one, and return the exit code."""
+    if not isinstance(error, FindingsError):
+        from ultracluster_cli.unforeseen import finding_of  # noqa: PLC0415 - not needed by most runs
+
+        error = FindingsError([finding_of(error)])
+    with suppress(OSError):
+        sys.stdout.flush()
+    with suppress(OSError):
         sys.stderr.write(f"{error}\n")
         if sys.stderr.isatty():  # if piped, print findings only
             sys.stderr.write(f"Run `ultracluster rules {error.findings[0].code}` for an explanation.\n")
-        return exit_code_of(error.findings)
-    except KeyboardInterrupt:
-        return ExitCode.INTERRUPTED
-    return ExitCode.DONE
+    return exit_code_of(error.findings)

@@ -9,12 +9,12 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ultracluster_rules.findings import Finding
+from ultracluster_rules.findings import Finding, printable
 
 
 def say(text: str) -> None:
     """Print a line to stderr, so that stdout carries only results."""
-    sys.stderr.write(f"{text}\n")
+    sys.stderr.write(f"{printable(text)}\n")
     sys.stderr.flush()
 
 
@@ -56,4 +56,4 @@ def _text(cell: Any) -> str:
         return "yes" if cell else "no"
     if isinstance(cell, int):
         return f"{cell:,}"
-    return escape(str(cell))
+    return escape(printable(str(cell)))

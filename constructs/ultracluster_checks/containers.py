@@ -7,6 +7,7 @@ from typing import Final
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_checks.jobs import JobContainer, job_containers
 from ultracluster_checks.problem import Problem
+from ultracluster_checks.shared_rules import EVERY_EFA_DEVICE
 from ultracluster_checks.template import Property, Templates
 from ultracluster_rules.findings import quote
 
@@ -68,7 +69,7 @@ def every_device_is_given(templates: Templates) -> Iterator[Problem]:
 def _lacking(at: Property, given: set[str], machines: list[InstanceType]) -> Iterator[Problem]:
     for code, what, devices in (
         ("UC6402", "Neuron", [machine.neuron_devices for machine in machines]),
-        ("UC6403", "EFA", [machine.efa_devices for machine in machines]),
+        (EVERY_EFA_DEVICE, "EFA", [machine.efa_devices for machine in machines]),
     ):
         lacking = min(([path for path in each if path not in given] for each in devices), key=len)
         if lacking:

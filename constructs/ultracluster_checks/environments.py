@@ -15,6 +15,7 @@ from ultracluster_checks.machines import (
     launch_template_of,
 )
 from ultracluster_checks.problem import Problem
+from ultracluster_checks.shared_rules import TEMPLATE_VERSION, TYPE_OF_THE_TEMPLATE
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
@@ -80,7 +81,7 @@ def types_match_their_launch_template(templates: Templates) -> Iterator[Problem]
         if any(name.text != own.text for name in names):
             yield Problem.of(
                 environment["ComputeResources"]["InstanceTypes"],
-                "UC4215",
+                TYPE_OF_THE_TEMPLATE,
                 f"got {', '.join(str(name.text) for name in names)}; {template.logical_id} is made for {own.text}, with its "
                 "network cards",
                 own.text,
@@ -97,7 +98,7 @@ def launch_template_versions_are_pinned(templates: Templates) -> Iterator[Proble
             got = "no version, which is $Default" if version.missing else quote(version.text)
             yield Problem.of(
                 version,
-                "UC4216",
+                TEMPLATE_VERSION,
                 f"got {got}: AWS Batch resolves the version once, at creation, and CloudFormation sees "
                 "no change when the template changes",
                 "the LatestVersionNumber of the launch template",
@@ -109,7 +110,17 @@ def environments_can_be_updated(templates: Templates) -> Iterator[Problem]:
     for environment, resources in compute_environments(templates):
         strategy, replaced = resources["AllocationStrategy"], environment["ReplaceComputeEnvironment"]
         template = launch_template_of(environment)
-        block = template is not None and is_block(launch_data(template))
+        market = (
+            launch_data(template)["InstanceMarketOptions"]["MarketType"]
+            if template
+            else resources["LaunchTemplate"]
+        )
+        elsewhere = template is None and not resources["LaunchTemplate"].missing
+        block = (
+            elsewhere
+            or isinstance(market.value, Unknown)
+            or (template is not None and is_block(launch_data(template)))
+        )
         kept = replaced.flag is False
         if _is_best_fit(resources) and (kept or not block):
             yield Problem.of(
@@ -148,7 +159,8 @@ def updates_spare_jobs(templates: Templates) -> Iterator[Problem]:
         replaced = environment["ReplaceComputeEnvironment"]
         if resources["LaunchTemplate"].missing:
             continue  # no EFA without a launch template
-        if (replaced.missing or replaced.flag) and not _is_best_fit(resources):
+        strategy = resources["AllocationStrategy"]
+        if (replaced.missing or replaced.flag) and strategy.text not in {None, "BEST_FIT"}:
             yield Problem.of(
                 replaced,
                 "UC4219",

@@ -13,6 +13,7 @@ from ultracluster_catalog.neuron.neuron import XLA_CACHE_VARIABLE, XLA_COMPILER_
 from ultracluster_checks.environments import QUEUE
 from ultracluster_checks.machines import compute_environments, environment_types
 from ultracluster_checks.problem import Problem
+from ultracluster_checks.shared_rules import CONTAINER_FITS_NODE, NODE_RANGES
 from ultracluster_checks.template import Property, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
@@ -92,13 +93,15 @@ def node_ranges_cover_every_node(templates: Templates) -> Iterator[Problem]:
         if count is None or not 1 <= count <= MOST_NODES:
             continue
         if main is not None and not 0 <= main < count:
-            yield Problem.of(whole["MainNode"], "UC6404", f"got {main} of {count} nodes", f"0 to {count - 1}")
+            yield Problem.of(
+                whole["MainNode"], NODE_RANGES, f"got {main} of {count} nodes", f"0 to {count - 1}"
+            )
         covered: set[int] = set()
         ranges = whole["NodeRangeProperties"].items
         if len(ranges) > _MOST_RANGES:
             yield Problem.of(
                 whole["NodeRangeProperties"],
-                "UC6404",
+                NODE_RANGES,
                 f"got {len(ranges)} ranges, which AWS Batch refuses",
                 f"up to {_MOST_RANGES} ranges",
             )
@@ -110,14 +113,14 @@ def node_ranges_cover_every_node(templates: Templates) -> Iterator[Problem]:
             if nodes and nodes[-1] >= count:
                 yield Problem.of(
                     part["TargetNodes"],
-                    "UC6404",
+                    NODE_RANGES,
                     f"got {quote(part['TargetNodes'].text)}, and the job has {count} nodes",
                     f"0 to {count - 1}",
                 )
         if missing := sorted(set(range(count)) - covered):
             yield Problem.of(
                 whole["NodeRangeProperties"],
-                "UC6404",
+                NODE_RANGES,
                 f"no range has node {', '.join(map(str, missing[:5]))}{' and others' if len(missing) > 5 else ''} of {count}",  # noqa: PLR2004
                 f"0:{count - 1}",
             )
@@ -201,7 +204,7 @@ def _fits(container: JobContainer, kind: str, at: Property) -> Iterator[Problem]
         if all(machine.is_neuron for machine in machines):
             yield Problem.of(
                 at,
-                "UC6407",
+                CONTAINER_FITS_NODE,
                 f"got {asked} GPUs on {machines[0].name}, which has none",
                 "the devices from /dev/neuron0",
             )
@@ -214,7 +217,7 @@ def _fits(container: JobContainer, kind: str, at: Property) -> Iterator[Problem]
         best = machines[room.index(max(room))]
         yield Problem.of(
             at,
-            "UC6407",
+            CONTAINER_FITS_NODE,
             f"got {asked}, and {best.name} has {max(room)} {unit} for containers, so that the job never starts",
             f"up to {max(room)} {unit}",
         )

@@ -18,12 +18,16 @@ from ultracluster_checks.machines import (
     users_of,
 )
 from ultracluster_checks.problem import Problem
+from ultracluster_checks.shared_rules import MARKET_WITH_RESERVATION, RESERVATION_WITHOUT_SPOT
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.capacity import RESERVATION, check_block_placement, check_purchase_option
 from ultracluster_rules.findings import quote
 from ultracluster_rules.images import AMI
 from ultracluster_rules.machines import INSTANCE_TYPE
+
+NEW_RESERVATION: Final = "UC4210"
+"""Code of a reservation that a template makes, which is billed from its deployment."""
 
 _LARGEST_USER_DATA: Final = 16 * 1024  # bytes before Base64 (EC2 User Guide, instance user data, 2026-10)
 _PART_OF_BATCH: Final = (
@@ -47,14 +51,14 @@ def market_and_target_go_together(templates: Templates) -> Iterator[Problem]:
             if not isinstance(target.value, Unknown) and _target_is_missing(target):
                 yield Problem.of(
                     target,
-                    "UC4201",
+                    MARKET_WITH_RESERVATION,
                     "market type capacity-block without the reservation that nodes are launched into",
                     "CapacityReservationId, or the ARN of a resource group of blocks",
                 )
             if not market["SpotOptions"].missing:
                 yield Problem.of(
                     market["SpotOptions"],
-                    "UC4202",
+                    RESERVATION_WITHOUT_SPOT,
                     "options of Spot for a Capacity Block",
                     "none",
                     "Leave them out",
@@ -79,7 +83,7 @@ def _spot_users(template: Resource, capacity: str) -> Iterator[Problem]:
 
 
 def _spot_in_reservation(place: Property, problem: str, allowed: str) -> Problem:
-    return Problem.of(place, "UC4202", problem, allowed)
+    return Problem.of(place, RESERVATION_WITHOUT_SPOT, problem, allowed)
 
 
 def _target(data: Property) -> Property:
@@ -268,7 +272,7 @@ def nothing_is_reserved(templates: Templates) -> Iterator[Problem]:
     for resource in templates.of_type("AWS::EC2::CapacityReservation", "AWS::EC2::CapacityReservationFleet"):
         yield Problem.of(
             resource.properties,
-            "UC4210",
+            NEW_RESERVATION,
             "the reservation is billed from its deployment until it is cancelled, used or not",
             "the ID of an existing reservation",
         )

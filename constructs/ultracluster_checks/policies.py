@@ -7,15 +7,21 @@ from functools import lru_cache
 from typing import Final
 
 from ultracluster_checks.problem import Problem
+from ultracluster_checks.shared_rules import NAMED_PRINCIPALS
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
+
+EVERY_ACTION: Final = "UC6420"
+POWERFUL_POLICY: Final = "UC6422"
+PURCHASE: Final = "UC6425"
 
 _IDENTITY: Final = {
     "AWS::IAM::Group": "Policies",
     "AWS::IAM::Role": "Policies",
     "AWS::IAM::User": "Policies",
 }
+_HOLDERS: Final = ("Roles", "Users", "Groups")
 _ALONE: Final = (
     "AWS::IAM::ManagedPolicy",
     "AWS::IAM::Policy",
@@ -79,6 +85,13 @@ def allowing(document: Property) -> Iterator[Property]:
             yield statement
 
 
+def may_allow(document: Property) -> Iterator[Property]:
+    """Return the statements of a policy that allow something, or may do so once deployed."""
+    for statement in document["Statement"].one_or_more:
+        if statement["Effect"].text != "Deny":
+            yield statement
+
+
 def actions_are_named(templates: Templates) -> Iterator[Problem]:
     """Find statements that allow a whole service, or use NotAction."""
     for _, document in identity_documents(templates):
@@ -87,12 +100,12 @@ def actions_are_named(templates: Templates) -> Iterator[Problem]:
                 service, _, name = (action.text or "").partition(":")
                 if service == "*" or (service and name and not name.strip("*?")):
                     yield Problem.of(
-                        action, "UC6420", f"got {quote(action.text)}", "the required actions by name"
+                        action, EVERY_ACTION, f"got {quote(action.text)}", "the required actions by name"
                     )
             if not statement["NotAction"].missing:
                 yield Problem.of(
                     statement["NotAction"],
-                    "UC6420",
+                    EVERY_ACTION,
                     "allows everything that is not listed, including actions that AWS adds later",
                     "the required actions by name",
                 )
@@ -107,7 +120,10 @@ def principals_are_named(templates: Templates) -> Iterator[Problem]:
             for at in named:
                 if at.text == "*" and statement["Condition"].missing:
                     yield Problem.of(
-                        at, "UC6421", "got '*', which is everyone in every account", "the principals by name"
+                        at,
+                        NAMED_PRINCIPALS,
+                        "got '*', which is everyone in every account",
+                        "the principals by name",
                     )
 
 
@@ -118,7 +134,7 @@ def roles_are_not_administrators(templates: Templates) -> Iterator[Problem]:
             if _POWERFUL.search(policy.pattern):
                 yield Problem.of(
                     policy,
-                    "UC6422",
+                    POWERFUL_POLICY,
                     f"got {policy.pattern.rsplit('/', 1)[1]}",
                     "a policy with the required actions",
                 )
@@ -172,7 +188,7 @@ def purchases_need_an_order(templates: Templates) -> Iterator[Problem]:
                 if free:
                     yield Problem.of(
                         action,
-                        "UC6425",
+                        PURCHASE,
                         f"got {quote(action.text)}, which buys capacity ({free[0]}) without a way to cancel",
                         "a dedicated role, limited to approved orders by their tag (aws:RequestTag)",
                         "Remove the permission; `ultracluster capacity` buys outside of deployments",
@@ -185,13 +201,21 @@ def identity_statements(resource: Resource) -> list[Property]:
     return [
         statement
         for other, document in identity_documents(resource.template.templates)
-        if holders & _holders(other)
+        if holders & _holders(other) or _may_be_of_any(other)
         for statement in document["Statement"].one_or_more
     ]
 
 
+def _may_be_of_any(policy: Resource) -> bool:
+    places = [
+        policy["RoleName"],
+        *(each for name in _HOLDERS for each in (policy[name], *policy[name].items)),
+    ]
+    return policy.type in _ALONE and any(isinstance(each.value, Unknown) for each in places)
+
+
 def _holders(resource: Resource) -> set[Resource]:
-    roles = {each.target for name in ("Roles", "Users", "Groups") for each in resource[name].items}
+    roles = {each.target for name in _HOLDERS for each in resource[name].items}
     return {resource} | {role for role in roles if role is not None}
 
 

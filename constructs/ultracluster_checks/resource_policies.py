@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_checks.policies import allowing, covers
+from ultracluster_checks.policies import covers, may_allow
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
@@ -102,7 +102,7 @@ def _topic_policies(topic: Resource) -> list[Property]:
     lists = [
         policy["PolicyDocument"]
         for policy in templates.of_type("AWS::SNS::TopicPolicy")
-        if any(each.target is topic for each in policy["Topics"].items)
+        if any(each.target is topic or isinstance(each.value, Unknown) for each in policy["Topics"].items)
     ]
     inline = [
         policy["PolicyDocument"]
@@ -125,7 +125,7 @@ def _lets(document: Property, service: str, actions: tuple[str, ...], *, account
     if any(isinstance(each.value, Unknown) for each in document["Statement"].one_or_more):
         return True
     statements = [
-        each for each in allowing(document) if _is_for(each["Principal"], service, accounts=accounts)
+        each for each in may_allow(document) if _is_for(each["Principal"], service, accounts=accounts)
     ]
     return all(
         any(

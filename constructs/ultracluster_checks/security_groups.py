@@ -8,6 +8,7 @@ from typing import Final, Literal
 
 from ultracluster_checks.machines import LAUNCH_TEMPLATE, launch_data
 from ultracluster_checks.problem import Problem
+from ultracluster_checks.shared_rules import EFA_GROUPS_ADMIT_THEMSELVES
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
@@ -66,16 +67,18 @@ def group_rules(group: Resource, direction: _Direction) -> list[GroupRule]:
         group: A security group of the templates.
         direction: Whether they let traffic in or out.
     """
-    alone = _alone(group.template.templates, direction).get(group, [])
-    return [GroupRule(at, direction) for at in (*group[_LIST[direction]].items, *alone)]
+    alone = _alone(group.template.templates, direction)
+    rules = (*group[_LIST[direction]].items, *alone.get(group, ()), *alone.get(None, ()))
+    return [GroupRule(at, direction) for at in rules]
 
 
 @lru_cache(maxsize=2)
-def _alone(templates: Templates, direction: _Direction) -> dict[Resource, list[Property]]:
-    found: dict[Resource, list[Property]] = {}
+def _alone(templates: Templates, direction: _Direction) -> dict[Resource | None, list[Property]]:
+    """Return the standalone rules by their group; None has those that may belong to any group."""
+    found: dict[Resource | None, list[Property]] = {}
     for rule in templates.of_type(_ALONE[direction]):
         group = rule["GroupId"].target
-        if group is not None:
+        if group is not None or isinstance(rule["GroupId"].value, Unknown):
             found.setdefault(group, []).append(rule.properties)
     return found
 
@@ -129,7 +132,7 @@ def _efa_groups(at: Property, judged: set[tuple[Resource, ...]]) -> Iterator[Pro
             first = known[0]
             yield Problem.of(
                 first[_LIST[direction]],
-                "UC3201",
+                EFA_GROUPS_ADMIT_THEMSELVES,
                 f"no rule of {' or '.join(group.logical_id for group in known)} admits all traffic {word} itself, which "
                 "EFA requires",
                 f'IpProtocol "-1" with {_PEER[direction]} that is the group itself; addresses do not count',

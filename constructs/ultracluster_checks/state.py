@@ -100,9 +100,11 @@ def _denies_plain(document: Property) -> bool:
     for statement in document["Statement"].one_or_more:
         if isinstance(statement.value, Unknown):
             return True
-        if statement["Effect"].text == "Deny":
-            conditions = [operator["aws:SecureTransport"] for operator in statement["Condition"].members]
-            if any(at.flag is False for each in conditions for at in (each, *each.items)):
+        if statement["Effect"].text != "Allow":
+            condition = statement["Condition"]
+            values = [each for at in condition.members for each in at["aws:SecureTransport"].one_or_more]
+            unknown = [at for at in (condition, *condition.members, *values) if isinstance(at.value, Unknown)]
+            if unknown or any(at.flag is False for at in values):
                 return True
     return False
 
@@ -158,7 +160,7 @@ def checkpoints_keep_versions(templates: Templates) -> Iterator[Problem]:
             )
         for rule in bucket["LifecycleConfiguration"]["Rules"].items:
             for name in ("ExpirationInDays", "ExpirationDate"):
-                if not rule[name].missing and rule["Status"].text != "Disabled":
+                if rule[name].known and rule["Status"].text != "Disabled":
                     yield Problem.of(
                         rule[name],
                         "UC5210",

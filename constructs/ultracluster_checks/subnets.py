@@ -18,6 +18,7 @@ from ultracluster_checks.machines import (
     template_types,
 )
 from ultracluster_checks.problem import Problem
+from ultracluster_checks.shared_rules import ONE_SUBNET_FOR_EFA
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_rules.findings import quote
 from ultracluster_rules.machines import check_offered
@@ -116,7 +117,7 @@ def efa_nodes_are_in_one_subnet(templates: Templates) -> Iterator[Problem]:
         if len(at.certain) > 1 and interfaces_with_efa(user):
             yield Problem.of(
                 at,
-                "UC3204",
+                ONE_SUBNET_FOR_EFA,
                 f"nodes with EFA would be spread over {len(at.certain)} subnets, and EFA traffic does not leave one",
                 "one subnet",
             )

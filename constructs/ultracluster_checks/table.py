@@ -17,7 +17,7 @@ from ultracluster_checks import (
     state,
     subnets,
 )
-from ultracluster_checks.joined import fit, landing, life, powers, reach, sizes
+from ultracluster_checks.joined import endings, fit, landing, life, powers, reach, roads, sizes, tiers
 from ultracluster_checks.problem import Find
 from ultracluster_rules.registry import RULES
 
@@ -113,6 +113,13 @@ CHECKS: Final[tuple[Find, ...]] = (
     reach.nodes_reach_the_endpoints,
     reach.nodes_reach_the_services_that_they_join,
     reach.nodes_reach_their_file_system,
+    roads.endpoints_are_complete,
+    roads.endpoints_admit_their_clients,
+    roads.gateways_lead_somewhere,
+    roads.layers_are_let_through,
+    roads.efa_file_systems_admit_efa,
+    roads.nodes_reach_https,
+    roads.subnets_are_of_one_vpc,
     # Jobs on the nodes of their queues
     fit.container_variables_have_names,
     fit.devices_are_in_place,
@@ -123,9 +130,28 @@ CHECKS: Final[tuple[Find, ...]] = (
     fit.queues_have_environments_of_one_kind,
     fit.roles_of_jobs_may_do_what_they_need,
     fit.types_of_jobs_are_started,
+    tiers.types_hold_their_jobs,
+    tiers.nodes_of_jobs_fit,
+    tiers.gpus_are_there,
+    tiers.image_types_can_be_made,
+    tiers.environments_have_one_architecture,
+    tiers.neuron_jobs_are_on_neuron_nodes,
+    tiers.tiers_run_multi_node_jobs,
+    tiers.reservations_are_used,
+    tiers.reservation_parameters_are_targeted,
+    tiers.overrides_keep_the_block,
+    tiers.mounts_are_of_their_file_system,
+    tiers.logs_are_in_their_region,
+    tiers.file_systems_have_keys_and_logs,
+    tiers.machines_start_their_jobs,
     # The end of a Capacity Block
     life.block_events_reach_something,
+    endings.groups_leave_their_block,
+    endings.life_cycles_start_in_time,
     life.alarms_notify,
+    life.alarms_watch_something,
+    life.failures_are_kept,
+    life.functions_can_be_made,
     life.block_jobs_are_ended,
     life.closed_queues_are_opened,
     life.functions_can_run,

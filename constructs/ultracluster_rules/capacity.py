@@ -26,6 +26,12 @@ def _explain_reservation(value: str) -> str:
     return "Run `aws ec2 describe-capacity-reservations` to find the ID"
 
 
+UTC_TIME: Final = "UC4111"
+"""Code of a time that is not in UTC."""
+
+SETTING_OF_ANOTHER_KIND: Final = "UC4126"
+"""Code of a setting that this kind of capacity does not have."""
+
 MAX_NODES: Final = Between(code="UC4101", least=1, most=MOST_NODES)
 """Maximum number of nodes at one time."""
 
@@ -162,8 +168,11 @@ def check_window(start: datetime | None, end: datetime | None) -> list[Finding]:
         end: End; None if not known.
 
     Returns:
-        UC4112 if it does not.
+        UC4112 if it does not, UC4111 if a time has no UTC offset.
     """
+    if any(time is not None and time.tzinfo is None for time in (start, end)):
+        problem = "start or end has no UTC offset"
+        return [Finding(code=UTC_TIME, problem=problem, remedy="Use datetime(..., tzinfo=UTC)")]
     if start is None or end is None or start < end:
         return []
     return [

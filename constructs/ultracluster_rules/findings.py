@@ -35,6 +35,20 @@ def quote(value: Any) -> str:
     return text if len(text) <= _QUOTE_LIMIT else text[: _QUOTE_LIMIT - 3] + "..."
 
 
+def printable(text: str) -> str:
+    """Return a text with escapes instead of characters that control a terminal or cannot be encoded.
+
+    Args:
+        text: Text of a user, a file or a service. Line breaks and tabs stay.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() or character in "\n\t" else ascii(character)[1:-1]
+        for character in text
+    )
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Finding:
     """A problem with its place, the allowed values and a remedy.
@@ -82,7 +96,7 @@ class Finding:
         where = "".join(f"{part}: " for part in (self.location, self.path) if part)
         sentences = [self.problem, f"Allowed: {self.allowed}" if self.allowed else "", self.remedy]
         text = " ".join(s if s.endswith("?") else s.rstrip(".") + "." for s in sentences if s)
-        return f"{self.code}: {where}{text}"
+        return printable(f"{self.code}: {where}{text}".replace("\r\n", " ").replace("\n", " "))
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,10 @@ from ultracluster_rules.commands import check_parameters
 from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.values import Between, Form
 
+NO_SPOT_NODES: Final = "UC6308"
+"""Code of a multi-node job on a queue that cannot run it."""
+
+
 ARRAY_SIZE: Final = Between(code="UC6111", least=2, most=MOST_ARRAY_JOBS)
 """Number of jobs of an array."""
 
@@ -66,6 +70,16 @@ VARIABLE: Final = Form(
     explain=_explain_variable,
 )
 """Name of an environment variable."""
+
+
+# No host with a dot, colon or `localhost` is required: `ubuntu:24.04` refers to Docker Hub.
+IMAGE_REFERENCE: Final = Form(
+    code="UC6106",
+    pattern=r"(?=.{1,255}$)[a-z0-9]+(?:[._:/-]{1,2}[a-z0-9]+)*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?"
+    r"(?:@sha256:[0-9a-f]{64})?",
+    allowed="a container image, such as 123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20",
+)
+"""Reference of a container image."""
 
 
 def check_timeout_seconds(seconds: int) -> list[Finding]:
@@ -140,7 +154,7 @@ def check_spot(*, spot: bool, path: str = "") -> list[Finding]:
         return []
     return [
         Finding(
-            code="UC6308",
+            code=NO_SPOT_NODES,
             problem="the queue has Spot nodes, on which AWS Batch does not run multi-node jobs: the job would block the "
             "queue forever",
             remedy="Use a queue without Spot nodes; they can have another queue",

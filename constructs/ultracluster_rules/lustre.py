@@ -35,6 +35,10 @@ from ultracluster_catalog.names.identifiers import FILE_SYSTEM_DNS_NAME, FILE_SY
 from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.values import Form
 
+FILE_SYSTEM_KEY: Final = "UC5007"
+"""Code of a key for a file system that cannot have it."""
+
+
 _FOLDER: Final = r"/|(?:/[^/\x00\r\n\x85\u2028\u2029]+)+/?"
 _LONGEST_FOLDER: Final = 4096
 _METADATA: Final = "UC5005"
@@ -128,7 +132,9 @@ def check_key(deployment_type: str, *, path: str = "") -> list[Finding]:
     if deployment_type == "PERSISTENT_2":
         return []
     problem = f"{deployment_type} is encrypted with a key of FSx"
-    return [Finding(code="UC5007", problem=problem, remedy="Remove it, or use PERSISTENT_2", path=path)]
+    return [
+        Finding(code=FILE_SYSTEM_KEY, problem=problem, remedy="Remove it, or use PERSISTENT_2", path=path)
+    ]
 
 
 def check_efa_clients(machines: Sequence[InstanceType], *, path: str = "") -> list[Finding]:

@@ -1,7 +1,8 @@
-"""Reject numbers that jsii cannot carry.
+"""Reject numbers that jsii cannot carry, and values of another type than an argument is annotated with.
 
 A NaN or an infinity terminates the jsii process, and an integer of 2^53 or more loses precision on the way. Arguments
-and fields that are annotated as int or float are therefore checked in Python first.
+and fields that are annotated as int or float are therefore checked in Python first. So is the type of the others: a text
+where a list of texts belongs would otherwise be taken as a list of characters.
 """
 
 import inspect
@@ -9,14 +10,17 @@ import math
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, wraps
-from typing import Any, Final, ParamSpec, TypeVar, Union, get_args, get_origin
+from typing import Any, Final, Literal, ParamSpec, TypeVar, Union, Unpack, get_args, get_origin
 
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, FindingsError, printable, quote
 
 _LIMIT: Final = 2**53  # JSON, and therefore CloudFormation and jsii, carry smaller integers exactly
 
 # The CDK encodes number tokens as doubles below this. Asking the CDK instead would be a jsii call, which fails for NaN.
 _LARGEST_TOKEN: Final = -1.8881545897087e289
+
+_LISTS: Final = (Sequence, list, tuple, frozenset, set)
+_PLAIN: Final = {"NoneType", "bool", "bytes", "dict", "float", "int", "list", "object", "str", "tuple"}
 
 _WHOLE: Final = "a whole number"
 _FINITE: Final = "a finite number"
@@ -32,13 +36,17 @@ def rejects_unsafe_numbers(function: Callable[_Parameters, _Result]) -> Callable
         function: Function or constructor whose annotations say which arguments are numbers.
 
     Returns:
-        A wrapper that raises FindingsError (UC1030) with all such arguments.
+        A wrapper that raises FindingsError (UC1030, UC1032) with all such arguments.
     """
-    numbers = _kinds(inspect.get_annotations(function))
+    annotations = _arguments(function)
+    numbers = _kinds(annotations)
 
     @wraps(function)
     def checked(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
-        if findings := _find({name: kwargs[name] for name in numbers if name in kwargs}, numbers):
+        if findings := [
+            *_find({name: kwargs[name] for name in numbers if name in kwargs}, numbers),
+            *_find_types(kwargs, annotations),
+        ]:
             raise FindingsError(findings)
         return function(*args, **kwargs)
 
@@ -46,37 +54,43 @@ def rejects_unsafe_numbers(function: Callable[_Parameters, _Result]) -> Callable
 
 
 def reject_unsafe_numbers(values: Any) -> None:
-    """Reject a dataclass instance with fields that jsii cannot carry.
+    """Reject a dataclass instance with fields that jsii cannot carry or that are of another type.
 
     Args:
-        values: Instance of a dataclass whose annotations tell which fields are numbers.
+        values: Instance of a dataclass whose annotations tell the types of its fields.
 
     Raises:
-        FindingsError: UC1030 for each such field.
+        FindingsError: UC1030 or UC1032 for each such field.
     """
     if findings := find_unsafe_numbers(values):
         raise FindingsError(findings)
 
 
 def find_unsafe_numbers(values: Any) -> list[Finding]:
-    """Return the fields of a dataclass instance that jsii cannot carry.
+    """Return the fields of a dataclass instance that jsii cannot carry or that are of another type.
 
     Args:
-        values: Instance of a dataclass whose annotations tell which fields are numbers.
+        values: Instance of a dataclass whose annotations tell the types of its fields.
 
     Returns:
-        UC1030 for each such field.
+        UC1030 or UC1032 for each such field.
     """
-    numbers = _kinds_of_fields(values.__class__)
-    return _find({name: getattr(values, name) for name in numbers}, numbers)
+    annotations = _fields(values.__class__)
+    fields = {name: getattr(values, name) for name in annotations}
+    numbers = _kinds(annotations)
+    return [
+        *_find({name: fields[name] for name in numbers}, numbers),
+        *_find_types(fields, annotations),
+    ]
 
 
 @cache
-def _kinds_of_fields(definition: type) -> Mapping[str, str]:
+def _fields(definition: type) -> Mapping[str, Any]:
     return {
-        name: kind
+        name: annotation
         for base in reversed(definition.__mro__)
-        for name, kind in _kinds(inspect.get_annotations(base)).items()
+        for name, annotation in inspect.get_annotations(base).items()
+        if not str(annotation).startswith("typing.ClassVar")
     }
 
 
@@ -86,6 +100,83 @@ def _kinds(annotations: Mapping[str, Any]) -> dict[str, str]:
         for name, annotation in annotations.items()
         if name != "return" and (kind := _kind(annotation))
     }
+
+
+def _arguments(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the annotations of the arguments, also of those that are passed as ``**options: Unpack[...]``."""
+    annotations = dict(inspect.get_annotations(function))
+    annotations.pop("return", None)
+    for name, annotation in list(annotations.items()):
+        if get_origin(annotation) is Unpack:
+            del annotations[name]
+            for base in (get_args(annotation)[0], *getattr(get_args(annotation)[0], "__orig_bases__", ())):
+                annotations = (
+                    inspect.get_annotations(base) | annotations if isinstance(base, type) else annotations
+                )
+    return annotations
+
+
+def _find_types(values: Mapping[str, Any], annotations: Mapping[str, Any]) -> list[Finding]:
+    return [
+        Finding(
+            code="UC1032",
+            problem=f"got {quote(value)}",
+            allowed=_name(annotations[name]),
+            path=name,
+        )
+        for name, value in values.items()
+        if name in annotations and not _is_of(value, annotations[name])
+    ]
+
+
+def _name(annotation: Any) -> str:
+    if isinstance(annotation, type) and not get_args(annotation):
+        return (
+            "None"
+            if annotation is types.NoneType
+            else {"str": "a text"}.get(annotation.__name__, annotation.__name__)
+        )
+    if get_origin(annotation) in {types.UnionType, Union}:
+        return " or ".join(map(_name, get_args(annotation)))
+    if get_origin(annotation) is Literal:
+        return ", ".join(map(repr, get_args(annotation)))
+    if get_origin(annotation) is Mapping:
+        return "a dictionary"
+    return "a list"
+
+
+def _is_of(value: Any, annotation: Any) -> bool:
+    """Return whether a value may be of an annotated type. Unknown annotations and unresolved tokens pass."""
+    origin, parts = get_origin(annotation), get_args(annotation)
+    if annotation is Any or hasattr(value, "resolve"):
+        return True
+    if origin in {types.UnionType, Union}:
+        return any(_is_of(value, part) for part in parts)
+    if origin in _LISTS:
+        return (
+            isinstance(value, _LISTS)
+            and not isinstance(value, (str, bytes))
+            and all(_is_of(item, parts[0]) for item in value)
+        )
+    if origin is Mapping:
+        return isinstance(value, Mapping) and all(
+            _is_of(key, parts[0]) and _is_of(item, parts[1]) for key, item in value.items()
+        )
+    return _is_single(value, annotation)
+
+
+def _is_single(value: Any, annotation: Any) -> bool:
+    if annotation in {int, float}:
+        return not isinstance(value, (*_LISTS, Mapping, types.NoneType))  # UC1030 is about others
+    if get_origin(annotation) is Literal:
+        return type(value) in set(map(type, get_args(annotation)))  # rules say which
+    if annotation is str:
+        return isinstance(value, str) and printable(value) == value
+    if isinstance(annotation, str):  # of a module that is imported for the annotation only
+        return not annotation.isidentifier() or type(value).__name__ not in _PLAIN
+    if getattr(annotation, "_is_protocol", False):
+        return any(hasattr(value, name) for name in ("__jsii_type__", "__jsii_ifaces__"))
+    return not isinstance(annotation, type) or isinstance(value, annotation)
 
 
 def _kind(annotation: Any) -> str | None:

@@ -118,7 +118,7 @@ def test_the_deployed_ledger_works_and_outlives_its_stack(
     table = outputs["LedgerTableName"]
     ledger = Ledger(client, table)
     record = ledger.approve(order(), now=datetime.now(UTC))
-    with pytest.raises(ClientError, match="DeletionProtectionEnabled"):
+    with pytest.raises(ClientError, match="protected against deletion"):
         client.delete_table(TableName=table)
     gone = destroy_assembly(local_aws, assembly)
     assert {each.status for each in gone} == {"DELETE_COMPLETE"}

@@ -37,7 +37,7 @@ def test_a_path_of_every_machine_passes(text: str) -> None:
 
 def test_every_error_code_is_used_and_tested(texts: Mapping[str, str]) -> None:
     used = _codes(texts, lambda name: name.endswith(".py") and not name.startswith("tests/"))
-    tested = _codes(texts, lambda name: name.startswith("tests/unit/"))
+    tested = _codes(texts, lambda name: name.startswith(("tests/unit/", "tests/integration/")))
 
     assert sorted(set(RULES) - used) == []
     assert sorted(set(RULES) - tested) == []

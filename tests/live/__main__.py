@@ -142,6 +142,7 @@ def _run(options: argparse.Namespace) -> int:
         raise UsageError(
             f"BUDGET is {budget} USD, but the first test that costs, {paid[0][0]}, may cost {paid[0][1]} USD"
         )
+    from tests.live.asking import LATER
     from tests.live.records import RECORDS, RecordError, load_all, record_of, write
 
     records = options.records or RECORDS
@@ -167,10 +168,10 @@ def _run(options: argparse.Namespace) -> int:
             {
                 event["question"]
                 for event in run.journal.of("end")
-                if run.journal.verdict(event["question"]) == "later"
+                if run.journal.verdict(event["question"]) == LATER
             }
         )
-        left = run.remove() if later else run.clean()
+        left = [] if later else run.clean()  # what tests made is gone; what stands is needed later
         sys.stdout.write(f"Reserved {run.journal.reserved} of {budget} USD. Record: {written}\n")
         if later:
             sys.stdout.write(f"To be asked later, with RUN={run.id}: {', '.join(later)}\n")

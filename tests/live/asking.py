@@ -50,6 +50,8 @@ def obstacle(run: Run, question: Question) -> str:
         return f"{question.id} was answered in this run before: {verdict}"
     if verdict == INTERRUPTED and question.usd and not (question.stands or question.buys):
         return f"{question.id} was interrupted, and is not paid a second time; ask it in a new run"
+    if question.cost.hourly and run.stands_until > run.where.now():
+        return f"{question.id} is paid by the hour, but the net of this run waits for the end of the block; ask it in another run"
     for need in question.needs:
         if run.journal.verdict(need) != SHOWN:
             return f"{question.id} needs {need}, which this run has not shown"

@@ -18,6 +18,8 @@ __all__ = [
     "Cluster",
     "deploy",
     "image_id",
+    "ultracluster",
+    "write_rollout",
     "zone_of",
 ]
 
@@ -80,20 +82,7 @@ def deploy(live: Live, file: str, *, region: str = "", suffix: str = "", **value
     folder = live.run.folder / f"{name}-{region}"
     templates = folder / "templates" / f"{name}-{region}"
     if not templates.exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        given = {
-            "NAME": name,
-            "REGION": region,
-            "RUN": json.dumps(live.run.id),
-            "IMAGE": IMAGE,
-            "NEURON_IMAGE": NEURON_IMAGE,
-            "MAIL": "live@example.com",
-            "METRICS": json.dumps(_METRICS.replace("$NAME", name)),
-            "COMPILE": json.dumps(_COMPILE),
-            **values,
-        }
-        text = (Path(__file__).with_name(file)).read_text("utf-8")
-        (folder / "rollout.yaml").write_text(string.Template(text).substitute(given), encoding="utf-8")
+        write_rollout(live, file, folder, region=region, name=name, **values)
         _export_once(live, folder, file, values)
     bucket = live.name(f"{region}{suffix}").lower()
     s3, stacks = live.client("s3", region), live.client("cloudformation", region)
@@ -146,6 +135,26 @@ def deploy(live: Live, file: str, *, region: str = "", suffix: str = "", **value
     return Cluster(live, found)
 
 
+def write_rollout(live: Live, file: str, folder: Path, *, region: str, name: str, **values: str) -> Path:
+    """Write a rollout file of this folder with its words in capitals replaced, and return its path."""
+    given = {
+        "NAME": name,
+        "REGION": region,
+        "RUN": json.dumps(live.run.id),
+        "IMAGE": IMAGE,
+        "NEURON_IMAGE": NEURON_IMAGE,
+        "MAIL": "live@example.com",
+        "METRICS": json.dumps(_METRICS.replace("$NAME", name)),
+        "COMPILE": json.dumps(_COMPILE),
+        **values,
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "rollout.yaml"
+    text = (Path(__file__).with_name(file)).read_text("utf-8")
+    path.write_text(string.Template(text).substitute(given), encoding="utf-8")
+    return path
+
+
 _exported: Final[dict[str, tuple[str, Path]]] = {}
 
 
@@ -171,14 +180,14 @@ def _export_once(live: Live, folder: Path, file: str, values: Mapping[str, str])
 
 def export(rollout: Path, output: Path) -> None:
     """Export the templates of a rollout."""
-    done = subprocess.run(
-        [sys.executable, "-m", "ultracluster_cli", "export", str(rollout), "--output", str(output), "--json"],
-        cwd=_ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = ultracluster("export", str(rollout), "--output", str(output), "--json")
     assert done.returncode == 0, f"export: {done.stderr[-2000:]}"
+
+
+def ultracluster(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line."""
+    command = [sys.executable, "-m", "ultracluster_cli", *arguments]
+    return subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=False)
 
 
 class Cluster:
@@ -314,7 +323,7 @@ class Cluster:
             "IamInstanceProfile": {"Arn" if profile.startswith("arn:") else "Name": profile},
             "NetworkInterfaces": cards,
             "UserData": user_data,  # boto3 encodes it
-            "TagSpecifications": self.live.tagged("instance", "volume"),
+            "TagSpecifications": self.live.tagged("instance", "volume", "network-interface"),
             **changes,
         }
         return list(self.client("ec2").run_instances(MinCount=count, MaxCount=count, **request)["Instances"])

@@ -10,7 +10,8 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from tests.live.asking import NOT_SHOWN, ask, obstacle, remove_what_no_test_needs
+from moto.ec2.responses import EC2Response
+from tests.live.asking import LATER, NOT_SHOWN, ask, obstacle, remove_what_no_test_needs
 from tests.live.journal import SHOWN
 from tests.live.plan import questions
 from tests.live.question import Question, cost_in_order, ordered
@@ -33,7 +34,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run each test on the local AWS as it is, and with its fault."""
     question = getattr(metafunc.function, "live_question", None)
     if question and not _is_live(metafunc.config):
-        ways = [] if question.local else [HOLDS, FAILS]
+        ways = (
+            [] if question.local else [FAILS, HOLDS] if question.stands or question.buys else [HOLDS, FAILS]
+        )
         metafunc.parametrize("live", ways, indirect=True)
 
 
@@ -44,11 +47,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if not (_question(item) and "NOTSET" in item.name)]
         places = [place for place, item in enumerate(items) if _question(item)]
     order = {question.id: position for position, question in enumerate(ordered(questions().values()))}
-    found = sorted(
-        (items[place] for place in places), key=lambda item: (_file(item, config), order[_question(item).id])
-    )
-    for place, item in zip(places, found, strict=True):
-        items[place] = item
+    for file in {_file(items[place], config) for place in places}:
+        mine = [place for place in places if _file(items[place], config) == file]
+        found = sorted((items[place] for place in mine), key=lambda item: order[_question(item).id])
+        for place, item in zip(mine, found, strict=True):
+            items[place] = item
 
 
 def _file(item: pytest.Item, config: pytest.Config) -> str:
@@ -74,8 +77,33 @@ def live(request: pytest.FixtureRequest) -> Run:
     return request.getfixturevalue("local_run")
 
 
+SPENT: list[tuple[str, int]] = []
+"""Purchases and launches that reached the local AWS, with the number of instances of a launch."""
+
+
 @pytest.fixture(scope="module")
-def local_run(local_aws_server: LocalAws, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+def wire(local_aws_server: LocalAws) -> Iterator[None]:  # noqa: ARG001 - its calls exist once it runs
+    """Count purchases and launches where they arrive, whoever sends them."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("purchase_capacity_block", "purchase_capacity_block_extension", "run_instances"):
+            answer = getattr(EC2Response, name)
+
+            def count(response: Any, name: str = name, answer: Any = answer) -> Any:
+                given = response._get_params()
+                if str(given.get("DryRun", "")).lower() != "true":
+                    SPENT.append((name, int(given.get("MaxCount", 1))))
+                return answer(response)
+
+            patch.setattr(EC2Response, name, count)
+        yield
+
+
+@pytest.fixture(scope="module")
+def local_run(
+    local_aws_server: LocalAws,
+    tmp_path_factory: pytest.TempPathFactory,
+    wire: None,  # noqa: ARG001 - counts what this run spends
+) -> Iterator[Run]:
     """A run on the local AWS, which the tests of a file share as those of a real run do."""
     local_aws_server.reset()
     run = _run(RUN_ID, local_aws_server, tmp_path_factory)
@@ -129,12 +157,18 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
             remove_what_no_test_needs(run, waiting, questions())
         return True
     fails = pyfuncitem.callspec.params["live"] == FAILS
-    if fails and (question.stands or question.buys):
+    if fails and question.stands:
         run = pyfuncitem._request.getfixturevalue("spare_run")
     _show_needs(run, question)
     with run.stand_in.plays(question.id, fails=fails) as reason:
         if reason is None:
+            SPENT.clear()
             ask(run, question, pyfuncitem.obj)
+            bought = sum(name != "run_instances" for name, _ in SPENT)
+            launched = sum(count for name, count in SPENT if name == "run_instances")
+            assert (bought, launched) == (question.buys, question.nodes), (
+                f"the plan says otherwise than the wire: {SPENT}"
+            )
         else:
             with pytest.raises(Exception, match=reason):
                 ask(run, question, pyfuncitem.obj)
@@ -144,8 +178,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 def obstacle_for_good(run: Run, question: Question) -> bool:
     """Return whether a question will not be asked in this run, so that it needs nothing to stand."""
-    return run.journal.verdict(question.id) != "" or any(
-        run.journal.verdict(need) not in {"", SHOWN} for need in question.needs
+    return run.journal.verdict(question.id) not in {"", LATER} or any(
+        run.journal.verdict(need) not in {"", LATER, SHOWN} for need in question.needs
     )
 
 

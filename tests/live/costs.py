@@ -7,7 +7,7 @@ from tests.live.question import Cost
 from ultracluster_catalog.prices.prices import capacity_block_price, lustre_storage_price, on_demand_price
 from ultracluster_catalog.prices.service_prices import service_price
 
-__all__ = ["block", "cluster", "file_system", "nodes", "once"]
+__all__ = ["block", "cluster", "file_system", "nodes", "once", "standing"]
 
 _REGION = "us-east-1"
 _HOURS_OF_A_MONTH = 730
@@ -66,6 +66,18 @@ def cluster() -> Cost:
         + file_system().hourly
     )
     return Cost(hourly=hourly, what="a cluster without nodes")
+
+
+def standing(cost: Cost, *, hours: int, requests: str = "0") -> Cost:
+    """Return what `cost` comes to in a fixed time, for what stands however long a run pauses.
+
+    Args:
+        cost: Cost by the hour.
+        hours: Hours that it stands at most.
+        requests: USD for requests.
+    """
+    what = f"{cost.what} for {hours} hours" if hours else "requests of Cost Explorer"
+    return Cost(once=cost.hourly * hours + Decimal(requests), what=what)
 
 
 def once(usd: str, what: str) -> Cost:

@@ -17,6 +17,7 @@ QUESTION_TAG = "ultracluster:live-question"
 OWN_STACK = "janitor"
 
 _PASS_SECONDS = 20
+_FEWEST_PASSES = 5
 _OF_A_LAMBDA_SECONDS = 14 * 60
 
 
@@ -50,7 +51,7 @@ def remove(
         run: ID of the run.
         regions: Regions in which the run was.
         question: ID of the question. Default: all of the run.
-        until: Time of `time.monotonic` at which to stop waiting. Default: one pass, and one that looks.
+        until: Time of `time.monotonic` at which to stop waiting. Default: five passes at most.
         pause: Called with seconds between passes.
     """
     passes = 0
@@ -62,9 +63,11 @@ def remove(
                 try:
                     delete()
                 except ClientError as error:
-                    left[-1] += f" ({error.response['Error']['Code']})"
+                    left[-1] += (
+                        f" ({error.response['Error']['Code']}: {error.response['Error']['Message'][:200]})"
+                    )
         passes += 1
-        if not left or (passes > 1 and time.monotonic() >= until):
+        if not left or (passes >= _FEWEST_PASSES and time.monotonic() >= until):
             return left
         if passes > 1:
             pause(_PASS_SECONDS)
@@ -186,6 +189,13 @@ def _templates(client, run, question) -> Iterator:  # noqa: ANN001
         name = each["LaunchTemplateId"]
         if _mine(each.get("Tags"), run, question):
             yield f"launch template {name}", lambda n=name: ec2.delete_launch_template(LaunchTemplateId=n)
+    for each in ec2.describe_network_interfaces(Filters=_filters(run, question))["NetworkInterfaces"]:
+        name = each["NetworkInterfaceId"]
+        if each.get("Status") == "available" and _mine(each.get("TagSet"), run, question):
+            yield (
+                f"network interface {name}",
+                lambda n=name: ec2.delete_network_interface(NetworkInterfaceId=n),
+            )
     for each in ec2.describe_security_groups(Filters=_filters(run, question))["SecurityGroups"]:
         name = each["GroupId"]
         if _mine(each.get("Tags"), run, question):

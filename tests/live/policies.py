@@ -32,7 +32,7 @@ _PASSES: Final = {
     ("ec2", "RunInstances"),
     ("scheduler", "UpdateSchedule"),
 }
-_READS: Final = ("BatchGet", "Describe", "Get", "List", "Lookup", "Simulate", "Validate")
+_READS: Final = ("BatchGet", "Describe", "Filter", "Get", "List", "Lookup", "Simulate", "Validate")
 
 _BY_TAG: Final = {"Null": {"aws:ResourceTag/ultracluster:live": "false"}}
 _WITH_TAG: Final = {"Null": {"aws:RequestTag/ultracluster:live": "false"}}
@@ -71,6 +71,7 @@ _SCOPES: Final[Mapping[str, tuple[str, Mapping[str, Any] | None]]] = {
         },
     ),
     "ec2:DeleteLaunchTemplate": ("*", _BY_TAG),
+    "ec2:DeleteNetworkInterface": ("*", _BY_TAG),
     "ec2:DeleteSecurityGroup": ("*", _BY_TAG),
     "ec2:PurchaseCapacityBlock": ("*", None),  # nothing limits it but the budget of the run
     "ec2:PurchaseCapacityBlockExtension": ("*", _BY_TAG),

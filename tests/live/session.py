@@ -27,6 +27,9 @@ _TEMPLATE: Final = Path(__file__).with_name("janitor.yaml")
 _GRACE: Final = dt.timedelta(minutes=15)
 """After the limit of a test, before the schedule in the account removes what it left."""
 
+_LARGE_REGION: Final = "us-east-2"
+"""Where trn2.48xlarge are sold, the block of tier 3."""
+
 _ROUNDING_MINUTES: Final = 5
 """Added to the time of a test when what it cost is counted: instances are still shutting down when it ends."""
 
@@ -87,7 +90,7 @@ class Where:
     @property
     def regions(self) -> list[str]:
         """Regions of the run."""
-        return sorted({self.region, self.block_region})
+        return sorted({self.region, self.block_region, _LARGE_REGION})
 
     def deployer(self, region: str = "") -> str:
         """Return the ARN of the role with which CloudFormation deploys and deletes, that of the CDK's bootstrap.
@@ -173,8 +176,20 @@ class Run:
         self.journal.append("reserve", question=question.id, usd=usd, at=self.where.now(), again=again)
         self.current = question
         if question.tier:
-            self.net(self.where.now() + dt.timedelta(minutes=question.minutes) + _GRACE)
+            self.net(
+                max(self.where.now() + dt.timedelta(minutes=question.minutes) + _GRACE, self.stands_until)
+            )
         self.wire.calls = []
+
+    @property
+    def stands_until(self) -> dt.datetime:
+        """When what stands for longer than a test is over, such as a Capacity Block and its cluster."""
+        moments = [
+            event["values"]["stands_until"]
+            for event in self.journal.of("end")
+            if "stands_until" in event["values"]
+        ]
+        return max(map(dt.datetime.fromisoformat, moments), default=dt.datetime.min.replace(tzinfo=dt.UTC))
 
     def _check_spending(self, operation: str, count: int) -> None:
         question = self.current
@@ -214,7 +229,9 @@ class Run:
             gone: Whether all is gone that it made, so that no more than its time is paid.
         """
         usd = ""
-        if gone and not question.stands and (begun := self.journal.of("reserve", question.id)):
+        if verdict == "later":
+            usd = "0.00"
+        elif gone and not question.stands and (begun := self.journal.of("reserve", question.id)):
             worst = Decimal(begun[-1]["usd"])
             once = min(worst, question.cost.once)
             minutes = Decimal((self.where.now() - self._begun).total_seconds()) / 60 + _ROUNDING_MINUTES
@@ -280,7 +297,7 @@ class Run:
             run=self.id,
             regions=self.where.regions,
             question=question,
-            until=time.monotonic() + minutes * 60,
+            until=time.monotonic() + (0 if self.where.is_local else minutes * 60),
             pause=self.where.sleep,
         )
 
@@ -431,6 +448,12 @@ class Live:
             self.run.stand_in.move_to(moment)
         if self.run.where.now() < moment:
             raise NotYetError(f"{what}: go on with the run after {moment:%Y-%m-%d %H:%M} UTC")
+
+    def sleep_until(self, moment: dt.datetime) -> None:
+        """Wait until `moment`, within the limit of the test."""
+        if self.run.stand_in:
+            self.run.stand_in.move_to(moment)
+        self.run.where.sleep(max(0.0, (moment - self.run.where.now()).total_seconds()))
 
     def on_node(self, instance: str, *commands: str, region: str = "", minutes: float = 5) -> str:
         """Run commands on a node by Session Manager's Run Command, and return what they print."""

@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from botocore.exceptions import ClientError
 from tests.live.wire import refusal
 
 if TYPE_CHECKING:
@@ -73,9 +74,8 @@ class StandIn:
         try:
             yield reason
         finally:
-            self.answers.clear()
-            self.edits.clear()
-            self.hooks.clear()
+            for part in (self.answers, self.edits, self.hooks):
+                part.clear()
 
     def time_passes(self, live: "Live") -> None:
         """Do what AWS does between two polls."""
@@ -343,10 +343,20 @@ answers(
 
 
 def resources_of(stand_in: StandIn) -> tuple[str, Mapping[str, str]]:
-    """Return the Region and resources of the newest cluster of the run."""
-    ends = [event for event in stand_in.run.journal.of("end") if "resources" in event.get("values", {})]
-    values = ends[-1]["values"]
-    return values["region"], values["resources"]
+    """Return the Region and resources of the cluster of the run: that in the block if there is one."""
+    where, run_id = stand_in.run.where, stand_in.run.id
+    for region, suffix in ((where.block_region, "b"), (where.region, "")):
+        stacks = stand_in.client("cloudformation", region)
+        resources: dict[str, str] = {}
+        for part in ("network", "storage", "cluster"):
+            with contextlib.suppress(ClientError):
+                found = stacks.list_stack_resources(StackName=f"live-{run_id}{suffix}-{part}")[
+                    "StackResourceSummaries"
+                ]
+                resources |= {each["LogicalResourceId"]: each["PhysicalResourceId"] for each in found}
+        if resources:
+            return region, resources
+    raise LookupError("the run has no cluster")
 
 
 def _one(resources: Mapping[str, str], prefix: str) -> str:
@@ -371,6 +381,7 @@ def launch(stand_in: StandIn, count: int, source: str = "") -> list[str]:
         MinCount=count,
         MaxCount=count,
         LaunchTemplate={**template, "Version": "$Latest"},
+        IamInstanceProfile={"Arn": resources["instanceRole"]},
         NetworkInterfaces=[{**each, "SubnetId": resources["subnets"][0]} for each in cards],
     )
     return [each["InstanceId"] for each in answer["Instances"]]
@@ -775,3 +786,279 @@ def _compiles(key: str) -> Part:
 PLAYS["L50"] = [batch_runs(), _compiles("neuron/neuronxcc-2.21/MODULE_1/model.neff")]
 FAULTS["L50"] = (_compiles("neuron/neuronxcc-2.21/MODULE_1/model.hlo.lock"), "the cache has")
 answers("L74", "GetCostAndUsage", refusal("AccessDeniedException", "not enabled"), fails="not enabled")
+
+
+# Tier 2: a block, its nodes and its clock
+
+
+@play("L31")
+def _sells_again(stand_in: StandIn) -> None:
+    if stand_in.local:  # so that the block of a fault starts when that of the run does
+        stand_in.local.capacity_market(stand_in.run.where.block_region).sell_again = True
+        stand_in.local.event_settings.most_firings = 2
+
+
+def _dear(_: Mapping[str, Any], parsed: Any) -> None:
+    for each in parsed["CapacityBlockOfferings"]:
+        each["UpfrontFee"] = "108.00"
+
+
+edits("L31", "DescribeCapacityBlockOfferings", _dear, fails=r"nothing is offered for 107\.28 USD or less")
+
+
+def _cancelled(_: Mapping[str, Any], parsed: Any) -> None:
+    for each in parsed["CapacityReservations"]:
+        each["State"] = "payment-failed"
+
+
+edits("L32", "DescribeCapacityReservations", _cancelled, fails="assert 'payment-failed' in")
+
+
+def _no_count(_: Mapping[str, Any], parsed: Any) -> None:
+    for each in parsed["CapacityReservations"]:
+        each |= {"TotalInstanceCount": 0, "Tags": []}
+
+
+edits("L78", "DescribeCapacityReservations", _no_count, fails="neither count nor tag says 2")
+
+
+def _extension_offers(*ids: str) -> Part:
+    def part(stand_in: StandIn) -> None:
+        asked = iter(ids)
+        stand_in.answers["DescribeCapacityBlockExtensionOfferings"] = lambda _: {
+            "CapacityBlockExtensionOfferings": [
+                {"CapacityBlockExtensionOfferingId": next(asked), "UpfrontFee": "107.28"}
+            ]
+        }
+
+    return part
+
+
+PLAYS["L114"] = [_extension_offers("cbe-1", "cbe-1")]
+FAULTS["L114"] = (_extension_offers("cbe-1", "cbe-2"), "another ID for the same offer")
+
+
+def _extends(*codes: str) -> Part:
+    def part(stand_in: StandIn) -> None:
+        _extension_offers("cbe-0123456789abcdef0")(stand_in)
+        answered = iter(codes)
+        stand_in.answers["PurchaseCapacityBlockExtension"] = lambda _: refusal(next(answered))
+
+    return part
+
+
+PLAYS["L22"] = [_extends("UnauthorizedOperation", "DryRunOperation")]
+FAULTS["L22"] = (
+    _extends("DryRunOperation", "DryRunOperation"),
+    "answered by .'DryRunOperation', 'DryRunOperation'",
+)
+
+
+def _moves_to_the_start(stand_in: StandIn) -> None:
+    def hook(_: "Live") -> None:
+        start = dt.datetime.fromisoformat(stand_in.run.journal.values("L31")["start"])
+        stand_in.move_to(start + dt.timedelta(minutes=3))
+
+    stand_in.hooks.append(hook)
+
+
+PLAYS["L1"] = [_moves_to_the_start, batch_runs(count=2, until="RUNNING")]
+
+
+def _on_demand(_: Mapping[str, Any], parsed: Any) -> None:
+    for group in parsed["Reservations"]:
+        for each in group["Instances"]:
+            each.pop("InstanceLifecycle", None)
+
+
+edits("L1", "DescribeInstances", _on_demand, fails="nodes outside of the block")
+
+
+def _runs_on(stand_in: StandIn) -> None:
+    """Run a job on the nodes that the block has."""
+
+    def edit(_: Mapping[str, Any], parsed: Any) -> None:
+        for job in parsed["jobs"]:
+            job |= {"status": "RUNNING", "container": {"logStreamName": "stream"}, "attempts": []}
+
+    stand_in.edits["DescribeJobs"] = edit
+
+
+def _prints(text: str) -> Part:
+    def part(stand_in: StandIn) -> None:
+        _answers_of_a_node(stand_in)
+        stand_in.answers["GetCommandInvocation"] = lambda _: {
+            "Status": "Success",
+            "StandardOutputContent": text,
+            "StandardErrorContent": "",
+        }
+
+    return part
+
+
+def _more_interfaces(number: int) -> Part:
+    def part(stand_in: StandIn) -> None:
+        def edit(_: Mapping[str, Any], parsed: Any) -> None:
+            parsed["NetworkInterfaces"] += [
+                {"NetworkInterfaceId": f"eni-0000000000000000{each}", "Groups": []} for each in range(number)
+            ]
+
+        stand_in.edits["DescribeNetworkInterfaces"] = edit
+
+    return part
+
+
+PLAYS["L2"] = [_runs_on, _more_interfaces(2)]
+FAULTS["L2"] = (_more_interfaces(0), "2 interfaces on 2 nodes with 1 of ours")
+_BOOT = "1 of 1 Neuron devices\n1 of 1 EFA devices\nfile system mounted at /fsx\nultracluster: ready"
+PLAYS["L3"] = [_runs_on, _prints(_BOOT)]
+FAULTS["L3"] = (_prints(_BOOT.replace("1 of 1 EFA", "0 of 1 EFA")), "the boot log has no '1 of 1 EFA'")
+
+
+def _registers(memory: int) -> Part:
+    def part(stand_in: StandIn) -> None:
+        _answers_of_a_node(stand_in)
+        resources = [{"name": "CPU", "integerValue": 12288}, {"name": "MEMORY", "integerValue": memory}]
+        stand_in.answers["DescribeContainerInstances"] = lambda _: {
+            "containerInstances": [{"registeredResources": resources}]
+        }
+
+    return part
+
+
+PLAYS["L5"] = [_runs_on, _registers(128_000)]
+FAULTS["L5"] = (_registers(100_000), "a node registers 100000 MiB")
+
+
+def _logs(*lines: str) -> Part:
+    def part(stand_in: StandIn) -> None:
+        stand_in.answers["GetLogEvents"] = lambda _: {
+            "events": [{"timestamp": 1, "message": line} for line in lines]
+        }
+        stand_in.answers["FilterLogEvents"] = lambda _: {
+            "events": [{"timestamp": 1, "message": line} for line in lines]
+        }
+
+    return part
+
+
+PLAYS["L9"] = [_runs_on, _prints(""), _logs("shown", "checkpoint")]
+FAULTS["L9"] = (_logs("shown"), "the handler prints: not within")
+
+
+def _loses_a_child(code: int) -> Part:
+    def part(stand_in: StandIn) -> None:
+        polls: dict[str, int] = {}
+
+        def edit(_: Mapping[str, Any], parsed: Any) -> None:
+            for job in parsed["jobs"]:
+                polls[job["jobId"]] = polls.get(job["jobId"], 0) + 1
+                if polls[job["jobId"]] == 3:
+                    launch(stand_in, 1)
+                ended = [
+                    {"container": {"exitCode": code}, "statusReason": "Essential container in task exited"}
+                ]
+                job |= {"status": "RUNNING", "attempts": ended if polls[job["jobId"]] > 2 else []}
+
+        stand_in.edits["DescribeJobs"] = edit
+
+    return part
+
+
+PLAYS["L55"] = [_loses_a_child(112)]
+FAULTS["L55"] = (_loses_a_child(137), "the main node ended with 137")
+
+
+def _gate(*lines: str) -> Part:
+    def part(stand_in: StandIn) -> None:
+        def edit(_: Mapping[str, Any], parsed: Any) -> None:
+            for job in parsed["jobs"]:
+                job |= {"status": "SUCCEEDED", "container": {"logStreamName": "stream"}}
+
+        stand_in.edits["DescribeJobs"] = edit
+        _logs(*lines)(stand_in)
+
+    return part
+
+
+PLAYS["L56"] = [_gate("allr 43.21 GB/s", "fabric gate: passed")]
+FAULTS["L56"] = (_gate("fabric gate: passed"), "the log names no bandwidth")
+PLAYS["L61"] = [_runs_on, _prints("  437\n")]
+FAULTS["L61"] = (_prints("   10\n"), "/scratch has 10 GB")
+PLAYS["L46"] = [_runs_on, _prints("540\n")]
+FAULTS["L46"] = (_prints("12\n"), "12 MB/s")
+PLAYS["L86"] = [_runs_on, _prints("/opt/aws/neuron/bin/neuron-monitor\nrx_bytes\nsnapshot_time 1")]
+FAULTS["L86"] = (_prints("rx_bytes\nsnapshot_time 1"), "not found: .'neuron-monitor'")
+
+
+def _alarms(name: str, state: str) -> Part:
+    def part(stand_in: StandIn) -> None:
+        alarm = {"AlarmName": name, "StateValue": state, "StateReason": "a wake-up failed"}
+        stand_in.answers["DescribeAlarms"] = lambda _: {"MetricAlarms": [alarm]}
+
+    return part
+
+
+PLAYS["L88"] = [_runs_on, _alarms("live-b-ClusterAlarmsIdle", "ALARM")]
+FAULTS["L88"] = (_alarms("live-b-ClusterAlarmsEcc", "ALARM"), "in ALARM: .*Ecc")
+_REPORT = "REPORT RequestId: 1 Duration: {} ms Billed Duration: 900 ms Memory Size: 256 MB"
+PLAYS["L13"] = [_logs(_REPORT.format("812.31")), _alarms("x", "OK")]
+FAULTS["L13"] = (_logs(_REPORT.format("31000.0")), "a wake-up took 31.0 s")
+
+
+def _closed(_: Mapping[str, Any], parsed: Any) -> None:
+    for each in parsed["computeEnvironments"]:
+        each["state"] = "DISABLED"
+
+
+edits("L11", "DescribeComputeEnvironments", _closed, fails="the environment is closed after the update")
+PLAYS["L12"] = [_logs('{"detail-type": "Capacity Block Delivered"}')]
+FAULTS["L12"] = (_logs(), "the function has seen no event of the block")
+
+
+@fault("L34", "no extension is offered for the list price")
+def _dear_extension(stand_in: StandIn) -> None:
+    stand_in.answers["DescribeCapacityBlockExtensionOfferings"] = lambda _: {
+        "CapacityBlockExtensionOfferings": [
+            {"CapacityBlockExtensionOfferingId": "cbe-1", "UpfrontFee": "200.00"}
+        ]
+    }
+
+
+def _bill(*usage_types: str) -> Part:
+    def part(stand_in: StandIn) -> None:
+        groups = [{"Keys": [each, "ultracluster:live$"], "Metrics": {}} for each in usage_types]
+        stand_in.answers["GetCostAndUsage"] = lambda _: {"ResultsByTime": [{"Groups": groups}]}
+
+    return part
+
+
+PLAYS["L71"] = [_bill("SAE1-CapacityBlock:trn2.3xlarge", "SAE1-BoxUsage:t3.micro")]
+FAULTS["L71"] = (_bill("SAE1-BoxUsage:t3.micro"), "no line of a Capacity Block among")
+
+
+def _large_nodes(text: str) -> Part:
+    def part(stand_in: StandIn) -> None:
+        _prints(text)(stand_in)
+        zones = stand_in.client("ec2").describe_availability_zones()["AvailabilityZones"]
+        offers = [{"InstanceType": "trn1.32xlarge", "Location": each["ZoneName"]} for each in zones]
+        stand_in.answers["DescribeInstanceTypeOfferings"] = lambda _: {"InstanceTypeOfferings": offers}
+
+        def edit(_: Mapping[str, Any], parsed: Any) -> None:
+            for number, each in enumerate(parsed["NetworkInterfaces"]):
+                each["Attachment"] |= {"NetworkCardIndex": number, "DeviceIndex": 1 if number else 0}
+
+        stand_in.edits["DescribeNetworkInterfaces"] = edit
+
+    return part
+
+
+PLAYS["L47"] = [_large_nodes("10.0.0.5@tcp:/abc 1.2T 0 1.2T 0% /fsx\nnet:\n - net type: tcp")]
+FAULTS["L47"] = (_large_nodes("/dev/nvme0n1 1 2 3"), "no network of Lustre")
+
+
+def _throttled(_: Mapping[str, Any], parsed: Any) -> None:
+    parsed["Events"] = [{"EventId": "1", "CloudTrailEvent": '{"errorCode": "Client.RequestLimitExceeded"}'}]
+
+
+edits("L101", "LookupEvents", _throttled, fails="1 requests were throttled")

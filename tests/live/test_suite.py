@@ -279,6 +279,7 @@ def test_the_net_fits_into_a_template_and_moves_on_with_each_test(run: Run) -> N
 
 def test_the_net_removes_what_is_tagged_with_its_run_only(run: Run) -> None:
     ec2 = run.where.client("ec2")
+    image = ec2.describe_images()["Images"][0]["ImageId"]
     kept = {}
 
     def make(live: Live) -> None:
@@ -286,7 +287,7 @@ def test_the_net_removes_what_is_tagged_with_its_run_only(run: Run) -> None:
             (kept[owner],) = ec2.run_instances(
                 MinCount=1,
                 MaxCount=1,
-                ImageId="ami-12345678",
+                ImageId=image,
                 InstanceType="t3.micro",
                 TagSpecifications=[
                     {"ResourceType": "instance", "Tags": [{"Key": "ultracluster:live", "Value": owner}]}

@@ -50,6 +50,7 @@ OTHER_SUBJECTS = {
     "tests/unit/runtime/purchasing/test_protocol_bugs.py": "the exploration of faults itself",
     "tests/unit/runtime/purchasing/test_wire.py": "the requests of a whole purchase",
     "tests/unit/runtime/resume/test_interrupted_run.py": "a run that is interrupted three times, with all functions around it",
+    "tests/unit/ultracluster/test_hostile_calls.py": "every construct, with arguments that cannot be",
     "tests/unit/ultracluster/test_numbers.py": "every construct, with numbers that jsii cannot carry",
     "tests/unit/ultracluster/test_rule_examples.py": "examples in the registry of rules",
     "tests/unit/ultracluster/test_user_settings.py": "every construct, with what users set on its resources",

@@ -8,13 +8,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import botocore.exceptions
-
 from ultracluster_cli._aws.call_counts import CallCounts
 from ultracluster_cli._aws.clients import Client
 from ultracluster_cli._aws.local_errors import local_aws_findings
 from ultracluster_cli._aws.target import Target
+from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.aws.aws_session import aws_session, refuse_credentials
+from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_stacks.config import ClusterConfig
 
 
@@ -32,13 +32,16 @@ def account(profile: str | None = None) -> Iterator[Target]:
         session = aws_session(profile)
         region = session.region_name or "us-east-1"
         identity = session.client("sts", region_name=region).get_caller_identity()
-    except (botocore.exceptions.BotoCoreError, botocore.exceptions.ClientError) as error:
+        name = f"account {identity['Account']} as {identity['Arn']}"
+    except FindingsError:
+        raise
+    except AWS_ERRORS as error:
         remedy = "Sign in (such as with `aws sso login`), set AWS_PROFILE, or use --local"
-        problem = f"profile {profile}: {error}" if profile else str(error)
+        problem = f"profile {profile}: {problem_of(error)}" if profile else problem_of(error)
         raise refuse_credentials(problem, remedy=remedy) from error
     calls = CallCounts()
     yield Target(
-        name=f"account {identity['Account']} as {identity['Arn']}",
+        name=name,
         local=False,
         environment=os.environ,
         client=calls.wrap(_clients(session)),

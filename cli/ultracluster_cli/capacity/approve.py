@@ -28,6 +28,7 @@ from ultracluster_cli.output import print_findings, print_json, say
 from ultracluster_rules.findings import FindingsError, Severity
 from ultracluster_runtime.purchasing.order_checks import (
     MAX_INSTANCES_RESERVED,
+    PRICE_DECIMALS,
     check_order,
     parse_amount,
     parse_count,
@@ -199,6 +200,6 @@ def reserve(
         platform=platform,
         zone_id=zone_id,
         end=parse_time("--end", end),
-        hourly_price=parse_amount("--hourly-price", hourly_price),
+        hourly_price=parse_amount("--hourly-price", hourly_price, decimals=PRICE_DECIMALS),
         placement_group_arn=placement_group_arn,
     )

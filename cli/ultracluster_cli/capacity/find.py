@@ -1,5 +1,6 @@
 """`ultracluster capacity find`: search for offerings, and show them as a table, JSON or a plot."""
 
+import errno
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -214,4 +215,7 @@ def plot_offerings(offerings: Sequence[Offering], path: Path) -> None:
         axes.legend(title="Region")
     axes.grid(visible=True, alpha=0.3)
     figure.autofmt_xdate()
-    figure.savefig(path)
+    try:
+        figure.savefig(path)
+    except ValueError as error:  # the suffix names no format
+        raise OSError(errno.EINVAL, f"{error}; use the suffix .svg, .png or .pdf", str(path)) from error

@@ -1,4 +1,4 @@
-"""Say before a purchase whether the cluster that it is for was rehearsed."""
+"""Report before a purchase whether its cluster was rehearsed."""
 
 from pathlib import Path
 

@@ -183,7 +183,8 @@ def show_outcome(
 
 
 def _print_outcome(outcome: Outcome, *, as_json: bool) -> None:
-    if sys.stdout is None:
+    # `main` opens the null device where the caller had closed its own.
+    if sys.stdout is None or getattr(sys.stdout, "name", "") == os.devnull:
         raise OSError("it is closed")
     try:
         if as_json:

@@ -18,7 +18,7 @@ from ultracluster_cli.jobs.session import (
 from ultracluster_cli.jobs.submit import submit_all
 from ultracluster_cli.options import JsonOption, ProfileOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
-from ultracluster_rules.findings import Finding
+from ultracluster_rules.findings import Finding, printable
 from ultracluster_runtime.jobs.describe import STATES, describe_pending_job
 from ultracluster_runtime.jobs.describe import list_jobs as jobs_of
 from ultracluster_runtime.jobs.diagnose import diagnose
@@ -186,7 +186,7 @@ def why(
         )
     else:
         for reason in explanations:
-            typer.echo(f"{reason.reason}: {reason.evidence}.\n  {reason.remedy}.")
+            typer.echo(printable(f"{reason.reason}: {reason.evidence}.\n  {reason.remedy}."))
         if not explanations:
             typer.echo("No reason found. AWS Batch may take several minutes to start nodes.")
     print_findings(Finding(code="UC6209", problem=problem) for problem in snapshot.unseen)
@@ -212,7 +212,11 @@ def logs(
     def show(lines: list[Line]) -> None:
         for line in lines:
             at = datetime.fromtimestamp(line.timestamp / 1000, UTC).isoformat(timespec="milliseconds")
-            typer.echo(json.dumps({"at": at, "message": line.message}) if as_json else f"{at} {line.message}")
+            typer.echo(
+                json.dumps({"at": at, "message": line.message})
+                if as_json
+                else printable(f"{at} {line.message}")
+            )
 
     _, client = open_region(job, region=region, profile=profile)
     with aws_errors_as_findings():

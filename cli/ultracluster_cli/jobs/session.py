@@ -7,12 +7,12 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG, RESUME_TAG
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.job_definitions import VARIABLE
 from ultracluster_runtime.aws.aws_session import aws_session
+from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.jobs.describe import node_count_of
 from ultracluster_runtime.jobs.queues import Client, region_from_arn
 from ultracluster_runtime.jobs.submission import refuse_option
@@ -72,8 +72,10 @@ def aws_errors_as_findings(
     """
     try:
         yield
-    except (BotoCoreError, ClientError) as error:
-        raise FindingsError.of("UC6206", str(error), remedy=remedy) from error
+    except FindingsError:
+        raise
+    except AWS_ERRORS as error:
+        raise FindingsError.of("UC6206", problem_of(error), remedy=remedy) from error
 
 
 def read_duration(option: str, text: str) -> timedelta:

@@ -3,10 +3,9 @@
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from botocore.exceptions import BotoCoreError, ClientError
-
 from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_runtime.aws.aws_session import aws_session
+from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.metrics.metric_reads import record_metrics, recording_period
 from ultracluster_runtime.metrics.recorded_metrics import Recording, read_recording
 
@@ -79,6 +78,8 @@ def _from_cloudwatch(
             period=recording_period(start, end, now=now),
             file_system_id=file_system_id,
         )
-    except (BotoCoreError, ClientError) as error:
+    except FindingsError:
+        raise
+    except AWS_ERRORS as error:
         remedy = "Check the credentials, their permissions (cloudwatch:ListMetrics, cloudwatch:GetMetricData) and the Region"
-        raise FindingsError.of("UC9334", str(error), remedy=remedy) from error
+        raise FindingsError.of("UC9334", problem_of(error), remedy=remedy) from error

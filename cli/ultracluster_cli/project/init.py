@@ -14,6 +14,7 @@ from ultracluster_cli.project.project_files import (
     write_example,
     write_project,
 )
+from ultracluster_rules.findings import quote
 
 app = typer.Typer(add_completion=False)
 
@@ -41,6 +42,9 @@ def init(
     The project can be deployed to the local AWS unchanged. Prompts for missing options at a terminal, and uses defaults
     elsewhere.
     """
+    for option in (example, name, region, zone_id, instance_type, reservation_id, image_id):
+        if option is not None and not option.isprintable():
+            raise typer.BadParameter(f"{quote(option)} has characters that cannot be printed")
     if example == "list":
         typer.echo("\n".join(example_names()))
         return

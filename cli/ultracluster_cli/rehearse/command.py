@@ -58,7 +58,7 @@ def rehearse(
     qualifier: Annotated[str, typer.Option(help="CDK bootstrap qualifier.")] = "hnb659fds",
     as_json: JsonOption = False,
 ) -> None:
-    """Deploy a rollout without capacity, check what AWS says, and remove it.
+    """Deploy a rollout without capacity, check the result, and remove it.
 
     Starts no node and buys nothing. Exits with code 4 if a check fails.
     """

@@ -5,13 +5,15 @@ from pathlib import Path
 from typing import Final
 
 from ultracluster_checks import check_templates
+from ultracluster_checks.launches import NEW_RESERVATION
+from ultracluster_checks.policies import EVERY_ACTION, POWERFUL_POLICY, PURCHASE
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_stacks.check import read_templates
 from ultracluster_stacks.config.rehearsal import REHEARSAL_PREFIX
 from ultracluster_stacks.plan import StackTemplate
 
-_SPENDING: Final = frozenset({"UC4210", "UC6420", "UC6422", "UC6425"})
+_SPENDING: Final = frozenset({NEW_RESERVATION, EVERY_ACTION, POWERFUL_POLICY, PURCHASE})
 """Rules of `ultracluster check` on reservations, purchases, and permissions that include them."""
 
 _STARTING: Final = (

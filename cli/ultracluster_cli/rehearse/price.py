@@ -22,7 +22,7 @@ from ultracluster_stacks.cost import (
 LONGEST_HOURS: Final = 3
 """Hours for which the price is stated. CloudFormation creates and deletes a file system in half an hour."""
 
-# A rehearsal stores and logs next to nothing.
+# A rehearsal stores and logs almost nothing.
 _USAGE: Final = Usage(
     hours=Decimal(LONGEST_HOURS),
     stored_gb=Decimal(0),
@@ -33,7 +33,7 @@ _USAGE: Final = Usage(
 
 
 def hourly_price(clusters: Sequence[RehearsedCluster], *, pricing: Any | None) -> Money:
-    """Return the list price of an hour of rehearsals: of everything but nodes, which never start.
+    """Return the list price of an hour of rehearsals, without nodes, which never start.
 
     Args:
         clusters: Rehearsed clusters.
@@ -71,6 +71,6 @@ def _current_prices(clusters: Sequence[RehearsedCluster], pricing: Any) -> Price
         _hour(cluster, note)
     try:
         known, _ = listed_prices(items, client=pricing)
-    except FindingsError:  # the credentials may not ask
+    except FindingsError:  # the credentials may not call this operation
         known = {}
     return catalogue_prices(known=known)

@@ -13,7 +13,7 @@ from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_stacks.config.rehearsal import REHEARSAL_PREFIX, REHEARSAL_TAG
 
 _ORDER: Final = ("-Cluster", "-Storage", "-Network")  # a stack is deleted after those that import from it
-_ATTEMPTS: Final = 3  # Lambda and FSx give their network interfaces back minutes after they are deleted
+_ATTEMPTS: Final = 3  # Lambda and FSx release their network interfaces minutes after they are deleted
 _OBJECTS_AT_ONCE: Final = 1_000  # DeleteObjects
 _FIRST_WAIT: Final = 0.1
 _LONGEST_WAIT: Final = 5.0
@@ -167,7 +167,7 @@ def _empty(s3: Any, bucket: str) -> None:
     except s3.exceptions.NoSuchBucket:
         return
     except ClientError:
-        return  # CloudFormation then says why the bucket stays
+        return  # CloudFormation then reports why the bucket remains
     objects = [
         {"Key": version["Key"], "VersionId": version["VersionId"]}
         for page in pages

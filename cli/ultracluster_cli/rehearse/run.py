@@ -38,11 +38,11 @@ from ultracluster_runtime.rollout.rehearsal_record import Rehearsal, write_rehea
 from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.config.rehearsal import RehearsedCluster, cluster_digest
 
-_SECONDS: Final = 300.0  # for the checks before, and for those after the deployment
+_SECONDS: Final = 300.0  # time limits of the checks before and after the deployment
 _STACKS_AT_ONCE: Final = 4
 _FAILURES_SHOWN: Final = 5
 _BEFORE_ANYTHING: Final = {*ACCOUNT_IS_KNOWN, REGION_IS_ENABLED, BOOTSTRAPPED}
-# Of capacity that is not bought yet.
+# Findings about capacity that is not bought yet.
 _OF_CAPACITY: Final = {check.code for check in (*RESERVATION_CHECKS, *ORDER_CHECKS)}
 
 
@@ -81,7 +81,7 @@ class AccountRehearsal:
             raise FindingsError(findings)
 
     def check_absent(self) -> None:
-        """Refuse to begin beside another rehearsal of the same clusters.
+        """Refuse to start while another rehearsal of the same clusters runs.
 
         Raises:
             FindingsError: UC9701 for each of its stacks.
@@ -95,7 +95,7 @@ class AccountRehearsal:
             raise FindingsError(findings)
 
     def check_before(self, *, qualifier: str) -> list[CheckResult]:
-        """Run the checks that need nothing deployed: those of preflight on the real clusters, and what AWS Batch knows."""
+        """Run the checks that need no deployment: those of preflight on the real clusters, and of types that AWS Batch knows."""
         unbought = any(cluster.unresolved_orders for cluster in self.clusters)
         left_out = {REHEARSED, *(_OF_CAPACITY if unbought else ())}
         checks = [check for check in CHECKS if check.code not in left_out]

@@ -9,7 +9,12 @@ from aws_cdk import Token
 from aws_cdk import aws_ec2 as ec2
 
 from ultracluster_catalog.names.identifiers import SOURCE_NAME
-from ultracluster_rules.capacity import MAX_NODES, AllocationStrategy, check_allocation_strategy
+from ultracluster_rules.capacity import (
+    MAX_NODES,
+    SETTING_OF_ANOTHER_KIND,
+    AllocationStrategy,
+    check_allocation_strategy,
+)
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.numbers import reject_unsafe_numbers
 
@@ -83,5 +88,14 @@ def _common_problems(source: CapacitySource) -> list[Finding]:
     max_nodes = source.max_nodes
     if max_nodes is not None and not Token.is_unresolved(max_nodes):
         findings += MAX_NODES.check(max_nodes, path="max_nodes")
+    if source.market_type == "spot" and (source.reservation_specification or source.market_options):
+        findings.append(
+            Finding(
+                code=SETTING_OF_ANOTHER_KIND,
+                problem=f"{type(source).__name__} is of the Spot market and also names a reservation or a market",
+                allowed="one market: Spot, On-Demand or a reservation",
+                path="market_type",
+            )
+        )
     strategy = source.allocation_strategy
     return findings + check_allocation_strategy(source.market_type, strategy, path="allocation_strategy")

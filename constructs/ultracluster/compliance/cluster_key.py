@@ -5,6 +5,8 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from ultracluster_rules.numbers import rejects_unsafe_numbers
+
 __all__ = ["ClusterKey"]
 
 _USE = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"]
@@ -26,6 +28,7 @@ class ClusterKey(Construct):
         UltraCluster(stack, "Cluster", kms_key=key, ...)
     """
 
+    @rejects_unsafe_numbers
     def __init__(
         self, scope: Construct, construct_id: str, *, removal_policy: RemovalPolicy = RemovalPolicy.RETAIN
     ) -> None:

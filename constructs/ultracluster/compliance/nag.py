@@ -16,6 +16,7 @@ from ultracluster.compliance.nag_acknowledgments import (
     Acknowledgments,
     WildcardAcknowledgments,
 )
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["acknowledge_nag", "acknowledgments_in"]
 
@@ -42,6 +43,7 @@ def acknowledge_nag(scope: Construct) -> None:
 class _AcknowledgmentValidation:
     """A validation that runs after references between stacks are resolved, which are part of policy findings, and before plug-ins."""
 
+    @rejects_unsafe_numbers
     def __init__(self, scope: Construct) -> None:
         self._scope = scope
 

@@ -133,6 +133,7 @@ WILDCARDS: Final[Mapping[type[Construct], WildcardAcknowledgments]] = {
             "OnNodesOfTheBlock": "Ids of nodes are not known before they are launched; the tag of the block's reservation is asked for.",
             "ReadReasonsOfNodes": "Ids of nodes are not known before they are launched; the tag of the block's reservation is asked for, and "
             "the call reads.",
+            "OnNodesOfFormerBlocks": "Ids of nodes are not known before they are launched; the tag of the cluster is asked for.",
         }
     },
     ClusterWatch: {"Role/Resource": {"Look": _READS}},

@@ -8,6 +8,7 @@ from ultracluster.cluster.ultra_cluster import UltraCluster
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.operations.cluster_alarms import ClusterAlarms
 from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["ClusterDashboard"]
 
@@ -18,6 +19,7 @@ _WHOLE_WIDTH = 24
 class ClusterDashboard(Construct):
     """A dashboard of a cluster with alarms: alarm states first, then a row of widgets for each topic."""
 
+    @rejects_unsafe_numbers
     def __init__(self, scope: Construct, construct_id: str, *, cluster: UltraCluster) -> None:
         """Define the dashboard.
 

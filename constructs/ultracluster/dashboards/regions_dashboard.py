@@ -8,6 +8,7 @@ from constructs import Construct
 
 from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, NAMESPACE
 from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["RegionsDashboard"]
 
@@ -28,6 +29,7 @@ class RegionsDashboard(Construct):
     after them, in any Region of the same account.
     """
 
+    @rejects_unsafe_numbers
     def __init__(self, scope: Construct, construct_id: str, *, clusters: Sequence[tuple[str, str]]) -> None:
         """Define the dashboard.
 

@@ -117,6 +117,7 @@ class PullThroughCache(Construct):
     once from elsewhere; nodes without internet access can then pull it from the cache.
     """
 
+    @rejects_unsafe_numbers
     def __init__(self, scope: Construct, construct_id: str, *, prefix: str = "ecr-public") -> None:
         """Define the rule.
 

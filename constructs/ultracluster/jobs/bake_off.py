@@ -16,7 +16,7 @@ from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster_catalog.observability.metrics import BAKE_OFF_NAMESPACE, CANDIDATE_DIMENSION
 from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_rules.numbers import reject_unsafe_numbers
+from ultracluster_rules.numbers import reject_unsafe_numbers, rejects_unsafe_numbers
 
 __all__ = ["BakeOff", "Candidate"]
 
@@ -53,6 +53,7 @@ class BakeOff(Construct):
     these lines into metrics, so that images need no AWS library and jobs no permissions. Submit the jobs one by one.
     """
 
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,

@@ -102,6 +102,8 @@ class Job(Construct):
                 depends_on=depends_on,
                 compile_cache=compile_cache,
                 machine=for_instance_type or queue.nodes.instance_type,
+                image=image.reference if isinstance(image, ContainerImage) else image,
+                timeout=timeout,
             ),
         ]
         if errors := [finding for finding in findings if finding.severity is Severity.ERROR]:

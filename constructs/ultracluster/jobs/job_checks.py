@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from aws_cdk import Stack
+from aws_cdk import Duration, Stack, Token
 from constructs import Construct
 
 from ultracluster.scheduling.training_queue import TrainingQueue
@@ -18,11 +18,13 @@ from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.job_definitions import (
     ARRAY_SIZE,
     ATTEMPTS,
+    IMAGE_REFERENCE,
     RESUME,
     check_definition_size,
     check_dependencies,
     check_dependency,
     check_launcher,
+    check_timeout_seconds,
     check_variables,
 )
 from ultracluster_rules.jobs import check_neuron_settings
@@ -50,6 +52,8 @@ def check_job(
     depends_on: Sequence[Construct],
     compile_cache: CompileCache | PosixCompileCache | None,
     machine: InstanceType,
+    image: str,
+    timeout: Duration | None,
 ) -> list[Finding]:
     """Check the arguments of a job.
 
@@ -65,6 +69,8 @@ def check_job(
         depends_on: See `JobOptions`.
         compile_cache: Compile cache of the job; None for none.
         machine: Instance type that Neuron settings are for.
+        image: Reference of the container image.
+        timeout: See `JobOptions`.
     """
     findings = check_launcher(launcher, processes_per_node, command)
     findings += check_variables(environment, path="environment.")
@@ -72,6 +78,11 @@ def check_job(
     findings += _check_credentials(queue, environment, command)
     if neuron is not None:
         findings += check_neuron_settings(neuron, machine, environment)
+    if not Token.is_unresolved(image):
+        findings += IMAGE_REFERENCE.check(image, path="image")
+    if timeout is not None and not timeout.is_unresolved():
+        seconds = int(timeout.to_seconds(integral=False))
+        findings += [finding.at("timeout") for finding in check_timeout_seconds(seconds)]
     findings += ATTEMPTS.check(attempts, path="attempts")
     findings += RESUME.check(resume, path="resume")
     if (

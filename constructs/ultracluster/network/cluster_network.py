@@ -4,7 +4,7 @@ import re
 import sys
 
 import jsii
-from aws_cdk import Annotations, CfnResource, RemovalPolicy, Stack
+from aws_cdk import Annotations, CfnResource, RemovalPolicy, Stack, Token
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
@@ -14,10 +14,13 @@ from ultracluster.network.subnet_cidr import public_subnet_cidr, subnet_cidr
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface, NicLayout
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES, NODE_SERVICES
+from ultracluster_catalog.places.zones import REGIONS, region_of_zone_id
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.network import (
     check_available_addresses,
+    check_zone_id,
+    check_zone_region,
     cluster_addresses,
     network_interfaces,
     warn_of_unknown_efa_rules,
@@ -68,8 +71,10 @@ class ClusterNetwork(Construct):
 
         Raises:
             FindingsError: If the instance type or layout is unknown, EC2 would reject the interfaces (UC4010 to UC4015),
-                the CIDR is not a network address (UC3103), or the nodes do not fit (UC3105).
+                the CIDR is not a network address (UC3103), the nodes do not fit (UC3105), or the zone does not exist or is
+                in another Region than the stack (UC3003, UC3102).
         """
+        _check_zone(scope, zone_id)
         machine = get_instance_type(instance_type)
         needed = cluster_addresses(instance_type=machine, nodes=node_count, nic_layout=nic_layout)
         nodes_cidr = subnet_cidr(cidr, needed, subnet_prefix, nat_gateway=nat_gateway)
@@ -170,6 +175,7 @@ class ClusterNetwork(Construct):
             FindingsError: If the instance type or layout is unknown, EC2 would reject the interfaces (UC4010 to UC4015),
                 or there are too few available addresses (UC3002).
         """
+        _check_zone(scope, zone_id)
         machine = get_instance_type(instance_type)
         findings = check_available_addresses(
             instance_type=machine,
@@ -313,6 +319,7 @@ class ClusterNetwork(Construct):
 class _ExistingNetwork(ClusterNetwork):
     """Network returned by `ClusterNetwork.from_subnet`."""
 
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,
@@ -356,3 +363,14 @@ class _ExistingNetwork(ClusterNetwork):
             return
         finding = warn_of_unknown_efa_rules("the imported security group").at("security_group")
         Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
+
+
+def _check_zone(scope: Construct, zone_id: str) -> None:
+    if Token.is_unresolved(zone_id):
+        return
+    region = Stack.of(scope).region
+    findings = [] if region not in REGIONS and not Token.is_unresolved(region) else check_zone_id(zone_id)
+    if not findings and region in REGIONS:
+        findings = check_zone_region(zone_id, zone_region=region_of_zone_id(zone_id), region=region)
+    if findings:
+        raise FindingsError([finding.at("zone_id") for finding in findings])

@@ -9,6 +9,7 @@ from constructs import Construct
 from ultracluster.capacity.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
 from ultracluster.capacity.sources import named
 from ultracluster.capacity.unreserved_capacity import OnDemandCapacity, SpotCapacity
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["ClusterPlacement", "placement_of"]
 
@@ -16,6 +17,7 @@ __all__ = ["ClusterPlacement", "placement_of"]
 class ClusterPlacement(Construct):
     """A cluster placement group: nodes close together in one Availability Zone."""
 
+    @rejects_unsafe_numbers
     def __init__(
         self, scope: Construct, construct_id: str, *, placement_group_name: str | None = None
     ) -> None:

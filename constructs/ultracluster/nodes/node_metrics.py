@@ -12,6 +12,7 @@ from constructs import Construct
 from ultracluster._foundation.log_group import RetainedLogGroup
 from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, METRICS, NAMESPACE
 from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["NodeMetrics"]
 
@@ -26,6 +27,7 @@ class NodeMetrics(Construct):
     number of nodes.
     """
 
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,

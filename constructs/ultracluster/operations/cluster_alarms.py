@@ -15,6 +15,7 @@ from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_catalog.observability.alarms import AlarmThresholds
 from ultracluster_rules.alarms import check_alarm_thresholds
 from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["ClusterAlarms"]
 
@@ -33,6 +34,7 @@ class ClusterAlarms(Construct):
     which most others depend on. The composite alarm has no actions, because each alarm notifies the topic itself.
     """
 
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,

@@ -15,6 +15,7 @@ from ultracluster.capacity.capacity import CapacityBlock, CapacityReservation
 from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.scheduling.training_queue import TrainingQueue
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["ClusterWatch"]
 
@@ -29,6 +30,7 @@ class ClusterWatch(Construct):
     permissions and publishes through its log, in CloudWatch embedded metric format.
     """
 
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,

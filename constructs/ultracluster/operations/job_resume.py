@@ -13,6 +13,7 @@ from ultracluster._foundation.private_topic import publish_statements
 from ultracluster._foundation.scheduled_function import ScheduledFunction
 from ultracluster._foundation.state_table import StateTable
 from ultracluster.scheduling.training_queue import TrainingQueue
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["JobResume"]
 
@@ -37,6 +38,7 @@ class JobResume(Construct):
     dependencies, because those have succeeded; its tags name the job that it continues.
     """
 
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,

@@ -7,6 +7,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster._foundation.private_topic import notification_topic
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["Notifications"]
 
@@ -14,6 +15,7 @@ __all__ = ["Notifications"]
 class Notifications(Construct):
     """A topic with its subscriptions, or an existing topic."""
 
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,

@@ -11,6 +11,8 @@ from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sns_subscriptions as subscriptions
 from constructs import Construct
 
+from ultracluster_rules.numbers import rejects_unsafe_numbers
+
 __all__ = ["CapacityGuard"]
 
 _SOURCES: Final = ["aws.ec2", "aws.sagemaker"]
@@ -38,6 +40,7 @@ class CapacityGuard(Construct):
     basis: the guard reports purchases and does not prevent them.
     """
 
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,

@@ -9,6 +9,8 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from ultracluster_rules.numbers import rejects_unsafe_numbers
+
 __all__ = ["CapacityLedger"]
 
 # Table layout, defined by ultracluster_runtime.purchasing.ledger; a test compares the two.
@@ -30,6 +32,7 @@ class CapacityLedger(Construct):
     from its stack. A restored or recreated ledger lacks purchases, so the buyer also looks for the tag ``uc:po`` in EC2.
     """
 
+    @rejects_unsafe_numbers
     def __init__(
         self, scope: Construct, construct_id: str, *, encryption_key: kms.IKey | None = None
     ) -> None:
@@ -137,6 +140,7 @@ class CapacityLedger(Construct):
 class _ExistingLedger(CapacityLedger):
     """Ledger returned by `CapacityLedger.from_table_name`."""
 
+    @rejects_unsafe_numbers
     def __init__(
         self, scope: Construct, construct_id: str, *, table_name: str, encryption_key: kms.IKey | None
     ) -> None:

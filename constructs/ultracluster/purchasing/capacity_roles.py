@@ -16,6 +16,7 @@ from constructs import Construct
 from ultracluster.purchasing.capacity_ledger import CapacityLedger
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.machines import get_instance_type
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["CapacityPurchaseRole", "CapacitySearchRole"]
 
@@ -62,6 +63,7 @@ class CapacitySearchRole(Construct):
     Purchases are denied explicitly, so that a policy attached later cannot allow them.
     """
 
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,
@@ -106,6 +108,7 @@ class CapacityPurchaseRole(Construct):
     reliable limit is the quota of the account (docs/capacity-security.md).
     """
 
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,

@@ -7,6 +7,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from ultracluster.storage.private_bucket import define_bucket, grant_objects
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["CheckpointBucket"]
 
@@ -20,6 +21,7 @@ class CheckpointBucket(Construct):
     Versioning keeps a copy of a checkpoint when a file is deleted on Lustre or overwritten by a restarted job.
     """
 
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,
@@ -92,6 +94,7 @@ class CheckpointBucket(Construct):
 class _ExistingCheckpointBucket(CheckpointBucket):
     """Bucket returned by `CheckpointBucket.from_bucket`."""
 
+    @rejects_unsafe_numbers
     def __init__(self, scope: Construct, construct_id: str, bucket: s3.IBucket) -> None:
         Construct.__init__(self, scope, construct_id)
         self._bucket = bucket

@@ -24,6 +24,7 @@ from ultracluster_catalog.neuron.neuron import (
 )
 from ultracluster_rules.buckets import COMPILER_VERSION, check_cache_prefix, check_replication_key
 from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["CompileCache"]
 
@@ -44,6 +45,7 @@ class CompileCache(Construct):
     plugin compiles with the same library. TorchNeuron (native) needs a POSIX path instead: `PosixCompileCache`.
     """
 
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,
@@ -216,6 +218,7 @@ class CompileCache(Construct):
 class _ExistingCache(CompileCache):
     """Cache returned by `CompileCache.from_bucket`."""
 
+    @rejects_unsafe_numbers
     def __init__(self, scope: Construct, construct_id: str, *, bucket: s3.IBucket, prefix: str) -> None:
         Construct.__init__(self, scope, construct_id)
         self._bucket = bucket

@@ -8,6 +8,7 @@ from constructs import Construct
 
 from ultracluster.storage.private_bucket import define_bucket, grant_objects
 from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
+from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 __all__ = ["DatasetBucket"]
 
@@ -21,6 +22,7 @@ class DatasetBucket(Construct):
     Versioning makes it possible to repeat a run on the same data.
     """
 
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,
@@ -104,6 +106,7 @@ class DatasetBucket(Construct):
 class _ExistingDatasetBucket(DatasetBucket):
     """Bucket returned by `DatasetBucket.from_bucket`."""
 
+    @rejects_unsafe_numbers
     def __init__(self, scope: Construct, construct_id: str, bucket: s3.IBucket) -> None:
         Construct.__init__(self, scope, construct_id)
         self._bucket = bucket

@@ -276,6 +276,7 @@ class SharedFileSystem(Construct):
 class _ExistingFileSystem(SharedFileSystem):
     """File system returned by `SharedFileSystem.from_attributes`."""
 
+    @rejects_unsafe_numbers
     def __init__(
         self,
         scope: Construct,

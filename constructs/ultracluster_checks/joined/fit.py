@@ -10,7 +10,15 @@ from ultracluster_checks.joined.nodes import environments_of, nodes_of
 from ultracluster_checks.joined.permissions import may, role_of
 from ultracluster_checks.machines import COMPUTE_ENVIRONMENT
 from ultracluster_checks.problem import Problem
-from ultracluster_checks.template import Property, Templates
+from ultracluster_checks.shared_rules import (
+    EVERY_EFA_DEVICE,
+    MOUNTED_VOLUME,
+    NODE_RANGES,
+    ONE_KIND_OF_ENVIRONMENT,
+    ROLES_OF_A_JOB,
+    TYPE_OF_THE_JOB,
+)
+from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
 from ultracluster_rules.job_definitions import VARIABLE
@@ -19,15 +27,16 @@ _DEVICE: Final = re.compile(r"/dev/(?:neuron\d{1,3}|infiniband/uverbs\d{1,3})")
 _RANGE: Final = re.compile(r"\d*:\d*|\d+")
 _NEEDED: Final = {"READ", "WRITE"}
 _OBJECTS: Final = ("s3:GetObject", "s3:PutObject")
+_WRITTEN: Final = re.compile("(?i)cache|checkpoint|output|result|save")
 _COMPILING: Final = {"NEURON_CC_FLAGS", "NEURON_PLATFORM_TARGET_OVERRIDE", "XLA_FLAGS"}
-# What the Neuron compiler makes a graph for: the family of chips, and the size of logical cores.
+# Targets of the Neuron compiler: the family of chips, and the size of logical cores.
 _COMPILED_FOR: Final = re.compile(r"--target[= ](inf[12]|trn[123]n?)")
 _CORES: Final = re.compile(r"--l(?:nc|ogical-nc-config)[= ](\d+)")
 _LOGICAL: Final = {"NEURON_LOGICAL_NC_CONFIG", "NEURON_RT_VIRTUAL_CORE_SIZE"}
 _POSITIVE: Final = {"MALLOC_ARENA_MAX", "NEURON_RT_EXEC_TIMEOUT"}
 _OTHER_HOST: Final = re.compile(r"(?:127\.|localhost|0\.0\.0\.0|::1)")
 _MAIN: Final = "the address of the main node, set by the command of the job"
-# Variables of a job over several nodes, values that part its nodes, and why.
+# Variables of multi-node jobs, values that separate their nodes, and the reason.
 _BETWEEN_NODES: Final = (
     (
         {"FI_EFA_USE_DEVICE_RDMA"},
@@ -46,7 +55,7 @@ _BETWEEN_NODES: Final = (
 
 
 def devices_are_in_place(templates: Templates) -> Iterator[Problem]:
-    """Find devices of nodes that a container gets read-only, or under another path."""
+    """Find devices of nodes that a container maps read-only, or under another path."""
     for container in job_containers(templates):
         for device in container.at["LinuxParameters"]["Devices"].items:
             host, inside, rights = device["HostPath"], device["ContainerPath"], device["Permissions"]
@@ -79,7 +88,9 @@ def efa_devices_are_at_the_nodes(templates: Templates) -> Iterator[Problem]:
     attached = {machine.name: 0 for each in nodes for machine in each.types}
     for each in nodes:
         for machine in each.types:
-            attached[machine.name] = max(attached[machine.name], len(each.efa_interfaces))
+            attached[machine.name] = max(
+                attached[machine.name], len(each.efa_interfaces) + len(each.unknown_interfaces)
+            )
     for container in job_containers(templates):
         most = max((attached.get(machine.name, 0) for machine in container.machines), default=None)
         devices = container.at["LinuxParameters"]["Devices"].items
@@ -95,7 +106,7 @@ def efa_devices_are_at_the_nodes(templates: Templates) -> Iterator[Problem]:
         ):
             yield Problem.of(
                 asked[most],
-                "UC6403",
+                EVERY_EFA_DEVICE,
                 f"{len(asked)} EFA devices, and the nodes have {most} EFA interfaces: the container does not start",
                 f"{most} devices, or as many EFA interfaces",
             )
@@ -108,7 +119,7 @@ def types_of_jobs_are_started(templates: Templates) -> Iterator[Problem]:
     for environment in environments:
         names = environment["ComputeResources"]["InstanceTypes"]
         if not names.items or any(each.text is None or "." not in each.text for each in names.items):
-            return  # families, or what only a deployment knows
+            return  # families, or types known only at deployment
         started |= {str(each.text) for each in names.items}
     for job in templates.of_type(JOB_DEFINITION):
         for part in job["NodeProperties"]["NodeRangeProperties"].items:
@@ -116,7 +127,7 @@ def types_of_jobs_are_started(templates: Templates) -> Iterator[Problem]:
                 if at.text is not None and "." in at.text and started and at.text not in started:
                     yield Problem.of(
                         at,
-                        "UC6415",
+                        TYPE_OF_THE_JOB,
                         f"got {quote(at.text)}, and the environments start {', '.join(sorted(started))}: the job never starts",
                         " or ".join(sorted(started)),
                     )
@@ -128,7 +139,7 @@ def node_ranges_can_be_read(templates: Templates) -> Iterator[Problem]:
         whole = job["NodeProperties"]
         count = whole["NumNodes"]
         if count.number is not None and count.number < 1:
-            yield Problem.of(count, "UC6404", f"got {count.number} nodes", "1 or more")
+            yield Problem.of(count, NODE_RANGES, f"got {count.number} nodes", "1 or more")
         for part in whole["NodeRangeProperties"].items:
             text = part["TargetNodes"].text
             if text is None:
@@ -138,7 +149,7 @@ def node_ranges_can_be_read(templates: Templates) -> Iterator[Problem]:
             if not _RANGE.fullmatch(text) or reversed_:
                 yield Problem.of(
                     part["TargetNodes"],
-                    "UC6404",
+                    NODE_RANGES,
                     f"got {quote(text)}, which is no range of nodes",
                     "first:last",
                 )
@@ -175,7 +186,7 @@ def environment_fits_the_chips(templates: Templates) -> Iterator[Problem]:
 
 
 def _unfit(name: str, text: str, container: JobContainer) -> tuple[str, str] | None:
-    """Return what is wrong with the value of a variable, and what is right."""
+    """Return the problem of a variable's value, and the allowed values."""
     if container.nodes is None or container.nodes > 1:
         for names, wrong, problem, allowed in _BETWEEN_NODES:
             if name in names and wrong.match(text):
@@ -187,7 +198,7 @@ def _unfit(name: str, text: str, container: JobContainer) -> tuple[str, str] | N
 
 
 def _not_of(chips: list[InstanceType], name: str, text: str) -> tuple[str, str] | None:
-    """Return what a variable asks of chips that they do not have, and what they have."""
+    """Return the requirement of a variable that the chips do not meet, and what they offer."""
     most = max(each.neuron_cores for each in chips)
     counted = {"NEURON_RT_NUM_CORES": range(1, most + 1), "NEURON_RT_VISIBLE_CORES": range(most)}.get(name)
     if counted and any(int(each[:9]) not in counted for each in re.findall(r"\d+", text)):
@@ -214,7 +225,7 @@ def mounts_are_of_a_volume(templates: Templates) -> Iterator[Problem]:
             if point["SourceVolume"].text is not None and point["SourceVolume"].text not in names:
                 yield Problem.of(
                     point["SourceVolume"],
-                    "UC6417",
+                    MOUNTED_VOLUME,
                     f"got {quote(point['SourceVolume'].text)}, which is no volume of the container",
                     ", ".join(sorted(map(str, names))) or "a volume",
                 )
@@ -227,7 +238,7 @@ def queues_have_environments_of_one_kind(templates: Templates) -> Iterator[Probl
         if None not in kinds and len({str(kind).partition("_")[0] == "FARGATE" for kind in kinds}) > 1:
             yield Problem.of(
                 queue["ComputeEnvironmentOrder"],
-                "UC6418",
+                ONE_KIND_OF_ENVIRONMENT,
                 "environments on EC2 and on Fargate, which one queue cannot have",
                 "one kind",
             )
@@ -236,7 +247,7 @@ def queues_have_environments_of_one_kind(templates: Templates) -> Iterator[Probl
         if not job["NodeProperties"].missing and "FARGATE" in platforms:
             yield Problem.of(
                 job["PlatformCapabilities"],
-                "UC6418",
+                ONE_KIND_OF_ENVIRONMENT,
                 "a multi-node job on Fargate, which does not run them",
                 "EC2",
             )
@@ -247,43 +258,67 @@ def roles_of_jobs_may_do_what_they_need(templates: Templates) -> Iterator[Proble
     for container in job_containers(templates):
         at, role = container.at["JobRoleArn"], role_of(container.at["JobRoleArn"])
         for name, value in container.environment.items():
-            for bucket in value.targets if value.pattern.startswith("s3://") else ():
-                if bucket.type != "AWS::S3::Bucket":
-                    continue
-                if at.missing or (
-                    role is not None and not any(may(role, action, bucket) for action in _OBJECTS)
+            actions = _OBJECTS[1:] if _WRITTEN.search(name) else _OBJECTS
+            for on in _buckets(value):
+                if (at.missing and not isinstance(on, str)) or (
+                    role is not None and not any(may(role, each, on) for each in actions)
                 ):
                     yield Problem.of(
                         value if role is not None else at,
-                        "UC6419",
-                        f"{name} names {bucket.logical_id}, which {role.logical_id if role else 'a job without a role'} may neither "
-                        "read nor write",
+                        ROLES_OF_A_JOB,
+                        f"{name} names {on if isinstance(on, str) else on.logical_id}, and {role.logical_id if role else 'a job without a role'} "
+                        f"does not allow {' or '.join(actions)} on its objects",
                         " and ".join(_OBJECTS) + " on its objects",
                     )
         execution = role_of(container.at["ExecutionRoleArn"])
         lacking = (
-            [] if execution is None else [each for each in _needed(container) if not may(execution, each)]
+            []
+            if execution is None
+            else [each for each, on in _needed(container) if not may(execution, each, on)]
         )
         if execution is not None and lacking:
             yield Problem.of(
                 container.at["ExecutionRoleArn"],
-                "UC6419",
+                ROLES_OF_A_JOB,
                 f"{execution.logical_id} does not allow {', '.join(lacking)}, and the container does not start",
                 ", ".join(lacking),
             )
 
 
-def _needed(container: JobContainer) -> list[str]:
-    """Return what the execution role of a container does before it runs."""
+def _buckets(value: Property) -> list[Resource | str]:
+    if not value.pattern.startswith("s3://"):
+        return []
+    named = value.pattern[5:].partition("/")[0]
+    known = [each for each in value.targets if each.type == "AWS::S3::Bucket"]
+    return [*known] if known else [f"{named}/*"] if named and "$" not in named else []
+
+
+def _needed(container: JobContainer) -> list[tuple[str, Resource | str | None]]:
+    """Return what the execution role of a container does before it runs, and on what."""
     # https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task_execution_IAM_role.html (2026-11)
-    needed = []
-    if ".dkr.ecr." in container.at["Image"].pattern:
-        needed += ["ecr:GetAuthorizationToken", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
-    if container.at["LogConfiguration"]["LogDriver"].text == "awslogs":
-        needed += ["logs:CreateLogStream", "logs:PutLogEvents"]
+    needed: list[tuple[str, Resource | str | None]] = []
+    image, log = container.at["Image"], container.at["LogConfiguration"]
+    if ".dkr.ecr." in image.pattern:
+        name = image.pattern.partition("/")[2].partition("@")[0].partition(":")[0]
+        own = next((each for each in image.targets if each.type == "AWS::ECR::Repository"), None)
+        on = own or (f"repository/{name}" if name and "$" not in name else None)
+        needed += [
+            ("ecr:GetAuthorizationToken", None),
+            ("ecr:BatchGetImage", on),
+            ("ecr:GetDownloadUrlForLayer", on),
+        ]
+    if log["LogDriver"].text == "awslogs":
+        group = log["Options"]["awslogs-group"]
+        of = group.target if group.target is not None and group.target.type == "AWS::Logs::LogGroup" else None
+        needed += [
+            (each, of or (f"log-group:{group.text}" if group.text else None))
+            for each in ("logs:CreateLogStream", "logs:PutLogEvents")
+        ]
     for secret in container.at["Secrets"].items:
         source = secret["ValueFrom"]
-        kinds = {each.type for each in source.targets}
-        if "AWS::SecretsManager::Secret" in kinds or ":secretsmanager:" in source.pattern:
-            needed.append("secretsmanager:GetSecretValue")
+        if (
+            "AWS::SecretsManager::Secret" in {each.type for each in source.targets}
+            or ":secretsmanager:" in source.pattern
+        ):
+            needed.append(("secretsmanager:GetSecretValue", None))
     return needed

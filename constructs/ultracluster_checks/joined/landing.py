@@ -1,4 +1,4 @@
-"""Nodes and their reservation: what a queue starts lands in the capacity that its launch template names."""
+"""Nodes and their reservation: queues must launch nodes into the capacity that their launch template names."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -6,6 +6,14 @@ from typing import Final
 from ultracluster_checks.joined.nodes import QUEUE, Nodes, differ, known_blocks, nodes_of
 from ultracluster_checks.machines import AUTO_SCALING_GROUP
 from ultracluster_checks.problem import Problem
+from ultracluster_checks.shared_rules import (
+    IMAGE_WITH_DRIVER,
+    MARKET_WITH_RESERVATION,
+    NO_MIXED_INSTANCES,
+    RESERVATION_FITS_NODES,
+    RESERVATION_WITHOUT_SPOT,
+    TEMPLATE_VERSION,
+)
 from ultracluster_checks.subnets import zone_of
 from ultracluster_checks.template import Property, Templates
 from ultracluster_checks.values import Reference, Unknown
@@ -30,7 +38,10 @@ def targets_are_one_reservation(templates: Templates) -> Iterator[Problem]:
     for nodes, target in _launched(templates):
         if all(not target[name].missing and not isinstance(target[name].value, Unknown) for name in _TARGETS):
             yield Problem.of(
-                target, "UC4201", "an ID and a resource group, of which EC2 takes one", " or ".join(_TARGETS)
+                target,
+                MARKET_WITH_RESERVATION,
+                "an ID and a resource group, of which EC2 takes one",
+                " or ".join(_TARGETS),
             )
         preference = nodes.data["CapacityReservationSpecification"]["CapacityReservationPreference"]
         named = any(not target[name].missing for name in _TARGETS)
@@ -39,7 +50,7 @@ def targets_are_one_reservation(templates: Templates) -> Iterator[Problem]:
         ):
             yield Problem.of(
                 preference,
-                "UC4201",
+                MARKET_WITH_RESERVATION,
                 f"got {quote(preference.text)} beside the reservation that nodes are launched into",
                 "no preference, or capacity-reservations-only",
             )
@@ -52,7 +63,7 @@ def known_blocks_are_launched_as_blocks(templates: Templates) -> Iterator[Proble
         if market.missing and not at.missing and at.value in known_blocks(templates):
             yield Problem.of(
                 market,
-                "UC4201",
+                MARKET_WITH_RESERVATION,
                 f"{at.pattern} is a Capacity Block, which EC2 launches into with its market type only",
                 "capacity-block",
             )
@@ -67,7 +78,7 @@ def blocks_have_no_mixed_instances(templates: Templates) -> Iterator[Problem]:
         if nodes.in_block:
             yield Problem.of(
                 mixed,
-                "UC4221",
+                NO_MIXED_INSTANCES,
                 "mixed instances over a Capacity Block, which Amazon EC2 Auto Scaling does not support",
                 "LaunchTemplate",
             )
@@ -79,7 +90,7 @@ def blocks_have_no_mixed_instances(templates: Templates) -> Iterator[Problem]:
         ):
             yield Problem.of(
                 share,
-                "UC4202",
+                RESERVATION_WITHOUT_SPOT,
                 f"{100 - share.number} % of the nodes are Spot nodes, and the target is a reservation",
                 "100",
             )
@@ -129,7 +140,7 @@ def efa_nodes_are_close_together(templates: Templates) -> Iterator[Problem]:
         ):
             yield Problem.of(
                 tenancy,
-                "UC4223",
+                RESERVATION_FITS_NODES,
                 f"got {quote(tenancy.text)}; Capacity Blocks have the default tenancy",
                 "default",
             )
@@ -147,7 +158,7 @@ def versions_are_of_the_same_template(templates: Templates) -> Iterator[Problem]
             if isinstance(version, Reference) and at["Version"].target is not nodes.template:
                 yield Problem.of(
                     at["Version"],
-                    "UC4216",
+                    TEMPLATE_VERSION,
                     f"the version is that of {version.logical_id}, and the launch template is {nodes.template.logical_id}",
                     f"the LatestVersionNumber of {nodes.template.logical_id}",
                 )
@@ -198,7 +209,7 @@ def _alike(first: str, second: str) -> bool:
 
 
 def _unfit(at: Property, problem: str, allowed: str) -> Problem:
-    return Problem.of(at, "UC4223", f"{problem}: none of them starts there", allowed)
+    return Problem.of(at, RESERVATION_FITS_NODES, f"{problem}: none of them starts there", allowed)
 
 
 def neuron_nodes_have_drivers(templates: Templates) -> Iterator[Problem]:
@@ -212,7 +223,7 @@ def neuron_nodes_have_drivers(templates: Templates) -> Iterator[Problem]:
             if (kind.text or "").endswith("_NVIDIA"):
                 yield Problem.of(
                     kind,
-                    "UC4224",
+                    IMAGE_WITH_DRIVER,
                     f"got {kind.text}, which is made for GPUs, for {nodes.types[0].name}",
                     "ECS_AL2023",
                 )
@@ -227,7 +238,7 @@ def neuron_nodes_have_drivers(templates: Templates) -> Iterator[Problem]:
             continue
         yield Problem.of(
             kinds,
-            "UC4224",
+            IMAGE_WITH_DRIVER,
             f"AWS Batch chooses the image, and none of its own has the Neuron driver for {nodes.types[0].name}",
             "ImageIdOverride with an image that has the Neuron driver and EFA",
         )

@@ -51,6 +51,11 @@ class Nodes:
         return is_block(self.data)
 
     @property
+    def may_be_in_block(self) -> bool:
+        """Whether they are launched into a Capacity Block, or may be."""
+        return self.in_block or isinstance(self.data["InstanceMarketOptions"]["MarketType"].value, Unknown)
+
+    @property
     def target(self) -> Property:
         """The reservation that they are launched into."""
         return self.data["CapacityReservationSpecification"]["CapacityReservationTarget"]
@@ -70,6 +75,11 @@ class Nodes:
     def efa_interfaces(self) -> list[Property]:
         """Network interfaces with EFA."""
         return [each for each in self.interfaces if each["InterfaceType"].text in {"efa", "efa-only"}]
+
+    @property
+    def unknown_interfaces(self) -> list[Property]:
+        """Network interfaces that may have EFA once deployed."""
+        return [each for each in self.interfaces if isinstance(each["InterfaceType"].value, Unknown)]
 
     @property
     def subnets(self) -> Property:
@@ -95,7 +105,7 @@ def nodes_of(templates: Templates) -> tuple[Nodes, ...]:
     found = []
     for owner in templates.of_type(COMPUTE_ENVIRONMENT, AUTO_SCALING_GROUP):
         settings = owner["ComputeResources"] if owner.type == COMPUTE_ENVIRONMENT else owner.properties
-        if owner.type == COMPUTE_ENVIRONMENT and settings["Type"].text not in {"EC2", "SPOT"}:
+        if owner.type == COMPUTE_ENVIRONMENT and settings["Type"].text not in {"EC2", "SPOT", None}:
             continue
         template = launch_template_of(owner)
         none = Property(owner, (), ABSENT if settings["LaunchTemplate"].missing else Unknown())
@@ -137,7 +147,7 @@ def differ(first: Any, second: Any) -> bool:
 
 @lru_cache(maxsize=1)
 def known_blocks(templates: Templates) -> tuple[Any, ...]:
-    """Return the reservations that are Capacity Blocks: nodes are launched into them as such, or events name them so."""
+    """Return the reservations that are Capacity Blocks, according to the market type of nodes or to events."""
     found = [
         value
         for nodes in nodes_of(templates)

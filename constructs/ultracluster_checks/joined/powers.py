@@ -1,4 +1,4 @@
-"""What roles could spend, escalate to or leak, and who else is let in."""
+"""Permissions to spend, to escalate and to leak data, and access of other accounts."""
 
 import json
 import re
@@ -19,6 +19,7 @@ from ultracluster_checks.policies import (
     names_everything,
 )
 from ultracluster_checks.problem import Problem
+from ultracluster_checks.shared_rules import FUNCTION_IS_ALLOWED, NAMED_PRINCIPALS
 from ultracluster_checks.template import Property, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
@@ -79,7 +80,7 @@ _LEAKING: Final = (
     "ssm:StartSession",
 )
 _ACCOUNT: Final = re.compile(r"(?<![0-9])[0-9]{12}(?![0-9])")
-# Keys of conditions that say who asks. https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html (2026-11)
+# Condition keys that identify the caller. https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html (2026-11)
 _WHO: Final = re.compile(
     r"aws:(?:principal.*|source(?:account|arn|orgid|orgpaths|vpc|vpce|ip|vpcarn)|vpcsourceip|userid|username|calledvia.*|resourceaccount|federatedprovider)"
     r"|.*:(?:sub|aud|calleraccount|viaservice|externalid|dataaccesspoint.*|sourceaccount|accesspointnetworkorigin)|s3:.*account.*|sns:.*|sqs:.*",
@@ -92,7 +93,7 @@ _CONFUSED: Final = {
     "apigateway.amazonaws.com",
     "config.amazonaws.com",
 }
-# What a service needs of the role that a resource hands to it.
+# Actions that a service needs from the role that a resource passes to it.
 _SERVICES: Final = (
     (FUNCTION, ("Role",), "lambda"),
     ("AWS::Scheduler::Schedule", ("Target", "RoleArn"), "scheduler"),
@@ -100,7 +101,7 @@ _SERVICES: Final = (
     ("AWS::StepFunctions::StateMachine", ("RoleArn",), "states"),
     ("AWS::CodeBuild::Project", ("ServiceRole",), "codebuild"),
 )
-# What a function calls a resource of its environment with.
+# Actions by which functions use the resources of their environment.
 _USES: Final = {
     "AWS::Batch::ComputeEnvironment": ("batch",),
     "AWS::Batch::JobQueue": ("batch",),
@@ -129,7 +130,7 @@ def _places(statement: Property) -> list[Property]:
 
 
 def _allowed(templates: Templates, actions: tuple[str, ...]) -> Iterator[tuple[Property, Property, str]]:
-    """Return what allows one of some actions by name: statement, action as written, and its name."""
+    """Return the statements that allow one of some actions by name, with the action as written and its name."""
     for statement, action in _allowances(templates):
         name = next((each for each in actions if covers(action, each)), None)
         if name is not None:
@@ -149,7 +150,7 @@ def _allowances(templates: Templates) -> tuple[tuple[Property, Property], ...]:
 
 
 def roles_reserve_no_capacity(templates: Templates) -> Iterator[Problem]:
-    """Find permissions to reserve or start instances beside the queues."""
+    """Find permissions to reserve or start instances other than through the queues."""
     for statement, action, name in _allowed(templates, _RESERVING):
         places = _places(statement)
         if not is_bound(statement) and (
@@ -166,7 +167,7 @@ def roles_reserve_no_capacity(templates: Templates) -> Iterator[Problem]:
 
 
 def roles_write_no_policies(templates: Templates) -> Iterator[Problem]:
-    """Find permissions to give oneself any permission."""
+    """Find permissions that allow a role to grant itself any permission."""
     for statement, action, name in _allowed(templates, _ESCALATING):
         if not is_bound(statement) and any(
             _is_any(statement, each) or _is_own(each) for each in _places(statement)
@@ -213,7 +214,7 @@ def roles_read_named_data(templates: Templates) -> Iterator[Problem]:
 
 
 def policies_exclude_other_accounts(templates: Templates) -> Iterator[Problem]:
-    """Find policies and permissions that let another account in, or everyone under a condition that says not who."""
+    """Find policies and permissions for another account, or for everyone under a condition that does not restrict the principal."""
     own = _own_accounts(templates)
 
     def is_other(at: Property) -> bool:
@@ -231,7 +232,7 @@ def policies_exclude_other_accounts(templates: Templates) -> Iterator[Problem]:
                 ):
                     yield Problem.of(
                         at,
-                        "UC6421",
+                        NAMED_PRINCIPALS,
                         "got '*' under a condition that does not say who",
                         "the principals by name",
                     )
@@ -244,7 +245,10 @@ def policies_exclude_other_accounts(templates: Templates) -> Iterator[Problem]:
                     )
             if not statement["NotPrincipal"].missing:
                 yield Problem.of(
-                    statement["NotPrincipal"], "UC6421", "everyone but those named", "the principals by name"
+                    statement["NotPrincipal"],
+                    NAMED_PRINCIPALS,
+                    "everyone but those named",
+                    "the principals by name",
                 )
     for permission in templates.of_type("AWS::Lambda::Permission"):
         at = permission["Principal"]
@@ -279,7 +283,7 @@ def _asks_who(condition: Property) -> bool:
 
 
 def _own_accounts(templates: Templates) -> set[str] | None:
-    """Return the accounts that templates name as their own, in images and roles; None if nothing tells their own."""
+    """Return the accounts that templates name in images and roles; None if they name none."""
     found: set[str] = set()
     for container in job_containers(templates):
         found.update(_ACCOUNT.findall(container.at["Image"].pattern))
@@ -292,7 +296,7 @@ def _own_accounts(templates: Templates) -> set[str] | None:
 
 
 def services_invoke_for_a_resource(templates: Templates) -> Iterator[Problem]:
-    """Find permissions that let a service invoke a function on behalf of anybody."""
+    """Find permissions that let a service invoke a function on behalf of any account."""
     for permission in templates.of_type("AWS::Lambda::Permission"):
         service = permission["Principal"].text or ""
         limits = [
@@ -308,7 +312,7 @@ def services_invoke_for_a_resource(templates: Templates) -> Iterator[Problem]:
 
 
 def roles_are_for_their_service(templates: Templates) -> Iterator[Problem]:
-    """Find roles that the service cannot assume that uses them, and roles where an instance profile belongs."""
+    """Find roles that the service using them cannot assume, and roles in place of an instance profile."""
     for at, service in _handed(templates):
         role = role_of(at)
         if role is not None and not trusts(role, service):
@@ -347,7 +351,7 @@ def _handed(templates: Templates) -> Iterator[tuple[Property, str]]:
 
 
 def functions_may_use_what_they_are_told(templates: Templates) -> Iterator[Problem]:
-    """Find functions whose environment names a resource that their role may do nothing with."""
+    """Find functions whose environment names a resource that their role cannot access."""
     for function in templates.of_type(FUNCTION):
         role = role_of(function["Role"])
         for at in function["Environment"]["Variables"].members if role is not None else ():
@@ -356,7 +360,7 @@ def functions_may_use_what_they_are_told(templates: Templates) -> Iterator[Probl
                     if role is not None and not any(may(role, call, target) for call in _CALLS[service]):
                         yield Problem.of(
                             at,
-                            "UC6438",
+                            FUNCTION_IS_ALLOWED,
                             f"the environment names {target.logical_id}, and {role.logical_id} allows nothing of {service} on it",
                             f"what the function does with it, such as {_CALLS[service][0]}",
                         )

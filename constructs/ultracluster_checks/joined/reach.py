@@ -1,4 +1,4 @@
-"""Who reaches whom: ranks each other, nodes their file system, and nodes the services that they join through."""
+"""Reachability: between ranks, from nodes to their file system, and from nodes to the services that they need to join."""
 
 import ipaddress
 from collections.abc import Iterator, Sequence
@@ -12,6 +12,13 @@ from ultracluster_checks.jobs import JOB_DEFINITION
 from ultracluster_checks.joined.nodes import Nodes, differ, groups_at, nodes_of, vpc_of
 from ultracluster_checks.problem import Problem
 from ultracluster_checks.security_groups import GroupRule, group_rules
+from ultracluster_checks.shared_rules import (
+    ENDPOINTS_ARE_REACHED,
+    GROUP_OF_THE_VPC,
+    LUSTRE_IS_LET_IN,
+    ONE_SUBNET_FOR_EFA,
+    WAY_TO_ECS_AND_ECR,
+)
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
@@ -21,7 +28,7 @@ _HTTPS: Final = ((443, 443),)
 _DIRECTIONS: Final[tuple[_Direction, ...]] = ("in", "out")
 _LISTS: Final = {"in": "SecurityGroupIngress", "out": "SecurityGroupEgress"}
 _DEFAULT_GROUP: Final = "DefaultSecurityGroup"
-# What a node of AWS Batch needs before it runs a job: https://docs.aws.amazon.com/batch/latest/userguide/vpc-interface-endpoints.html
+# Services that a node of AWS Batch needs before it runs a job: https://docs.aws.amazon.com/batch/latest/userguide/vpc-interface-endpoints.html
 # and https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html (2026-11).
 _JOINING: Final = ("ecs", "ecs-agent", "ecs-telemetry", "ecr.api", "ecr.dkr", "logs", "s3")
 
@@ -68,7 +75,8 @@ def _is_peer(rule: GroupRule, peers: Sequence[Resource], networks: Sequence[str]
             return not networks or any(_holds(text, network) for network in networks)
         except (ValueError, TypeError):
             return True
-    return True  # a prefix list, or something newer
+    lists = [rule.at[name].text or "" for name in ("SourcePrefixListId", "DestinationPrefixListId")]
+    return not (networks and any(each.startswith("pl-") for each in lists))
 
 
 def _holds(text: str, network: str) -> bool:
@@ -127,7 +135,7 @@ def interfaces_are_in_the_subnet_of_their_nodes(templates: Templates) -> Iterato
                 right = own[0] if own else named[0]
                 yield Problem.of(
                     at,
-                    "UC3204",
+                    ONE_SUBNET_FOR_EFA,
                     f"got {at.pattern}, and {nodes.owner.logical_id} starts nodes in {right.pattern}",
                     "one subnet",
                 )
@@ -142,7 +150,7 @@ def groups_are_in_the_vpc_of_their_subnet(templates: Templates) -> Iterator[Prob
             if vpc is not None and vpcs and None not in vpcs and vpc not in vpcs:
                 yield Problem.of(
                     each,
-                    "UC3209",
+                    GROUP_OF_THE_VPC,
                     f"{each.pattern} is a group of {vpc.logical_id}, and the subnet is in another VPC",
                     "a security group of the VPC of the subnet",
                 )
@@ -160,14 +168,14 @@ def _placed(templates: Templates) -> Iterator[tuple[Property, Property]]:
 
 
 def nodes_reach_their_file_system(templates: Templates) -> Iterator[Problem]:
-    """Find ports of Lustre that the file system, or the nodes that mount it, do not let in or out."""
+    """Find ports of Lustre that the security groups of a file system or of its nodes do not allow."""
     for resource in templates.of_type(FILE_SYSTEM):
         servers = groups_at(resource["SecurityGroupIds"])
         lustre = resource["FileSystemType"].text == "LUSTRE"
         if lustre and resource["SecurityGroupIds"].missing and any(_clients(templates, resource)):
             yield Problem.of(
                 resource["SecurityGroupIds"],
-                "UC5203",
+                LUSTRE_IS_LET_IN,
                 "no security group, so that the file system gets the default group of the VPC, which its nodes do not have",
                 "a group that lets Lustre in from the nodes",
             )
@@ -210,7 +218,7 @@ def _closed(
     first, last = ports
     return Problem.of(
         groups[0][_LISTS[direction]],
-        "UC5203",
+        LUSTRE_IS_LET_IN,
         f"{' and '.join(group.logical_id for group in groups)} lets no TCP {direction} on "
         f"{f'port {first}' if first == last else f'ports {first} to {last}'} {'from' if direction == 'in' else 'to'} {peer}, so that "
         f"{quote(file_system.logical_id)} cannot be mounted or hangs",
@@ -230,13 +238,13 @@ def nodes_reach_the_endpoints(templates: Templates) -> Iterator[Problem]:
                 continue
             near = _networks(nodes.subnets)
             clients = nodes.groups
-            # Their interface takes the groups of the environment, or the default one of the VPC.
+            # Their interface has the groups of the environment, or the default group of the VPC.
             # https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html (2026-11)
             tasks = several and bool(nodes.interfaces) and nodes.settings["SecurityGroupIds"].missing
             if tasks and not admits(groups, "in", [vpc], _HTTPS[0], networks=near):
                 yield Problem.of(
                     groups[0][_LISTS["in"]],
-                    "UC3210",
+                    ENDPOINTS_ARE_REACHED,
                     f"nothing lets HTTPS in from the default group of {vpc.logical_id}, which tasks of multi-node jobs have on "
                     f"{nodes.owner.logical_id}",
                     "TCP on 443 from the default group of the VPC",
@@ -252,7 +260,7 @@ def nodes_reach_the_endpoints(templates: Templates) -> Iterator[Problem]:
 def _unreached(at: Property, way: str, nodes: Nodes) -> Problem:
     return Problem.of(
         at,
-        "UC3210",
+        ENDPOINTS_ARE_REACHED,
         f"nothing lets HTTPS {way} the nodes of {nodes.owner.logical_id}, so that they do not reach the endpoints of the VPC",
         "TCP on 443 between nodes and endpoints",
     )
@@ -263,31 +271,33 @@ def nodes_reach_the_services_that_they_join(templates: Templates) -> Iterator[Pr
     for nodes in nodes_of(templates):
         for each in nodes.subnets.items if nodes.in_batch else ():
             subnet, vpc = each.target, vpc_of(each)
-            tables = _tables_of(subnet) if subnet is not None and subnet.type == SUBNET else None
+            tables = tables_of(subnet) if subnet is not None and subnet.type == SUBNET else None
             if subnet is None or vpc is None or tables is None or _has_a_way_out(subnet, tables, nodes):
                 continue
-            missing = [name for name in _JOINING if not _has_endpoint(vpc, name, tables)]
+            missing = [name for name in _JOINING if not has_endpoint(vpc, name, tables)]
             if missing:
                 yield Problem.of(
                     each,
-                    "UC3211",
+                    WAY_TO_ECS_AND_ECR,
                     f"{subnet.logical_id} has no route out of the VPC and no endpoint for {', '.join(missing)}: nodes start, are "
                     "billed and run no job",
                     "a NAT gateway, or endpoints for " + ", ".join(_JOINING),
                 )
 
 
-def _tables_of(subnet: Resource) -> list[Resource] | None:
+def tables_of(subnet: Resource) -> list[Resource] | None:
     """Return the route tables of a subnet; None if they are not known."""
     associations = list(subnet.template.templates.of_type("AWS::EC2::SubnetRouteTableAssociation"))
     tables = [each["RouteTableId"].target for each in associations if each["SubnetId"].target is subnet]
     known = [table for table in tables if table is not None]
+    if any(isinstance(each["SubnetId"].value, Unknown) for each in associations):
+        return None
     return known if associations and len(known) == len(tables) else None
 
 
 def _has_a_way_out(subnet: Resource, tables: Sequence[Resource], nodes: Nodes) -> bool:
     for route in subnet.template.templates.of_type("AWS::EC2::Route"):
-        if route["RouteTableId"].target not in tables:
+        if route["RouteTableId"].target not in {*tables, None}:
             continue
         gateway = route["GatewayId"].target
         to_internet = gateway is not None and gateway.type == "AWS::EC2::InternetGateway"
@@ -297,7 +307,8 @@ def _has_a_way_out(subnet: Resource, tables: Sequence[Resource], nodes: Nodes) -
     return False
 
 
-def _has_endpoint(vpc: Resource, name: str, tables: Sequence[Resource]) -> bool:
+def has_endpoint(vpc: Resource, name: str, tables: Sequence[Resource]) -> bool:
+    """Return whether a VPC has an endpoint of a service that route tables lead to, or may have one."""
     for endpoint in vpc.template.templates.of_type("AWS::EC2::VPCEndpoint"):
         text, kind, at = (
             endpoint["ServiceName"].pattern,
@@ -307,6 +318,8 @@ def _has_endpoint(vpc: Resource, name: str, tables: Sequence[Resource]) -> bool:
         if endpoint["VpcId"].target not in {vpc, None} or not text.endswith((f".{name}", "}")):
             continue
         joined = any(each.target in {*tables, None} for each in at.items) or isinstance(at.value, Unknown)
+        if kind is None and not endpoint["VpcEndpointType"].missing:
+            return True
         named = kind == "Interface" and endpoint["PrivateDnsEnabled"].flag is not False
         if named or (kind in {"Gateway", None} and joined):
             return True
@@ -327,3 +340,34 @@ def endpoints_have_names(templates: Templates) -> Iterator[Problem]:
                 f"{endpoint.logical_id} has private DNS names, which need both DNS attributes of {vpc.logical_id}",
                 "EnableDnsHostnames: true and EnableDnsSupport: true",
             )
+
+
+def joining() -> tuple[str, ...]:
+    """Return the services that a node of AWS Batch reaches before it runs a job."""
+    return _JOINING
+
+
+def leads_out(route: Resource) -> bool:
+    """Return whether a route leads out of its VPC."""
+    return any(
+        not route[name].missing
+        for name in (
+            "GatewayId",
+            "NatGatewayId",
+            "TransitGatewayId",
+            "NetworkInterfaceId",
+            "InstanceId",
+            "VpcPeeringConnectionId",
+        )
+    )
+
+
+def efa_admitted(groups: Sequence[Resource], direction: _Direction, peers: Sequence[Resource]) -> bool:
+    """Return whether security groups admit all traffic from or to the groups of peers, or may do so."""
+    rules = [rule for group in groups for rule in group_rules(group, direction)]
+    return any(
+        rule.is_all_traffic is not False
+        and not rule.peer.missing
+        and (rule.peer.target is None or rule.peer.target in peers)
+        for rule in rules
+    )

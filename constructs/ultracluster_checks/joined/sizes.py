@@ -49,7 +49,7 @@ def _size(value: Any, templates: Templates) -> int:
 
 
 def environments_of_functions_fit(templates: Templates) -> Iterator[Problem]:
-    """Find functions with more environment variables than Lambda takes."""
+    """Find functions whose environment variables exceed the limit of Lambda."""
     for function in templates.of_type("AWS::Lambda::Function"):
         variables = function["Environment"]["Variables"]
         size = sum(
@@ -66,7 +66,7 @@ def environments_of_functions_fit(templates: Templates) -> Iterator[Problem]:
 
 
 def policies_of_roles_fit(templates: Templates) -> Iterator[Problem]:
-    """Find roles with longer policies than IAM takes."""
+    """Find roles whose policies exceed the limits of IAM."""
     for role in templates.of_type(ROLE):
         size = sum(_size(document.value, templates) for document in inline_documents(role))
         if size > _LARGEST_INLINE:
@@ -90,7 +90,7 @@ def policies_of_roles_fit(templates: Templates) -> Iterator[Problem]:
 
 
 def definitions_are_small_enough(templates: Templates) -> Iterator[Problem]:
-    """Find job definitions that are larger than AWS Batch takes."""
+    """Find job definitions above the size limit of AWS Batch."""
     for job in templates.of_type(JOB_DEFINITION):
         size = _size(job.properties.value, templates)
         yield from (Problem(job.properties, finding) for finding in check_definition_size(size))

@@ -1,11 +1,16 @@
 """Open a boto3 session."""
 
+import os
+from collections.abc import Callable
+from functools import partial
 from typing import Any
+from urllib.parse import urlsplit
 
 import boto3
-from botocore.exceptions import BotoCoreError
+from botocore.exceptions import BotoCoreError, InvalidConfigError
 
 from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.names import REGION
 
 __all__ = ["aws_session", "refuse_credentials"]
 
@@ -23,6 +28,8 @@ def refuse_credentials(problem: str, *, remedy: str) -> FindingsError:
 def aws_session(profile: str | None) -> Any:
     """Open a session without making a call.
 
+    Its clients refuse unknown Regions and endpoints at once (UC2102), instead of when their names cannot be resolved.
+
     Args:
         profile: Profile of the AWS configuration. None for boto3's default credentials.
 
@@ -30,7 +37,22 @@ def aws_session(profile: str | None) -> Any:
         FindingsError: UC9009 if there is no such profile.
     """
     try:
-        return boto3.Session(profile_name=profile)
+        session = boto3.Session(profile_name=profile)
     except BotoCoreError as error:
         remedy = "`aws configure list-profiles` lists the profiles"
         raise refuse_credentials(str(error), remedy=remedy) from error
+    session.client = partial(_client, session, session.client)
+    return session
+
+
+def _client(
+    session: Any, create: Callable[..., Any], service: str, region_name: str | None = None, **options: Any
+) -> Any:
+    region = region_name or session.region_name
+    if isinstance(region, str) and region and (findings := REGION.check(region, path="Region")):
+        raise FindingsError(findings)
+    try:
+        _ = urlsplit(os.environ.get("AWS_ENDPOINT_URL", "")).port  # raises, if it is none
+        return create(service, region_name=region_name, **options)
+    except ValueError as error:
+        raise InvalidConfigError(error_msg=str(error)) from error

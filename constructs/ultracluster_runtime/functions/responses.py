@@ -5,7 +5,7 @@ from typing import Final
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 
-__all__ = ["AWS_ERRORS", "UNREADABLE"]
+__all__ = ["AWS_ERRORS", "UNREADABLE", "problem_of"]
 
 UNREADABLE: Final = (
     ResponseParserError,
@@ -19,3 +19,16 @@ UNREADABLE: Final = (
 
 AWS_ERRORS: Final = (ClientError, BotoCoreError, *UNREADABLE)
 """Exceptions of a call whose response is an error, is missing or cannot be read."""
+
+
+def problem_of(error: Exception) -> str:
+    """Return an exception of `AWS_ERRORS` in words.
+
+    Args:
+        error: The exception.
+    """
+    return (
+        f"unreadable response: {type(error).__name__}: {error}"
+        if isinstance(error, UNREADABLE)
+        else str(error)
+    )

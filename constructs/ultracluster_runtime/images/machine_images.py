@@ -10,11 +10,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import ClientError
 
 from ultracluster_catalog.names.identifiers import IMAGE_ID
 from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
 from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 
 __all__ = ["MachineImage", "image_of_parameter", "newest_baked_image"]
 
@@ -64,7 +65,7 @@ def image_of_parameter(client: Client, *, region: str, parameter: str) -> Machin
                 region, f"no parameter {parameter}", "Choose another AMI family, or your own AMI"
             ) from None
         raise _no_answer(region, error) from error
-    except BotoCoreError as error:
+    except AWS_ERRORS as error:
         raise _no_answer(region, error) from error
     image_id = _image_id(value)
     if image_id is None:
@@ -114,7 +115,7 @@ def _describe(client: Client, region: str, **request: Any) -> list[Any]:
         if error.response["Error"]["Code"].startswith("InvalidAMIID"):
             return []
         raise _no_answer(region, error) from error
-    except BotoCoreError as error:
+    except AWS_ERRORS as error:
         raise _no_answer(region, error) from error
 
 
@@ -143,4 +144,4 @@ def _missing(region: str, what: str, remedy: str) -> FindingsError:
 
 def _no_answer(region: str, error: Exception) -> FindingsError:
     remedy = "Check the credentials, their permissions and the Region"
-    return FindingsError([Finding(code="UC4056", problem=f"{region}: {error}", remedy=remedy)])
+    return FindingsError([Finding(code="UC4056", problem=f"{region}: {problem_of(error)}", remedy=remedy)])

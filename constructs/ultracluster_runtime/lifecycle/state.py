@@ -21,7 +21,7 @@ LONGEST_SAMPLE = timedelta(minutes=5)
 """Maximum gap between two observations; a longer one counts as unobserved, and nothing is extrapolated over it."""
 
 _EARLIEST_YEAR, _LATEST_YEAR = 2024, 2200  # Capacity Blocks exist since 2023-10-31
-_LARGEST_COUNT = 10**11  # seconds of 256 instances in 12 years
+_LARGEST_COUNT = 10**11  # instance-seconds of 256 instances in 12 years
 
 _KNOWN_TO_EC2 = timedelta(hours=1)
 """Time after the end of a block in which EC2 still describes it, so that it is reported."""

@@ -28,6 +28,7 @@ from ultracluster_runtime.purchasing.effects import (
 __all__ = [
     "CAPACITY_BLOCK_LIMIT",
     "REFUSED_BEFORE_EXECUTION",
+    "UNREADABLE_ANSWER",
     "UnreadableAnswerError",
     "classify_dry_run_error",
     "classify_read_error",
@@ -44,6 +45,9 @@ class UnreadableAnswerError(ValueError):
 
 CAPACITY_BLOCK_LIMIT: Final = "CapacityBlockDescribeLimitExceeded"
 """Error code of a rate-limited search: because of a missing quota, or too many searches in a short time."""
+
+UNREADABLE_ANSWER: Final = "UnreadableAnswer"
+"""Code of a read whose response cannot be read."""
 
 REFUSED_BEFORE_EXECUTION: Final = frozenset(
     {
@@ -155,7 +159,7 @@ def is_zero_quota(response: ReadFailed) -> bool:
 def classify_read_error(error: Exception) -> ReadFailed:
     """Classify an exception of a read, and whether a retry may help."""
     if isinstance(error, UNREADABLE):
-        return ReadFailed(code="UnreadableAnswer", message=_message(error), transient=True)
+        return ReadFailed(code=UNREADABLE_ANSWER, message=_message(error), transient=True)
     if not isinstance(error, ClientError):
         transient = not isinstance(error, _NEVER_LEFT)
         return ReadFailed(code=type(error).__name__, message=_message(error), transient=transient)

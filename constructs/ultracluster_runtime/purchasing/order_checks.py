@@ -30,6 +30,7 @@ from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, O
 
 __all__ = [
     "MAX_INSTANCES_RESERVED",
+    "PRICE_DECIMALS",
     "ambiguous_size",
     "check_order",
     "check_ranking",
@@ -50,6 +51,8 @@ _ULTRASERVER = re.compile(r"u-[a-z0-9]+")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 MAX_INSTANCES_RESERVED = 1000
 """Maximum number of instances of one On-Demand Capacity Reservation that an order may have."""
+PRICE_DECIMALS = 6
+"""Maximum number of decimals of the price of an instance-hour, such as 35.7608."""
 _DECIMALS = 2
 _MOST_MONEY = Decimal(10**12)  # more digits would be rounded in sums
 _AMOUNT = re.compile(r"[0-9]+(\.[0-9]+)?")
@@ -267,7 +270,7 @@ def _on_demand(order: OnDemandOrder, now: datetime) -> Iterator[Finding]:
     yield from _check_regions("region", (order.region,))
     yield from _check_instances(order, ON_DEMAND, MAX_INSTANCES_RESERVED)
     yield from _check_zones("zone_id", (order.zone_id,), (order.region,))
-    price = [*_check_money("hourly_price", order.hourly_price)]
+    price = [*_check_money("hourly_price", order.hourly_price, decimals=PRICE_DECIMALS)]
     times = [*_check_time("end", order.end)]
     yield from [*price, *times]
     if not times and order.end <= now:
@@ -292,19 +295,20 @@ def _on_demand(order: OnDemandOrder, now: datetime) -> Iterator[Finding]:
 # Terms as text
 
 
-def parse_amount(path: str, text: str) -> Decimal:
+def parse_amount(path: str, text: str, *, decimals: int = _DECIMALS) -> Decimal:
     """Parse an amount of money.
 
     Args:
         path: Path in the input, such as a command-line option.
         text: Amount without separators, such as ``190000.00``.
+        decimals: Maximum number of decimals. Default: 2.
 
     Raises:
         FindingsError: UC7006 if an order would not accept it.
     """
     amount = Decimal(text if _AMOUNT.fullmatch(text) else "NaN")
-    if list(_check_money(path, amount)):
-        raise FindingsError(_check_money(path, text))
+    if list(_check_money(path, amount, decimals=decimals)):
+        raise FindingsError(_check_money(path, text, decimals=decimals))
     return amount
 
 
@@ -421,17 +425,15 @@ def _check_value(code: str, path: str, value: Any, *, ok: bool, allowed: str) ->
         yield Finding(code=code, path=path, problem=f"got {quote(value)}", allowed=allowed)
 
 
-def _check_money(path: str, value: Any) -> Iterator[Finding]:
-    """Yield UC7006 unless the value is a positive amount of money with at most 12 digits and two decimals."""
+def _check_money(path: str, value: Any, *, decimals: int = _DECIMALS) -> Iterator[Finding]:
+    """Yield UC7006 unless the value is a positive amount of money with at most 12 digits and some decimals."""
     ok = (
         isinstance(value, Decimal)
         and value.is_finite()
         and 0 < value < _MOST_MONEY
-        and _decimals(value) <= _DECIMALS
+        and _decimals(value) <= decimals
     )
-    allowed = (
-        "a positive number with at most 12 digits and two decimals and without a currency, such as 190000.00"
-    )
+    allowed = f"a positive number with at most 12 digits and {decimals} decimals and without a currency, such as 190000.00"
     yield from _check_value("UC7006", path, value, ok=ok, allowed=allowed)
 
 

@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
+from decimal import ROUND_UP, Decimal
 from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -163,7 +163,7 @@ class OnDemandOrder(Order):
         EC2 ends a reservation up to one hour after its end, so that hour is included.
         """
         hours = Decimal((self.end - now + timedelta(hours=1)) // timedelta(seconds=1)) / 3600
-        return (self.hourly_price * self.count * hours).quantize(Decimal("0.01"))
+        return (self.hourly_price * self.count * hours).quantize(Decimal("0.01"), ROUND_UP)
 
 
 _KINDS: Mapping[str, type[Order]] = {kind.kind: kind for kind in (BlockOrder, ExtensionOrder, OnDemandOrder)}

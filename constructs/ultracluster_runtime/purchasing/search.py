@@ -10,7 +10,7 @@ from typing import Any, Final
 from ultracluster_catalog.limits.quotas import capacity_block_quotas
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_rules.findings import Finding
-from ultracluster_runtime.purchasing.aws_errors import is_zero_quota
+from ultracluster_runtime.purchasing.aws_errors import UNREADABLE_ANSWER, is_zero_quota
 from ultracluster_runtime.purchasing.effects import DescribeOfferings, Page, ReadFailed
 from ultracluster_runtime.purchasing.offerings import Offering
 
@@ -128,6 +128,9 @@ def _ask(effect: DescribeOfferings, read: Read, sleep: Callable[[float], None]) 
     answer = read(effect)
     for pause in _PAUSES:
         if not (isinstance(answer, ReadFailed) and answer.transient):
+            break
+        # botocore has repeated a request without a readable response; only a limit on searches needs the long pauses.
+        if pause > _PAUSES[0] and (answer.code.endswith("Error") or answer.code == UNREADABLE_ANSWER):
             break
         sleep(pause)
         answer = read(effect)

@@ -1,4 +1,4 @@
-"""Checks of a rehearsal: what AWS says of the deployed stacks, environments, definitions, templates and functions."""
+"""Checks of a rehearsal: AWS's reports on deployed stacks, environments, definitions, templates and functions."""
 
 import base64
 import re
@@ -28,7 +28,7 @@ _FUNCTION: Final = "AWS::Lambda::Function"
 _CREATED: Final = "CREATE_COMPLETE"
 _NOT_CREATED: Final = "its stack did not create one"
 
-# These run every minute and look at the state of AWS; the others act on what invoked them.
+# These run every minute and read the state of AWS; the other functions act on their event.
 _SCHEDULED: Final = (
     "ultracluster_runtime.lifecycle.handler.handler",
     "ultracluster_runtime.watch.handler.handler",
@@ -36,14 +36,14 @@ _SCHEDULED: Final = (
 
 _LONGEST_REPORT: Final = 200
 
-# CloudFormation cancels what it creates beside a resource that fails.
+# CloudFormation cancels other creations when a resource fails.
 _CONSEQUENCE: Final = re.compile(r"Resource creation cancelled|The following resource\(s\) failed")
 
 _CONCURRENCY: Final = SERVICE_QUOTAS["lambda-concurrency"]
 _MORE_CONCURRENCY: Final = quota_request_command(
     service=_CONCURRENCY.service, code=_CONCURRENCY.code, value=_CONCURRENCY.default, region="REGION"
 )
-# AWS's words, from amazon-genomics-cli#209, IAM's reference of error messages, ten threads on Lambda's quota of new accounts
+# AWS's messages, from amazon-genomics-cli#209, IAM's reference of error messages, ten threads on Lambda's quota of new accounts
 # (2021 to 2025), metaflow-tools#9 and aws-cdk#21577.
 _REMEDIES: Final = (
     (
@@ -87,7 +87,7 @@ def _words(error: ClientError) -> str:
 
 
 def _refusals(words: Sequence[str]) -> Outcome:
-    """Return a failure in AWS's words, with the remedy of each."""
+    """Return a failure with AWS's messages and a remedy for each."""
     return failed("; ".join(words), ". ".join(dict.fromkeys(map(_remedy, words))))
 
 
@@ -95,7 +95,7 @@ def _refusals(words: Sequence[str]) -> Outcome:
 
 
 def _batch_types(reader: AwsReader, requirements: ClusterRequirements) -> str:
-    """Return the answer of AWS Batch to an instance type that does not exist: a list of those that it knows."""
+    """Return the response of AWS Batch to an unknown instance type: a list of the types that it knows."""
     try:
         reader.call(
             "batch",
@@ -141,7 +141,7 @@ def _evaluate_types(requirements: ClusterRequirements, answer: str) -> Outcome:
 
 
 def _stacks(reader: AwsReader, requirements: ClusterRequirements) -> dict[str, Sequence[str]]:
-    """Return the reasons of what failed, or of the stack that does not exist, by stack."""
+    """Return the reasons of failed resources, or of a missing stack, by stack."""
     return {name: _failures(reader, requirements.region, name) for name in requirements.stacks}
 
 
@@ -169,7 +169,7 @@ def _evaluate_stacks(_: ClusterRequirements, failures: Mapping[str, Sequence[str
     reasons = [reason for reasons in failures.values() for reason in reasons]
     if not reasons:
         return passed(f"{', '.join(failures)} are {_CREATED}")
-    # A stack that was never begun follows from the one that failed.
+    # A stack that was not started is the consequence of the one that failed.
     return _refusals([reason for reason in reasons if " was not deployed: " not in reason] or reasons)
 
 
@@ -307,7 +307,7 @@ def _invocations(reader: AwsReader, requirements: ClusterRequirements) -> Mappin
             answers[function] = (_words(error), "")
             continue
         log = base64.b64decode(answer.get("LogResult", "")).decode(errors="replace")
-        # The rest is of Lambda, or metrics.
+        # The other lines are those of Lambda, or metrics.
         lines = [
             line
             for line in log.splitlines()

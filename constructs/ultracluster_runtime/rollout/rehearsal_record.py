@@ -1,4 +1,4 @@
-"""The record of the last rehearsal of a cluster, in an SSM parameter beside it, where colleagues and other commands read it."""
+"""The record of the last rehearsal of a cluster, in an SSM parameter that other users and commands can read."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,9 @@ from botocore.exceptions import ClientError
 __all__ = ["Rehearsal", "parameter_name", "parse_rehearsal", "read_rehearsal", "write_rehearsal"]
 
 _FORMAT: Final = 1
-_MOST_BYTES: Final = 4_096  # of a standard parameter, which is free: Systems Manager user guide, read 2026-11
+_MOST_BYTES: Final = (
+    4_096  # limit of a standard parameter, which is free: Systems Manager user guide, read 2026-11
+)
 _MOST_FAILURES: Final = 10
 _LONGEST_FAILURE: Final = 250
 
@@ -33,7 +35,7 @@ class Rehearsal:
     failures: tuple[str, ...]
 
     def describe(self, digest: str | None) -> tuple[bool, str]:
-        """Return whether it speaks for a configuration, and a sentence about it.
+        """Return whether the record applies to a configuration, and a sentence about it.
 
         Args:
             digest: Digest of the configuration. None if it is unknown.

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from ultracluster_local.cloudformation import nested_stacks
 from ultracluster_local.cloudformation.change_sets.api import change_set_of
 from ultracluster_local.cloudformation.engine import delete_stack, deploy_stack
 from ultracluster_local.cloudformation.errors import ValidationError
@@ -15,9 +16,10 @@ from ultracluster_local.cloudformation.requests import (
     stack_tags,
     template_of,
 )
-from ultracluster_local.cloudformation.stacks import Stack, StackResource, stacks_of
-from ultracluster_local.cloudformation.templates.parameters import given_parameters
-from ultracluster_local.cloudformation.templates.skipped_resources import refuse_skipped
+from ultracluster_local.cloudformation.resource_types import PROVIDERS
+from ultracluster_local.cloudformation.stack_policies import policy_of
+from ultracluster_local.cloudformation.stacks import STACK_TYPE, Stack, StackResource, stacks_of
+from ultracluster_local.cloudformation.submissions import submitted
 from ultracluster_local.cloudformation.templates.validation import validate_template
 from ultracluster_local.instance.running import running
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
@@ -25,6 +27,8 @@ from ultracluster_local.services.handlers import Handlers, Request, ServiceError
 __all__ = ["handlers"]
 
 handlers = Handlers(service="cloudformation")
+
+PROVIDERS.update(nested_stacks.PROVIDERS)  # here, because deployments of nested stacks need the engine
 
 
 # Stacks
@@ -38,17 +42,10 @@ def create_stack(request: Request) -> Mapping[str, Any]:
     stacks = stacks_of(request.region)
     if stacks.find(name):
         raise ServiceError("AlreadyExistsException", f"Stack [{name}] already exists")
-    text, template = template_of(request)
-    validate_template(template)
-    if "Transform" in template and "CAPABILITY_AUTO_EXPAND" not in (
-        request.parameters.get("Capabilities") or []
-    ):
-        raise ServiceError(
-            "InsufficientCapabilitiesException", "Requires capabilities : [CAPABILITY_AUTO_EXPAND]"
-        )
-    parameters = given_parameters(template, request.parameters.get("Parameters") or [], previous={})
-    refuse_skipped(template, parameters, region=request.region)
+    given = submitted(request)
+    policy = policy_of(request)
     stack = stacks.add(name, status="CREATE_IN_PROGRESS")
+    stack.policy = policy
     on_failure = request.parameters.get("OnFailure", "ROLLBACK")
     stack.disable_rollback = bool(request.parameters.get("DisableRollback")) or on_failure == "DO_NOTHING"
     stack.termination_protection = bool(request.parameters.get("EnableTerminationProtection"))
@@ -57,9 +54,9 @@ def create_stack(request: Request) -> Mapping[str, Any]:
     def work() -> None:
         deploy_stack(
             stack,
-            template=template,
-            template_text=text,
-            parameters=parameters,
+            template=given.template,
+            template_text=given.text,
+            parameters=given.parameters,
             tags=stack_tags(request, {}),
             verb="CREATE",
             clients=running().clients,
@@ -82,27 +79,29 @@ def update_stack(request: Request) -> Mapping[str, Any]:
     """Update a stack."""
     stack = stack_of(request)
     refuse_unsettled(stack)
-    text, template = template_of(request, previous=stack)
-    validate_template(template)
-    sent = request.parameters.get("Parameters") or []
-    parameters = given_parameters(template, sent, previous=stack.parameters)
-    refuse_skipped(template, parameters, region=request.region)
+    given = submitted(request, previous=stack)
+    policy, meanwhile = policy_of(request), policy_of(request, "StackPolicyDuringUpdate")
     tags = stack_tags(request, stack.tags)
-    if template == stack.template and parameters == stack.parameters and tags == stack.tags:
+    same = (given.template, given.parameters, tags) == (stack.template, stack.parameters, stack.tags)
+    if same and STACK_TYPE not in {one["Type"] for one in given.template["Resources"].values()}:
         raise ValidationError("No updates are to be performed.")
+    stack.policy_during_update = meanwhile
     stack.disable_rollback = bool(request.parameters.get("DisableRollback"))
     _take_settings(stack, request)
-    run_change(
-        lambda: deploy_stack(
+
+    def work() -> None:
+        deploy_stack(
             stack,
-            template=template,
-            template_text=text,
-            parameters=parameters,
+            template=given.template,
+            template_text=given.text,
+            parameters=given.parameters,
             tags=tags,
             verb="UPDATE",
             clients=running().clients,
         )
-    )
+        stack.policy, stack.policy_during_update = policy or stack.policy, ""
+
+    run_change(work)
     return {"StackId": stack.stack_id}
 
 
@@ -116,10 +115,21 @@ def delete(request: Request) -> Mapping[str, Any]:
         raise ValidationError(
             f"Stack [{stack.name}] cannot be deleted while TerminationProtection is enabled"
         )
+    if request.parameters.get("RetainResources") and stack.status != "DELETE_FAILED":
+        raise ValidationError(
+            f"Stack [{stack.name}] is in {stack.status} state: RetainResources is for stacks in the DELETE_FAILED state."
+        )
     retain = frozenset(request.parameters.get("RetainResources") or [])
     run_change(lambda: delete_stack(stack, clients=running().clients, retain=retain))
     stacks_of(request.region).forget_change_sets(stack)
     return {}
+
+
+@handlers("CancelUpdateStack")
+def cancel_update_stack(request: Request) -> Mapping[str, Any]:
+    """Refuse: an update ends before it could be cancelled."""
+    stack_of(request)
+    raise ValidationError("CancelUpdateStack cannot be called from current stack status")
 
 
 @handlers("UpdateTerminationProtection")
@@ -128,6 +138,21 @@ def update_termination_protection(request: Request) -> Mapping[str, Any]:
     stack = stack_of(request)
     stack.termination_protection = bool(request.parameters["EnableTerminationProtection"])
     return {"StackId": stack.stack_id}
+
+
+@handlers("SetStackPolicy")
+def set_stack_policy(request: Request) -> Mapping[str, Any]:
+    """Set the stack policy."""
+    stack = stack_of(request)
+    stack.policy = policy_of(request)
+    return {}
+
+
+@handlers("GetStackPolicy")
+def get_stack_policy(request: Request) -> Mapping[str, Any]:
+    """Return the stack policy, if there is one."""
+    policy = stack_of(request).policy
+    return {"StackPolicyBody": policy} if policy else {}
 
 
 @handlers("DescribeStacks")
@@ -161,6 +186,8 @@ def _shown(stack: Stack) -> dict[str, Any]:
         "StackStatusReason": stack.reason,
         "Description": stack.description,
         "RoleARN": stack.role_arn,
+        "ParentId": stack.parent_id,
+        "RootId": stack.root_id,
         "LastUpdatedTime": stack.updated,
         "DeletionTime": stack.deleted,
     }
@@ -193,7 +220,10 @@ def get_template(request: Request) -> Mapping[str, Any]:
 def get_template_summary(request: Request) -> Mapping[str, Any]:
     """Describe the parameters and resource types of a template."""
     if request.parameters.get("StackName"):
-        template: Mapping[str, Any] = stack_of(request).template
+        stack = stack_of(request)
+        if stack.status == "REVIEW_IN_PROGRESS":
+            raise ValidationError("GetTemplateSummary cannot be called on REVIEW_IN_PROGRESS stacks.")
+        template: Mapping[str, Any] = stack.template
     else:
         _, template = template_of(request)
     parameters = [

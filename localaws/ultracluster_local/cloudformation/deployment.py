@@ -20,6 +20,7 @@ from ultracluster_local.cloudformation.removal import (
 )
 from ultracluster_local.cloudformation.resource_types import PROVIDERS, provider_of
 from ultracluster_local.cloudformation.resource_types.recorded import RECORDED_ONLY, Recorded
+from ultracluster_local.cloudformation.stack_policies import refuse_denied
 from ultracluster_local.cloudformation.stacks import Stack, StackResource, stacks_of
 from ultracluster_local.cloudformation.templates.intrinsic_functions import resolve
 from ultracluster_local.cloudformation.templates.parsing import creation_order
@@ -115,6 +116,10 @@ class Deployment:
 
     def apply(self) -> None:
         """Create or update every resource of the template."""
+        wanted = self._wanted()
+        for removed in [one for name, one in self.stack.resources.items() if name not in wanted]:
+            self.current, self.current_verb = removed.logical_id, "DELETE"
+            self._refuse_denied("Update:Delete", removed)
         for logical_id in creation_order(self.template):
             definition = self.template["Resources"][logical_id]
             if "Condition" in definition and not self.scope.condition(definition["Condition"]):
@@ -130,7 +135,7 @@ class Deployment:
                 raise ValidationError(
                     f"Update of resource type is not permitted. The new template modifies resource type of {logical_id}"
                 )
-            elif old.properties == properties:
+            elif old.properties == properties and not provider_of(old.resource_type).follows_content:
                 self.stack.resources[logical_id] = dataclasses.replace(old, definition=definition)
             else:
                 self.current_verb = "UPDATE"
@@ -192,7 +197,10 @@ class Deployment:
     ) -> None:
         kind, logical_id = old.resource_type, old.logical_id
         self.stack.record(logical_id, kind, "UPDATE_IN_PROGRESS", physical_id=old.physical_id)
-        if replaces(kind, old.properties, properties):
+        provider_of(kind).refuse_update(definition, properties)
+        replacing = replaces(kind, old.properties, properties)
+        self._refuse_denied("Update:Replace" if replacing else "Update:Modify", old)
+        if replacing:
             self._refuse_same_name(old, properties)
             self.stack.record(
                 logical_id,
@@ -277,13 +285,20 @@ class Deployment:
                 raise ValidationError(f"Export {name} cannot be {verb} as it is in use by {', '.join(users)}")
         return outputs, exports
 
-    def clean_up(self) -> None:
-        """Delete replaced and removed resources; failures do not fail the deployment."""
-        wanted = {
+    def _refuse_denied(self, action: str, old: StackResource) -> None:
+        policy = self.stack.policy_during_update or self.stack.policy
+        refuse_denied(policy, action, old.logical_id, old.resource_type)
+
+    def _wanted(self) -> set[str]:
+        return {
             name
             for name, one in self.template["Resources"].items()
             if "Condition" not in one or self.scope.condition(one["Condition"])
         }
+
+    def clean_up(self) -> None:
+        """Delete replaced and removed resources; failures do not fail the deployment."""
+        wanted = self._wanted()
         removed = [one for name, one in self.stack.resources.items() if name not in wanted]
         order = deletion_order(removed)
         for resource, policy in [*self.leftovers[::-1], *((one, "DeletionPolicy") for one in order)]:

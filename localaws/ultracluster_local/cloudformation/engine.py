@@ -74,7 +74,11 @@ def _fail(
 ) -> None:
     current = run.current if run else ""
     if run and current:
-        kind = template["Resources"][current]["Type"]
+        kind = (
+            template["Resources"][current]["Type"]
+            if current in template["Resources"]
+            else before[current].resource_type
+        )
         physical_id = before[current].physical_id if current in before else ""
         stack.record(
             current, kind, f"{run.current_verb}_FAILED", physical_id=physical_id, reason=failure_reason(error)

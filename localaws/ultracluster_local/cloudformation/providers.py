@@ -80,7 +80,13 @@ class Context:
 
 
 class Provider:
-    """Provider of one resource type."""
+    """Provider of one resource type.
+
+    Attributes:
+        follows_content: Whether an update reaches the resource even if its properties stay the same.
+    """
+
+    follows_content: ClassVar[bool] = False
 
     def create(self, context: Context, properties: Properties) -> str:
         """Create the resource and return its physical ID, the value of ``Ref``."""
@@ -109,6 +115,13 @@ class Provider:
     def create_only(self, resource_type: str, old: Properties, new: Properties) -> frozenset[tuple[str, ...]]:  # noqa: ARG002 - for subclasses
         """Return the paths of properties whose change requires replacement. Default: those of the registry schema."""
         return schemas.create_only(resource_type)
+
+    def refuse_update(self, definition: Mapping[str, Any], new: Properties) -> None:
+        """Refuse an update that the policies of `definition` forbid. Default: none.
+
+        Raises:
+            ResourceError: If they do.
+        """
 
     def conditional_create_only(self, resource_type: str) -> frozenset[tuple[str, ...]]:
         """Return the paths of properties whose change may require replacement; an update in place is tried first."""

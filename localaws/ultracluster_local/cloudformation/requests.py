@@ -4,6 +4,9 @@ import re
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from botocore.exceptions import ClientError, ParamValidationError
 
 from ultracluster_local.cloudformation.errors import ValidationError
 from ultracluster_local.cloudformation.stacks import Stack, stacks_of
@@ -14,6 +17,7 @@ from ultracluster_local.services.handlers import Request
 __all__ = [
     "ONE_AT_A_TIME",
     "check_stack_name",
+    "object_at",
     "refuse_unsettled",
     "run_change",
     "stack_of",
@@ -28,6 +32,9 @@ _MOST_BYTES_IN_FILE = 1_000_000
 
 ONE_AT_A_TIME = threading.RLock()
 """Serializes stack operations: moto's backends are not thread-safe, and exports need an order."""
+
+_S3_HOST = re.compile(r"((?P<bucket>.+?)\.)?s3([.-][a-z0-9-]+)?\.amazonaws\.com|127\.0\.0\.1|localhost")
+"""Hosts of S3, and of the local AWS, which serves buckets by path."""
 
 _ANSWER_AFTER_SECONDS = 15.0
 """How long a request waits for its operation. The CLI polls every 5 s only if it is still running; SDKs time out after 60 s."""
@@ -76,9 +83,7 @@ def template_of(request: Request, *, previous: Stack | None = None) -> tuple[str
     """Return the template of a request as text and parsed: from its body, from S3, or the current one."""
     url = request.parameters.get("TemplateURL")
     if url:
-        bucket, _, key = url.split("://", 1)[-1].split("/", 1)[-1].partition("/")
-        answer = running().clients.get("s3", request.region).get_object(Bucket=bucket, Key=key.split("?")[0])
-        text = answer["Body"].read().decode()
+        text = object_at(url, request.region)
         if len(text.encode()) > _MOST_BYTES_IN_FILE:
             raise ValidationError(f"Template may not exceed {_MOST_BYTES_IN_FILE} bytes in size.")
     elif request.parameters.get("TemplateBody"):
@@ -95,6 +100,36 @@ def template_of(request: Request, *, previous: Stack | None = None) -> tuple[str
     return text, parse(text)
 
 
+def object_at(url: str, region: str) -> str:
+    """Return the object of S3 at `url`.
+
+    The words are those that AWS answered to localstack/localstack, test_templates.snapshot.json (2023-10-11).
+
+    Raises:
+        ValidationError: If there is none, or it is no URL of an object.
+    """
+    place = urlsplit(url)
+    path = unquote(place.path).removeprefix("/")
+    if place.scheme == "s3":
+        raise ValidationError(f"S3 error: Domain name specified in {place.netloc} is not a valid S3 domain")
+    found = _S3_HOST.fullmatch(place.hostname or "")
+    if place.scheme not in {"http", "https"} or not found:
+        raise ValidationError("TemplateURL must be a supported URL.")
+    bucket, _, key = (found["bucket"], "", path) if found["bucket"] else path.partition("/")
+    try:
+        body = running().clients.get("s3", region).get_object(Bucket=bucket, Key=key)["Body"]
+    except (ClientError, ParamValidationError) as error:
+        said = (
+            error.response["Error"]["Message"]
+            if isinstance(error, ClientError)
+            else "The specified key does not exist."
+        )
+        raise ValidationError(
+            f"S3 error: {said}\nFor more information check http://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html"
+        ) from None
+    return str(body.read().decode())
+
+
 def stack_tags(request: Request, previous: Mapping[str, str]) -> dict[str, str]:
     """Return the stack tags of a request; the current ones if it has none."""
     given = request.parameters.get("Tags")
@@ -107,6 +142,7 @@ def refuse_unsettled(stack: Stack) -> None:
         "ROLLBACK_COMPLETE",
         "ROLLBACK_FAILED",
         "UPDATE_ROLLBACK_FAILED",
+        "DELETE_COMPLETE",
         "DELETE_FAILED",
     }:
         raise ValidationError(f"Stack:{stack.stack_id} is in {stack.status} state and can not be updated.")

@@ -11,7 +11,7 @@ from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.instance.state import region_state
 
-__all__ = ["ChangeSet", "Stack", "StackResource", "Stacks", "stacks_of"]
+__all__ = ["STACK_TYPE", "ChangeSet", "Stack", "StackResource", "Stacks", "stacks_of"]
 
 STACK_TYPE = "AWS::CloudFormation::Stack"
 
@@ -62,6 +62,10 @@ class Stack:
     capabilities: list[str] = field(default_factory=list)
     notification_arns: list[str] = field(default_factory=list)
     role_arn: str | None = None
+    parent_id: str = ""
+    root_id: str = ""
+    policy: str = ""
+    policy_during_update: str = ""
     updated: datetime | None = None
     deleted: datetime | None = None
     termination_protection: bool = False

@@ -25,16 +25,20 @@ from ultracluster_local.services import (
     budgets,
     checks,
     cloudtrail,
+    dynamodb,
     ecr,
+    ecs,
     kms,
     lambda_functions,
     model_constraints,
     public_images,
     resource_groups,
+    secretsmanager,
     service_quotas,
     ssm,
 )
 from ultracluster_local.services.auto_scaling import api as auto_scaling
+from ultracluster_local.services.auto_scaling import templates as auto_scaling_templates
 from ultracluster_local.services.batch import (
     compute_environments,
     job_definitions,
@@ -66,6 +70,7 @@ from ultracluster_local.services.messaging import eventbridge, sns, sqs
 from ultracluster_local.services.observability import cloudwatch, embedded_metrics, logs
 from ultracluster_local.services.s3 import buckets as s3
 from ultracluster_local.services.s3 import configurations as s3_configurations
+from ultracluster_local.services.s3 import public_access as s3_public_access
 from ultracluster_local.services.s3 import request_metrics as s3_request_metrics
 
 __all__ = ["install"]
@@ -118,6 +123,7 @@ def install() -> None:
     public_images.install()
     resource_groups.install()
     s3.install()
+    s3_public_access.install()
     s3_request_metrics.install()
     sqs.install()
     LambdaFunction._invoke_lambda = lambda_runtime.invoke_for_moto  # noqa: SLF001 - moto's way needs Docker
@@ -127,16 +133,20 @@ def install() -> None:
 
 
 _CHECKED = (
+    auto_scaling_templates,
     cloudwatch,
+    dynamodb,
     ec2_deletions,
     ec2_flow_logs,
     ec2_internet_access,
+    ecs,
     eventbridge,
     iam,
     kms,
     lambda_functions,
     logs,
     s3_configurations,
+    secretsmanager,
     sns,
     ssm,
 )

@@ -3,7 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+from moto.ecr.models import ecr_backends
+
 from ultracluster_local.instance.clock import CLOCK
+from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
@@ -81,3 +84,51 @@ def check_set_repository_policy(request: Request) -> None:
     if policy is None or "Statement" not in policy or missing_principal(policy):
         problem = "Invalid parameter at 'PolicyText' failed to satisfy constraint: 'Invalid repository policy provided'"
         raise ServiceError("InvalidParameterException", problem)
+
+
+@_check("PutLifecyclePolicy")
+def check_put_lifecycle_policy(request: Request) -> None:
+    """Refuse rules that cannot be evaluated together.
+
+    https://docs.aws.amazon.com/AmazonECR/latest/userguide/lifecycle_policy_parameters.html (read 2026-11-22).
+    """
+    rules = (document(request.parameters["lifecyclePolicyText"]) or {}).get("rules") or []
+    selections = [
+        (rule.get("rulePriority", 0), rule.get("selection") or {})
+        for rule in rules
+        if isinstance(rule, Mapping)
+    ]
+    statuses = [one.get("tagStatus") for _, one in selections]
+    first = {one.get("tagStatus"): priority for priority, one in reversed(selections)}
+    problem = ""
+    if any(
+        one.get("tagStatus") == "tagged" and not (one.get("tagPrefixList") or one.get("tagPatternList"))
+        for _, one in selections
+    ):
+        problem = "Must specify tagPrefixList or tagPatternList when tagStatus=TAGGED."
+    elif statuses.count("untagged") > 1:
+        problem = "Only one rule can select Untagged images per storage class."
+    elif "any" in statuses and first["any"] < max(priority for priority, _ in selections):
+        problem = "Rule for tagStatus=ANY must have the lowest priority per storage class"
+    if problem:
+        raise ServiceError(
+            "InvalidParameterException",
+            "Invalid parameter at 'LifecyclePolicyText' failed to satisfy constraint: 'Lifecycle policy validation failure:"
+            f"\n{problem}'",
+        )
+
+
+@_check("PutImage")
+def check_put_image(request: Request) -> None:
+    """Refuse a tag that exists in a repository whose tags are immutable."""
+    name, tag = request.parameters["repositoryName"], request.parameters.get("imageTag")
+    repository = ecr_backends[ACCOUNT][request.region].repositories.get(name)
+    if repository is None or not tag or repository.image_tag_mutability != "IMMUTABLE":
+        return
+    text = request.parameters["imageManifest"]
+    if any(tag in image.image_tags and image.image_manifest != text for image in repository.images):
+        problem = "cannot be overwritten because the repository is immutable."
+        raise ServiceError(
+            "ImageTagAlreadyExistsException",
+            f"The image tag '{tag}' already exists in the '{name}' repository and {problem}",
+        )

@@ -17,10 +17,11 @@ from ultracluster_local.services.iam.policy_grammar import (
     statements,
 )
 
-__all__ = ["key_allows_service"]
+__all__ = ["find_key", "key_allows_service"]
 
 _check = Checks(service="kms")
 
+_LEAST_WINDOW, _MOST_WINDOW = 7, 30
 _MOST_TAGS = 50
 _PUT_KEY_POLICY = "kms:PutKeyPolicy"
 
@@ -107,6 +108,15 @@ def check_tags(request: Request) -> None:
         raise ServiceError("TagException", "Duplicate tag keys")
 
 
+def find_key(key: str, region: str) -> Any | None:
+    """Find a key by ID, ARN or alias; AWS managed keys, which come with their first use, are none."""
+    backend = kms_backends[ACCOUNT][region]
+    if "alias/" in key:
+        alias = f"alias/{key.rsplit('alias/', 1)[-1]}"
+        key = backend.get_key_id_from_alias(alias) or ""
+    return backend.keys.get(key.rsplit("key/", 1)[-1])
+
+
 def key_allows_service(
     key: str, *, region: str, service: str, action: str, context: Mapping[str, str]
 ) -> bool:
@@ -119,12 +129,7 @@ def key_allows_service(
         action: Action, such as ``kms:Decrypt``.
         context: Encryption context of the service's requests.
     """
-    backend = kms_backends[ACCOUNT][region]
-    key_id = key.rsplit("key/", 1)[-1]
-    if "alias/" in key:
-        alias = f"alias/{key.rsplit('alias/', 1)[-1]}"
-        key_id = backend.get_key_id_from_alias(alias) or ""
-    found = backend.keys.get(key_id)
+    found = find_key(key, region)
     policy = document(found.policy) if found else None
     if policy is None:
         return False
@@ -147,3 +152,36 @@ def _context_fits(conditions: Mapping[str, Any], context: Mapping[str, str]) -> 
             ):
                 return False
     return True
+
+
+@_check("Encrypt", "Decrypt", "GenerateDataKey", "GenerateDataKeyWithoutPlaintext", "ReEncrypt")
+def check_state(request: Request) -> None:
+    """Refuse a key that waits for its deletion: https://docs.aws.amazon.com/kms/latest/developerguide/key-state.html."""
+    keys = kms_backends[ACCOUNT][request.region].keys
+    key = keys.get(str(request.parameters.get("KeyId", "")).rsplit("/", 1)[-1])
+    if key is not None and key.key_state == "Disabled":
+        raise ServiceError("DisabledException", f"{key.arn} is disabled.")
+    if key is not None and key.key_state == "PendingDeletion":
+        raise ServiceError("KMSInvalidStateException", f"{key.arn} is pending deletion.")
+
+
+@_check("ScheduleKeyDeletion")
+def check_schedule_key_deletion(request: Request) -> None:
+    """Refuse another waiting period: API_ScheduleKeyDeletion."""
+    days = request.parameters.get("PendingWindowInDays")
+    if days is not None and not _LEAST_WINDOW <= int(days) <= _MOST_WINDOW:
+        raise ServiceError(
+            "ValidationException",
+            f"The parameter PendingWindowInDays must be between {_LEAST_WINDOW} and {_MOST_WINDOW}, inclusive.",
+        )
+
+
+@_check("EnableKeyRotation")
+def check_enable_key_rotation(request: Request) -> None:
+    """Refuse the rotation of what is no symmetric encryption key: API_EnableKeyRotation."""
+    key = find_key(request.parameters["KeyId"], request.region)
+    if key is not None and key.key_spec != "SYMMETRIC_DEFAULT":
+        raise ServiceError(
+            "UnsupportedOperationException",
+            f"Automatic key rotation is not supported for {key.key_spec} keys.",
+        )

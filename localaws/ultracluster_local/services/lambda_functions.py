@@ -15,7 +15,7 @@ from moto.sqs.models import sqs_backends
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
-from ultracluster_local.services.iam.roles import can_assume
+from ultracluster_local.services.iam.roles import can_assume, may_call
 from ultracluster_local.services.service_quotas import quota_value
 
 __all__: list[str] = []
@@ -58,6 +58,30 @@ _RETIRED = frozenset(
 )
 
 
+_LONGEST_TIMEOUT = 900
+_RESERVED = frozenset(
+    {
+        "AWS_ACCESS_KEY",
+        "AWS_ACCESS_KEY_ID",
+        "AWS_DEFAULT_REGION",
+        "AWS_EXECUTION_ENV",
+        "AWS_LAMBDA_FUNCTION_MEMORY_SIZE",
+        "AWS_LAMBDA_FUNCTION_NAME",
+        "AWS_LAMBDA_FUNCTION_VERSION",
+        "AWS_LAMBDA_INITIALIZATION_TYPE",
+        "AWS_LAMBDA_LOG_GROUP_NAME",
+        "AWS_LAMBDA_LOG_STREAM_NAME",
+        "AWS_LAMBDA_RUNTIME_API",
+        "AWS_REGION",
+        "AWS_SECRET_ACCESS_KEY",
+        "AWS_SESSION_TOKEN",
+        "_HANDLER",
+        "_X_AMZN_TRACE_ID",
+    }
+)
+"""https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html (read 2026-11-22)."""
+
+
 def _wrong(message: str) -> ServiceError:
     return ServiceError("InvalidParameterValueException", message)
 
@@ -71,7 +95,23 @@ def check_configuration(request: Request) -> None:
         raise _wrong(
             f"The runtime parameter of {runtime} is no longer supported for creating or updating AWS Lambda functions. {advice}"
         )
+    given = request.parameters
+    if int(given.get("Timeout") or 0) > _LONGEST_TIMEOUT:
+        raise ServiceError(
+            "ValidationException",
+            f"1 validation error detected: Value '{given['Timeout']}' at 'timeout' failed to satisfy constraint: Member must "
+            f"have value less than or equal to {_LONGEST_TIMEOUT}",
+        )
+    for layer in given.get("Layers") or []:
+        if layer.split(":")[4] == ACCOUNT and not _has_layer(layer, request.region):
+            raise _wrong(f"Layer version {layer} does not exist.")
     variables = (request.parameters.get("Environment") or {}).get("Variables") or {}
+    if reserved := sorted(variables.keys() & _RESERVED):
+        problem = "contains reserved keys that are currently not supported for modification."
+        raise _wrong(
+            "Lambda was unable to configure your environment variables because the environment variables you have provided "
+            f"{problem} Reserved keys used in this request: {', '.join(reserved)}"
+        )
     measured = json.dumps(variables, separators=(",", ":"))
     if len(measured.encode()) > _LARGEST_ENVIRONMENT:
         problem = "the environment variables you have provided exceeded the 4KB limit."
@@ -82,6 +122,28 @@ def check_configuration(request: Request) -> None:
     role = request.parameters.get("Role")
     if role and not can_assume("lambda.amazonaws.com", role):
         raise _wrong("The role defined for the function cannot be assumed by Lambda.")
+    in_network = (request.parameters.get("VpcConfig") or {}).get("SubnetIds")
+    if role and in_network and not may_call(role, "ec2:CreateNetworkInterface"):
+        # cloudposse/terraform-aws-lambda-function#10 (2022-04-20)
+        raise _wrong(
+            "The provided execution role does not have permissions to call CreateNetworkInterface on EC2"
+        )
+
+
+def _has_layer(arn: str, region: str) -> bool:
+    name, version = arn.rsplit(":", 2)[1:]
+    layer = lambda_backends[ACCOUNT][region]._layers._layers.get(name)  # noqa: SLF001 - moto has no other place
+    return layer is not None and version in {str(one) for one in layer.layer_versions}
+
+
+@_check("CreateFunction")
+def check_handler(request: Request) -> None:
+    """Refuse an archive without runtime and handler."""
+    given = request.parameters
+    if given.get("PackageType", "Zip") == "Zip" and not (given.get("Runtime") and given.get("Handler")):
+        raise _wrong(
+            "Runtime and Handler are mandatory parameters for functions created with deployment packages."
+        )
 
 
 def _check_network(request: Request) -> None:
@@ -261,3 +323,21 @@ def _function(request: Request) -> Any:
 def _named(name: str, region: str) -> Any:
     found = [one for one in lambda_backends[ACCOUNT][region].list_functions() if one.function_name == name]
     return found[0] if found else None
+
+
+@_check("PublishVersion")
+def check_publish_version(request: Request) -> None:
+    """Refuse another hash or revision than that of the code: test_lambda_api.snapshot.json of localstack (2025-11-25)."""
+    function = _function(request)
+    if function is None:
+        return
+    wanted, present = request.parameters.get("CodeSha256"), function.code_sha_256
+    if wanted and wanted != present:
+        raise _wrong(
+            f"CodeSHA256 ({wanted}) is different from current CodeSHA256 in $LATEST ({present}). Please try again with the "
+            "CodeSHA256 in $LATEST."
+        )
+    if request.parameters.get("RevisionId") not in {None, function.get_configuration().get("RevisionId")}:
+        problem = "The Revision Id provided does not match the latest Revision Id."
+        advice = "Call the GetFunction/GetAlias API to retrieve the latest Revision Id"
+        raise ServiceError("PreconditionFailedException", f"{problem} {advice}")

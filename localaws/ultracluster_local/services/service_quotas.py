@@ -1,10 +1,12 @@
 """Service Quotas on accelerated instances, AWS Batch, FSx for Lustre, Lambda and VPC; `set_quota` changes one."""
 
+import uuid
 from collections.abc import Mapping
 from typing import Any
 
 from moto.servicequotas.resources.default_quotas.vpc import VPC_DEFAULT_QUOTAS
 
+from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.ec2.capacity_market import capacity_market
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
@@ -150,3 +152,17 @@ def _of_service(request: Request) -> list[dict[str, Any]]:
     if not found:
         raise ServiceError("NoSuchResourceException", f"The local AWS has no quotas of {service}.")
     return found
+
+
+@handlers("RequestServiceQuotaIncrease")
+def request_service_quota_increase(request: Request) -> Mapping[str, Any]:
+    """Open a request for a higher value, which stays pending; `set_quota` approves it."""
+    quota = _with_applied(request, _find(request))
+    wanted = float(request.parameters["DesiredValue"])
+    if wanted <= quota["Value"]:
+        raise ServiceError(
+            "IllegalArgumentException", "You must provide a quota value greater than the current quota value."
+        )
+    opened = {"Id": uuid.uuid4().hex, "CaseId": "", "Status": "PENDING", "DesiredValue": wanted}
+    shown = ("ServiceCode", "QuotaCode", "QuotaName", "QuotaArn", "GlobalQuota", "Unit")
+    return {"RequestedQuota": opened | {"Created": CLOCK.now(), **{name: quota[name] for name in shown}}}

@@ -10,6 +10,7 @@ __all__: list[str] = []
 
 _check = Checks(service="ssm")
 
+_MOST_LEVELS = 15
 _LONGEST_VALUE = {"Standard": 4096, "Advanced": 8192, "Intelligent-Tiering": 8192}
 
 
@@ -19,6 +20,9 @@ def check_put_parameter(request: Request) -> None:
     name = request.parameters["Name"]
     if name.lower().lstrip("/").startswith("aws"):  # aws-solutions/quota-monitor-for-aws#30 (2019-09-27)
         raise ServiceError("AccessDeniedException", f"No access to reserved parameter name: {name}.")
+    if name.startswith("/") and name.count("/") > _MOST_LEVELS:
+        problem = f"A hierarchy can have a maximum of {_MOST_LEVELS} levels; got {name.count('/')}."
+        raise ServiceError("HierarchyLevelLimitExceededException", problem)
     tier = request.parameters.get("Tier", "Standard")
     longest = _LONGEST_VALUE.get(tier)
     if longest is None or len(request.parameters["Value"]) <= longest:

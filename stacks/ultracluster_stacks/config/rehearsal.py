@@ -1,10 +1,11 @@
-"""Rehearsals: a cluster as it is deployed before its capacity is bought, without nodes and beside the real one."""
+"""Rehearsals: the deployment of a cluster without nodes, before its capacity is bought."""
 
 import hashlib
 from collections.abc import Sequence
 from typing import Any, Final, Literal
 
 from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING, THROUGHPUT_CAPACITIES
+from ultracluster_rules.alarms import warn_of_missing_recipients
 from ultracluster_rules.lustre import check_file_system
 from ultracluster_stacks.config.models.capacity import placeholder_reservation
 from ultracluster_stacks.config.models.cluster import ClusterConfig
@@ -23,14 +24,14 @@ REHEARSAL_TAG: Final = "ultracluster:rehearsal"
 """Key of the tag on all stacks and resources of a rehearsal; its value is the name of the rehearsed cluster."""
 
 _SIZES_GIB: Final = (1_200, 2_400, 4_800, 7_200, 9_600, 12_000, 19_200, 24_000, 38_400)
-# Nodes never boot, so that nothing mounts it.
+# Nodes never boot, so no node mounts the file system.
 _NO_FILE_SYSTEM: Final = FileSystemConfig.model_construct(
     file_system_id="fs-00000000000000000", mount_name="none", link_checkpoints=False
 )
 
 
 class RehearsedCluster(ClusterConfig):
-    """A cluster without capacity: its compute environments are disabled, and nothing of it is retained."""
+    """A cluster without capacity, with disabled compute environments and without retained resources."""
 
     rehearsal: Literal[True] = True
 
@@ -67,13 +68,13 @@ def rehearsed(cluster: ClusterConfig, *, file_system: bool = True) -> RehearsedC
         "alarms": cluster.alarms.model_copy(update=nothing) if cluster.alarms else None,
         "budget": cluster.budget.model_copy(update=nothing) if cluster.budget else None,
         "notify": (),
-        "suppress": {**cluster.suppress, "UC6448": "a rehearsal notifies nobody"},
+        "suppress": {**cluster.suppress, warn_of_missing_recipients().code: "a rehearsal notifies nobody"},
     }
     return RehearsedCluster.model_construct(**values)
 
 
 def cluster_digest(cluster: ClusterConfig) -> str:
-    """Return a digest of a cluster that a purchase does not change, to tell whether a rehearsal speaks for it.
+    """Return a digest of a cluster that a purchase does not change, by which its rehearsal is recognized.
 
     Args:
         cluster: Cluster of a rollout.
@@ -111,7 +112,7 @@ def left_out(cluster: ClusterConfig) -> Sequence[str]:
 def _without_capacity(capacity: Any) -> Any:
     """Return capacity with the same kind of target, which does not exist."""
     if capacity.reservation_id is None and capacity.order is None:
-        return capacity  # a resource group is only read by EC2 at a launch
+        return capacity  # EC2 reads a resource group only at a launch
     return capacity.model_copy(
         update={
             "reservation_id": placeholder_reservation(capacity.order or capacity.reservation_id),

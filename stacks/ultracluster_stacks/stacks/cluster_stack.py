@@ -14,6 +14,7 @@ from ultracluster_stacks.wiring.blocked_queues import notify_of_blocked_queues
 from ultracluster_stacks.wiring.buckets import encryption_key
 from ultracluster_stacks.wiring.capacity_sources import (
     capacity_sources,
+    define_queues,
     fair_share,
     source_names,
     wait_limits,
@@ -75,16 +76,7 @@ class ClusterStack(cdk.Stack):
         )
         if (alarms := config.effective_alarms) and alarms.dashboard:
             ultracluster.ClusterDashboard(self, "Dashboard", cluster=cluster)
-        queues = {
-            queue.name: cluster.add_queue(
-                queue.name,
-                sources=source_names(queue),
-                priority=queue.priority,
-                fair_share=fair_share(queue),
-                wait_limits=wait_limits(queue),
-            )
-            for queue in config.additional_queues
-        }
+        queues = define_queues(cluster, config.additional_queues)
         notify_of_blocked_queues(self, config, own=cluster.queue, additional=queues, kms_key=key)
         define_budget(self, config, queues=[cluster.queue, *queues.values()], kms_key=key)
         define_jobs(cluster, config.jobs, datasets=list(storage.dataset_buckets.values()), queues=queues)

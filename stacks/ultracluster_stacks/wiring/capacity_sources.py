@@ -13,11 +13,13 @@ from ultracluster import (
     OnDemandCapacity,
     ReservationGroup,
     SpotCapacity,
+    TrainingQueue,
+    UltraCluster,
     WaitLimits,
 )
 from ultracluster_rules.capacity import ALLOCATION_STRATEGIES
 from ultracluster_stacks.config import AdditionalCapacityConfig, CapacityConfig, ClusterConfig, QueueConfig
-from ultracluster_stacks.config.models.queue import OWN_CAPACITY
+from ultracluster_stacks.config.models.queue import OWN_CAPACITY, AdditionalQueueConfig
 
 
 def capacity_sources(config: ClusterConfig) -> list[Capacity]:
@@ -62,6 +64,7 @@ def _source(capacity: CapacityConfig, *, zone_id: str) -> Capacity:
             placement_group_name=capacity.placement_group,
             name=name,
             max_nodes=max_nodes,
+            allocation_strategy=strategy,
         )
     return CapacityBlock.from_reservation_id(
         capacity.reservation_id,
@@ -108,3 +111,22 @@ def wait_limits(queue: QueueConfig) -> WaitLimits | None:
     return WaitLimits(
         **{name: Duration.hours(hours) for name, hours in queue.wait_limits if hours is not None}
     )
+
+
+def define_queues(cluster: UltraCluster, queues: Sequence[AdditionalQueueConfig]) -> dict[str, TrainingQueue]:
+    """Add the additional queues of a cluster and return them by name.
+
+    Args:
+        cluster: Cluster.
+        queues: Configurations of the queues.
+    """
+    return {
+        queue.name: cluster.add_queue(
+            queue.name,
+            sources=source_names(queue),
+            priority=queue.priority,
+            fair_share=fair_share(queue),
+            wait_limits=wait_limits(queue),
+        )
+        for queue in queues
+    }

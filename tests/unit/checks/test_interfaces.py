@@ -33,7 +33,14 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
     ("batch-efa", {f"{LT}/NetworkInterfaces/5/DeviceIndex": 4}),
-    ("batch-efa", {"/Parameters/NodeType/Default": "m7i.48xlarge", f"{LT}/NetworkInterfaces": DROP}),
+    (
+        "batch-efa",
+        {
+            "/Parameters/NodeType/Default": "m7i.48xlarge",
+            f"{CE}/MaxvCpus": 768,
+            f"{LT}/NetworkInterfaces": DROP,
+        },
+    ),
 )
 
 

@@ -16,7 +16,17 @@ from tests.unit.checks import (
     test_subnets,
 )
 from tests.unit.checks.defects import DEFECTS, Defect, with_defect
-from tests.unit.checks.joined import test_fit, test_landing, test_life, test_powers, test_reach, test_sizes
+from tests.unit.checks.joined import (
+    test_endings,
+    test_fit,
+    test_landing,
+    test_life,
+    test_powers,
+    test_reach,
+    test_roads,
+    test_sizes,
+    test_tiers,
+)
 
 from ultracluster_checks import Source, check_templates
 from ultracluster_checks.table import CHECKS, template_codes
@@ -51,18 +61,22 @@ RULE_TESTS = (
     test_security_groups,
     test_state,
     test_subnets,
+    test_endings,
     test_fit,
     test_landing,
     test_life,
     test_powers,
     test_reach,
+    test_roads,
     test_sizes,
+    test_tiers,
 )
 
 
 # What the rules say of the seeded defects in templates of other people; what is not here is for the schemas.
 SEEDED = {
     "a trust policy without a principal": "UC6455",
+    "a runtime that was withdrawn": "UC6433",
     "a deletion policy that does not exist": "UC5201",
     "a Lustre deployment type that does not exist": "UC5001 UC5005",
     "two subnets that overlap": "UC3105",
@@ -109,9 +123,9 @@ SEEDED = {
     "two addresses of the compile cache": "UC6010",
     "an image that each deployment resolves anew": "UC4206",
     "an image that each launch resolves anew": "UC4206",
-    "EFA without a metadata configuration": "UC5005",
+    "EFA without a metadata configuration": "UC3201 UC5005",
     "a size between the steps": "UC5003",
-    "a size between the steps of EFA": "UC5003",
+    "a size between the steps of EFA": "UC3201 UC5003",
     "scratch with a throughput": "UC5002",
     "PERSISTENT_2 with an import path": "UC5202",
     "metadata IOPS that are not sold": "UC5006",

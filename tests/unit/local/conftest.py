@@ -10,6 +10,8 @@ from tests.unit.local.alarms.watched_logs import REGION
 
 from ultracluster_local import LocalAws
 
+CAPABILITIES = ["CAPABILITY_NAMED_IAM"]
+
 
 @dataclass(frozen=True)
 class Stacks:
@@ -25,12 +27,13 @@ class Stacks:
     def create(self, name: str, template: Mapping[str, Any] | str, **settings: Any) -> str:
         """Create a stack and return its state."""
         text = template if isinstance(template, str) else json.dumps(template)
-        self.api.create_stack(StackName=name, TemplateBody=text, **settings)
+        self.api.create_stack(StackName=name, TemplateBody=text, **{"Capabilities": CAPABILITIES} | settings)
         return self.status(name)
 
     def update(self, name: str, template: Mapping[str, Any], **settings: Any) -> str:
         """Update a stack and return its state."""
-        self.api.update_stack(StackName=name, TemplateBody=json.dumps(template), **settings)
+        text = json.dumps(template)
+        self.api.update_stack(StackName=name, TemplateBody=text, **{"Capabilities": CAPABILITIES} | settings)
         return self.status(name)
 
     def delete(self, name: str) -> str:

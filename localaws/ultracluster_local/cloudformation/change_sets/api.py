@@ -12,12 +12,10 @@ from ultracluster_local.cloudformation.requests import (
     run_change,
     stack_of,
     stack_tags,
-    template_of,
 )
 from ultracluster_local.cloudformation.stacks import ChangeSet, Stack, stacks_of
-from ultracluster_local.cloudformation.templates.parameters import given_parameters
-from ultracluster_local.cloudformation.templates.skipped_resources import refuse_skipped
-from ultracluster_local.cloudformation.templates.validation import validate_template
+from ultracluster_local.cloudformation.submissions import Submission, submitted
+from ultracluster_local.cloudformation.templates.transforms import TransformError
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.running import running
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, page
@@ -37,25 +35,17 @@ def create_change_set(request: Request) -> Mapping[str, Any]:
     stacks, name = stacks_of(request.region), request.parameters["StackName"]
     stack = stacks.find(name)
     kind = request.parameters.get("ChangeSetType", "UPDATE")
-    if kind == "IMPORT":
-        raise ValidationError("The local AWS cannot import resources.")
-    if stack is None and kind == "UPDATE":
-        raise ValidationError(f"Stack [{name}] does not exist")
-    if stack and kind == "CREATE" and stack.status != "REVIEW_IN_PROGRESS":
-        raise ValidationError(
-            f"Stack [{name}] already exists and cannot be created again with the changeSet [CREATE]."
-        )
-    if stack and kind == "UPDATE":
-        refuse_unsettled(stack)
-    text, template = template_of(request, previous=stack)
-    validate_template(template)
-    previous = stack.parameters if stack else {}
-    parameters = given_parameters(template, request.parameters.get("Parameters") or [], previous=previous)
-    refuse_skipped(template, parameters, region=request.region)
+    given = request.parameters["ChangeSetName"]
+    _refuse_kind(stack, kind, name, given)
+    failure = ""
+    try:
+        submission = submitted(request, previous=stack, reviewed=True)
+    except TransformError as error:
+        failure = error.message
+        submission = Submission(text=request.parameters.get("TemplateBody", ""), template={}, parameters={})
     if stack is None:
         stack = stacks.add(name, status="REVIEW_IN_PROGRESS")
         stack.enter("REVIEW_IN_PROGRESS", reason="User Initiated")
-    given = request.parameters["ChangeSetName"]
     if any(one.name == given and one.stack is stack for one in stacks.change_sets.values()):
         raise ServiceError(
             "AlreadyExistsException", f"ChangeSet {given} cannot be created: it already exists"
@@ -65,9 +55,9 @@ def create_change_set(request: Request) -> Mapping[str, Any]:
         change_set_id=request.arn("cloudformation", f"changeSet/{given}/{uuid.uuid4()}"),
         stack=stack,
         change_set_type=kind,
-        template_text=text,
-        template=template,
-        parameters=parameters,
+        template_text=submission.text,
+        template=submission.template,
+        parameters=submission.parameters,
         tags=stack_tags(request, stack.tags),
         description=request.parameters.get("Description"),
         created=CLOCK.now(),
@@ -76,23 +66,33 @@ def create_change_set(request: Request) -> Mapping[str, Any]:
         role_arn=request.parameters.get("RoleARN"),
         on_stack_failure=request.parameters.get("OnStackFailure"),
     )
-    try:
-        change_set.changes = describe_changes(stack, template, parameters, clients=running().clients)
-    except ValidationError as error:
-        change_set.status, change_set.execution_status, change_set.reason = (
-            "FAILED",
-            "UNAVAILABLE",
-            error.message,
-        )
-    else:
-        if kind == "UPDATE" and not change_set.changes and not _other_changes(stack, change_set):
-            change_set.status, change_set.execution_status, change_set.reason = (
-                "FAILED",
-                "UNAVAILABLE",
-                _NO_CHANGES,
+    if not failure:
+        try:
+            change_set.changes = describe_changes(
+                stack, submission.template, submission.parameters, clients=running().clients
             )
+        except ValidationError as error:
+            failure = error.message
+        else:
+            if kind == "UPDATE" and not change_set.changes and not _other_changes(stack, change_set):
+                failure = _NO_CHANGES
+    if failure:
+        change_set.status, change_set.execution_status, change_set.reason = "FAILED", "UNAVAILABLE", failure
     stacks.change_sets[change_set.change_set_id] = change_set
     return {"Id": change_set.change_set_id, "StackId": stack.stack_id}
+
+
+def _refuse_kind(stack: Stack | None, kind: str, name: str, given: str) -> None:
+    if kind == "IMPORT":
+        raise ValidationError("The local AWS cannot import resources.")
+    if stack is None and kind == "UPDATE":
+        raise ValidationError(f"Stack [{name}] does not exist")
+    if stack and kind == "CREATE" and stack.status != "REVIEW_IN_PROGRESS":
+        raise ValidationError(
+            f"Stack [{name}] already exists and cannot be created again with the changeSet [{given}]."
+        )
+    if stack and kind == "UPDATE":
+        refuse_unsettled(stack)
 
 
 def _other_changes(stack: Stack, change_set: ChangeSet) -> bool:
@@ -187,6 +187,9 @@ def delete_change_set(request: Request) -> Mapping[str, Any]:
     named = request.parameters["ChangeSetName"].startswith("arn:")
     if not named and not request.parameters.get("StackName"):
         raise ValidationError("StackName must be specified if ChangeSetName is not specified as an ARN.")
+    stack_name = request.parameters.get("StackName")
+    if stack_name and stacks_of(request.region).find(stack_name) is None:
+        raise ValidationError(f"Stack [{stack_name}] does not exist")
     try:
         change_set = change_set_of(request)
     except ServiceError as error:

@@ -18,6 +18,7 @@ _SERVICES: Final = frozenset(
         "Batch",
         "Budgets",
         "CE",
+        "CloudFormation",
         "CloudTrail",
         "CloudWatch",
         "CodeBuild",

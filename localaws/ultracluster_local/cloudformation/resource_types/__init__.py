@@ -22,13 +22,14 @@ from ultracluster_local.cloudformation.resource_types import (
     image_builder,
     messages,
     s3,
+    secrets,
     watching,
 )
 
 __all__ = ["PROVIDERS", "provider_of", "unknown_types", "unsupported_types"]
 from ultracluster_local.cloudformation.resource_types.recorded import Recorded
 
-PROVIDERS: Mapping[str, Provider] = {
+PROVIDERS: dict[str, Provider] = {
     **ec2_network.PROVIDERS,
     **ec2_routing.PROVIDERS,
     **ec2_security_groups.PROVIDERS,
@@ -45,11 +46,12 @@ PROVIDERS: Mapping[str, Provider] = {
     **functions.PROVIDERS,
     **watching.PROVIDERS,
     **dynamodb.PROVIDERS,
+    **secrets.PROVIDERS,
 }
 
 _CUSTOM = CustomResource()
 _RECORDED = Recorded()
-_NOT_RECORDED = frozenset({"AWS::CloudFormation::Stack", "AWS::CloudFormation::StackSet"})
+_NOT_RECORDED = frozenset({"AWS::CloudFormation::StackSet"})
 """Types whose resources are more than themselves: to record them would claim that all of it is deployed."""
 
 

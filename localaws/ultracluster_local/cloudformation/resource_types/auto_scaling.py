@@ -28,6 +28,12 @@ _OF_TEMPLATES_ONLY = frozenset(
 class _Group(ApiProvider):
     """An Auto Scaling group; as in CloudFormation, its creation waits until it has its instances."""
 
+    def refuse_update(self, definition: Mapping[str, Any], new: Properties) -> None:
+        """Refuse a rolling update that keeps every instance (awsdocs/aws-cloudformation-user-guide#164, 2018-09-24)."""
+        rolling = (definition.get("UpdatePolicy") or {}).get("AutoScalingRollingUpdate") or {}
+        if rolling and int(rolling.get("MinInstancesInService", 0)) >= int(new["MaxSize"]):
+            raise ResourceError("MinInstancesInService must be less than the autoscaling group's MaxSize")
+
     def create(self, context: Context, properties: Properties) -> str:
         """Create the group, and fail with its last activity if its instances do not start."""
         tags = [*properties.get("Tags", []), *_stack_tags(context)]

@@ -43,6 +43,7 @@ PROVIDERS: Mapping[str, Provider] = {
             "Id": "FileSystemId",
             "DNSName": "DNSName",
             "LustreMountName": "LustreConfiguration.MountName",
+            "RootVolumeId": "OpenZFSConfiguration.RootVolumeId",
             "ResourceARN": "ResourceARN",
         },
         updates=("UpdateFileSystem", "FileSystemId"),

@@ -60,6 +60,7 @@ def check_sections(template: Mapping[str, Any]) -> None:
     for name, output in (template.get("Outputs") or {}).items():
         _check_output(name, output, template)
     _check_functions(template)
+    _check_secure_references(template)
 
 
 def _check_sections(template: Mapping[str, Any]) -> None:
@@ -117,6 +118,46 @@ def _check_output(name: str, output: Any, template: Mapping[str, Any]) -> None:
 def _check_condition(name: Any, template: Mapping[str, Any], block: str) -> None:
     if name is not None and name not in (template.get("Conditions") or {}):
         raise _format_error(f"Unresolved condition dependency {name} in the {block} block of the template")
+
+
+_SECURE = frozenset(
+    {
+        "AWS::DirectoryService::MicrosoftAD/Properties/Password",
+        "AWS::DirectoryService::SimpleAD/Properties/Password",
+        "AWS::ElastiCache::ReplicationGroup/Properties/AuthToken",
+        "AWS::IAM::User/Properties/LoginProfile/Password",
+        "AWS::KinesisFirehose::DeliveryStream/Properties/RedshiftDestinationConfiguration/Password",
+        "AWS::OpsWorks::App/Properties/AppSource/Password",
+        "AWS::OpsWorks::Stack/Properties/CustomCookbooksSource/Password",
+        "AWS::OpsWorks::Stack/Properties/RdsDbInstances/DbPassword",
+        "AWS::RDS::DBCluster/Properties/MasterUserPassword",
+        "AWS::RDS::DBInstance/Properties/MasterUserPassword",
+        "AWS::Redshift::Cluster/Properties/MasterUserPassword",
+    }
+)
+"""Properties with secure parameters: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references-ssm-secure-strings.html."""
+
+
+def _check_secure_references(template: Mapping[str, Any]) -> None:
+    places = [
+        place
+        for resource in template["Resources"].values()
+        for place in _secure_places(resource.get("Properties"), f"{resource['Type']}/Properties")
+        if place not in _SECURE
+    ]
+    if places:
+        raise ValidationError(f"SSM Secure reference is not supported in: [{','.join(places)}]")
+
+
+def _secure_places(value: Any, place: str) -> Iterator[str]:
+    if isinstance(value, str) and "{{resolve:ssm-secure:" in value:
+        yield place
+    elif isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from _secure_places(part, place if str(key).startswith("Fn::") else f"{place}/{key}")
+    elif isinstance(value, list):
+        for part in value:
+            yield from _secure_places(part, place)
 
 
 # Functions

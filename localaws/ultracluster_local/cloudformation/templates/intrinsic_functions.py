@@ -11,7 +11,7 @@ from typing import Any
 from ultracluster_local.cloudformation.errors import ValidationError
 from ultracluster_local.cloudformation.templates.parsing import SUBSTITUTION, is_intrinsic
 
-__all__ = ["FUNCTIONS", "NO_VALUE", "UNKNOWN", "Scope", "resolve"]
+__all__ = ["DYNAMIC_REFERENCE", "FUNCTIONS", "NO_VALUE", "UNKNOWN", "Scope", "resolve"]
 
 NO_VALUE = object()
 """Value of `AWS::NoValue`: the property or list entry that holds it is removed."""
@@ -19,7 +19,7 @@ NO_VALUE = object()
 UNKNOWN = "{{changeSet:KNOWN_AFTER_APPLY}}"
 """Placeholder in change sets for a value known only after the deployment."""
 
-_DYNAMIC_REFERENCE = re.compile(r"\{\{resolve:([a-z-]+):([^}]+)\}\}")
+DYNAMIC_REFERENCE = re.compile(r"\{\{resolve:([a-z-]+):([^}]+)\}\}")
 _SUBNET_BITS = 32
 
 
@@ -81,14 +81,18 @@ def resolve(value: Any, scope: Scope) -> Any:
     if isinstance(value, dict):
         if is_intrinsic(value):
             name, argument = next(iter(value.items()))
-            return FUNCTIONS[name](argument, scope) if name in FUNCTIONS else _unknown(name)
+            return _dynamic(FUNCTIONS[name](argument, scope), scope) if name in FUNCTIONS else _unknown(name)
         pairs = ((key, resolve(part, scope)) for key, part in value.items())
         return {key: part for key, part in pairs if part is not NO_VALUE}
     if isinstance(value, list):
         parts = (resolve(part, scope) for part in value)
         return [part for part in parts if part is not NO_VALUE]
-    if isinstance(value, str) and "{{resolve:" in value:
-        return _DYNAMIC_REFERENCE.sub(lambda match: scope.dynamic(match[1], match[2]), value)
+    return _dynamic(value, scope)
+
+
+def _dynamic(value: Any, scope: Scope) -> Any:
+    if isinstance(value, str) and "{{resolve:" in value and UNKNOWN not in value:
+        return DYNAMIC_REFERENCE.sub(lambda match: scope.dynamic(match[1], match[2]), value)
     return value
 
 

@@ -1,5 +1,6 @@
 """Parameter values of a template: submitted, previous, default, or read from SSM."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -9,7 +10,7 @@ from botocore.exceptions import ClientError
 from ultracluster_local.cloudformation.errors import ValidationError
 from ultracluster_local.instance.clients import Clients
 
-__all__ = ["given_parameters", "ssm_parameter", "typed_parameters"]
+__all__ = ["given_parameters", "secret_value", "ssm_parameter", "typed_parameters"]
 
 
 def given_parameters(
@@ -145,3 +146,30 @@ def ssm_parameter(name: str, *, clients: Clients, region: str) -> str:
             f"Unable to fetch parameters [{name}] from parameter store for this account."
         ) from None
     return value
+
+
+def secret_value(reference: str, *, clients: Clients, region: str) -> str:
+    """Return the part of a secret that a dynamic reference names.
+
+    Args:
+        reference: Secret, and optionally ``SecretString``, a JSON key, a stage and a version, by colons.
+        clients: Clients of the local AWS.
+        region: Region.
+
+    Raises:
+        ValidationError: If there is no such secret or key.
+    """
+    # The name of the secret may be an ARN, which has colons of its own.
+    arn = re.match(r"arn:[^:]+:secretsmanager:[^:]+:[^:]+:secret:[^:]+", reference)
+    name = arn[0] if arn else reference.split(":", maxsplit=1)[0]
+    _, key, stage, version, *_ = [*reference[len(name) :].removeprefix(":").split(":"), "", "", "", ""]
+    chosen = {"VersionStage": stage, "VersionId": version}
+    try:
+        text: str = clients.get("secretsmanager", region).get_secret_value(
+            SecretId=name, **{label: part for label, part in chosen.items() if part}
+        )["SecretString"]
+        return str(json.loads(text)[key]) if key else text
+    except ClientError as error:
+        raise ValidationError(error.response["Error"]["Message"]) from None
+    except (KeyError, ValueError):
+        raise ValidationError("Could not find a value associated with JSONKey in SecretString") from None

@@ -11,7 +11,11 @@ from ultracluster_local.cloudformation.stacks import Stack, stacks_of
 from ultracluster_local.cloudformation.templates.checks import check_sections
 from ultracluster_local.cloudformation.templates.grammar import check_form
 from ultracluster_local.cloudformation.templates.intrinsic_functions import Scope
-from ultracluster_local.cloudformation.templates.parameters import ssm_parameter, typed_parameters
+from ultracluster_local.cloudformation.templates.parameters import (
+    secret_value,
+    ssm_parameter,
+    typed_parameters,
+)
 from ultracluster_local.cloudformation.templates.parsing import creation_order, references
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.environment import ACCOUNT
@@ -85,8 +89,8 @@ def stack_scope(
         return exports[name][1]
 
     def dynamic(service: str, key: str) -> str:
-        if service not in {"ssm", "ssm-secure"}:
-            raise ValidationError(f"The local AWS resolves ssm only; got {{{{resolve:{service}:{key}}}}}")
+        if service == "secretsmanager":
+            return secret_value(key, clients=clients, region=stack.region)
         return ssm_parameter(key, clients=clients, region=stack.region)
 
     return Scope(

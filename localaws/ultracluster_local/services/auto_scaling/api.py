@@ -35,7 +35,7 @@ _UNCHANGED_BY_UPDATE = frozenset({"AutoScalingGroupName", *_SIZES, "Tags", "Life
 
 
 def install() -> None:
-    """Replace moto's operations by ours; those we lack are refused."""
+    """Replace moto's operations with ours; operations that we lack are refused."""
     for name, member in list(vars(AutoScalingResponse).items()):
         if callable(member) and not name.startswith("_"):
             delattr(AutoScalingResponse, name)
@@ -109,7 +109,7 @@ def _check_source(request: Request, given: dict[str, Any]) -> None:
         policy = given["MixedInstancesPolicy"]["LaunchTemplate"]["LaunchTemplateSpecification"]
         if _data(request, policy).get("InstanceMarketOptions"):
             # Auto Scaling guide, create-mixed-instances-group-manual-instance-type-selection; for Capacity Blocks the guide says that
-            # it is not supported (capacity-reservation-create-asg-procedure), without the words of the refusal.
+            # it is not supported (capacity-reservation-create-asg-procedure), without the text of the error.
             raise invalid(
                 "Incompatible launch template: You cannot use a launch template that is set to request Spot Instances "
                 "(InstanceMarketOptions) when you configure an Auto Scaling group with a mixed instances policy. Add a different "
@@ -162,7 +162,7 @@ def describe_auto_scaling_groups(request: Request) -> Mapping[str, Any]:
 
 @handlers("UpdateAutoScalingGroup")
 def update_auto_scaling_group(request: Request) -> Mapping[str, Any]:
-    """Update a group; new bounds move a desired capacity that is not given (API_UpdateAutoScalingGroup)."""
+    """Update a group; new bounds adjust a desired capacity that the request omits (API_UpdateAutoScalingGroup)."""
     given = copy.deepcopy(dict(request.parameters))
     group = find_group(request.region, given["AutoScalingGroupName"])
     least, most = int(given.get("MinSize", group.least)), int(given.get("MaxSize", group.most))
@@ -191,7 +191,7 @@ def delete_auto_scaling_group(request: Request) -> Mapping[str, Any]:
             "group.",
         )
     group.least = group.most = group.desired = 0
-    group.hooks.clear()  # a forced deletion waits for none (API_DeleteAutoScalingGroup)
+    group.hooks.clear()  # a forced deletion waits for no hook (API_DeleteAutoScalingGroup)
     for member in list(group.members):
         terminate(group, member, "was taken out of service: its group is deleted")
     del groups(request.region)[group.name]
@@ -218,7 +218,7 @@ def set_desired_capacity(request: Request) -> Mapping[str, Any]:
 
 @handlers("DescribeScalingActivities")
 def describe_scaling_activities(request: Request) -> Mapping[str, Any]:
-    """Describe what a group did, newest first."""
+    """Describe the scaling activities of a group, newest first."""
     wanted = request.parameters.get("AutoScalingGroupName")
     named = [find_group(request.region, wanted)] if wanted else list(groups(request.region).values())
     activities = sorted(
@@ -229,7 +229,7 @@ def describe_scaling_activities(request: Request) -> Mapping[str, Any]:
 
 @handlers("SuspendProcesses")
 def suspend_processes(request: Request) -> Mapping[str, Any]:
-    """Suspend processes; without names, all that the local AWS has."""
+    """Suspend processes; without names, all processes of the local AWS."""
     group = find_group(request.region, request.parameters["AutoScalingGroupName"])
     group.suspended |= set(request.parameters.get("ScalingProcesses") or _PROCESSES)
     return {}
@@ -265,7 +265,7 @@ def put_warm_pool(request: Request) -> Mapping[str, Any]:
         template_data(request.region, group.settings["LaunchTemplate"]).get("InstanceMarketOptions") or {}
     )
     if market.get("MarketType") == "capacity-block":
-        # The words are those of the Auto Scaling guide, capacity-reservation-create-asg-procedure.
+        # The text is that of the Auto Scaling guide, capacity-reservation-create-asg-procedure.
         raise invalid("Warm pools are not supported when your launch template targets a Capacity Block.")
     raise invalid("The local AWS does not support warm pools")
 

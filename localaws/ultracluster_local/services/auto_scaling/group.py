@@ -1,4 +1,4 @@
-"""Auto Scaling groups, their instances and what they did."""
+"""Auto Scaling groups, their instances and scaling activities."""
 
 import uuid
 from collections.abc import Mapping
@@ -151,7 +151,7 @@ class Group:
         raise invalid(f"The instance {instance_id} is not part of Auto Scaling group {self.name}.")
 
     def heartbeat(self, hook: str) -> datetime:
-        """Return when a wait for a hook ends that begins now."""
+        """Return the end of a wait for a hook that begins now."""
         return CLOCK.now() + timedelta(seconds=int(self.hooks[hook].settings.get("HeartbeatTimeout", 3600)))
 
     def shown(self) -> dict[str, Any]:

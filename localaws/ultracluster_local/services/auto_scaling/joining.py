@@ -1,4 +1,4 @@
-"""What the ECS agent of a launched instance does: register with the cluster that its user data names.
+"""Actions of the ECS agent on a launched instance: it registers with the cluster that its user data names.
 
 Nothing runs on an instance here. Its user data is read for the line that the AWS Batch User Guide shows for unmanaged
 environments (unmanaged_compute_environments.html): ``echo "ECS_CLUSTER=..." >> /etc/ecs/ecs.config``.

@@ -45,7 +45,7 @@ _PROTECTED = (
 
 
 def scale(group: Group) -> None:
-    """Replace what is gone or unhealthy, then launch or terminate until the desired capacity is reached or a launch fails."""
+    """Replace missing and unhealthy instances, then launch or terminate until the desired capacity is reached or a launch fails."""
     _end_waits(group)
     for member in list(group.members):
         if not _runs(group.region, member):
@@ -300,7 +300,7 @@ def _deliver(group: Group, name: str, detail: Mapping[str, Any]) -> None:
 
 
 def next_scaling(after: datetime) -> tuple[datetime, list[Callable[[], None]]] | None:
-    """Return the next time after a given one at which groups act by themselves, and what they do; None if none does."""
+    """Return the next time after a given one at which groups act by themselves, and their actions; None if there is none."""
     coming = [(when, group) for when, group in _due(after) if when > after]
     if not coming:
         return None

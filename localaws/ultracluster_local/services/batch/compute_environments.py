@@ -132,7 +132,10 @@ def update_compute_environment(request: Request) -> Mapping[str, Any]:
     """Update the given settings."""
     given = copy.deepcopy(dict(request.parameters))
     batch = batch_of(request.region)
-    environment = get(batch.environments, "computeEnvironmentName", given.pop("computeEnvironment"))
+    wanted = given.pop("computeEnvironment")
+    # aws/aws-parallelcluster#1040: the refusal names the ARN
+    arn = wanted if wanted.startswith("arn:") else request.arn("batch", f"compute-environment/{wanted}")
+    environment = get(batch.environments, "computeEnvironmentName", wanted, arn)
     arn = environment["computeEnvironmentArn"]
     refuse_changing(batch, arn, "update")
     check_state(given)

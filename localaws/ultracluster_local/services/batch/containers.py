@@ -50,6 +50,8 @@ _FARGATE_ONLY = (
 _EPHEMERAL_GIB = (21, 200)
 
 _GIB = 1024
+_FARGATE_WITH_EFS = "1.4.0"
+_ROLE = re.compile(r"arn:[\w-]+:iam::\d{12}:role/.+")
 _FARGATE_MEMORY: Mapping[str, Iterable[int]] = {
     "0.25": (512, 1 * _GIB, 2 * _GIB),
     "0.5": range(1 * _GIB, 4 * _GIB + 1, _GIB),
@@ -98,6 +100,10 @@ def check_container(container: Mapping[str, Any], *, fargate: bool, sized: bool 
         _USER.fullmatch(part) for part in user.split(":", 1)
     ):  # AWS's error message, nextflow discussion 2900
         raise refused(f"User '{user}' does not match regex")
+    for name in ("executionRoleArn", "jobRoleArn"):
+        role = container.get(name)
+        if role and not _ROLE.fullmatch(role):  # AWS's answer, from kestra-io/plugin-aws#432
+            raise refused(f"{name} {role} is not an iam role arn")
     _check_volumes(container)
     _check_limits(container)
     _check_linux(container.get("linuxParameters") or {})
@@ -196,10 +202,18 @@ def _check_fargate(container: Mapping[str, Any]) -> None:
     size = (container.get("ephemeralStorage") or {}).get("sizeInGiB")
     if size is not None and not _EPHEMERAL_GIB[0] <= size <= _EPHEMERAL_GIB[1]:
         raise refused(f"Ephemeral storage must be between {_EPHEMERAL_GIB[0]} and {_EPHEMERAL_GIB[1]} GiB")
+    _check_fargate_volumes(container)
+    check_fargate_size(container)
+
+
+def _check_fargate_volumes(container: Mapping[str, Any]) -> None:
+    version = (container.get("fargatePlatformConfiguration") or {}).get("platformVersion", "LATEST")
     for volume in container.get("volumes") or []:
         if (volume.get("host") or {}).get("sourcePath"):
             raise refused("host is not applicable for Fargate.")
-    check_fargate_size(container)
+        if volume.get("efsVolumeConfiguration") and version != _FARGATE_WITH_EFS:
+            # AWS's answer, from aws-cloudformation/cloudformation-coverage-roadmap#1268, for LATEST as well
+            raise refused(f"EFS is supported for Fargate platform version {_FARGATE_WITH_EFS}.")
 
 
 def check_fargate_size(container: Mapping[str, Any]) -> None:
@@ -214,4 +228,5 @@ def check_fargate_size(container: Mapping[str, Any]) -> None:
     number = float(vcpus)
     name = str(int(number)) if number.is_integer() else str(number)
     if int(memory) not in _FARGATE_MEMORY.get(name, ()):
-        raise refused(f"Fargate resource requirements (VCPU {vcpus}, MEMORY {memory}) not valid.")
+        # AWS's answer, from Netflix/metaflow#749
+        raise refused(f"Fargate resource requirements ({number:.2f} vCPU, {memory} MiB) not valid.")

@@ -204,7 +204,7 @@ def find_definition(request: Request, wanted: str) -> dict[str, Any]:
         ServiceError: If there is none.
     """
     definitions = batch_of(request.region).definitions
-    if wanted in definitions:
+    if wanted in definitions and definitions[wanted]["status"] == "ACTIVE":
         return definitions[wanted]
     name = wanted.rsplit("job-definition/", 1)[-1]
     matches = [
@@ -214,7 +214,13 @@ def find_definition(request: Request, wanted: str) -> dict[str, Any]:
     ]
     active = [one for one in matches if one["status"] == "ACTIVE"]
     if not active:
-        raise client_error(f"Job definition {wanted} does not exist or is not active")
+        # AlexsLemonade/refinebio#2887, chanzuckerberg/single-cell-data-portal#1068
+        problem = "is not in ACTIVE status" if matches else "not found."
+        raise client_error(
+            f"JobDefinition {wanted} {problem}"
+            if wanted.startswith("arn:")
+            else f"JobDefinition name {wanted} does not exist or is not in ACTIVE status"
+        )
     return max(active, key=lambda one: int(one["revision"]))
 
 

@@ -120,15 +120,21 @@ def find(things: Mapping[str, dict[str, Any]], name_field: str, wanted: str) -> 
     return next((one for arn, one in things.items() if wanted in (arn, one.get(name_field))), None)
 
 
-def get(things: Mapping[str, dict[str, Any]], name_field: str, wanted: str) -> dict[str, Any]:
+def get(things: Mapping[str, dict[str, Any]], name_field: str, wanted: str, arn: str = "") -> dict[str, Any]:
     """Find a resource by ARN or name.
+
+    Args:
+        things: Resources by ARN.
+        name_field: Member with the name.
+        wanted: ARN or name.
+        arn: ARN that the refusal names. Default: `wanted`.
 
     Raises:
         ServiceError: If there is no such resource.
     """
     found = find(things, name_field, wanted)
     if found is None:
-        raise client_error(f"{wanted} does not exist")
+        raise client_error(f"{arn or wanted} does not exist")
     return found
 
 

@@ -5,7 +5,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ultracluster_local.services.batch.compute_resources import is_fargate
-from ultracluster_local.services.batch.containers import check_environment, check_requirements
+from ultracluster_local.services.batch.containers import (
+    check_environment,
+    check_fargate_size,
+    check_requirements,
+)
 from ultracluster_local.services.batch.job_definitions import check_priority, check_retries, check_timeout
 from ultracluster_local.services.batch.names import check_tags
 from ultracluster_local.services.batch.node_ranges import nodes_of
@@ -110,10 +114,7 @@ def _check_overrides(definition: Mapping[str, Any], given: Mapping[str, Any]) ->
             raise client_error(
                 "Container overrides should not be set for a multinode job; use nodeOverrides instead."
             )
-        check_environment(container)
-        check_requirements(container, fargate="FARGATE" in (definition.get("platformCapabilities") or []))
-        if "" in (container.get("command") or []):
-            raise client_error("Container overrides: command can't contain an empty string.")
+        _check_container_overrides(definition, container)
     if not node_overrides:
         return
     if not nodes:
@@ -131,6 +132,25 @@ def _check_overrides(definition: Mapping[str, Any], given: Mapping[str, Any]) ->
     for one in node_overrides.get("nodePropertyOverrides") or []:
         check_environment(one.get("containerOverrides") or {})
         check_requirements(one.get("containerOverrides") or {})
+
+
+def _check_container_overrides(definition: Mapping[str, Any], container: Mapping[str, Any]) -> None:
+    check_environment(container)
+    fargate = "FARGATE" in (definition.get("platformCapabilities") or [])
+    for name in ("vcpus", "memory") if fargate else ():
+        if container.get(name):  # AWS's answer, from insitro/redun#95
+            raise client_error(f"{name} is not applicable for Fargate. Use resource requirements instead.")
+    check_requirements(container, fargate=fargate)
+    if fargate:
+        check_fargate_size(_with_overrides(definition.get("containerProperties") or {}, container))
+    if "" in (container.get("command") or []):
+        raise client_error("Container overrides: command can't contain an empty string.")
+
+
+def _with_overrides(container: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:
+    given = {one["type"]: one for one in container.get("resourceRequirements") or []}
+    given |= {one["type"]: one for one in overrides.get("resourceRequirements") or []}
+    return {"resourceRequirements": list(given.values())}
 
 
 def _matches(target: str, targets: list[str], count: int) -> bool:

@@ -46,6 +46,8 @@ def create_vpc_endpoint(request: Request) -> None:
     kind = given.get("VpcEndpointType") or "Gateway"
     service = given.get("ServiceName") or ""
     backend_of(request.region).get_vpc(given["VpcId"])
+    if service.startswith(f"{_PREFIX}{request.region}.") and service not in _services(request.region):
+        raise ServiceError("InvalidServiceName", f"The Vpc Endpoint Service '{service}' does not exist")
     if kind in {"Interface", "Gateway"} and service.startswith(f"{_PREFIX}{request.region}."):
         _check_type(service.removeprefix(f"{_PREFIX}{request.region}."), kind)
     if kind == "Gateway":
@@ -55,6 +57,13 @@ def create_vpc_endpoint(request: Request) -> None:
         _check_groups(request, given["VpcId"], given.get("SecurityGroupIds") or [])
         if given.get("PrivateDnsEnabled"):
             _check_private_dns(request, given["VpcId"], service)
+
+
+@functools.cache
+def _services(region: str) -> frozenset[str]:
+    """Names of AWS's endpoint services in a Region, as moto has recorded them."""
+    found = backend_of(region).describe_vpc_endpoint_services([], [], None, None, region)
+    return frozenset(found["serviceNames"])
 
 
 def _check_type(service: str, kind: str) -> None:

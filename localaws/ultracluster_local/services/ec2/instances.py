@@ -8,8 +8,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from moto.ec2.responses import EC2Response
+from moto.ec2.utils import filter_dict_attribute_mapping
 
 from ultracluster_local.instance.clock import CLOCK
+from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.ec2.capacity import find_reservation, instances_in
 from ultracluster_local.services.ec2.capacity_market import Reservation
 from ultracluster_local.services.ec2.launch_templates import template_data
@@ -20,11 +22,18 @@ from ultracluster_local.services.handlers import Request, ServiceError
 __all__ = ["install"]
 
 _CAPACITY_BLOCK = "capacity-block"
+_FILTERS = {
+    "capacity-reservation-id": "capacity_reservation_id",
+    "iam-instance-profile.arn": "instance_profile_arn",
+    "instance-lifecycle": "lifecycle",
+}
+"""Filters of DescribeInstances that moto lacks, and the attributes of its instances."""
 
 
 def install() -> None:
-    """Make RunInstances use launch templates and reservations."""
+    """Make RunInstances use launch templates and reservations, and DescribeInstances filter by them."""
     EC2Response.run_instances = _into_reservations(EC2Response.run_instances)
+    filter_dict_attribute_mapping.update(_FILTERS)
 
 
 def _into_reservations(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -55,9 +64,12 @@ def _into_reservations(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _placed(answer: Any, given: Mapping[str, Any]) -> Any:
-    """Record what moto drops: the placement group, and that EC2 deletes the interface that it creates itself."""
+    """Record what moto drops: placement group, instance profile, and that EC2 deletes the interface that it creates itself."""
+    profile = given.get("IamInstanceProfile") or {}
+    arn = profile.get("Arn") or f"arn:aws:iam::{ACCOUNT}:instance-profile/{profile.get('Name')}"
     for instance in answer.result.instances:
         instance.placement_group = (given.get("Placement") or {}).get("GroupName")
+        instance.instance_profile_arn = arn if profile else None
         if not given.get("NetworkInterfaces"):
             for interface in instance.nics.values():
                 interface.delete_on_termination = True

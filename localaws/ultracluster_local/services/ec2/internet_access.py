@@ -44,3 +44,20 @@ def create_route(request: Request) -> None:
             "InvalidParameterValue",
             f"route table {table.id} and network gateway {gateway.id} belong to different networks",
         )
+
+
+@_check("AttachInternetGateway")
+def check_attach_internet_gateway(request: Request) -> None:
+    """Refuse a gateway that a VPC has."""
+    gateway = backend_of(request.region).internet_gateways.get(request.parameters["InternetGatewayId"])
+    if gateway is not None and gateway.vpc is not None:
+        problem = f"resource {gateway.id} is already attached to network {gateway.vpc.id}"
+        raise ServiceError("Resource.AlreadyAssociated", problem)
+
+
+@_check("CreateRouteTable", "CreateSecurityGroup", "CreateSubnet", "CreateVpcEndpoint", "DeleteVpc")
+def check_vpc(request: Request) -> None:
+    """Refuse a VPC that does not exist, with EC2's words."""
+    vpc = request.parameters.get("VpcId")
+    if vpc and vpc not in backend_of(request.region).vpcs:
+        raise ServiceError("InvalidVpcID.NotFound", f"The vpc ID '{vpc}' does not exist")

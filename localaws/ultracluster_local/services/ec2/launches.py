@@ -8,8 +8,11 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
+from moto.ec2.models import ec2_backends
 from moto.ec2.models.instance_types import INSTANCE_TYPES
+from moto.iam.models import iam_backends
 
+from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.ec2.networks import network_of, subnets
 from ultracluster_local.services.ec2.placement_groups import placement_groups
 from ultracluster_local.services.ec2.user_data import check_user_data
@@ -47,6 +50,16 @@ def check_launch(request: Request, given: Mapping[str, Any]) -> None:
     facts = INSTANCE_TYPES.get(given.get("InstanceType") or "")
     if facts is None and given.get("InstanceType"):
         raise _value(f"Invalid value '{given['InstanceType']}' for InstanceType.")
+    if given.get("NetworkInterfaces") and given.get("SubnetId"):  # aws/aws-cli#809
+        raise _combination(
+            "Network interfaces and an instance-level subnet ID may not be specified on the same request"
+        )
+    reservation = given.get("CapacityReservationSpecification") or {}
+    if reservation.get("CapacityReservationPreference") and reservation.get("CapacityReservationTarget"):
+        raise _combination(  # hashicorp/packer#12912
+            "The request can include either a CapacityReservationId or a CapacityReservationPreference but not both."
+        )
+    _check_names(request, given)
     _check_interfaces(request, given, facts or {})
     _check_placement(request, given, facts or {})
     for mapping in given.get("BlockDeviceMappings") or []:
@@ -59,6 +72,28 @@ def _value(message: str) -> ServiceError:
 
 def _combination(message: str) -> ServiceError:
     return ServiceError("InvalidParameterCombination", message)
+
+
+def _check_names(request: Request, given: Mapping[str, Any]) -> None:
+    """Refuse an image, a key pair and an instance profile that do not exist."""
+    ec2 = ec2_backends[ACCOUNT][request.region]
+    image = given.get("ImageId") or ""
+    if image.startswith("ami-") and image not in ec2.amis:
+        raise ServiceError("InvalidAMIID.NotFound", f"The image id '[{image}]' does not exist")
+    key = given.get("KeyName")
+    if key and all(one.key_name != key for one in ec2.describe_key_pairs([])):
+        raise ServiceError("InvalidKeyPair.NotFound", f"The key pair '{key}' does not exist")
+    _check_profile(given.get("IamInstanceProfile") or {})
+
+
+def _check_profile(profile: Mapping[str, Any]) -> None:  # CiscoDevNet/cloud-cml#4
+    known = iam_backends[ACCOUNT]["aws"].instance_profiles.values()
+    for key, member, word in (("Name", "name", "name"), ("Arn", "arn", "ARN")):
+        if profile.get(key) and all(getattr(one, member) != profile[key] for one in known):
+            raise _value(
+                f"Value ({profile[key]}) for parameter iamInstanceProfile.{key.lower()} is invalid. Invalid IAM Instance "
+                f"Profile {word}"
+            )
 
 
 # Network interfaces

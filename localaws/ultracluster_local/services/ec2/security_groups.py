@@ -9,7 +9,7 @@ from typing import Any
 from moto.ec2.models.security_groups import SecurityGroupBackend
 
 from ultracluster_local.services.checks import Checks
-from ultracluster_local.services.ec2.networks import backend_of
+from ultracluster_local.services.ec2.networks import backend_of, network_of
 from ultracluster_local.services.handlers import Request, ServiceError
 
 __all__ = ["install"]
@@ -55,6 +55,12 @@ def create_security_group(request: Request) -> None:
         )
     if name == "default":
         raise ServiceError("InvalidParameterValue", f"Cannot use reserved security group name: {name}")
+    network = request.parameters.get("VpcId")
+    kept = backend_of(request.region).groups.get(network) or {}
+    if network and any(one.name == name for one in kept.values()):  # kubernetes/kops#2376
+        raise ServiceError(
+            "InvalidGroup.Duplicate", f"The security group '{name}' already exists for VPC '{network}'"
+        )
     for parameter, value in (("GroupName", name), ("GroupDescription", description)):
         if value and not _TEXT.fullmatch(value):
             why = (
@@ -98,3 +104,15 @@ def _check_block(block: str) -> None:
         ipaddress.ip_network(block, strict=False)
     except ValueError:
         raise ServiceError("InvalidParameterValue", f"CIDR block {block} is malformed") from None
+
+
+@_check("AuthorizeSecurityGroupIngress", "AuthorizeSecurityGroupEgress")
+def check_networks(request: Request) -> None:
+    """Refuse a rule that names a group of another VPC; the local AWS has no peering."""
+    own = network_of(request.region, request.parameters.get("GroupId") or "")
+    for rule in request.parameters.get("IpPermissions") or []:
+        for pair in rule.get("UserIdGroupPairs") or []:
+            other = network_of(request.region, pair.get("GroupId") or "")
+            if own and other and own != other:
+                problem = "You have specified two resources that belong to different networks."
+                raise ServiceError("InvalidGroup.NotFound", problem)

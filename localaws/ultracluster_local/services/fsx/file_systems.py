@@ -25,21 +25,42 @@ def _default_version(lustre: Mapping[str, Any]) -> str:
     return "2.12" if lustre["DeploymentType"] == "PERSISTENT_2" else "2.10"
 
 
+_OTHERS = {
+    "ONTAP": ("OntapConfiguration", 1024, 1_048_576),
+    "OPENZFS": ("OpenZFSConfiguration", 64, 524_288),
+    "WINDOWS": ("WindowsConfiguration", 32, 65_536),
+}
+"""Settings and storage capacity in GiB of the other types: API_CreateFileSystem (botocore 1.44.5)."""
+
+
 @handlers("CreateFileSystem")
 def create_file_system(request: Request) -> Mapping[str, Any]:
     """Create a file system that is available at once."""
     given = dict(request.parameters)
-    if given["FileSystemType"] != "LUSTRE":
-        raise bad_request(f"The local AWS supports Lustre only; got {given['FileSystemType']}")
     file_system_id = hex_id("fs")
+    kind = given["FileSystemType"]
+    if kind != "LUSTRE":
+        return _create_other(request, file_system_id, kind)
     lustre = copy.deepcopy(given.get("LustreConfiguration") or {})
     lustre.setdefault("DeploymentType", "SCRATCH_1")
     lustre["MountName"] = hex_id("m", length=7).replace("-", "")
-    file_system: dict[str, Any] = {
+    file_system = _new(request, file_system_id) | {
+        "LustreConfiguration": lustre,
+        "FileSystemTypeVersion": given.get("FileSystemTypeVersion") or _default_version(lustre),
+    }
+    validate(file_system)
+    check_network(request)
+    fsx_of(request).file_systems[file_system_id] = file_system
+    return {"FileSystem": file_system}
+
+
+def _new(request: Request, file_system_id: str) -> dict[str, Any]:
+    given = request.parameters
+    return {
         "OwnerId": request.account,
         "CreationTime": CLOCK.now(),
         "FileSystemId": file_system_id,
-        "FileSystemType": "LUSTRE",
+        "FileSystemType": given["FileSystemType"],
         "Lifecycle": "AVAILABLE",
         "StorageType": given.get("StorageType", "SSD"),
         "VpcId": vpc_of(request),
@@ -48,12 +69,24 @@ def create_file_system(request: Request) -> Mapping[str, Any]:
         "DNSName": f"{file_system_id}.fsx.{request.region}.amazonaws.com",
         "ResourceARN": request.arn("fsx", f"file-system/{file_system_id}"),
         "Tags": given.get("Tags") or [],
-        "LustreConfiguration": lustre,
-        "FileSystemTypeVersion": given.get("FileSystemTypeVersion") or _default_version(lustre),
+        **{name: given[name] for name in ("KmsKeyId", "StorageCapacity") if name in given},
     }
-    file_system |= {name: given[name] for name in ("KmsKeyId", "StorageCapacity") if name in given}
-    validate(file_system)
-    check_network(request)
+
+
+def _create_other(request: Request, file_system_id: str, kind: str) -> Mapping[str, Any]:
+    """Create a file system of another type, of whose settings only the capacity is checked."""
+    key, least, most = _OTHERS[kind]
+    settings = copy.deepcopy(request.parameters.get(key))
+    capacity = request.parameters.get("StorageCapacity")
+    if settings is None:
+        raise bad_request(f"{key} must be provided for a file system of type {kind}.")
+    if capacity is not None and not least <= capacity <= most:
+        raise bad_request(
+            f"StorageCapacity of {kind} must be between {least} and {most} GiB; got {capacity}."
+        )
+    if kind == "OPENZFS":
+        settings["RootVolumeId"] = hex_id("fsvol")
+    file_system = _new(request, file_system_id) | {key: settings}
     fsx_of(request).file_systems[file_system_id] = file_system
     return {"FileSystem": file_system}
 
@@ -76,6 +109,10 @@ def update_file_system(request: Request) -> Mapping[str, Any]:
     for name in ("StorageCapacity", "StorageType", "FileSystemTypeVersion"):
         if name in request.parameters:
             changed[name] = request.parameters[name]
+    if file_system["FileSystemType"] != "LUSTRE":
+        key = _OTHERS[file_system["FileSystemType"]][0]
+        file_system |= changed | {key: changed[key] | (request.parameters.get(key) or {})}
+        return {"FileSystem": file_system}
     changed["LustreConfiguration"] |= request.parameters.get("LustreConfiguration") or {}
     _check_change(file_system, changed)
     validate(changed, fsx.associations_of(file_system["FileSystemId"]))

@@ -13,6 +13,7 @@ from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
 from ultracluster_local.services.iam.policy_grammar import as_list, document, missing_principal, statements
+from ultracluster_local.services.iam.roles import find_role
 
 __all__: list[str] = []
 
@@ -22,6 +23,7 @@ _check = Checks(service="iam")
 _LONGEST_TRUST_POLICY = 2048
 _LONGEST_INLINE_POLICIES = 10_240
 _LONGEST_MANAGED_POLICY = 6144
+_MOST_MANAGED_POLICIES = 10
 
 _ARN = re.compile(r"arn:[\w-]+:iam::(?:aws|\d{12}):policy/.+")
 _AWS_POLICY = re.compile(r"arn:[\w-]+:iam::aws:policy(/.*)")
@@ -154,3 +156,25 @@ def check_create_service_linked_role(request: Request) -> None:
     service = request.parameters["AWSServiceName"]
     if request.parameters.get("CustomSuffix") and service not in _WITH_SUFFIX:
         raise ServiceError("InvalidInput", f"Custom suffix is not allowed for {service}")
+
+
+@_check("AttachRolePolicy")
+def check_attach_role_policy(request: Request) -> None:
+    """Refuse more managed policies than a role can have (aws/eks-hybrid#741, 2025-09-12)."""
+    role = find_role(request.parameters["RoleName"])
+    if (
+        role is not None
+        and request.parameters["PolicyArn"] not in role.managed_policies
+        and len(role.managed_policies) >= _MOST_MANAGED_POLICIES
+    ):
+        raise ServiceError(
+            "LimitExceeded", f"Cannot exceed quota for PoliciesPerRole: {_MOST_MANAGED_POLICIES}"
+        )
+
+
+@_check("DeletePolicy")
+def check_delete_policy(request: Request) -> None:
+    """Refuse a policy that a role, user or group has (rebuy-de/aws-nuke#819, 2022-06-24)."""
+    policy = iam_backends[ACCOUNT]["aws"].managed_policies.get(request.parameters["PolicyArn"])
+    if policy is not None and policy.attachment_count:
+        raise ServiceError("DeleteConflict", "Cannot delete a policy attached to entities.")

@@ -1,6 +1,8 @@
 """IAM roles as other services see them: whether a role exists, and which services it trusts."""
 
+from collections.abc import Mapping
 from datetime import UTC
+from fnmatch import fnmatchcase
 from typing import Any
 from urllib.parse import unquote
 
@@ -9,9 +11,9 @@ from moto.iam.models import iam_backends
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.delays import delays
 from ultracluster_local.instance.environment import ACCOUNT
-from ultracluster_local.services.iam.policy_grammar import document, principals, statements
+from ultracluster_local.services.iam.policy_grammar import as_list, document, principals, statements
 
-__all__ = ["can_assume", "find_role"]
+__all__ = ["can_assume", "find_role", "may_call"]
 
 
 def find_role(wanted: str) -> Any | None:
@@ -44,3 +46,26 @@ def can_assume(service: str, wanted: str) -> bool:
         one.get("Effect") == "Allow" and {"*", service} & {*principals(one, "Service")}
         for one in statements(policy)
     )
+
+
+def may_call(wanted: str, action: str) -> bool:
+    """Return whether a policy of a role allows an action on something; conditions count as met.
+
+    Args:
+        wanted: ARN or name of the role.
+        action: Action, such as ``ec2:CreateNetworkInterface``.
+    """
+    role = find_role(wanted)
+    if role is None:
+        return False
+    documents = [*role.policies.values()]
+    for policy in role.managed_policies.values():
+        documents += [version.document for version in policy.versions if version.is_default]
+    found = [one for text in documents for one in statements(document(text) or {})]
+    return any(one.get("Effect") == "Allow" and _covers(one, action) for one in found)
+
+
+def _covers(statement: Mapping[str, Any], action: str) -> bool:
+    inverted = "NotAction" in statement
+    patterns = as_list(statement.get("NotAction" if inverted else "Action"))
+    return any(fnmatchcase(action.lower(), str(pattern).lower()) for pattern in patterns) != inverted

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from moto.events.models import events_backends
+from moto.scheduler.models import scheduler_backends
 
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
@@ -18,6 +19,7 @@ __all__: list[str] = []
 _events = Checks(service="events")
 _scheduler = Checks(service="scheduler")
 
+_MOST_BYTES_OF_EVENTS = 1024 * 1024
 _MOST_TARGETS = 5  # https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-quota.html
 _NEED_A_ROLE = frozenset(
     {"batch", "codebuild", "codepipeline", "ecs", "kinesis", "redshift", "states", "sagemaker", "ssm"}
@@ -40,6 +42,9 @@ def check_put_rule(request: Request) -> None:
         raise _invalid("ScheduleExpression is supported only on the default event bus.")
     if schedule and not is_schedule(schedule, one_time=False):
         raise _invalid("Parameter ScheduleExpression is not valid.")
+    role = request.parameters.get("RoleArn")
+    if role and not can_assume("events.amazonaws.com", role):
+        raise _invalid(f"Provided role '{role}' cannot be assumed by principal 'events.amazonaws.com'.")
     reason = problem(pattern) if pattern else None
     if reason:
         raise ServiceError("InvalidEventPatternException", f"Event pattern is not valid. Reason: {reason}")
@@ -106,3 +111,23 @@ def check_schedule(request: Request) -> None:
         raise _invalid(
             "The execution role you provide must allow AWS EventBridge Scheduler to assume the role."
         )
+
+
+@_events("PutEvents")
+def check_put_events(request: Request) -> None:
+    """Refuse entries above the limit: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-putevents.html."""
+    size = sum(
+        len(str(entry.get(name) or "").encode())
+        for entry in request.parameters.get("Entries") or []
+        for name in ("Source", "DetailType", "Detail")
+    )
+    if size > _MOST_BYTES_OF_EVENTS:
+        raise _invalid("Total size of the entries in the request is over the limit.")
+
+
+@_scheduler("CreateSchedule", "UpdateSchedule")
+def check_group(request: Request) -> None:
+    """Refuse a schedule group that does not exist."""
+    name = request.parameters.get("GroupName") or "default"
+    if name not in scheduler_backends[ACCOUNT][request.region].schedule_groups:
+        raise ServiceError("ResourceNotFoundException", f"Schedule group {name} does not exist.")

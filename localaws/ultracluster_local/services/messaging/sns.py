@@ -5,6 +5,9 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from moto.sns.models import sns_backends
+
+from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
 
@@ -120,3 +123,16 @@ def check_publish(request: Request) -> None:
     subject = request.parameters.get("Subject")
     if subject is not None and not (0 < len(subject) <= _LONGEST_SUBJECT and "\n" not in subject):
         raise _invalid("Subject")
+
+
+@_check("Publish", "PublishBatch")
+def check_topic(request: Request) -> None:
+    """Refuse a topic that does not exist, and a message to a FIFO topic without a group."""
+    topic = request.parameters.get("TopicArn") or request.parameters.get("TargetArn") or ""
+    if ":sns:" in topic and ":endpoint/" not in topic:
+        if topic not in sns_backends[ACCOUNT][request.region].topics:
+            raise ServiceError("NotFound", "Topic does not exist")
+        entries = request.parameters.get("PublishBatchRequestEntries") or [request.parameters]
+        if topic.endswith(".fifo") and not all(one.get("MessageGroupId") for one in entries):
+            problem = "Invalid parameter: The MessageGroupId parameter is required for FIFO topics"
+            raise ServiceError("InvalidParameter", problem)

@@ -58,3 +58,41 @@ def check_create_queue(request: Request) -> None:
         if kept is not None and name in attributes and int(attributes[name]) != getattr(kept, member):
             problem = f"A queue already exists with the same name and a different value for attribute {name}"
             raise ServiceError("QueueAlreadyExists", problem)
+
+
+@_check("SendMessage")
+def check_send_message(request: Request) -> None:
+    """Refuse an empty message: localstack/localstack, test_sqs.snapshot.json (2025-09-22)."""
+    if not request.parameters.get("MessageBody"):
+        raise ServiceError("MissingParameter", "The request must contain the parameter MessageBody.")
+
+
+@_check("SetQueueAttributes")
+def check_set_queue_attributes(request: Request) -> None:
+    """Refuse another type of a queue: the same snapshot (2024-05-14)."""
+    wanted = (request.parameters.get("Attributes") or {}).get("FifoQueue")
+    fifo = request.parameters["QueueUrl"].endswith(".fifo")
+    if wanted is not None and not fifo:
+        raise ServiceError("InvalidAttributeName", "Unknown Attribute FifoQueue.")
+    if wanted is not None and str(wanted).lower() != "true":
+        problem = "Invalid value for the parameter FifoQueue. Reason: Modifying queue type is not supported."
+        raise ServiceError("InvalidAttributeValue", problem)
+
+
+_RANGES = {
+    "DelaySeconds": (0, 900),
+    "MaximumMessageSize": (1024, 1_048_576),
+    "MessageRetentionPeriod": (60, 1_209_600),
+    "ReceiveMessageWaitTimeSeconds": (0, 20),
+    "VisibilityTimeout": (0, 43_200),
+}
+"""Ranges of attributes: API_CreateQueue."""
+
+
+@_check("CreateQueue", "SetQueueAttributes")
+def check_ranges(request: Request) -> None:
+    """Refuse attributes outside their range."""
+    for name, value in (request.parameters.get("Attributes") or {}).items():
+        least, most = _RANGES.get(name, (0, 0))
+        if name in _RANGES and not (str(value).isdigit() and least <= int(value) <= most):
+            raise ServiceError("InvalidAttributeValue", f"Invalid value for the parameter {name}.")

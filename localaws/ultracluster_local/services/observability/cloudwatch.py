@@ -2,6 +2,8 @@
 
 import json
 import re
+from collections.abc import Iterator
+from typing import Any
 
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
@@ -11,6 +13,7 @@ __all__: list[str] = []
 _check = Checks(service="cloudwatch")
 
 _MOST_DATAPOINTS = 1440
+_SHORT_PERIODS = frozenset({10, 20, 30})
 _DAY = 86_400
 _WEEK = 7 * _DAY
 _HOUR = 3600
@@ -30,6 +33,43 @@ def check_put_dashboard(request: Request) -> None:
         body = None
     if not isinstance(body, dict):
         raise ServiceError("InvalidParameterInput", "The field DashboardBody must be a valid JSON object")
+    problems = [
+        {"dataPath": f"/widgets/{number}/{path}".rstrip("/"), "message": message}
+        for number, widget in enumerate(body.get("widgets") or [])
+        for path, message in _widget_problems(widget)
+    ]
+    if problems:
+        raise ServiceError(
+            "InvalidParameterInput",
+            f"The dashboard body is invalid, there are {len(problems)} validation errors:\n{json.dumps(problems, indent=2)}",
+        )
+
+
+def _widget_problems(widget: Any) -> Iterator[tuple[str, str]]:
+    """https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html.
+
+    The words are those of aws-samples/aws-eda-slurm-cluster#116 (2023-03-22) and of
+    aws-solutions-library-samples/guidance-for-automating-network-monitoring-and-alerting-on-aws#7 (2022-03-06).
+    """
+    if not isinstance(widget, dict):
+        yield "", "Should be object"
+        return
+    properties = widget.get("properties") or {}
+    if widget.get("type") == "metric" and not properties.keys() & {"metrics", "annotations"}:
+        yield "properties", "Should have required property 'metrics'"
+        yield (
+            "properties",
+            "The metric widget should have specified a region and a data source or an alarm annotation",
+        )
+        yield "properties", "Should have required property 'annotations'"
+    if widget.get("type") == "alarm" and not properties.get("alarms"):
+        yield "properties/alarms", "Should NOT have less than 1 items"
+    for number, metric in enumerate(properties.get("metrics") or []):
+        options = metric[-1] if isinstance(metric, list) and metric and isinstance(metric[-1], dict) else {}
+        if "color" in options and not re.fullmatch(
+            r"#([0-9a-fA-F]{3}|[0-9a-fA-F]{6})", str(options["color"])
+        ):
+            yield f"properties/metrics/{number}/{len(metric) - 1}/color", "Should match a hexadecimal colour"
 
 
 @_check("PutMetricData")
@@ -69,6 +109,8 @@ def check_put_metric_alarm(request: Request) -> None:
     period, count = request.parameters.get("Period"), request.parameters.get("EvaluationPeriods") or 0
     if period is None:
         return
+    if period not in _SHORT_PERIODS and period % 60:
+        raise ServiceError("ValidationError", "Period must be 10, 20, 30 or a multiple of 60.")
     for most, name, which in ((_DAY, "a day", "<"), (_WEEK, "a week", ">=")):
         if (period < _HOUR) == (which == "<") and period * count > most:
             limit = f"(EvaluationPeriods * Period must be <= {most}) for alarms using period {which} {_HOUR}"

@@ -4,6 +4,7 @@ https://docs.aws.amazon.com/AmazonS3/latest/userguide/bucketnamingrules.html and
 https://docs.aws.amazon.com/AmazonS3/latest/API/
 """
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -57,6 +58,12 @@ def _invalid(message: str) -> ServiceError:
 def check_create_bucket(request: Request) -> None:
     """Refuse an invalid name, and ACLs for a bucket on which they are disabled."""
     name, ownership = request.parameters["Bucket"], request.parameters.get("ObjectOwnership")
+    place = (request.parameters.get("CreateBucketConfiguration") or {}).get("LocationConstraint")
+    if place and request.region not in {"us-east-1", place}:  # us-east-1 makes buckets of every Region
+        problem = (
+            "location constraint is incompatible for the region specific endpoint this request was sent to."
+        )
+        raise ServiceError("IllegalLocationConstraintException", f"The {place} {problem}")
     if not _is_name(name):
         raise ServiceError("InvalidBucketName", "The specified bucket is not valid.")
     if ownership is not None and ownership not in _OWNERSHIPS:
@@ -246,6 +253,8 @@ def check_put_bucket_lifecycle_configuration(request: Request) -> None:
             raise _invalid(f"ID length should not exceed allowed limit of {_LONGEST_RULE_ID}")
         if "Filter" not in rule and "Prefix" not in rule:
             raise _malformed_xml()
+        if any("Date" in one and "Days" in one for one in rule.get("Transitions") or []):
+            raise _malformed_xml()
         if not any(rule.get(name) for name in _ACTIONS):
             raise ServiceError("InvalidRequest", "At least one action needs to be specified in a rule")
         _check_rule_tags(rule)
@@ -305,6 +314,7 @@ def _filter(rule: Mapping[str, Any]) -> str:
 def check_put_bucket_notification_configuration(request: Request) -> None:
     """Refuse destinations that S3 cannot reach, and invalid filters."""
     wanted = request.parameters.get("NotificationConfiguration") or {}
+    _refuse_overlaps([one for part in wanted.values() if isinstance(part, list) for one in part])
     for kind, target in (
         ("LambdaFunctionConfigurations", "LambdaFunctionArn"),
         ("QueueConfigurations", "QueueArn"),
@@ -318,6 +328,30 @@ def check_put_bucket_notification_configuration(request: Request) -> None:
                 raise _invalid("The ARN could not be parsed")
             if not _lets_s3_in(one[target]):
                 raise _invalid("Unable to validate the following destination configurations")
+
+
+def _refuse_overlaps(rules: list[Mapping[str, Any]]) -> None:
+    """Refuse two rules of one event whose prefixes and suffixes overlap.
+
+    https://docs.aws.amazon.com/AmazonS3/latest/userguide/notification-how-to-filtering.html (read 2026-11-22).
+    """
+    for one, other in itertools.combinations(rules, 2):
+        events = itertools.product(one.get("Events") or [], other.get("Events") or [])
+        if not any(fnmatchcase(a, b) or fnmatchcase(b, a) for a, b in events):
+            continue
+        (prefix, suffix), (second, ending) = _affixes(one), _affixes(other)
+        prefixed = prefix.startswith(second) or second.startswith(prefix)
+        if prefixed and (suffix.endswith(ending) or ending.endswith(suffix)):
+            raise _invalid(
+                "Configuration is ambiguously defined. Cannot have overlapping suffixes in two rules if the prefixes are "
+                "overlapping for the same event type."
+            )
+
+
+def _affixes(rule: Mapping[str, Any]) -> tuple[str, str]:
+    rules = ((rule.get("Filter") or {}).get("Key") or {}).get("FilterRules") or []
+    values = {one["Name"].lower(): one.get("Value", "") for one in rules}
+    return values.get("prefix", ""), values.get("suffix", "")
 
 
 def _lets_s3_in(arn: str) -> bool:
@@ -412,3 +446,25 @@ def _applies(action: str, resources: list[str]) -> bool:
         if either or ("/" in path) == on_objects:
             return True
     return False
+
+
+@_check("PutBucketWebsite")
+def check_put_bucket_website(request: Request) -> None:
+    """Refuse redirections that contradict themselves: localstack/localstack, test_s3.snapshot.json (2026-02-21)."""
+    website = request.parameters.get("WebsiteConfiguration") or {}
+    everything, index = website.get("RedirectAllRequestsTo"), website.get("IndexDocument")
+    if everything and len(website) > 1:
+        raise _invalid("RedirectAllRequestsTo cannot be provided in conjunction with other Routing Rules.")
+    if not everything and not index:
+        raise _invalid("A value for IndexDocument Suffix must be provided if RedirectAllRequestsTo is empty")
+    if index and (not index.get("Suffix") or "/" in index["Suffix"]):
+        raise _invalid("The IndexDocument Suffix is not well formed")
+    redirects = [rule.get("Redirect") or {} for rule in website.get("RoutingRules") or []]
+    for one in (everything or {}, *redirects):
+        if one.get("Protocol") not in {None, "http", "https"}:
+            problem = "Invalid protocol, protocol can be http or https. If not defined the protocol will be selected automatically."
+            raise ServiceError("InvalidRequest", problem)
+        if "ReplaceKeyPrefixWith" in one and "ReplaceKeyWith" in one:
+            raise ServiceError(
+                "InvalidRequest", "You can only define ReplaceKeyPrefix or ReplaceKey but not both."
+            )

@@ -12,6 +12,7 @@ from ultracluster_rules.capacity import (
     MAX_PRICE_PERCENT,
     RESERVATION,
     RESOURCE_GROUP,
+    UTC_TIME,
     AllocationStrategy,
 )
 from ultracluster_rules.findings import Finding
@@ -45,7 +46,7 @@ def _read_utc(value: Any) -> Any:
         remedy = "Convert it to UTC"
     raise refusal(
         Finding(
-            code="UC4111",
+            code=UTC_TIME,
             problem=f"got {shown(text)}",
             allowed='ISO 8601 in UTC, such as "2026-12-01T11:30:00Z"',
             remedy=remedy,

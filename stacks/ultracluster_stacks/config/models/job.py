@@ -5,9 +5,17 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field
 
 from ultracluster_rules.credentials import names_credential
-from ultracluster_rules.job_definitions import ARRAY_SIZE, ATTEMPTS, NODES, RESUME, TIMEOUT_HOURS, VARIABLE
+from ultracluster_rules.job_definitions import (
+    ARRAY_SIZE,
+    ATTEMPTS,
+    IMAGE_REFERENCE,
+    NODES,
+    RESUME,
+    TIMEOUT_HOURS,
+    VARIABLE,
+)
 from ultracluster_rules.machines import COMPILE_TYPE
-from ultracluster_stacks.config.models.constraints import Between, Form, constraint, refusal
+from ultracluster_stacks.config.models.constraints import Between, constraint, refusal
 from ultracluster_stacks.config.models.gates import GatesConfig
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import Name
@@ -15,11 +23,6 @@ from ultracluster_stacks.config.models.neuron import NeuronConfig
 from ultracluster_stacks.config.reading.problem import credential, shown
 
 PROCESSES_PER_NODE: Final = Between(code="UC6103", least=1, most=1_024)
-
-# No host with a dot, colon or `localhost` is required: `ubuntu:24.04` refers to Docker Hub.
-_IMAGE: Final = (
-    r"[a-z0-9]+(?:[._:/-]{1,2}[a-z0-9]+)*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?"
-)
 
 
 def _check_secret(name: str) -> str:
@@ -51,14 +54,7 @@ class JobConfig(ConfigModel):
         default=None,
         description="Name of the additional queue that `ultracluster jobs submit` uses. Default: `queue` of the cluster.",
     )
-    image: Annotated[
-        str,
-        Form(
-            code="UC6106",
-            pattern=r"(?=.{1,255}$)" + _IMAGE,
-            allowed="a container image, such as 123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20",
-        ),
-    ] = Field(
+    image: Annotated[str, constraint(IMAGE_REFERENCE)] = Field(
         description="Container image with an immutable tag or a digest, in the Amazon ECR of the Region."
     )
     command: tuple[str, ...] = Field(

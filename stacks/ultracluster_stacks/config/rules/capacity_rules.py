@@ -11,6 +11,7 @@ from ultracluster_catalog.capacity.capacity_blocks import (
     block_regions,
 )
 from ultracluster_rules.capacity import (
+    SETTING_OF_ANOTHER_KIND,
     check_allocation_strategy,
     check_purchase_option,
     check_targets,
@@ -114,7 +115,10 @@ def settings_fit_kind(cluster: ClusterConfig) -> Iterator[Problem]:
         ):
             if getattr(capacity, name) is not None and not fits:
                 yield Problem.of(
-                    (*loc, name), code="UC4126", problem=f"{name} is for {whose}", remedy="Remove it"
+                    (*loc, name),
+                    code=SETTING_OF_ANOTHER_KIND,
+                    problem=f"{name} is for {whose}",
+                    remedy="Remove it",
                 )
         strategy = capacity.allocation_strategy
         for finding in check_allocation_strategy(kind, strategy, path="") if strategy else ():
@@ -134,7 +138,10 @@ def block_settings_have_a_block(cluster: ClusterConfig) -> Iterator[Problem]:
         default = ClusterConfig.model_fields[name].default
         if getattr(cluster, name) != default and not cluster.has_block:
             yield Problem.of(
-                (name,), code="UC4126", problem=f"{name} is for `capacity-block`", remedy="Remove it"
+                (name,),
+                code=SETTING_OF_ANOTHER_KIND,
+                problem=f"{name} is for `capacity-block`",
+                remedy="Remove it",
             )
 
 

@@ -153,7 +153,7 @@ def test_number_that_is_not_plain_digits_is_one_finding(
         "1e5",
         "-5",
         "+5",
-        "1.000",
+        "1.0000001",
         "",
     ],
 )
@@ -188,3 +188,12 @@ def test_says_when_a_cluster_was_never_rehearsed(
     assert (
         "ohio was never rehearsed in us-east-2: run `ultracluster rehearse ROLLOUT`" in outcome.stderr
     ) is said
+
+
+def test_price_of_an_hour_has_the_decimals_of_ec2(run: Run, approved: list[Order]) -> None:
+    command = [*ON_DEMAND]
+    command[command.index("--hourly-price") + 1] = "35.7608"
+
+    assert run("capacity", "approve" if command[0] == "approve" else command[0], *command[1:]).code == 0
+    assert isinstance(approved[0], OnDemandOrder)
+    assert str(approved[0].hourly_price) == "35.7608"

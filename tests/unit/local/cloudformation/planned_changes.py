@@ -35,7 +35,12 @@ def template(image: str = "ami-00000000000000001", cidr: str = "10.0.1.0/24", **
 def plan(stacks: Any, wanted: dict[str, Any], *, kind: str = "UPDATE", **settings: Any) -> dict[str, Any]:
     text = json.dumps(wanted)
     stacks.api.create_change_set(
-        StackName="one", ChangeSetName="plan", ChangeSetType=kind, TemplateBody=text, **settings
+        StackName="one",
+        ChangeSetName="plan",
+        ChangeSetType=kind,
+        TemplateBody=text,
+        Capabilities=["CAPABILITY_NAMED_IAM"],
+        **settings,
     )
     found: dict[str, Any] = stacks.api.describe_change_set(
         StackName="one", ChangeSetName="plan", IncludePropertyValues=True

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 from tests.unit.local.cloudformation.small_templates import group, subnet_template
+from tests.unit.local.refusals import refusal
 
 pytestmark = pytest.mark.deploy
 
@@ -72,9 +73,13 @@ def test_a_failed_deletion_lists_the_remaining_resources_and_can_be_tried_again(
 
 
 def test_a_resource_that_a_deletion_retains_stays(stacks: Any) -> None:
-    stacks.create("one", {"Resources": {"Gone": group(1), "Kept": group(3)}})
+    stacks.create("one", {"Resources": {"Gone": group(1), "Kept": {"Type": "AWS::S3::Bucket"}}})
+    bucket = stacks.ids("one")["Kept"]
+    stacks.local.client("s3").put_object(Bucket=bucket, Key="a", Body=b"")
+    asked = {"StackName": "one", "RetainResources": ["Kept"]}
 
-    stacks.api.delete_stack(StackName="one", RetainResources=["Kept"])
-
-    found = stacks.local.client("logs").describe_log_groups()["logGroups"]
-    assert [one["retentionInDays"] for one in found] == [3]
+    assert "DELETE_FAILED state" in refusal(stacks.api.delete_stack, **asked)[1]
+    assert stacks.delete("one") == "DELETE_FAILED"
+    stacks.api.delete_stack(**asked)
+    assert stacks.api.describe_stacks()["Stacks"] == []
+    assert stacks.local.client("s3").list_objects_v2(Bucket=bucket)["KeyCount"] == 1

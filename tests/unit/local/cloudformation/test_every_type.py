@@ -30,6 +30,7 @@ UNSEEN = {
     "AWS::Lambda::EventInvokeConfig": {"FunctionName", "Qualifier"},  # part of FunctionArn
     "AWS::Lambda::Function": {"Code"},  # test_function_runs_its_code
     "AWS::Lambda::LayerVersion": {"Content"},
+    "AWS::SecretsManager::Secret": {"GenerateSecretString"},  # what it generates is a secret
     "AWS::SNS::TopicPolicy": {"Topics"},
     "AWS::SQS::QueuePolicy": {"Queues"},
     "AWS::EC2::SecurityGroupEgress": {"Description"},  # moto keeps none
@@ -51,7 +52,7 @@ def deployed(local_aws_server: LocalAws) -> Iterator[LocalAws]:
     bucket = "cdk-hnb659fds-assets-123456789012-us-east-1"
     local_aws_server.client("s3").put_object(Bucket=bucket, Key="layer.zip", Body=buffer.getvalue())
     api = local_aws_server.client("cloudformation")
-    api.create_stack(StackName="one", TemplateBody=EVERY_TYPE)
+    api.create_stack(StackName="one", TemplateBody=EVERY_TYPE, Capabilities=["CAPABILITY_NAMED_IAM"])
     stack = api.describe_stacks(StackName="one")["Stacks"][0]
     assert stack["StackStatus"] == "CREATE_COMPLETE", stack["StackStatusReason"]
     yield local_aws_server
@@ -78,7 +79,8 @@ def ids(local: LocalAws) -> dict[str, str]:
 
 
 def test_template_holds_every_type_that_has_a_provider() -> None:
-    assert {one["Type"] for one in resources().values()} == set(PROVIDERS)
+    nested = "AWS::CloudFormation::Stack"  # needs a template in a bucket: test_nested_stacks.py
+    assert {one["Type"] for one in resources().values()} == set(PROVIDERS) - {nested}
 
 
 def test_cloudformation_has_every_type_that_has_a_provider() -> None:

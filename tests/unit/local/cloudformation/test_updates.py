@@ -93,7 +93,7 @@ CHANGES: list[tuple[str, str, Any]] = [
     ("Alarm", "Threshold", 5),
     ("Alarm", "Tags", TAGS),
     ("Composite", "AlarmActions", []),
-    ("Dashboard", "DashboardBody", '{"widgets": [1]}'),
+    ("Dashboard", "DashboardBody", '{"widgets": [{"type": "text"}]}'),
     ("Budget", "Budget.BudgetLimit.Amount", 2000),
     ("Table", "DeletionProtectionEnabled", False),
     ("Table", "PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled", False),
@@ -161,10 +161,14 @@ def story(local_aws_server: LocalAws) -> Iterator[dict[str, Any]]:
         "Properties": properties,
         "DependsOn": others,
     }
-    api.create_stack(StackName="one", TemplateBody=json.dumps(template))
+    api.create_stack(
+        StackName="one", TemplateBody=json.dumps(template), Capabilities=["CAPABILITY_NAMED_IAM"]
+    )
     look("created")
     for moment, body in (("rolled back", broken), ("updated", wanted), ("back", template)):
-        api.update_stack(StackName="one", TemplateBody=json.dumps(body))
+        api.update_stack(
+            StackName="one", TemplateBody=json.dumps(body), Capabilities=["CAPABILITY_NAMED_IAM"]
+        )
         look(moment)
     yield seen
     api.delete_stack(StackName="one")

@@ -86,7 +86,7 @@ def test_port_in_use_is_reported_at_once(directory: Path, tmp_path: Path) -> Non
 
 
 def test_a_reset_without_a_server_names_the_remedy(directory: Path) -> None:
-    with pytest.raises(LocalAwsError, match=r"UC8006: no local AWS runs in .*ultracluster local up"):
+    with pytest.raises(LocalAwsError, match=r"UC8006: no local AWS is running in .*ultracluster local up"):
         daemon.reset(directory)
 
 

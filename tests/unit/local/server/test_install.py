@@ -18,6 +18,7 @@ TOUCHED = {
     "moto.core.utils.get_value": ["obj", "key", "default"],
     "moto.ec2.models.tags.TagBackend.describe_tags": ["self", "filters"],
     "moto.ec2.utils.EC2_PREFIX_TO_RESOURCE": None,
+    "moto.ec2.utils.filter_dict_attribute_mapping": None,
     "moto.ec2.utils.get_prefix": ["resource_id"],
     "moto.ec2.utils.random.getrandbits": None,
     "moto.ec2.utils.random_resource_id": ["size"],

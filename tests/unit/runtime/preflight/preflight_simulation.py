@@ -339,6 +339,7 @@ def _groups_and_keys(local: LocalAws) -> dict[str, str]:
         statement = {"Effect": effect, "Principal": principal, "Action": "s3:GetObject"}
         statement["Resource"] = f"arn:aws:s3:::preflight-{name}/*"
         policy = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+        s3.delete_public_access_block(Bucket=f"preflight-{name}")  # which new buckets have
         s3.put_bucket_policy(Bucket=f"preflight-{name}", Policy=policy)
     return {"key_arn": local.client("kms", REGION).create_key()["KeyMetadata"]["Arn"]}
 

@@ -84,43 +84,43 @@ def test_accepts_a_valid_order(order: Order) -> None:
         ({"currency": "usd"}, "UC7005: currency: got 'usd'. Allowed: three letters such as USD."),
         (
             {"max_fee": None},
-            "UC7006: max_fee: got None. Allowed: a positive number with at most 12 digits and two decimals and without a currency, such as 190000.00.",
+            "UC7006: max_fee: got None. Allowed: a positive number with at most 12 digits and 2 decimals and without a currency, such as 190000.00.",
         ),
         (
             {"max_fee": Decimal(0)},
-            "UC7006: max_fee: got Decimal('0'). Allowed: a positive number with at most 12 digits and two decimals and without a currency, such as 190000.00.",
+            "UC7006: max_fee: got Decimal('0'). Allowed: a positive number with at most 12 digits and 2 decimals and without a currency, such as 190000.00.",
         ),
         (
             {"max_fee": Decimal(-1)},
-            "UC7006: max_fee: got Decimal('-1'). Allowed: a positive number with at most 12 digits and two decimals and without a currency, such as 190000.00.",
+            "UC7006: max_fee: got Decimal('-1'). Allowed: a positive number with at most 12 digits and 2 decimals and without a currency, such as 190000.00.",
         ),
         (
             {"max_fee": Decimal("NaN")},
-            "UC7006: max_fee: got Decimal('NaN'). Allowed: a positive number with at most 12 digits and two decimals and without a currency, such as 190000.00.",
+            "UC7006: max_fee: got Decimal('NaN'). Allowed: a positive number with at most 12 digits and 2 decimals and without a currency, such as 190000.00.",
         ),
         (
             {"max_fee": Decimal("Infinity")},
-            "UC7006: max_fee: got Decimal('Infinity'). Allowed: a positive number with at most 12 digits and two decimals and without a currency, such as 190000.00.",
+            "UC7006: max_fee: got Decimal('Infinity'). Allowed: a positive number with at most 12 digits and 2 decimals and without a currency, such as 190000.00.",
         ),
         (
             {"max_fee": Decimal("1.001")},
-            "UC7006: max_fee: got Decimal('1.001'). Allowed: a positive number with at most 12 digits and two decimals and without a currency, such as 190000.00.",
+            "UC7006: max_fee: got Decimal('1.001'). Allowed: a positive number with at most 12 digits and 2 decimals and without a currency, such as 190000.00.",
         ),
         (
             {"max_fee": Decimal("9" * 29)},
-            "UC7006: max_fee: got Decimal('99999999999999999999999999999'). Allowed: a positive number with at most 12 digits and two decimals and without a currency, such as 190000.00.",
+            "UC7006: max_fee: got Decimal('99999999999999999999999999999'). Allowed: a positive number with at most 12 digits and 2 decimals and without a currency, such as 190000.00.",
         ),
         (
             {"max_fee": Decimal("1.000")},
-            "UC7006: max_fee: got Decimal('1.000'). Allowed: a positive number with at most 12 digits and two decimals and without a currency, such as 190000.00.",
+            "UC7006: max_fee: got Decimal('1.000'). Allowed: a positive number with at most 12 digits and 2 decimals and without a currency, such as 190000.00.",
         ),
         (
             {"max_fee": 1000.0},
-            "UC7006: max_fee: got 1000.0. Allowed: a positive number with at most 12 digits and two decimals and without a currency, such as 190000.00.",
+            "UC7006: max_fee: got 1000.0. Allowed: a positive number with at most 12 digits and 2 decimals and without a currency, such as 190000.00.",
         ),
         (
             {"max_fee": "50k"},
-            "UC7006: max_fee: got '50k'. Allowed: a positive number with at most 12 digits and two decimals and without a currency, such as 190000.00.",
+            "UC7006: max_fee: got '50k'. Allowed: a positive number with at most 12 digits and 2 decimals and without a currency, such as 190000.00.",
         ),
         (
             {"max_fee": Decimal("250000.01")},
@@ -282,7 +282,7 @@ def test_explains_that_an_offering_is_not_a_reservation() -> None:
         ({"end": START}, "UC7014: end: 2026-11-20T09:00:00+00:00 is in the past. Allowed: a later time."),
         (
             {"hourly_price": Decimal(0)},
-            "UC7006: hourly_price: got Decimal('0'). Allowed: a positive number with at most 12 digits and two decimals and without a currency, such as 190000.00.",
+            "UC7006: hourly_price: got Decimal('0'). Allowed: a positive number with at most 12 digits and 6 decimals and without a currency, such as 190000.00.",
         ),
         ({"count": 1001}, "UC7011: count: got 1001. Allowed: an integer from 1 to 1000."),
         ({"zone_id": "usw2-az1"}, "UC7004: zone_id: usw2-az1 is in us-west-2. Allowed: zones of us-east-2."),
@@ -325,7 +325,7 @@ REGION_NAME = "got 'Ohio'. Allowed: the name of a Region, such as us-east-2."
         (extension_order(region="Ohio"), f"UC7003: region: {REGION_NAME}"),
         (
             block_order(month_cap=Decimal(0)),
-            "UC7006: month_cap: got Decimal('0'). Allowed: a positive number with at most 12 digits and two decimals",
+            "UC7006: month_cap: got Decimal('0'). Allowed: a positive number with at most 12 digits and 2 decimals",
         ),
         (
             block_order(instance_type=None, ultraserver_type="trn2"),

@@ -11,16 +11,12 @@ from tests.unit.stacks.two_clusters import assembled, templates
 
 pytestmark = pytest.mark.synth
 
-# Of the ledger, the roles that buy, images, SageMaker, and what only some clusters have.
+# Of the ledger, images and SageMaker. Jobs, gates and alarms take a millisecond or less to import.
 NOT_OF_A_CLUSTER = {
     "aws_cdk.aws_imagebuilder",
-    "ultracluster.operations.alarm_settings",
     "ultracluster.purchasing.capacity_ledger",
-    "ultracluster.jobs.fabric_gate",
     "ultracluster.images.neuron_ami",
-    "ultracluster.jobs.precompile_job",
     "ultracluster.sagemaker.sagemaker_training_queue",
-    "ultracluster.jobs.single_node_job",
     "ultracluster.images.training_image_repository",
 }
 

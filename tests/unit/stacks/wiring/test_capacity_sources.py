@@ -28,7 +28,9 @@ def test_on_demand_capacity_and_reservations_are_deployed_as_asked(tmp_path: Pat
     assert "AWS::EC2::PlacementGroup" in cluster
     assert "CapacityReservationTarget" not in cluster
     reserved = tmp_path / "reserved.yaml"
-    reserved.write_text(text.replace("market_type: capacity-block", "market_type: on-demand"))
+    strategy = "market_type: on-demand\n          allocation_strategy: best-fit"
+    reserved.write_text(text.replace("market_type: capacity-block", strategy))
     cluster = templates(reserved)["quickstart-us-east-2-Cluster"]
     assert "CapacityReservationTarget" in cluster
     assert "InstanceMarketOptions" not in cluster
+    assert '"AllocationStrategy": "BEST_FIT"' in cluster

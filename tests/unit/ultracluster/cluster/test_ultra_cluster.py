@@ -127,17 +127,16 @@ def test_the_same_input_produces_the_same_bytes() -> None:
     assert synthesize() == synthesize()
 
 
-@pytest.mark.parametrize("tags", [None, {"team": "research"}])
-def test_instances_volumes_and_interfaces_carry_the_tags(
-    stack: cdk.Stack, tags: dict[str, str] | None
+@pytest.mark.parametrize("tags", [{}, {"team": "research"}])
+def test_instances_volumes_and_interfaces_carry_the_tags_and_that_of_the_cluster(
+    stack: cdk.Stack, tags: dict[str, str]
 ) -> None:
     cluster(stack, zone_id=ZONE, tags=tags)
     carried = only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"].get("TagSpecifications", [])
-    assert [(each["ResourceType"], each["Tags"]) for each in carried] == [
-        (kind, [{"Key": "team", "Value": "research"}])
-        for kind in ("instance", "volume", "network-interface")
-        if tags
-    ]
+    wanted = tags | {"ultracluster:cluster": {"Ref": "AWS::StackName"}}
+    assert [
+        (each["ResourceType"], {tag["Key"]: tag["Value"] for tag in each["Tags"]}) for each in carried
+    ] == [(kind, wanted) for kind in ("instance", "volume", "network-interface")]
 
 
 def test_each_queue_has_its_own_limits_and_shares(stack: cdk.Stack) -> None:

@@ -68,7 +68,9 @@ def test_is_a_request_of_fsx_and_is_deployed_and_destroyed(
     assert [str(match) for match in lint(template, regions=[REGION])] == []
 
     cloudformation = local_aws.client("cloudformation", REGION)
-    cloudformation.create_stack(StackName="storage", TemplateBody=template)
+    cloudformation.create_stack(
+        StackName="storage", TemplateBody=template, Capabilities=["CAPABILITY_NAMED_IAM"]
+    )
     (deployed,) = local_aws.client("fsx", REGION).describe_file_systems()["FileSystems"]
     for name, value in properties["LustreConfiguration"].items():
         assert deployed["LustreConfiguration"][name] == value

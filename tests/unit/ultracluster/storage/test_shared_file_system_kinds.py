@@ -78,7 +78,9 @@ def test_is_a_request_of_fsx_and_is_deployed_read_back_and_destroyed(
     assert [str(match) for match in lint(template, regions=[REGION])] == []
 
     cloudformation = local_aws.client("cloudformation", REGION)
-    cloudformation.create_stack(StackName="storage", TemplateBody=template)
+    cloudformation.create_stack(
+        StackName="storage", TemplateBody=template, Capabilities=["CAPABILITY_NAMED_IAM"]
+    )
     fsx = local_aws.client("fsx", REGION)
     (deployed,) = fsx.describe_file_systems()["FileSystems"]
     assert deployed["StorageType"] == properties.get("StorageType", "SSD")

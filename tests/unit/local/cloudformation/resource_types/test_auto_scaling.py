@@ -66,11 +66,13 @@ def test_new_launch_template_version_sets_the_sizes_of_the_template_again(stacks
 
 def test_desired_capacity_that_no_template_names_stays(stacks: Any) -> None:
     without_block = template(None)
-    del without_block["Resources"]["Template"]["Properties"]["LaunchTemplateData"]["InstanceMarketOptions"]
+    data = without_block["Resources"]["Template"]["Properties"]["LaunchTemplateData"]
+    del data["InstanceMarketOptions"]
+    data["ImageId"] = stacks.local.client("ec2").describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
     assert stacks.create("one", without_block) == "CREATE_COMPLETE"
     client = stacks.local.client("autoscaling")
     client.set_desired_capacity(AutoScalingGroupName=group(stacks)["AutoScalingGroupName"], DesiredCapacity=1)
     without_block["Resources"]["Group"]["Properties"]["HealthCheckGracePeriod"] = 60
-    assert stacks.update("one", without_block) == "UPDATE_COMPLETE"
+    assert stacks.update("one", without_block) == "UPDATE_COMPLETE", stacks.reasons("one")
     assert (group(stacks)["DesiredCapacity"], len(group(stacks)["Instances"])) == (1, 1)
     assert stacks.delete("one") == "DELETE_COMPLETE", stacks.reasons("one")

@@ -9,8 +9,8 @@ pytestmark = pytest.mark.deploy
 
 def test_known_type_without_a_provider_is_recorded_and_its_status_reason_states_it(stacks: Any) -> None:
     template = {
-        "Resources": {"Key": {"Type": "AWS::SecretsManager::Secret", "Properties": {"Name": "key"}}},
-        "Outputs": {"Id": {"Value": {"Fn::GetAtt": ["Key", "Id"]}}},
+        "Resources": {"Key": {"Type": "AWS::EFS::FileSystem", "Properties": {"Encrypted": True}}},
+        "Outputs": {"Id": {"Value": {"Fn::GetAtt": ["Key", "FileSystemId"]}}},
     }
     assert stacks.create("one", template) == "CREATE_COMPLETE"
     assert stacks.outputs("one")["Id"] == stacks.ids("one")["Key"]

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from tests.unit.local.events.event_rules import MINUTE, REGION, heard, put_rule, queue
+from tests.unit.local.events.event_rules import MINUTE, REGION
 from tests.unit.local.services.auto_scaling.groups_of_nodes import (
     GROUP,
     create,
@@ -150,22 +150,6 @@ def test_network_interfaces_of_the_template_get_the_subnet(local: LocalAws) -> N
     local.clock.set(START)
     client.set_desired_capacity(AutoScalingGroupName=GROUP, DesiredCapacity=1)
     assert describe(local, nodes(client)[0])["SubnetId"] == place
-
-
-def test_launches_terminations_and_failures_are_events(local: LocalAws) -> None:
-    _, arn = queue(local)
-    put_rule(local, arn, EventPattern='{"source": ["aws.autoscaling"]}')
-    client = create(local)
-    client.set_desired_capacity(AutoScalingGroupName=GROUP, DesiredCapacity=1)
-    local.clock.advance(timedelta(seconds=1))
-    assert [name for _, name in heard(local)] == ["EC2 Instance Launch Unsuccessful"]
-    local.clock.set(START + timedelta(minutes=20))
-    client.set_desired_capacity(AutoScalingGroupName=GROUP, DesiredCapacity=0)
-    local.clock.advance(timedelta(seconds=1))
-    assert [name for _, name in heard(local)][-2:] == [
-        "EC2 Instance Launch Successful",
-        "EC2 Instance Terminate Successful",
-    ]
 
 
 def test_new_node_waits_for_its_hook_until_it_is_completed(local: LocalAws) -> None:

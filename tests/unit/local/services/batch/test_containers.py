@@ -128,7 +128,7 @@ def test_fargate_combines_vcpus_with_some_amounts_of_memory(vcpus: str, memory: 
     words = said(check_fargate_size, needs(("VCPU", vcpus), ("MEMORY", memory)))
 
     assert (words == "") is taken
-    assert taken or f"(VCPU {vcpus}, MEMORY {memory}) not valid" in words
+    assert taken or f"({float(vcpus):.2f} vCPU, {memory} MiB) not valid" in words
 
 
 def test_a_quantity_may_be_an_older_parameter() -> None:

@@ -91,7 +91,7 @@ def test_limits_are_by_type_or_of_all_together(batch: Any) -> None:
 def test_a_job_names_a_share_exactly_when_its_queue_has_them(batch: Any) -> None:
     queue(batch, environment(batch, (TRN2, 4)), schedulingPolicyArn=policy(batch))
     arn = share(batch)
-    with refused("exactly when the queue has quota shares"):
+    with refused("if, and only if, the queue has quota shares"):
         submit(batch)
     with refused("Quota share evaluation does not exist"):
         submit(batch, quotaShareName="evaluation")
@@ -111,7 +111,7 @@ def test_a_queue_without_quota_shares_has_none(batch: Any) -> None:
     queue(batch, environment(batch, ("NUM_INSTANCES", 4)), schedulingPolicyArn=policy(batch, shares=False))
     with refused("queue has no quota share policy"):
         share(batch)
-    with refused("exactly when the queue has quota shares"):
+    with refused("if, and only if, the queue has quota shares"):
         submit(batch, quotaShareName="research")
     submit(batch)
 

@@ -73,7 +73,7 @@ def test_cloudformation_waits_without_moving_the_clock(local_aws: LocalAws) -> N
         Type: AWS::Batch::JobQueue
         Properties: {Priority: 1, ComputeEnvironmentOrder: [{Order: 1, ComputeEnvironment: !Ref Nodes}]}
     """
-    stacks.create_stack(StackName="one", TemplateBody=template)
+    stacks.create_stack(StackName="one", TemplateBody=template, Capabilities=["CAPABILITY_NAMED_IAM"])
     stack = stacks.describe_stacks(StackName="one")["Stacks"][0]
     assert stack["StackStatus"] == "CREATE_COMPLETE"
     stacks.delete_stack(StackName="one")

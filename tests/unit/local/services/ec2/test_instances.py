@@ -110,3 +110,24 @@ def test_launch_that_does_not_fit_the_block_is_refused(local: LocalAws, changes:
         launch(local, 1, **changes)
     assert code(caught).startswith("InvalidParameter")
     assert available(local) == 4
+
+
+def test_instances_are_found_by_reservation_lifecycle_and_profile(local: LocalAws) -> None:
+    seed()
+    local.clock.set(START)
+    ec2 = local.client("ec2", REGION)
+    (inside,) = launch(local, 1)
+    made = local.client("iam", REGION).create_instance_profile(InstanceProfileName="nodes")
+    profile = made["InstanceProfile"]["Arn"]
+    image = ec2.describe_images(Filters=IMAGE)["Images"][0]["ImageId"]
+    (outside,) = ec2.run_instances(
+        MinCount=1, MaxCount=1, ImageId=image, InstanceType="t3.micro", IamInstanceProfile={"Arn": profile}
+    )["Instances"]
+
+    def found(name: str, value: str) -> list[str]:
+        groups = ec2.describe_instances(Filters=[{"Name": name, "Values": [value]}])["Reservations"]
+        return [one["InstanceId"] for group in groups for one in group["Instances"]]
+
+    assert found("capacity-reservation-id", RESERVATION) == [inside["InstanceId"]]
+    assert found("instance-lifecycle", "capacity-block") == [inside["InstanceId"]]
+    assert found("iam-instance-profile.arn", profile) == [outside["InstanceId"]]

@@ -19,6 +19,7 @@ OBJECTS = {"Effect": "Allow", "Principal": "*", "Action": "s3:GetObject", "Resou
 def s3(local_aws: LocalAws) -> Any:
     client = local_aws.client("s3")
     client.create_bucket(Bucket="mine")
+    client.delete_public_access_block(Bucket="mine")  # so that public policies reach their own checks
     return client
 
 

@@ -1,0 +1,113 @@
+"""Submitted templates: parsed, acknowledged, expanded and validated with their parameters."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ultracluster_local.cloudformation.errors import ValidationError
+from ultracluster_local.cloudformation.requests import template_of
+from ultracluster_local.cloudformation.stacks import Stack
+from ultracluster_local.cloudformation.templates.parameters import given_parameters
+from ultracluster_local.cloudformation.templates.skipped_resources import refuse_skipped
+from ultracluster_local.cloudformation.templates.transforms import expanded, transforms
+from ultracluster_local.cloudformation.templates.validation import validate_template
+from ultracluster_local.services.handlers import Request, ServiceError
+from ultracluster_local.services.iam.roles import can_assume
+
+__all__ = ["Submission", "submitted"]
+
+_NAMES_OF_IAM: Final[Mapping[str, str]] = {
+    "AWS::IAM::AccessKey": "",
+    "AWS::IAM::Group": "GroupName",
+    "AWS::IAM::InstanceProfile": "InstanceProfileName",
+    "AWS::IAM::ManagedPolicy": "ManagedPolicyName",
+    "AWS::IAM::Policy": "",
+    "AWS::IAM::Role": "RoleName",
+    "AWS::IAM::User": "UserName",
+    "AWS::IAM::UserToGroupAddition": "",
+}
+"""Types that a caller has to acknowledge, and the property that names them: API_CreateStack, Capabilities."""
+
+_TRIGGERS = frozenset({"AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm"})
+_ALARM = ("arn", "cloudwatch", "alarm")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Submission:
+    """A template that can be deployed.
+
+    Attributes:
+        text: Template as submitted.
+        template: Template as its transforms leave it.
+        parameters: Parameter values as strings.
+    """
+
+    text: str
+    template: dict[str, Any]
+    parameters: dict[str, str]
+
+
+def submitted(request: Request, *, previous: Stack | None = None, reviewed: bool = False) -> Submission:
+    """Return the template of a request.
+
+    Args:
+        request: Request of an operation on stacks or change sets.
+        previous: Stack that is updated. Default: none.
+        reviewed: Whether a person sees the expanded template before its deployment, as in a change set. Default: False.
+
+    Raises:
+        ServiceError: If a capability is not acknowledged, or the template or its settings are invalid.
+    """
+    text, template = template_of(request, previous=previous)
+    names = transforms(template)
+    acknowledged = set(request.parameters.get("Capabilities") or [])
+    if names and not reviewed and "CAPABILITY_AUTO_EXPAND" not in acknowledged:
+        raise _incapable("CAPABILITY_AUTO_EXPAND")
+    if not names:
+        validate_template(template)
+    sent = request.parameters.get("Parameters") or []
+    parameters = given_parameters(template, sent, previous=previous.parameters if previous else {})
+    if names:
+        template = expanded(template, parameters)
+        validate_template(template)
+    _refuse_settings(request, template)
+    needed = _capability(template)
+    if needed and not acknowledged & {needed, "CAPABILITY_NAMED_IAM"}:
+        raise _incapable(needed)
+    refuse_skipped(template, parameters, region=request.region)
+    return Submission(text=text, template=template, parameters=parameters)
+
+
+def _incapable(capability: str) -> ServiceError:
+    return ServiceError("InsufficientCapabilitiesException", f"Requires capabilities : [{capability}]")
+
+
+def _capability(template: Mapping[str, Any]) -> str:
+    found = [one for one in template["Resources"].values() if one["Type"] in _NAMES_OF_IAM]
+    if any(_NAMES_OF_IAM[one["Type"]] in (one.get("Properties") or {}) for one in found):
+        return "CAPABILITY_NAMED_IAM"
+    return "CAPABILITY_IAM" if found else ""
+
+
+def _refuse_settings(request: Request, template: Mapping[str, Any]) -> None:
+    """Refuse resource types, a role and rollback triggers: localstack/localstack, test_update_stack.snapshot.json (2022-11-21)."""
+    allowed = request.parameters.get("ResourceTypes") or []
+    for kind in sorted({one["Type"] for one in template["Resources"].values()}):
+        if allowed and not any(_covers(pattern, kind) for pattern in allowed):
+            raise ValidationError(
+                f"Resource type {kind} is not allowed by parameter ResourceTypes [{', '.join(allowed)}]"
+            )
+    role = request.parameters.get("RoleARN")
+    # The CDK's own role comes with its bootstrap stack, which the local AWS does without.
+    if role and ":role/cdk-" not in role and not can_assume("cloudformation.amazonaws.com", role):
+        raise ValidationError(f"Role {role} is invalid or cannot be assumed")
+    for trigger in (request.parameters.get("RollbackConfiguration") or {}).get("RollbackTriggers") or []:
+        if trigger["Type"] not in _TRIGGERS:
+            raise ValidationError("Rollback Trigger Type not supported")
+        parts = trigger["Arn"].split(":")
+        if tuple(parts[part] for part in (0, 2, 5) if len(parts) > part) != _ALARM:
+            raise ValidationError("RelativeId of a Rollback Trigger's ARN is incorrect")
+
+
+def _covers(pattern: str, kind: str) -> bool:
+    return kind.startswith(pattern[:-1]) if pattern.endswith("*") else kind == pattern

@@ -1,0 +1,109 @@
+"""Public bucket policies, which new buckets do not take until their public access block is lifted.
+
+https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-control-block-public-access.html (read 2026-11-22), "The meaning of
+public"; since April 2023 every new bucket begins with all four settings (torchbox/buckup#18).
+"""
+
+import functools
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from moto.s3.exceptions import S3ClientError
+from moto.s3.models import s3_backends
+from moto.s3.responses import S3Response
+
+from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.services.checks import Checks
+from ultracluster_local.services.handlers import Request, ServiceError
+from ultracluster_local.services.iam.policy_grammar import as_list, document, statements
+from ultracluster_local.services.kms import find_key
+
+__all__ = ["install"]
+
+_check = Checks(service="s3")
+
+_LIMITING = frozenset(
+    {
+        "aws:principalaccount",
+        "aws:principalarn",
+        "aws:principalorgid",
+        "aws:principalorgpaths",
+        "aws:sourceaccount",
+        "aws:sourcearn",
+        "aws:sourceip",
+        "aws:sourceorgid",
+        "aws:sourceorgpaths",
+        "aws:sourceowner",
+        "aws:sourcevpc",
+        "aws:sourcevpce",
+        "aws:userid",
+        "s3:dataaccesspointaccount",
+        "s3:dataaccesspointarn",
+        "s3:x-amz-server-side-encryption-aws-kms-key-id",
+    }
+)
+"""Condition keys whose fixed values make a statement not public."""
+
+_UUID = re.compile(r"(mrk-)?[0-9a-f-]{32,36}")
+
+
+def _bucket(request: Request) -> Any:
+    return s3_backends[ACCOUNT]["aws"].buckets.get(request.parameters["Bucket"])
+
+
+@_check("PutBucketPolicy")
+def check_put_bucket_policy(request: Request) -> None:
+    """Refuse a public policy of a bucket that blocks them."""
+    bucket, policy = _bucket(request), document(request.parameters["Policy"]) or {}
+    if bucket is None or not any(_is_public(one) for one in statements(policy)):
+        return
+    settings = bucket.public_access_block
+    blocked = (
+        not getattr(bucket, "public_access_allowed", False)
+        if settings is None
+        else str(settings.block_public_policy).lower() == "true"
+    )
+    if blocked:
+        raise ServiceError(
+            "AccessDenied",
+            f"User: arn:aws:iam::{ACCOUNT}:root is not authorized to perform: s3:PutBucketPolicy on resource: "
+            f'"arn:aws:s3:::{bucket.name}" because public policies are prevented by the BlockPublicPolicy setting in S3 '
+            "Block Public Access. (Access Denied)",
+        )
+
+
+@_check("DeletePublicAccessBlock")
+def check_delete_public_access_block(request: Request) -> None:
+    """Note that the settings, with which every bucket begins, are gone."""
+    bucket = _bucket(request)
+    if bucket is not None:
+        bucket.public_access_allowed = True
+
+
+def _is_public(statement: Mapping[str, Any]) -> bool:
+    principal = statement.get("Principal")
+    named = principal.get("AWS") if isinstance(principal, Mapping) else principal
+    keys = {
+        str(key).lower() for condition in (statement.get("Condition") or {}).values() for key in condition
+    }
+    return statement.get("Effect") == "Allow" and "*" in as_list(named) and not keys & _LIMITING
+
+
+def install() -> None:
+    """Make PutObject look for the KMS key that it names: localstack/localstack, test_s3.snapshot.json (2026-02-21)."""
+    S3Response.put_object = _with_a_key(S3Response.put_object)
+
+
+def _with_a_key(original: Any) -> Any:
+    @functools.wraps(original)
+    def put_object(response: Any) -> Any:
+        key = response.headers.get("x-amz-server-side-encryption-aws-kms-key-id")
+        if key and "alias/aws/" not in key and find_key(key, response.region) is None:
+            formed = key.startswith("arn:") or _UUID.fullmatch(key)
+            raise S3ClientError(
+                "KMS.NotFoundException", f"Key '{key}' does not exist" if formed else f"Invalid keyId '{key}'"
+            )
+        return original(response)
+
+    return put_object

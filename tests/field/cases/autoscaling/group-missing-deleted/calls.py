@@ -1,0 +1,1 @@
+client("autoscaling").delete_auto_scaling_group(AutoScalingGroupName="absent")

@@ -1,0 +1,1 @@
+client("batch").update_compute_environment(computeEnvironment="absent", state="DISABLED")

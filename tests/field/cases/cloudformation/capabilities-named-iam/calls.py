@@ -1,0 +1,12 @@
+import json
+
+policy = {
+    "Version": "2012-10-17",
+    "Statement": [{"Effect": "Allow", "Action": "s3:ListAllMyBuckets", "Resource": "*"}],
+}
+resource = {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"PolicyDocument": policy}}
+body = {"Resources": {"P": resource}}
+resource["Properties"]["ManagedPolicyName"] = "lists"
+client("cloudformation").create_stack(
+    StackName="one", TemplateBody=json.dumps(body), Capabilities=["CAPABILITY_IAM"]
+)

@@ -1,0 +1,1 @@
+client("cloudformation").delete_change_set(StackName="nostack", ChangeSetName="DoesNotExist")

@@ -1,0 +1,10 @@
+client("cloudwatch").put_metric_alarm(
+    AlarmName="a",
+    Namespace="N",
+    MetricName="m",
+    Statistic="Sum",
+    Period=45,
+    EvaluationPeriods=1,
+    Threshold=1,
+    ComparisonOperator="GreaterThanThreshold",
+)

@@ -1,0 +1,8 @@
+import json
+
+body = {
+    "widgets": [
+        {"type": "metric", "x": 0, "y": 0, "width": 6, "height": 6, "properties": {"title": "Licences"}}
+    ]
+}
+client("cloudwatch").put_dashboard(DashboardName="one", DashboardBody=json.dumps(body))

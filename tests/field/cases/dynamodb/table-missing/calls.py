@@ -1,0 +1,1 @@
+client("dynamodb").describe_table(TableName="absent")

@@ -1,0 +1,6 @@
+e = client("ec2")
+vpc = e.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+subnet = e.create_subnet(VpcId=vpc, CidrBlock="10.0.0.0/24")["Subnet"]["SubnetId"]
+e.create_vpc_endpoint(
+    VpcId=vpc, ServiceName="com.amazonaws.us-east-1.absent", VpcEndpointType="Interface", SubnetIds=[subnet]
+)

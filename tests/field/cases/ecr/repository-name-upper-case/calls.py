@@ -1,0 +1,1 @@
+client("ecr").create_repository(repositoryName="Images")

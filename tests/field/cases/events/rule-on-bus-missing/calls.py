@@ -1,0 +1,1 @@
+client("events").put_rule(Name="r", EventBusName="absent", EventPattern='{"source": ["a"]}')

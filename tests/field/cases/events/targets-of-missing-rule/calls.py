@@ -1,0 +1,3 @@
+client("events").put_targets(
+    Rule="absent", Targets=[{"Id": "a", "Arn": "arn:aws:sqs:us-east-1:123456789012:q"}]
+)

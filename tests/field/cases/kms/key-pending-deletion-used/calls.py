@@ -1,0 +1,4 @@
+k = client("kms")
+key = k.create_key()["KeyMetadata"]["KeyId"]
+k.schedule_key_deletion(KeyId=key, PendingWindowInDays=7)
+k.encrypt(KeyId=key, Plaintext=b"x")

@@ -1,0 +1,3 @@
+local.client("s3", "eu-west-1").create_bucket(
+    Bucket="one-bucket", CreateBucketConfiguration={"LocationConstraint": "us-east-2"}
+)

@@ -1,0 +1,4 @@
+s = client("secretsmanager")
+s.create_secret(Name="one", SecretString="x")
+s.delete_secret(SecretId="one", RecoveryWindowInDays=7)
+s.create_secret(Name="one", SecretString="y")

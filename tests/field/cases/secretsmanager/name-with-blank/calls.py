@@ -1,0 +1,1 @@
+client("secretsmanager").create_secret(Name="Inv Name", SecretString="x")

@@ -1,0 +1,1 @@
+client("sqs").create_queue(QueueName="a", Attributes={"VisibilityTimeout": "43201"})

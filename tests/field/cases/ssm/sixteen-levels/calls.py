@@ -1,0 +1,1 @@
+client("ssm").put_parameter(Name="/a" * 16, Value="x", Type="String")

@@ -1,0 +1,83 @@
+"""Errors that no command foresees are lines with a code."""
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError
+
+from ultracluster_cli.unforeseen import TRACEBACK_VARIABLE, finding_of
+
+ROOT = Path(__file__).parents[3]
+
+
+def raised(error: Exception) -> Exception:
+    with pytest.raises(type(error)) as caught:
+        raise error
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (
+            OSError(errno.ENOSPC, "No space left on device", "a\x1b[31m"),
+            r"UC9013: a\x1b[31m: No space left on device.",
+        ),
+        (BrokenPipeError(errno.EPIPE, "Broken pipe"), "UC9013: input or output: Broken pipe."),
+        (
+            EndpointConnectionError(endpoint_url="https://x"),
+            'UC9014: Could not connect to the endpoint URL: "https://x".',
+        ),
+        (
+            ClientError({"Error": {"Code": "AccessDenied", "Message": "no\nway"}}, "Get"),
+            "UC9014: An error occurred (AccessDenied)",
+        ),
+        (KeyError("jobs"), "UC9015: unexpected KeyError: 'jobs' (test_unforeseen.py:"),
+    ],
+)
+def test_errors_are_findings(error: Exception, line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    finding = str(finding_of(raised(error)))
+
+    assert finding.startswith(line)
+    assert "\n" not in finding
+    assert capsys.readouterr().err == ""
+
+
+def test_a_variable_prints_the_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv(TRACEBACK_VARIABLE, "1")
+    finding_of(raised(KeyError("jobs")))
+
+    assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("redirection", "code"),
+    [
+        (">/dev/full", 4),
+        (">&-", 0),
+        ("2>&-", 0),
+        (">&- 2>&-", 0),
+        (">/dev/full 2>/dev/full", 4),
+        ("| true", 4),
+    ],
+)
+def test_streams_that_cannot_be_written_end_a_command_with_a_code(redirection: str, code: int) -> None:
+    # Enough text for a pipe whose reader has gone.
+    command = f"set -o pipefail; {sys.executable} -m ultracluster_cli rules {redirection}"
+    done = subprocess.run(
+        ["bash", "-c", command],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "TERM": "dumb"},
+        cwd=ROOT,
+    )
+
+    assert (done.returncode, "Traceback" in done.stderr) == (code, False)
