@@ -77,6 +77,7 @@ class CapacityReservation(_Reservation):
         name: str | None = None,
         max_nodes: int | None = None,
         allocation_strategy: AllocationStrategy = "best-fit-progressive",
+        launched_by: LaunchedBy = "batch",
     ) -> Self:
         """Import a reservation by its ID.
 
@@ -88,6 +89,7 @@ class CapacityReservation(_Reservation):
             max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
             allocation_strategy: ``best-fit`` or ``best-fit-progressive``; see `CapacitySource`.
                 Default: ``best-fit-progressive``.
+            launched_by: ``batch`` or ``auto-scaling``; see `CapacitySource`. Default: ``batch``.
 
         Raises:
             FindingsError: If the reservation ID is malformed (UC4109), the name is malformed (UC4123), or `max_nodes` is
@@ -100,6 +102,7 @@ class CapacityReservation(_Reservation):
             name=name,
             max_nodes=max_nodes,
             allocation_strategy=allocation_strategy,
+            launched_by=launched_by,
         )
 
 
@@ -139,6 +142,7 @@ class ReservationGroup(CapacitySource):
         name: str | None = None,
         max_nodes: int | None = None,
         allocation_strategy: AllocationStrategy = "best-fit-progressive",
+        launched_by: LaunchedBy = "batch",
     ) -> Self:
         """Import a resource group of reservations.
 
@@ -150,6 +154,7 @@ class ReservationGroup(CapacitySource):
             max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
             allocation_strategy: ``best-fit`` or ``best-fit-progressive``; see `CapacitySource`.
                 Default: ``best-fit-progressive``.
+            launched_by: ``batch`` or ``auto-scaling``; see `CapacitySource`. Default: ``batch``.
 
         Raises:
             FindingsError: If the ARN is malformed (UC4124), the name is malformed (UC4123), or `max_nodes` is outside 1 to
@@ -162,6 +167,7 @@ class ReservationGroup(CapacitySource):
             name=name,
             max_nodes=max_nodes,
             allocation_strategy=allocation_strategy,
+            launched_by=launched_by,
         )
 
     @property
@@ -224,8 +230,8 @@ class CapacityBlock(_Reservation):
             name: Name among the capacity sources of a cluster. Default: none.
             max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
             allocation_strategy: ``best-fit`` or ``best-fit-progressive``; see `CapacitySource`.
-            launched_by: ``batch`` or ``auto-scaling``; see `CapacitySource`.
                 Default: ``best-fit``.
+            launched_by: ``batch`` or ``auto-scaling``; see `CapacitySource`. Default: ``batch``.
 
         Raises:
             FindingsError: If the reservation ID is malformed (UC4109), the end is before the start (UC4112), the name is

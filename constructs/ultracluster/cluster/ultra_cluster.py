@@ -252,6 +252,7 @@ class UltraCluster(Construct):
                 named("BlockLifecycle", source),
                 block=source,
                 queue=self._queue,
+                fleet=next((fleet for fleet in self._fleets if fleet.nodes.capacity is source), None),
                 checkpoint_lead=checkpoint_lead,
                 max_refusals=max_refusals,
                 topic=self._topic,

@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ultracluster.jobs.launcher import Launcher, launch_command
+from ultracluster_catalog.names.submission_tags import GANG_SIZE_VARIABLE
 from ultracluster_rules.commands import LAUNCHER_PATH, encode_word
 
 __all__ = ["gang_command", "gang_environment"]
@@ -41,7 +42,7 @@ def gang_environment(*, nodes: int, mount_path: str) -> Mapping[str, str]:
         nodes: Number of nodes.
         mount_path: Mount point of the shared file system.
     """
-    return {"UC_GANG_SIZE": str(nodes), "UC_GANG_PLACE": f"{mount_path}/{_FOLDER}"}
+    return {GANG_SIZE_VARIABLE: str(nodes), "UC_GANG_PLACE": f"{mount_path}/{_FOLDER}"}
 
 
 def _source() -> str:

@@ -1,9 +1,11 @@
 """Nodes that an Auto Scaling group starts and keeps, whether jobs wait or not."""
 
-from aws_cdk import CfnAutoScalingScheduledAction, CfnUpdatePolicy
+from aws_cdk import Aws, CfnAutoScalingScheduledAction, CfnUpdatePolicy
 from aws_cdk import aws_autoscaling as autoscaling
+from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from ultracluster.capacity.capacity import CapacityBlock
 from ultracluster.nodes.node_group import NodeGroup
 
 __all__ = ["NodeFleet"]
@@ -12,8 +14,8 @@ __all__ = ["NodeFleet"]
 class NodeFleet(Construct):
     """An Auto Scaling group of identical nodes in one subnet: the second road into a Capacity Block (decision 0024).
 
-    It starts without nodes. Its desired capacity is set while it runs, by the life cycle of the block; a template that names
-    it would set it back with every deployment.
+    It starts without nodes, unless they are in a reservation that is paid anyway. The life cycle of a Capacity Block sets its
+    desired capacity; On-Demand and Spot nodes start when you set it, and run and cost until you set it to 0.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, nodes: NodeGroup, max_nodes: int) -> None:
@@ -31,6 +33,10 @@ class NodeFleet(Construct):
             "Resource",
             min_size="0",
             max_size=str(max_nodes),
+            # A reservation is paid from the start. The nodes of a block start with it, and others cost what they run.
+            desired_capacity=str(max_nodes)
+            if nodes.capacity and nodes.capacity.prepaid and not isinstance(nodes.capacity, CapacityBlock)
+            else None,
             launch_template=autoscaling.CfnAutoScalingGroup.LaunchTemplateSpecificationProperty(
                 launch_template_id=nodes.launch_template_id, version=nodes.launch_template_version
             ),
@@ -58,6 +64,24 @@ class NodeFleet(Construct):
         self._name = group.ref
         self._max_nodes = max_nodes
         self._nodes = nodes
+
+    def size_statements(self) -> list[iam.PolicyStatement]:
+        """Return the permissions to read the group, set its desired capacity and let it end nodes."""
+        group = (
+            f"arn:{Aws.PARTITION}:autoscaling:{Aws.REGION}:{Aws.ACCOUNT_ID}:"
+            f"autoScalingGroup:*:autoScalingGroupName/{self._name}"
+        )
+        return [
+            # Without resource-level permissions.
+            iam.PolicyStatement(
+                sid="ReadGroup", actions=["autoscaling:DescribeAutoScalingGroups"], resources=["*"]
+            ),
+            iam.PolicyStatement(
+                sid="SizeGroup",
+                actions=["autoscaling:SetDesiredCapacity", "autoscaling:SetInstanceProtection"],
+                resources=[group],
+            ),
+        ]
 
     @property
     def auto_scaling_group_name(self) -> str:

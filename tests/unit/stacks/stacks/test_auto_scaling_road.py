@@ -25,8 +25,15 @@ def test_quick_start_deploys_and_its_nodes_join(
     line = "          market_type: capacity-block\n"
     text = QUICKSTART.read_text()
     assert text.count(line) == 1
+    image = local_aws.client("ec2", REGION).register_image(Name="nodes", RootDeviceName="/dev/xvda")[
+        "ImageId"
+    ]
     path = tmp_path / "rollout.yaml"
-    path.write_text(text.replace(line, f"{line}          launched_by: auto-scaling\n"))
+    path.write_text(
+        text.replace(line, f"{line}          launched_by: auto-scaling\n").replace(
+            "ami-0123456789abcdef0", image
+        )
+    )
     (cluster,) = load_rollout(path).config.clusters()
     synthesize([cluster], tmp_path / "cdk.out")
     for stack in read_assembly(tmp_path / "cdk.out"):

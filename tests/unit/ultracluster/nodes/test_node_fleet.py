@@ -109,6 +109,35 @@ def test_nodes_that_aws_batch_starts_name_neither_profile_nor_cluster(stack: cdk
     assert "UC_ECS_CLUSTER" not in json.dumps(template_data(stack))
 
 
+@pytest.mark.parametrize(
+    "capacity",
+    [
+        uc.CapacityReservation.from_reservation_id(RESERVATION, zone_id=ZONE, launched_by="auto-scaling"),
+        uc.ReservationGroup.from_resource_group_arn(
+            f"arn:aws:resource-groups:{REGION}:123456789012:group/nodes",
+            zone_id=ZONE,
+            launched_by="auto-scaling",
+        ),
+    ],
+    ids=lambda capacity: type(capacity).__name__,
+)
+def test_nodes_of_paid_reservations_start_with_the_deployment(
+    stack: cdk.Stack, capacity: uc.Capacity
+) -> None:
+    fleet(stack, capacity=capacity)
+    assert only(stack, "AWS::AutoScaling::AutoScalingGroup")["DesiredCapacity"] == "4"
+
+
+@pytest.mark.parametrize(
+    "capacity",
+    [uc.OnDemandCapacity(launched_by="auto-scaling"), uc.SpotCapacity(launched_by="auto-scaling")],
+    ids=lambda capacity: capacity.market_type,
+)
+def test_no_deployment_starts_nodes_that_nobody_has_paid(stack: cdk.Stack, capacity: uc.Capacity) -> None:
+    fleet(stack, capacity=capacity)
+    assert "DesiredCapacity" not in only(stack, "AWS::AutoScaling::AutoScalingGroup")
+
+
 @pytest.mark.deploy
 def test_deployed_fleet_fills_the_block_and_its_nodes_join(local_aws: LocalAws, tmp_path: Path) -> None:
     local_aws.clock.set(START - timedelta(hours=1))
@@ -121,8 +150,11 @@ def test_deployed_fleet_fills_the_block_and_its_nodes_join(local_aws: LocalAws, 
         end=START + timedelta(days=1),
         region=REGION,
     )
+    image = local_aws.client("ec2", REGION).register_image(Name="nodes", RootDeviceName="/dev/xvda")[
+        "ImageId"
+    ]
     app = cdk.App(analytics_reporting=False, tree_metadata=False, outdir=str(tmp_path))
-    fleet(cdk.Stack(app, "Test", env=cdk.Environment(region=REGION, account="123456789012")))
+    fleet(cdk.Stack(app, "Test", env=cdk.Environment(region=REGION, account="123456789012")), image_id=image)
     app.synth()
     assert [(one.status, one.reason) for one in deploy_assembly(local_aws, tmp_path)] == [
         ("CREATE_COMPLETE", "")
