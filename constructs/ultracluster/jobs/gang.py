@@ -9,8 +9,6 @@ from ultracluster.jobs.launcher import Launcher, launch_command
 from ultracluster_catalog.names.submission_tags import GANG_SIZE_VARIABLE
 from ultracluster_rules.commands import LAUNCHER_PATH, encode_word
 
-__all__ = ["gang_command", "gang_environment"]
-
 _MODULES = ("rendezvous", "places", "member", "child")
 _FOLDER = ".ultracluster/gangs"
 
@@ -64,8 +62,6 @@ def _source() -> str:
 def _is_internal(node: ast.stmt) -> bool:
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return True  # documentation
-    if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
-        return True
     if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
         return True
     module = node.module if isinstance(node, ast.ImportFrom) else ""

@@ -8,8 +8,6 @@ from constructs import Construct
 from ultracluster.capacity.capacity import CapacityBlock
 from ultracluster.nodes.node_group import NodeGroup
 
-__all__ = ["NodeFleet"]
-
 
 class NodeFleet(Construct):
     """An Auto Scaling group of identical nodes in one subnet: the second road into a Capacity Block (decision 0024).
@@ -51,7 +49,7 @@ class NodeFleet(Construct):
                 autoscaling.CfnAutoScalingGroup.TagPropertyProperty(
                     key=key, value=value, propagate_at_launch=False
                 )
-                for key, value in nodes.tags.items()
+                for key, value in nodes.tags.tag_values().items()
             ],
         )
         # A deployment in the middle of a block leaves the sizes alone that the life cycle has set (reference of

@@ -10,8 +10,6 @@ from ultracluster._foundation.log_group import RetainedLogGroup
 from ultracluster._foundation.scheduled_function import ScheduledFunction
 from ultracluster.nodes.node_group import JoinedCluster
 
-__all__ = ["UnmanagedEnvironment"]
-
 
 class UnmanagedEnvironment(Construct):
     """A compute environment that starts no nodes: jobs run on what joins its ECS cluster.

@@ -7,8 +7,6 @@ from typing import Any
 
 import boto3
 
-__all__ = ["handler"]
-
 
 def handler(event: Mapping[str, Any], context: Any) -> None:
     """Answer CloudFormation with the ARN of the cluster; its deletion deletes nothing."""

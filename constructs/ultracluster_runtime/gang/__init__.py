@@ -1,3 +1,1 @@
 """Children of an array job find each other, start together and end together."""
-
-__all__: list[str] = []

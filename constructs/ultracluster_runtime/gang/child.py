@@ -18,8 +18,6 @@ from ultracluster_runtime.gang.member import run_member
 from ultracluster_runtime.gang.places import Bucket, Folder, Place
 from ultracluster_runtime.gang.rendezvous import Child, Settings, Start
 
-__all__ = ["EXIT_CODES", "main", "node_variables"]
-
 EXIT_CODES: Mapping[str, int] = {"success": 0, "failure": 1, "again": 112}
 """By result; 112 is the code of a job that lost a node (ultracluster_catalog.names.exit_codes), which is retried."""
 

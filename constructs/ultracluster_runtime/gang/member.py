@@ -25,8 +25,6 @@ from ultracluster_runtime.gang.rendezvous import (
 if TYPE_CHECKING:
     from ultracluster_runtime.gang.places import Place
 
-__all__ = ["run_member"]
-
 _ANSWERS_IN_A_LEASE = 12
 _GRACE = 30.0
 """Seconds between SIGTERM and SIGKILL."""

@@ -10,8 +10,6 @@ from typing import Any, Mapping, Protocol  # noqa: UP035 - runs on Python 3.8
 
 from ultracluster_runtime.gang.rendezvous import Unavailable
 
-__all__ = ["Bucket", "Folder", "Place"]
-
 
 class Place(Protocol):
     """Keys and short texts that all children of a gang read and write, each call linearizable."""

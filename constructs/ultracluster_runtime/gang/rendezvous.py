@@ -20,21 +20,6 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Generator, Literal, Mapping, NamedTuple, Union  # noqa: UP035 - runs on Python 3.8
 
-__all__ = [
-    "Child",
-    "Create",
-    "ListKeys",
-    "Operation",
-    "Outcome",
-    "Read",
-    "Settings",
-    "Start",
-    "Unavailable",
-    "Wait",
-    "Write",
-    "take_part",
-]
-
 
 class Create(NamedTuple):
     """Write a key unless it exists, all at once; answered with whether this call wrote it."""

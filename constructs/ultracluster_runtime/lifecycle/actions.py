@@ -4,18 +4,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-__all__ = [
-    "Action",
-    "Notify",
-    "PartialDeliveryError",
-    "RequestCheckpoint",
-    "SetEnvironment",
-    "SetFleet",
-    "SetProtection",
-    "SetQueue",
-    "TerminateJob",
-]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SetEnvironment:
@@ -97,11 +85,7 @@ Action = SetEnvironment | SetQueue | SetFleet | SetProtection | RequestCheckpoin
 
 
 class PartialDeliveryError(Exception):
-    """Some nodes accepted the checkpoint request, others could not be reached.
-
-    Attributes:
-        requested: Nodes that accepted the request.
-    """
+    """Some nodes accepted the checkpoint request, others could not be reached."""
 
     def __init__(self, requested: frozenset[str], failures: list[str]) -> None:
         self.requested = requested
