@@ -14,6 +14,7 @@ from ultracluster_rules.capacity import (
     SETTING_OF_ANOTHER_KIND,
     AllocationStrategy,
     check_allocation_strategy,
+    check_group_settings,
 )
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.numbers import reject_unsafe_numbers
@@ -96,4 +97,6 @@ def _common_problems(source: CapacitySource) -> list[Finding]:
             )
         )
     strategy = source.allocation_strategy
-    return findings + check_allocation_strategy(source.market_type, strategy, path="allocation_strategy")
+    price = getattr(source, "max_price_percent", None)
+    findings += check_allocation_strategy(source.market_type, strategy, path="allocation_strategy")
+    return findings + check_group_settings(source.launched_by, source.market_type, strategy, price)

@@ -33,14 +33,14 @@ def gang_command(command: Sequence[str], launcher: Launcher) -> list[str]:
     ]
 
 
-def gang_environment(*, nodes: int, mount_path: str) -> Mapping[str, str]:
+def gang_environment(*, nodes: int, place: str) -> Mapping[str, str]:
     """Return the variables of the rendezvous.
 
     Args:
         nodes: Number of nodes.
-        mount_path: Mount point of the shared file system.
+        place: Mount point of the shared file system, or ``s3://`` and the name of a bucket.
     """
-    return {GANG_SIZE_VARIABLE: str(nodes), "UC_GANG_PLACE": f"{mount_path}/{_FOLDER}"}
+    return {GANG_SIZE_VARIABLE: str(nodes), "UC_GANG_PLACE": f"{place}/{_FOLDER}"}
 
 
 def _source() -> str:

@@ -8,17 +8,18 @@ from typing import Any
 
 import aws_cdk as cdk
 import pytest
-from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, block, network, only
+from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, allowed, block, network, of_type, only
 
 import ultracluster as uc
 from ultracluster.jobs.gang import gang_command
 from ultracluster.scheduling.unmanaged_environment import UnmanagedEnvironment
 from ultracluster_rules.commands import LAUNCHER_PATH
+from ultracluster_rules.findings import FindingsError
 
 LAUNCHER = Path(__file__).parents[4] / "constructs/ultracluster/scripts/launch.py"
 
 
-def job(stack: cdk.Stack, **options: Any) -> uc.MultiNodeJob:
+def job(stack: cdk.Stack, *, shared: bool = True, **options: Any) -> uc.MultiNodeJob:
     environment = UnmanagedEnvironment(stack, "Environment", max_vcpus=4 * 192)
     place = network(stack)
     nodes = uc.NodeGroup(
@@ -28,7 +29,7 @@ def job(stack: cdk.Stack, **options: Any) -> uc.MultiNodeJob:
         instance_type="trn2.48xlarge",
         image_id=IMAGE_ID,
         capacity=block(),
-        file_system=uc.SharedFileSystem(stack, "Files", network=place),
+        file_system=uc.SharedFileSystem(stack, "Files", network=place) if shared else None,
         joins=environment.cluster,
     )
     queue = uc.TrainingQueue(stack, "Queue", nodes=nodes, max_nodes=4)
@@ -49,6 +50,20 @@ def test_multi_node_job_is_an_array_of_whole_nodes(stack: cdk.Stack) -> None:
     assert (variables["UC_GANG_SIZE"], variables["UC_GANG_PLACE"]) == ("4", "/fsx/.ultracluster/gangs")
     # A child whose gang lost another child leaves with this code.
     assert {"Action": "RETRY", "OnExitCode": "112"} in definition["RetryStrategy"]["EvaluateOnExit"]
+
+
+@pytest.mark.synth
+def test_children_without_a_file_system_meet_in_a_bucket(stack: cdk.Stack) -> None:
+    with pytest.raises(FindingsError, match="UC6118"):
+        job(cdk.Stack(cdk.App(), "Without"), shared=False)
+    job(stack, shared=False, meeting_place=uc.CheckpointBucket(stack, "Checkpoints"))
+    (definition,) = (each["Properties"] for each in of_type(stack, "AWS::Batch::JobDefinition"))
+    variables = {one["Name"]: one["Value"] for one in definition["ContainerProperties"]["Environment"]}
+    before, bucket, after = variables["UC_GANG_PLACE"]["Fn::Join"][1]
+    assert (before, after) == ("s3://", "/.ultracluster/gangs")
+    may = allowed(stack, "What the training program may do")
+    assert any("s3:PutObject" in statement["Action"] for statement in may)
+    assert bucket["Ref"].startswith("Checkpoints")
 
 
 @pytest.mark.synth
