@@ -303,7 +303,7 @@ def _jobs(clients: Clients, queues: Iterable[str]) -> tuple[Job, ...]:
     for detail in (*details, *_details(clients, parts)):
         if detail["status"] in _STARTED:
             job = detail["jobId"].partition("#")[0]
-            if size := _gang_size(detail):
+            if size := gang_size(detail):
                 job = job.partition(":")[0]
                 children[job] = tuple(f"{job}:{index}" for index in range(size))
             hosts[job] = hosts.get(job, set()) | _container_instances(detail)
@@ -353,12 +353,12 @@ def _summaries(clients: Clients, statuses: Iterable[str], **where: str) -> Itera
     )
 
 
-def _gang_size(child: Mapping[str, Any]) -> int:
-    """Return the number of nodes of the job that an array child is one node of, or 0."""
+def gang_size(job: Mapping[str, Any]) -> int:
+    """Return the number of children of an array whose children are the nodes of one job, or 0; also for one of them."""
     variables = {
-        entry["name"]: entry.get("value", "") for entry in child.get("container", {}).get("environment", [])
+        entry["name"]: entry.get("value", "") for entry in job.get("container", {}).get("environment", [])
     }
-    size = variables.get(GANG_SIZE_VARIABLE, "") if ":" in child["jobId"] else ""
+    size = variables.get(GANG_SIZE_VARIABLE, "")
     return int(size) if size.isdecimal() else 0
 
 
