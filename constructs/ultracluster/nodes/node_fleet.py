@@ -5,15 +5,15 @@ from aws_cdk import aws_autoscaling as autoscaling
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from ultracluster.capacity.capacity import CapacityBlock
 from ultracluster.nodes.node_group import NodeGroup
 
 
 class NodeFleet(Construct):
     """An Auto Scaling group of identical nodes in one subnet: the second road into a Capacity Block (decision 0024).
 
-    It starts without nodes, unless they are in a reservation that is paid anyway. The life cycle of a Capacity Block sets its
-    desired capacity; On-Demand and Spot nodes start when you set it, and run and cost until you set it to 0.
+    It starts without nodes, so that no deployment costs or waits for any. The life cycle of a Capacity Block sets its desired
+    capacity; nodes of other capacity start when you set it (``aws autoscaling set-desired-capacity``), and run until you set
+    it to 0.
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, nodes: NodeGroup, max_nodes: int) -> None:
@@ -31,10 +31,6 @@ class NodeFleet(Construct):
             "Resource",
             min_size="0",
             max_size=str(max_nodes),
-            # A reservation is paid from the start. The nodes of a block start with it, and others cost what they run.
-            desired_capacity=str(max_nodes)
-            if nodes.capacity and nodes.capacity.prepaid and not isinstance(nodes.capacity, CapacityBlock)
-            else None,
             launch_template=autoscaling.CfnAutoScalingGroup.LaunchTemplateSpecificationProperty(
                 launch_template_id=nodes.launch_template_id, version=nodes.launch_template_version
             ),

@@ -118,22 +118,12 @@ def test_nodes_that_aws_batch_starts_name_neither_profile_nor_cluster(stack: cdk
             zone_id=ZONE,
             launched_by="auto-scaling",
         ),
+        uc.OnDemandCapacity(launched_by="auto-scaling"),
+        uc.SpotCapacity(launched_by="auto-scaling"),
     ],
     ids=lambda capacity: type(capacity).__name__,
 )
-def test_nodes_of_paid_reservations_start_with_the_deployment(
-    stack: cdk.Stack, capacity: uc.Capacity
-) -> None:
-    fleet(stack, capacity=capacity)
-    assert only(stack, "AWS::AutoScaling::AutoScalingGroup")["DesiredCapacity"] == "4"
-
-
-@pytest.mark.parametrize(
-    "capacity",
-    [uc.OnDemandCapacity(launched_by="auto-scaling"), uc.SpotCapacity(launched_by="auto-scaling")],
-    ids=lambda capacity: capacity.market_type,
-)
-def test_no_deployment_starts_nodes_that_nobody_has_paid(stack: cdk.Stack, capacity: uc.Capacity) -> None:
+def test_no_deployment_starts_or_waits_for_nodes(stack: cdk.Stack, capacity: uc.Capacity) -> None:
     fleet(stack, capacity=capacity)
     assert "DesiredCapacity" not in only(stack, "AWS::AutoScaling::AutoScalingGroup")
 
