@@ -23,6 +23,9 @@ RESUME_TAG: Final = "ultracluster:resume"
 RESUME_OF_TAG: Final = "ultracluster:resume-of"
 """ID of the job that a job continues."""
 
+GANG_SIZE_VARIABLE: Final = "UC_GANG_SIZE"
+"""Environment variable of array children that are the nodes of one job: how many they are."""
+
 MOST_DEPENDENCIES: Final = 20
 """Maximum number of dependencies of a job."""
 
