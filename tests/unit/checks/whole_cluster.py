@@ -1,0 +1,34 @@
+"""The three stacks of the quick start with edits, checked together."""
+
+import functools
+from pathlib import Path
+from typing import Any
+
+from tests.golden.kept import read_kept
+from tests.unit.checks.defects import DROP, Defect, with_defect
+
+from ultracluster_checks import Source, check_templates
+
+__all__ = ["DROP", "codes_after", "findings_after"]
+
+_KEPT = Path(__file__).parents[2] / "golden" / "next" / "quickstart.yaml.json"
+
+
+@functools.cache
+def _sources() -> tuple[Source, ...]:
+    kept = read_kept(_KEPT.read_text(encoding="utf-8"))
+    return tuple(Source(name=each.name, body=each.template, region=each.region) for each in kept)
+
+
+def findings_after(stack: str, edits: dict[str, Any]) -> list[str]:
+    """Return the findings of the quick start after edits of one of its stacks."""
+    sources = list(_sources())
+    number = next(place for place, each in enumerate(sources) if each.name.endswith(stack))
+    body = with_defect(dict(sources[number].body), Defect("hpc", stack, str(edits), tuple(edits.items())))
+    sources[number] = Source(name=stack, body=body, region="us-east-2")
+    return [str(finding) for finding in check_templates(sources).findings]
+
+
+def codes_after(stack: str, edits: dict[str, Any]) -> list[str]:
+    """Return the codes that the quick start breaks after edits of one of its stacks."""
+    return sorted({finding.partition(":")[0] for finding in findings_after(stack, edits)})
