@@ -289,7 +289,7 @@ untested(
 [0024](decisions/0024-auto-scaling-road.md).""",
     cost="as L31",
     tier=2,
-    reason="no construct of the product makes such a group yet, so that a test would show a program of its own (0024, State)",
+    reason="the one block that a run buys is full of nodes that AWS Batch launches, and leaves no place for those of a group",
 )
 
 
@@ -300,7 +300,7 @@ untested(
 [0024](decisions/0024-auto-scaling-road.md).""",
     cost="one small instance, minutes",
     tier=1,
-    reason="the gang and its launcher are not built, and nothing that stands can run as an array (0024, State)",
+    reason="not written: it needs a second deployment, of a source with `launched_by: auto-scaling`",
 )
 
 
