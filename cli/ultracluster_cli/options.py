@@ -5,14 +5,17 @@ from typing import Annotated
 
 import typer
 
+from ultracluster_cli._cdk.workspace import default_rollout
+
 LEDGER_VARIABLE = "ULTRACLUSTER_LEDGER"
 LEDGER_REGION_VARIABLE = "ULTRACLUSTER_LEDGER_REGION"
 
-RolloutArgument = Annotated[Path, typer.Argument(metavar="ROLLOUT", help="Rollout file.")]
-OptionalRolloutArgument = Annotated[
-    Path | None,
-    typer.Argument(metavar="ROLLOUT", help="Rollout file. Default: the `rollout` context value in cdk.json."),
+_ROLLOUT = "Rollout file. Default: the `rollout` context value in cdk.json."
+RolloutArgument = Annotated[
+    Path,
+    typer.Argument(metavar="ROLLOUT", help=_ROLLOUT, default_factory=default_rollout, show_default=False),
 ]
+OptionalRolloutArgument = Annotated[Path | None, typer.Argument(metavar="ROLLOUT", help=_ROLLOUT)]
 WaveOption = Annotated[str | None, typer.Option(help="Limit to the clusters of this wave. Default: all.")]
 ClusterOption = Annotated[str | None, typer.Option(help="Limit to this cluster. Default: all.")]
 ClustersOption = Annotated[
@@ -61,10 +64,12 @@ FileSystemOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 FallbackRegionOption = Annotated[
     str | None,
-    typer.Option(metavar="REGION", help="Use prices of this Region where the cluster's Region has none."),
+    typer.Option(metavar="REGION", help="Region whose prices replace unknown ones. Default: the nearest."),
 ]
-LocalOption = Annotated[
-    bool, typer.Option("--local", help="Use a local AWS on this machine instead of an account.")
+LOCAL_HELP = "Use a local AWS on this machine instead of an account."
+LocalOption = Annotated[bool, typer.Option("--local", help=LOCAL_HELP)]
+PictureOption = Annotated[
+    Path | None, typer.Option("--picture", metavar="FILE", help="Draw the result to this file.")
 ]
 WriteOption = Annotated[
     bool, typer.Option("--write", help="Update the rollout file. Default: only show the result.")

@@ -9,6 +9,7 @@ __all__ = [
     "AFTER_TAG",
     "ARRAY_SIZE_TAG",
     "DEFAULT_SHARE",
+    "GANG_SIZE_VARIABLE",
     "MOST_ARRAY_JOBS",
     "MOST_DEPENDENCIES",
     "QUEUE_TAG",
@@ -33,6 +34,9 @@ RESUME_TAG: Final = "ultracluster:resume"
 
 RESUME_OF_TAG: Final = "ultracluster:resume-of"
 """ID of the job that a job continues."""
+
+GANG_SIZE_VARIABLE: Final = "UC_GANG_SIZE"
+"""Environment variable of array children that are the nodes of one job: how many they are."""
 
 MOST_DEPENDENCIES: Final = 20
 """Maximum number of dependencies of a job."""

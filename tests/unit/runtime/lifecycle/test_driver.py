@@ -298,6 +298,37 @@ def test_nothing_changes_if_the_reservation_cannot_be_read(fault: str, aws: Fake
     assert aws.environments[ENVIRONMENT]["state"] == "ENABLED"
 
 
+# The alarm of the function counts its errors, so that each failure must end the run with one
+
+WITHOUT_THEM = {"DescribeCapacityBlockExtensionOfferings", "GetConsoleOutput"}  # a notice lacks a line
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.__name__)
+def test_every_call_that_fails_makes_the_function_fail(scene: Scene) -> None:
+    undisturbed = FakeAws()
+    wake(undisturbed, scene(undisturbed))
+    silent = set()
+    for call in sorted(set(undisturbed.calls) - WITHOUT_THEM):
+        for fault in ("denied", "unparsable", "lost request"):
+            aws = FakeAws()
+            now = scene(aws)
+            aws.failing[call] = fault
+            with contextlib.suppress(LifecycleError):
+                wake(aws, now)
+                silent.add((call, fault))
+
+    assert silent == set()
+
+
+def test_a_former_block_that_fails_makes_the_function_fail(aws: FakeAws) -> None:
+    now = drains(aws)
+    aws.failing["ListJobs"] = "denied"
+    renamed = cluster(reservation_id=SECOND_BLOCK)
+
+    with pytest.raises(LifecycleError, match="ListJobs"):
+        manage_blocks(renamed, aws.clients, now, owner="one")
+
+
 # One unreadable answer costs one action, not the run
 
 
@@ -469,3 +500,38 @@ def live(aws: FakeAws, block: ManagedBlock) -> int:
             assert list(aws.terminated) == ["multi"]
             return minute
     pytest.fail("jobs were left to EC2")
+
+
+def test_group_is_filled_while_the_block_is_open_and_emptied_in_its_drain(aws: FakeAws) -> None:
+    block = cluster(auto_scaling_group="fleet")
+    aws.arrays["gang"], aws.gangs = 3, {"gang"}
+    aws.jobs = {"gang": "PENDING", "gang:0": "RUNNING", "gang:1": "RUNNING", "gang:2": "RUNNABLE"}
+    aws.hosts = {"gang:0": NODES[0], "gang:1": NODES[1]}
+    aws.desired = 0
+    manage_block(block, aws.clients, START + MINUTE, owner="first")
+    assert aws.desired == 2
+
+    manage_block(block, aws.clients, SIGNAL, owner="signal")
+    manage_block(block, aws.clients, DRAIN, owner="drain")
+    assert aws.desired == 0
+    assert aws.protected == dict.fromkeys(NODES, True)
+    # The array last: while it is listed, children that are left are found.
+    assert sorted([*aws.terminated][:3]) == ["gang:0", "gang:1", "gang:2"]
+    assert [*aws.terminated][3:] == ["gang"]
+
+    manage_block(block, aws.clients, DRAIN + MINUTE, owner="after")
+    assert aws.protected == dict.fromkeys(NODES, False)
+
+
+def test_array_is_not_terminated_before_all_its_children(aws: FakeAws) -> None:
+    aws.arrays["gang"], aws.gangs = 2, {"gang"}
+    aws.jobs = {"gang": "PENDING", "gang:0": "RUNNING", "gang:1": "RUNNING"}
+    aws.hosts = {"gang:0": NODES[0], "gang:1": NODES[1]}
+    manage_block(cluster(), aws.clients, SIGNAL, owner="signal")
+    aws.failing["TerminateJob"] = "denied"
+    with pytest.raises(LifecycleError, match="AccessDenied"):
+        manage_block(cluster(), aws.clients, DRAIN, owner="drain")
+    assert aws.terminated == {}
+    aws.failing.clear()
+    manage_block(cluster(), aws.clients, DRAIN + MINUTE, owner="again")
+    assert [*aws.terminated][-1] == "gang"
