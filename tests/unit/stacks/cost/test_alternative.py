@@ -26,6 +26,20 @@ def test_the_same_run_on_another_type_ends_earlier_by_the_ratio_that_was_measure
     assert alternative.estimate.million_tokens.low == pytest.approx(alternative.estimate.run.low / tokens)
 
 
+def test_prices_that_were_given_count_except_those_of_the_nodes() -> None:
+    own = estimate()
+
+    def total(name: str, given: dict[str, Decimal]) -> Decimal | None:
+        found = compare_with(
+            "p5.48xlarge", own, prices=catalogue_prices(), throughput_ratio=Decimal(1), given=given
+        )
+        assert found.estimate is not None
+        return names(found.estimate)[name].price.amount
+
+    assert total("nodes", {"nodes": Decimal(1)}) == Decimal("41.528")
+    assert total("file system", {"file system": Decimal(7)}) == 7
+
+
 def test_without_a_measured_ratio_only_prices_are_compared() -> None:
     alternative = compare_with("p5.48xlarge", estimate(), prices=catalogue_prices(), throughput_ratio=None)
 
