@@ -102,7 +102,11 @@ def _last(question: Question, last: Mapping[str, tuple[str, str, str]]) -> str:
 
 def _section(question: Question) -> str:
     paragraphs = [f"### {question.id}. {question.title}"]
-    paragraphs += [textwrap.fill(each, width=150) for each in question.steps.split("\n\n") if each]
+    paragraphs += [
+        textwrap.fill(each, width=150, break_on_hyphens=False)
+        for each in question.steps.split("\n\n")
+        if each
+    ]
     if question.test:
         module = question.module.rpartition(".")[2]
         where = f"`{question.test}` in tests/live/{module}.py, within {question.minutes} minutes"

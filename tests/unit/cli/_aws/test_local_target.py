@@ -42,3 +42,26 @@ def test_images_of_jobs_in_registries_of_the_local_account_are_seeded(
     assert seeded["container_images"] == {
         SeedContainerImage(repository="training", tag="1", region=region),
     }
+
+
+@pytest.mark.parametrize(("market", "ends"), [("capacity-block", True), ("on-demand", False)])
+def test_a_seeded_block_ends_and_a_reservation_does_not(
+    market: str, ends: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    rollout = tmp_path / "rollout.yaml"
+    rollout.write_text(
+        QUICKSTART.read_text().replace("market_type: capacity-block", f"market_type: {market}")
+    )
+    (wave,) = load_rollout(rollout).config.waves
+    seeded: dict[str, Any] = {}
+    monkeypatch.setattr(
+        local_target, "status", lambda _: SimpleNamespace(endpoint="http://127.0.0.1:1", key="LOCAL1")
+    )
+    monkeypatch.setattr(local_target, "seed", lambda **wanted: seeded.update(wanted))
+
+    with local_aws(wave.clusters, background=tmp_path, temporary=tmp_path, steps={}):
+        pass
+
+    (reservation,) = seeded["reservations"]
+    assert (reservation.block, reservation.end is not None) == (ends, ends)
+    assert reservation.end is None or reservation.end > reservation.start
