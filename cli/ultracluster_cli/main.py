@@ -35,7 +35,7 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "advise": Command("ultracluster_cli.metrics.advise", "Find capacity you pay for but do not use."),
-    "ami": Command("ultracluster_cli.ami.command", "Find AMIs and pin rollouts to their IDs."),
+    "ami": Command("ultracluster_cli.ami.command", "Bake and find AMIs, and pin rollouts to their IDs."),
     "capacity": Command(
         "ultracluster_cli.capacity.command",
         "Find Capacity Blocks, buy each at most once, and verify their use.",
