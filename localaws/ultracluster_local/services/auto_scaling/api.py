@@ -10,6 +10,7 @@ from typing import Any
 
 from moto.autoscaling.responses import AutoScalingResponse
 
+from ultracluster_local.services.auto_scaling import policies
 from ultracluster_local.services.auto_scaling.group import (
     LEAVING,
     Group,
@@ -39,7 +40,8 @@ def install() -> None:
     for name, member in list(vars(AutoScalingResponse).items()):
         if callable(member) and not name.startswith("_"):
             delattr(AutoScalingResponse, name)
-    handlers.install(AutoScalingResponse)
+    for table in (handlers, policies.handlers):
+        table.install(AutoScalingResponse)
 
 
 # Groups

@@ -53,6 +53,10 @@ def create_vpc_endpoint(request: Request) -> None:
     if kind == "Gateway":
         _check_gateway(request)
     if kind == "Interface":
+        if given.get("RouteTableIds"):  # ansible-collections/amazon.aws#576
+            raise ServiceError(
+                "InvalidParameter", "Route table IDs are only supported for Gateway type VPC Endpoint."
+            )
         _check_subnets(request, given.get("SubnetIds") or [], taken=[])
         _check_groups(request, given["VpcId"], given.get("SecurityGroupIds") or [])
         if given.get("PrivateDnsEnabled"):

@@ -61,3 +61,16 @@ def check_vpc(request: Request) -> None:
     vpc = request.parameters.get("VpcId")
     if vpc and vpc not in backend_of(request.region).vpcs:
         raise ServiceError("InvalidVpcID.NotFound", f"The vpc ID '{vpc}' does not exist")
+
+
+@_check("AssociateRouteTable")
+def check_associate_route_table(request: Request) -> None:
+    """Refuse a second route table of a subnet."""
+    subnet, wanted = request.parameters.get("SubnetId"), request.parameters["RouteTableId"]
+    for table in backend_of(request.region).route_tables.values():
+        taken = table._associations.values()  # noqa: SLF001 - moto shows them filtered
+        if subnet and table.id != wanted and subnet in taken:
+            problem = (
+                f"the specified association for route table {wanted} conflicts with an existing association"
+            )
+            raise ServiceError("Resource.AlreadyAssociated", problem)

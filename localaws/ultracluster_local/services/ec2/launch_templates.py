@@ -134,8 +134,9 @@ def create_launch_template(request: Request) -> Mapping[str, Any]:
     if not _NAME.fullmatch(name):
         raise ServiceError(
             "InvalidLaunchTemplateName.MalformedException",
-            f"The specified launch template name {name} is malformed: it must be 3 to 128 characters of (a-z, A-Z, 0-9, "
-            "and ()./_-).",
+            # awsdocs/aws-cloudformation-user-guide#132
+            "The specified launch template name is invalid. A launch template name must be between 3 and 128 characters, "
+            "and may contain letters, numbers, and the following characters: - ( ) . / _.",
         )
     if not request.parameters.get("LaunchTemplateData"):
         raise ServiceError("MissingParameter", "The request must contain the parameter LaunchTemplateData")
