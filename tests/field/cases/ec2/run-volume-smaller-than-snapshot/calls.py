@@ -4,4 +4,11 @@ subnet = e.create_subnet(VpcId=vpc, CidrBlock="10.0.0.0/24")["Subnet"]["SubnetId
 group = e.create_security_group(GroupName="nodes", Description="nodes", VpcId=vpc)["GroupId"]
 images = e.describe_images(Owners=["amazon"])["Images"]
 image = next(one for one in images if one.get("RootDeviceName") and one["BlockDeviceMappings"])
-e.run_instances(ImageId=image["ImageId"], InstanceType="m5.large", MinCount=1, MaxCount=1, SubnetId=subnet, BlockDeviceMappings=[{"DeviceName": image["RootDeviceName"], "Ebs": {"VolumeSize": 1}}])
+e.run_instances(
+    ImageId=image["ImageId"],
+    InstanceType="m5.large",
+    MinCount=1,
+    MaxCount=1,
+    SubnetId=subnet,
+    BlockDeviceMappings=[{"DeviceName": image["RootDeviceName"], "Ebs": {"VolumeSize": 1}}],
+)
