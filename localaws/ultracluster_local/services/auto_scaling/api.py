@@ -31,6 +31,7 @@ __all__ = ["install"]
 handlers = Handlers(service="autoscaling")
 
 _SIZES = ("MinSize", "MaxSize", "DesiredCapacity")
+_HEARTBEAT = (30, 7200)  # API_PutLifecycleHook
 _MOST_PROTECTED = 50  # API_SetInstanceProtection
 _UNCHANGED_BY_UPDATE = frozenset({"AutoScalingGroupName", *_SIZES, "Tags", "LifecycleHookSpecificationList"})
 
@@ -380,6 +381,11 @@ def put_lifecycle_hook(request: Request) -> Mapping[str, Any]:
         "autoscaling:EC2_INSTANCE_"
     ):  # API_PutLifecycleHook
         raise invalid("LifecycleTransition is required: autoscaling:EC2_INSTANCE_LAUNCHING or _TERMINATING")
+    timeout = int(settings.get("HeartbeatTimeout", _HEARTBEAT[0]))
+    if not _HEARTBEAT[0] <= timeout <= _HEARTBEAT[1]:
+        raise invalid(f"HeartbeatTimeout must be between {_HEARTBEAT[0]} and {_HEARTBEAT[1]} seconds")
+    if settings.get("DefaultResult", "ABANDON") not in {"ABANDON", "CONTINUE"}:
+        raise invalid("Lifecycle Action Result must be one of ABANDON, CONTINUE")
     group.hooks[given["LifecycleHookName"]] = Hook(settings=settings)
     return {}
 

@@ -55,6 +55,13 @@ def check_attach_internet_gateway(request: Request) -> None:
         raise ServiceError("Resource.AlreadyAssociated", problem)
 
 
+@_check("CreateVpc")
+def check_tenancy(request: Request) -> None:
+    """Refuse the tenancy host (API_CreateVpc)."""
+    if request.parameters.get("InstanceTenancy") == "host":
+        raise ServiceError("InvalidParameterValue", "Value (host) for parameter instanceTenancy is invalid.")
+
+
 @_check("CreateRouteTable", "CreateSecurityGroup", "CreateSubnet", "CreateVpcEndpoint", "DeleteVpc")
 def check_vpc(request: Request) -> None:
     """Refuse a VPC that does not exist, with EC2's words."""

@@ -14,7 +14,7 @@ from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.ec2.user_data import check_user_data
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, page, tags_of
 
-__all__ = ["handlers", "launch_templates", "template_data"]
+__all__ = ["check_hops", "handlers", "launch_templates", "template_data"]
 
 handlers = Handlers(service="ec2")
 
@@ -87,6 +87,15 @@ def _check_data(data: Mapping[str, Any]) -> None:
                 "InvalidParameterValue",
                 f"'{specification.get('ResourceType')}' is not a valid taggable resource type for this operation.",
             )
+    check_hops(data)
+
+
+def check_hops(data: Mapping[str, Any]) -> None:
+    """Refuse a hop limit that is out of range.
+
+    Raises:
+        ServiceError: If it is.
+    """
     hops = (data.get("MetadataOptions") or {}).get("HttpPutResponseHopLimit")
     if hops is not None and not 1 <= int(hops) <= _MOST_HOPS:
         raise ServiceError(

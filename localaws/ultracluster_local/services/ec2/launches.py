@@ -13,6 +13,7 @@ from moto.ec2.models.instance_types import INSTANCE_TYPES
 from moto.iam.models import iam_backends
 
 from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.services.ec2.launch_templates import check_hops
 from ultracluster_local.services.ec2.networks import network_of, subnets
 from ultracluster_local.services.ec2.placement_groups import placement_groups
 from ultracluster_local.services.ec2.user_data import check_user_data
@@ -49,12 +50,30 @@ def check_launch(request: Request, given: Mapping[str, Any]) -> None:
     facts = INSTANCE_TYPES.get(given.get("InstanceType") or "")
     if facts is None and given.get("InstanceType"):
         raise _value(f"Invalid value '{given['InstanceType']}' for InstanceType.")
+    if not given.get("ImageId"):  # an image may also come from the launch template
+        raise ServiceError("MissingParameter", "The request must contain the parameter ImageId")
+    check_hops(given)
+    _check_addresses(given, most)
     _check_combinations(given)
     _check_names(request, given)
     _check_interfaces(request, given, facts or {})
     _check_placement(request, given, facts or {})
     for mapping in given.get("BlockDeviceMappings") or []:
         check_mapping(request, mapping, given.get("ImageId") or "")
+
+
+def _check_addresses(given: Mapping[str, Any], most: int) -> None:
+    """API_RunInstances, PrivateIpAddress."""
+    interfaces = given.get("NetworkInterfaces") or []
+    chosen = given.get("PrivateIpAddress") or any(
+        one.get("PrivateIpAddress") or one.get("PrivateIpAddresses") for one in interfaces
+    )
+    if chosen and most > 1:
+        raise _combination("The parameter PrivateIpAddress is supported for a single instance launch only")
+    if given.get("PrivateIpAddress") and interfaces:
+        raise _combination(
+            "Network interfaces and an instance-level private address may not be specified on the same request"
+        )
 
 
 def _check_combinations(given: Mapping[str, Any]) -> None:

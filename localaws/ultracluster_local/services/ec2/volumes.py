@@ -51,7 +51,7 @@ def _combination(message: str) -> ServiceError:
 def create_volume(request: Request) -> None:
     """Check a volume of its own."""
     if not request.parameters.get("Size") and not request.parameters.get("SnapshotId"):
-        raise ServiceError("MissingParameter", "The request must contain the parameter size or snapshotId")
+        raise ServiceError("MissingParameter", "The request must contain the parameter size/snapshot")
     check_volume(request.parameters, size=request.parameters.get("Size"))
 
 
