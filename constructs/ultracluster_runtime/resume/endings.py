@@ -9,7 +9,7 @@ from ultracluster_catalog.names.exit_codes import LOST_NODE
 from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG, RESUME_TAG
 from ultracluster_runtime.lifecycle.machine import DRAIN_REASON
 
-__all__ = ["Ending", "ending_of", "resubmission", "resumes_left"]
+__all__ = ["Ending", "ending_of", "failed_dependencies", "resubmission", "resumes_left"]
 
 # Status reason of AWS Batch when the instance of a job is lost, as in the retry strategy of every job definition. The
 # instance in it: "Host EC2 (instance i-0e234208f6fc9291f) terminated." (calypr/funnel#973).
@@ -61,6 +61,22 @@ def ending_of(job: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> End
     return None
 
 
+def failed_dependencies(job: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the IDs of the jobs that a job waited for if it ended without having started, else none.
+
+    A job whose dependency fails ends from PENDING, as nobody has terminated or cancelled it (AWS Batch User Guide,
+    job_dependencies, read 2026-11).
+
+    Args:
+        job: Job as AWS Batch describes it.
+    """
+    if job.get("status") != "FAILED" or job.get("startedAt"):
+        return ()
+    if job.get("isTerminated") or job.get("isCancelled"):
+        return ()
+    return tuple(entry["jobId"] for entry in job.get("dependsOn", []))
+
+
 def _reasons(jobs: Iterable[Mapping[str, Any]]) -> Iterable[str]:
     for job in jobs:
         yield str(job.get("statusReason", ""))
@@ -88,15 +104,18 @@ def resumes_left(job: Mapping[str, Any], definition: Mapping[str, Any]) -> int:
     return int(text) if str(text).isdecimal() else 0
 
 
-def resubmission(job: Mapping[str, Any], definition: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of SubmitJob that resubmit a job, with one fewer resume left.
+def resubmission(
+    job: Mapping[str, Any], definition: Mapping[str, Any], *, left: int, after: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return the arguments of SubmitJob that resubmit a job.
 
     DescribeJobs shows a job with its overrides merged into its definition, so the overrides are what differs from it.
-    The jobs that it depended on have succeeded, and are not waited for again.
 
     Args:
         job: Job that ended.
         definition: Its job definition.
+        left: How often the new job may still be resubmitted.
+        after: IDs of the jobs that it waits for. Default: none, since those of a job that has run have succeeded.
     """
     job_id = str(job["jobId"])
     suffix = f"-resume-{job_id[:_ID_IN_NAME]}"
@@ -106,9 +125,13 @@ def resubmission(job: Mapping[str, Any], definition: Mapping[str, Any]) -> dict[
         "jobName": name,
         "jobQueue": job["jobQueue"],
         "jobDefinition": job["jobDefinition"],
-        "tags": tags | {RESUME_TAG: str(resumes_left(job, definition) - 1), RESUME_OF_TAG: job_id},
+        "tags": tags | {RESUME_TAG: str(left), RESUME_OF_TAG: job_id},
         **_overrides(job, definition),
     }
+    if after:
+        request["dependsOn"] = [{"jobId": other} for other in after]
+    if "size" in job.get("arrayProperties", {}):
+        request["arrayProperties"] = {"size": job["arrayProperties"]["size"]}
     if "shareIdentifier" in job:
         request["shareIdentifier"] = job["shareIdentifier"]
         request["schedulingPriorityOverride"] = int(job.get("schedulingPriority", 0))
