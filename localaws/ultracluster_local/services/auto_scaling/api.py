@@ -93,6 +93,8 @@ def _tag(group: str, tag: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_sizes(least: int, most: int, desired: int) -> None:
+    if least > most:
+        raise invalid(f"Max bound, {most}, must be greater than or equal to min bound, {least}")
     if not least <= desired <= most:
         raise invalid(
             f"Desired capacity:{desired} must be between the specified min size:{least} and max size:{most}"

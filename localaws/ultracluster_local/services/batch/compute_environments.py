@@ -140,8 +140,8 @@ def update_compute_environment(request: Request) -> Mapping[str, Any]:
     arn = environment["computeEnvironmentArn"]
     refuse_changing(batch, arn, "update")
     check_state(given)
-    if not given.keys() & {"state", "computeResources", "serviceRole", "unmanagedvCpus"}:
-        # hashicorp/terraform-provider-aws#43969; an update policy alone is nothing to update
+    if not given.keys() & {"state", "computeResources", "serviceRole", "unmanagedvCpus", "updatePolicy"}:
+        # hashicorp/terraform-provider-aws#43969; only in GovCloud an update policy alone is nothing
         raise client_error("One of [state | compute-resources | service-role | unmanaged-vcpus] is required.")
     changed = {**environment, **given}
     if given.get("computeResources"):

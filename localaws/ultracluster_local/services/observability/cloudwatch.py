@@ -126,6 +126,10 @@ _OF_ONE_METRIC = ("MetricName", "Namespace", "Dimensions", "Period", "Statistic"
 def check_metrics_of_alarm(request: Request) -> None:
     """Refuse an alarm that says in two ways or in none what it watches (API_PutMetricAlarm)."""
     given = request.parameters
+    for name in ("AlarmActions", "InsufficientDataActions", "OKActions"):
+        for action in given.get(name) or []:
+            if not action.startswith("arn:"):
+                raise _wrong(f"Invalid arn syntax: {action}")
     queries = given.get("Metrics") or []
     if not queries:
         _check_one_metric(given)

@@ -25,4 +25,4 @@ resources = {
     "instanceRole": "node",
 }
 b.create_compute_environment(computeEnvironmentName="e", type="MANAGED", computeResources=resources)
-b.update_compute_environment(computeEnvironment="e", updatePolicy={"terminateJobsOnUpdate": False})
+b.update_compute_environment(computeEnvironment="e")

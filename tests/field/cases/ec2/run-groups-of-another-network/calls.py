@@ -5,4 +5,6 @@ group = e.create_security_group(GroupName="nodes", Description="nodes", VpcId=vp
 image = e.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
 other = e.create_vpc(CidrBlock="10.1.0.0/16")["Vpc"]["VpcId"]
 far = e.create_security_group(GroupName="far", Description="far", VpcId=other)["GroupId"]
-e.run_instances(ImageId=image, InstanceType="m5.large", MinCount=1, MaxCount=1, SubnetId=subnet, SecurityGroupIds=[far])
+e.run_instances(
+    ImageId=image, InstanceType="m5.large", MinCount=1, MaxCount=1, SubnetId=subnet, SecurityGroupIds=[far]
+)
