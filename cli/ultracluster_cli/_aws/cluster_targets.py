@@ -28,9 +28,6 @@ class ClusterTargets:
     def of(self, cluster: str) -> Target:
         """Return the target of a cluster.
 
-        Args:
-            cluster: Stage name of the cluster.
-
         Raises:
             FindingsError: If the rollout file does not define the cluster (UC9665).
         """
@@ -62,6 +59,11 @@ class ClusterTargets:
     def account(self) -> str:
         """Account IDs or local AWS, which a resumed rollout must match."""
         return ", ".join(dict.fromkeys(target.account or target.name for target in self.targets.values()))
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Environment variables for synthesis, which needs no account."""
+        return next(iter(self.targets.values())).environment
 
     @property
     def calls(self) -> Mapping[str, int]:

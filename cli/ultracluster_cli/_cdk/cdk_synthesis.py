@@ -7,6 +7,7 @@ from ultracluster_cli._cdk.child_process import run_logged
 from ultracluster_cli._cdk.toolchain import Toolchain, with_project_folders
 from ultracluster_cli._cdk.workspace import state_directory
 from ultracluster_cli.output import say
+from ultracluster_cli.progress import doing
 from ultracluster_rules.findings import FindingsError
 
 _LINES_SHOWN = 10
@@ -22,6 +23,7 @@ def synthesize_into(
     temporary: Path,
     environment: Mapping[str, str],
     purpose: str | None = None,
+    no_cache: bool = False,
 ) -> None:
     """Synthesize a rollout.
 
@@ -34,6 +36,7 @@ def synthesize_into(
         temporary: Folder for temporary files.
         environment: Environment variables of the CDK CLI.
         purpose: Purpose in the app's context, for which capacity need not be bought. Default: a deployment.
+        no_cache: Whether to synthesize unchanged clusters too. Default: False.
 
     Raises:
         FindingsError: If cdk synth fails (UC9201).
@@ -45,16 +48,21 @@ def synthesize_into(
         command += ["--context", f"wave={wave}"]
     if purpose is not None:
         command += ["--context", f"purpose={purpose}"]
+    if no_cache:
+        command += ["--context", "cache=false"]
     log = state / "logs" / "cdk-synth.log"
     log.parent.mkdir(exist_ok=True)
     lines: list[str] = []
-    code = run_logged(
-        command,
-        directory=directory,
-        environment=with_project_folders(environment, toolchain=toolchain, state=state, temporary=temporary),
-        log=log,
-        on_line=lines.append,
-    )
+    with doing("Synthesizing"):
+        code = run_logged(
+            command,
+            directory=directory,
+            environment=with_project_folders(
+                environment, toolchain=toolchain, state=state, temporary=temporary
+            ),
+            log=log,
+            on_line=lines.append,
+        )
     if code:
         for line in lines[-_LINES_SHOWN:]:
             say(f"  | {line}")

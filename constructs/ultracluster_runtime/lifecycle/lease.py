@@ -11,8 +11,6 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-__all__ = ["LEASE", "LeaseHeldError", "LeasedState"]
-
 LEASE: Final = timedelta(seconds=135)
 """Duration of a lease: longer than the timeout of the function, so that only an invocation that was killed leaves one."""
 
@@ -42,9 +40,6 @@ class LeasedState:
     def acquire(self, now: datetime) -> str:
         """Acquire the lease and return the stored text, ``{}`` at first.
 
-        Args:
-            now: Current time.
-
         Raises:
             LeaseHeldError: If another invocation holds it.
         """
@@ -52,8 +47,8 @@ class LeasedState:
         try:
             item = self._update(
                 "SET #owner = :owner, #until = :until",
-                # A lease without a time, or with one that no lease can have, holds nobody up. boto3 sends the request again
-                # after a lost response; the second one finds its own lease.
+                # A lease whose end is missing or out of range does not count. boto3 repeats the request after a lost
+                # response, and the second one finds its own lease.
                 "NOT #until BETWEEN :soon AND :latest OR #owner = :owner",
                 {
                     ":until": {"N": str(seconds + duration)},

@@ -7,8 +7,8 @@ from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.preflight.check import (
     ACCOUNT_IS_KNOWN,
     AnyCheck,
-    Check,
     Outcome,
+    check,
     failed,
     passed,
     warned,
@@ -17,8 +17,6 @@ from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import OrderRequirements, RolloutRequirements
 from ultracluster_runtime.purchasing.ledger import order_key, read_record_item
 from ultracluster_runtime.purchasing.orders import OrderState, Record, order_token
-
-__all__ = ["ORDER_CHECKS"]
 
 _BOUGHT: Final = frozenset({OrderState.PURCHASED, OrderState.PAID})
 
@@ -54,7 +52,8 @@ def _approved(item: Mapping[str, Any]) -> Record | None:
     return record if order_token(record.order) == record.token else None
 
 
-def _evaluate_order(requirements: OrderRequirements, response: Mapping[str, Any] | None) -> Outcome:
+@check("UC9456", _item, "dynamodb:GetItem", subjects=_orders, after=ACCOUNT_IS_KNOWN)
+def _check_order(requirements: OrderRequirements, response: Mapping[str, Any] | None) -> Outcome:
     """Check that the order bought the reservation of the rollout, under the approved terms."""
     if response is None:
         return warned(
@@ -86,13 +85,4 @@ def _evaluate_order(requirements: OrderRequirements, response: Mapping[str, Any]
     return passed(f"the order {requirements.order} bought {bought} and is {record.state.value}")
 
 
-ORDER_CHECKS: Final[tuple[AnyCheck, ...]] = (
-    Check(
-        code="UC9456",
-        calls=("dynamodb:GetItem",),
-        subjects=_orders,
-        gather=_item,
-        evaluate=_evaluate_order,
-        after=ACCOUNT_IS_KNOWN,
-    ),
-)
+ORDER_CHECKS: Final[tuple[AnyCheck, ...]] = (_check_order,)

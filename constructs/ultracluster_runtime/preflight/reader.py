@@ -12,8 +12,6 @@ from typing import Any, Final
 from botocore import xform_name
 from botocore.exceptions import ClientError
 
-__all__ = ["ALLOWED_CALLS", "AwsReader", "DeadlinePassedError"]
-
 ALLOWED_CALLS: Final = frozenset(
     {
         "batch:DescribeComputeEnvironments",
@@ -72,9 +70,6 @@ class AwsReader:
         now: Current time to compare capacity windows with, timezone-aware.
         seconds: Time until the deadline, in seconds.
         clock: Monotonic clock in seconds. Default: `time.monotonic`.
-
-    Attributes:
-        allowed: Calls that it makes, as IAM actions.
     """
 
     allowed = ALLOWED_CALLS
@@ -141,6 +136,20 @@ class AwsReader:
             if error.response["Error"]["Code"] in absent:
                 return None
             raise
+
+    def find(
+        self,
+        service: str,
+        region: str,
+        operation: str,
+        key: str,
+        *,
+        absent: tuple[str, ...],
+        **parameters: Any,
+    ) -> Mapping[str, Any] | None:
+        """Return the first item that a call lists under `key`; None without one, or if AWS knows no such resource."""
+        response = self.call_or_none(service, region, operation, absent=absent, **parameters) or {}
+        return next(iter(response.get(key, ())), None)
 
     def list_all(self, service: str, region: str, operation: str, key: str, **parameters: Any) -> list[Any]:
         """Return all items of a paginated operation.

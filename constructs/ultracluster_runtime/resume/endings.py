@@ -9,8 +9,6 @@ from ultracluster_catalog.names.exit_codes import LOST_NODE
 from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG, RESUME_TAG
 from ultracluster_runtime.lifecycle.machine import DRAIN_REASON
 
-__all__ = ["Ending", "ending_of", "failed_dependencies", "resubmission", "resumes_left"]
-
 # Status reason of AWS Batch when the instance of a job is lost, as in the retry strategy of every job definition. The
 # instance in it: "Host EC2 (instance i-0e234208f6fc9291f) terminated." (calypr/funnel#973).
 _LOST: Final = re.compile(r"Host EC2(?: \(instance (i-[0-9a-f]+)\))?")
@@ -66,9 +64,6 @@ def failed_dependencies(job: Mapping[str, Any]) -> tuple[str, ...]:
 
     A job whose dependency fails ends from PENDING, as nobody has terminated or cancelled it (AWS Batch User Guide,
     job_dependencies, read 2026-11).
-
-    Args:
-        job: Job as AWS Batch describes it.
     """
     if job.get("status") != "FAILED" or job.get("startedAt"):
         return ()
@@ -94,12 +89,7 @@ def _exit_codes(jobs: Iterable[Mapping[str, Any]]) -> Iterable[int | None]:
 
 
 def resumes_left(job: Mapping[str, Any], definition: Mapping[str, Any]) -> int:
-    """Return how often a job may still be resubmitted.
-
-    Args:
-        job: Job as AWS Batch describes it.
-        definition: Its job definition; its tag counts if the job has none.
-    """
+    """Return how often a job may still be resubmitted."""
     text = job.get("tags", {}).get(RESUME_TAG, definition.get("tags", {}).get(RESUME_TAG, "0"))
     return int(text) if str(text).isdecimal() else 0
 
@@ -110,12 +100,7 @@ def resubmission(
     """Return the arguments of SubmitJob that resubmit a job.
 
     DescribeJobs shows a job with its overrides merged into its definition, so the overrides are what differs from it.
-
-    Args:
-        job: Job that ended.
-        definition: Its job definition.
-        left: How often the new job may still be resubmitted.
-        after: IDs of the jobs that it waits for. Default: none, since those of a job that has run have succeeded.
+    A job that has run waits for no other: those that it depended on have succeeded.
     """
     job_id = str(job["jobId"])
     suffix = f"-resume-{job_id[:_ID_IN_NAME]}"

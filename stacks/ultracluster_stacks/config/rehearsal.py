@@ -39,13 +39,9 @@ class RehearsedCluster(ClusterConfig):
 def rehearsed(cluster: ClusterConfig, *, file_system: bool = True) -> RehearsedCluster:
     """Return the rehearsal of a cluster.
 
-    It has a name of its own, a reservation that does not exist, the smallest file system of the same kind, and no
+    It has another name, a reservation that does not exist, the smallest file system of the same kind, and no
     recipients of notices. It changes nothing that exists: no rules are added to existing security groups, and
     existing buckets are not linked.
-
-    Args:
-        cluster: Cluster of a rollout.
-        file_system: Whether to create a file system. Default: yes.
     """
     nothing: dict[str, Any] = {"emails": (), "topic_arn": None}
     values = {name: getattr(cluster, name) for name in ClusterConfig.model_fields} | {
@@ -68,17 +64,16 @@ def rehearsed(cluster: ClusterConfig, *, file_system: bool = True) -> RehearsedC
         "alarms": cluster.alarms.model_copy(update=nothing) if cluster.alarms else None,
         "budget": cluster.budget.model_copy(update=nothing) if cluster.budget else None,
         "notify": (),
-        "suppress": {**cluster.suppress, warn_of_missing_recipients().code: "a rehearsal notifies nobody"},
+        "suppress": {
+            **cluster.suppress,
+            warn_of_missing_recipients().code: "a rehearsal sends no notifications",
+        },
     }
     return RehearsedCluster.model_construct(**values)
 
 
 def cluster_digest(cluster: ClusterConfig) -> str:
-    """Return a digest of a cluster that a purchase does not change, by which its rehearsal is recognized.
-
-    Args:
-        cluster: Cluster of a rollout.
-    """
+    """Return a digest of a cluster that a purchase does not change, by which its rehearsal is recognized."""
     bought = {"reservation_id", "order", "start", "end"}
     text = cluster.model_dump_json(
         exclude={
@@ -92,11 +87,7 @@ def cluster_digest(cluster: ClusterConfig) -> str:
 
 
 def left_out(cluster: ClusterConfig) -> Sequence[str]:
-    """Return what a rehearsal of a cluster leaves out, because it would change something that exists.
-
-    Args:
-        cluster: Cluster of a rollout.
-    """
+    """Return what a rehearsal of a cluster leaves out, because it would change something that exists."""
     network, system = cluster.network, cluster.file_system
     groups = (network.security_group_id, network.default_security_group_id, system.security_group_id)
     buckets = [cluster.checkpoints.bucket_name] if system.link_checkpoints else []

@@ -27,14 +27,7 @@ _LIFECYCLE_ATTRIBUTES: Final = (
 def property_changes(
     before: Mapping[str, Any], after: Mapping[str, Any], stack: StackKey, moves: Moves
 ) -> Iterator[PropertyChange]:
-    """Iterate over the changed properties of a resource in both templates.
-
-    Args:
-        before: Resource in the old template.
-        after: Resource in the new template.
-        stack: Stack of the resource.
-        moves: Moved values, whose expression does not change.
-    """
+    """Iterate over the changed properties of a resource in both templates."""
     old, new = before.get("Properties") or {}, after.get("Properties") or {}
     rules = None if is_custom(after["Type"]) else replacement(after["Type"], new)
     seen = set()
@@ -58,7 +51,8 @@ def property_changes(
                 cause=cause,
             )
     for name in _LIFECYCLE_ATTRIBUTES:
-        if canonical(before.get(name)) != canonical(after.get(name)):
+        moved = name == "Condition" and (stack, after.get(name)) in moves
+        if moved or canonical(before.get(name)) != canonical(after.get(name)):
             replaces = None if name == "Condition" else False
             yield PropertyChange(
                 path=(name,), before=before.get(name), after=after.get(name), replaces=replaces
