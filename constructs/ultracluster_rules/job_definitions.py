@@ -150,6 +150,47 @@ def check_spot(*, spot: bool, path: str = "") -> list[Finding]:
     ]
 
 
+def check_one_road(launched_by: Collection[str], *, path: str = "") -> list[Finding]:
+    """Check that one definition of a multi-node job suits all nodes of its queue.
+
+    Args:
+        launched_by: What starts the nodes of each source.
+        path: Path in the input.
+
+    Returns:
+        UC6309 if it does not.
+    """
+    if len(set(launched_by)) <= 1:
+        return []
+    return [
+        Finding(
+            code="UC6309",
+            problem="AWS Batch starts some nodes of the queue and an Auto Scaling group others; a multi-node job is a "
+            "multi-node parallel job on the former and an array on the latter",
+            remedy="Use one queue for each",
+            path=path,
+        )
+    ]
+
+
+def check_meeting_place(nodes: int, *, has_place: bool, path: str = "") -> list[Finding]:
+    """Check that the children of an array that is one job have a place to find each other.
+
+    Returns:
+        UC6118 if they have none.
+    """
+    if has_place or nodes == 1:
+        return []
+    return [
+        Finding(
+            code="UC6118",
+            problem="the nodes share neither a file system nor a bucket in which the children of the job can meet",
+            remedy="Mount a file system, or pass a bucket as meeting_place",
+            path=path,
+        )
+    ]
+
+
 def check_launcher(launcher: str, processes_per_node: int | None, command: Sequence[str]) -> list[Finding]:
     """Check whether a launcher can start a command.
 
@@ -188,10 +229,6 @@ def check_launcher(launcher: str, processes_per_node: int | None, command: Seque
 
 def check_variables(environment: Mapping[str, str], *, path: str) -> list[Finding]:
     """Check environment variables for those that would break a job.
-
-    Args:
-        environment: Environment variables of a job.
-        path: Start of the paths in the input, before the name of a variable.
 
     Returns:
         UC6109 for names, UC6010 for a second address of the compile cache.
@@ -423,12 +460,7 @@ def warn_of_other_graphs(precompile: str, job: str, differences: Sequence[str]) 
 
 
 def refuse_default_compile_type(type_name: str, zone: str) -> Finding:
-    """Return the finding (UC6116) about a zone without a smaller type with the same chips.
-
-    Args:
-        type_name: Name of the type that the graphs are for.
-        zone: The zone, in words.
-    """
+    """Return the finding (UC6116) about a zone without a smaller type with the same chips."""
     return Finding(
         code="UC6116",
         problem=f"no smaller type with the chips of {type_name} is known to be offered in {zone}",

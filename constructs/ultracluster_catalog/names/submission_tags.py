@@ -5,17 +5,6 @@ Dependencies, the size of a job array and the queue are parameters of SubmitJob;
 
 from typing import Final
 
-__all__ = [
-    "AFTER_TAG",
-    "ARRAY_SIZE_TAG",
-    "DEFAULT_SHARE",
-    "MOST_ARRAY_JOBS",
-    "MOST_DEPENDENCIES",
-    "QUEUE_TAG",
-    "RESUME_OF_TAG",
-    "RESUME_TAG",
-]
-
 DEFAULT_SHARE: Final = "default"
 """Share identifier of jobs that specify none; a fair-share queue rejects jobs without one."""
 
@@ -33,6 +22,9 @@ RESUME_TAG: Final = "ultracluster:resume"
 
 RESUME_OF_TAG: Final = "ultracluster:resume-of"
 """ID of the job that a job continues."""
+
+GANG_SIZE_VARIABLE: Final = "UC_GANG_SIZE"
+"""Environment variable of array children that are the nodes of one job: how many they are."""
 
 MOST_DEPENDENCIES: Final = 20
 """Maximum number of dependencies of a job."""

@@ -20,7 +20,7 @@ from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.lifecycle.lease import LeasedState, LeaseHeldError
 from ultracluster_runtime.lifecycle.observations import CHANGING
-from ultracluster_runtime.lifecycle.reader import chunks
+from ultracluster_runtime.lifecycle.reader import chunks, gang_size
 from ultracluster_runtime.resume.endings import (
     Ending,
     ending_of,
@@ -171,10 +171,8 @@ class _Sweep:
             yield from self._clients.batch.describe_jobs(jobs=chunk)["jobs"]
 
     def _record(self, job: Mapping[str, Any]) -> _Item | None:
-        if after := failed_dependencies(job):
-            ending, after = self._dependent_ending(after)
-        else:
-            ending = self._own_ending(job)
+        ending, after = self._dependent_ending(failed_dependencies(job))
+        ending = ending or self._own_ending(job)
         if ending is None:
             return None
         (definition,) = self._clients.batch.describe_job_definitions(jobDefinitions=[job["jobDefinition"]])[
@@ -206,11 +204,13 @@ class _Sweep:
         return item
 
     def _own_ending(self, job: Mapping[str, Any]) -> Ending | None:
-        if job.get("arrayProperties"):
-            return None  # AWS Batch retries the jobs of an array, and only it can set their indexes
         count = int(job.get("nodeProperties", {}).get("numNodes", 0))
-        nodes = list(self._details(f"{job['jobId']}#{index}" for index in range(count)))
-        return ending_of(job, nodes)
+        part = "#"
+        if job.get("arrayProperties"):
+            count, part = gang_size(job), ":"
+            if not count:
+                return None  # its children are jobs of their own, which AWS Batch retries
+        return ending_of(job, list(self._details(f"{job['jobId']}{part}{index}" for index in range(count))))
 
     def _dependent_ending(self, after: Sequence[str]) -> tuple[Ending | None, tuple[str, ...]]:
         """Return the ending of a job whose dependencies go on, and those that the new job waits for."""

@@ -15,6 +15,7 @@ from ultracluster_rules.job_definitions import (
     check_launcher,
     check_nodes_can_talk,
     check_nodes_fit,
+    check_one_road,
     check_spot,
 )
 from ultracluster_rules.machines import get_instance_type
@@ -22,7 +23,7 @@ from ultracluster_stacks.config.models.capacity import CapacityConfig
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.job import PROCESSES_PER_NODE, JobConfig
 from ultracluster_stacks.config.reading.problem import Problem, shown
-from ultracluster_stacks.config.rules import gate_rules, job_kind_rules
+from ultracluster_stacks.config.rules import job_kind_rules
 from ultracluster_stacks.config.rules.queue_rules import used
 
 
@@ -63,9 +64,12 @@ def job_fits_cluster(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem
 
 
 def queue_starts_job(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
-    """Refuse multi-node jobs on Spot nodes, where AWS Batch never starts them."""
-    spot = any(source.market_type == "spot" for source in _behind(cluster, job).values())
-    for finding in check_spot(spot=spot and job.kind == "multi-node"):
+    """Refuse multi-node jobs on Spot nodes, where AWS Batch never starts them, and over nodes that differ in what starts them."""
+    if job.kind != "multi-node":
+        return
+    sources = _behind(cluster, job).values()
+    spot = any(source.market_type == "spot" and source.launched_by == "batch" for source in sources)
+    for finding in [*check_spot(spot=spot), *check_one_road([source.launched_by for source in sources])]:
         yield Problem(("queue",), finding)
 
 
@@ -160,7 +164,7 @@ JOB_RULES: Final[tuple[Callable[[ClusterConfig, JobConfig], Iterator[Problem]], 
     node_holds_processes,
     launcher_starts_command,
     timeout_is_within_capacity,
-    *gate_rules.JOB_RULES,
+    *job_kind_rules.GATE_RULES,
     image_is_pinned,
     image_is_near,
     image_runs_on_chips,

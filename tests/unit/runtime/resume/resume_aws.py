@@ -96,7 +96,7 @@ class ResumeAws(FakeAws):
             "jobSummaryList": [
                 {member: job[member] for member in members if member in job}
                 for job in shown
-                if "#" not in job["jobId"] and not (self.hidden and "filters" in asked)
+                if not {"#", ":"} & {*job["jobId"]} and not (self.hidden and "filters" in asked)
             ]
         }
 

@@ -9,6 +9,7 @@ import pytest
 from tests.unit.runtime.lifecycle.lifecycle_aws import FAULTS
 from tests.unit.runtime.resume.resume_aws import NOW, QUEUES, ResumeAws, dependent, drained, multi_node
 
+from ultracluster_catalog.names.submission_tags import GANG_SIZE_VARIABLE
 from ultracluster_runtime.resume.sweep import ResumeError, sweep
 
 pytestmark = pytest.mark.sweep  # boto3 needs a second for its clients
@@ -328,3 +329,22 @@ def test_an_array_that_waited_is_submitted_again_whole() -> None:
     aws = ResumeAws(drained(), dependent(arrayProperties={"size": 8}))
     run_for(aws, 3)
     assert aws.submitted[1]["arrayProperties"] == {"size": 8}
+
+
+def test_a_gang_that_ran_after_another_job_goes_on_after_the_loss_of_a_node() -> None:
+    gang = {
+        **dependent("11111111-0000", "55555555-0000"),
+        "tags": {"ultracluster:resume": "2"},
+        "statusReason": "Array Child Job failed",
+        "arrayProperties": {"size": 2},
+        "container": {"environment": [{"name": GANG_SIZE_VARIABLE, "value": "2"}]},
+    }
+    del gang["nodeProperties"]
+    aws = ResumeAws(gang, multi_node("55555555-0000", status="SUCCEEDED"))
+    aws.described["11111111-0000:0"] = drained(
+        "11111111-0000:0", statusReason="Host EC2 terminated.", isTerminated=False
+    )
+    run(aws)
+    (request,) = aws.submitted
+    assert (request["arrayProperties"], request["tags"]["ultracluster:resume"]) == ({"size": 2}, "1")
+    assert "dependsOn" not in request
