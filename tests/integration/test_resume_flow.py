@@ -1,6 +1,5 @@
 """The local AWS fails the jobs that wait for a drained one, and `JobResume` submits both again in their order."""
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -12,14 +11,15 @@ from ultracluster_local.services.batch.jobs import set_job_status
 from ultracluster_runtime.lifecycle.machine import DRAIN_REASON
 from ultracluster_runtime.resume.sweep import Clients, ResumedQueues, sweep
 
+pytestmark = pytest.mark.deploy
+
 REGION = "us-east-1"
 CONTAINER = {"image": "training", "vcpus": 1, "memory": 64, "command": ["python", "train.py"]}
 
 
 @pytest.fixture
-def aws() -> Iterator[LocalAws]:
-    with LocalAws() as local:
-        yield local
+def aws(local_aws: LocalAws) -> LocalAws:
+    return local_aws
 
 
 @pytest.fixture
