@@ -201,7 +201,7 @@ class _Sweep:
         _log.info(json.dumps({"job": job["jobId"], "ending": ending.kind, "resumes_left": left}))
         return item
 
-    # What goes on
+    # Jobs that continue
 
     def _continue(self, item: _Item) -> None:
         job_id, state = item["id"]["S"], item["state"]["S"]
