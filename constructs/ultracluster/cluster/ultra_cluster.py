@@ -11,6 +11,7 @@ from constructs import Construct
 from ultracluster._foundation.cluster_name import cluster_name, tag_resources
 from ultracluster.capacity.capacity import Capacity, CapacityBlock
 from ultracluster.capacity.sources import check_main_queue, named, sources_of, used_by_queue
+from ultracluster.compliance.cluster_key import let_services_use
 from ultracluster.jobs.fabric_gate import FabricGate
 from ultracluster.jobs.job import Job
 from ultracluster.jobs.job_options import GateOptions, JobOptions
@@ -125,9 +126,10 @@ class UltraCluster(Construct):
             notify: Recipients of notifications about alarms, nodes that refuse to join, interrupted jobs and the end of Capacity Blocks: mail
                 addresses, each of which must confirm, or an SNS topic, or its ARN. Alarms with recipients of their own
                 notify those. Default: the recipients of the alarms; without any, a Capacity Block is warned of (UC6448).
-            kms_key: Key for all new resources that store data: buckets, file system, root volumes, logs and topics. Its
-                policy must allow the services to use it, as that of `ClusterKey` does. Changing this in an existing
-                cluster replaces the file system. Default: AWS managed or AWS owned keys.
+            kms_key: Key for all new resources that store data: buckets, file system, root volumes, logs and topics. The
+                services around the cluster are added to the policy of a key of the app; that of an imported key must
+                allow them, as `ClusterKey` does (UC5251). Changing this in an existing cluster replaces the file system.
+                Default: AWS managed or AWS owned keys.
 
         Raises:
             FindingsError: If a recipient is neither an address nor a topic (UC6449), neither `capacity`, `network` nor `zone_id` determines the Availability Zone (UC4022), `network`
@@ -170,6 +172,8 @@ class UltraCluster(Construct):
         )
         if has_block and topic is None and not (settings and (settings.emails or settings.topic)):
             finding = warn_of_missing_recipients()
+            Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
+        for finding in let_services_use(kms_key, self) if kms_key else ():
             Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
         self._network = network or ClusterNetwork(
             self,

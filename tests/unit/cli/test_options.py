@@ -16,11 +16,12 @@ OF_A_COMMAND = {
     "--hours": 2,
     "--json": 2,  # a document, or one for each line of a log
     "--name": 2,
+    "--node": 2,  # whose log, and where to open a shell
     "--nodes": 4,
     "--parameter": 2,
     "--price": 2,
     "--profile": 2,  # with a rollout, and without
-    "--region": 9,
+    "--region": 10,
     "--regions": 2,
     "--reservation-id": 2,
     "--resume": 2,  # a rollout, or how often a job goes on
