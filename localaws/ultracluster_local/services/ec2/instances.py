@@ -7,6 +7,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from moto.ec2.models.instances import Instance
 from moto.ec2.responses import EC2Response
 from moto.ec2.utils import filter_dict_attribute_mapping
 
@@ -34,6 +35,23 @@ def install() -> None:
     """Make RunInstances use launch templates and reservations, and DescribeInstances filter by them."""
     EC2Response.run_instances = _into_reservations(EC2Response.run_instances)
     filter_dict_attribute_mapping.update(_FILTERS)
+    Instance.terminate = _with_all_interfaces(Instance.terminate)
+
+
+def _with_all_interfaces(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Delete the interfaces of all network cards; moto knows one for each device index, which the cards share."""
+
+    @functools.wraps(original)
+    def terminate(instance: Any) -> Any:
+        own = [one for one in instance.ec2_backend.enis.values() if one.instance is instance]
+        answer = original(instance)
+        for interface in own:
+            if interface.delete_on_termination and interface.id in instance.ec2_backend.enis:
+                interface.stop()
+                interface.delete()
+        return answer
+
+    return terminate
 
 
 def _into_reservations(original: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -186,8 +186,6 @@ def test_block_is_filled_a_lost_node_replaced_the_gang_drained_and_continued_in_
     assert {each.error for each in local.deliveries(REGION)} == {""}
 
 
-
-
 def test_cluster_with_running_nodes_is_destroyed(account: Account) -> None:
     clock = account.local.clock
     start = clock.now() + timedelta(hours=1)
