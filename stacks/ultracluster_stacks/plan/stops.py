@@ -332,9 +332,10 @@ def _environment_types(queue: Mapping[str, Any], resources: Mapping[str, Any]) -
     """Return the types of the compute environments of a queue, as far as they are in its stack."""
     types = set()
     for entry in _part(queue, "Properties", "ComputeEnvironmentOrder") or []:
-        name = _part(entry, "ComputeEnvironment", "Ref") or (
-            _part(entry, "ComputeEnvironment", "Fn::GetAtt") or [""]
-        )[0]
+        name = (
+            _part(entry, "ComputeEnvironment", "Ref")
+            or (_part(entry, "ComputeEnvironment", "Fn::GetAtt") or [""])[0]
+        )
         types.add(_part(resources.get(str(name), {}), "Properties", "Type"))
     return {str(kind) for kind in types if kind}
 
