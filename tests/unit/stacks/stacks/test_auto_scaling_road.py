@@ -1,5 +1,6 @@
 """The quick start with one line changed: an Auto Scaling group starts the nodes, for a whole life of its block and the next."""
 
+import json
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from ultracluster_local.seeding.seed import seed_capacity_block
 from ultracluster_local.services.batch.jobs import set_job_status
 from ultracluster_local.services.batch.state import batch_of
 from ultracluster_stacks.config import load_rollout
+from ultracluster_stacks.config.rehearsal import rehearsed
 from ultracluster_stacks.synthesis.in_process import synthesize
 
 pytestmark = [pytest.mark.synth, pytest.mark.deploy]
@@ -197,3 +199,20 @@ def test_cluster_with_running_nodes_is_destroyed(account: Account) -> None:
     assert [(each.status, each.reason) for each in gone] == [("DELETE_COMPLETE", "")] * len(gone)
     reservations = account.local.client("ec2", REGION).describe_instances()["Reservations"]
     assert {one["State"]["Name"] for each in reservations for one in each["Instances"]} <= {"terminated"}
+
+
+def test_rehearsal_can_start_no_node(tmp_path: Path) -> None:
+    path = tmp_path / "rollout.yaml"
+    path.write_text(QUICKSTART.read_text().replace(LINE, f"{LINE}          launched_by: auto-scaling\n"))
+    (cluster,) = load_rollout(path).config.clusters()
+    synthesize([rehearsed(cluster)], tmp_path / "cdk.out")
+    resources = [
+        resource
+        for stack in read_assembly(tmp_path / "cdk.out")
+        for resource in json.loads(stack.template.read_text())["Resources"].values()
+    ]
+    (group,) = (one for one in resources if one["Type"] == "AWS::AutoScaling::AutoScalingGroup")
+    assert group["Properties"]["MaxSize"] == "0"
+    (environment,) = (one for one in resources if one["Type"] == "AWS::Batch::ComputeEnvironment")
+    assert environment["Properties"]["State"] == "DISABLED"
+    assert "ComputeResources" not in environment["Properties"]
