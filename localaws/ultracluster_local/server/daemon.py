@@ -116,20 +116,19 @@ def status(directory: Path = DEFAULT_DIRECTORY) -> Status | None:
     directory = directory.absolute()
     try:
         state = json.loads((directory / "state.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        return None  # no server, or one that is starting or stopping
+        found = Status(
+            endpoint=require_loopback(state["endpoint"]),
+            port=int(state["port"]),
+            key=str(state["key"]),
+            pid=int(state["pid"]),
+            started=datetime.fromisoformat(state["started"]),
+            directory=directory,
+            log=directory / "log",
+        )
+    except (OSError, ValueError, TypeError, LookupError, RecursionError, LocalAwsError):
+        return None  # no server, one that is starting or stopping, or a file that none has written
     # The process is checked too: another call of this function holds the lock for a moment.
-    if _lock_is_free(directory) or not _is_alive(state["pid"]):
-        return None
-    return Status(
-        endpoint=require_loopback(state["endpoint"]),
-        port=state["port"],
-        key=state["key"],
-        pid=state["pid"],
-        started=datetime.fromisoformat(state["started"]),
-        directory=directory,
-        log=directory / "log",
-    )
+    return None if _lock_is_free(directory) or not _serves(found.pid, directory) else found
 
 
 def down(directory: Path = DEFAULT_DIRECTORY) -> bool:
@@ -203,12 +202,22 @@ def _lock_is_free(directory: Path) -> bool:
         return False
 
 
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except OSError:  # the process has ended, or its ID was reused by another user's process
+def _serves(pid: int, directory: Path) -> bool:
+    """Return whether a process is the server of a directory: `down` signals no other one, whatever the file says."""
+    if pid <= 1:  # 0 and -1 are groups of processes
         return False
-    return True
+    if Path("/proc/self/cmdline").exists():
+        with suppress(OSError):
+            arguments = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
+            return _arguments(directory) in arguments.replace("\0", " ")
+        return False
+    command = ["ps", "-ww", "-o", "args=", "-p", str(pid)]
+    shown = subprocess.run(command, check=False, capture_output=True, text=True, errors="replace")
+    return _arguments(directory) in shown.stdout
+
+
+def _arguments(directory: Path) -> str:
+    return f" -m ultracluster_local.server.daemon {directory} "
 
 
 def _clear(directory: Path) -> None:
