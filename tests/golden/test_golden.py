@@ -1,5 +1,6 @@
 """What configurations give today, held against what is kept: of the version to come each byte, of released ones the danger."""
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
@@ -125,6 +126,21 @@ def test_a_changed_stack_name_is_reported_as_well(today: Stacks) -> None:
 
 
 # Released versions
+
+FROZEN = {"0.1.0": "fc170979e7dafd86d558935755f23b1a5ddc79766e1e9706e434e6aea70033c3"}
+"""SHA-256 of each released folder, by version. No tool writes it: a release adds a line, and no line changes."""
+
+
+def test_what_was_released_is_what_it_was() -> None:
+    digests = {version.name: _digest(version) for version in released()}
+
+    assert digests == FROZEN, "restore the folder: what users have deployed does not change"
+
+
+def _digest(folder: Path) -> str:
+    files = sorted(path for path in folder.iterdir() if path.is_file())
+    listing = [f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}" for path in files]
+    return hashlib.sha256("\n".join(listing).encode()).hexdigest()
 
 
 def test_updates_from_released_versions_do_what_the_changelog_names(today: Stacks, tmp_path: Path) -> None:

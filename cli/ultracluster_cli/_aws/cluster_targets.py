@@ -64,6 +64,11 @@ class ClusterTargets:
         return ", ".join(dict.fromkeys(target.account or target.name for target in self.targets.values()))
 
     @property
+    def environment(self) -> Mapping[str, str]:
+        """Environment variables for synthesis, which needs no account."""
+        return next(iter(self.targets.values())).environment
+
+    @property
     def calls(self) -> Mapping[str, int]:
         """Number of requests by API call, such as ``ec2:DescribeVpcs``, excluding those of the CDK CLI."""
         return sum((Counter(target.calls.sent) for target in self.targets.values()), Counter())

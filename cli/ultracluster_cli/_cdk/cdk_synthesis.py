@@ -22,6 +22,7 @@ def synthesize_into(
     temporary: Path,
     environment: Mapping[str, str],
     purpose: str | None = None,
+    no_cache: bool = False,
 ) -> None:
     """Synthesize a rollout.
 
@@ -34,6 +35,7 @@ def synthesize_into(
         temporary: Folder for temporary files.
         environment: Environment variables of the CDK CLI.
         purpose: Purpose in the app's context, for which capacity need not be bought. Default: a deployment.
+        no_cache: Whether to synthesize unchanged clusters too. Default: False.
 
     Raises:
         FindingsError: If cdk synth fails (UC9201).
@@ -45,6 +47,8 @@ def synthesize_into(
         command += ["--context", f"wave={wave}"]
     if purpose is not None:
         command += ["--context", f"purpose={purpose}"]
+    if no_cache:
+        command += ["--context", "cache=false"]
     log = state / "logs" / "cdk-synth.log"
     log.parent.mkdir(exist_ok=True)
     lines: list[str] = []

@@ -73,30 +73,6 @@ def run_captured(
     return subprocess.CompletedProcess(command, process.returncode, stdout, stderr)
 
 
-def run_in_terminal(command: Sequence[str], *, directory: Path, environment: Mapping[str, str]) -> int:
-    """Run an interactive command that uses the terminal.
-
-    Args:
-        command: Program and arguments.
-        directory: Working directory.
-        environment: Environment variables.
-
-    Returns:
-        The exit code; 128 + n if signal n ended it.
-    """
-    with (
-        _watched_pipe() as watched,
-        subprocess.Popen(
-            [*_supervisor(watched), *command], cwd=directory, env=environment, pass_fds=[watched]
-        ) as process,
-    ):
-        while True:
-            try:
-                return process.wait()
-            except KeyboardInterrupt:
-                continue  # the command receives Ctrl-C as well and exits by itself
-
-
 @contextmanager
 def _watched_pipe() -> Iterator[int]:
     """Open a pipe whose end of file tells the supervisor that this process is gone."""

@@ -17,17 +17,14 @@ def _supervise(pipe: int, command: list[str]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: None)
     child = subprocess.Popen(command)
-    threading.Thread(target=_kill_at_end_of, args=(pipe, child), daemon=True).start()
+    threading.Thread(target=_kill_at_end_of, args=(pipe,), daemon=True).start()
     code = child.wait()
     return code if code >= 0 else 128 - code  # killed by a signal; 128 + n, as in shells
 
 
-def _kill_at_end_of(pipe: int, child: subprocess.Popen[bytes]) -> None:
+def _kill_at_end_of(pipe: int) -> None:
     os.read(pipe, 1)
-    if os.getpgrp() == os.getpid():
-        os.killpg(0, signal.SIGKILL)  # the group consists of this process and its children
-    else:
-        child.kill()
+    os.killpg(0, signal.SIGKILL)  # the group consists of this process and its children
 
 
 if __name__ == "__main__":

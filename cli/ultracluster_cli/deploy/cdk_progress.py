@@ -10,7 +10,7 @@ _EVENT = re.compile(
     r"^(?P<name>\S+) \| +(?P<done>\d+)(?:/ *(?P<total>\d+))? \| [^|]+ \| (?P<status>[A-Z_]+) +\| "
 )
 _DEPLOYED = re.compile(r"^\s*✅  (?P<stack>\S.*?)(?P<same> \(no changes\))?$")
-_SECONDS = re.compile(r"^✨  (?P<step>Synthesis|Deployment) time: (?P<seconds>[\d.]+)s$")
+_SECONDS = re.compile(r"^✨  Deployment time: (?P<seconds>[\d.]+)s$")
 _FAILED = re.compile(r"_FAILED\b|❌|^\[?Error\b|\bis not authorized\b")
 _LAST_LINES = 8
 
@@ -35,7 +35,6 @@ class DeploymentProgress:
     """The reported progress of `cdk deploy`.
 
     Attributes:
-        synthesis_seconds: Synthesis time. None until reported.
         current: Stack being deployed. None between stacks.
         stacks: Number of stacks to deploy. 0 until the first starts.
         resources_done: Finished resources of the current stack.
@@ -45,7 +44,6 @@ class DeploymentProgress:
         last_lines: Last non-empty output lines, shown when a failure has no line of its own.
     """
 
-    synthesis_seconds: float | None = None
     current: str | None = None
     stacks: int = 0
     resources_done: int = 0
@@ -65,7 +63,7 @@ class DeploymentProgress:
             self.current = None
             self.resources_done = self.resources_total = 0
         elif match := _SECONDS.match(line):
-            self._record_time(match["step"], float(match["seconds"]))
+            self._record_time(float(match["seconds"]))
         elif match := _EVENT.match(line):
             self.resources_done, self.resources_total = int(match["done"]), int(match["total"] or 0)
         if line.strip():
@@ -73,9 +71,7 @@ class DeploymentProgress:
         if _FAILED.search(line):
             self.failures.append(line.strip())
 
-    def _record_time(self, step: str, seconds: float) -> None:
-        if step == "Synthesis":
-            self.synthesis_seconds = seconds
-        elif self.deployed:
+    def _record_time(self, seconds: float) -> None:
+        if self.deployed:
             last = self.deployed[-1]
             self.deployed[-1] = DeployedStack(name=last.name, changed=last.changed, seconds=seconds)

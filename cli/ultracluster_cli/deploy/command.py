@@ -1,5 +1,6 @@
-"""`ultracluster deploy`: deploy a rollout and show the deployed clusters."""
+"""`ultracluster deploy`: plan a rollout, deploy what passes, and show the deployed clusters."""
 
+import shutil
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
@@ -9,13 +10,24 @@ import typer
 from ultracluster_cli._aws.cluster_targets import single_target, targets_by_profile
 from ultracluster_cli._aws.selection import clusters_of
 from ultracluster_cli._aws.targets import account, local_aws
+from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
 from ultracluster_cli._cdk.timing import measure
 from ultracluster_cli._cdk.toolchain import find_toolchain
 from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
 from ultracluster_cli.deploy.deployment import deploy_to
 from ultracluster_cli.deploy.summary import print_next_steps, print_summary
-from ultracluster_cli.options import JsonOption, LocalOption, OptionalRolloutArgument, WaveOption, YesOption
+from ultracluster_cli.exit_codes import ExitCode
+from ultracluster_cli.options import (
+    AllowOption,
+    JsonOption,
+    LocalOption,
+    OptionalRolloutArgument,
+    WaveOption,
+    YesOption,
+)
 from ultracluster_cli.output import print_findings, say
+from ultracluster_cli.plan.planning import is_approved
+from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_stacks.config import load_rollout
 
 app = typer.Typer(add_completion=False)
@@ -27,6 +39,7 @@ def deploy(
     *,
     local: LocalOption = False,
     wave: WaveOption = None,
+    allow: AllowOption = None,
     yes: YesOption = False,
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Synthesize all clusters, including unchanged ones.")
@@ -35,7 +48,7 @@ def deploy(
 ) -> None:
     """Deploy a rollout with the CDK CLI and show the result.
 
-    Validates the rollout file before synthesis, and reads the deployed clusters back from AWS. Never buys capacity.
+    Plans first, and exits with code 3 where `plan` does. Reads the deployed clusters back from AWS. Never buys capacity.
     """
     directory = Path.cwd()
     rollout = rollout_file(directory, rollout)
@@ -55,18 +68,42 @@ def deploy(
             targets = single_target(stack.enter_context(local_target))
         else:
             targets = stack.enter_context(targets_by_profile(clusters, account))
+        assembly = temporary / "deploy"
+        with measure(steps, "cdk synth"):
+            synthesize_into(
+                assembly,
+                toolchain=toolchain,
+                directory=directory,
+                rollout=rollout,
+                wave=wave,
+                temporary=temporary,
+                environment=targets.environment,
+                no_cache=no_cache,
+            )
+        with measure(steps, "plan"):
+            approved = is_approved(
+                assembled_stacks(assembly),
+                targets=targets,
+                clusters=clusters,
+                allowed=allow or (),
+                yes=yes,
+                as_json=as_json,
+                question=f"Deploy this to {targets.name}?",
+            )
+        if not approved:
+            raise typer.Exit(ExitCode.STOPPED)
+        shutil.rmtree(directory / "cdk.out", ignore_errors=True)
+        assembly = Path(shutil.move(assembly, directory / "cdk.out"))
         say(f"Deploying {len(clusters)} cluster(s) to {targets.name}")
         multiple_profiles = len(targets.targets) > 1  # the CDK CLI accepts one profile per run
         deployed = [
             deploy_to(
                 target,
+                assembly=assembly,
+                clusters=clusters,
+                only=targets.clusters(profile) if multiple_profiles else (),
                 toolchain=toolchain,
                 directory=directory,
-                rollout=rollout,
-                wave=wave,
-                only=targets.clusters(profile) if multiple_profiles else (),
-                unattended=yes,
-                no_cache=no_cache,
                 temporary=temporary,
                 steps=steps,
             )

@@ -18,7 +18,7 @@ def progress_display() -> "ProgressDisplay":
 
 
 class LineDisplay(AbstractContextManager["LineDisplay"]):
-    """Print a line after synthesis and after each stack."""
+    """Print a line after each stack."""
 
     def __init__(self) -> None:
         self._printed: list[str] = []
@@ -84,8 +84,6 @@ ProgressDisplay = LineDisplay | BarDisplay
 
 
 def _activity(progress: DeploymentProgress) -> str:
-    if progress.synthesis_seconds is None:
-        return "Synthesizing"
     if progress.current is None:
         return "Preparing the next stack"
     return f"[{len(progress.deployed) + 1}/{progress.stacks}] {_short(progress.current)}"
@@ -97,12 +95,8 @@ def _short(stack: str) -> str:
 
 
 def _lines(progress: DeploymentProgress) -> list[str]:
-    lines = []
-    if progress.synthesis_seconds is not None:
-        lines.append(f"Synthesized in {progress.synthesis_seconds:.1f} s")
-    lines += [
+    return [
         f"{_short(stack.name)}: {'deployed' if stack.changed else 'no changes'}, {stack.seconds:.1f} s"
         for stack in progress.deployed
         if stack.seconds is not None
     ]
-    return lines

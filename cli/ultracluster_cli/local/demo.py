@@ -9,6 +9,7 @@ import typer
 
 from ultracluster_cli._aws.selection import clusters_of
 from ultracluster_cli._aws.targets import local_aws
+from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
 from ultracluster_cli._cdk.timing import measure, measure_and_report
 from ultracluster_cli._cdk.toolchain import find_toolchain
 from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
@@ -86,8 +87,25 @@ def demo(
             write_copy(rollout, copy, {loc: purchase.fragment for loc, purchase in purchases.items()})
             load_rollout(copy)
             messages.append(f"Wrote the rollout with the purchased capacity to {copy.relative_to(directory)}")
+        assembly = temporary / "demo"
+        with measure(steps, "cdk synth"):
+            synthesize_into(
+                assembly,
+                toolchain=toolchain,
+                directory=directory,
+                rollout=copy,
+                wave=None,
+                temporary=temporary,
+                environment=target.environment,
+            )
         deployed = deploy_to(
-            target, toolchain=toolchain, directory=directory, rollout=copy, temporary=temporary, steps=steps
+            target,
+            assembly=assembly,
+            clusters=clusters,
+            toolchain=toolchain,
+            directory=directory,
+            temporary=temporary,
+            steps=steps,
         )
         require_bought(deployed.clusters, list(purchases.values()))
     if as_json:

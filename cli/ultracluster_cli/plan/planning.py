@@ -1,12 +1,17 @@
-"""Check plans against `--allow` options and the limits of CloudFormation, and find blocks that have not started."""
+"""Approve plans: check them against `--allow` options and the limits of CloudFormation, and ask."""
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 
+import typer
+
+from ultracluster_cli._aws.cluster_targets import ClusterTargets
 from ultracluster_cli.output import print_findings
+from ultracluster_cli.plan.output import print_plan
+from ultracluster_cli.plan.stacks import AssembledStack, deployed_by_target
 from ultracluster_rules.findings import Finding, FindingsError, Severity, quote
 from ultracluster_stacks.config import ClusterConfig
-from ultracluster_stacks.plan import Plan, StackTemplate, check_headroom
+from ultracluster_stacks.plan import Plan, StackState, StackTemplate, check_headroom, compare
 
 
 def blocks_to_come(clusters: Iterable[ClusterConfig]) -> frozenset[str]:
@@ -53,3 +58,44 @@ def check_allowed(plan: Plan, allowed: Sequence[str]) -> None:
     ]
     if findings:
         raise FindingsError(findings)
+
+
+def is_approved(
+    stacks: Sequence[AssembledStack],
+    *,
+    targets: ClusterTargets,
+    clusters: Iterable[ClusterConfig],
+    allowed: Sequence[str],
+    yes: bool,
+    as_json: bool,
+    question: str,
+) -> bool:
+    """Compare stacks with what is deployed, show the plan, and ask unless the target is a local AWS.
+
+    Args:
+        stacks: Stacks to deploy.
+        targets: Target of each cluster.
+        clusters: Configuration of the clusters.
+        allowed: Values of `--allow`.
+        yes: Whether not to ask.
+        as_json: Whether to show the plan only if it is stopped.
+        question: Question to ask.
+
+    Returns:
+        False if the plan is stopped.
+
+    Raises:
+        FindingsError: As `check_allowed`, `check_limits` and `deployed_by_target`.
+        typer.Abort: If the answer is no.
+    """
+    after = [assembled.stack for assembled in stacks]
+    plan = compare(deployed_by_target(stacks, targets), after, idle_blocks=blocks_to_come(clusters))
+    check_allowed(plan, allowed)
+    check_limits(after)
+    stopped = plan.stopped(allowed)
+    if stopped or not (targets.local or as_json):
+        print_plan(plan, against=targets.name, allowed=allowed)
+    unchanged = all(stack.state is StackState.SAME for stack in plan.stacks)
+    if stopped or unchanged or targets.local or yes:
+        return not stopped
+    return typer.confirm(question, abort=True, err=True)

@@ -11,9 +11,9 @@ from typing import Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_cli._aws.target import Target
-from ultracluster_cli._cdk.child_process import run_logged
-from ultracluster_cli._cdk.toolchain import Toolchain, with_project_folders
+from ultracluster_cli._cdk.toolchain import Toolchain
 from ultracluster_cli.deploy.cdk_progress import DeploymentProgress
+from ultracluster_cli.deploy.deployment import cdk_deploy
 from ultracluster_cli.output import say
 from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_cli.preflight.run import report_result
@@ -109,34 +109,27 @@ class AccountRehearsal:
         self, assembly: Path, *, toolchain: Toolchain, directory: Path, state: Path, temporary: Path
     ) -> None:
         """Deploy the stacks, and keep what was created when one of them fails, for the checks."""
-        command = [str(toolchain.cdk), "deploy", *(f"{cluster.stage}/**" for cluster in self.rehearsals)]
-        command += ["--app", str(assembly), "--no-rollback", "--concurrency", str(_STACKS_AT_ONCE)]
-        command += [
-            "--require-approval",
-            "never",
-            "--progress",
-            "events",
-            "--no-color",
-            *self.target.cdk_options,
-        ]
         log = state / "logs" / "cdk-rehearse.log"
-        log.parent.mkdir(exist_ok=True)
         progress = DeploymentProgress()
+        known: set[str] = set()
 
-        def on_line(line: str) -> None:
-            known = len(progress.deployed)
-            progress.read(line)
-            for stack in progress.deployed[known:]:
-                say(f"Deployed {stack.name}")
+        def on_change() -> None:
+            for stack in progress.deployed:
+                if stack.name not in known:
+                    known.add(stack.name)
+                    say(f"Deployed {stack.name}")
 
-        code = run_logged(
-            command,
+        code = cdk_deploy(
+            assembly,
+            clusters=[cluster.stage for cluster in self.rehearsals],
+            target=self.target,
+            toolchain=toolchain,
             directory=directory,
-            environment=with_project_folders(
-                self.target.environment, toolchain=toolchain, state=state, temporary=temporary
-            ),
+            temporary=temporary,
             log=log,
-            on_line=on_line,
+            progress=progress,
+            on_change=on_change,
+            options=["--no-rollback", "--concurrency", str(_STACKS_AT_ONCE)],
         )
         if code:
             say(f"cdk deploy ended with code {code}; see {log}")

@@ -28,9 +28,8 @@ from ultracluster_cli.options import (
     YesOption,
 )
 from ultracluster_cli.output import print_findings, print_json, print_table, say
-from ultracluster_cli.plan.output import print_plan
-from ultracluster_cli.plan.planning import blocks_to_come, check_allowed, check_limits
-from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks, deployed_by_target
+from ultracluster_cli.plan.planning import is_approved
+from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_cli.preflight.run import check_codes
 from ultracluster_cli.rollout.display import RolloutDisplay, rows_of
@@ -58,7 +57,6 @@ from ultracluster_runtime.rollout.journal import FileJournal, open_journal
 from ultracluster_runtime.rollout.machine import Decision, Entry, Kind
 from ultracluster_runtime.rollout.plan import RolloutPlan
 from ultracluster_stacks.config import RolloutConfig, load_rollout
-from ultracluster_stacks.plan import compare
 
 _NOT_LOCALLY = (REGION_IS_ENABLED,)  # moto reports opt-in Regions as disabled, but deploys to them
 _QUALIFIER = "hnb659fds"  # default bootstrap qualifier of the CDK CLI
@@ -210,7 +208,7 @@ def _plan(context: _RolloutContext) -> Run | None:
             rollout=context.file,
             wave=request.wave,
             temporary=context.temporary,
-            environment=next(iter(targets.targets.values())).environment,
+            environment=targets.environment,
         )
         stacks = assembled_stacks(synthesized)
         plan = plan_forward(
@@ -222,7 +220,15 @@ def _plan(context: _RolloutContext) -> Run | None:
             stacks=stacks,
             assembly=f"{folder.name}/assembly",
         )
-    if not _is_approved(stacks, context):
+    if not is_approved(
+        stacks,
+        targets=targets,
+        clusters=clusters_of(context.config, request.wave),
+        allowed=request.allow or (),
+        yes=request.yes,
+        as_json=request.as_json,
+        question=f"Roll this out to {targets.name}?",
+    ):
         return None
     folder.mkdir()
     if synthesized:
@@ -230,22 +236,6 @@ def _plan(context: _RolloutContext) -> Run | None:
     run = Run(folder=folder, journal=open_journal(folder / JOURNAL, plan, at=_now()))
     prune_assemblies(context.rollouts, [*runs, run])
     return run
-
-
-def _is_approved(stacks: list[AssembledStack], context: _RolloutContext) -> bool:
-    """Show the plan, and ask for confirmation unless the target is a local AWS."""
-    request, targets, allowed = context.request, context.targets, context.request.allow or ()
-    before = deployed_by_target(stacks, targets)
-    clusters = clusters_of(context.config, request.wave)
-    plan = compare(before, [assembled.stack for assembled in stacks], idle_blocks=blocks_to_come(clusters))
-    check_allowed(plan, allowed)
-    check_limits([assembled.stack for assembled in stacks])
-    stopped = plan.stopped(allowed)
-    if stopped or not (targets.local or request.as_json):
-        print_plan(plan, against=targets.name, allowed=allowed)
-    if stopped or targets.local or request.yes:
-        return not stopped
-    return typer.confirm(f"Roll this out to {targets.name}?", abort=True, err=True)
 
 
 def _run(run: Run, context: _RolloutContext) -> ExitCode:
@@ -268,7 +258,6 @@ def _run(run: Run, context: _RolloutContext) -> ExitCode:
             targets=targets,
             toolchain=context.toolchain,
             directory=context.directory,
-            state=context.state,
             temporary=context.temporary,
             patience_minutes=context.request.patience,
             poll_seconds=_POLL_SECONDS_LOCAL if targets.local else _POLL_SECONDS,

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ultracluster_cli._aws.cluster_targets import ClusterTargets
-from ultracluster_cli._cdk.child_process import run_logged
-from ultracluster_cli._cdk.toolchain import Toolchain, with_project_folders
+from ultracluster_cli._cdk.toolchain import Toolchain
 from ultracluster_cli.deploy.cdk_progress import DeploymentProgress
+from ultracluster_cli.deploy.deployment import cdk_deploy
 from ultracluster_cli.jobs.session import open_region
 from ultracluster_cli.jobs.submit import submit_all
 from ultracluster_cli.rollout.stack_status import (
@@ -56,7 +56,6 @@ class Steps:
         targets: Target of each cluster.
         toolchain: CDK toolchain.
         directory: Folder of the CDK app.
-        state: State directory.
         temporary: Temporary directory.
         patience_minutes: Minutes to wait for another deployment of a stack, and for a gate's job.
         poll_seconds: Seconds between polls.
@@ -72,7 +71,6 @@ class Steps:
     targets: ClusterTargets
     toolchain: Toolchain
     directory: Path
-    state: Path
     temporary: Path
     patience_minutes: float
     poll_seconds: float
@@ -125,21 +123,17 @@ class Steps:
         if problems := changing_stacks(stacks) or differing_stacks(stacks):
             return Result(passed=False, note="; ".join(problems))
         progress = DeploymentProgress()
-
-        def on_line(line: str) -> None:
-            progress.read(line)
-            self.show(cluster.name, progress.current or "preparing")
-
         log = self.rollouts / self.run_id / "logs" / f"{cluster.name}.log"
-        log.parent.mkdir(exist_ok=True)
-        code = run_logged(
-            self._command(cluster),
+        code = cdk_deploy(
+            self.rollouts / cluster.assembly,
+            clusters=[cluster.name],
+            target=target,
+            toolchain=self.toolchain,
             directory=self.directory,
-            environment=with_project_folders(
-                target.environment, toolchain=self.toolchain, state=self.state, temporary=self.temporary
-            ),
+            temporary=self.temporary,
             log=log,
-            on_line=on_line,
+            progress=progress,
+            on_change=lambda: self.show(cluster.name, progress.current or "preparing"),
         )
         if code:
             messages = (progress.failures or list(progress.last_lines))[:3]
@@ -149,13 +143,6 @@ class Steps:
             )
         changed = sum(stack.changed for stack in progress.deployed)
         return Result(passed=True, note=f"{changed} of {len(progress.deployed)} stacks changed")
-
-    def _command(self, cluster: PlannedCluster) -> list[str]:
-        command = [str(self.toolchain.cdk), "deploy", f"{cluster.name}/**"]
-        command += ["--app", str(self.rollouts / cluster.assembly)]
-        # The plan, with the permissions that it widens, has been approved.
-        command += ["--require-approval", "never", "--progress", "events", "--no-color"]
-        return [*command, *self.targets.of(cluster.name).cdk_options]
 
     # Gates
 

@@ -17,6 +17,11 @@ from ultracluster_stacks.stacks.storage_stack import StorageStack
 # compute environments among them (aws-cloudformation/cloudformation-coverage-roadmap#2270), so that stacks get none either.
 _TAGS_AT_CREATION = ["AWS::Batch::ComputeEnvironment", "AWS::EC2::PlacementGroup", "aws:cdk:stack"]
 
+_BY_HAND = (
+    "`cdk deploy` does not stop changes that lose data or end jobs; check them with `ultracluster plan`, "
+    "or use `ultracluster deploy`"
+)
+
 
 class ClusterStage(cdk.Stage):
     """The stacks of one cluster, named ``<cluster>-<region>-Network``, ``-Storage`` and ``-Cluster``.
@@ -46,7 +51,9 @@ class ClusterStage(cdk.Stage):
             rule = cdk.Acknowledgment(id=f"ultracluster:{code}", reason=reason)
             cdk.Validations.of(self).acknowledge(rule)
         name_cluster(self, config.name)
-        network = NetworkStack(self, "Network", config=config).network
+        network_stack = NetworkStack(self, "Network", config=config)
+        cdk.Annotations.of(network_stack).add_info(_BY_HAND)
+        network = network_stack.network
         storage = StorageStack(self, "Storage", config=config, network=network)
         ClusterStack(self, "Cluster", config=config, network=network, storage=storage)
         if isinstance(config, RehearsedCluster):

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.unit.cli._cdk.staying_processes import STAYING, all_gone, python
 
-from ultracluster_cli._cdk.child_process import run_captured, run_in_terminal
+from ultracluster_cli._cdk.child_process import run_captured
 
 pytestmark = pytest.mark.process
 
@@ -57,12 +57,6 @@ def test_a_failure_of_ours_ends_the_command_and_its_children(
     assert time.monotonic() - began < 30  # of the 60 s that it would stay
     assert len(pids) == 2
     assert all_gone(pids)
-
-
-def test_a_command_at_the_terminal_returns_its_exit_code(tmp_path: Path) -> None:
-    code = run_in_terminal(python("raise SystemExit(5)"), directory=tmp_path, environment=dict(os.environ))
-
-    assert code == 5
 
 
 def test_captured_outputs_are_separate(tmp_path: Path) -> None:

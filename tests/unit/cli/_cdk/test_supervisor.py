@@ -37,22 +37,6 @@ run_logged({python(STAYING)!r}, directory=pathlib.Path("."), environment=dict(os
     assert all_gone(pids)
 
 
-def test_a_command_at_the_terminal_ends_with_us(tmp_path: Path) -> None:
-    ours = f"""
-import os, pathlib
-from ultracluster_cli._cdk.child_process import run_in_terminal
-run_in_terminal({python("import os, time; print(os.getpid(), flush=True); time.sleep(60)")!r},
-                directory=pathlib.Path("."), environment=dict(os.environ))
-"""
-    with subprocess.Popen(python(ours), cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        pid = int(process.stdout.readline())
-
-        process.kill()
-
-    assert all_gone([pid])
-
-
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_our_death_ends_a_captured_command_and_its_children(tmp_path: Path, number: signal.Signals) -> None:
     staying = STAYING.replace("flush=True", "flush=True, file=open('pids', 'w')")

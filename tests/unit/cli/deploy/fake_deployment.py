@@ -1,4 +1,4 @@
-"""A fake of the CDK CLI that deploys, and what it was called with."""
+"""A fake of the CDK CLI that synthesizes and deploys, and what it was called with."""
 
 import json
 import os
@@ -7,23 +7,23 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.unit.cli.plan.fake_project import CloudFormation
+
 from ultracluster_cli._aws.target import Target
 
 Run = Callable[..., Any]
 
 
 FAKE_CDK = """\
-import json, os, pathlib, sys
-pathlib.Path("called.json").write_text(json.dumps({"arguments": sys.argv[1:], "environment": dict(os.environ)}))
+import json, os, pathlib, shutil, sys
+command, arguments = sys.argv[1], sys.argv[1:]
+pathlib.Path(f"called-{command}.json").write_text(json.dumps({"arguments": arguments, "environment": dict(os.environ)}))
+if command == "synth":
+    shutil.copytree("new", sys.argv[sys.argv.index("--output") + 1])
+    sys.exit(0)
 with open("all-calls.jsonl", "a") as calls:
     calls.write(json.dumps(sys.argv[1:]) + "\\n")
-stage = pathlib.Path("cdk.out/assembly-a")
-stage.mkdir(parents=True, exist_ok=True)
-(stage.parent / "manifest.json").write_text(json.dumps({"artifacts": {"a": {
-    "type": "cdk:cloud-assembly", "properties": {"directoryName": "assembly-a", "displayName": "a"}}}}))
-(stage / "manifest.json").write_text(json.dumps({"artifacts": {"n": {
-    "type": "aws:cloudformation:stack", "environment": "aws://1/us-east-2", "properties": {"stackName": "a-N"}}}}))
-print("✨  Synthesis time: 1.5s")
+print("✨  Synthesis time: 0.01s")
 print("a/N (a-N): deploying... [1/1]")
 if os.environ.get("FAKE_FAILURE") == "silent":
     print("connect ECONNREFUSED 127.0.0.1:1")
@@ -38,16 +38,16 @@ print("✨  Deployment time: 0.5s")
 
 @contextmanager
 def account(profile: str | None = None) -> Iterator[Target]:
-    """Stands in for an account that credentials were found for."""
+    """Stands in for an account that credentials were found for, in which the stack of `fake_project` is deployed."""
     yield Target(
         name=f"account of {profile}",
         local=False,
         environment=os.environ,
-        client=lambda *_: profile,
+        client=lambda *_: CloudFormation(),
         profile=profile,
     )
 
 
-def called(project: Path) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads((project / "called.json").read_text())
+def called(project: Path, command: str = "deploy") -> dict[str, Any]:
+    told: dict[str, Any] = json.loads((project / f"called-{command}.json").read_text())
     return told

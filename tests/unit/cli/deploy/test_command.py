@@ -1,10 +1,14 @@
 """`ultracluster deploy` reads its options and its rollout before anything is deployed."""
 
+import io
 import json
+import shutil
+import sys
 from pathlib import Path
 
 import pytest
 from tests.unit.cli.deploy.fake_deployment import Run
+from tests.unit.cli.plan.fake_project import TEMPLATE, edited, write_assembly
 
 pytestmark = pytest.mark.process
 
@@ -16,7 +20,7 @@ def test_json_is_the_only_thing_on_stdout(run: Run, project: Path) -> None:
 
     assert told["clusters"] == []
     assert told["changed"] is True
-    assert list(told["seconds"]) == ["cdk deploy", "reading back", "in all"]
+    assert list(told["seconds"]) == ["cdk synth", "plan", "cdk deploy", "reading back", "in all"]
 
 
 def test_mistakes_in_the_rollout_show_before_the_cdk_cli_starts(
@@ -28,7 +32,7 @@ def test_mistakes_in_the_rollout_show_before_the_cdk_cli_starts(
 
     assert outcome.code == 2
     assert outcome.stderr.startswith("UC")
-    assert not (project / "called.json").exists()
+    assert not (project / "called-synth.json").exists()
 
 
 def test_an_unknown_wave_is_rejected_with_the_known_ones(run: Run, project: Path) -> None:
@@ -36,7 +40,7 @@ def test_an_unknown_wave_is_rejected_with_the_known_ones(run: Run, project: Path
 
     assert outcome.code == 2
     assert outcome.stderr == ("UC9008: unknown wave 'second'. Allowed: first.\n")
-    assert not (project / "called.json").exists()
+    assert not (project / "called-synth.json").exists()
 
 
 def test_a_folder_without_an_app_is_refused(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,4 +61,36 @@ def test_a_rollout_whose_order_is_not_bought_is_refused(run: Run, project: Path)
 
     assert outcome.code == 2
     assert outcome.stderr.startswith("UC2220: ")
-    assert not (project / "called.json").exists()
+    assert not (project / "called-synth.json").exists()
+
+
+def test_a_dangerous_change_is_stopped_as_by_plan_and_allowed_by_the_same_word(
+    run: Run, project: Path
+) -> None:
+    shutil.rmtree(project / "new")
+    write_assembly(project / "new", edited("LustreConfiguration.DeploymentType", "SCRATCH_2"))
+
+    stopped = run("deploy", "--yes")
+
+    assert stopped.code == 3
+    assert "--allow replace:a-Storage/Files" in stopped.stdout
+    assert not (project / "called-deploy.json").exists()
+    assert not (project / "cdk.out").exists()
+    assert run("deploy", "--yes", "--allow", "replace:a-Storage/Files").code == 0
+    assert (project / "called-deploy.json").exists()
+
+
+def test_a_change_in_an_account_needs_an_answer_and_no_change_needs_none(
+    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
+    asked = run("deploy")
+
+    assert asked.code == 1
+    assert "Deploy this to account of None?" in asked.stderr
+    assert not (project / "called-deploy.json").exists()
+
+    shutil.rmtree(project / "new")
+    write_assembly(project / "new", TEMPLATE)
+
+    assert run("deploy").code == 0

@@ -17,7 +17,7 @@ LINES = [
     "✅  b/N (b-N) (no changes)",
     "✨  Deployment time: 0s",
 ]
-TOLD = ["Synthesized in 1.5 s", "a/N: deployed, 0.5 s", "b/N: no changes, 0.0 s"]
+TOLD = ["a/N: deployed, 0.5 s", "b/N: no changes, 0.0 s"]
 
 
 @pytest.mark.parametrize("display_class", [LineDisplay, BarDisplay])

@@ -49,13 +49,15 @@ def edited(path: str, value: Any) -> dict[str, Any]:
     return template
 
 
-def write_assembly(folder: Path, template: dict[str, Any], *, account: str = "unknown-account") -> Path:
+def write_assembly(
+    folder: Path, template: dict[str, Any], *, account: str = "unknown-account", cluster: str = "a-us-east-2"
+) -> Path:
     """An assembly of one stage with one stack."""
     stage = folder / "assembly-a"
     stage.mkdir(parents=True)
     inner = {
         "type": "cdk:cloud-assembly",
-        "properties": {"directoryName": stage.name, "displayName": "a-us-east-2"},
+        "properties": {"directoryName": stage.name, "displayName": cluster},
     }
     (folder / "manifest.json").write_text(json.dumps({"artifacts": {"a": inner}}))
     stack = {

@@ -66,7 +66,6 @@ def steps(tmp_path: Path, batch: Any, *, patience_minutes: float = 1) -> Steps:
         targets=single_target(Target(name="local", local=True, environment={}, client=lambda *_: batch)),
         toolchain=Toolchain(cdk=Path("cdk"), version="2", path=""),
         directory=tmp_path,
-        state=tmp_path,
         temporary=tmp_path,
         patience_minutes=patience_minutes,
         poll_seconds=0.001,

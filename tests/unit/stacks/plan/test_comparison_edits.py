@@ -190,6 +190,12 @@ DANGEROUS: dict[str, tuple[Edit, set[str]]] = {
 }
 
 
+UNKNOWN_RESOURCES = {
+    "Known": {"Type": "AWS::QuantumLedger::Cluster", "Properties": {"Size": 1}},
+    "Own": {"Type": "Custom::Order", "Properties": {"ServiceToken": "arn", "Order": "first"}},
+}
+
+
 def reversed_order(stacks: Stacks) -> None:
     for name in ("Network", "Storage", "Cluster"):
         template = stacks.named(name)
@@ -237,10 +243,7 @@ SAFE: dict[str, Edit] = {
 def base(quickstart_stacks: list[StackTemplate]) -> Stacks:
     """What is deployed: the quick start, a resource of a type that nobody knows and a custom resource."""
     stacks = Stacks(quickstart_stacks)
-    stacks.named("Cluster")["Resources"] |= {
-        "Known": {"Type": "AWS::QuantumLedger::Cluster", "Properties": {"Size": 1}},
-        "Own": {"Type": "Custom::Order", "Properties": {"ServiceToken": "arn", "Order": "first"}},
-    }
+    stacks.named("Cluster")["Resources"] |= UNKNOWN_RESOURCES
     return stacks
 
 

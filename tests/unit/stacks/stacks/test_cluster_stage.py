@@ -121,3 +121,20 @@ def test_stacks_have_no_tags_which_would_replace_compute_environments(tmp_path: 
     buckets = cdk.assertions.Template.from_stack(stacks[1]).find_resources("AWS::S3::Bucket")
     tags = [each["Properties"]["Tags"] for each in buckets.values()]
     assert [{"Key": "team", "Value": "research"} in each for each in tags] == [True, True]
+
+
+def test_cdk_deploy_by_hand_is_told_that_nothing_stops_dangerous_changes(tmp_path: Path) -> None:
+    (tmp_path / "rollout.yaml").write_text(_ROLLOUT)
+    (cluster,) = load_rollout(tmp_path / "rollout.yaml").config.clusters()
+    stage = ClusterStage(cdk.App(), config=cluster)
+    found = [
+        message.entry.data
+        for stack in stage.node.find_all()
+        if isinstance(stack, cdk.Stack)
+        for message in cdk.assertions.Annotations.from_stack(stack).find_info(
+            "*", cdk.assertions.Match.any_value()
+        )
+    ]
+
+    assert len(found) == 1
+    assert "check them with `ultracluster plan`" in str(found[0])

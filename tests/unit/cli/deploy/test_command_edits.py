@@ -1,0 +1,141 @@
+"""`ultracluster deploy` of each edit of the plan's tests: a dangerous one is stopped, a safe one is deployed."""
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.cli.deploy.fake_deployment import Run
+from tests.unit.stacks.plan import test_comparison_edits as template_edits
+from tests.unit.stacks.plan import test_comparison_rollout_edits as rollout_edits
+from tests.unit.stacks.plan.conftest import Stacks
+
+from ultracluster_cli._aws.target import Target
+from ultracluster_cli.deploy import command as deploy
+from ultracluster_cli.deploy.deployment import Deployed
+from ultracluster_cli.exit_codes import ExitCode
+from ultracluster_cli.plan.stacks import assembled_stacks
+from ultracluster_stacks.config import load_rollout
+from ultracluster_stacks.plan import StackTemplate
+from ultracluster_stacks.synthesis.app import synthesize
+
+pytestmark = [pytest.mark.synth, pytest.mark.process]
+
+Deploy = Callable[[Sequence[StackTemplate], Sequence[StackTemplate]], tuple[int, bool]]
+
+
+class CloudFormation:
+    """What CloudFormation says of deployed stacks."""
+
+    def __init__(self, templates: Mapping[str, Any]) -> None:
+        self.templates = templates
+
+    def describe_stacks(self, *, StackName: str) -> Any:  # noqa: N803 - as boto3 spells it
+        assert StackName in self.templates
+        return {"Stacks": [{"StackStatus": "CREATE_COMPLETE"}]}
+
+    def get_template(self, *, StackName: str, TemplateStage: str) -> Any:  # noqa: N803
+        assert TemplateStage == "Original"
+        return {"TemplateBody": self.templates[StackName]}
+
+
+def write(folder: Path, stacks: Sequence[StackTemplate]) -> None:
+    """Write stacks as the cloud assembly of one cluster."""
+    stage = folder / "assembly-a"
+    stage.mkdir(parents=True)
+    inner = {"directoryName": stage.name, "displayName": stacks[0].cluster}
+    outer = {"artifacts": {"a": {"type": "cdk:cloud-assembly", "properties": inner}}}
+    (folder / "manifest.json").write_text(json.dumps(outer))
+    artifacts = {}
+    for stack in stacks:
+        (stage / f"{stack.name}.json").write_text(json.dumps(stack.template))
+        artifacts[stack.name] = {
+            "type": "aws:cloudformation:stack",
+            "environment": f"aws://unknown-account/{stack.region}",
+            "properties": {"stackName": stack.name, "templateFile": f"{stack.name}.json"},
+        }
+    (stage / "manifest.json").write_text(json.dumps({"artifacts": artifacts}))
+
+
+@pytest.fixture
+def deploy_edit(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> Deploy:
+    """Deploy stacks where others are deployed; return the exit code, and whether the CDK CLI would have been run."""
+
+    def run_deploy(before: Sequence[StackTemplate], after: Sequence[StackTemplate]) -> tuple[int, bool]:
+        deployed: list[Path] = []
+        cloudformation = CloudFormation({stack.name: stack.template for stack in before})
+
+        @contextmanager
+        def account(_: str | None = None) -> Iterator[Target]:
+            yield Target(
+                name="an account", local=False, environment=os.environ, client=lambda *_: cloudformation
+            )
+
+        def deploy_to(_: Target, *, assembly: Path, **__: Any) -> Deployed:
+            deployed.append(assembly)
+            return Deployed(clusters=(), stacks=())
+
+        monkeypatch.setattr(deploy, "account", account)
+        monkeypatch.setattr(deploy, "synthesize_into", lambda output, **_: write(output, after))
+        monkeypatch.setattr(deploy, "deploy_to", deploy_to)
+        outcome = run("deploy", "--yes")
+        assert deployed in ([], [project / "cdk.out"])
+        return outcome.code, bool(deployed)
+
+    return run_deploy
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Stacks:
+    """The quick start, with a resource of an unknown type and a custom resource."""
+    folder = tmp_path_factory.mktemp("quickstart") / "cdk.out"
+    quickstart = Path(__file__).parents[4] / "stacks" / "rollouts" / "quickstart.yaml"
+    synthesize(load_rollout(quickstart).config.clusters(), folder, processes=1)
+    stacks = Stacks([one.stack for one in assembled_stacks(folder)])
+    shutil.rmtree(folder)
+    stacks.named("Cluster")["Resources"] |= template_edits.UNKNOWN_RESOURCES
+    return stacks
+
+
+@pytest.fixture(scope="module")
+def rollouts(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[StackTemplate], list[StackTemplate]]:
+    folder = tmp_path_factory.mktemp("rollouts")
+    return (
+        rollout_edits.synthesized(folder / "old", edited=False),
+        rollout_edits.synthesized(folder / "new", edited=True),
+    )
+
+
+def of_cluster(stacks: Sequence[StackTemplate], cluster: str) -> list[StackTemplate]:
+    return [stack for stack in stacks if stack.cluster == f"{cluster}-us-east-2"]
+
+
+@pytest.mark.parametrize("name", [*template_edits.DANGEROUS, *template_edits.SAFE])
+def test_an_edit_of_a_template_is_stopped_only_if_it_is_dangerous(
+    deploy_edit: Deploy, base: Stacks, name: str
+) -> None:
+    edited = Stacks(base.stacks)
+    edits = {name: edit for name, (edit, _) in template_edits.DANGEROUS.items()} | template_edits.SAFE
+    edits[name](edited)
+
+    expected = (ExitCode.DONE, True) if name in template_edits.SAFE else (ExitCode.STOPPED, False)
+    assert deploy_edit(base.stacks, edited.stacks) == expected
+
+
+@pytest.mark.parametrize("name", [*rollout_edits.DANGEROUS, *rollout_edits.SAFE])
+def test_an_edit_of_a_rollout_is_stopped_only_if_it_is_dangerous(
+    deploy_edit: Deploy, rollouts: tuple[list[StackTemplate], list[StackTemplate]], name: str
+) -> None:
+    before, after = (of_cluster(stacks, name) for stacks in rollouts)
+
+    expected = (ExitCode.DONE, True) if name in rollout_edits.SAFE else (ExitCode.STOPPED, False)
+    assert deploy_edit(before, after) == expected
+
+
+def test_there_are_45_dangerous_edits_and_more_than_20_safe_ones() -> None:
+    assert len(template_edits.DANGEROUS) + len(rollout_edits.DANGEROUS) >= 45
+    assert len(template_edits.SAFE) + len(rollout_edits.SAFE) >= 20
