@@ -81,6 +81,10 @@ COMMANDS = {
         "ultracluster_cli.rollout.command", "Deploy a rollout wave by wave, with gates in between."
     ),
     "rules": Command("ultracluster_cli.inspect.rules", "Explain rules by their codes, or list them all."),
+    "run": Command(
+        "ultracluster_cli.run.command",
+        "Run a Python program of a folder on a cluster, and follow its log until it ends.",
+    ),
     "validate": Command(
         "ultracluster_cli.inspect.validate", "Validate a rollout file and list its clusters."
     ),

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
+from importlib.util import find_spec
 from pathlib import Path
 
 import ultracluster_local
@@ -15,9 +16,12 @@ from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.environment import ACCOUNT, child_environment
 from ultracluster_local.seeding.seed_client import SeedContainerImage, SeedImage, SeedReservation, seed
 from ultracluster_local.server.daemon import status
+from ultracluster_rules.commands import LAUNCHER_PATH
 from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import ClusterConfig
 
+_MOUNT_PATH = "/fsx"
+"""Path at which the nodes of a rollout mount their file system."""
 _FAKE_BLOCK = timedelta(days=14)
 
 
@@ -41,7 +45,15 @@ def local_aws(
                 endpoint=endpoint,
                 key=key,
                 regions={cluster.region for cluster in clusters},
-                images=[SeedImage(image_id=cluster.image_id, region=cluster.region) for cluster in clusters],
+                images=[
+                    SeedImage(
+                        image_id=cluster.image_id,
+                        region=cluster.region,
+                        files=node_files(),
+                        shared=_MOUNT_PATH,
+                    )
+                    for cluster in clusters
+                ],
                 container_images={fake for cluster in clusters for fake in _container_images(cluster)},
                 reservations=[
                     fake
@@ -74,6 +86,15 @@ def running_local_aws(*, background: Path, region: str) -> Target:
         environment=child_environment(endpoint=running.endpoint, key=running.key, region=region),
         client=Clients(endpoint=running.endpoint, key=running.key).get,
     )
+
+
+def node_files() -> dict[str, str]:
+    """Return the files that user data puts on a node: the launcher of jobs. The local AWS runs no user data."""
+    package = find_spec("ultracluster")  # not imported: that would start Node
+    if package is None or not package.submodule_search_locations:
+        return {}
+    launcher = Path(package.submodule_search_locations[0]) / "scripts" / "launch.py"
+    return {LAUNCHER_PATH: launcher.read_text("utf-8")}
 
 
 def _container_images(cluster: ClusterConfig) -> Iterator[SeedContainerImage]:

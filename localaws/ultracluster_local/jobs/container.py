@@ -18,6 +18,7 @@ from moto.logs.models import logs_backends
 
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.services.observability.embedded_metrics import extract_metrics
 
 __all__ = ["STOP_SECONDS", "Container", "Ending", "LogStream"]
 
@@ -66,6 +67,7 @@ class LogStream:
         if group is not None and self.name in group.streams:
             events = [{"timestamp": now, "message": line[:_LONGEST_LINE] or " "} for line in lines]
             group.streams[self.name].put_log_events(events)
+            extract_metrics(lines, region=self.region)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

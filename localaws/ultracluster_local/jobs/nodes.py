@@ -70,9 +70,8 @@ class Node:
 def rewrite(text: str, folders: Mapping[str, Path]) -> str:
     """Replace paths in a text by the folders that stand for them."""
     for path in sorted(folders, key=len, reverse=True):
-        text = re.sub(
-            rf"(?<![\w./-]){re.escape(path)}(?![\w.-])", lambda _, path=path: str(folders[path]), text
-        )
+        folder = str(folders[path]).replace("\\", r"\\")
+        text = re.sub(rf"(?<![\w./-]){re.escape(path)}(?![\w.-])", folder, text)
     return text
 
 

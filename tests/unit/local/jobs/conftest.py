@@ -34,7 +34,7 @@ class Batch:
         iam.create_instance_profile(InstanceProfileName="node")
         image = "ami-0123456789abcdef0"
         seed_from_request(
-            local._started(),  # noqa: SLF001 - what the endpoint for seeds does
+            local._started(),
             {
                 "regions": [],
                 "images": [
@@ -99,9 +99,7 @@ class Batch:
         return str(answer["jobDefinitionArn"])
 
     def submit(self, definition: str, **settings: Any) -> str:
-        answer = self.api.submit_job(
-            jobName="job", jobQueue="training", jobDefinition=definition, **settings
-        )
+        answer = self.api.submit_job(jobName="job", jobQueue="training", jobDefinition=definition, **settings)
         return str(answer["jobId"])
 
     def run(self, *command: str, **settings: Any) -> dict[str, Any]:

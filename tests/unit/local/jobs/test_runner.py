@@ -29,7 +29,11 @@ def test_a_job_sees_what_batch_gives_it_and_nothing_of_the_user(
     job = batch.run("env", container={"environment": [{"name": "LR", "value": "1e-4"}]})
     seen = dict(line.split("=", 1) for line in batch.lines(job))
     assert "HF_TOKEN" not in seen
-    assert (seen["LR"], seen["AWS_BATCH_JOB_ID"], seen["AWS_BATCH_JOB_ATTEMPT"]) == ("1e-4", job["jobId"], "1")
+    assert (seen["LR"], seen["AWS_BATCH_JOB_ID"], seen["AWS_BATCH_JOB_ATTEMPT"]) == (
+        "1e-4",
+        job["jobId"],
+        "1",
+    )
     assert (seen["AWS_BATCH_JQ_NAME"], seen["AWS_BATCH_CE_NAME"]) == ("training", "nodes")
     assert seen["AWS_ENDPOINT_URL"] == batch.local.endpoint
     assert seen["HOME"] != str(Path.home())
@@ -115,7 +119,9 @@ def test_a_job_ends_at_its_timeout_by_the_clock_and_is_not_retried(batch: Any) -
 
 
 def test_a_job_ends_at_the_limit_of_memory(batch: Any) -> None:
-    job = batch.run("python3", "-c", "x = bytearray(2**30); import time; x[::4096] = b'1' * 2**18; time.sleep(1000)")
+    job = batch.run(
+        "python3", "-c", "x = bytearray(2**30); import time; x[::4096] = b'1' * 2**18; time.sleep(1000)"
+    )
     assert (job["status"], job["container"]["exitCode"]) == ("FAILED", 137)
     assert job["container"]["reason"] == "OutOfMemoryError: Container killed due to memory usage"
 
@@ -169,7 +175,9 @@ def test_a_multi_node_job_ends_with_its_main_node(batch: Any) -> None:
 
 
 def test_overrides_of_a_submission_are_shown_and_used(batch: Any) -> None:
-    definition = batch.define("sh", "-c", "echo $A $B", nodes=2, container={"environment": [{"name": "A", "value": "1"}]})
+    definition = batch.define(
+        "sh", "-c", "echo $A $B", nodes=2, container={"environment": [{"name": "A", "value": "1"}]}
+    )
     changed = {"targetNodes": "0:", "containerOverrides": {"environment": [{"name": "B", "value": "2"}]}}
     job = batch.submit(definition, nodeOverrides={"numNodes": 3, "nodePropertyOverrides": [changed]})
     ended = batch.wait(job)
@@ -214,7 +222,10 @@ def test_a_closed_environment_starts_nothing_and_an_idle_node_is_terminated(batc
     def nodes() -> list[str]:
         reservations = batch.ec2.describe_instances()["Reservations"]
         return [
-            one["InstanceId"] for found in reservations for one in found["Instances"] if one["State"]["Name"] in alive
+            one["InstanceId"]
+            for found in reservations
+            for one in found["Instances"]
+            if one["State"]["Name"] in alive
         ]
 
     while nodes():
@@ -223,7 +234,9 @@ def test_a_closed_environment_starts_nothing_and_an_idle_node_is_terminated(batc
 
 
 def test_a_command_to_a_node_writes_files_and_runs_nothing_else(batch: Any, tmp_path: Path) -> None:
-    job = batch.submit(batch.define("sh", "-c", "until cat /run/orders/note; do sleep 0.05; done 2>/dev/null"))
+    job = batch.submit(
+        batch.define("sh", "-c", "until cat /run/orders/note; do sleep 0.05; done 2>/dev/null")
+    )
     batch.wait(job, "RUNNING")
     (node,) = (
         one["InstanceId"]
