@@ -13,11 +13,7 @@ TRACEBACK_VARIABLE = "ULTRACLUSTER_TRACEBACK"
 
 
 def finding_of(error: Exception) -> Finding:
-    """Return the finding of an error: UC9013 of files and streams, UC9014 of AWS, UC9015 of all others.
-
-    Args:
-        error: The error.
-    """
+    """Return the finding of an error: UC9013 of files and streams, UC9014 of AWS, UC9015 of all others."""
     if os.environ.get(TRACEBACK_VARIABLE):
         traceback.print_exception(error)
     if isinstance(error, OSError):

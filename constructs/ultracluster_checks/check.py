@@ -18,12 +18,7 @@ METADATA_KEY = "ultracluster"
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A suppressed finding.
-
-    Attributes:
-        finding: What was found.
-        reason: Why it is left out.
-    """
+    """A suppressed finding."""
 
     finding: Finding
     reason: str
@@ -57,10 +52,6 @@ def check_templates(sources: Sequence[Source], *, skip: Mapping[str, str] | None
 
     What one template exports is known where another of them imports it. What only a deployment knows (a parameter without
     a default, a condition) is never a finding; a parameter with a default is judged by it.
-
-    Args:
-        sources: The templates, those of one application together.
-        skip: Codes to leave out everywhere, each with the reason. Default: none.
 
     Raises:
         FindingsError: If something shall be left out that is no rule for templates, may not be left out, or has no
@@ -126,13 +117,7 @@ def _wrong_metadata(templates: Templates) -> Iterator[Problem]:
 
 
 def refuse_skip(problem: str, allowed: str, *, path: str = "") -> Finding:
-    """Return the finding (UC9509) for a code that cannot be suppressed.
-
-    Args:
-        problem: The problem.
-        allowed: What is allowed.
-        path: Path in the input. Default: none.
-    """
+    """Return the finding (UC9509) for a code that cannot be suppressed."""
     return Finding(code="UC9509", problem=problem, allowed=allowed, path=path)
 
 

@@ -32,10 +32,6 @@ class Scope(Protocol):
 def resolve(value: Any, scope: Scope) -> Any:
     """Resolve a value.
 
-    Args:
-        value: As it stands in a template, functions in their long form.
-        scope: What its names mean.
-
     Returns:
         Plain values, mappings and lists of them, `Reference`, `Text`, `Unknown`; ``ABSENT`` for ``AWS::NoValue``.
     """

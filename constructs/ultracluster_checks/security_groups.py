@@ -61,12 +61,7 @@ class GroupRule:
 
 
 def group_rules(group: Resource, direction: _Direction) -> list[GroupRule]:
-    """Return the rules of a security group, inline and standalone.
-
-    Args:
-        group: A security group of the templates.
-        direction: Whether they let traffic in or out.
-    """
+    """Return the rules of a security group, inline and standalone."""
     alone = _alone(group.template.templates, direction)
     rules = (*group[_LIST[direction]].items, *alone.get(group, ()), *alone.get(None, ()))
     return [GroupRule(at, direction) for at in rules]

@@ -193,13 +193,7 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class Property:
-    """A resolved value of a resource, with its position.
-
-    Attributes:
-        resource: The resource that it belongs to.
-        path: Its keys and indexes below the resource.
-        value: What it is known to be.
-    """
+    """A resolved value of a resource, with its position."""
 
     resource: Resource
     path: tuple[str | int, ...]

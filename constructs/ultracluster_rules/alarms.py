@@ -37,9 +37,6 @@ THRESHOLDS: Final = {
 def check_alarm_thresholds(thresholds: AlarmThresholds) -> list[Finding]:
     """Check that every alarm threshold is an integer within its bounds.
 
-    Args:
-        thresholds: Alarm thresholds of a cluster.
-
     Returns:
         UC6440 for each threshold that is not.
     """

@@ -34,9 +34,6 @@ def check_cache_prefix(prefix: str) -> list[Finding]:
 def check_cache_folder(folder: str) -> list[Finding]:
     """Check the folder of a compile cache.
 
-    Args:
-        folder: Folder below the mount path of a file system.
-
     Returns:
         UC6016 if it is not below the mount path.
     """
@@ -48,11 +45,7 @@ def check_cache_folder(folder: str) -> list[Finding]:
 
 
 def refuse_unmounted_cache(folder: str) -> Finding:
-    """Return the finding (UC6016) about nodes that do not mount the file system of a compile cache.
-
-    Args:
-        folder: Path of the cache.
-    """
+    """Return the finding (UC6016) about nodes that do not mount the file system of a compile cache."""
     return Finding(
         code=_CACHE_FOLDER,
         problem=f"the nodes do not mount the file system of {folder}",
@@ -82,10 +75,6 @@ def check_destinations(names: Sequence[str | None]) -> Iterator[tuple[int, Findi
 
 def check_replication_key(*, has_key: bool, replicated: bool) -> list[Finding]:
     """Check that entries of a compile cache that are replicated are not encrypted with a customer managed key.
-
-    Args:
-        has_key: Whether they are.
-        replicated: Whether they are replicated.
 
     Returns:
         UC5250 if both hold.

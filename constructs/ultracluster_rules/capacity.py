@@ -142,10 +142,6 @@ def check_purchase_option(machine: InstanceType, option: str) -> list[Finding]:
 def check_block_placement(*, block: bool, placed: bool) -> list[Finding]:
     """Check that nodes of a Capacity Block are launched outside placement groups.
 
-    Args:
-        block: Whether all nodes come from Capacity Blocks.
-        placed: Whether they are launched into a placement group.
-
     Returns:
         UC4020 if both hold.
     """

@@ -23,11 +23,7 @@ _PARAMETER: Final = re.compile(r"Ref::[A-Za-z0-9_-]+")
 
 
 def encode_word(word: str) -> str:
-    """Return a word for the launcher: encoded if a shell would change it.
-
-    Args:
-        word: Word of a command.
-    """
+    """Return a word for the launcher: encoded if a shell would change it."""
     if _SAFE.fullmatch(word):
         return word
     data = word.encode("utf-8", "surrogateescape")
@@ -39,10 +35,6 @@ def encode_word(word: str) -> str:
 
 def check_parameters(command: Sequence[str], *, path: str) -> list[Finding]:
     """Check that AWS Batch finds its parameters in a command.
-
-    Args:
-        command: Program and arguments.
-        path: Path of the command in the input.
 
     Returns:
         UC6143 for a word with a parameter that must be encoded.

@@ -101,12 +101,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Located(Generic[Place]):
-    """A finding at a place of a document, before its path, file and line are known.
-
-    Attributes:
-        place: Place of the value, present or missing.
-        finding: The finding.
-    """
+    """A finding at a place of a document, before its path, file and line are known."""
 
     place: Place
     finding: Finding

@@ -52,10 +52,6 @@ def neuron_container(framework: Framework, instance_type: InstanceType) -> Neuro
 def check_container(image: str, instance_type: InstanceType) -> list[Finding]:
     """Warn about an AWS Neuron image, or a copy of it, that does not support the chips of an instance type.
 
-    Args:
-        image: Reference of a container image.
-        instance_type: Type of the nodes.
-
     Returns:
         UC6330 if the image does not support them.
     """
@@ -115,11 +111,7 @@ _WAITS: Final = frozenset({"dockerd-entrypoint.py", "neuron-entrypoint.py"})
 
 
 def explain_entrypoint(entrypoint: Sequence[str]) -> str:  # noqa: PLR0911 - one for each way to fail
-    """Return why an ENTRYPOINT does not run the command that follows it; empty if it may.
-
-    Args:
-        entrypoint: ENTRYPOINT of an image, in its exec form.
-    """
+    """Return why an ENTRYPOINT does not run the command that follows it; empty if it may."""
     names = [word.rpartition("/")[2] for word in entrypoint]
     if not names:
         return ""
@@ -161,9 +153,6 @@ AMI: Final = Form(
 def check_neuron_image(image: NeuronImage) -> list[Finding]:
     """Check the line and the ID of an AMI.
 
-    Args:
-        image: AMI of a known line.
-
     Returns:
         UC4050 if the line is unknown, UC4110 if the ID is not an AMI ID.
     """
@@ -175,11 +164,6 @@ def check_neuron_image(image: NeuronImage) -> list[Finding]:
 
 def check_image_kind(kind: str, kinds: Collection[str], *, path: str) -> list[Finding]:
     """Check whether a line of AMIs is known.
-
-    Args:
-        kind: Name of the line.
-        kinds: Lines to choose from.
-        path: Path in the input.
 
     Returns:
         UC4050 if it is not.

@@ -85,9 +85,6 @@ IMAGE_REFERENCE: Final = Form(
 def check_timeout_seconds(seconds: int) -> list[Finding]:
     """Check a timeout.
 
-    Args:
-        seconds: Seconds after which an attempt is ended.
-
     Returns:
         UC6104 if AWS Batch would reject it.
     """
@@ -118,12 +115,6 @@ def check_nodes_fit(nodes: int, most: int | None, *, path: str = "") -> list[Fin
 def check_nodes_can_talk(nodes: int, type_name: str, *, has_efa: bool, path: str = "") -> list[Finding]:
     """Check whether the nodes of a job have EFA.
 
-    Args:
-        nodes: Nodes of the job.
-        type_name: Name of their type.
-        has_efa: Whether it has EFA.
-        path: Path in the input.
-
     Returns:
         UC6102 if several nodes have none.
     """
@@ -142,10 +133,6 @@ def check_nodes_can_talk(nodes: int, type_name: str, *, has_efa: bool, path: str
 
 def check_spot(*, spot: bool, path: str = "") -> list[Finding]:
     """Check that a multi-node job does not wait for Spot nodes.
-
-    Args:
-        spot: Whether the queue has Spot nodes.
-        path: Path in the input.
 
     Returns:
         UC6308 if it has.
@@ -227,9 +214,6 @@ def check_variables(environment: Mapping[str, str], *, path: str) -> list[Findin
 def check_definition_size(size: int) -> list[Finding]:
     """Check the size of a job definition.
 
-    Args:
-        size: Bytes of its properties.
-
     Returns:
         UC6411 if AWS Batch would reject it.
     """
@@ -242,9 +226,6 @@ def check_definition_size(size: int) -> list[Finding]:
 
 def check_cache_address(flags: str) -> list[Finding]:
     """Check that compiler flags do not address the compile cache a second time.
-
-    Args:
-        flags: Compiler flags of a job.
 
     Returns:
         UC6010 if they do.
@@ -350,33 +331,18 @@ def check_dependency(name: str, *, earlier: Collection[str], known: Iterable[str
 
 
 def refuse_circle(names: Sequence[str], *, remedy: str = "") -> Finding:
-    """Return the finding (UC6113) about jobs that wait for each other.
-
-    Args:
-        names: Names of the jobs, each of which waits for the next.
-        remedy: What to do. Default: not stated.
-    """
+    """Return the finding (UC6113) about jobs that wait for each other."""
     problem = f"circular dependency: {' waits for '.join(map(quote, names))}"
     return Finding(code=_DEPENDENCIES, problem=problem, remedy=remedy)
 
 
 def refuse_for_kind(what: str, kind: str, *, remedy: str) -> Finding:
-    """Return the finding (UC6112) about a setting that a kind of job does not have.
-
-    Args:
-        what: The setting.
-        kind: Kind of the job.
-        remedy: What to do.
-    """
+    """Return the finding (UC6112) about a setting that a kind of job does not have."""
     return Finding(code="UC6112", problem=f"got {what} for a {kind} job", remedy=remedy)
 
 
 def refuse_resume(kind: str) -> list[Finding]:
-    """Return the finding (UC6117) about a job that cannot be submitted again.
-
-    Args:
-        kind: Kind of the job in words.
-    """
+    """Return the finding (UC6117) about a job that cannot be submitted again."""
     problem = f"{kind} is not submitted again after it was interrupted"
     return [
         Finding(
@@ -442,11 +408,6 @@ def check_compile_type(
 def warn_of_other_graphs(precompile: str, job: str, differences: Sequence[str]) -> list[Finding]:
     """Warn about compiled graphs that a dependent job cannot use.
 
-    Args:
-        precompile: Name of the precompile job.
-        job: Name of the job.
-        differences: How their settings differ.
-
     Returns:
         UC6115, a warning, if they do.
     """
@@ -479,10 +440,6 @@ def refuse_default_compile_type(type_name: str, zone: str) -> Finding:
 
 def check_fabric(type_name: str, *, has_efa: bool) -> list[Finding]:
     """Check whether there is a fabric for a fabric gate to test.
-
-    Args:
-        type_name: Name of the type of the nodes.
-        has_efa: Whether it has EFA.
 
     Returns:
         UC6150 if it has none.

@@ -28,11 +28,6 @@ def check_neuron_settings(
 
     Where flags contradict each other, the compiler silently uses the last one.
 
-    Args:
-        settings: Neuron settings of a job.
-        machine: Type of the nodes.
-        environment: Environment variables of the job.
-
     Returns:
         UC1030 for unsafe numbers, or else errors (UC6011, UC6012) and a warning about a deep queue (UC6013).
     """

@@ -76,10 +76,6 @@ _MODES_WITH_IOPS: Final = {"AUTOMATIC": False, "USER_PROVISIONED": True}  # Crea
 def check_deployment_type(deployment_type: str, known: Sequence[str]) -> list[Finding]:
     """Check a deployment type.
 
-    Args:
-        deployment_type: Deployment type of a file system.
-        known: Types to choose from.
-
     Returns:
         UC5001 if it is none of them.
     """
@@ -122,10 +118,6 @@ def check_metadata_given(settings: LustreSettings, *, given: bool, mode: str | N
 def check_key(deployment_type: str, *, path: str = "") -> list[Finding]:
     """Check whether a file system can be encrypted with a customer managed key.
 
-    Args:
-        deployment_type: Deployment type of the file system.
-        path: Path of the key in the input.
-
     Returns:
         UC5007 if FSx encrypts it with an FSx key.
     """
@@ -139,10 +131,6 @@ def check_key(deployment_type: str, *, path: str = "") -> list[Finding]:
 
 def check_efa_clients(machines: Sequence[InstanceType], *, path: str = "") -> list[Finding]:
     """Check whether one of the clients of a file system with EFA can mount it over EFA.
-
-    Args:
-        machines: Types of the clients.
-        path: Path of EFA in the input.
 
     Returns:
         UC5027 if none can.
@@ -192,9 +180,6 @@ def check_zone_of_file_system(zone_id: str | None, network_zone_id: str) -> list
 
 def check_access(*, has_rules: bool) -> list[Finding]:
     """Warn about an existing file system to whose security group no rules are added.
-
-    Args:
-        has_rules: Whether rules for the nodes are added.
 
     Returns:
         UC5033, a warning, if none are.

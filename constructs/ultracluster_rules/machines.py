@@ -246,10 +246,6 @@ def check_job_ultraservers(instance_type: InstanceType, nodes: int) -> list[Find
 def check_whole_ultraservers(instance_type: InstanceType, nodes: int) -> list[Finding]:
     """Warn about a cluster that pays for instances of an UltraServer that it does not use.
 
-    Args:
-        instance_type: Type of the nodes.
-        nodes: Most nodes of the cluster.
-
     Returns:
         UC4029, a warning, unless the nodes fill whole UltraServers.
     """

@@ -78,10 +78,6 @@ def check_network_interfaces(
 ) -> list[Finding]:
     """Check network interfaces for what EC2 would reject, and for EFA interfaces that are left unused.
 
-    Args:
-        instance_type: Instance type.
-        interfaces: Interfaces in any order.
-
     Returns:
         UC1030 for unsafe numbers, or else UC4010 to UC4016.
     """
@@ -407,10 +403,6 @@ def check_subnet_size(vpc: ipaddress.IPv4Network, prefix: int, *, needed: int) -
 def check_nat_gateway_room(vpc: ipaddress.IPv4Network, prefix: int) -> list[Finding]:
     """Check whether a VPC has addresses for a NAT gateway beside the subnet of the nodes.
 
-    Args:
-        vpc: Addresses of the VPC.
-        prefix: Prefix length of the subnet of the nodes.
-
     Returns:
         UC3105 if it has none.
     """
@@ -428,10 +420,6 @@ def check_nat_gateway_room(vpc: ipaddress.IPv4Network, prefix: int) -> list[Find
 def check_subnet_in_vpc(subnet: ipaddress.IPv4Network, vpc: ipaddress.IPv4Network) -> list[Finding]:
     """Check whether a subnet is part of its VPC.
 
-    Args:
-        subnet: Addresses of the subnet.
-        vpc: Addresses of the VPC.
-
     Returns:
         UC3105 if it is not.
     """
@@ -444,10 +432,6 @@ def check_subnet_in_vpc(subnet: ipaddress.IPv4Network, vpc: ipaddress.IPv4Networ
 def check_subnets_apart(subnet: ipaddress.IPv4Network, other: ipaddress.IPv4Network) -> list[Finding]:
     """Check that two subnets of a VPC do not overlap.
 
-    Args:
-        subnet: Addresses of the subnet.
-        other: Addresses of the other one.
-
     Returns:
         UC3105 if they overlap.
     """
@@ -459,10 +443,6 @@ def check_subnets_apart(subnet: ipaddress.IPv4Network, other: ipaddress.IPv4Netw
 
 def check_node_addresses(network: ipaddress.IPv4Network, *, needed: int) -> list[Finding]:
     """Check whether a subnet has an address for each interface of the nodes.
-
-    Args:
-        network: Addresses of the subnet.
-        needed: Number of addresses of the nodes.
 
     Returns:
         UC3002 if it has too few.
@@ -496,11 +476,6 @@ def warn_of_unknown_efa_rules(group: str) -> Finding:
 
 def check_zone_region(zone: str, *, zone_region: str, region: str) -> list[Finding]:
     """Check whether a zone is in the Region of a cluster.
-
-    Args:
-        zone: Zone ID or name of the zone.
-        zone_region: Region of the zone.
-        region: Region of the cluster.
 
     Returns:
         UC3102 if it is not.

@@ -56,9 +56,6 @@ def rejects_unsafe_numbers(function: Callable[_Parameters, _Result]) -> Callable
 def reject_unsafe_numbers(values: Any) -> None:
     """Reject a dataclass instance with fields that jsii cannot carry or that are of another type.
 
-    Args:
-        values: Instance of a dataclass whose annotations tell the types of its fields.
-
     Raises:
         FindingsError: UC1030 or UC1032 for each such field.
     """
@@ -68,9 +65,6 @@ def reject_unsafe_numbers(values: Any) -> None:
 
 def find_unsafe_numbers(values: Any) -> list[Finding]:
     """Return the fields of a dataclass instance that jsii cannot carry or that are of another type.
-
-    Args:
-        values: Instance of a dataclass whose annotations tell the types of its fields.
 
     Returns:
         UC1030 or UC1032 for each such field.

@@ -35,10 +35,6 @@ _IDENTIFIER: Final = re.compile(r"[A-Za-z0-9]{1,255}\*?")
 def check_shares(parts: Mapping[str, int], *, path: str) -> list[Finding]:
     """Check fair shares for what AWS Batch would reject.
 
-    Args:
-        parts: Parts of each share identifier.
-        path: Path of the shares in the input.
-
     Returns:
         UC6301 for identifiers, UC6302 for parts, UC6303 for identifiers that overlap or are too many.
     """
@@ -123,10 +119,6 @@ def check_wait_limit(seconds: float, *, shown: str, path: str) -> list[Finding]:
 
 def check_environment_count(count: int, *, path: str = "") -> list[Finding]:
     """Check the number of sources of capacity, and so of compute environments, of a queue.
-
-    Args:
-        count: Number of sources.
-        path: Path in the input.
 
     Returns:
         UC4120 if there are none or too many.

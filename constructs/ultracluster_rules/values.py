@@ -34,12 +34,7 @@ class Form:
     explain: Callable[[str], str] | None = None
 
     def check(self, value: str, *, path: str = "") -> list[Finding]:
-        """Return a finding if the text has another form.
-
-        Args:
-            value: The text.
-            path: Path in the input.
-        """
+        """Return a finding if the text has another form."""
         if re.fullmatch(self.pattern, value):
             return []
         remedy = "" if self.explain is None else self.explain(value)
@@ -63,12 +58,7 @@ class Between:
     remedy: str = ""
 
     def check(self, value: float, *, path: str = "") -> list[Finding]:
-        """Return a finding if the number is out of bounds.
-
-        Args:
-            value: The number.
-            path: Path in the input.
-        """
+        """Return a finding if the number is out of bounds."""
         if self.least <= value <= self.most:
             return []
         allowed = f"{self.least:,} to {self.most:,}"
@@ -77,25 +67,14 @@ class Between:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Known:
-    """A text is one of the known names.
-
-    Attributes:
-        code: Code of the rule.
-        names: The names.
-        explain: Returns a remedy for an unknown name.
-    """
+    """A text is one of the known names."""
 
     code: str
     names: Collection[str]
     explain: Callable[[str], str]
 
     def check(self, value: Any, *, path: str = "") -> list[Finding]:
-        """Return a finding if there is no such name.
-
-        Args:
-            value: The name.
-            path: Path in the input.
-        """
+        """Return a finding if there is no such name."""
         if value in self.names:
             return []
         return [

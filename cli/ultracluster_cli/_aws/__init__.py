@@ -1,3 +1,1 @@
 """Accounts, sessions and deployed state."""
-
-__all__: list[str] = []

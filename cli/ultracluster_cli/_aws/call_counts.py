@@ -20,11 +20,7 @@ class CallCounts:
             return dict(self._sent.most_common())
 
     def wrap(self, make: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function that creates clients whose requests are counted.
-
-        Args:
-            make: Returns boto3 clients, not necessarily new ones.
-        """
+        """Return a function that creates clients whose requests are counted."""
 
         def counting(*arguments: Any, **named: Any) -> Any:
             client = make(*arguments, **named)

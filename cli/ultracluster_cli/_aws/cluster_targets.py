@@ -28,9 +28,6 @@ class ClusterTargets:
     def of(self, cluster: str) -> Target:
         """Return the target of a cluster.
 
-        Args:
-            cluster: Stage name of the cluster.
-
         Raises:
             FindingsError: If the rollout file does not define the cluster (UC9665).
         """

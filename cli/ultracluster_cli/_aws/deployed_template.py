@@ -28,10 +28,6 @@ class DeployedTemplate:
 def read_deployed(stack_name: str, cloudformation: Any) -> DeployedTemplate:
     """Read a stack from CloudFormation.
 
-    Args:
-        stack_name: Stack name.
-        cloudformation: CloudFormation client in the Region of the stack.
-
     Raises:
         ClientError: If CloudFormation rejects the request.
         ValueError: If the template cannot be read.

@@ -26,9 +26,6 @@ class AssemblyStack:
 def read_assembly(directory: Path) -> list[AssemblyStack]:
     """Return the stacks of all stages under `directory`, in the order of the manifests.
 
-    Args:
-        directory: Cloud assembly, usually cdk.out.
-
     Raises:
         OSError: If the directory is not a cloud assembly.
     """
@@ -47,10 +44,6 @@ def read_assembly(directory: Path) -> list[AssemblyStack]:
 
 def inside(directory: Path, name: str) -> Path:
     """Resolve a path from an assembly.
-
-    Args:
-        directory: Folder that the path is relative to.
-        name: Relative path.
 
     Raises:
         ValueError: If the path is outside of the folder.

@@ -54,11 +54,6 @@ def run_captured(
 
     The group is killed when this call ends, including on Ctrl-C and kill -9 of this process.
 
-    Args:
-        command: Program and arguments.
-        directory: Working directory.
-        environment: Environment variables.
-
     Returns:
         The exit code, 128 + n if signal n ended it, and both outputs.
     """

@@ -36,9 +36,6 @@ class Toolchain:
 def find_toolchain(directory: Path) -> Toolchain:
     """Find the CDK CLI in the node_modules of a project, else on PATH.
 
-    Args:
-        directory: Folder of the CDK app.
-
     Raises:
         FindingsError: If Node (UC9003) or the CDK CLI (UC9004) is missing, or its version is not supported (UC9005).
     """

@@ -1,3 +1,1 @@
 """`ultracluster ami`."""
-
-__all__: list[str] = []

@@ -1,3 +1,1 @@
 """`ultracluster capacity`."""
-
-__all__: list[str] = []

@@ -21,9 +21,6 @@ def say_rehearsals(order: Order, session: Session, rollout: Path | None) -> None
         order: Order for new capacity, or an extension.
         session: Session of the command.
         rollout: Rollout file to compare the rehearsed version with. None to leave that open.
-
-    Raises:
-        FindingsError: If the rollout file is invalid.
     """
     if isinstance(order, BlockOrder):
         regions = order.regions

@@ -54,10 +54,6 @@ def resolve(
 def purchased_capacity(places: Sequence[OrderedCapacity], records: Sequence[Record]) -> list[dict[str, Any]]:
     """Return the purchased capacity of a rollout, in the order of the file.
 
-    Args:
-        places: Capacity settings that name orders.
-        records: Orders in the ledger. An extension moves the end of its block.
-
     Raises:
         FindingsError: UC7020 if the ledger does not contain an order, UC7025 if its terms differ from the approved
             terms, UC2222 if it has not bought exactly one reservation, UC2221 if it does not match the cluster.

@@ -156,11 +156,6 @@ def show_outcome(
 ) -> None:
     """Print the outcome of an order, write it elsewhere, and exit with its exit code.
 
-    Args:
-        outcome: The outcome.
-        as_json: Whether to print JSON.
-        outputs: Functions that write the outcome elsewhere, by the name of the place. Default: none.
-
     Raises:
         FindingsError: If the outcome has errors, or could not be printed or written (UC7051).
     """

@@ -1,3 +1,1 @@
 """`ultracluster cost`."""
-
-__all__: list[str] = []

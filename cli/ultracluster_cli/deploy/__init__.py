@@ -1,3 +1,1 @@
 """`ultracluster deploy`."""
-
-__all__: list[str] = []

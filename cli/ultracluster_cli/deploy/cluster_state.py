@@ -49,14 +49,7 @@ class FileSystem:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JobDefinition:
-    """The active revision of a job.
-
-    Attributes:
-        name: Name and revision.
-        nodes: Number of nodes.
-        neuron_devices: Neuron devices in each node's container.
-        efa_devices: EFA devices in each node's container.
-    """
+    """The active revision of a job."""
 
     name: str
     nodes: int

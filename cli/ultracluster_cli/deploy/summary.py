@@ -135,12 +135,7 @@ def _changes(stack: DeployedStack | None) -> str | None:
 
 
 def print_next_steps(clusters: Sequence[Cluster], *, local: bool) -> None:
-    """Print what to do next.
-
-    Args:
-        clusters: Deployed clusters.
-        local: Whether they are in the local AWS.
-    """
+    """Print what to do next."""
     if local:
         say(_FROM_LOCAL)
         return

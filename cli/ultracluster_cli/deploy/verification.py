@@ -23,11 +23,6 @@ def read_clusters(
 ) -> list[Cluster]:
     """Read back every cluster from AWS.
 
-    Args:
-        stacks: Deployed stacks.
-        client: Returns boto3 clients.
-        own_types: Custom instance types of the rollout, by name. Default: none.
-
     Raises:
         FindingsError: If AWS reports an error, or a resource is missing (UC9007).
     """

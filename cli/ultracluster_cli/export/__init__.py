@@ -1,3 +1,1 @@
 """`ultracluster export`."""
-
-__all__: list[str] = []

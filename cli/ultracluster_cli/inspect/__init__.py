@@ -1,3 +1,1 @@
 """`ultracluster validate`, `explain`, `rules` and `check`."""
-
-__all__: list[str] = []

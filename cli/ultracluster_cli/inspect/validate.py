@@ -69,11 +69,7 @@ def validate(
 
 
 def expected_network(cluster: ClusterConfig) -> dict[str, Any]:
-    """Return the network figures of a cluster as plain values.
-
-    Args:
-        cluster: Valid cluster.
-    """
+    """Return the network figures of a cluster as plain values."""
     machine, nodes = cluster.machine, cluster.most_nodes
     interfaces = network_interfaces(machine, cluster.network.layout)
     per_node = addresses_per_node(interfaces)
@@ -98,11 +94,7 @@ def expected_network(cluster: ClusterConfig) -> dict[str, Any]:
 
 
 def network_row(cluster: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the network figures of a cluster as a row of a table.
-
-    Args:
-        cluster: Cluster of the JSON output.
-    """
+    """Return the network figures of a cluster as a row of a table."""
     network = cluster["network"]
     free = "" if network["addresses_free"] is None else f" of {network['addresses_free']:,} free"
     return {
@@ -116,11 +108,7 @@ def network_row(cluster: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def expected_file_system(cluster: ClusterConfig) -> dict[str, Any] | None:
-    """Return the figures of a cluster's file system as plain values; None for an existing one.
-
-    Args:
-        cluster: Valid cluster.
-    """
+    """Return the figures of a cluster's file system as plain values; None for an existing one."""
     if cluster.file_system.file_system_id is not None:
         return None
     settings = cluster.file_system.settings
@@ -145,11 +133,7 @@ def expected_file_system(cluster: ClusterConfig) -> dict[str, Any] | None:
 
 
 def file_system_row(cluster: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the figures of a file system as a row of a table.
-
-    Args:
-        cluster: Cluster of the JSON output.
-    """
+    """Return the figures of a file system as a row of a table."""
     system = cluster["file_system"]
     size = "" if system["storage_gib"] is None else f", {system['storage_gib']:,} GiB"
     amount = system["usd_per_month"]

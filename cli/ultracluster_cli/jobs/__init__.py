@@ -1,3 +1,1 @@
 """`ultracluster jobs`."""
-
-__all__: list[str] = []

@@ -1,3 +1,1 @@
 """`ultracluster local` and `ultracluster demo`."""
-
-__all__: list[str] = []

@@ -1,3 +1,1 @@
 """`ultracluster dashboard` and `ultracluster advise`."""
-
-__all__: list[str] = []

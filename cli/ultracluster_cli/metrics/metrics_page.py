@@ -45,10 +45,6 @@ summary { cursor: pointer; font-size: 0.875rem; }
 def draw_page(recording: Recording, path: Path) -> None:
     """Draw the panels that have values, each with a table of its figures. The output is deterministic.
 
-    Args:
-        recording: The recording.
-        path: Output file.
-
     Raises:
         FindingsError: If plotly is not installed (UC9209).
     """

@@ -1,3 +1,1 @@
 """`ultracluster plan`."""
-
-__all__: list[str] = []

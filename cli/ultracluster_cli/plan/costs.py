@@ -31,13 +31,7 @@ class PlannedCluster:
 def planned_clusters(
     before: Sequence[StackTemplate], after: Sequence[StackTemplate], clusters: Sequence[ClusterConfig]
 ) -> list[PlannedCluster]:
-    """Return the cost difference of each cluster at list prices.
-
-    Args:
-        before: Deployed stacks.
-        after: Planned stacks.
-        clusters: Clusters of the rollout.
-    """
+    """Return the cost difference of each cluster at list prices."""
     capacity = {cluster.stage: cluster.capacity for cluster in clusters}
     return [
         PlannedCluster(

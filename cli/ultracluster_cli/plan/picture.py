@@ -42,11 +42,6 @@ class Box:
 def draw_plan(plan: Plan, stacks: Sequence[StackTemplate], path: Path) -> None:
     """Draw one panel for each cluster into an SVG file. The output is deterministic.
 
-    Args:
-        plan: The plan.
-        stacks: Planned stacks.
-        path: Output file.
-
     Raises:
         FindingsError: If matplotlib is not installed (UC9209).
     """
@@ -114,12 +109,7 @@ def _draw(panel: Any, cluster: str, boxes: Iterable[Box], *, shape: Callable[...
 
 
 def boxes_of(plan: Plan, stacks: Sequence[StackTemplate]) -> list[Box]:
-    """Return the boxes to draw for one cluster.
-
-    Args:
-        plan: The plan.
-        stacks: Planned stacks of the cluster.
-    """
+    """Return the boxes to draw for one cluster."""
     cluster = _Cluster(plan, stacks)
     networks = cluster.lines("AWS::EC2::VPC", lambda properties: [str(properties.get("CidrBlock", ""))])
     subnets = cluster.lines("AWS::EC2::Subnet", _subnet)

@@ -128,10 +128,6 @@ def deployed_stacks(
 def deployed_by_target(stacks: Sequence[AssembledStack], targets: "ClusterTargets") -> list[StackTemplate]:
     """Read deployed stacks, each from the account of its cluster.
 
-    Args:
-        stacks: The stacks to look for.
-        targets: Target of each cluster.
-
     Raises:
         FindingsError: As `deployed_stacks`, or if a cluster has no target (UC9665).
     """

@@ -1,3 +1,1 @@
 """`ultracluster preflight`."""
-
-__all__: list[str] = []

@@ -88,9 +88,6 @@ def _by_profile(
 def check_codes(codes: Sequence[str]) -> None:
     """Reject codes of checks that do not exist.
 
-    Args:
-        codes: Codes of checks to skip.
-
     Raises:
         FindingsError: If a check does not exist (UC9455).
     """

@@ -1,3 +1,1 @@
 """`ultracluster init`."""
-
-__all__: list[str] = []

@@ -1,3 +1,1 @@
 """`ultracluster rehearse`."""
-
-__all__: list[str] = []

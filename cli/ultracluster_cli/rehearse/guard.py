@@ -28,9 +28,6 @@ _STARTING: Final = (
 def check_assembly(directory: Path) -> None:
     """Refuse an assembly that is not a rehearsal.
 
-    Args:
-        directory: Cloud assembly.
-
     Raises:
         FindingsError: If a stack has a name of a deployment, can start nodes, retains something, or reserves or buys (UC9702).
     """

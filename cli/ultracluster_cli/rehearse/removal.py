@@ -41,11 +41,6 @@ def find_stacks(client: Client, *, regions: Collection[str], stages: Collection[
     """Return the stacks of rehearsals, the last to be deleted at the end.
 
     A stack is one of a rehearsal by its name and its tag together.
-
-    Args:
-        client: Returns boto3 clients.
-        regions: Regions to search.
-        stages: Names of the stages of the rehearsed clusters.
     """
     wanted = {f"{stage}{part}" for stage in stages for part in _ORDER}
     found = [
@@ -75,10 +70,6 @@ def _rank(name: str) -> int:
 
 def remove_stacks(client: Client, stacks: Collection[LeftStack]) -> None:
     """Delete stacks with everything in them, and wait until they are gone.
-
-    Args:
-        client: Returns boto3 clients.
-        stacks: Stacks of rehearsals.
 
     Raises:
         FindingsError: With what could not be removed, in AWS's words (UC9703).

@@ -48,13 +48,7 @@ _OF_CAPACITY: Final = {check.code for check in (*RESERVATION_CHECKS, *ORDER_CHEC
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AccountRehearsal:
-    """The rehearsal of the clusters of one account.
-
-    Attributes:
-        target: The account.
-        clusters: Clusters of the rollout.
-        rehearsals: Their rehearsals, in the same order.
-    """
+    """The rehearsal of the clusters of one account."""
 
     target: Target
     clusters: Sequence[ClusterConfig]

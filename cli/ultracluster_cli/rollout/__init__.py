@@ -1,3 +1,1 @@
 """`ultracluster rollout`."""
-
-__all__: list[str] = []

@@ -23,12 +23,7 @@ _REFRESHES = 4
 
 
 def rows_of(plan: RolloutPlan, entries: Sequence[Entry]) -> list[dict[str, str]]:
-    """Return a row for each cluster with the state of its latest step.
-
-    Args:
-        plan: Plan of the rollout.
-        entries: Journal of the rollout.
-    """
+    """Return a row for each cluster with the state of its latest step."""
     rows = []
     states = states_of(entries)
     # A restart clears failures, but the final table of a run still shows them.

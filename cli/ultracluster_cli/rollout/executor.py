@@ -44,11 +44,7 @@ class ThreadedExecutor:
         ).start()
 
     def wait(self) -> tuple[Task, Result]:
-        """Wait for the next step to end, and return it with its result.
-
-        Raises:
-            KeyboardInterrupt: On the second Ctrl-C.
-        """
+        """Wait for the next step to end, and return it with its result."""
         while True:
             try:
                 task, result = self._ended.get(timeout=_POLL_SECONDS)

@@ -91,10 +91,6 @@ def new_run_folder(rollouts: Path, now: datetime) -> Path:
 def runs_of(rollouts: Path, file: Path) -> list[Run]:
     """Return the rollouts of a rollout file, oldest first.
 
-    Args:
-        rollouts: Folder of all rollouts.
-        file: The rollout file.
-
     Raises:
         FindingsError: If a journal cannot be read (UC9608).
     """
@@ -129,10 +125,6 @@ def prune_assemblies(rollouts: Path, runs: list[Run]) -> None:
 
 def earlier_deployment(runs: list[Run], cluster_to_undo: PlannedCluster) -> PlannedCluster | None:
     """Find the deployment of a cluster before a rollout.
-
-    Args:
-        runs: Earlier rollouts, oldest first.
-        cluster_to_undo: The cluster as planned by the rollout to undo.
 
     Returns:
         The cluster in the plan of the latest earlier rollout with the same templates. None if there is no such rollout

@@ -93,13 +93,6 @@ def plan_rollback(
 ) -> RolloutPlan:
     """Plan to redeploy the clusters of a wave as they were before a rollout.
 
-    Args:
-        wave: Wave to roll back.
-        undone: Rollout to undo.
-        earlier: Earlier rollouts, oldest first.
-        rollouts: Folder of all rollouts.
-        targets: Target of each cluster.
-
     Raises:
         FindingsError: If the earlier deployment is not available (UC9607), or another deployment is changing a stack (UC9602).
     """

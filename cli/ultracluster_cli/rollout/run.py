@@ -109,9 +109,6 @@ class _RolloutContext:
 def roll_out(request: RolloutRequest) -> ExitCode:
     """Roll out, resume or roll back, and print the result.
 
-    Args:
-        request: Options.
-
     Returns:
         The exit code.
 

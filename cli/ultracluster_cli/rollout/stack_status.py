@@ -43,15 +43,7 @@ def template_digest(template: Mapping[str, Any]) -> str:
 
 
 def describe_stacks(stacks: Sequence[PlannedStack], *, client: Client) -> list[StackStatus]:
-    """Read the stacks of a cluster from CloudFormation.
-
-    Args:
-        stacks: Planned stacks.
-        client: Returns boto3 clients.
-
-    Raises:
-        botocore.exceptions.ClientError: If CloudFormation rejects the request.
-    """
+    """Read the stacks of a cluster from CloudFormation."""
     return [_describe_stack(stack, client("cloudformation", stack.region)) for stack in stacks]
 
 
@@ -97,10 +89,6 @@ def alarms_of(cluster: PlannedCluster, *, client: Client) -> Iterator[str]:
 
     Reminder alarms are excluded: they fire while a canary is idle or its block nears the end. The composite alarm of
     the cluster is excluded too, since its members are checked individually.
-
-    Args:
-        cluster: The cluster.
-        client: Returns boto3 clients.
     """
     for stack in cluster.stacks:
         pages = client("cloudformation", stack.region).get_paginator("list_stack_resources")

@@ -1,3 +1,1 @@
 """Building blocks shared by the constructs."""
-
-__all__: list[str] = []

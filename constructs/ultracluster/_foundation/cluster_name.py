@@ -1,11 +1,17 @@
-"""Name of the cluster that a construct belongs to, used in metrics and budgets."""
+"""Name of the cluster that a construct belongs to, used in metrics, tags and budgets."""
 
-from aws_cdk import Stack
+from collections.abc import Mapping
+
+from aws_cdk import Stack, Tags
 from constructs import Construct
 
-__all__ = ["cluster_name", "name_cluster"]
+from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 
 _CONTEXT = "ultracluster:cluster"
+
+# Changing tags of these types would replace the resource. CloudFormation gives the tags of a stack to all its resources,
+# compute environments among them (aws-cloudformation/cloudformation-coverage-roadmap#2270), so that stacks get none either.
+_TAGS_AT_CREATION = ["AWS::Batch::ComputeEnvironment", "AWS::EC2::PlacementGroup", "aws:cdk:stack"]
 
 
 def name_cluster(scope: Construct, name: str) -> None:
@@ -25,3 +31,15 @@ def cluster_name(scope: Construct) -> str:
         scope: Construct in the cluster.
     """
     return str(scope.node.try_get_context(_CONTEXT) or Stack.of(scope).stack_name)
+
+
+def tag_resources(scope: Construct, name: str, tags: Mapping[str, str] | None = None) -> None:
+    """Tag the resources of a cluster with its name, by which budgets and `ultracluster cost actual` find its cost.
+
+    Args:
+        scope: Construct with the resources.
+        name: Name of the cluster.
+        tags: Further tags. Default: none.
+    """
+    for key, value in sorted({CLUSTER_TAG: name, **(tags or {})}.items()):
+        Tags.of(scope).add(key, value, exclude_resource_types=_TAGS_AT_CREATION)

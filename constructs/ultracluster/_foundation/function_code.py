@@ -6,8 +6,6 @@ from pathlib import Path
 from aws_cdk import IgnoreMode
 from aws_cdk import aws_lambda as lambda_
 
-__all__ = ["function_code"]
-
 # The packages are installed side by side with many others. The asset contains the facts and the parts of the runtime that run in
 # functions, without rules.
 _EXCLUDE = [

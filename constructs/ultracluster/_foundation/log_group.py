@@ -6,8 +6,6 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-__all__ = ["RetainedLogGroup", "write_statement"]
-
 
 class RetainedLogGroup(logs.LogGroup):
     """The log group of a construct, as its child ``Logs``, retained when the stack is deleted."""

@@ -8,8 +8,6 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-__all__ = ["grant_publish", "notification_topic", "publish_statements"]
-
 
 def notification_topic(scope: Construct, *, emails: Sequence[str], kms_key: kms.IKey | None) -> sns.Topic:
     """Define a topic that CloudWatch alarms may notify, as the child ``Topic`` of a construct.

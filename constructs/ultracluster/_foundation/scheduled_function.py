@@ -15,8 +15,6 @@ from constructs import Construct
 from ultracluster._foundation.log_group import write_statement
 from ultracluster._foundation.private_topic import grant_publish
 
-__all__ = ["ScheduledFunction"]
-
 _MINUTE = 60
 
 

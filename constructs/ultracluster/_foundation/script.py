@@ -3,8 +3,6 @@
 import re
 from importlib import resources
 
-__all__ = ["lean_script", "read_script"]
-
 
 def read_script(name: str) -> str:
     """Return a script as it is.

@@ -6,8 +6,6 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-__all__ = ["StateTable"]
-
 # Amazon DynamoDB Developer Guide, "DynamoDB encryption at rest: usage notes", read 2026-11, without the creation of grants.
 _USE_KEY = [
     "kms:Decrypt",

@@ -1,3 +1,1 @@
 """Sources of capacity: Capacity Blocks, reservations, on-demand and Spot."""
-
-__all__: list[str] = []

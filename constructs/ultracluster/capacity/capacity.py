@@ -18,13 +18,6 @@ from ultracluster_catalog.names.cluster_tag import RESERVATION_TAG
 from ultracluster_rules.capacity import RESERVATION, RESOURCE_GROUP, AllocationStrategy, check_window
 from ultracluster_rules.findings import Finding
 
-__all__ = [
-    "Capacity",
-    "CapacityBlock",
-    "CapacityReservation",
-    "ReservationGroup",
-]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Reservation(CapacitySource):

@@ -18,8 +18,6 @@ from ultracluster_rules.capacity import (
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.numbers import reject_unsafe_numbers
 
-__all__ = ["CapacitySource"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CapacitySource:

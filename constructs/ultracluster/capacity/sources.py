@@ -9,8 +9,6 @@ from ultracluster_rules.capacity import check_source_names, check_targets
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.queues import check_blocks_used, check_environment_count, check_source_exists
 
-__all__ = ["check_main_queue", "check_names", "named", "sources_of", "used_by_queue"]
-
 
 def sources_of(capacity: Capacity | Sequence[Capacity] | None) -> tuple[Capacity | None, ...]:
     """Return the sources in order of preference; None is On-Demand.

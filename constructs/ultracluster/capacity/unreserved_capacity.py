@@ -9,8 +9,6 @@ from ultracluster.capacity.capacity_source import CapacitySource
 from ultracluster_rules.capacity import MAX_PRICE_PERCENT, AllocationStrategy
 from ultracluster_rules.findings import Finding
 
-__all__ = ["OnDemandCapacity", "SpotCapacity"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OnDemandCapacity(CapacitySource):

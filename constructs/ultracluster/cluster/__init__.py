@@ -1,3 +1,1 @@
 """A whole cluster: `UltraCluster`."""
-
-__all__: list[str] = []

@@ -8,7 +8,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
-from ultracluster._foundation.cluster_name import cluster_name
+from ultracluster._foundation.cluster_name import cluster_name, tag_resources
 from ultracluster.capacity.capacity import Capacity, CapacityBlock
 from ultracluster.capacity.sources import check_main_queue, named, sources_of, used_by_queue
 from ultracluster.jobs.fabric_gate import FabricGate
@@ -43,8 +43,6 @@ from ultracluster_rules.alarms import check_recipients, warn_of_missing_recipien
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.machines import check_whole_ultraservers, get_instance_type
 from ultracluster_rules.numbers import rejects_unsafe_numbers
-
-__all__ = ["UltraCluster"]
 
 _Job = TypeVar("_Job", bound=Job)
 
@@ -105,7 +103,8 @@ class UltraCluster(Construct):
                 network interfaces. Cannot be combined with `network`. Default: ``batch``.
             placement: ``auto``, ``none``, or a cluster placement group for the sources that can use one; Capacity Blocks,
                 Spot, and reservations with their own group cannot. Default: ``auto``, a new group for On-Demand nodes.
-            tags: Tags for instances, volumes and network interfaces. Default: none.
+            tags: Tags for instances, volumes and network interfaces, in addition to those of ``Tags.of``. All resources
+                get ``ultracluster:cluster``, the name of the stack unless set here. Default: none.
             checkpoint_lead: How long before the drain of a Capacity Block running jobs are notified to write a checkpoint.
                 Default: 20 minutes.
             max_refusals: Number of nodes of a Capacity Block that refuse to join one after another before its compute
@@ -249,6 +248,7 @@ class UltraCluster(Construct):
         )
         self._kms_key = kms_key
         self._job_resume: JobResume | None = None
+        tag_resources(self, self.nodes.cluster_name)
 
     def _define_alarms(
         self,

@@ -7,8 +7,6 @@ from constructs import Construct
 
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["ClusterKey"]
-
 _USE = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"]
 _PUBLISH = ["kms:Decrypt", "kms:GenerateDataKey*"]
 # Prefix of the service-linked role that FSx creates for each file system linked to a bucket.

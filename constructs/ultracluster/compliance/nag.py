@@ -18,8 +18,6 @@ from ultracluster.compliance.nag_acknowledgments import (
 )
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["acknowledge_nag", "acknowledgments_in"]
-
 
 def acknowledge_nag(scope: Construct) -> None:
     """Acknowledge findings of cdk-nag's AwsSolutions and Serverless packs on the constructs of this package in a scope.

@@ -23,8 +23,6 @@ from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.dataset_bucket import DatasetBucket
 
-__all__ = ["ACKNOWLEDGMENTS", "WILDCARDS", "Acknowledgments", "WildcardAcknowledgments"]
-
 Acknowledgments = Mapping[str, Mapping[str, str]]
 _Reasons = Mapping[str | frozenset[str], str]
 WildcardAcknowledgments = Mapping[str, _Reasons]

@@ -7,8 +7,6 @@ from constructs import IConstruct
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.names import ROLE_PATH
 
-__all__ = ["RolePath"]
-
 _HAVE_PATHS = {"AWS::IAM::InstanceProfile", "AWS::IAM::ManagedPolicy", "AWS::IAM::Role"}
 
 

@@ -13,8 +13,6 @@ from ultracluster_checks.problem import Problem
 from ultracluster_checks.table import template_codes
 from ultracluster_rules.findings import Finding
 
-__all__ = ["TemplateCheck"]
-
 
 @jsii.implements(cdk.IPolicyValidationPlugin)
 class TemplateCheck:

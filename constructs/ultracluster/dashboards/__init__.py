@@ -1,3 +1,1 @@
 """CloudWatch dashboards."""
-
-__all__: list[str] = []

@@ -10,8 +10,6 @@ from ultracluster.operations.cluster_alarms import ClusterAlarms
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["ClusterDashboard"]
-
 _WIDTH = 8
 _WHOLE_WIDTH = 24
 

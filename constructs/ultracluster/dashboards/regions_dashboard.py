@@ -10,8 +10,6 @@ from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, NAMESP
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["RegionsDashboard"]
-
 _GRAPHS = (
     ("Nodes", ("PaidNodes:Maximum", "NodesReporting:Sum", "UnusedNodes:Maximum")),
     ("NeuronCore utilisation, %", ("CoreUtilization:Average", "CoreUtilization:Minimum")),

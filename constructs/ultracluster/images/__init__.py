@@ -1,3 +1,1 @@
 """Machine images and container images."""
-
-__all__: list[str] = []

@@ -6,8 +6,6 @@ from importlib import resources
 
 from ultracluster_catalog.neuron.neuron_images import ImagePart
 
-__all__ = ["bake_component"]
-
 _BAKE_SECONDS = 3 * 3600  # enough to pull images of tens of GB
 _CHECK_SECONDS = 300
 

@@ -8,8 +8,6 @@ from constructs import Construct
 
 from ultracluster.images.neuron_ami_checks import private_image
 
-__all__ = ["define_build_role"]
-
 # Permissions of AWS Systems Manager for the steps of Image Builder on the instance. Compared with the managed policies of
 # the guide, these omit reading all parameters and permissions for container builds. The actions have no resource level, or
 # read documents of AWS, whose ARNs vary.

@@ -14,8 +14,6 @@ from ultracluster_catalog.names.identifiers import ECR_IMAGE
 if TYPE_CHECKING:
     from aws_cdk import aws_ecr as ecr
 
-__all__ = ["ContainerImage", "pull_image"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ContainerImage:

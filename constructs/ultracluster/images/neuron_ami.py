@@ -25,8 +25,6 @@ from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.images import check_neuron_image
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["NeuronAmi"]
-
 _SYSTEM = "Amazon Linux 2023"
 _VERSION = "1.0.0"
 

@@ -10,8 +10,6 @@ from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.neuron.neuron_images import EFA_INSTALLERS, NeuronImage
 from ultracluster_rules.findings import Finding, quote
 
-__all__ = ["check_document", "check_place", "check_sources", "private_image"]
-
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{1,62}[A-Za-z0-9]")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _EFA_VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")

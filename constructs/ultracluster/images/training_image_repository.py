@@ -14,8 +14,6 @@ from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.images import container_uri
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["PullThroughCache", "TrainingImageRepository"]
-
 _GALLERY = "public.ecr.aws"
 _ALIAS = "neuron"  # the registry alias of AWS Neuron in Amazon ECR Public
 _PREFIX = re.compile(r"[a-z0-9]+(?:[._-][a-z0-9]+)*(?:/[a-z0-9]+(?:[._-][a-z0-9]+)*)*")

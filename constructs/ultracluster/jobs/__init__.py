@@ -1,3 +1,1 @@
 """Job definitions, launchers, gates and precompilation."""
-
-__all__: list[str] = []

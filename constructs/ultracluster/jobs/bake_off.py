@@ -18,8 +18,6 @@ from ultracluster_catalog.observability.metrics import BAKE_OFF_NAMESPACE, CANDI
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.numbers import reject_unsafe_numbers, rejects_unsafe_numbers
 
-__all__ = ["BakeOff", "Candidate"]
-
 # Names of this form are also valid IDs in metric math.
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]{0,63}")
 _MAX_ENTRIES = 10

@@ -13,8 +13,6 @@ from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.job_definitions import check_fabric, check_gate_bound
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["FabricGate"]
-
 
 class FabricGate(MultiNodeJob):
     """A multi-node job that fails unless every node has its EFA interfaces and they reach the required performance.

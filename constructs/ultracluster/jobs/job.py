@@ -27,8 +27,6 @@ from ultracluster_rules.findings import Finding, FindingsError, Severity
 from ultracluster_rules.images import check_container
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["Job"]
-
 
 @jsii.implements(iam.IGrantable)
 class Job(Construct):

@@ -29,8 +29,6 @@ from ultracluster_rules.job_definitions import (
 )
 from ultracluster_rules.jobs import check_neuron_settings
 
-__all__ = ["check_array_size", "check_job"]
-
 # Sizes of a definition without its command and the user's variables, and of one device.
 _OTHER_BYTES = 2048
 _DEVICE_BYTES = 112

@@ -7,8 +7,6 @@ from aws_cdk import aws_batch as batch
 
 from ultracluster.scheduling.training_queue import TrainingQueue
 
-__all__ = ["job_container"]
-
 # From AWS's multi-node template for p6 on AWS Batch (awslabs/awsome-distributed-ai, 2026-07-23).
 _SHARED_MEMORY_MIB = 49152
 _STACK_BYTES = 67108864

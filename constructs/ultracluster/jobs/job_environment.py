@@ -9,8 +9,6 @@ from ultracluster_catalog.neuron.neuron import XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.job_definitions import DEVICES_VARIABLE, PROCESSES_VARIABLE
 
-__all__ = ["job_environment"]
-
 # Values of AWS's multi-node examples: aws-neuron/neuronx-distributed-training, examples/train_setup.sh (glibc's arenas of
 # many threads exhaust the memory of the host), and the tutorials for trn2 of the Neuron documentation, 2026-08, whose pages
 # name 30 and 600 seconds as the default: a step that waits for another node takes longer than 30.

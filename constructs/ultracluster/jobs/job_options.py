@@ -12,8 +12,6 @@ from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 if TYPE_CHECKING:
     from ultracluster.jobs.job import Job
 
-__all__ = ["GateOptions", "JobOptions", "ProgramOptions", "reject_unknown_options"]
-
 
 class GateOptions(TypedDict, total=False):
     """Arguments of every job, gates included.

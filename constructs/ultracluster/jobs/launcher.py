@@ -7,8 +7,6 @@ from aws_cdk import Fn, Token
 
 from ultracluster_rules.commands import LAUNCHER_PATH, encode_word
 
-__all__ = ["Launcher", "launch_command"]
-
 Launcher = Literal["torchrun", "jax", "raw"]
 """What starts the command on a node: torchrun, JAX's coordination variables, or only basic variables."""
 

@@ -22,8 +22,6 @@ from ultracluster_rules.machines import check_job_ultraservers
 from ultracluster_rules.network import check_task_interface
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["MultiNodeJob"]
-
 
 class MultiNodeJob(Job):
     """A job definition of a multi-node parallel job, with one container on each node.

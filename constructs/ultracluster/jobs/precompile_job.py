@@ -35,8 +35,6 @@ from ultracluster_rules.job_definitions import (
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["PrecompileJob", "precompile_queue"]
-
 _TARGET = "NEURON_PLATFORM_TARGET_OVERRIDE"
 _RETRIES = "NEURON_PARALLEL_COMPILE_MAX_RETRIES"
 

@@ -15,8 +15,6 @@ from ultracluster_catalog.names.submission_tags import ARRAY_SIZE_TAG
 from ultracluster_rules.job_definitions import refuse_resume
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["SingleNodeJob"]
-
 
 class SingleNodeJob(Job):
     """A job definition of one container on a whole node, for evaluation, fine-tuning or data preparation.

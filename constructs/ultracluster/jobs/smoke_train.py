@@ -14,8 +14,6 @@ from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["SmokeTrain"]
-
 
 class SmokeTrain(MultiNodeJob):
     """A multi-node job that trains a tiny model in every process for a few steps and compares the losses of all ranks.

@@ -27,8 +27,6 @@ from ultracluster_rules.network import (
 )
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["ClusterNetwork"]
-
 _HTTPS = 443
 
 

@@ -3,8 +3,6 @@
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-__all__ = ["add_efa_rules", "add_task_rules"]
-
 _HTTPS = 443
 
 

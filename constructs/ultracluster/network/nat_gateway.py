@@ -3,8 +3,6 @@
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-__all__ = ["define_nat_gateway"]
-
 
 def define_nat_gateway(
     scope: Construct, *, vpc_id: str, public_cidr: str, zone_id: str, route_table_id: str

@@ -10,8 +10,6 @@ from ultracluster_rules.network import (
     smallest_subnet_prefix,
 )
 
-__all__ = ["public_subnet_cidr", "subnet_cidr"]
-
 # Changing the size of a subnet replaces it and the file system in it. A /20 costs no more than a small subnet and has room
 # for about 2,000 nodes of the batch layout.
 _LARGEST_DEFAULT_PREFIX = 20

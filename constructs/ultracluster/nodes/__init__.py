@@ -1,3 +1,1 @@
 """Nodes: launch template, instance role, user data, boot checks and metrics."""
-
-__all__: list[str] = []

@@ -11,8 +11,6 @@ from ultracluster.capacity.sources import named
 from ultracluster.capacity.unreserved_capacity import OnDemandCapacity, SpotCapacity
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["ClusterPlacement", "placement_of"]
-
 
 class ClusterPlacement(Construct):
     """A cluster placement group: nodes close together in one Availability Zone."""

@@ -9,8 +9,6 @@ from ultracluster_rules.capacity import check_block_placement
 from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.images import AMI
 
-__all__ = ["check_nodes"]
-
 # The ECS-optimized AMIs of Amazon Linux 2023 have a volume of 30 GiB (Amazon ECS Developer Guide); a gp3 volume has at most
 # 64 TiB (Amazon EBS User Guide); both read 2026-11.
 _ROOT_VOLUME_GIB = (30, 65_536)

@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 
 import jsii
-from aws_cdk import Annotations, Aws, CfnTag, Fn
+from aws_cdk import Annotations, Fn, IStableAnyProducer, ITaggable, Lazy, TagManager, TagType
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster.capacity.capacity import Capacity
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.nodes.cluster_placement import ClusterPlacement
@@ -25,8 +26,8 @@ from ultracluster_rules.machines import check_figures_are_sourced, check_scratch
 from ultracluster_rules.network import check_network_interfaces
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["NodeGroup"]
-
+# Above that of `Tags.of`, which is 100 unless set.
+_TAG_PRIORITY = 1000
 
 _ROOT_IOPS = 3000
 _ROOT_THROUGHPUT_MIB = (
@@ -34,7 +35,7 @@ _ROOT_THROUGHPUT_MIB = (
 )
 
 
-@jsii.implements(ec2.IConnectable, iam.IGrantable)
+@jsii.implements(ec2.IConnectable, iam.IGrantable, ITaggable)
 class NodeGroup(Construct):
     """Identical nodes: launch template, instance role and instance profile.
 
@@ -77,8 +78,9 @@ class NodeGroup(Construct):
             scratch_path: Mount point of the instance store volumes, striped into one, on nodes and in their jobs, such as
                 ``/scratch``. Its data is lost with the node. If the instance type has several volumes, the AMI needs
                 mdadm, without which no node joins the cluster. Default: the volumes are not mounted.
-            tags: Tags for instances, volumes and network interfaces, in addition to the reservation ID and the
-                name of the cluster. Default: the name of the stack as that of the cluster.
+            tags: Tags for instances, volumes and network interfaces, in addition to those of ``Tags.of``, the reservation
+                ID and the name of the cluster, ``ultracluster:cluster``. Default: the name of the stack as that of the
+                cluster.
             metrics: Where each node publishes its metrics, once a minute. The AMI needs Python 3.9 or later.
                 Default: no metrics.
             kms_key: KMS key for the root volume. Its policy must allow EC2 to use it for the roles that launch nodes for
@@ -124,11 +126,14 @@ class NodeGroup(Construct):
         efa_devices = sum(interface.interface_type != "interface" for interface in interfaces)
         self._efa_devices = machine.efa_devices[:efa_devices]
         group_id = network.security_group_id
-        self._tags = {
-            CLUSTER_TAG: Aws.STACK_NAME,
-            **(tags or {}),
+        self._cluster_name = (tags or {}).get(CLUSTER_TAG) or cluster_name(self)
+        self._tags = TagManager(TagType.KEY_VALUE, "AWS::EC2::LaunchTemplate", dict(tags or {}))
+        # The life cycle of a block finds its nodes by these, whatever tags an app adds.
+        for key, value in {
+            CLUSTER_TAG: self._cluster_name,
             **(capacity.node_tags if capacity else {}),
-        }
+        }.items():
+            self._tags.set_tag(key, value, _TAG_PRIORITY)
         template = ec2.CfnLaunchTemplate(
             self,
             "Resource",
@@ -158,7 +163,7 @@ class NodeGroup(Construct):
                         ),
                     )
                 ],
-                tag_specifications=_tag_specifications(self._tags),
+                tag_specifications=Lazy.any(_TagSpecifications(self._tags)),
                 user_data=Fn.base64(
                     node_user_data(
                         instance_type=machine,
@@ -181,8 +186,13 @@ class NodeGroup(Construct):
         return self._capacity
 
     @property
-    def tags(self) -> Mapping[str, str]:
-        """Tags of instances, volumes and network interfaces."""
+    def cluster_name(self) -> str:
+        """Name of the cluster, as in the tag ``ultracluster:cluster`` of the nodes."""
+        return self._cluster_name
+
+    @property
+    def tags(self) -> TagManager:
+        """Tags of instances, volumes and network interfaces; ``Tags.of(scope).add`` adds to them."""
         return self._tags
 
     @property
@@ -275,13 +285,16 @@ def _interface_property(
     )
 
 
-def _tag_specifications(
-    tags: Mapping[str, str],
-) -> list[ec2.CfnLaunchTemplate.TagSpecificationProperty]:
-    return [
-        ec2.CfnLaunchTemplate.TagSpecificationProperty(
-            resource_type=resource_type,
-            tags=[CfnTag(key=key, value=value) for key, value in sorted(tags.items())],
-        )
-        for resource_type in ("instance", "volume", "network-interface")
-    ]
+@jsii.implements(IStableAnyProducer)
+class _TagSpecifications:
+    """Tags of what a launch template creates, which the CDK does not tag; read at synthesis, when all tags are known."""
+
+    def __init__(self, tags: TagManager) -> None:
+        self._tags = tags
+
+    def produce(self) -> list[dict[str, object]]:
+        tags = [{"key": key, "value": value} for key, value in sorted(self._tags.tag_values().items())]
+        return [
+            {"resourceType": resource_type, "tags": tags}
+            for resource_type in ("instance", "volume", "network-interface")
+        ]

@@ -14,8 +14,6 @@ from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, METRIC
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["NodeMetrics"]
-
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
 

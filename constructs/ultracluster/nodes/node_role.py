@@ -4,8 +4,6 @@ from aws_cdk import Aws
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-__all__ = ["define_node_role"]
-
 # Calls of the ECS agent on clusters and container instances. They cannot be restricted to one cluster, because AWS Batch
 # generates the name of the ECS cluster of a compute environment when it creates it.
 _ECS_AGENT_ACTIONS = [

@@ -10,8 +10,6 @@ from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_catalog.machines.instance_type import InstanceType
 
-__all__ = ["boot_script", "metrics_script", "node_user_data"]
-
 _BOUNDARY = "==ULTRACLUSTER=="
 _END = 'say "ready"\n'
 

@@ -1,3 +1,1 @@
 """Life cycle of a Capacity Block, alarms, watch function and budget."""
-
-__all__: list[str] = []

@@ -7,8 +7,6 @@ from aws_cdk import aws_sns as sns
 
 from ultracluster_catalog.observability.alarms import AlarmThresholds
 
-__all__ = ["AlarmSettings"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AlarmSettings:

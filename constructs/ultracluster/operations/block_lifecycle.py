@@ -26,8 +26,6 @@ from ultracluster_rules.capacity import CHECKPOINT_LEAD_MINUTES, MAX_REFUSALS
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["TIMEOUT", "BlockLifecycle"]
-
 # Actions without resource-level permissions.
 _LOOK = (
     "batch:DescribeComputeEnvironments",
@@ -190,9 +188,7 @@ class BlockLifecycle(Construct):
                 actions=["ssm:SendCommand"],
                 resources=[f"arn:{partition}:ec2:{scope}:instance/*"],
                 conditions={
-                    "StringEquals": {
-                        f"ssm:resourceTag/{CLUSTER_TAG}": self._environment.nodes.tags[CLUSTER_TAG]
-                    },
+                    "StringEquals": {f"ssm:resourceTag/{CLUSTER_TAG}": self._environment.nodes.cluster_name},
                     "StringLike": {f"ssm:resourceTag/{RESERVATION_TAG}": "cr-*"},
                 },
             ),

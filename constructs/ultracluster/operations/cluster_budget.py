@@ -22,8 +22,6 @@ from ultracluster_rules.budgets import check_budget
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["ClusterBudget"]
-
 _TIMEOUT = 60
 
 

@@ -17,8 +17,6 @@ from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["ClusterWatch"]
-
 _TIMEOUT = 50
 _MEMORY_MIB = 256
 

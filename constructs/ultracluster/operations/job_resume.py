@@ -15,8 +15,6 @@ from ultracluster._foundation.state_table import StateTable
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["JobResume"]
-
 _READ = (
     "batch:DescribeComputeEnvironments",
     "batch:DescribeJobDefinitions",

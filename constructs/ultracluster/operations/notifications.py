@@ -9,8 +9,6 @@ from constructs import Construct
 from ultracluster._foundation.private_topic import notification_topic
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["Notifications"]
-
 
 class Notifications(Construct):
     """A topic with its subscriptions, or an existing topic."""

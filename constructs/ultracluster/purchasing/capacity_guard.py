@@ -13,8 +13,6 @@ from constructs import Construct
 
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["CapacityGuard"]
-
 _SOURCES: Final = ["aws.ec2", "aws.sagemaker"]
 # A prefix also matches purchase calls that AWS adds later. The other calls commit to pay under different names; SageMaker
 # sells the same capacity as training plans.

@@ -11,8 +11,6 @@ from constructs import Construct
 
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["CapacityLedger"]
-
 # Table layout, defined by ultracluster_runtime.purchasing.ledger; a test compares the two.
 _PARTITION_KEY = "pk"
 _SORT_KEY = "sk"

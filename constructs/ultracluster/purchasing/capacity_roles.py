@@ -18,8 +18,6 @@ from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["CapacityPurchaseRole", "CapacitySearchRole"]
-
 _ORDER_TAG: Final = "uc:po"  # same tag as in ultracluster_runtime.purchasing.orders; a test compares the two
 _REGION: Final = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9]")
 

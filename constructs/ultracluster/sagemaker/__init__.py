@@ -1,3 +1,1 @@
 """AWS Batch queues for SageMaker training jobs."""
-
-__all__: list[str] = []

@@ -16,8 +16,6 @@ from ultracluster_catalog.limits.sagemaker import (
 from ultracluster_rules.findings import Finding, quote
 from ultracluster_rules.numbers import reject_unsafe_numbers
 
-__all__ = ["QuotaShare", "check_instances", "check_plan", "check_shares"]
-
 _SHARE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 
 

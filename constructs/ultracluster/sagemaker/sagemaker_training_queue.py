@@ -11,8 +11,6 @@ from ultracluster.sagemaker.quota_share import QuotaShare, check_instances, chec
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["SageMakerTrainingQueue"]
-
 _LOG_GROUP = "/aws/sagemaker/TrainingJobs"  # shared by all SageMaker training jobs of an account
 _NAMESPACE = "/aws/sagemaker/TrainingJobs"
 

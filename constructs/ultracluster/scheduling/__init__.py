@@ -1,3 +1,1 @@
 """AWS Batch compute environments and job queues."""
-
-__all__: list[str] = []

@@ -8,8 +8,6 @@ from constructs import Construct
 from ultracluster.capacity.unreserved_capacity import SpotCapacity
 from ultracluster.nodes.node_group import NodeGroup
 
-__all__ = ["ComputeEnvironment", "define_compute_environment"]
-
 # The maximum of AWS Batch (API reference of UpdatePolicy, botocore 1.44.5). The default of 30 minutes would terminate
 # training runs whenever the launch template changes.
 _UPDATE_TIMEOUT_MINUTES = 7200

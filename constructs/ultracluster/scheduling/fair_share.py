@@ -12,8 +12,6 @@ from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.numbers import reject_unsafe_numbers
 from ultracluster_rules.queues import RESERVED_PERCENT, check_share_decay, check_shares
 
-__all__ = ["FairShare"]
-
 _WEIGHT_DIGITS = 4  # the precision of AWS Batch, whose smallest weight is 0.0001
 
 

@@ -19,8 +19,6 @@ from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_rules.queues import PRIORITY, check_environment_count
 
-__all__ = ["TrainingQueue"]
-
 
 class TrainingQueue(Construct):
     """A job queue over one to three compute environments, tried in order.

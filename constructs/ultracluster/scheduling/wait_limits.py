@@ -12,8 +12,6 @@ from ultracluster_catalog.limits.queues import WAIT_LIMIT_REASONS
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.queues import check_wait_limit, check_wait_limits
 
-__all__ = ["WaitLimits"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WaitLimits:

@@ -1,3 +1,1 @@
 """File systems, buckets and compile caches."""
-
-__all__: list[str] = []

@@ -10,8 +10,6 @@ from constructs import Construct
 from ultracluster_rules import buckets
 from ultracluster_rules.findings import Finding, FindingsError, quote
 
-__all__ = ["allow_replication", "check_destinations", "replication_role", "replication_rules"]
-
 
 def check_destinations(destinations: Sequence[s3.IBucket]) -> None:
     """Raise for destinations that S3 rejects, or to which it would copy nothing.

@@ -9,8 +9,6 @@ from constructs import Construct
 from ultracluster.storage.private_bucket import define_bucket, grant_objects
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["CheckpointBucket"]
-
 _ABORT_UPLOAD_DAYS = 7
 _REPLACED_DAYS = 30
 

@@ -26,8 +26,6 @@ from ultracluster_rules.buckets import COMPILER_VERSION, check_cache_prefix, che
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["CompileCache"]
-
 _PREFIX = "neuron"
 _ABORT_UPLOAD_DAYS = 1
 _METRICS_ID = "compile-cache"

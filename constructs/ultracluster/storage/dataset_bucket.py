@@ -10,8 +10,6 @@ from ultracluster.storage.private_bucket import define_bucket, grant_objects
 from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["DatasetBucket"]
-
 _ABORT_UPLOAD_DAYS = 7
 _REPLACED_DAYS = 90
 

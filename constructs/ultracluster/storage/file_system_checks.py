@@ -25,8 +25,6 @@ from ultracluster_rules.lustre import (
 )
 from ultracluster_rules.machines import get_instance_type
 
-__all__ = ["check_existing_file_system", "check_new_file_system", "warn_of_existing_file_system"]
-
 _DEPLOYMENT_TYPES: Final = ("PERSISTENT_2", "SCRATCH_2")
 
 # Stand-ins for numbers that are unknown until deployment, so that the other arguments can be validated.

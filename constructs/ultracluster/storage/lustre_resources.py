@@ -6,8 +6,6 @@ from constructs import Construct
 from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING, LustreSettings
 from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
 
-__all__ = ["define_association", "lustre_configuration"]
-
 
 def lustre_configuration(
     settings: LustreSettings, *, data_compression: bool

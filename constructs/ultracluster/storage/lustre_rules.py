@@ -6,8 +6,6 @@ from constructs import Construct
 
 from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
 
-__all__ = ["add_lustre_rules"]
-
 
 def add_lustre_rules(
     scope: Construct,

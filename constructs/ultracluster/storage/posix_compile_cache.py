@@ -14,8 +14,6 @@ from ultracluster_catalog.neuron.neuron import (
 from ultracluster_rules.buckets import check_cache_folder
 from ultracluster_rules.findings import FindingsError
 
-__all__ = ["PosixCompileCache"]
-
 
 class PosixCompileCache:
     """Folders on FSx for Lustre for TorchNeuron, vLLM Neuron and the cache of JAX, one each.

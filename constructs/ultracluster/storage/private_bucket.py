@@ -8,8 +8,6 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-__all__ = ["define_bucket", "grant_objects"]
-
 _MINIMUM_TLS = 1.2
 
 

@@ -24,8 +24,6 @@ from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssoci
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
-__all__ = ["SharedFileSystem"]
-
 
 @jsii.implements(ec2.IConnectable)
 class SharedFileSystem(Construct):

@@ -87,13 +87,7 @@ _SHORTEST_TIMEOUT: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """A trigger of a function.
-
-    Attributes:
-        source: A rule of EventBridge or a schedule.
-        target: Its target.
-        function: The function or state machine.
-    """
+    """A trigger of a function."""
 
     source: Resource
     target: Property

@@ -14,8 +14,6 @@ from ultracluster_runtime.advice.subject import (
 )
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
-__all__ = ["checkpoints", "collectives", "compilations", "compiler_settings", "tcp_fallback"]
-
 _COLLECTIVE_SHARE: Final = 0.25  # share of a step, as in the alarm
 _LOW_MFU: Final = 0.2  # our own threshold, not AWS's
 _WAIT_SHARE: Final = 0.05  # share of the recorded time
@@ -23,12 +21,7 @@ _MEASURE: Final = "the saving is unknown until it is measured"
 
 
 def tcp_fallback(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
-    """Find nodes that used TCP instead of EFA.
-
-    Args:
-        recording: Recorded metrics.
-        subject: Cluster of the recording.
-    """
+    """Find nodes that used TCP instead of EFA."""
     del subject
     values = recording.values("TcpFallback", "Maximum")
     if not values:
@@ -43,12 +36,7 @@ def tcp_fallback(recording: Recording, subject: Subject) -> Iterator[Advice | Sk
 
 
 def collectives(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
-    """Find jobs that spend much of their steps in collectives, and network layouts that leave EFA interfaces unused.
-
-    Args:
-        recording: Recorded metrics.
-        subject: Cluster of the recording.
-    """
+    """Find jobs that spend much of their steps in collectives, and network layouts that leave EFA interfaces unused."""
     shares = _means(recording, "CollectiveShare")
     if not shares:
         yield SkippedRule(rule="collectives", reason="no job reported CollectiveShare")
@@ -72,12 +60,7 @@ def collectives(recording: Recording, subject: Subject) -> Iterator[Advice | Ski
 
 
 def compiler_settings(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
-    """Find jobs with low utilization and default compiler settings.
-
-    Args:
-        recording: Recorded metrics.
-        subject: Cluster of the recording.
-    """
+    """Find jobs with low utilization and default compiler settings."""
     uses = _means(recording, "Mfu")
     if not uses:
         yield SkippedRule(rule="compiler-settings", reason="no job reported Mfu, which needs flops_per_token")
@@ -94,23 +77,13 @@ def compiler_settings(recording: Recording, subject: Subject) -> Iterator[Advice
 
 
 def compilations(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
-    """Find jobs that compile on paid nodes.
-
-    Args:
-        recording: Recorded metrics.
-        subject: Cluster of the recording.
-    """
+    """Find jobs that compile on paid nodes."""
     remedy = "Fill the compile cache with a precompile job on a small node first; `depends_on` submits it automatically"
     yield from _waits(recording, subject, "compilations", "CompileSeconds", remedy)
 
 
 def checkpoints(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
-    """Find jobs that are blocked by checkpoints for long.
-
-    Args:
-        recording: Recorded metrics.
-        subject: Cluster of the recording.
-    """
+    """Find jobs that are blocked by checkpoints for long."""
     remedy = "Write checkpoints asynchronously, less often, or to a file system with more throughput"
     yield from _waits(recording, subject, "checkpoints", "CheckpointSeconds", remedy)
 

@@ -15,8 +15,6 @@ from ultracluster_runtime.advice.subject import (
 )
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
-__all__ = ["idle_nodes", "lagging_node", "node_without_work", "unused_nodes"]
-
 _UNUSED_SHARE: Final = 0.05  # share of paid node-hours without an instance
 _IDLE_PERCENT: Final = 5  # the alarm on idle nodes has the same threshold
 _BUSY_PERCENT: Final = 50
@@ -26,12 +24,7 @@ _LAG_SHARE: Final = 0.5
 
 
 def unused_nodes(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
-    """Find nodes that are paid for without a running instance.
-
-    Args:
-        recording: Recorded metrics.
-        subject: Cluster of the recording.
-    """
+    """Find nodes that are paid for without a running instance."""
     paid, unused = (recording.values(name, "Average") for name in ("PaidNodes", "UnusedNodes"))
     if not (sum(paid) and unused):
         yield SkippedRule(
@@ -54,12 +47,7 @@ def unused_nodes(recording: Recording, subject: Subject) -> Iterator[Advice | Sk
 
 
 def idle_nodes(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
-    """Find times when nodes run with idle NeuronCores.
-
-    Args:
-        recording: Recorded metrics.
-        subject: Cluster of the recording.
-    """
+    """Find times when nodes run with idle NeuronCores."""
     busy = recording.points("CoreUtilization", "Average")
     if not busy:
         yield SkippedRule(rule="idle-nodes", reason="CoreUtilization was not recorded")
@@ -84,12 +72,7 @@ def idle_nodes(recording: Recording, subject: Subject) -> Iterator[Advice | Skip
 
 
 def node_without_work(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
-    """Find a node that is idle while the others work.
-
-    Args:
-        recording: Recorded metrics.
-        subject: Cluster of the recording.
-    """
+    """Find a node that is idle while the others work."""
     lowest = dict(recording.points("CoreUtilization", "Minimum"))
     mean = recording.points("CoreUtilization", "Average")
     flags = [lowest[at] < _IDLE_PERCENT and value >= _BUSY_PERCENT for at, value in mean if at in lowest]
@@ -112,12 +95,7 @@ def node_without_work(recording: Recording, subject: Subject) -> Iterator[Advice
 
 
 def lagging_node(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
-    """Find a node that executes slower than the others, which all wait for it.
-
-    Args:
-        recording: Recorded metrics.
-        subject: Cluster of the recording.
-    """
+    """Find a node that executes slower than the others, which all wait for it."""
     mean = dict(recording.points("ExecutionSeconds", "Average"))
     slowest = recording.points("ExecutionSeconds", "Maximum")
     lags = [value / mean[at] for at, value in slowest if mean.get(at)]

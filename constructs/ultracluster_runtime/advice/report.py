@@ -17,8 +17,6 @@ from ultracluster_runtime.advice.storage_rules import oversize_file_system
 from ultracluster_runtime.advice.subject import Advice, SkippedRule, Subject
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
-__all__ = ["RULES", "Report", "advise"]
-
 RULES: Final[tuple[Callable[[Recording, Subject], Iterator[Advice | SkippedRule]], ...]] = (
     unused_nodes,
     idle_nodes,
@@ -50,12 +48,7 @@ class Report:
 
 
 def advise(recording: Recording, subject: Subject) -> Report:
-    """Apply all rules to a recording.
-
-    Args:
-        recording: Recorded metrics.
-        subject: Cluster of the recording.
-    """
+    """Apply all rules to a recording."""
     results = [result for rule in RULES for result in rule(recording, subject)]
     advice = [result for result in results if isinstance(result, Advice)]
     return Report(

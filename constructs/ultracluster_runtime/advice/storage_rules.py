@@ -13,20 +13,13 @@ from ultracluster_catalog.prices.prices import lustre_storage_price
 from ultracluster_runtime.advice.subject import Advice, SkippedRule, Subject
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
-__all__ = ["oversize_file_system"]
-
 _RULE: Final = "oversize-file-system"
 _FULL: Final = 0.7  # maximum fill level of the smaller file system
 _BUSY: Final = 0.5  # maximum share of its baseline throughput in the busiest period
 
 
 def oversize_file_system(recording: Recording, subject: Subject) -> Iterator[Advice | SkippedRule]:
-    """Find the smallest sufficient file system of the same kind.
-
-    Args:
-        recording: Recorded metrics.
-        subject: Cluster of the recording.
-    """
+    """Find the smallest sufficient file system of the same kind."""
     settings = subject.file_system
     if settings is None or settings.storage_type == INTELLIGENT_TIERING or not settings.storage_capacity_gib:
         yield SkippedRule(rule=_RULE, reason="the rollout has no file system of a fixed size")

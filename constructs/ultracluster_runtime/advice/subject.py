@@ -11,16 +11,6 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
-__all__ = [
-    "HOURS_OF_A_MONTH",
-    "Advice",
-    "SkippedRule",
-    "Subject",
-    "cost_of_nodes",
-    "fraction_true",
-    "mean_nodes",
-]
-
 HOURS_OF_A_MONTH: Final = 730
 """Hours in a month, 8,760 / 12: savings assume that the whole month is like the recorded time."""
 
@@ -67,12 +57,7 @@ class Advice:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SkippedRule:
-    """Rule that could not be applied.
-
-    Attributes:
-        rule: Name of the rule.
-        reason: What is missing.
-    """
+    """Rule that could not be applied."""
 
     rule: str
     reason: str
@@ -88,11 +73,7 @@ def fraction_true(flags: Sequence[bool]) -> float:
 
 
 def mean_nodes(recording: Recording) -> float | None:
-    """Return the mean number of reporting nodes, or None if it was not recorded.
-
-    Args:
-        recording: Recorded metrics.
-    """
+    """Return the mean number of reporting nodes, or None if it was not recorded."""
     values = recording.values("NodesReporting", "Sum")
     return sum(values) / len(values) / (recording.period / timedelta(minutes=1)) if values else None
 

@@ -1,3 +1,1 @@
 """boto3 sessions."""
-
-__all__: list[str] = []

@@ -12,16 +12,9 @@ from botocore.exceptions import BotoCoreError, InvalidConfigError
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.names import REGION
 
-__all__ = ["aws_session", "refuse_credentials"]
-
 
 def refuse_credentials(problem: str, *, remedy: str) -> FindingsError:
-    """Return the refusal (UC9009) of credentials that AWS does not accept or boto3 does not find.
-
-    Args:
-        problem: The problem.
-        remedy: What to do.
-    """
+    """Return the refusal (UC9009) of credentials that AWS does not accept or boto3 does not find."""
     return FindingsError.of("UC9009", problem, remedy=remedy)
 
 

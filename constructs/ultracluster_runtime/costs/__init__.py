@@ -1,3 +1,1 @@
 """Prices and actual costs, read from AWS."""
-
-__all__: list[str] = []

@@ -10,8 +10,6 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_runtime.costs.price_list import refuse_unanswered
 
-__all__ = ["COST_EXPLORER_REGION", "ActualCosts", "actual_costs"]
-
 COST_EXPLORER_REGION: Final = "us-east-1"
 """Region of the Cost Explorer API, which covers all Regions."""
 

@@ -7,8 +7,6 @@ from decimal import Decimal
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.prices.prices import Price, capacity_block_price, on_demand_price
 
-__all__ = ["Comparison", "compare_prices"]
-
 _ALTERNATIVE = "p5.48xlarge"  # the usual alternative to Trainium
 _LIST_REGION = "us-east-1"  # the catalog has On-Demand prices for this Region only
 

@@ -18,8 +18,6 @@ from ultracluster_catalog.prices.billable_items import BillableItem, price_of
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_rules.findings import Finding, FindingsError
 
-__all__ = ["PRICE_LIST_REGION", "listed_prices", "refuse_unanswered"]
-
 PRICE_LIST_REGION: Final = "us-east-1"
 """Region of the Price List API, which covers all Regions."""
 
@@ -70,12 +68,7 @@ _MARKETS: Final = {"on-demand": "OnDemand", "capacity-block": "CapacityBlock"}
 
 
 def refuse_unanswered(error: Exception, *, remedy: str) -> FindingsError:
-    """Return the refusal (UC9307) because AWS does not return prices or costs.
-
-    Args:
-        error: The error of boto3.
-        remedy: What to do.
-    """
+    """Return the refusal (UC9307) because AWS does not return prices or costs."""
     return FindingsError.of("UC9307", str(error), remedy=remedy)
 
 

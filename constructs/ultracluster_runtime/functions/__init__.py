@@ -1,3 +1,1 @@
 """Lambda functions for job queues, and the time window of a Capacity Block."""
-
-__all__: list[str] = []

@@ -10,15 +10,9 @@ from typing import Any
 
 import boto3
 
-__all__ = ["handler"]
-
 
 def handler(event: Any, context: Any) -> None:  # noqa: ARG001 - Lambda's signature
     """Close the queues of this function and notify the topic.
-
-    Args:
-        event: Message of AWS Budgets. Ignored.
-        context: Lambda context. Ignored.
 
     Raises:
         RuntimeError: If a queue could not be closed. All other queues are closed.

@@ -5,8 +5,6 @@ from typing import Final
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 
-__all__ = ["AWS_ERRORS", "UNREADABLE", "problem_of"]
-
 UNREADABLE: Final = (
     ResponseParserError,
     LookupError,
@@ -22,11 +20,7 @@ AWS_ERRORS: Final = (ClientError, BotoCoreError, *UNREADABLE)
 
 
 def problem_of(error: Exception) -> str:
-    """Return an exception of `AWS_ERRORS` in words.
-
-    Args:
-        error: The exception.
-    """
+    """Return an exception of `AWS_ERRORS` in words."""
     return (
         f"unreadable response: {type(error).__name__}: {error}"
         if isinstance(error, UNREADABLE)

@@ -13,8 +13,6 @@ from ultracluster_catalog.capacity.capacity_blocks import (
     ULTRASERVER_TERMINATION_BEFORE_END,
 )
 
-__all__ = ["CHECKPOINT_LEAD", "NOTICES_BEFORE_END", "BlockWindow"]
-
 NOTICES_BEFORE_END: Final = (EXTENSION_OPENS, timedelta(days=7), timedelta(hours=24), timedelta(hours=2))
 """Times of notices before the end: when extensions open, and in time to buy one."""
 CHECKPOINT_LEAD: Final = timedelta(minutes=20)

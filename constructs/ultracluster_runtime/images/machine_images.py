@@ -17,23 +17,13 @@ from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 
-__all__ = ["MachineImage", "image_of_parameter", "newest_baked_image"]
-
 Client = Callable[[str], Any]
 """Returns the boto3 client of a service, in one Region."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MachineImage:
-    """AMI in a Region.
-
-    Attributes:
-        region: Region of the image.
-        image_id: ID of the image.
-        name: Name of the image.
-        created: Creation time.
-        resolved_from: Parameter or tag that led to it.
-    """
+    """AMI in a Region."""
 
     region: str
     image_id: str

@@ -7,24 +7,11 @@ from ultracluster_catalog.names.submission_tags import AFTER_TAG, ARRAY_SIZE_TAG
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.job_definitions import refuse_circle
 
-__all__ = [
-    "array_size_of",
-    "dependencies_of",
-    "job_name",
-    "queue_of",
-    "refuse_definition",
-    "submission_order",
-]
-
 Definition = Mapping[str, Any]
 
 
 def job_name(definition: Definition) -> str | None:
-    """Return the name of a job in the rollout, from its log stream prefix; CloudFormation generates the other name.
-
-    Args:
-        definition: Job definition as AWS Batch describes it.
-    """
+    """Return the name of a job in the rollout, from its log stream prefix; CloudFormation generates the other name."""
     ranges = definition.get("nodeProperties", {}).get("nodeRangeProperties", [])
     container = ranges[0].get("container", {}) if ranges else definition.get("containerProperties", {})
     options: Mapping[str, str] = container.get("logConfiguration", {}).get("options", {})
@@ -32,42 +19,24 @@ def job_name(definition: Definition) -> str | None:
 
 
 def dependencies_of(definition: Definition) -> tuple[str, ...]:
-    """Return the names of the jobs that have to succeed first.
-
-    Args:
-        definition: Job definition as AWS Batch describes it.
-    """
+    """Return the names of the jobs that have to succeed first."""
     return tuple(str(definition.get("tags", {}).get(AFTER_TAG, "")).split())
 
 
 def array_size_of(definition: Definition) -> int | None:
-    """Return the size of an array job, or None for a job without an array.
-
-    Args:
-        definition: Job definition as AWS Batch describes it.
-    """
+    """Return the size of an array job, or None for a job without an array."""
     size = definition.get("tags", {}).get(ARRAY_SIZE_TAG)
     return None if size is None else int(size)
 
 
 def queue_of(definition: Definition) -> str | None:
-    """Return the ARN of the queue of a job, or None for the default queue of the cluster.
-
-    Args:
-        definition: Job definition as AWS Batch describes it.
-    """
+    """Return the ARN of the queue of a job, or None for the default queue of the cluster."""
     arn = definition.get("tags", {}).get(QUEUE_TAG)
     return None if arn is None else str(arn)
 
 
 def refuse_definition(problem: str, *, allowed: str = "", remedy: str = "") -> Finding:
-    """Return the finding (UC6203) about a job that the cluster does not define.
-
-    Args:
-        problem: The problem.
-        allowed: Jobs that it defines. Default: not stated.
-        remedy: What to do. Default: not stated.
-    """
+    """Return the finding (UC6203) about a job that the cluster does not define."""
     return Finding(code="UC6203", problem=problem, allowed=allowed, remedy=remedy)
 
 

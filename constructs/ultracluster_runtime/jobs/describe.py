@@ -15,8 +15,6 @@ from ultracluster_runtime.jobs.queues import Client
 from ultracluster_runtime.lifecycle.observations import Reservation
 from ultracluster_runtime.lifecycle.reader import chunks
 
-__all__ = ["STATES", "describe_job", "describe_jobs", "describe_pending_job", "list_jobs", "node_count_of"]
-
 STATES: Final = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED")
 """States of a job, in order."""
 
@@ -26,10 +24,6 @@ _Result = TypeVar("_Result")
 
 def describe_job(job_id: str, *, client: Client) -> Mapping[str, Any]:
     """Return a job as AWS Batch describes it.
-
-    Args:
-        job_id: ID or ARN of the job.
-        client: Returns boto3 clients.
 
     Raises:
         FindingsError: UC6205 if AWS Batch does not know it.
@@ -49,12 +43,7 @@ def describe_job(job_id: str, *, client: Client) -> Mapping[str, Any]:
 
 
 def describe_jobs(job_ids: Sequence[str], *, client: Client) -> list[Mapping[str, Any]]:
-    """Return several jobs in the order of their IDs, without those that AWS Batch does not know.
-
-    Args:
-        job_ids: IDs of the jobs.
-        client: Returns boto3 clients.
-    """
+    """Return several jobs in the order of their IDs, without those that AWS Batch does not know."""
     jobs_by_id = {
         job["jobId"]: job
         for chunk in chunks(job_ids, _JOBS_PER_CALL)
@@ -64,13 +53,7 @@ def describe_jobs(job_ids: Sequence[str], *, client: Client) -> list[Mapping[str
 
 
 def list_jobs(queue: str, *, states: Iterable[str], client: Client) -> list[Mapping[str, Any]]:
-    """Return the jobs of a queue in some states, oldest first.
-
-    Args:
-        queue: Name or ARN of the queue.
-        states: States to list.
-        client: Returns boto3 clients.
-    """
+    """Return the jobs of a queue in some states, oldest first."""
     pages = client("batch").get_paginator("list_jobs")
     job_ids = [
         summary["jobId"]
@@ -84,11 +67,7 @@ def list_jobs(queue: str, *, states: Iterable[str], client: Client) -> list[Mapp
 
 
 def node_count_of(job: Mapping[str, Any]) -> int:
-    """Return the number of nodes of a job.
-
-    Args:
-        job: Job as AWS Batch describes it.
-    """
+    """Return the number of nodes of a job."""
     return int(job.get("nodeProperties", {}).get("numNodes", 1))
 
 

@@ -8,8 +8,6 @@ from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_runtime.jobs.pending import Capacity, Environment, PendingJob
 from ultracluster_runtime.lifecycle.observations import ACTIVE, UPCOMING
 
-__all__ = ["Reason", "diagnose"]
-
 _SHOWN_STATES = {
     "PENDING": "waits for the jobs it depends on",
     "STARTING": "has its nodes; the containers are starting",
@@ -36,11 +34,7 @@ class Reason:
 
 
 def diagnose(pending: PendingJob) -> list[Reason]:
-    """Return all reasons why a job waits; empty if nothing blocks it.
-
-    Args:
-        pending: Job and everything it may wait for.
-    """
+    """Return all reasons why a job waits; empty if nothing blocks it."""
     if pending.job.status != "RUNNABLE":
         return [_explain_state(pending)]
     diagnosed = [*_from_status_reason(pending), *_queue(pending), *_sources(pending)]

@@ -10,20 +10,13 @@ from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_runtime.jobs.describe import describe_job, node_count_of
 from ultracluster_runtime.jobs.queues import Client
 
-__all__ = ["Line", "Stream", "find_stream", "read_new", "read_tail"]
-
 _DEFAULT_GROUP = "/aws/batch/job"
 _MOST_EVENTS = 10_000  # GetLogEvents, API Reference, read 2026-11
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stream:
-    """Log stream of a node.
-
-    Attributes:
-        group: Name of the log group.
-        name: Name of the log stream.
-    """
+    """Log stream of a node."""
 
     group: str
     name: str
@@ -83,11 +76,6 @@ def _last_stream_name(job: Any) -> str | None:
 def read_tail(stream: Stream, *, count: int, client: Client) -> tuple[list[Line], str | None]:
     """Read the newest lines.
 
-    Args:
-        stream: Stream to read.
-        count: Maximum number of lines, 1 to 10,000.
-        client: Returns boto3 clients.
-
     Returns:
         The lines, oldest first, and a token to continue with `read_new`.
 
@@ -99,13 +87,7 @@ def read_tail(stream: Stream, *, count: int, client: Client) -> tuple[list[Line]
 
 
 def read_new(stream: Stream, *, token: str | None, client: Client) -> Iterator[tuple[list[Line], str | None]]:
-    """Read new lines page by page, up to the newest.
-
-    Args:
-        stream: Stream to read.
-        token: Token to continue from.
-        client: Returns boto3 clients.
-    """
+    """Read new lines page by page, up to the newest."""
     while True:
         where = {"nextToken": token} if token else {}
         response = _events(stream, client, startFromHead=True, **where)

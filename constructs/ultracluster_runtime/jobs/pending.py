@@ -5,8 +5,6 @@ from datetime import datetime
 
 from ultracluster_runtime.lifecycle.observations import Reservation
 
-__all__ = ["Capacity", "Environment", "Job", "PendingJob", "QueuedJob", "Quota"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Job:

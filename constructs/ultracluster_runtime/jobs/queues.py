@@ -12,16 +12,6 @@ from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.jobs.dependencies import job_name, refuse_definition
 
-__all__ = [
-    "Client",
-    "Queue",
-    "find_definition",
-    "find_queue",
-    "find_queues",
-    "list_definitions",
-    "region_from_arn",
-]
-
 Client = Callable[[str], Any]
 """Returns the boto3 client of a service, always in the same Region."""
 
@@ -48,9 +38,6 @@ class Queue:
 
     def limits(self, client: Client) -> tuple[bool, int | None]:
         """Return whether jobs need a share identifier, and the maximum number of nodes of a job.
-
-        Args:
-            client: Returns boto3 clients.
 
         Returns:
             The maximum is None if the queue has several instance types, or one that is not in the catalog.
@@ -84,11 +71,7 @@ def _most_nodes(resources: Mapping[str, Any]) -> int | None:
 
 
 def region_from_arn(text: str) -> str | None:
-    """Return the Region of an ARN of AWS Batch, or None for any other text.
-
-    Args:
-        text: User input.
-    """
+    """Return the Region of an ARN of AWS Batch, or None for any other text."""
     match = _ARN.fullmatch(text)
     return match["region"] if match else None
 
@@ -184,12 +167,7 @@ def _no_cluster(problem: str, remedy: str) -> FindingsError:
 
 
 def list_definitions(queue: Queue, *, client: Client) -> list[Mapping[str, Any]]:
-    """Return the job definitions of a queue's cluster, as AWS Batch describes them.
-
-    Args:
-        queue: Queue of the cluster.
-        client: Returns boto3 clients.
-    """
+    """Return the job definitions of a queue's cluster, as AWS Batch describes them."""
     named = list(queue.definitions)
     return (
         list(client("batch").describe_job_definitions(jobDefinitions=named)["jobDefinitions"])

@@ -11,8 +11,6 @@ from ultracluster_runtime.jobs.queues import Client
 from ultracluster_runtime.lifecycle.driver import CHECKPOINT_FILE
 from ultracluster_runtime.lifecycle.reader import chunks
 
-__all__ = ["StopResult", "checkpoint_commands", "stop_job"]
-
 _TERMINAL_STATES: Final = frozenset({"SUCCEEDED", "FAILED"})
 _POLL_SECONDS: Final = 15
 _NODES_PER_COMMAND: Final = 50  # SendCommand, botocore 1.44.5

@@ -17,8 +17,6 @@ from ultracluster_rules.job_definitions import (
 )
 from ultracluster_runtime.jobs.dependencies import array_size_of
 
-__all__ = ["refuse_option", "submission"]
-
 # SubmitJob, API Reference of AWS Batch, botocore 1.44.5.
 _SHARE: Final = re.compile(r"[A-Za-z0-9]{1,255}")
 _JOB_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
@@ -152,14 +150,7 @@ def _launched(defined: Sequence[str], command: Sequence[str], launcher: str | No
 
 
 def refuse_option(option: str, got: str, *, allowed: str = "", remedy: str = "") -> Finding:
-    """Return the finding (UC6204) about an option of a submission.
-
-    Args:
-        option: Name of the option.
-        got: What was given, in words.
-        allowed: What is allowed. Default: not stated.
-        remedy: What to do. Default: not stated.
-    """
+    """Return the finding (UC6204) about an option of a submission."""
     return Finding(code="UC6204", problem=f"got {got}", allowed=allowed, remedy=remedy, path=option)
 
 

@@ -1,3 +1,1 @@
 """Life cycle of a Capacity Block in a cluster: open at the start, drain before the end, report afterwards."""
-
-__all__: list[str] = []

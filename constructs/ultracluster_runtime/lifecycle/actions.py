@@ -4,16 +4,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-__all__ = [
-    "Action",
-    "Notify",
-    "PartialDeliveryError",
-    "RequestCheckpoint",
-    "SetEnvironment",
-    "SetQueue",
-    "TerminateJob",
-]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SetEnvironment:
@@ -73,11 +63,7 @@ Action = SetEnvironment | SetQueue | RequestCheckpoint | TerminateJob | Notify
 
 
 class PartialDeliveryError(Exception):
-    """Some nodes accepted the checkpoint request, others could not be reached.
-
-    Attributes:
-        requested: Nodes that accepted the request.
-    """
+    """Some nodes accepted the checkpoint request, others could not be reached."""
 
     def __init__(self, requested: frozenset[str], failures: list[str]) -> None:
         self.requested = requested

@@ -33,8 +33,6 @@ from ultracluster_runtime.lifecycle.reader import (
 )
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
-__all__ = ["CHECKPOINT_FILE", "LifecycleError", "manage_block", "manage_blocks", "new_clients"]
-
 _log = logging.getLogger(__name__)
 
 CHECKPOINT_FILE: Final = "/run/ultracluster/checkpoint"

@@ -9,8 +9,6 @@ from typing import Any
 from ultracluster_runtime.lifecycle.driver import manage_blocks, new_clients
 from ultracluster_runtime.lifecycle.reader import Clients, ManagedBlock
 
-__all__ = ["handler"]
-
 logging.getLogger().setLevel(logging.INFO)
 
 
@@ -21,10 +19,6 @@ def _clients() -> Clients:
 
 def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lambda's signature
     """Manage the block of this function once, and those that it had before.
-
-    Args:
-        event: Event that invoked the function. Ignored.
-        context: Lambda context, whose request ID tells invocations apart.
 
     Raises:
         LifecycleError: If a read or an action failed, so that the alarm on function errors fires.

@@ -11,8 +11,6 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-__all__ = ["LEASE", "LeaseHeldError", "LeasedState"]
-
 LEASE: Final = timedelta(seconds=135)
 """Duration of a lease: longer than the timeout of the function, so that only an invocation that was killed leaves one."""
 
@@ -41,9 +39,6 @@ class LeasedState:
 
     def acquire(self, now: datetime) -> str:
         """Acquire the lease and return the stored text, ``{}`` at first.
-
-        Args:
-            now: Current time.
 
         Raises:
             LeaseHeldError: If another invocation holds it.

@@ -28,8 +28,6 @@ from ultracluster_runtime.lifecycle.observations import (
 )
 from ultracluster_runtime.lifecycle.state import REFUSED, LifecycleState
 
-__all__ = ["DRAIN_REASON", "Phase", "phase_of", "plan_actions", "run_cycle"]
-
 DRAIN_REASON = "ultracluster: Capacity Block "
 """Start of the reason with which jobs are terminated at the drain; the ID of the reservation follows."""
 

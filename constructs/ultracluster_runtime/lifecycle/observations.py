@@ -9,21 +9,6 @@ from typing import Any, Final
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_runtime.functions.window import BlockWindow
 
-__all__ = [
-    "ACTIVE",
-    "BOOT_TIME",
-    "CHANGING",
-    "ENDED",
-    "SHUT_DOWN_FROM_INSIDE",
-    "UPCOMING",
-    "Environment",
-    "Job",
-    "Observations",
-    "Queue",
-    "Refusal",
-    "Reservation",
-]
-
 ACTIVE: Final = "active"
 """State of a reservation whose capacity can be used."""
 
@@ -77,11 +62,7 @@ class Reservation:
         )
 
     def window(self, checkpoint_lead: timedelta) -> BlockWindow | None:
-        """Return the window of the block, or None if it is no block or has no usable times.
-
-        Args:
-            checkpoint_lead: Time between the checkpoint request and the drain.
-        """
+        """Return the window of the block, or None if it is no block or has no usable times."""
         if not self.is_block or self.start is None or self.end is None or self.end <= self.start:
             return None
         return BlockWindow(
@@ -89,11 +70,7 @@ class Reservation:
         )
 
     def serves(self, now: datetime) -> bool:
-        """Return whether jobs can run in the reservation now or later, so that its queue stays open.
-
-        Args:
-            now: Current time.
-        """
+        """Return whether jobs can run in the reservation now or later, so that its queue stays open."""
         window = self.window(timedelta(0))
         usable = self.state == ACTIVE or self.state in UPCOMING
         return usable and window is not None and now < window.drain_at

@@ -23,8 +23,6 @@ from ultracluster_runtime.lifecycle.observations import (
     Reservation,
 )
 
-__all__ = ["Clients", "ManagedBlock", "chunks", "observe", "try_read"]
-
 _JOBS_PER_CALL = 100  # DescribeJobs, API Reference, read 2026-11
 _CONTAINER_INSTANCES_PER_CALL = 100  # DescribeContainerInstances, API Reference, read 2026-11
 _STARTED = ("STARTING", "RUNNING")
@@ -75,12 +73,7 @@ class Clients:
 
 
 def try_read(read: Callable[[], Any], errors: list[Exception]) -> Any:
-    """Return the result of a read; on failure, record the error and return None.
-
-    Args:
-        read: Function that reads.
-        errors: List that receives the error.
-    """
+    """Return the result of a read; on failure, record the error and return None."""
     try:
         return read()
     except AWS_ERRORS as error:
@@ -323,10 +316,5 @@ def _container_instances(detail: dict[str, Any]) -> set[str]:
 
 
 def chunks(values: Sequence[str], size: int) -> Iterable[list[str]]:
-    """Split a sequence into lists of at most `size` items.
-
-    Args:
-        values: Sequence to split.
-        size: Maximum number of items in a list.
-    """
+    """Split a sequence into lists of at most `size` items."""
     return (list(values[start : start + size]) for start in range(0, len(values), size))

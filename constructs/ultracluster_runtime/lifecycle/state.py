@@ -12,8 +12,6 @@ from typing import Any
 
 from ultracluster_runtime.functions.responses import UNREADABLE
 
-__all__ = ["LONGEST_SAMPLE", "REFUSED", "LifecycleState"]
-
 REFUSED = "refused "
 """Start of the names of notices about nodes that refused to join; the ID of the instance follows."""
 
@@ -61,12 +59,7 @@ class LifecycleState:
 
     @classmethod
     def from_json(cls, text: str, *, reservation_id: str) -> "LifecycleState":
-        """Parse a stored state; return a new state for another reservation, unreadable text or impossible values.
-
-        Args:
-            text: Stored text.
-            reservation_id: Reservation of the block.
-        """
+        """Parse a stored state; return a new state for another reservation, unreadable text or impossible values."""
         try:
             stored = json.loads(text)
             if stored.get("reservation_id") != reservation_id:
@@ -107,13 +100,7 @@ class LifecycleState:
         return json.dumps(stored, separators=(",", ":"))
 
     def with_block(self, *, start: datetime, end: datetime, instances: int) -> "LifecycleState":
-        """Return the state with what EC2 reports now. Another end starts new checkpoint requests and notices.
-
-        Args:
-            start: Start of the block.
-            end: End of the block; later than before if an extension was bought.
-            instances: Number of instances.
-        """
+        """Return the state with what EC2 reports now. Another end starts new checkpoint requests and notices."""
         current = self if end == self.end else replace(self, checkpoint_requests={}, notices=self._lasting)
         instances = max(self.instances, instances)
         if (start, end, instances) == (current.start, current.end, current.instances):
@@ -121,11 +108,7 @@ class LifecycleState:
         return replace(current, start=start, end=end, instances=instances)
 
     def is_over(self, now: datetime) -> bool:
-        """Return whether nothing is left to do for the block: it was reported, has ended long ago or was never one.
-
-        Args:
-            now: Current time.
-        """
+        """Return whether nothing is left to do for the block: it was reported, has ended long ago or was never one."""
         if self.end is None:
             return bool(self.notices)
         return "report" in self.notices or now > self.end + _KNOWN_TO_EC2
@@ -165,12 +148,7 @@ class LifecycleState:
         return replace(self, refusals=counted, closed=closed, reopened_at=reopened_at)
 
     def with_sample(self, now: datetime, *, busy: int) -> "LifecycleState":
-        """Return the state with the time since the last sample counted as busy or idle.
-
-        Args:
-            now: Time of the sample.
-            busy: Number of nodes on which a job runs.
-        """
+        """Return the state with the time since the last sample counted as busy or idle."""
         if self.start is None or self.end is None:
             return self
         since = max(self.sampled_at or self.start, self.start)
@@ -188,29 +166,16 @@ class LifecycleState:
     def with_checkpoint_requests(
         self, nodes: frozenset[str], now: datetime, *, present: frozenset[str]
     ) -> "LifecycleState":
-        """Return the state with checkpoint requests added; the first one of a node counts, and absent nodes are dropped.
-
-        Args:
-            nodes: Nodes that accepted the request now.
-            now: Current time.
-            present: Nodes that exist.
-        """
+        """Return the state with checkpoint requests added; the first one of a node counts, and absent nodes are dropped."""
         checkpoint_requests = {node: at for node, at in self.checkpoint_requests.items() if node in present}
         return replace(self, checkpoint_requests=dict.fromkeys(nodes, now) | checkpoint_requests)
 
     def with_notices(self, notices: frozenset[str]) -> "LifecycleState":
-        """Return the state with notices added.
-
-        Args:
-            notices: Names of the notices.
-        """
+        """Return the state with notices added."""
         return replace(self, notices=self.notices | notices)
 
     def report(self, *, state: str) -> dict[str, Any]:
         """Summarize the use of the block in node-hours; `paid` is the sum of the other three.
-
-        Args:
-            state: Final state of the reservation.
 
         Raises:
             ValueError: If the start or end of the block was never observed.

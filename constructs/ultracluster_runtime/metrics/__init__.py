@@ -1,3 +1,1 @@
 """Record metrics, and compare those of bake-offs."""
-
-__all__: list[str] = []

@@ -8,8 +8,6 @@ from typing import Any, Final
 from ultracluster_catalog.observability.metrics import BAKE_OFF_NAMESPACE, CANDIDATE_DIMENSION
 from ultracluster_runtime.metrics.bake_off_report import Samples
 
-__all__ = ["find_figures", "read_samples"]
-
 # Daily values: CloudWatch's weekly periods need not begin on a Monday. Daily sums and counts give the weekly mean.
 _DAY: Final = timedelta(days=1)
 _STATISTICS: Final = ("Sum", "SampleCount")
@@ -17,10 +15,6 @@ _STATISTICS: Final = ("Sum", "SampleCount")
 
 def find_figures(cloudwatch: Any, *, bake_off: str) -> dict[str, list[str]]:
     """Return the candidates of a bake-off that reported within the last two weeks, with their metric names.
-
-    Args:
-        cloudwatch: CloudWatch client of the Region.
-        bake_off: Path of the bake-off in its app.
 
     Raises:
         botocore.exceptions.ClientError: If CloudWatch refuses the call.

@@ -8,8 +8,6 @@ from typing import Final
 
 from ultracluster_catalog.prices.prices import Price
 
-__all__ = ["PER_SECOND", "Candidate", "Figure", "Result", "Samples", "Week", "compare_weeks", "weeks_until"]
-
 PER_SECOND: Final = "_per_second"
 """Suffix of metric names that can be related to cost."""
 
@@ -109,12 +107,7 @@ class Week:
 
 
 def weeks_until(today: date, count: int) -> list[date]:
-    """Return the Mondays of the last weeks, earliest first, including the current week.
-
-    Args:
-        today: Current date.
-        count: Number of weeks.
-    """
+    """Return the Mondays of the last weeks, earliest first, including the current week."""
     monday = today - timedelta(days=today.weekday())
     return [monday - back * _WEEK for back in reversed(range(count))]
 
@@ -127,15 +120,7 @@ def compare_weeks(
     candidates: Sequence[Candidate],
     today: date,
 ) -> list[Week]:
-    """Compare candidates week by week.
-
-    Args:
-        reports: Samples by Monday, metric name and candidate.
-        mondays: Weeks of the report.
-        figures: Names of the metrics.
-        candidates: Candidates; the first is the baseline.
-        today: Current date.
-    """
+    """Compare candidates week by week."""
     return [
         Week(
             first=monday,

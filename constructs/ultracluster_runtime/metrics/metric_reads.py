@@ -9,8 +9,6 @@ from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, JOB_DI
 from ultracluster_catalog.observability.panels import PANELS, MetricLine
 from ultracluster_runtime.metrics.recorded_metrics import Recording, Series
 
-__all__ = ["record_metrics", "recording_period"]
-
 _MOST_QUERIES = 500  # limit of one GetMetricData request
 _MOST_POINTS = 1440  # limit of one series: one value per minute for a day, and what a chart can show
 # Retention of values with a period of one and of five minutes (GetMetricData, read 2026-11-21).
@@ -19,13 +17,7 @@ _FIVE_MINUTES_KEPT = timedelta(days=63)
 
 
 def recording_period(start: datetime, end: datetime, *, now: datetime) -> timedelta:
-    """Return the shortest period for which CloudWatch still has values and a chart can show all of them.
-
-    Args:
-        start: Start of the recording.
-        end: End of the recording.
-        now: Current time.
-    """
+    """Return the shortest period for which CloudWatch still has values and a chart can show all of them."""
     age = now - start
     least = 60 if age <= _MINUTES_KEPT else 300 if age <= _FIVE_MINUTES_KEPT else 3600
     return timedelta(seconds=least * max(1, ceil((end - start).total_seconds() / _MOST_POINTS / least)))

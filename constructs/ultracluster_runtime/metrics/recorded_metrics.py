@@ -12,8 +12,6 @@ from typing import Any
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.untrusted_files import read_untrusted_json
 
-__all__ = ["Recording", "Series", "read_recording", "write_recording"]
-
 _VERSION = 1
 
 
@@ -36,16 +34,7 @@ class Series:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Recording:
-    """Recorded metrics of one cluster.
-
-    Attributes:
-        cluster: Name of the cluster.
-        region: Region of the cluster.
-        start: Start of the recording.
-        end: End of the recording.
-        period: Period of one value.
-        series: Recorded time series.
-    """
+    """Recorded metrics of one cluster."""
 
     cluster: str
     region: str
@@ -55,23 +44,11 @@ class Recording:
     series: tuple[Series, ...]
 
     def values(self, metric: str, statistic: str, *, job: str | None = None) -> list[float]:
-        """Return the values of a metric in chronological order; empty if it was not recorded.
-
-        Args:
-            metric: Name of the metric.
-            statistic: Statistic of the metric.
-            job: Job of the metric. Default: the whole cluster.
-        """
+        """Return the values of a metric in chronological order; empty if it was not recorded."""
         return [value for _, value in self.points(metric, statistic, job=job)]
 
     def points(self, metric: str, statistic: str, *, job: str | None = None) -> list[tuple[datetime, float]]:
-        """Return the values of a metric with their times; empty if it was not recorded.
-
-        Args:
-            metric: Name of the metric.
-            statistic: Statistic of the metric.
-            job: Job of the metric. Default: the whole cluster.
-        """
+        """Return the values of a metric with their times; empty if it was not recorded."""
         return [
             point
             for series in self.series
@@ -86,12 +63,7 @@ class Recording:
 
 
 def write_recording(recording: Recording, path: Path) -> None:
-    """Write a recording as JSON. Equal recordings give equal bytes.
-
-    Args:
-        recording: Recording to write.
-        path: File to write.
-    """
+    """Write a recording as JSON. Equal recordings give equal bytes."""
     document = {
         "version": _VERSION,
         "cluster": recording.cluster,
@@ -114,9 +86,6 @@ def write_recording(recording: Recording, path: Path) -> None:
 
 def read_recording(path: Path) -> Recording:
     """Read a recording.
-
-    Args:
-        path: File to read.
 
     Raises:
         FindingsError: UC9330 if the file cannot be read or is no recording; the first problem is named.

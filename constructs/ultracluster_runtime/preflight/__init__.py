@@ -1,3 +1,1 @@
 """Preflight: check with read-only calls whether an account has what a rollout needs."""
-
-__all__: list[str] = []

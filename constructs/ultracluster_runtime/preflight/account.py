@@ -23,8 +23,6 @@ from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import RegionRequirements, RolloutRequirements
 from ultracluster_runtime.purchasing.aws_errors import server_time
 
-__all__ = ["ACCOUNT_CHECKS", "identity"]
-
 # Signature Version 4 rejects requests whose time is off by five minutes or more:
 # https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-troubleshooting.html
 _MOST_SKEW: Final = timedelta(minutes=5)

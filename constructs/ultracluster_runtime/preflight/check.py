@@ -9,26 +9,6 @@ from ultracluster_rules.registry import RULES
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import RolloutRequirements
 
-__all__ = [
-    "ACCOUNT",
-    "ACCOUNT_IS_KNOWN",
-    "BOOTSTRAPPED",
-    "CREDENTIALS",
-    "REGION_IS_ENABLED",
-    "ZONE_IS_VISIBLE",
-    "AnyCheck",
-    "Check",
-    "Outcome",
-    "Status",
-    "Subject",
-    "failed",
-    "passed",
-    "skipped",
-    "warned",
-    "worst",
-]
-
-
 CREDENTIALS: Final = "UC9401"
 """Code of the check that credentials are accepted."""
 

@@ -11,8 +11,6 @@ from ultracluster_runtime.preflight.images import IMAGE_EXISTS, read_reference
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import ImageRequirements, RolloutRequirements
 
-__all__ = ["ENTRYPOINT_CHECKS"]
-
 # OCI image specification 1.1 and Docker's registry API: a manifest, or an index of manifests by platform.
 _MEDIA_TYPES: Final = (
     "application/vnd.oci.image.manifest.v1+json",

@@ -17,8 +17,6 @@ from ultracluster_runtime.preflight.check import (
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import FileSystemRequirements, RolloutRequirements
 
-__all__ = ["FILE_SYSTEM_CHECKS"]
-
 Description = Mapping[str, Any]
 
 _FILE_SYSTEM: Final = "UC9452"

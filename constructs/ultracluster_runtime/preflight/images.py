@@ -25,8 +25,6 @@ from ultracluster_runtime.preflight.requirements import (
     RolloutRequirements,
 )
 
-__all__ = ["IMAGE_CHECKS", "IMAGE_EXISTS", "Reference", "read_reference"]
-
 Description = Mapping[str, Any]
 
 _EXISTS: Final = "UC9442"

@@ -14,8 +14,6 @@ from ultracluster_runtime.preflight.requirements import (
     SourceRequirements,
 )
 
-__all__ = ["INSTANCE_QUOTA_CHECKS"]
-
 
 def _by_code(
     sources: Iterable[SourceRequirements], code: Callable[[SourceRequirements], str | None]

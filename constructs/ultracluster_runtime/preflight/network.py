@@ -24,8 +24,6 @@ from ultracluster_runtime.preflight.requirements import (
     SubnetRequirements,
 )
 
-__all__ = ["NETWORK_CHECKS", "Routes", "TaskNetwork"]
-
 Description = Mapping[str, Any]
 
 _EXISTS: Final = "UC9435"

@@ -18,8 +18,6 @@ from ultracluster_runtime.preflight.requirements import OrderRequirements, Rollo
 from ultracluster_runtime.purchasing.ledger import order_key, read_record_item
 from ultracluster_runtime.purchasing.orders import OrderState, Record, order_token
 
-__all__ = ["ORDER_CHECKS"]
-
 _BOUGHT: Final = frozenset({OrderState.PURCHASED, OrderState.PAID})
 
 

@@ -18,8 +18,6 @@ from ultracluster_runtime.preflight.check import (
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import RegionRequirements, RolloutRequirements
 
-__all__ = ["PERMISSION_CHECKS", "role_actions"]
-
 _NO_SUCH: Final = ("NoSuchEntity",)
 _ROLE_READ: Final = "iam:GetRole"
 _SIMULATE: Final = "iam:SimulatePrincipalPolicy"

@@ -27,8 +27,6 @@ from ultracluster_runtime.preflight.requirements import (
     RolloutRequirements,
 )
 
-__all__ = ["QUOTA_CHECKS", "Share", "evaluate_shares", "is_deployed", "quota_check", "quota_value"]
-
 _NO_STACK: Final = ("ValidationError",)
 _GONE: Final = frozenset({"DELETE_COMPLETE", "REVIEW_IN_PROGRESS"})
 

@@ -12,8 +12,6 @@ from typing import Any, Final
 from botocore import xform_name
 from botocore.exceptions import ClientError
 
-__all__ = ["ALLOWED_CALLS", "AwsReader", "DeadlinePassedError"]
-
 ALLOWED_CALLS: Final = frozenset(
     {
         "batch:DescribeComputeEnvironments",
@@ -72,9 +70,6 @@ class AwsReader:
         now: Current time to compare capacity windows with, timezone-aware.
         seconds: Time until the deadline, in seconds.
         clock: Monotonic clock in seconds. Default: `time.monotonic`.
-
-    Attributes:
-        allowed: Calls that it makes, as IAM actions.
     """
 
     allowed = ALLOWED_CALLS

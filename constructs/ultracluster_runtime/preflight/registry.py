@@ -17,8 +17,6 @@ from ultracluster_runtime.preflight.reservations import RESERVATION_CHECKS
 from ultracluster_runtime.preflight.storage import STORAGE_CHECKS
 from ultracluster_runtime.preflight.zones import ZONE_CHECKS
 
-__all__ = ["CHECKS"]
-
 CHECKS: Final[tuple[AnyCheck, ...]] = (
     *ACCOUNT_CHECKS,
     *PERMISSION_CHECKS,

@@ -16,8 +16,6 @@ from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import ClusterRequirements
 from ultracluster_runtime.rollout.rehearsal_record import parameter_name, parse_rehearsal
 
-__all__ = ["REHEARSALS", "REHEARSED"]
-
 REHEARSED: Final = "UC9461"
 """Code of the check that a cluster was rehearsed."""
 

@@ -5,19 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-__all__ = [
-    "BucketRequirements",
-    "ClusterRequirements",
-    "FileSystemRequirements",
-    "ImageRequirements",
-    "KeyRequirements",
-    "OrderRequirements",
-    "RegionRequirements",
-    "RolloutRequirements",
-    "SourceRequirements",
-    "SubnetRequirements",
-]
-
 Key = tuple[str, ...]
 
 

@@ -17,8 +17,6 @@ from ultracluster_runtime.preflight.check import (
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import RolloutRequirements, SourceRequirements
 
-__all__ = ["RESERVATION_CHECKS", "evaluate_count", "evaluate_state", "evaluate_window"]
-
 Description = Mapping[str, Any]
 
 _DESCRIBE: Final = "ec2:DescribeCapacityReservations"

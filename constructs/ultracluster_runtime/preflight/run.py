@@ -13,8 +13,6 @@ from ultracluster_runtime.preflight.reader import AwsReader, DeadlinePassedError
 from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.requirements import RolloutRequirements
 
-__all__ = ["CheckResult", "run_checks"]
-
 _MOST_THREADS: Final = 16
 
 

@@ -20,8 +20,6 @@ from ultracluster_runtime.preflight.requirements import (
     RolloutRequirements,
 )
 
-__all__ = ["STORAGE_CHECKS"]
-
 Description = Mapping[str, Any]
 
 _BUCKET: Final = "UC9448"

@@ -15,8 +15,6 @@ from ultracluster_runtime.preflight.check import (
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import ClusterRequirements
 
-__all__ = ["ZONE_CHECKS"]
-
 
 def _zones(reader: AwsReader, requirements: ClusterRequirements) -> dict[str, Any]:
     # No filter, so that the message can list all zones.

@@ -1,3 +1,1 @@
 """Find, approve and buy Capacity Blocks; each order is bought at most once."""
-
-__all__: list[str] = []

@@ -25,19 +25,6 @@ from ultracluster_runtime.purchasing.effects import (
     Refused,
 )
 
-__all__ = [
-    "CAPACITY_BLOCK_LIMIT",
-    "REFUSED_BEFORE_EXECUTION",
-    "UNREADABLE_ANSWER",
-    "UnreadableAnswerError",
-    "classify_dry_run_error",
-    "classify_read_error",
-    "classify_send_error",
-    "classify_transaction_error",
-    "is_zero_quota",
-    "server_time",
-]
-
 
 class UnreadableAnswerError(ValueError):
     """The response does not come from AWS."""

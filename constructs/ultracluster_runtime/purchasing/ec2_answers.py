@@ -8,8 +8,6 @@ from ultracluster_runtime.purchasing.effects import Bought
 from ultracluster_runtime.purchasing.offerings import parse_fee, parse_time
 from ultracluster_runtime.purchasing.orders import ORDER_TAG
 
-__all__ = ["block", "bought", "bought_extension", "created", "extension", "extension_offering", "reservation"]
-
 _Answer = Mapping[str, Any]
 
 
@@ -85,11 +83,7 @@ def bought(response: _Answer) -> Bought:
 
 
 def bought_extension(response: _Answer) -> Bought:
-    """Parse the response of an extension purchase.
-
-    Raises:
-        ValueError: If it contains no extension.
-    """
+    """Parse the response of an extension purchase."""
     extensions = response.get("CapacityBlockExtensions") or ()
     ids = {item["CapacityReservationId"] for item in extensions if item.get("CapacityReservationId")}
     if not ids:

@@ -26,8 +26,6 @@ from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads, MakeClient
 from ultracluster_runtime.purchasing.ledger import Ledger
 from ultracluster_runtime.purchasing.orders import ORDER_TAG, Order
 
-__all__ = ["PURCHASING", "Ec2Driver", "session_clients"]
-
 PURCHASING: Final = Config(
     # A single attempt; overrides AWS_MAX_ATTEMPTS, AWS_RETRY_MODE and the shared configuration file.
     retries={"total_max_attempts": 1, "mode": "standard"},

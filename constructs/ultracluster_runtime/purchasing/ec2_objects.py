@@ -6,18 +6,6 @@ from decimal import Decimal
 
 from ultracluster_runtime.purchasing.offerings import Offering
 
-__all__ = [
-    "Block",
-    "CreateReservation",
-    "Extension",
-    "ExtensionOffering",
-    "PurchaseBlock",
-    "PurchaseExtension",
-    "Quote",
-    "Request",
-    "Reservation",
-]
-
 # Capacity
 
 

@@ -20,8 +20,6 @@ from ultracluster_runtime.purchasing.effects import (
 )
 from ultracluster_runtime.purchasing.offerings import parse_offering
 
-__all__ = ["Ec2Reads", "MakeClient", "ReadEffect"]
-
 MakeClient = Callable[[str, str, Config], Any]
 """Creates a boto3 client for a service, Region and configuration."""
 

@@ -14,35 +14,6 @@ from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.ec2_objects import Quote, Request
 from ultracluster_runtime.purchasing.orders import Order, Record
 
-__all__ = [
-    "Advance",
-    "Bought",
-    "CancelReservation",
-    "Committed",
-    "ConditionFailed",
-    "Confirm",
-    "DescribeBlocks",
-    "DescribeExtensionHistory",
-    "DescribeExtensionOfferings",
-    "DescribeOfferings",
-    "DescribeReservations",
-    "DryRun",
-    "DryRunExecuted",
-    "DryRunPassed",
-    "Effect",
-    "GetCallerAccount",
-    "Now",
-    "OutcomeUnknown",
-    "Page",
-    "ReadFailed",
-    "ReadRecord",
-    "Refused",
-    "Send",
-    "Sleep",
-    "Steps",
-    "perform_all",
-]
-
 T = TypeVar("T")
 
 

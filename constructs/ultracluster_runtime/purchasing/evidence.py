@@ -22,8 +22,6 @@ from ultracluster_runtime.purchasing.orders import (
 )
 from ultracluster_runtime.purchasing.pagination import iterate_pages
 
-__all__ = ["Evidence", "find_evidence"]
-
 # Purchases are sent only if the clocks of AWS and this machine differ by less.
 _CLOCK_SKEW: Final = timedelta(minutes=5)
 # States of reservations, blocks (botocore 1.44.5) and extensions. Unknown states count as pending.

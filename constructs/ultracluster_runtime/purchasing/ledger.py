@@ -43,17 +43,6 @@ from ultracluster_runtime.purchasing.orders import (
 )
 from ultracluster_runtime.purchasing.pagination import edited_ledger, refusal
 
-__all__ = [
-    "PARTITION_KEY",
-    "SORT_KEY",
-    "Event",
-    "Ledger",
-    "order_key",
-    "read_record_item",
-    "record_item",
-    "unusable_ledger",
-]
-
 PARTITION_KEY: Final = "pk"
 SORT_KEY: Final = "sk"
 

@@ -15,17 +15,6 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_runtime.functions.window import BlockWindow
 
-__all__ = [
-    "RANKINGS",
-    "Offering",
-    "Segment",
-    "check_duration",
-    "parse_fee",
-    "parse_offering",
-    "parse_time",
-    "rank_offerings",
-]
-
 _FEE = re.compile(r"[0-9]{1,12}(\.[0-9]{1,8})?")
 _ROUNDED = timedelta(minutes=1)  # durations are stated in whole minutes
 _LAST = Decimal("Infinity")  # offerings whose figure is unknown rank last

@@ -23,8 +23,6 @@ from ultracluster_runtime.purchasing.pagination import (
 )
 from ultracluster_runtime.purchasing.reconcile import Outcome, apply_change, findings_for, settle
 
-__all__ = ["cancel", "close"]
-
 _BOUGHT: Final = frozenset({OrderState.PURCHASED, OrderState.PAID})
 
 

@@ -28,20 +28,6 @@ from ultracluster_rules.network import check_zone_id
 from ultracluster_runtime.purchasing.offerings import RANKINGS
 from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
 
-__all__ = [
-    "MAX_INSTANCES_RESERVED",
-    "PRICE_DECIMALS",
-    "ambiguous_size",
-    "check_order",
-    "check_ranking",
-    "check_window",
-    "parse_amount",
-    "parse_count",
-    "parse_counts",
-    "parse_days",
-    "parse_time",
-]
-
 _REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9]")
 _NAME = re.compile(r"[a-z][a-z0-9-]{1,47}")
 _CLUSTER = re.compile(r"[a-z][a-z0-9-]{1,31}")

@@ -14,22 +14,6 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-__all__ = [
-    "HOLDS_FEE",
-    "HOLDS_LOCK",
-    "ORDER_TAG",
-    "TRANSITIONS",
-    "BlockOrder",
-    "ExtensionOrder",
-    "OnDemandOrder",
-    "Order",
-    "OrderState",
-    "Record",
-    "order_token",
-    "parse_terms",
-    "terms_of",
-]
-
 ORDER_TAG = "uc:po"
 """Tag that every purchase request carries; its value is the name of the order."""
 

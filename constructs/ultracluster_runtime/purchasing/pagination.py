@@ -7,17 +7,6 @@ from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.purchasing.effects import Effect, Page, ReadFailed, ReadRecord, Sleep, Steps
 from ultracluster_runtime.purchasing.orders import Record, order_token
 
-__all__ = [
-    "edited_ledger",
-    "iterate_pages",
-    "read_record",
-    "refusal",
-    "refused_by_aws",
-    "unanswered",
-    "unknown_order",
-    "wrong_state",
-]
-
 _PAUSES: Final = (5.0, 15.0)  # seconds before the second and third attempt of a read
 _MOST_PAGES: Final = 1000
 

@@ -7,18 +7,10 @@ from decimal import Decimal
 
 from ultracluster_runtime.purchasing.offerings import Offering, rank_offerings
 
-__all__ = ["PlacementRequest", "PlacementRules", "place"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlacementRequest:
-    """Request to place a cluster.
-
-    Attributes:
-        cluster: Name of the cluster.
-        instance_type: Name of the instance type.
-        nodes: Number of instances, in one block.
-    """
+    """Request to place a cluster."""
 
     cluster: str
     instance_type: str

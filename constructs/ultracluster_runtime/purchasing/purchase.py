@@ -47,8 +47,6 @@ from ultracluster_runtime.purchasing.reconcile import (
     unconfirmed_purchase,
 )
 
-__all__ = ["CONFIRM_WITHIN", "LOOK_AFTER", "MOST_CLOCK_SKEW", "SEND_WITHIN", "buy"]
-
 MOST_CLOCK_SKEW: Final = timedelta(minutes=5)
 """Maximum difference between this machine's clock and AWS's. Expiry, month and the 30 minutes depend on it."""
 CONFIRM_WITHIN: Final = timedelta(minutes=10)
@@ -65,10 +63,6 @@ def buy(name: str, *, nonce: str) -> Steps[Outcome]:
     """Buy the capacity of an approved order at most once, even if several processes run this repeatedly.
 
     An order past APPROVED is reconciled instead.
-
-    Args:
-        name: Name of the order.
-        nonce: New random value that identifies this attempt.
 
     Raises:
         FindingsError: If the purchase is refused. Nothing was sent then.

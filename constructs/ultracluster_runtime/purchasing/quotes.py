@@ -31,8 +31,6 @@ from ultracluster_runtime.purchasing.orders import (
 )
 from ultracluster_runtime.purchasing.pagination import iterate_pages, refusal
 
-__all__ = ["choose_quote", "read_quote_again", "violated_terms"]
-
 _EXTENSIBLE = frozenset({"active", "scheduled"})
 _PENDING = "payment-pending"
 _REASONS_SHOWN = 5

@@ -11,16 +11,6 @@ from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
 from ultracluster_runtime.purchasing.orders import HOLDS_LOCK, TRANSITIONS, OrderState, Record
 from ultracluster_runtime.purchasing.pagination import read_record
 
-__all__ = [
-    "UNKNOWN_AFTER",
-    "Outcome",
-    "apply_change",
-    "findings_for",
-    "reconcile",
-    "settle",
-    "unconfirmed_purchase",
-]
-
 UNKNOWN_AFTER: Final = timedelta(minutes=30)
 """Time after sending from which a person decides about an order without a trace in EC2."""
 _ATTEMPTS: Final = 3  # safe: these writes only record what has already happened

@@ -14,8 +14,6 @@ from ultracluster_runtime.purchasing.aws_errors import UNREADABLE_ANSWER, is_zer
 from ultracluster_runtime.purchasing.effects import DescribeOfferings, Page, ReadFailed
 from ultracluster_runtime.purchasing.offerings import Offering
 
-__all__ = ["Search", "SearchResult", "search_offerings"]
-
 _MOST_THREADS: Final = 32
 _MOST_PAGES: Final = 100
 # AWS throttles searches without documented limits; these pauses were sufficient (2026).

@@ -6,8 +6,6 @@ from typing import Any, Final
 
 from ultracluster_rules.findings import Finding
 
-__all__ = ["Consumption", "LaunchedInstance", "check_consumption", "read_instances"]
-
 _BLOCK: Final = "capacity-block"
 _ALIVE: Final = ("pending", "running")
 

@@ -17,8 +17,6 @@ from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import ClusterRequirements
 from ultracluster_runtime.rehearsal.reader import PROBE_TYPE
 
-__all__ = ["PROBE_CHECKS", "REHEARSAL_CHECKS"]
-
 Description = Mapping[str, Any]
 
 _ENVIRONMENT: Final = "AWS::Batch::ComputeEnvironment"

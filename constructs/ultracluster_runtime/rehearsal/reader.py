@@ -5,8 +5,6 @@ from typing import Any, Final
 
 from ultracluster_runtime.preflight.reader import ALLOWED_CALLS, AwsReader
 
-__all__ = ["PROBE_TYPE", "REHEARSAL_CALLS", "RehearsalReader"]
-
 PROBE_TYPE: Final = "none1.nano"
 """An instance type that does not exist; AWS Batch answers with those that it knows."""
 

@@ -1,3 +1,1 @@
 """Resubmit jobs that a drain or a lost node has ended, up to the limit that each job sets."""
-
-__all__: list[str] = []

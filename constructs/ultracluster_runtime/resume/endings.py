@@ -9,8 +9,6 @@ from ultracluster_catalog.names.exit_codes import LOST_NODE
 from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG, RESUME_TAG
 from ultracluster_runtime.lifecycle.machine import DRAIN_REASON
 
-__all__ = ["Ending", "ending_of", "resubmission", "resumes_left"]
-
 # Status reason of AWS Batch when the instance of a job is lost, as in the retry strategy of every job definition. The
 # instance in it: "Host EC2 (instance i-0e234208f6fc9291f) terminated." (calypr/funnel#973).
 _LOST: Final = re.compile(r"Host EC2(?: \(instance (i-[0-9a-f]+)\))?")
@@ -78,12 +76,7 @@ def _exit_codes(jobs: Iterable[Mapping[str, Any]]) -> Iterable[int | None]:
 
 
 def resumes_left(job: Mapping[str, Any], definition: Mapping[str, Any]) -> int:
-    """Return how often a job may still be resubmitted.
-
-    Args:
-        job: Job as AWS Batch describes it.
-        definition: Its job definition; its tag counts if the job has none.
-    """
+    """Return how often a job may still be resubmitted."""
     text = job.get("tags", {}).get(RESUME_TAG, definition.get("tags", {}).get(RESUME_TAG, "0"))
     return int(text) if str(text).isdecimal() else 0
 
@@ -93,10 +86,6 @@ def resubmission(job: Mapping[str, Any], definition: Mapping[str, Any]) -> dict[
 
     DescribeJobs shows a job with its overrides merged into its definition, so the overrides are what differs from it.
     The jobs that it depended on have succeeded, and are not waited for again.
-
-    Args:
-        job: Job that ended.
-        definition: Its job definition.
     """
     job_id = str(job["jobId"])
     suffix = f"-resume-{job_id[:_ID_IN_NAME]}"

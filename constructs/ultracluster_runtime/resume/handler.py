@@ -8,8 +8,6 @@ from typing import Any
 
 from ultracluster_runtime.resume.sweep import Clients, ResumedQueues, new_clients, sweep
 
-__all__ = ["handler"]
-
 logging.getLogger().setLevel(logging.INFO)
 
 
@@ -20,10 +18,6 @@ def _clients() -> Clients:
 
 def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lambda's signature
     """Resubmit jobs that ended for a reason outside their program.
-
-    Args:
-        event: Event that invoked the function. Ignored.
-        context: Lambda context, whose request ID tells invocations apart.
 
     Raises:
         ResumeError: If something failed, so that the alarm on function errors fires.

@@ -23,8 +23,6 @@ from ultracluster_runtime.lifecycle.observations import CHANGING
 from ultracluster_runtime.lifecycle.reader import chunks
 from ultracluster_runtime.resume.endings import ending_of, resubmission, resumes_left
 
-__all__ = ["Clients", "ResumeError", "ResumedQueues", "new_clients", "sweep"]
-
 _log = logging.getLogger(__name__)
 
 _BACK: Final = timedelta(hours=24)
@@ -103,9 +101,6 @@ def sweep(queues: ResumedQueues, clients: Clients, now: datetime, *, owner: str)
         clients: boto3 clients.
         now: Current time, timezone-aware.
         owner: ID of this invocation, different in each.
-
-    Raises:
-        ResumeError: If something failed. Everything else was done.
     """
     lease = LeasedState(client=clients.dynamodb, table=queues.table, item=_LEASE_ITEM, owner=owner)
     try:

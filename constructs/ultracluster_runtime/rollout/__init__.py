@@ -1,3 +1,1 @@
 """Rollouts, cluster by cluster and wave by wave: plan, journal, and next steps."""
-
-__all__: list[str] = []

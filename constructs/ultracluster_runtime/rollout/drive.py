@@ -7,8 +7,6 @@ from typing import Protocol
 from ultracluster_runtime.rollout.machine import Decision, Entry, Kind, Task, decide
 from ultracluster_runtime.rollout.plan import RolloutPlan
 
-__all__ = ["Executor", "Journal", "Result", "drive"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Result:

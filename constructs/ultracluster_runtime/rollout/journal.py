@@ -12,8 +12,6 @@ from ultracluster_rules.untrusted_files import LARGEST_JSON_FILE, parse_untruste
 from ultracluster_runtime.rollout.machine import Entry, Kind
 from ultracluster_runtime.rollout.plan import RolloutPlan
 
-__all__ = ["FileJournal", "open_journal", "read_journal"]
-
 
 class FileJournal:
     """Journal in a file.
@@ -55,9 +53,6 @@ def open_journal(path: Path, plan: RolloutPlan, *, at: str) -> FileJournal:
 
 def read_journal(path: Path) -> FileJournal:
     """Read a journal. Ignore and remove a truncated last line left by a crash.
-
-    Args:
-        path: File to read.
 
     Raises:
         FindingsError: UC9608 if it is no journal.

@@ -11,8 +11,6 @@ from typing import Any, Final
 
 from ultracluster_runtime.rollout.plan import PlannedCluster, RolloutPlan
 
-__all__ = ["Decision", "Entry", "Kind", "State", "Task", "decide", "states_of"]
-
 
 class Kind(StrEnum):
     """Kind of a journal entry."""
@@ -96,11 +94,7 @@ class Decision:
 
 
 def states_of(entries: Sequence[Entry]) -> dict[tuple[str, str], State]:
-    """Return the state of each step that was ever begun, by cluster and step.
-
-    Args:
-        entries: Entries of the journal.
-    """
+    """Return the state of each step that was ever begun, by cluster and step."""
     states: dict[tuple[str, str], State] = {}
     for entry in entries:
         if entry.kind is Kind.STARTED:

@@ -5,8 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-__all__ = ["ALARMS", "DEPLOY", "JOB", "PREFLIGHT", "STACKS", "PlannedCluster", "PlannedStack", "RolloutPlan"]
-
 PREFLIGHT: Final = "preflight"
 """Step that checks the account before anything changes."""
 DEPLOY: Final = "deploy"

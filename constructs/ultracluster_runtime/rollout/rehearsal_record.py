@@ -8,8 +8,6 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-__all__ = ["Rehearsal", "parameter_name", "parse_rehearsal", "read_rehearsal", "write_rehearsal"]
-
 _FORMAT: Final = 1
 _MOST_BYTES: Final = (
     4_096  # limit of a standard parameter, which is free: Systems Manager user guide, read 2026-11
@@ -56,11 +54,6 @@ def parameter_name(cluster: str) -> str:
 def write_rehearsal(ssm: Any, cluster: str, rehearsal: Rehearsal) -> None:
     """Replace the record of a cluster.
 
-    Args:
-        ssm: SSM client in the Region of the cluster.
-        cluster: Name of the cluster.
-        rehearsal: Outcome of its rehearsal.
-
     Raises:
         botocore.exceptions.ClientError: If it may not be written.
     """
@@ -73,10 +66,6 @@ def write_rehearsal(ssm: Any, cluster: str, rehearsal: Rehearsal) -> None:
 
 def read_rehearsal(ssm: Any, cluster: str) -> Rehearsal | None:
     """Return the record of a cluster, or None if it was never rehearsed, or by another version.
-
-    Args:
-        ssm: SSM client in the Region of the cluster.
-        cluster: Name of the cluster.
 
     Raises:
         botocore.exceptions.ClientError: If it may not be read.

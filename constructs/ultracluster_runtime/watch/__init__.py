@@ -1,3 +1,1 @@
 """Watch a cluster every minute and publish metrics that AWS and nodes do not: queue, paid nodes, stalled steps."""
-
-__all__: list[str] = []

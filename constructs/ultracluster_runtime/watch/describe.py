@@ -11,8 +11,6 @@ from ultracluster_runtime.lifecycle.observations import SHUT_DOWN_FROM_INSIDE, R
 from ultracluster_runtime.lifecycle.reader import chunks
 from ultracluster_runtime.watch.metrics import ClusterObservations, Step, WaitingJob
 
-__all__ = ["Clients", "WatchedCluster", "observe"]
-
 _STEPS_BACK: Final = timedelta(hours=3)
 _ENVIRONMENTS_PER_CALL: Final = 100  # DescribeComputeEnvironments, API Reference, read 2026-11
 _ENDING: Final = ("stopping", "stopped", "shutting-down", "terminated")

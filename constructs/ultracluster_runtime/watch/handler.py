@@ -14,8 +14,6 @@ from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, METRIC
 from ultracluster_runtime.watch.describe import Clients, WatchedCluster, observe
 from ultracluster_runtime.watch.metrics import compute_metrics
 
-__all__ = ["embedded", "handler"]
-
 # The function runs every minute, so calls that hang are cut off early.
 _CONFIG = Config(connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 3})
 
@@ -47,12 +45,7 @@ def _given(name: str) -> tuple[str, ...]:
 
 
 def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lambda's signature
-    """Publish the metrics of the cluster of this function.
-
-    Args:
-        event: Event that invoked the function. Ignored.
-        context: Lambda context. Ignored.
-    """
+    """Publish the metrics of the cluster of this function."""
     watched = WatchedCluster(
         cluster=os.environ["UC_CLUSTER"],
         job_queues=_given("UC_JOB_QUEUES"),

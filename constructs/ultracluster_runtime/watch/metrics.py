@@ -7,8 +7,6 @@ from statistics import median
 
 from ultracluster_runtime.lifecycle.observations import ACTIVE, BOOT_TIME, Reservation
 
-__all__ = ["ClusterObservations", "Step", "WaitingJob", "compute_metrics"]
-
 _NO_LEAD = timedelta(0)
 _BLOCKED = ("MISCONFIGURATION:", "CAPACITY:", "ACTION_REQUIRED", "UNDETERMINED")
 """Status reasons of jobs that cannot start, by prefix:

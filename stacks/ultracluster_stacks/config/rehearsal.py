@@ -42,10 +42,6 @@ def rehearsed(cluster: ClusterConfig, *, file_system: bool = True) -> RehearsedC
     It has a name of its own, a reservation that does not exist, the smallest file system of the same kind, and no
     recipients of notices. It changes nothing that exists: no rules are added to existing security groups, and
     existing buckets are not linked.
-
-    Args:
-        cluster: Cluster of a rollout.
-        file_system: Whether to create a file system. Default: yes.
     """
     nothing: dict[str, Any] = {"emails": (), "topic_arn": None}
     values = {name: getattr(cluster, name) for name in ClusterConfig.model_fields} | {
@@ -74,11 +70,7 @@ def rehearsed(cluster: ClusterConfig, *, file_system: bool = True) -> RehearsedC
 
 
 def cluster_digest(cluster: ClusterConfig) -> str:
-    """Return a digest of a cluster that a purchase does not change, by which its rehearsal is recognized.
-
-    Args:
-        cluster: Cluster of a rollout.
-    """
+    """Return a digest of a cluster that a purchase does not change, by which its rehearsal is recognized."""
     bought = {"reservation_id", "order", "start", "end"}
     text = cluster.model_dump_json(
         exclude={
@@ -92,11 +84,7 @@ def cluster_digest(cluster: ClusterConfig) -> str:
 
 
 def left_out(cluster: ClusterConfig) -> Sequence[str]:
-    """Return what a rehearsal of a cluster leaves out, because it would change something that exists.
-
-    Args:
-        cluster: Cluster of a rollout.
-    """
+    """Return what a rehearsal of a cluster leaves out, because it would change something that exists."""
     network, system = cluster.network, cluster.file_system
     groups = (network.security_group_id, network.default_security_group_id, system.security_group_id)
     buckets = [cluster.checkpoints.bucket_name] if system.link_checkpoints else []

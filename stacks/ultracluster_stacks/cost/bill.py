@@ -29,13 +29,7 @@ _PROPORTIONAL_CACHE_GIB: Final = 20_000  # cache per step of throughput, see REA
 
 
 def bill(footprint: Footprint, usage: Usage, prices: Prices) -> Iterator[Line]:
-    """Yield every line of a bill, nodes first.
-
-    Args:
-        footprint: Billable resources.
-        usage: Planned usage.
-        prices: Source of prices.
-    """
+    """Yield every line of a bill, nodes first."""
     for supply in footprint.paid_supplies():
         yield _nodes(supply, footprint.region, usage, prices)
     yield from _volumes(footprint, prices)
@@ -47,12 +41,7 @@ def bill(footprint: Footprint, usage: Usage, prices: Prices) -> Iterator[Line]:
 
 
 def additional_nodes(footprint: Footprint, prices: Prices) -> Iterator[Line]:
-    """Yield lines of nodes that are used, and billed, only when the others are full.
-
-    Args:
-        footprint: Billable resources.
-        prices: Source of prices.
-    """
+    """Yield lines of nodes that are used, and billed, only when the others are full."""
     paid = footprint.paid_supplies()
     for supply in footprint.supplies:
         if supply not in paid:

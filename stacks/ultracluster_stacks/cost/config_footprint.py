@@ -20,11 +20,7 @@ _CUSTOM_METRICS: Final = sum(metric.source in {"node", "watch"} for metric in ME
 
 
 def configured_footprint(cluster: ClusterConfig) -> Footprint:
-    """Return the billable resources of a cluster.
-
-    Args:
-        cluster: A valid cluster.
-    """
+    """Return the billable resources of a cluster."""
     supplies = tuple(
         NodeSupply(
             name=getattr(capacity, "name", ""),
@@ -89,10 +85,6 @@ def _compile_type(cluster: ClusterConfig) -> str | None:
 
 
 def planned_hours(cluster: ClusterConfig) -> Decimal | None:
-    """Return the hours between start and end of a cluster's capacity, or None if unknown.
-
-    Args:
-        cluster: A valid cluster.
-    """
+    """Return the hours between start and end of a cluster's capacity, or None if unknown."""
     start, end = cluster.capacity.start, cluster.capacity.end
     return None if start is None or end is None else Decimal((end - start) // timedelta(minutes=1)) / 60

@@ -96,14 +96,7 @@ def catalogue_prices(
 def estimate_cost(
     footprint: Footprint, *, usage: Usage, prices: Prices, given: Mapping[str, Price] | None = None
 ) -> Estimate:
-    """Estimate the cost of a footprint.
-
-    Args:
-        footprint: Billable resources.
-        usage: Planned usage.
-        prices: Source of prices.
-        given: Prices by the name of their line, which take precedence. Default: none.
-    """
+    """Estimate the cost of a footprint."""
     with_given_price = partial(_with_given_price, given=given or {})
     return Estimate(
         footprint=footprint,

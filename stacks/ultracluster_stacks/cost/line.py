@@ -87,21 +87,13 @@ class Line:
         return self._amount() * (Decimal(1) if is_hourly else 1 / Decimal(HOURS_OF_A_MONTH))
 
     def run(self, usage: Usage) -> Money:
-        """Return the cost per run, including a share of a line that is billed once.
-
-        Args:
-            usage: Planned usage.
-        """
+        """Return the cost per run, including a share of a line that is billed once."""
         if self.charged == "once":
             return self._amount() * (1 / Decimal(usage.compile_reuse))
         return self.hour * usage.hours
 
     def month(self, usage: Usage) -> Money:
-        """Return the cost per month.
-
-        Args:
-            usage: Planned usage.
-        """
+        """Return the cost per month."""
         match self.charged:
             case "once":
                 return self.run(usage) * usage.runs_per_month

@@ -25,11 +25,7 @@ class Money:
 
     @classmethod
     def total(cls, amounts: Iterable["Money"]) -> "Money":
-        """Return the sum of amounts, without everything that one of them leaves out.
-
-        Args:
-            amounts: Amounts to add.
-        """
+        """Return the sum of amounts, without everything that one of them leaves out."""
         return reduce(lambda sum_, amount: sum_ + amount, amounts, NOTHING)
 
     def __add__(self, other: "Money") -> "Money":

@@ -16,10 +16,6 @@ def template_footprint(cluster: str, stacks: Iterable[StackTemplate]) -> Footpri
     """Return the billable resources of a cluster.
 
     Nodes of instance types that are not in the catalogue are left out, because templates contain vCPUs.
-
-    Args:
-        cluster: Name of the cluster.
-        stacks: Stacks of the cluster.
     """
     stacks = list(stacks)
     resources_of_stacks = [

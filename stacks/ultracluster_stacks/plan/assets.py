@@ -18,13 +18,7 @@ _FILES_NAMED: Final = 10
 
 
 def code_note(change: PropertyChange, old: StackTemplate, new: StackTemplate) -> str | None:
-    """Return a note that code changes, with the files if both versions are available, or None if it does not.
-
-    Args:
-        change: Changed property.
-        old: Stack before.
-        new: Stack after.
-    """
+    """Return a note that code changes, with the files if both versions are available, or None if it does not."""
     before, after = (
         ASSET_HASH.search(json.dumps(canonical(value))) for value in (change.before, change.after)
     )

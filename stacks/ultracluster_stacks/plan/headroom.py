@@ -38,9 +38,6 @@ class Headroom:
 def headroom(stacks: Sequence[StackTemplate]) -> tuple[Headroom, ...]:
     """Find the stack closest to each limit.
 
-    Args:
-        stacks: Stacks to deploy.
-
     Returns:
         Headroom for resources, outputs and bytes; empty without stacks.
     """
@@ -53,9 +50,6 @@ def headroom(stacks: Sequence[StackTemplate]) -> tuple[Headroom, ...]:
 
 def check_headroom(stacks: Sequence[StackTemplate]) -> list[Finding]:
     """Find stacks that exceed a limit of CloudFormation or are close to it.
-
-    Args:
-        stacks: Stacks to deploy.
 
     Returns:
         UC9650 above a limit, UC9651 from 80 % of it.

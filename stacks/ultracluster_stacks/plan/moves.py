@@ -35,13 +35,7 @@ Importers = Mapping[tuple[str, str], list[str]]
 
 
 def moved_exports(old: StackTemplate, new: StackTemplate, moves: Moves) -> dict[tuple[StackKey, str], Moved]:
-    """Return the exports of a stack whose value changes.
-
-    Args:
-        old: Stack before.
-        new: Stack after.
-        moves: Moved values in the stack.
-    """
+    """Return the exports of a stack whose value changes."""
     before = _exports(old)
     exports = {}
     for name, value in _exports(new).items():
@@ -54,11 +48,7 @@ def moved_exports(old: StackTemplate, new: StackTemplate, moves: Moves) -> dict[
 
 
 def importers(stacks: Iterable[StackTemplate]) -> Importers:
-    """Return the sorted names of the stacks that import each export.
-
-    Args:
-        stacks: All deployed stacks.
-    """
+    """Return the sorted names of the stacks that import each export."""
     names: dict[tuple[str, str], list[str]] = {}
     for stack in sorted(stacks, key=lambda stack: stack.name):
         imported = {
@@ -74,14 +64,7 @@ def importers(stacks: Iterable[StackTemplate]) -> Importers:
 def export_stops(
     old: StackTemplate, new: StackTemplate, moves: Moves, importing: Importers
 ) -> tuple[Stop, ...]:
-    """Return a reason to stop for each imported export that would change or be removed, which CloudFormation refuses.
-
-    Args:
-        old: Stack before.
-        new: Stack after.
-        moves: Moved values in the stack, including exports.
-        importing: Importing stacks of each deployed export.
-    """
+    """Return a reason to stop for each imported export that would change or be removed, which CloudFormation refuses."""
     remaining = _exports(new)
     stops = []
     for name in _exports(old):

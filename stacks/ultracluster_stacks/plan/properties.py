@@ -27,14 +27,7 @@ _LIFECYCLE_ATTRIBUTES: Final = (
 def property_changes(
     before: Mapping[str, Any], after: Mapping[str, Any], stack: StackKey, moves: Moves
 ) -> Iterator[PropertyChange]:
-    """Iterate over the changed properties of a resource in both templates.
-
-    Args:
-        before: Resource in the old template.
-        after: Resource in the new template.
-        stack: Stack of the resource.
-        moves: Moved values, whose expression does not change.
-    """
+    """Iterate over the changed properties of a resource in both templates."""
     old, new = before.get("Properties") or {}, after.get("Properties") or {}
     rules = None if is_custom(after["Type"]) else replacement(after["Type"], new)
     seen = set()

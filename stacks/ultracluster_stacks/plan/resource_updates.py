@@ -24,12 +24,7 @@ QUEUE: Final = "AWS::Batch::JobQueue"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Replacement:
-    """Properties of a type whose change replaces the resource.
-
-    Attributes:
-        always: Paths that always replace it.
-        sometimes: Paths that replace it in some cases.
-    """
+    """Properties of a type whose change replaces the resource."""
 
     always: frozenset[PropertyPath] = field(default_factory=frozenset)
     sometimes: frozenset[PropertyPath] = field(default_factory=frozenset)

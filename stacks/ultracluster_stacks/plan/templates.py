@@ -55,11 +55,7 @@ _Loader.yaml_implicit_resolvers = {
 
 
 def read_template(text: str) -> dict[str, Any]:
-    """Parse a template: JSON, or YAML with functions in their long form, as the CDK CLI writes it.
-
-    Raises:
-        ValueError: The text is neither.
-    """
+    """Parse a template: JSON, or YAML with functions in their long form, as the CDK CLI writes it."""
     try:
         if text.lstrip().startswith("{"):
             template = parse_untrusted_json(text)

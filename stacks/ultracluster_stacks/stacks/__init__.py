@@ -1,3 +1,1 @@
 """Stacks and stages that `cdk deploy` deploys."""
-
-__all__: list[str] = []

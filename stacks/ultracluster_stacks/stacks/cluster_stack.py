@@ -7,7 +7,6 @@ from constructs import Construct
 
 import ultracluster  # attributes of ultracluster are imported lazily
 from ultracluster import ClusterNetwork, UltraCluster
-from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.stacks.storage_stack import StorageStack
 from ultracluster_stacks.wiring.blocked_queues import notify_of_blocked_queues
@@ -72,7 +71,7 @@ class ClusterStack(cdk.Stack):
             alarms=alarm_settings(self, config) or "none",
             notify=config.notify,
             kms_key=key,
-            tags={"Name": config.name, CLUSTER_TAG: config.name, **config.tags},
+            tags={"Name": config.name},
         )
         if (alarms := config.effective_alarms) and alarms.dashboard:
             ultracluster.ClusterDashboard(self, "Dashboard", cluster=cluster)

@@ -5,17 +5,12 @@ from aws_cdk import aws_batch as batch
 from constructs import Construct
 
 import ultracluster  # attributes of ultracluster are imported lazily
-from ultracluster._foundation.cluster_name import name_cluster
-from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
+from ultracluster._foundation.cluster_name import name_cluster, tag_resources
 from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.config.rehearsal import REHEARSAL_TAG, RehearsedCluster
 from ultracluster_stacks.stacks.cluster_stack import ClusterStack
 from ultracluster_stacks.stacks.network_stack import NetworkStack
 from ultracluster_stacks.stacks.storage_stack import StorageStack
-
-# Changing tags of these types would replace the resource. CloudFormation gives the tags of a stack to all its resources,
-# compute environments among them (aws-cloudformation/cloudformation-coverage-roadmap#2270), so that stacks get none either.
-_TAGS_AT_CREATION = ["AWS::Batch::ComputeEnvironment", "AWS::EC2::PlacementGroup", "aws:cdk:stack"]
 
 _BY_HAND = (
     "`cdk deploy` does not stop changes that lose data or end jobs; check them with `ultracluster plan`, "
@@ -30,12 +25,7 @@ class ClusterStage(cdk.Stage):
     """
 
     def __init__(self, scope: Construct, *, config: ClusterConfig) -> None:
-        """Define the stacks.
-
-        Args:
-            scope: CDK app.
-            config: Configuration of the cluster.
-        """
+        """Define the stacks."""
         super().__init__(
             scope,
             config.stage,
@@ -58,8 +48,7 @@ class ClusterStage(cdk.Stage):
         ClusterStack(self, "Cluster", config=config, network=network, storage=storage)
         if isinstance(config, RehearsedCluster):
             self._rehearse(config.name)
-        for key, value in sorted({CLUSTER_TAG: config.name, **config.tags}.items()):
-            cdk.Tags.of(self).add(key, value, exclude_resource_types=_TAGS_AT_CREATION)
+        tag_resources(self, config.name, config.tags)
 
     def _rehearse(self, name: str) -> None:
         """Make nodes impossible, retain nothing, and tag everything, stacks too, for the removal."""

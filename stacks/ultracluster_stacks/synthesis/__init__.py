@@ -1,3 +1,1 @@
 """Synthesis of a rollout into a cloud assembly."""
-
-__all__: list[str] = []

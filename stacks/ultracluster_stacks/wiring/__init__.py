@@ -1,3 +1,1 @@
 """Translate rollout settings into constructs."""
-
-__all__: list[str] = []

@@ -23,11 +23,7 @@ from ultracluster_stacks.config.models.queue import OWN_CAPACITY, AdditionalQueu
 
 
 def capacity_sources(config: ClusterConfig) -> list[Capacity]:
-    """Return the sources of capacity in order of preference.
-
-    Args:
-        config: Configuration of the cluster.
-    """
+    """Return the sources of capacity in order of preference."""
     return [_source(capacity, zone_id=config.zone_id) for _, capacity in config.sources()]
 
 
@@ -75,20 +71,12 @@ def _source(capacity: CapacityConfig, *, zone_id: str) -> Capacity:
 
 
 def source_names(queue: QueueConfig) -> Sequence[str | None] | None:
-    """Return the names of the sources that a queue uses, or None for all.
-
-    Args:
-        queue: Configuration of the queue.
-    """
+    """Return the names of the sources that a queue uses, or None for all."""
     return [None if name == OWN_CAPACITY else name for name in queue.capacity] or None
 
 
 def fair_share(queue: QueueConfig) -> FairShare | None:
-    """Return the fair-share settings of a queue, or None if the rollout file sets no shares.
-
-    Args:
-        queue: Configuration of the queue.
-    """
+    """Return the fair-share settings of a queue, or None if the rollout file sets no shares."""
     if not queue.shares and not queue.compute_reservation_percent and queue.share_decay_hours is None:
         return None
     settings = FairShare(parts=queue.shares, compute_reservation_percent=queue.compute_reservation_percent)
@@ -98,11 +86,7 @@ def fair_share(queue: QueueConfig) -> FairShare | None:
 
 
 def wait_limits(queue: QueueConfig) -> WaitLimits | None:
-    """Return when a queue cancels waiting jobs, or None for the defaults of its capacity.
-
-    Args:
-        queue: Configuration of the queue.
-    """
+    """Return when a queue cancels waiting jobs, or None for the defaults of its capacity."""
     if queue.wait_limits is None:
         return None
     return WaitLimits(
@@ -111,12 +95,7 @@ def wait_limits(queue: QueueConfig) -> WaitLimits | None:
 
 
 def define_queues(cluster: UltraCluster, queues: Sequence[AdditionalQueueConfig]) -> dict[str, TrainingQueue]:
-    """Add the additional queues of a cluster and return them by name.
-
-    Args:
-        cluster: Cluster.
-        queues: Configurations of the queues.
-    """
+    """Add the additional queues of a cluster and return them by name."""
     return {
         queue.name: cluster.add_queue(
             queue.name,

@@ -8,12 +8,7 @@ from ultracluster_stacks.config import ClusterConfig
 
 
 def alarm_settings(scope: Construct, config: ClusterConfig) -> "ultracluster.AlarmSettings | None":
-    """Return the alarm settings of a cluster, or None without alarms.
-
-    Args:
-        scope: Stack of the cluster.
-        config: Configuration of the cluster.
-    """
+    """Return the alarm settings of a cluster, or None without alarms."""
     alarms = config.effective_alarms
     if alarms is None:
         return None

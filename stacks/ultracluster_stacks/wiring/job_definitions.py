@@ -19,12 +19,6 @@ def define_jobs(
 ) -> dict[str, Job]:
     """Define the jobs of a cluster.
 
-    Args:
-        cluster: Cluster to add the jobs to.
-        jobs: Configurations of the jobs, without circular dependencies.
-        datasets: Buckets that every job can read.
-        queues: Additional queues by name.
-
     Returns:
         Jobs by name.
     """

@@ -9,12 +9,7 @@ from ultracluster_stacks.config import ClusterConfig
 
 
 def node_placement(scope: Construct, config: ClusterConfig) -> ClusterPlacement | Literal["auto", "none"]:
-    """Import the placement group of a cluster, or return ``auto`` or ``none``.
-
-    Args:
-        scope: Stack of the nodes.
-        config: Configuration of the cluster.
-    """
+    """Import the placement group of a cluster, or return ``auto`` or ``none``."""
     match config.network.placement:
         case "auto" | "none" as choice:
             return choice

@@ -1,3 +1,1 @@
 """Edit a rollout file in place."""
-
-__all__: list[str] = []

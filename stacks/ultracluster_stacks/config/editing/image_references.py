@@ -33,14 +33,7 @@ class ClusterImage:
 
 
 def cluster_images(path: str | os.PathLike[str]) -> list[ClusterImage]:
-    """Read the AMIs of a rollout, which may be missing or invalid; everything else must be valid.
-
-    Args:
-        path: Rollout file.
-
-    Raises:
-        FindingsError: The file has other errors.
-    """
+    """Read the AMIs of a rollout, which may be missing or invalid; everything else must be valid."""
     return [
         ClusterImage(
             loc=cluster.loc,

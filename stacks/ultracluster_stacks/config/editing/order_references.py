@@ -48,14 +48,7 @@ class OrderedCapacity:
 
 
 def ordered_capacity(path: str | os.PathLike[str]) -> list[OrderedCapacity]:
-    """Read the capacity with orders of a rollout that is valid except for unresolved orders and AMIs.
-
-    Args:
-        path: Rollout file.
-
-    Raises:
-        FindingsError: The file has other errors.
-    """
+    """Read the capacity with orders of a rollout that is valid except for unresolved orders and AMIs."""
     return [
         capacity
         for cluster in validated_clusters(path)
@@ -64,11 +57,7 @@ def ordered_capacity(path: str | os.PathLike[str]) -> list[OrderedCapacity]:
 
 
 def cluster_places(path: str | os.PathLike[str]) -> list[tuple[str, str]]:
-    """Return name and Region of every cluster of a file that `ordered_capacity` accepts.
-
-    Args:
-        path: Rollout file.
-    """
+    """Return name and Region of every cluster of a file that `ordered_capacity` accepts."""
     return [(str(cluster.merged["name"]), str(cluster.merged["region"])) for cluster in read_clusters(path)]
 
 

@@ -34,14 +34,7 @@ class RawCluster:
 
 
 def validated_clusters(path: str | os.PathLike[str]) -> list[RawCluster]:
-    """Read the clusters of a rollout that is valid except for AMIs and unresolved orders.
-
-    Args:
-        path: Rollout file.
-
-    Raises:
-        FindingsError: The file has other errors.
-    """
+    """Read the clusters of a rollout that is valid except for AMIs and unresolved orders."""
     refuse_environment(path)
     try:
         load_rollout(path)
@@ -53,11 +46,7 @@ def validated_clusters(path: str | os.PathLike[str]) -> list[RawCluster]:
 
 
 def read_clusters(path: str | os.PathLike[str]) -> list[RawCluster]:
-    """Read the clusters of a rollout that `validated_clusters` accepts.
-
-    Args:
-        path: Rollout file.
-    """
+    """Read the clusters of a rollout that `validated_clusters` accepts."""
     values = read_yaml(path).values
     merged = with_defaults(values)
     return [

@@ -1,3 +1,1 @@
 """Load and validate a rollout file."""
-
-__all__: list[str] = []

@@ -32,12 +32,7 @@ _VALUES_OF_EMPTY_CLUSTER: Final = 20  # an empty cluster takes time for checks a
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SuppressedWarning:
-    """A warning suppressed by the file.
-
-    Attributes:
-        finding: Suppressed warning.
-        reason: Reason given in the file.
-    """
+    """A warning suppressed by the file."""
 
     finding: Finding
     reason: str

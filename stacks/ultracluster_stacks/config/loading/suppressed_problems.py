@@ -12,24 +12,14 @@ _CLUSTER_DEPTH: Final = 4  # path of a cluster: waves, index, clusters, index
 
 
 def reasons_of(rollout: RolloutConfig) -> dict[Loc, Mapping[str, str]]:
-    """Return the reason of each suppressed code, by the location of the cluster.
-
-    Args:
-        rollout: Rollout, possibly without unreadable fields.
-    """
+    """Return the reason of each suppressed code, by the location of the cluster."""
     return {loc: getattr(cluster, "suppress", {}) for loc, cluster in rollout.located_clusters()}
 
 
 def without_suppressed(
     problems: Sequence[Problem], values: Mapping[str, Any], reasons: Mapping[Loc, Mapping[str, str]]
 ) -> tuple[list[Problem], list[tuple[Problem, str]]]:
-    """Return the remaining problems, and the suppressed ones with their reasons.
-
-    Args:
-        problems: All problems, with locations in the merged rollout.
-        values: Values of the file before merging.
-        reasons: Reason of each suppressed code, by the location of the cluster.
-    """
+    """Return the remaining problems, and the suppressed ones with their reasons."""
     default_reasons = _suppressions(values.get("defaults"))
     kept: list[Problem] = []
     suppressed: list[tuple[Problem, str]] = []
@@ -48,13 +38,7 @@ def unused_suppressions(
     values: Mapping[str, Any],
     reasons: Mapping[Loc, Mapping[str, str]],
 ) -> Iterator[Problem]:
-    """Find unused suppressions.
-
-    Args:
-        suppressed: Suppressed problems with their reasons.
-        values: Values of the file before merging.
-        reasons: Reason of each suppressed code, by the location of the cluster.
-    """
+    """Find unused suppressions."""
     places = {
         (place, code): origin(values, (*place, "suppress", code))
         for place, codes in reasons.items()

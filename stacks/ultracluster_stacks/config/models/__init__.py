@@ -1,3 +1,1 @@
 """Pydantic models of the rollout file."""
-
-__all__: list[str] = []

@@ -26,11 +26,7 @@ class _Constraint:
     check: Callable[..., list[Finding]]
 
     def apply(self, value: Any) -> Any:
-        """Return the value.
-
-        Raises:
-            PydanticCustomError: It breaks the rule.
-        """
+        """Return the value."""
         for finding in self.check(value):
             raise refusal(finding)
         return value

@@ -17,9 +17,5 @@ Name = Annotated[
 
 
 def placement_group_name(allowed: str) -> Form:
-    """Return the constraint for the name of a placement group.
-
-    Args:
-        allowed: Description of allowed values.
-    """
+    """Return the constraint for the name of a placement group."""
     return Form(code="UC3108", pattern=PLACEMENT_GROUP, allowed=allowed)

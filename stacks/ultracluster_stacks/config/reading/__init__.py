@@ -1,3 +1,1 @@
 """Read YAML with source positions and defaults."""
-
-__all__: list[str] = []

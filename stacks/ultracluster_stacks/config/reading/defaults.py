@@ -51,12 +51,7 @@ def _merge_wave(defaults: Mapping[str, Any], wave: Any) -> Any:
 
 
 def origin(values: Mapping[str, Any], loc: Loc) -> Loc:
-    """Return where a value of the merged rollout comes from: its cluster or `defaults`.
-
-    Args:
-        values: Values of the file before merging.
-        loc: Location in the merged rollout.
-    """
+    """Return where a value of the merged rollout comes from: its cluster or `defaults`."""
     depth = 4  # path of a cluster: waves, index, clusters, index
     own: Any = values
     for part in loc[:depth]:

@@ -13,13 +13,7 @@ _Model = TypeVar("_Model", bound=BaseModel)
 
 
 def partial_model(model: type[_Model], values: Any, unread: Collection[Loc]) -> _Model:
-    """Build a model without its unreadable fields; accessing one of them raises AttributeError.
-
-    Args:
-        model: Model class.
-        values: Plain values as passed to validation.
-        unread: Locations of validation errors.
-    """
+    """Build a model without its unreadable fields; accessing one of them raises AttributeError."""
     around = {place[:length] for place in unread for length in range(len(place))}
     return _build(model, values, (), frozenset(unread), around)
 

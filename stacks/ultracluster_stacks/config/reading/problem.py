@@ -46,26 +46,12 @@ def under(prefix: Loc, problem: Problem) -> Problem:
 
 
 def wrong_type(loc: Loc, value: object, *, allowed: str, remedy: str = "") -> Problem:
-    """Return the problem of a value with the wrong type.
-
-    Args:
-        loc: Location of the value.
-        value: Actual value.
-        allowed: Description of the allowed type.
-        remedy: What to do. Default: omitted.
-    """
+    """Return the problem of a value with the wrong type."""
     return Problem.of(loc, code="UC1022", problem=f"got {shown(value)}", allowed=allowed, remedy=remedy)
 
 
 def not_a_choice(loc: Loc, value: object, choices: Collection[str], *, remedy: str = "") -> Problem:
-    """Return the problem of a value that is not one of the choices.
-
-    Args:
-        loc: Location of the value.
-        value: Actual value.
-        choices: Allowed values.
-        remedy: What to do. Default: omitted.
-    """
+    """Return the problem of a value that is not one of the choices."""
     return Problem.of(
         loc, code="UC1023", problem=f"got {shown(value)}", allowed=", ".join(choices), remedy=remedy
     )

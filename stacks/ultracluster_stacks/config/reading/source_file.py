@@ -37,9 +37,6 @@ def hidden_character(text: str) -> re.Match[str] | None:
 def read_source_file(path: str | os.PathLike[str]) -> str:
     """Read the text of a file.
 
-    Args:
-        path: Regular file, or a link to one.
-
     Returns:
         Text without a byte order mark.
 

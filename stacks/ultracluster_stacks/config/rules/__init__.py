@@ -1,3 +1,1 @@
 """Rules across the fields of a rollout."""
-
-__all__: list[str] = []

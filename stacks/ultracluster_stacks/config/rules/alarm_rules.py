@@ -59,12 +59,7 @@ def cluster_notifies_addresses_or_a_topic(cluster: ClusterConfig) -> Iterator[Pr
 
 
 def topic_has_subscribers(name: str, settings: AlarmsConfig | BudgetConfig) -> Iterator[Problem]:
-    """Warn about a new topic that notifies no one.
-
-    Args:
-        name: Name of the settings in the cluster.
-        settings: Alarms or budget.
-    """
+    """Warn about a new topic that notifies no one."""
     if not settings.emails and settings.topic_arn is None:
         yield Problem.of(
             (name,),

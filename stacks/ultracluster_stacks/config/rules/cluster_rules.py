@@ -41,9 +41,6 @@ _RULES: Final = (
 def cluster_problems(cluster: ClusterConfig) -> list[Problem]:
     """Find errors and warnings that involve several fields of a cluster.
 
-    Args:
-        cluster: A cluster, possibly without the fields that could not be read.
-
     Returns:
         Errors and warnings, with places as seen from the cluster.
     """

@@ -69,12 +69,7 @@ def limits_cancel_nothing_reserved(cluster: ClusterConfig) -> Iterator[Problem]:
 
 
 def used(cluster: ClusterConfig, queue: QueueConfig) -> dict[str, CapacityConfig]:
-    """Return the capacity that a queue uses, by name, in order of preference.
-
-    Args:
-        cluster: A cluster, possibly without the fields that could not be read.
-        queue: One of its queues.
-    """
+    """Return the capacity that a queue uses, by name, in order of preference."""
     known = _by_name(cluster)
     return {name: known[name] for name in queue.capacity or known if name in known}
 

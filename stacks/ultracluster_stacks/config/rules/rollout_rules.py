@@ -9,11 +9,7 @@ from ultracluster_stacks.config.reading.problem import Loc, Problem, shown
 
 
 def rollout_problems(rollout: RolloutConfig) -> list[Problem]:
-    """Find problems across clusters and waves.
-
-    Args:
-        rollout: Rollout, possibly without unreadable fields.
-    """
+    """Find problems across clusters and waves."""
     clusters = list(rollout.located_clusters())
     return [*_repeated_waves(rollout), *(problem for rule in _RULES for problem in rule(clusters))]
 

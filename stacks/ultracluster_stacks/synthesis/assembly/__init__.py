@@ -3,5 +3,3 @@
 Synthesis is deterministic: the same cluster, packages, source and context produce the same bytes. Nothing here
 imports aws_cdk.
 """
-
-__all__: list[str] = []

@@ -46,9 +46,6 @@ class AssemblyCache:
         """Store parts, if there is room.
 
         Parts with validation messages are not stored, so that the messages are shown again.
-
-        Args:
-            parts: Pairs of a cluster's configuration and its part.
         """
         written: set[str] = set()
         for config, part in parts:

@@ -30,12 +30,7 @@ _VARIABLES = ("CDK_DEBUG", "CDK_DISABLE_STACK_TRACE", "CDK_VALIDATION", "JSII_HO
 
 
 def synthesis_fingerprint(context: Mapping[str, Any], environment: Mapping[str, str]) -> str:
-    """Return a digest of everything that affects all clusters: packages, our source, context and variables.
-
-    Args:
-        context: Context of the app.
-        environment: Environment variables.
-    """
+    """Return a digest of everything that affects all clusters: packages, our source, context and variables."""
     facts = {
         "python": sys.version_info[:2],
         "packages": {name: _metadata(name) for name in _PACKAGES},

@@ -28,11 +28,7 @@ class EntryStore:
         self._limit = limit
 
     def get(self, key: str) -> str | None:
-        """Return the content of an entry, or None if it is missing or damaged.
-
-        Args:
-            key: Name of the entry.
-        """
+        """Return the content of an entry, or None if it is missing or damaged."""
         path = self._directory / key
         try:
             content = path.read_bytes()
@@ -47,12 +43,7 @@ class EntryStore:
         return body.decode() if digest == _digest(key, body) else None
 
     def put(self, key: str, content: str) -> None:
-        """Store an entry, if there is room.
-
-        Args:
-            key: Name of the entry.
-            content: Content to store.
-        """
+        """Store an entry, if there is room."""
         body = content.encode()
         temporary = None
         try:

@@ -96,10 +96,24 @@ def test_instances_volumes_and_interfaces_carry_the_tags_and_that_of_the_cluster
 ) -> None:
     cluster(stack, zone_id=ZONE, tags=tags)
     carried = only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"].get("TagSpecifications", [])
-    wanted = tags | {"ultracluster:cluster": {"Ref": "AWS::StackName"}}
+    wanted = tags | {"ultracluster:cluster": stack.stack_name}
     assert [
         (each["ResourceType"], {tag["Key"]: tag["Value"] for tag in each["Tags"]}) for each in carried
     ] == [(kind, wanted) for kind in ("instance", "volume", "network-interface")]
+
+
+def test_storage_carries_the_name_of_the_cluster_by_which_costs_are_found(stack: cdk.Stack) -> None:
+    cluster(stack, zone_id=ZONE, tags={"ultracluster:cluster": "pretrain"})
+    kinds = ("AWS::FSx::FileSystem", "AWS::S3::Bucket", "AWS::Batch::JobQueue")
+    carried = [each["Properties"]["Tags"] for kind in kinds for each in of_type(stack, kind)]
+    assert carried
+    for tags in carried:
+        assert tags in ({"ultracluster:cluster": "pretrain"}, [{"Key": "ultracluster:cluster", "Value": "pretrain"}])
+
+
+def test_tags_leave_compute_environments_alone_which_they_would_replace(stack: cdk.Stack) -> None:
+    cluster(stack, zone_id=ZONE)
+    assert "Tags" not in only(stack, "AWS::Batch::ComputeEnvironment")
 
 
 def test_each_queue_has_its_own_limits_and_shares(stack: cdk.Stack) -> None:

@@ -99,6 +99,15 @@ def test_credentials_of_the_node_are_behind_imdsv2_and_out_of_reach_of_container
     }
 
 
+def test_tags_of_the_app_reach_what_nodes_consist_of_but_not_the_name_of_the_cluster(stack: cdk.Stack) -> None:
+    nodes(stack, tags={"team": "vision"})
+    cdk.Tags.of(stack.node.root).add("cost-center", "42")
+    cdk.Tags.of(stack.node.root).add("ultracluster:cluster", "another")
+    for specification in launch_template(stack)["TagSpecifications"]:
+        tags = {tag["Key"]: tag["Value"] for tag in specification["Tags"]}
+        assert tags == {"team": "vision", "cost-center": "42", "ultracluster:cluster": stack.stack_name}
+
+
 def test_the_root_volume_is_encrypted_gp3_that_goes_with_the_node(stack: cdk.Stack) -> None:
     nodes(stack, root_volume_gib=300)
     (mapping,) = launch_template(stack)["BlockDeviceMappings"]
@@ -110,7 +119,7 @@ def test_tags_reach_instances_volumes_and_interfaces(stack: cdk.Stack) -> None:
     nodes(stack, tags={"team": "vision"})
     specifications = launch_template(stack)["TagSpecifications"]
     assert {each["ResourceType"] for each in specifications} == {"instance", "volume", "network-interface"}
-    cluster = {"Key": "ultracluster:cluster", "Value": {"Ref": "AWS::StackName"}}
+    cluster = {"Key": "ultracluster:cluster", "Value": stack.stack_name}
     assert all(each["Tags"] == [{"Key": "team", "Value": "vision"}, cluster] for each in specifications)
 
 

@@ -187,7 +187,7 @@ def test_what_it_changes_is_named_or_limited_to_its_own_nodes(stack: cdk.Stack) 
         "StringEquals": {"ssm:resourceTag/ultracluster:capacity-reservation": RESERVATION}
     }
     assert may["OnNodesOfFormerBlocks"]["Condition"] == {
-        "StringEquals": {"ssm:resourceTag/ultracluster:cluster": {"Ref": "AWS::StackName"}},
+        "StringEquals": {"ssm:resourceTag/ultracluster:cluster": stack.stack_name},
         "StringLike": {"ssm:resourceTag/ultracluster:capacity-reservation": "cr-*"},
     }
     assert may["ReadReasonsOfNodes"]["Condition"] == {
@@ -203,7 +203,7 @@ def test_what_it_changes_is_named_or_limited_to_its_own_nodes(stack: cdk.Stack) 
         if each["ResourceType"] == "instance"
     ]
     assert {"Key": "ultracluster:capacity-reservation", "Value": RESERVATION} in tags
-    assert {"Key": "ultracluster:cluster", "Value": {"Ref": "AWS::StackName"}} in tags
+    assert {"Key": "ultracluster:cluster", "Value": stack.stack_name} in tags
 
 
 def test_silence_and_failure_raise_an_alarm_that_may_reach_the_topic(stack: cdk.Stack) -> None:
