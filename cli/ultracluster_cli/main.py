@@ -49,7 +49,7 @@ COMMANDS = {
     ),
     "demo": Command(
         "ultracluster_cli.local.demo",
-        "Buy capacity with fake money and deploy a rollout on it, on a local AWS.",
+        "Buy capacity with fake money, deploy a rollout on it and train, on a local AWS.",
     ),
     "deploy": Command(
         "ultracluster_cli.deploy.command", "Deploy a rollout with the CDK CLI and show the result."

@@ -114,10 +114,10 @@ def targeted(told: dict[str, Any]) -> str:
     return reservation
 
 
-def test_the_demo_buys_one_block_and_deploys_on_it(project: Project) -> None:
+def test_the_demo_buys_one_block_deploys_and_trains_on_it_into_its_extension(project: Project) -> None:
     told, said = project.demo()
 
-    assert project.purchases() == ["PurchaseCapacityBlock"]
+    assert project.purchases() == ["PurchaseCapacityBlock", "PurchaseCapacityBlockExtension"]
     (purchase,) = told["purchases"]
     assert (purchase["state_before"], purchase["state"]) == (None, "PAID")
     assert targeted(told) == purchase["reservation_id"]
@@ -130,6 +130,13 @@ def test_the_demo_buys_one_block_and_deploys_on_it(project: Project) -> None:
     with_money = [line for line in said.splitlines() if re.search(r"\d\.\d\d\b(?! s)", line)]
     assert len(with_money) >= 3
     assert [line for line in with_money if "fake" not in line] == []
+    job = told["job"]
+    assert f"Capacity Block {purchase['reservation_id']} ends" in job["reason"]
+    assert job["resumed"] != job["job"]
+    assert job["first_step"] == job["checkpoint"] > 100
+    losses = [float(loss) for loss in re.findall(r"step +[\d,]+  loss ([\d.]+)  █", said)]
+    assert len(losses) == 20
+    assert losses[-1] < losses[0] / 2
 
 
 @pytest.fixture(scope="module")
@@ -208,6 +215,7 @@ def test_on_the_same_local_aws_the_demo_buys_and_changes_nothing(
     told, said = project.demo()
 
     assert project.purchases() == []
+    assert told["job"] is None  # the clock of the user's local AWS is not moved
     assert told["changed"] is False
     assert said.count(": no changes") == 3
     (purchase,) = told["purchases"]

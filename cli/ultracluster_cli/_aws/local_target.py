@@ -1,6 +1,7 @@
 """The local AWS as a deployment target; requires ultracluster-local."""
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
@@ -14,6 +15,7 @@ from ultracluster_cli._aws.target import Target
 from ultracluster_cli._cdk.timing import measure
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.environment import ACCOUNT, child_environment
+from ultracluster_local.jobs.settings import JobSettings
 from ultracluster_local.seeding.seed_client import SeedContainerImage, SeedImage, SeedReservation, seed
 from ultracluster_local.server.daemon import status
 from ultracluster_rules.commands import LAUNCHER_PATH
@@ -33,14 +35,22 @@ def local_aws(
     temporary: Path,
     steps: dict[str, float],
     seed_blocks: bool = True,
+    run_jobs: bool = False,
 ) -> Iterator[Target]:
     """Open the running local AWS, or start one; see `targets.local_aws`."""
     with ExitStack() as stack:
         with measure(steps, "starting the local AWS"):
-            local = status(background) or stack.enter_context(
-                ultracluster_local.LocalAws(directory=temporary / "local")
-            )
-            endpoint, key = local.endpoint, local.key
+            running = status(background)
+            if running is None:
+                local = stack.enter_context(ultracluster_local.LocalAws(directory=temporary / "local"))
+                if run_jobs:
+                    # The programs of the demo need only what this Python has.
+                    folder = Path(sys.executable).parent
+                    images = {job.image: folder for cluster in clusters for job in cluster.jobs}
+                    local.run_jobs(JobSettings(images=images))
+                endpoint, key = local.endpoint, local.key
+            else:
+                endpoint, key = running.endpoint, running.key
             seed(
                 endpoint=endpoint,
                 key=key,
@@ -70,6 +80,7 @@ def local_aws(
             environment=child_environment(endpoint=endpoint, key=key, region=clusters[0].region),
             client=calls.wrap(Clients(endpoint=endpoint, key=key).get),
             calls=calls,
+            runs_jobs=run_jobs and running is None,
         )
 
 

@@ -130,7 +130,7 @@ def move(
         if wait and answer["jobs"] and moment < target:
             time.sleep(wait)
     if not stops or stops[-1][0] < target:
-        delivered += move_clock(endpoint=endpoint, key=key, to=target, most_firings=3)["delivered"]
+        delivered += move_clock(endpoint=endpoint, key=key, to=target, most_firings=1)["delivered"]
     return delivered
 
 

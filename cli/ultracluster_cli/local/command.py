@@ -1,6 +1,7 @@
 """`ultracluster local`: run a local AWS in the background."""
 
 import dataclasses
+import os
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -133,13 +134,10 @@ def clock(
 
     Without TIME and --to, only show it, with the times of its Capacity Blocks that lie ahead.
     """
-    running = daemon.status(_directory())
-    if running is None:
-        raise _not_running()
+    endpoint, key = _address()
     if to is not None and (to not in STAGES or by is not None):
         got = f"{quote(to)} and TIME" if to in STAGES else quote(to)
         raise FindingsError([refuse_option("--to", got, allowed=f"TIME, or one of {', '.join(STAGES)}")])
-    endpoint, key = running.endpoint, running.key
     clients = Clients(endpoint=endpoint, key=key)
     known = stages(lambda service: clients.get(service, region))
     now = read_clock(endpoint=endpoint, key=key)
@@ -190,6 +188,17 @@ def read_images(assignments: Sequence[str]) -> dict[str, Path]:
             raise FindingsError([refuse_option("--image", quote(text), allowed=allowed)])
         images[image] = programs
     return images
+
+
+def _address() -> tuple[str, str]:
+    """Return endpoint and key of the local AWS of this folder, or of the one in the environment."""
+    running = daemon.status(_directory())
+    if running is not None:
+        return running.endpoint, running.key
+    endpoint = os.environ.get("AWS_ENDPOINT_URL")
+    if endpoint is None:
+        raise _not_running()
+    return endpoint, os.environ.get("AWS_ACCESS_KEY_ID", "")
 
 
 def _status(running: Status | None) -> dict[str, Any]:

@@ -150,7 +150,7 @@ def launch(region: str, environment: Mapping[str, Any], count: int, *, most_vcpu
         name = environment["computeEnvironmentName"]
         if told.get(name) != str(error):
             told[name] = str(error)
-            _LOG.warning("%s launches no nodes: %s", name, error)
+            _LOG.info("%s launches no nodes: %s", name, error)
         return []
     return [_join(region, environment, one, data) for one in answer["Instances"]]
 

@@ -5,6 +5,7 @@ server neither blocks the next `up` nor is mistaken for a running one.
 """
 
 import json
+import logging
 import os
 import shutil
 import signal
@@ -236,6 +237,8 @@ def _serve(directory: Path, port: int, jobs: JobSettings | None = None) -> int:
     ended = Event()
     for order in (signal.SIGTERM, signal.SIGINT):
         signal.signal(order, lambda *_: ended.set())
+    logging.basicConfig(format="%(message)s")
+    logging.getLogger("ultracluster_local").setLevel(logging.INFO)
     with lock:
         try:
             local = ultracluster_local.LocalAws(port=port, directory=directory).start()
