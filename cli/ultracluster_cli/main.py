@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
@@ -14,6 +15,9 @@ import typer
 from typer.core import TyperGroup
 
 from ultracluster_cli.exit_codes import ExitCode, exit_code_of
+from ultracluster_cli.options import LOCAL_HELP
+from ultracluster_cli.output import wrapped
+from ultracluster_cli.progress import interruption_note, progress_line
 from ultracluster_rules.findings import FindingsError, quote
 
 
@@ -92,6 +96,19 @@ COMMANDS = {
 """The commands by name. Listing them in the help imports none of their modules."""
 
 
+_MEANT = {
+    **dict.fromkeys(("delete", "remove", "teardown", "undeploy", "rm"), "destroy"),
+    **dict.fromkeys(("list", "ls", "ps", "info", "describe", "clusters"), "status"),
+    **dict.fromkeys(("shell", "ssh", "node"), "nodes"),
+    **dict.fromkeys(("apply", "up", "launch"), "deploy"),
+    **dict.fromkeys(("submit", "logs", "job", "queue"), "jobs"),
+    **dict.fromkeys(("buy", "reserve", "reservations"), "capacity"),
+    **dict.fromkeys(("diff", "preview"), "plan"),
+    **dict.fromkeys(("new", "create", "configure"), "init"),
+    **dict.fromkeys(("bake", "image", "images"), "ami"),
+}
+"""Commands by what others call them."""
+
 _NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.[0-9]{1,15})?")
 
 
@@ -102,6 +119,36 @@ def _read_plain_numbers(command: Any) -> None:
     for parameter in command.params:
         if re.search(r"\b(?:int|float)\b", str(parameter.type_descriptor.annotation)):
             parameter.process_value = partial(_plain_number, parameter, parameter.process_value)
+
+
+def _add_local_option(command: Any, option: Any) -> None:
+    """Add `--local` to a command that takes an AWS profile, and to the commands of a group."""
+    for child in getattr(command, "commands", {}).values():
+        _add_local_option(child, option)
+    names = {parameter.name for parameter in command.params}
+    if "profile" in names and "local" not in names:
+        command.params.append(option)
+
+
+def _local_option() -> Any:
+    def probe(
+        *, local: Annotated[bool, typer.Option("--local", help=LOCAL_HELP, callback=_use_local_aws)] = False
+    ) -> None:
+        del local
+
+    probing = typer.Typer(add_completion=False)
+    probing.command()(probe)
+    (option,) = (each for each in typer.main.get_command(probing).params if each.name == "local")
+    option.expose_value = False  # the commands know AWS by their environment
+    return option
+
+
+def _use_local_aws(context: typer.Context, requested: bool) -> bool:
+    if requested and not context.resilient_parsing:
+        from ultracluster_cli._aws.targets import use_local_aws  # noqa: PLC0415 - boto3, which the help does not need
+
+        context.call_on_close(use_local_aws())
+    return requested
 
 
 def _plain_number(parameter: Any, process_value: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
@@ -118,6 +165,7 @@ class _LazyCommands(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         command = typer.main.get_command(importlib.import_module(COMMANDS[name].module).app)
         command.name = name
+        _add_local_option(command, _local_option())
         _read_plain_numbers(command)
         return command
 
@@ -134,6 +182,15 @@ class _Commands(TyperGroup):
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self.commands = _LazyCommands()  # type: ignore[assignment]  # Typer only reads it
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        # "destroy" must never be answered with "deploy": only what nearly matches, or means the same, is suggested.
+        if args and args[0] not in COMMANDS:
+            similar = get_close_matches(args[0], COMMANDS, cutoff=0.75)
+            meant = _MEANT.get(args[0]) or next(iter(similar), None)
+            suggestion = f" Did you mean {meant!r}?" if meant else ""
+            ctx.fail(f"No such command {quote(args[0])}.{suggestion}")
+        return super().resolve_command(ctx, args)
 
     def list_commands(self, ctx: Any) -> list[str]:
         del ctx
@@ -196,24 +253,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             stream.flush()
         except OSError as error:
-            # Otherwise the interpreter fails at its own end, with a code of its own.
+            # Otherwise the interpreter fails when it exits, with another exit code.
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
             code = code or _report(error)
     return code
 
 
 def _run(arguments: Sequence[str] | None) -> int:
+    words = (sys.argv[1:] if arguments is None else arguments)[:2]
+    command = " ".join(word for word in words if word.isalpha())
     try:
-        app(arguments, prog_name="ultracluster")
+        with progress_line(command):
+            app(arguments, prog_name="ultracluster")
     except SystemExit as exit_request:
         if isinstance(exit_request.__context__, OSError):  # Typer ends so if the reader of a pipe has gone
             return _report(exit_request.__context__)
+        if exit_request.code == ExitCode.INTERRUPTED:
+            _note_interruption(command)
         return exit_request.code if isinstance(exit_request.code, int) else ExitCode.DONE
     except KeyboardInterrupt:
+        _note_interruption(command)
         return ExitCode.INTERRUPTED
     except Exception as error:  # noqa: BLE001 - people get a line, whatever it is
         return _report(error)
     return ExitCode.DONE
+
+
+def _note_interruption(command: str) -> None:
+    with suppress(OSError):
+        sys.stderr.write(f"{wrapped(interruption_note(command))}\n")
 
 
 def _report(error: Exception) -> int:
@@ -225,7 +293,7 @@ def _report(error: Exception) -> int:
     with suppress(OSError):
         sys.stdout.flush()
     with suppress(OSError):
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{wrapped(str(error))}\n")
         if sys.stderr.isatty():  # if piped, print findings only
             sys.stderr.write(f"Run `ultracluster rules {error.findings[0].code}` for an explanation.\n")
     return exit_code_of(error.findings)

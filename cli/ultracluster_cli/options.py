@@ -63,8 +63,10 @@ FallbackRegionOption = Annotated[
     str | None,
     typer.Option(metavar="REGION", help="Use prices of this Region where the cluster's Region has none."),
 ]
-LocalOption = Annotated[
-    bool, typer.Option("--local", help="Use a local AWS on this machine instead of an account.")
+LOCAL_HELP = "Use a local AWS on this machine instead of an account."
+LocalOption = Annotated[bool, typer.Option("--local", help=LOCAL_HELP)]
+PictureOption = Annotated[
+    Path | None, typer.Option("--picture", metavar="FILE", help="Draw the result to this file.")
 ]
 WriteOption = Annotated[
     bool, typer.Option("--write", help="Update the rollout file. Default: only show the result.")

@@ -1,21 +1,63 @@
 """Print tables and JSON on stdout, findings and progress on stderr."""
 
 import json
+import os
+import re
+import shlex
+import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
-
-from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
+from datetime import datetime
+from typing import Any, TextIO
 
 from ultracluster_rules.findings import Finding, printable
 
+_UNLIMITED = 200  # pipes and logs have no width
+_GAP = "  "
+_PAIRS = ", "
+_KEPT = "\x00"  # a space of a time, which no line ends at
+_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)")
+_BOLD, _RED, _YELLOW, _GREEN = "1", "31", "33", "32"
+_STYLES = {
+    _RED: re.compile(
+        r"(\w+_)?FAIL(ED)?|ALARM|INVALID|\w*ROLLBACK\w*|failed|expired|impaired|stopped|terminated"
+    ),
+    _YELLOW: re.compile(
+        r"WARN|UNKNOWN|SUBMITTED|PENDING|RUNNABLE|STARTING|DISABLED|INSUFFICIENT_DATA|\w+_IN_PROGRESS|"
+        r"scheduled|pending|payment-pending|waiting"
+    ),
+    _GREEN: re.compile(
+        r"PASS|OK|RUNNING|SUCCEEDED|ENABLED|VALID|AVAILABLE|\w+_COMPLETE|active|running|done|passed|ok"
+    ),
+}
+
 
 def say(text: str) -> None:
-    """Print a line to stderr, so that stdout carries only results."""
-    sys.stderr.write(f"{printable(text)}\n")
+    """Print a line to stderr, so that stdout carries only results. A terminal gets it wrapped at words."""
+    sys.stderr.write(f"{wrapped(printable(text))}\n")
     sys.stderr.flush()
+
+
+def say_command(words: Sequence[str]) -> None:
+    """Print a command to stderr in lines that can be copied as they are."""
+    width = shutil.get_terminal_size().columns - len(" \\")
+    lines, line = [], ""
+    for word in (word if word == word.upper() else shlex.quote(word) for word in words):
+        if line and len(line) + 1 + len(word) > width:
+            lines.append(line)
+            line = f"{_GAP}{_GAP}{word}"
+        else:
+            line = f"{line} {word}" if line else f"{_GAP}{word}"
+    sys.stderr.write(" \\\n".join([*lines, line]) + "\n")
+
+
+def wrapped(text: str) -> str:
+    """Return text wrapped at words if stderr is a terminal, and as it is otherwise."""
+    if not sys.stderr.isatty():
+        return text
+    width = shutil.get_terminal_size().columns
+    return "\n".join("\n".join(_wrap(line, width, indent=_GAP)) for line in text.split("\n"))
 
 
 def print_findings(findings: Iterable[Finding]) -> None:
@@ -29,31 +71,130 @@ def print_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, indent=2, default=str) + "\n")
 
 
+def short_time(at: datetime) -> str:
+    """Return a time in the zone of this machine, such as ``22 Nov 20:45 CET``, with the year if it is another one."""
+    local = at.astimezone()
+    year = "" if local.year == datetime.now(local.tzinfo).year else f" {local:%Y}"
+    return f"{local.day} {local:%b}{year} {local:%H:%M %Z}"
+
+
 def print_table(*, columns: Sequence[str], rows: Iterable[Mapping[str, Any]], title: str = "") -> None:
     """Print rows to stdout as a table with a column for each key of `columns`.
 
+    Words and IDs stay whole. Where the terminal is too narrow, columns with a single value move into the title; if that is
+    not enough, each row becomes a list of its cells.
+
     Args:
         columns: Keys of the rows in column order, which are also the headings.
-        rows: Rows to print; numbers are right-aligned, and None is an empty cell.
+        rows: Rows to print; numbers are right-aligned, None is an empty cell, and times are short and local.
         title: Line above the table. Default: none.
     """
-    table = Table(title=title or None, title_justify="left", header_style="bold")
-    cells = [[row.get(column) for column in columns] for row in rows]
-    for number, column in enumerate(columns):
-        numeric = any(isinstance(row[number], int | float) for row in cells)
-        table.add_column(column.replace("_", " "), justify="right" if numeric else "left", overflow="fold")
-    for row in cells:
-        table.add_row(*("" if cell is None else _text(cell) for cell in row))
-    # Pipes and logs have no width; the default of 80 columns would break IDs.
-    console = Console() if sys.stdout.isatty() else Console(width=200)
-    with console.capture() as printed:  # rich itself would end the process if the pipe is closed
-        console.print(table)
-    sys.stdout.write(printed.get())
+    rows = list(rows)
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _UNLIMITED
+    cells = {column: [_text(row.get(column)) for row in rows] for column in columns}
+    if _narrowest(cells) > width and len(rows) > 1:
+        constant = {column: texts[0] for column, texts in cells.items() if len(set(texts)) == 1}
+        said = ", ".join(f"{_heading(column)} {text}" for column, text in constant.items() if text)
+        title = ": ".join(part for part in (title, said) if part)
+        cells = {column: texts for column, texts in cells.items() if column not in constant} or cells
+    lines = [_styled(line, _BOLD) for line in _wrap(title, width)] if title else []
+    if _narrowest(cells) > width:
+        lines += _list_lines(cells, width)
+    else:
+        numeric = {
+            column for column in cells if any(isinstance(row.get(column), int | float) for row in rows)
+        }
+        lines += _table_lines(cells, width, numeric)
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in lines).replace(_KEPT, " "))
+
+
+def _table_lines(cells: Mapping[str, Sequence[str]], width: int, numeric: set[str]) -> Iterable[str]:
+    widths = {
+        column: max(len(_heading(column)), *map(len, texts), 0) if texts else len(_heading(column))
+        for column, texts in cells.items()
+    }
+    least = {column: _longest_word(column, texts) for column, texts in cells.items()}
+    while sum(widths.values()) + len(_GAP) * (len(widths) - 1) > width:
+        widest = max((column for column in widths if widths[column] > least[column]), key=widths.__getitem__)
+        widths[widest] -= 1
+
+    def lines_of(texts: Mapping[str, str]) -> Iterable[str]:
+        parts = {column: _wrap(text, widths[column]) for column, text in texts.items()}
+        for number in range(max(map(len, parts.values()), default=0)):
+            line = []
+            for column, wrapped_text in parts.items():
+                text = wrapped_text[number] if number < len(wrapped_text) else ""
+                padded = text.rjust(widths[column]) if column in numeric else text.ljust(widths[column])
+                line.append(_styled(padded, _style_of(texts[column])))
+            yield _GAP.join(line)
+
+    for line in lines_of({column: _heading(column) for column in cells}):
+        yield _styled(line.rstrip(), _BOLD)
+    yield _GAP.join("-" * size for size in widths.values())
+    for number in range(len(next(iter(cells.values()), ()))):
+        yield from lines_of({column: texts[number] for column, texts in cells.items()})
+
+
+def _list_lines(cells: Mapping[str, Sequence[str]], width: int) -> Iterable[str]:
+    first, *others = cells
+    for number, text in enumerate(cells[first]):
+        yield _styled(text, _BOLD)
+        line = ""
+        for column in others:
+            if not (value := cells[column][number]):
+                continue
+            pair = f"{_heading(column)}: {value}"
+            if line and len(line) + len(_PAIRS) + len(pair) > width:
+                yield line
+                line = ""
+            *full, line = _wrap(f"{line}{_PAIRS}{pair}" if line else f"{_GAP}{pair}", width, indent=_GAP * 2)
+            yield from full
+        if line:
+            yield line
+
+
+def _narrowest(cells: Mapping[str, Sequence[str]]) -> int:
+    words = sum(_longest_word(column, texts) for column, texts in cells.items())
+    return words + len(_GAP) * (len(cells) - 1)
+
+
+def _longest_word(column: str, texts: Sequence[str]) -> int:
+    return max((len(word) for text in (_heading(column), *texts) for word in text.split()), default=0)
+
+
+def _heading(column: str) -> str:
+    return column.replace("_", " ")
+
+
+def _wrap(text: str, width: int, *, indent: str = "") -> list[str]:
+    if len(text) <= width:
+        return [text]
+    return textwrap.wrap(
+        text, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    ) or [""]
 
 
 def _text(cell: Any) -> str:
+    if cell is None:
+        return ""
     if isinstance(cell, bool):
         return "yes" if cell else "no"
     if isinstance(cell, int):
         return f"{cell:,}"
-    return escape(printable(str(cell)))
+    if isinstance(cell, datetime):
+        return short_time(cell).replace(" ", _KEPT)
+    text = printable(str(cell))
+    return _text(datetime.fromisoformat(text)) if _TIME.fullmatch(text) else text
+
+
+def _style_of(text: str) -> str:
+    return next((style for style, pattern in _STYLES.items() if pattern.fullmatch(text)), "")
+
+
+def _styled(text: str, style: str) -> str:
+    return f"\x1b[{style}m{text}\x1b[0m" if style and has_colors(sys.stdout) else text
+
+
+def has_colors(stream: TextIO) -> bool:
+    """Return whether a stream shows colours: a terminal, unless NO_COLOR (no-color.org) is set."""
+    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

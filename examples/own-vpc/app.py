@@ -1,4 +1,4 @@
-"""A cluster in a VPC of your own, made in the same app: nodes with a way out, beside whatever else lives there.
+"""A cluster in a VPC that the same app creates: its nodes have internet access and share the VPC with other resources.
 
 Change the values below, then: cdk deploy --app "python3 examples/own-vpc/app.py"
 """

@@ -241,7 +241,7 @@ untested(
 untested(
     "L97",
     "Does the metrics page show what the console shows?",
-    """a day later, `ultracluster dashboard --cluster NAME --hours 24 --file-system fs-… --html page.html` with a role that has `cloudwatch:ListMetrics` and
+    """a day later, `ultracluster dashboard --cluster NAME --hours 24 --file-system fs-… --picture page.html` with a role that has `cloudwatch:ListMetrics` and
   `cloudwatch:GetMetricData` alone. Shown when the page has the jobs of the day, the values of the console at three times, and the free space of the
   file system as `aws cloudwatch get-metric-statistics` gives it for a period of a minute.""",
     tier=2,

@@ -2,7 +2,7 @@
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -12,6 +12,7 @@ from ultracluster_cli._aws.call_counts import CallCounts
 from ultracluster_cli._aws.clients import Client
 from ultracluster_cli._aws.local_errors import local_aws_findings
 from ultracluster_cli._aws.target import Target
+from ultracluster_cli._cdk.workspace import state_directory
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.aws.aws_session import aws_session, refuse_credentials
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
@@ -117,3 +118,22 @@ def running_local_aws(*, background: Path, region: str) -> Target:
         from ultracluster_cli._aws import local_target  # noqa: PLC0415 - optional dependency
 
         return local_target.running_local_aws(background=background, region=region)
+
+
+def use_local_aws() -> Callable[[], None]:
+    """Make this process use the local AWS started by `ultracluster local up`, and return a function that undoes it.
+
+    Raises:
+        FindingsError: If it is not installed (UC8004), or is not running (UC9206).
+    """
+    region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-2"
+    target = running_local_aws(background=state_directory(Path.cwd()) / "local", region=region)
+    before = dict(os.environ)
+    os.environ.clear()
+    os.environ.update(target.environment)
+
+    def undo() -> None:
+        os.environ.clear()
+        os.environ.update(before)
+
+    return undo

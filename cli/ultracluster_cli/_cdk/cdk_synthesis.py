@@ -7,6 +7,7 @@ from ultracluster_cli._cdk.child_process import run_logged
 from ultracluster_cli._cdk.toolchain import Toolchain, with_project_folders
 from ultracluster_cli._cdk.workspace import state_directory
 from ultracluster_cli.output import say
+from ultracluster_cli.progress import doing
 from ultracluster_rules.findings import FindingsError
 
 _LINES_SHOWN = 10
@@ -52,13 +53,16 @@ def synthesize_into(
     log = state / "logs" / "cdk-synth.log"
     log.parent.mkdir(exist_ok=True)
     lines: list[str] = []
-    code = run_logged(
-        command,
-        directory=directory,
-        environment=with_project_folders(environment, toolchain=toolchain, state=state, temporary=temporary),
-        log=log,
-        on_line=lines.append,
-    )
+    with doing("Synthesizing"):
+        code = run_logged(
+            command,
+            directory=directory,
+            environment=with_project_folders(
+                environment, toolchain=toolchain, state=state, temporary=temporary
+            ),
+            log=log,
+            on_line=lines.append,
+        )
     if code:
         for line in lines[-_LINES_SHOWN:]:
             say(f"  | {line}")

@@ -24,17 +24,19 @@ from ultracluster_cli.capacity.options import (
 )
 from ultracluster_cli.capacity.parsing import block_search, read_size, searched_regions
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.options import JsonOption, ProfileOption
-from ultracluster_cli.output import print_findings, print_json, print_table, say
+from ultracluster_cli.options import JsonOption, PictureOption, ProfileOption
+from ultracluster_cli.output import print_findings, print_json, print_table, say, say_command
 from ultracluster_cli.plot_extra import plot_extra
+from ultracluster_cli.progress import doing
 from ultracluster_rules.findings import FindingsError, Severity
 from ultracluster_runtime.costs.price_comparison import compare_prices
 from ultracluster_runtime.purchasing.ec2_driver import session_clients
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
 from ultracluster_runtime.purchasing.offerings import Offering, rank_offerings
 from ultracluster_runtime.purchasing.order_checks import check_ranking
-from ultracluster_runtime.purchasing.search import search_offerings
+from ultracluster_runtime.purchasing.search import Search, search_offerings
 
+_SHOWN = ["rank", "offering", "zone", "instances", "start", "end", "total", "per_chip_hour"]
 _MARKERS = "osD^vPX"
 
 
@@ -55,7 +57,10 @@ def find(
         ),
     ] = False,
     prefer: PreferOption = "total",
-    plot: Annotated[Path | None, typer.Option(help="Plot price over start time to this file.")] = None,
+    limit: Annotated[
+        int, typer.Option(min=1, help="Offerings to list, the best first. --json has all.")
+    ] = 10,
+    picture: PictureOption = None,
     profile: ProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -83,12 +88,22 @@ def find(
     )
     calls = CallCounts()
     reads = Ec2Reads(calls.wrap(session_clients(profile)))
-    result = search_offerings(search, read=reads.perform)
+    with doing(f"Searching {len(search_regions)} Regions"):
+        result = search_offerings(search, read=reads.perform)
     ranked = rank_offerings(result.offerings, by=prefer)
     findings = [*result.findings, *reads.unreadable]
-    if plot is not None:
-        plot_offerings(ranked, plot)
-    _show_offerings(ranked, findings, earliest=search.start_after, calls=calls.sent, as_json=as_json)
+    if picture is not None:
+        plot_offerings(ranked, picture)
+    _show_offerings(
+        ranked,
+        findings,
+        earliest=search.start_after,
+        calls=calls.sent,
+        not_sold=result.not_sold,
+        limit=None if as_json else limit,
+    )
+    if ranked and not as_json:
+        _show_next(ranked[0], search, prefer=prefer, days=days, between=between)
     if not ranked and any(finding.severity is Severity.ERROR for finding in findings):
         raise typer.Exit(ExitCode.FINDINGS)
     if not ranked and findings:
@@ -134,9 +149,10 @@ def _show_offerings(
     *,
     earliest: datetime,
     calls: Mapping[str, int],
-    as_json: bool,
+    not_sold: Sequence[str],
+    limit: int | None,
 ) -> None:
-    """Print offerings, reference prices, findings and the number of requests."""
+    """Print offerings, reference prices, findings and the number of requests, without a limit as JSON."""
     rows = [offering_row(offering, earliest=earliest) for offering in offerings]
     kinds = {(offering.catalog_type.name, offering.region) for offering in offerings if offering.catalog_type}
     comparisons = {
@@ -155,7 +171,7 @@ def _show_offerings(
         }
         for comparison in comparisons.values()
     ]
-    if as_json:
+    if limit is None:
         print_json(
             {
                 "offerings": rows,
@@ -166,14 +182,55 @@ def _show_offerings(
         )
         return
     if rows:
-        hidden = {"usable_node_hours_per_unit", "per_core_hour"}
-        empty = {name for name in rows[0] if all(row[name] is None for row in rows)}
-        print_table(columns=[name for name in rows[0] if name not in hidden | empty], rows=rows)
-        print_table(title="Reference prices", columns=list(prices[0]) if prices else [], rows=prices)
+        shown = [
+            {"rank": "1 best" if number == 1 else str(number), **row} for number, row in enumerate(rows, 1)
+        ]
+        print_table(columns=_SHOWN, rows=shown[:limit], title=_title(offerings))
+        print_table(
+            title="Reference prices",
+            columns=["price", "per_node_hour", "per_chip_hour", "dated"],
+            rows=prices,
+        )
+        if len(rows) > limit:
+            say(
+                f"{len(rows) - limit} more offerings: --limit {len(rows)} lists them, --json has every figure."
+            )
+    elif findings:
+        say("No offerings found, but not every Region could be read.")
     else:
-        say("No offerings found, but not every Region could be read." if findings else "No offerings found.")
+        sold = f" {', '.join(not_sold)} do not sell it." if not_sold else ""
+        say(f"No offerings found.{sold} Try another time (--between), duration (--days) or more Regions.")
     print_findings(findings)
     say(f"{sum(calls.values())} read-only API calls")
+
+
+def _title(offerings: Sequence[Offering]) -> str:
+    kinds = dict.fromkeys(
+        f"{offering.ultraserver_count} x {offering.ultraserver_type}"
+        if offering.ultraserver_count
+        else f"{offering.instance_count} x {offering.instance_type}"
+        for offering in offerings
+    )
+    return f"{len(offerings)} offerings of {', '.join(kinds)}, in {offerings[0].currency}"
+
+
+def _show_next(best: Offering, search: Search, *, prefer: str, days: str, between: tuple[str, str]) -> None:
+    """Print the command that approves the purchase of the best offering."""
+    what = (
+        ["--ultraservers", str(best.ultraserver_count), "--ultraserver-type", str(search.ultraserver_type)]
+        if search.ultraserver_type
+        else ["--instance-type", str(best.instance_type), "--nodes", str(best.instance_count)]
+    )
+    say(
+        f"Offering {best.offering_id} is the best by {prefer}. Nothing is held for you. To approve its purchase:"
+    )
+    say_command(
+        [
+            *("ultracluster", "capacity", "approve", "ORDER", "--cluster", "CLUSTER", *what),
+            *("--days", days, "--between", *between, "--regions", best.region),
+            *("--max-fee", str(best.fee), "--month-cap", str(best.fee), "--approver", "YOU"),
+        ]
+    )
 
 
 def plot_offerings(offerings: Sequence[Offering], path: Path) -> None:

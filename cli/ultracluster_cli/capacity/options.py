@@ -39,7 +39,7 @@ RehearsedRolloutOption = Annotated[
     typer.Option(
         "--rollout",
         metavar="FILE",
-        help="Rollout file, to say whether the last rehearsal of the cluster was of this version.",
+        help="Rollout file to compare the last rehearsal of the cluster with.",
     ),
 ]
 

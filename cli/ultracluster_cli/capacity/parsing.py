@@ -5,6 +5,8 @@ from datetime import UTC, datetime, timedelta
 from ultracluster_catalog.capacity.capacity_blocks import ULTRASERVER_REGIONS, block_regions
 from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.machines import INSTANCE_TYPE
+from ultracluster_rules.names import REGION
 from ultracluster_runtime.purchasing.order_checks import (
     ambiguous_size,
     check_window,
@@ -35,12 +37,16 @@ def block_search(
         between: Values of `--between`.
 
     Raises:
-        FindingsError: If the durations or the window are invalid (UC7008, UC7013, UC7014, UC7101).
+        FindingsError: If the durations, the window, a Region or the type are invalid (UC7008, UC7013, UC7014, UC7101,
+            UC2102, UC4001).
     """
+    now = datetime.now(UTC)
     hours = parse_days("--days", days)
     start_after, start_before = (parse_time("--between", text) for text in between)
-    start_after = max(start_after, datetime.now(UTC))
-    if findings := list(check_window("--between", start_after, start_before)):
+    findings = [finding for region in regions for finding in REGION.check(region, path="--regions")]
+    if instance_type is not None:
+        findings += INSTANCE_TYPE.check(instance_type, path="--instance-type")
+    if findings := [*findings, *check_window("--between", start_after, start_before, now=now)]:
         raise FindingsError(findings)
     return Search(
         regions=regions,
@@ -48,7 +54,7 @@ def block_search(
         ultraserver_type=ultraserver_type,
         counts=counts,
         hours=hours,
-        start_after=start_after,
+        start_after=max(start_after, now),
         start_before=start_before,
         end_by=start_before + timedelta(hours=accepted_hours(hours)[1]),
     )

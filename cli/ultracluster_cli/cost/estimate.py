@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
-from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -15,7 +14,13 @@ from ultracluster_cli._aws.selection import clusters_named, clusters_of
 from ultracluster_cli._aws.targets import account
 from ultracluster_cli.cost.chart import check_chart, draw_costs
 from ultracluster_cli.cost.output import cost_json, invalid_number, print_cost
-from ultracluster_cli.options import ClusterOption, FallbackRegionOption, JsonOption, RolloutArgument
+from ultracluster_cli.options import (
+    ClusterOption,
+    FallbackRegionOption,
+    JsonOption,
+    PictureOption,
+    RolloutArgument,
+)
 from ultracluster_cli.output import print_findings, print_json
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION, listed_prices
@@ -107,9 +112,7 @@ def estimate(
     live: Annotated[
         bool, typer.Option("--live", help="Use current prices of the AWS Price List API.")
     ] = False,
-    chart: Annotated[
-        Path | None, typer.Option(metavar="FILE.html|png", help="Also draw the estimate to this file.")
-    ] = None,
+    picture: PictureOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Estimate the costs of the clusters of a rollout.
@@ -122,7 +125,7 @@ def estimate(
         clusters_of(loaded.config, None), [] if cluster is None else [cluster], rollout=rollout
     )
     footprints = [configured_footprint(cluster_config) for cluster_config in clusters]
-    findings = [*_figure_findings(plans), *_savings_plan_findings(plans, footprints), *check_chart(chart)]
+    findings = [*_figure_findings(plans), *_savings_plan_findings(plans, footprints), *check_chart(picture)]
     if findings:
         raise FindingsError(findings)
     today = datetime.now(UTC).date()
@@ -136,8 +139,8 @@ def estimate(
         for cluster_config, footprint in zip(clusters, footprints, strict=True)
     ]
     _check_names(own_prices, estimates)
-    if chart is not None:
-        draw_costs([cluster_config.estimate for cluster_config in estimates], chart)
+    if picture is not None:
+        draw_costs([cluster_config.estimate for cluster_config in estimates], picture)
     if as_json:
         print_json(
             {

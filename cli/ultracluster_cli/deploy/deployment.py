@@ -15,10 +15,15 @@ from ultracluster_cli.deploy.cluster_state import Cluster
 from ultracluster_cli.deploy.progress_display import progress_display
 from ultracluster_cli.deploy.verification import read_clusters
 from ultracluster_cli.output import say
+from ultracluster_cli.progress import if_interrupted
 from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import ClusterConfig
 
 _FAILURES_SHOWN = 10
+_LEFT = (
+    "CloudFormation finishes the stack that it has begun, and later stacks are unchanged. "
+    "Deploy again to finish; `ultracluster status` shows each stack."
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,7 +115,7 @@ def deploy_to(
     """
     log = state_directory(directory) / "logs" / "cdk-deploy.log"
     progress = DeploymentProgress()
-    with measure(steps, "cdk deploy"), progress_display() as display:
+    with measure(steps, "cdk deploy"), if_interrupted(_LEFT), progress_display() as display:
         display.show(progress)
         code = cdk_deploy(
             assembly,

@@ -11,6 +11,7 @@ from ultracluster_cli.options import (
     FileSystemOption,
     LookBackOption,
     MetricsClusterOption,
+    PictureOption,
     ProfileOption,
     RecordingOption,
 )
@@ -23,9 +24,7 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def dashboard(
     *,
-    page: Annotated[
-        Path | None, typer.Option("--html", metavar="FILE", help="Draw the charts to this HTML page.")
-    ] = None,
+    picture: PictureOption = None,
     recording: RecordingOption = None,
     cluster: MetricsClusterOption = None,
     region: Annotated[
@@ -43,8 +42,8 @@ def dashboard(
 
     The page is a self-contained file.
     """
-    if page is None and save is None:
-        raise wrong_options("got neither --html nor --save", allowed="one or both of them")
+    if picture is None and save is None:
+        raise wrong_options("got neither --picture nor --save", allowed="one or both of them")
     recorded = read_metrics(
         recording=recording,
         cluster=cluster,
@@ -56,6 +55,6 @@ def dashboard(
     if save is not None:
         write_recording(recorded, save)
         say(f"{save}: {len(recorded.series)} series")
-    if page is not None:
-        draw_page(recorded, page)
-        say(f"{page}: {recorded.cluster}, {len(recorded.series)} series")
+    if picture is not None:
+        draw_page(recorded, picture)
+        say(f"{picture}: {recorded.cluster}, {len(recorded.series)} series")

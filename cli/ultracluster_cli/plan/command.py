@@ -18,7 +18,14 @@ from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
 from ultracluster_cli._cdk.toolchain import find_toolchain
 from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.options import AllowOption, JsonOption, LocalOption, OptionalRolloutArgument, WaveOption
+from ultracluster_cli.options import (
+    AllowOption,
+    JsonOption,
+    LocalOption,
+    OptionalRolloutArgument,
+    PictureOption,
+    WaveOption,
+)
 from ultracluster_cli.output import print_findings, print_json, say
 from ultracluster_cli.plan.costs import planned_clusters, planned_clusters_json, planned_lines
 from ultracluster_cli.plan.output import plan_json, plan_markdown, print_plan
@@ -49,7 +56,7 @@ def plan(
     as_markdown: Annotated[
         bool, typer.Option("--markdown", help="Print Markdown for a pull request.")
     ] = False,
-    svg: Annotated[Path | None, typer.Option(help="Also draw the clusters to this SVG file.")] = None,
+    picture: PictureOption = None,
 ) -> None:
     """Show what a deployment would add, change, replace, retain and remove.
 
@@ -100,8 +107,8 @@ def plan(
     costs = planned_clusters(before, after, clusters)
     check_allowed(changes, allowed)
     check_limits(after)
-    if svg is not None:
-        draw_plan(changes, after, svg)
+    if picture is not None:
+        draw_plan(changes, after, picture)
     if as_json:
         usages = [dataclasses.asdict(usage) for usage in headroom(after)]
         print_json(

@@ -11,6 +11,7 @@ import botocore.exceptions
 from ultracluster_cli._aws.clients import Client
 from ultracluster_cli._aws.deployed_template import read_deployed
 from ultracluster_cli._cdk.assembly import artifacts, inside
+from ultracluster_cli.progress import doing
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.untrusted_files import LARGEST_JSON_FILE, read_untrusted_file, read_untrusted_json
 from ultracluster_stacks.plan import StackTemplate, read_template
@@ -118,7 +119,7 @@ def deployed_stacks(
         region: client("cloudformation", region)
         for region in {assembled.stack.region for assembled in stacks}
     }
-    with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
+    with doing("Reading the deployed stacks"), ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
         deployed = pool.map(
             lambda assembled: _deployed(assembled.stack, clients[assembled.stack.region]), stacks
         )

@@ -30,10 +30,8 @@ WildcardAcknowledgments = Mapping[str, _Reasons]
 _NO_RESOURCE = "These calls take no resource (Service Authorization Reference, read 2026-11)."
 _READS = "These calls only read, and most of them take no resource (Service Authorization Reference, read 2026-11)."
 _LOGIN = f"{_NO_RESOURCE} The token opens no repository that another statement does not."
-_NEXT_MINUTE = (
-    "A wake-up is worth nothing after a minute: the next one looks anew, and nothing has to be done twice."
-)
-_STILL_TOLD = "What is told stays visible where it came from, and its next change is told again."
+_NEXT_MINUTE = "An invocation is obsolete after a minute: the next one reads the state again, and nothing has to be repeated."
+_STILL_TOLD = "The state remains visible at its source, and the next change is published again."
 
 _BUCKET = {
     "Resource/Resource": {
@@ -70,13 +68,11 @@ ACKNOWLEDGMENTS: Final[Mapping[type[Construct], Acknowledgments]] = {
     ClusterBudget: {
         "Function/Resource": _RUNTIME
         | {
-            "Serverless-LambdaDLQ": "The topic sends a message again when the function fails, and AWS Budgets tells people of the "
+            "Serverless-LambdaDLQ": "The topic sends a message again when the function fails, and AWS Budgets notifies of the "
             "same threshold.",
             "Serverless-LambdaDefaultMemorySize": "It makes two calls for each queue, once a month at most.",
         },
-        "Subscription": {
-            "Serverless-SNSRedrivePolicy": "People are told of the same threshold by the other topic."
-        },
+        "Subscription": {"Serverless-SNSRedrivePolicy": "The other topic notifies of the same threshold."},
     },
     ClusterAlarms: {"*/Resource": {"Serverless-SNSRedrivePolicy": _STILL_TOLD}},
     Notifications: {"*/Resource": {"Serverless-SNSRedrivePolicy": _STILL_TOLD}},

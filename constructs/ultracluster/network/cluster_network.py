@@ -230,10 +230,11 @@ class ClusterNetwork(Construct):
             allow_all_outbound=False,
         )
         group.add_ingress_rule(nodes, ec2.Port.tcp(_HTTPS), "HTTPS from the nodes")
+        group_id = group.security_group_id
         ec2.CfnSecurityGroupIngress(
             self,
             "EndpointsFromTasks",
-            group_id=group.security_group_id,
+            group_id=group_id,
             source_security_group_id=tasks_group_id,
             ip_protocol="tcp",
             from_port=_HTTPS,
@@ -248,7 +249,7 @@ class ClusterNetwork(Construct):
                 service_name=f"com.amazonaws.{region}.{service}",
                 vpc_endpoint_type="Interface",
                 subnet_ids=[self._subnet_id],
-                security_group_ids=[group.security_group_id],
+                security_group_ids=[group_id],
                 private_dns_enabled=True,
             )
 

@@ -65,17 +65,7 @@ def new_clients() -> Clients:
 
 
 def manage_blocks(block: ManagedBlock, clients: Clients, now: datetime, *, owner: str) -> None:
-    """Manage a block, and those that the cluster launched into before as long as jobs may run in them.
-
-    Args:
-        block: Block to manage and the resources around it.
-        clients: boto3 clients.
-        now: Current time, timezone-aware.
-        owner: ID of this invocation, different in each.
-
-    Raises:
-        LifecycleError: If a read or an action failed. All other actions were performed.
-    """
+    """Manage a block as `manage_block` does, and those that the cluster launched into before as long as jobs may run in them."""
     errors: list[Exception] = []
 
     def manage(managed: ManagedBlock) -> None:

@@ -47,8 +47,8 @@ class LeasedState:
         try:
             item = self._update(
                 "SET #owner = :owner, #until = :until",
-                # A lease without a time, or with one that no lease can have, holds nobody up. boto3 sends the request again
-                # after a lost response; the second one finds its own lease.
+                # A lease whose end is missing or out of range does not count. boto3 repeats the request after a lost
+                # response, and the second one finds its own lease.
                 "NOT #until BETWEEN :soon AND :latest OR #owner = :owner",
                 {
                     ":until": {"N": str(seconds + duration)},

@@ -13,8 +13,8 @@ from ultracluster_runtime.preflight.check import (
     CREDENTIALS,
     REGION_IS_ENABLED,
     AnyCheck,
-    Check,
     Outcome,
+    check,
     failed,
     passed,
     warned,
@@ -56,7 +56,8 @@ def _try_identity(
         return refusal
 
 
-def _evaluate_credentials(
+@check(CREDENTIALS, _try_identity, "sts:GetCallerIdentity", subjects=_rollout)
+def _check_credentials(
     _: RolloutRequirements, response: Mapping[str, Any] | BotoCoreError | ClientError
 ) -> Outcome:
     """Check that AWS accepts the credentials."""
@@ -65,7 +66,14 @@ def _evaluate_credentials(
     return passed(f"account {response['Account']} as {response['Arn']}")
 
 
-def _evaluate_account(requirements: RolloutRequirements, response: Mapping[str, Any]) -> Outcome:
+@check(
+    ACCOUNT,
+    lambda reader, requirements: identity(reader, requirements.home),
+    "sts:GetCallerIdentity",
+    subjects=_rollout,
+    after=(CREDENTIALS,),
+)
+def _check_account(requirements: RolloutRequirements, response: Mapping[str, Any]) -> Outcome:
     """Check that the clusters belong to the account of the credentials."""
     account = response["Account"]
     other_accounts = [cluster for cluster in requirements.clusters if cluster.account not in (None, account)]
@@ -88,7 +96,8 @@ def _times(reader: AwsReader, requirements: RolloutRequirements) -> tuple[dateti
     return reader.now, server_time(dict(response))
 
 
-def _evaluate_clock(_: RolloutRequirements, times: tuple[datetime, datetime | None]) -> Outcome:
+@check("UC9403", _times, "sts:GetCallerIdentity", subjects=_rollout)
+def _check_clock(_: RolloutRequirements, times: tuple[datetime, datetime | None]) -> Outcome:
     """Check the clock of this machine against AWS."""
     local_time, server_date = times
     if server_date is None:
@@ -113,7 +122,14 @@ def _region(reader: AwsReader, requirements: RegionRequirements) -> str:
     return str(description["Regions"][0].get("OptInStatus", "opt-in-not-required"))
 
 
-def _evaluate_region(requirements: RegionRequirements, status: str) -> Outcome:
+@check(
+    REGION_IS_ENABLED,
+    _region,
+    "ec2:DescribeRegions",
+    subjects=RolloutRequirements.regions,
+    after=ACCOUNT_IS_KNOWN,
+)
+def _check_region(requirements: RegionRequirements, status: str) -> Outcome:
     """Check that the Region is enabled for the account."""
     if status in {"opt-in-not-required", "opted-in"}:
         return passed(f"it is {status}")
@@ -134,7 +150,14 @@ def _bootstrap(reader: AwsReader, requirements: RegionRequirements) -> str | Non
     return None if response is None else str(response["Parameter"]["Value"])
 
 
-def _evaluate_bootstrap(requirements: RegionRequirements, version: str | None) -> Outcome:
+@check(
+    BOOTSTRAPPED,
+    _bootstrap,
+    "ssm:GetParameter",
+    subjects=RolloutRequirements.regions,
+    after=(REGION_IS_ENABLED,),
+)
+def _check_bootstrap(requirements: RegionRequirements, version: str | None) -> Outcome:
     """Check that the CDK can deploy to the Region."""
     remedy = f"Run `cdk bootstrap aws://ACCOUNT/{requirements.region}`"
     if version is None:
@@ -147,42 +170,9 @@ def _evaluate_bootstrap(requirements: RegionRequirements, version: str | None) -
 
 
 ACCOUNT_CHECKS: Final[tuple[AnyCheck, ...]] = (
-    Check(
-        code=CREDENTIALS,
-        calls=("sts:GetCallerIdentity",),
-        subjects=_rollout,
-        gather=_try_identity,
-        evaluate=_evaluate_credentials,
-    ),
-    Check(
-        code=ACCOUNT,
-        calls=("sts:GetCallerIdentity",),
-        subjects=_rollout,
-        gather=lambda reader, requirements: identity(reader, requirements.home),
-        evaluate=_evaluate_account,
-        after=(CREDENTIALS,),
-    ),
-    Check(
-        code="UC9403",
-        calls=("sts:GetCallerIdentity",),
-        subjects=_rollout,
-        gather=_times,
-        evaluate=_evaluate_clock,
-    ),
-    Check(
-        code=REGION_IS_ENABLED,
-        calls=("ec2:DescribeRegions",),
-        subjects=RolloutRequirements.regions,
-        gather=_region,
-        evaluate=_evaluate_region,
-        after=ACCOUNT_IS_KNOWN,
-    ),
-    Check(
-        code=BOOTSTRAPPED,
-        calls=("ssm:GetParameter",),
-        subjects=RolloutRequirements.regions,
-        gather=_bootstrap,
-        evaluate=_evaluate_bootstrap,
-        after=(REGION_IS_ENABLED,),
-    ),
+    _check_credentials,
+    _check_account,
+    _check_clock,
+    _check_region,
+    _check_bootstrap,
 )

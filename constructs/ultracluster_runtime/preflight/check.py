@@ -123,5 +123,25 @@ class Check(Generic[RequirementsT, ObservationsT]):
         return RULES[self.code].summary
 
 
+def check(
+    code: str,
+    gather: Callable[[AwsReader, RequirementsT], ObservationsT],
+    *calls: str,
+    subjects: Callable[[RolloutRequirements], Iterable[RequirementsT]],
+    after: tuple[str, ...] = (),
+) -> Callable[[Callable[[RequirementsT, ObservationsT], Outcome]], Check[RequirementsT, ObservationsT]]:
+    """Make the function below a check, which evaluates what was gathered; for the arguments see `Check`."""
+
+    def of(
+        evaluate: Callable[[RequirementsT, ObservationsT], Outcome],
+    ) -> Check[RequirementsT, ObservationsT]:
+        return Check(code=code, calls=calls, subjects=subjects, gather=gather, evaluate=evaluate, after=after)
+
+    return of
+
+
 AnyCheck = Check[Any, Any]
 """Check of any subject."""
+
+MakesCheck = Callable[[Callable[[Any, Any], Outcome]], AnyCheck]
+"""Decorator of an evaluation."""

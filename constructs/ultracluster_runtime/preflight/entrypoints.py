@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ultracluster_rules.images import explain_entrypoint
-from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, skipped
-from ultracluster_runtime.preflight.images import IMAGE_EXISTS, read_reference
+from ultracluster_runtime.preflight.check import AnyCheck, Outcome, check, failed, passed, skipped
+from ultracluster_runtime.preflight.images import IMAGE_EXISTS, images_of, read_reference
 from ultracluster_runtime.preflight.reader import AwsReader
-from ultracluster_runtime.preflight.requirements import ImageRequirements, RolloutRequirements
+from ultracluster_runtime.preflight.requirements import ImageRequirements
 
 # OCI image specification 1.1 and Docker's registry API: a manifest, or an index of manifests by platform.
 _MEDIA_TYPES: Final = (
@@ -72,7 +72,15 @@ def _download(url: str) -> bytes:
         return b""
 
 
-def _evaluate(_: ImageRequirements, entrypoint: Sequence[str] | None) -> Outcome:
+@check(
+    "UC9457",
+    _gather,
+    "ecr:BatchGetImage",
+    "ecr:GetDownloadUrlForLayer",
+    subjects=images_of,
+    after=(IMAGE_EXISTS,),
+)
+def _check(_: ImageRequirements, entrypoint: Sequence[str] | None) -> Outcome:
     """Check that the ENTRYPOINT runs the command of a job."""
     if entrypoint is None:
         return skipped("the configuration of the image cannot be read")
@@ -86,18 +94,5 @@ def _evaluate(_: ImageRequirements, entrypoint: Sequence[str] | None) -> Outcome
     )
 
 
-def _images(rollout: RolloutRequirements) -> list[ImageRequirements]:
-    return [image for cluster in rollout.clusters for image in cluster.images]
-
-
-ENTRYPOINT_CHECKS: Final[tuple[AnyCheck, ...]] = (
-    Check(
-        code="UC9457",
-        calls=("ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"),
-        subjects=_images,
-        gather=_gather,
-        evaluate=_evaluate,
-        after=(IMAGE_EXISTS,),
-    ),
-)
+ENTRYPOINT_CHECKS: Final[tuple[AnyCheck, ...]] = (_check,)
 """Checks of the configuration of container images."""

@@ -7,8 +7,8 @@ from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
 from ultracluster_runtime.preflight.check import (
     REGION_IS_ENABLED,
     AnyCheck,
-    Check,
     Outcome,
+    check,
     failed,
     passed,
     skipped,
@@ -27,17 +27,18 @@ def _systems(rollout: RolloutRequirements) -> Iterator[FileSystemRequirements]:
 
 
 def _system(reader: AwsReader, requirements: FileSystemRequirements) -> Description | None:
-    response = reader.call_or_none(
+    return reader.find(
         "fsx",
         requirements.region,
         "DescribeFileSystems",
+        "FileSystems",
         absent=("FileSystemNotFound",),
         FileSystemIds=[requirements.file_system_id],
     )
-    return response["FileSystems"][0] if response and response["FileSystems"] else None
 
 
-def _evaluate_system(requirements: FileSystemRequirements, description: Description | None) -> Outcome:
+@check(_FILE_SYSTEM, _system, "fsx:DescribeFileSystems", subjects=_systems, after=(REGION_IS_ENABLED,))
+def _check_system(requirements: FileSystemRequirements, description: Description | None) -> Outcome:
     """Check that nodes can mount the file system as the rollout describes it."""
     if description is None:
         return failed(
@@ -69,18 +70,23 @@ def _place(reader: AwsReader, requirements: FileSystemRequirements) -> tuple[str
     subnets = description.get("SubnetIds", [])
     zone = None
     if subnets:
-        response = reader.call_or_none(
-            "ec2",
-            requirements.region,
-            "DescribeSubnets",
-            absent=("InvalidSubnetID.NotFound",),
-            SubnetIds=subnets[:1],
+        absent = ("InvalidSubnetID.NotFound",)
+        subnet = reader.find(
+            "ec2", requirements.region, "DescribeSubnets", "Subnets", absent=absent, SubnetIds=subnets[:1]
         )
-        zone = response["Subnets"][0]["AvailabilityZoneId"] if response and response["Subnets"] else None
+        zone = subnet["AvailabilityZoneId"] if subnet else None
     return str(description.get("VpcId", "")), zone
 
 
-def _evaluate_place(requirements: FileSystemRequirements, evidence: tuple[str, str | None]) -> Outcome:
+@check(
+    "UC9453",
+    _place,
+    "fsx:DescribeFileSystems",
+    "ec2:DescribeSubnets",
+    subjects=_systems,
+    after=(_FILE_SYSTEM,),
+)
+def _check_place(requirements: FileSystemRequirements, evidence: tuple[str, str | None]) -> Outcome:
     """Check that the file system is in the VPC and zone of the nodes; other VPCs have no DNS name or route to it."""
     vpc, zone = evidence
     if requirements.vpc_id is None:
@@ -125,7 +131,16 @@ def _groups(reader: AwsReader, requirements: FileSystemRequirements) -> list[Des
     return groups
 
 
-def _evaluate_ports(requirements: FileSystemRequirements, groups: list[Description]) -> Outcome:
+@check(
+    "UC9454",
+    _groups,
+    "fsx:DescribeFileSystems",
+    "ec2:DescribeNetworkInterfaces",
+    "ec2:DescribeSecurityGroups",
+    subjects=_systems,
+    after=(_FILE_SYSTEM,),
+)
+def _check_ports(requirements: FileSystemRequirements, groups: list[Description]) -> Outcome:
     """Check that its security groups allow Lustre traffic, by existing rules or those that the deployment adds."""
     ids = {group["GroupId"] for group in groups}
     if not groups:
@@ -162,29 +177,4 @@ def _lets_in(groups: list[Description], low: int, high: int) -> bool:
     )
 
 
-FILE_SYSTEM_CHECKS: Final[tuple[AnyCheck, ...]] = (
-    Check(
-        code=_FILE_SYSTEM,
-        calls=("fsx:DescribeFileSystems",),
-        subjects=_systems,
-        gather=_system,
-        evaluate=_evaluate_system,
-        after=(REGION_IS_ENABLED,),
-    ),
-    Check(
-        code="UC9453",
-        calls=("fsx:DescribeFileSystems", "ec2:DescribeSubnets"),
-        subjects=_systems,
-        gather=_place,
-        evaluate=_evaluate_place,
-        after=(_FILE_SYSTEM,),
-    ),
-    Check(
-        code="UC9454",
-        calls=("fsx:DescribeFileSystems", "ec2:DescribeNetworkInterfaces", "ec2:DescribeSecurityGroups"),
-        subjects=_systems,
-        gather=_groups,
-        evaluate=_evaluate_ports,
-        after=(_FILE_SYSTEM,),
-    ),
-)
+FILE_SYSTEM_CHECKS: Final[tuple[AnyCheck, ...]] = (_check_system, _check_place, _check_ports)

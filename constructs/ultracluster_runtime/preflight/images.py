@@ -11,8 +11,9 @@ from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
 from ultracluster_runtime.preflight.check import (
     REGION_IS_ENABLED,
     AnyCheck,
-    Check,
+    MakesCheck,
     Outcome,
+    check,
     failed,
     passed,
     skipped,
@@ -38,23 +39,36 @@ _ARCHITECTURE: Final = "x86_64"  # all types in the catalog have it: Trainium, I
 
 
 def _find(reader: AwsReader, requirements: ClusterRequirements) -> Description | None:
-    response = reader.call_or_none(
+    return reader.find(
         "ec2",
         requirements.region,
         "DescribeImages",
+        "Images",
         absent=("InvalidAMIID.NotFound", "InvalidAMIID.Unavailable"),
         ImageIds=[requirements.image_id],
         IncludeDeprecated=True,
         IncludeDisabled=True,
     )
-    return response["Images"][0] if response and response["Images"] else None
 
 
 def _shown(reader: AwsReader, requirements: ClusterRequirements) -> Description:
     return _find(reader, requirements) or {}
 
 
-def _evaluate_ami(requirements: ClusterRequirements, description: Description | None) -> Outcome:
+def _ami_check(code: str, gather: Any = _shown) -> MakesCheck:
+    return check(
+        code, gather, "ec2:DescribeImages", subjects=lambda rollout: rollout.clusters, after=(_EXISTS,)
+    )
+
+
+@check(
+    _EXISTS,
+    _find,
+    "ec2:DescribeImages",
+    subjects=lambda rollout: rollout.clusters,
+    after=(REGION_IS_ENABLED,),
+)
+def _check_ami(requirements: ClusterRequirements, description: Description | None) -> Outcome:
     """Check that nodes can be launched from the AMI."""
     remedy = "Pin another AMI: `ultracluster ami resolve ROLLOUT --write`"
     if description is None:
@@ -67,7 +81,8 @@ def _evaluate_ami(requirements: ClusterRequirements, description: Description | 
     return passed(f"{requirements.image_id} is {description.get('Name', 'unnamed')}")
 
 
-def _evaluate_architecture(_: ClusterRequirements, description: Description) -> Outcome:
+@_ami_check("UC9443")
+def _check_architecture(_: ClusterRequirements, description: Description) -> Outcome:
     """Check that the architecture of the AMI matches the nodes."""
     got = description.get("Architecture")
     if got == _ARCHITECTURE:
@@ -75,7 +90,8 @@ def _evaluate_architecture(_: ClusterRequirements, description: Description) -> 
     return failed(f"it is for {got}; the nodes are {_ARCHITECTURE}", f"Pin an AMI for {_ARCHITECTURE}")
 
 
-def _evaluate_purpose(requirements: ClusterRequirements, description: Description) -> Outcome:
+@_ami_check("UC9444")
+def _check_purpose(requirements: ClusterRequirements, description: Description) -> Outcome:
     """Check that the AMI is meant for such nodes: by the tag of images built by a NeuronAmi, else by its name."""
     name = description.get("Name", "")
     if any(tag["Key"] == BAKED_IMAGE_TAG for tag in description.get("Tags", [])):
@@ -95,7 +111,8 @@ def _with_now(reader: AwsReader, requirements: ClusterRequirements) -> tuple[Des
     return _shown(reader, requirements), reader.now
 
 
-def _evaluate_deprecation(_: ClusterRequirements, evidence: tuple[Description, datetime]) -> Outcome:
+@_ami_check("UC9445", _with_now)
+def _check_deprecation(_: ClusterRequirements, evidence: tuple[Description, datetime]) -> Outcome:
     """Check that the AMI is not deprecated."""
     description, now = evidence
     text = description.get("DeprecationTime")
@@ -143,7 +160,8 @@ def read_reference(image: str) -> Reference | None:
     )
 
 
-def _images(rollout: RolloutRequirements) -> Iterator[ImageRequirements]:
+def images_of(rollout: RolloutRequirements) -> Iterator[ImageRequirements]:
+    """Yield the container images of a rollout."""
     for cluster in rollout.clusters:
         yield from cluster.images
 
@@ -163,7 +181,8 @@ def _repository(reader: AwsReader, requirements: ImageRequirements) -> bool | No
     return response is not None
 
 
-def _evaluate_repository(requirements: ImageRequirements, exists: bool | None) -> Outcome:
+@check(_REPOSITORY, _repository, "ecr:DescribeRepositories", subjects=images_of, after=(REGION_IS_ENABLED,))
+def _check_repository(requirements: ImageRequirements, exists: bool | None) -> Outcome:
     """Check that the repository of an image exists, in the Region of the nodes."""
     reference = read_reference(requirements.image)
     if reference is None or exists is None:
@@ -189,19 +208,20 @@ def _image(reader: AwsReader, requirements: ImageRequirements) -> Description | 
     reference = read_reference(requirements.image)
     if reference is None:
         return {}
-    response = reader.call_or_none(
+    return reader.find(
         "ecr",
         reference.region,
         "DescribeImages",
+        "imageDetails",
         absent=("ImageNotFoundException", "RepositoryNotFoundException"),
         registryId=reference.account,
         repositoryName=reference.repository,
         imageIds=[reference.image_id],
     )
-    return response["imageDetails"][0] if response and response["imageDetails"] else None
 
 
-def _evaluate_image(_: ImageRequirements, description: Description | None) -> Outcome:
+@check(IMAGE_EXISTS, _image, "ecr:DescribeImages", subjects=images_of, after=(REGION_IS_ENABLED,))
+def _check_image(_: ImageRequirements, description: Description | None) -> Outcome:
     """Check that nodes can pull the image."""
     if description is None:
         return failed(
@@ -214,43 +234,11 @@ def _evaluate_image(_: ImageRequirements, description: Description | None) -> Ou
     return passed(f"{description.get('imageDigest', '')[:19]}, {size:.1f} GB to pull")
 
 
-def _ami_check(code: str, evaluate: Any, gather: Any = _shown) -> AnyCheck:
-    return Check(
-        code=code,
-        calls=("ec2:DescribeImages",),
-        subjects=lambda rollout: rollout.clusters,
-        gather=gather,
-        evaluate=evaluate,
-        after=(_EXISTS,),
-    )
-
-
 IMAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
-    Check(
-        code=_EXISTS,
-        calls=("ec2:DescribeImages",),
-        subjects=lambda rollout: rollout.clusters,
-        gather=_find,
-        evaluate=_evaluate_ami,
-        after=(REGION_IS_ENABLED,),
-    ),
-    _ami_check("UC9443", _evaluate_architecture),
-    _ami_check("UC9444", _evaluate_purpose),
-    _ami_check("UC9445", _evaluate_deprecation, _with_now),
-    Check(
-        code=_REPOSITORY,
-        calls=("ecr:DescribeRepositories",),
-        subjects=_images,
-        gather=_repository,
-        evaluate=_evaluate_repository,
-        after=(REGION_IS_ENABLED,),
-    ),
-    Check(
-        code=IMAGE_EXISTS,
-        calls=("ecr:DescribeImages",),
-        subjects=_images,
-        gather=_image,
-        evaluate=_evaluate_image,
-        after=(REGION_IS_ENABLED,),
-    ),
+    _check_ami,
+    _check_architecture,
+    _check_purpose,
+    _check_deprecation,
+    _check_repository,
+    _check_image,
 )

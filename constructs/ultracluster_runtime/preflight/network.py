@@ -3,6 +3,7 @@
 import ipaddress
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
@@ -10,8 +11,8 @@ from ultracluster_runtime.preflight.check import (
     REGION_IS_ENABLED,
     ZONE_IS_VISIBLE,
     AnyCheck,
-    Check,
     Outcome,
+    check,
     failed,
     passed,
     warned,
@@ -27,6 +28,8 @@ from ultracluster_runtime.preflight.requirements import (
 Description = Mapping[str, Any]
 
 _EXISTS: Final = "UC9435"
+_SUBNET: Final = "ec2:DescribeSubnets"
+_ROUTE_CALLS: Final = ("ec2:DescribeRouteTables", "ec2:DescribeVpcEndpoints")
 _ANYWHERE: Final = "0.0.0.0/0"
 _HTTPS: Final = 443
 
@@ -35,26 +38,30 @@ def _subnets(rollout: RolloutRequirements) -> Iterator[SubnetRequirements]:
     yield from (cluster.subnet for cluster in rollout.clusters if cluster.subnet is not None)
 
 
+_subnet_check: Final = partial(check, subjects=_subnets, after=(_EXISTS,))
+
+
 def _grouped(rollout: RolloutRequirements) -> Iterator[SubnetRequirements]:
     yield from (subnet for subnet in _subnets(rollout) if subnet.security_group_id is not None)
 
 
 def _find(reader: AwsReader, requirements: SubnetRequirements) -> Description | None:
-    response = reader.call_or_none(
+    return reader.find(
         "ec2",
         requirements.region,
         "DescribeSubnets",
+        "Subnets",
         absent=("InvalidSubnetID.NotFound",),
         SubnetIds=[requirements.subnet_id],
     )
-    return response["Subnets"][0] if response and response["Subnets"] else None
 
 
 def _shown(reader: AwsReader, requirements: SubnetRequirements) -> Description:
     return _find(reader, requirements) or {}
 
 
-def _evaluate_subnet(requirements: SubnetRequirements, description: Description | None) -> Outcome:
+@check(_EXISTS, _find, _SUBNET, subjects=_subnets, after=(REGION_IS_ENABLED,))
+def _check_subnet(requirements: SubnetRequirements, description: Description | None) -> Outcome:
     """Check that the subnet is where the rollout says."""
     if description is None:
         return failed(
@@ -80,7 +87,8 @@ def _room(reader: AwsReader, requirements: SubnetRequirements) -> tuple[int, boo
     return free, is_deployed(reader, requirements.region, requirements.stack)
 
 
-def _evaluate_addresses(requirements: SubnetRequirements, evidence: tuple[int, bool]) -> Outcome:
+@_subnet_check("UC9436", _room, _SUBNET, "cloudformation:DescribeStacks")
+def _check_addresses(requirements: SubnetRequirements, evidence: tuple[int, bool]) -> Outcome:
     """Check that the subnet has enough free addresses for the cluster."""
     free, deployed = evidence
     usage = f"{free:,} addresses are free; the cluster needs {requirements.addresses:,}"
@@ -92,7 +100,8 @@ def _evaluate_addresses(requirements: SubnetRequirements, evidence: tuple[int, b
     return failed(usage, remedy)
 
 
-def _evaluate_private(_: SubnetRequirements, description: Description) -> Outcome:
+@_subnet_check("UC9437", _shown, _SUBNET)
+def _check_private(_: SubnetRequirements, description: Description) -> Outcome:
     """Check that the subnet assigns no public addresses: EC2 rejects them for instances with several interfaces."""
     if description.get("MapPublicIpOnLaunch"):
         return failed(
@@ -186,7 +195,8 @@ def _has_egress(target: str | None) -> bool:
     return target is not None and not target.startswith("igw-")
 
 
-def _evaluate_s3(_: SubnetRequirements, routes: Routes) -> Outcome:
+@_subnet_check("UC9438", _routes, *_ROUTE_CALLS)
+def _check_s3(_: SubnetRequirements, routes: Routes) -> Outcome:
     """Check that nodes reach S3, which stores image layers, checkpoints and compiled graphs."""
     if "s3" in routes.gateways:
         return passed("its route table has a gateway endpoint for S3")
@@ -203,7 +213,8 @@ def _evaluate_s3(_: SubnetRequirements, routes: Routes) -> Outcome:
     return failed("there is no route to S3", "Add a gateway endpoint for S3 to its route table")
 
 
-def _evaluate_services(requirements: SubnetRequirements, routes: Routes) -> Outcome:
+@_subnet_check("UC9439", _routes, *_ROUTE_CALLS)
+def _check_services(requirements: SubnetRequirements, routes: Routes) -> Outcome:
     """Check that nodes reach the services that they need to boot, join and log."""
     missing = [service for service in requirements.services if service not in routes.endpoints]
     if not missing:
@@ -241,7 +252,8 @@ def _dns(reader: AwsReader, requirements: SubnetRequirements) -> dict[str, bool]
     }
 
 
-def _evaluate_dns(requirements: SubnetRequirements, settings: dict[str, bool]) -> Outcome:
+@_subnet_check("UC9440", _dns, "ec2:DescribeVpcAttribute")
+def _check_dns(requirements: SubnetRequirements, settings: dict[str, bool]) -> Outcome:
     """Check that the VPC resolves the names of endpoints and file systems."""
     off = [name for name, on in settings.items() if not on]
     if not off:
@@ -253,17 +265,18 @@ def _evaluate_dns(requirements: SubnetRequirements, settings: dict[str, bool]) -
 
 
 def _group(reader: AwsReader, requirements: SubnetRequirements) -> Description | None:
-    response = reader.call_or_none(
+    return reader.find(
         "ec2",
         requirements.region,
         "DescribeSecurityGroups",
+        "SecurityGroups",
         absent=("InvalidGroup.NotFound", "InvalidGroupId.Malformed"),
         GroupIds=[requirements.security_group_id],
     )
-    return response["SecurityGroups"][0] if response and response["SecurityGroups"] else None
 
 
-def _evaluate_group(requirements: SubnetRequirements, description: Description | None) -> Outcome:
+@check("UC9441", _group, "ec2:DescribeSecurityGroups", subjects=_grouped, after=(_EXISTS,))
+def _check_group(requirements: SubnetRequirements, description: Description | None) -> Outcome:
     """Check that the group allows EFA: all traffic to and from itself, by group ID and not by address."""
     if description is None:
         return failed(f"{requirements.security_group_id} does not exist", "Correct network.security_group_id")
@@ -355,7 +368,8 @@ def _covers_https(rule: Description) -> bool:
     return rule.get("IpProtocol") == "tcp" and rule.get("FromPort", 0) <= _HTTPS <= rule.get("ToPort", 0)
 
 
-def _evaluate_task_network(requirements: SubnetRequirements, network: TaskNetwork) -> Outcome:
+@_subnet_check("UC9458", _task_network, _SUBNET, "ec2:DescribeSecurityGroups", "ec2:DescribeVpcEndpoints")
+def _check_task_network(requirements: SubnetRequirements, network: TaskNetwork) -> Outcome:
     """Check the group that AWS Batch gives to the network interfaces of multi-node tasks: the VPC's default group."""
     group = network.group
     if group is None:
@@ -414,7 +428,15 @@ def _endpoint_zones(reader: AwsReader, requirements: ClusterRequirements) -> dic
     return {service: offered.get(service, False) for service in NODE_SERVICES}
 
 
-def _evaluate_endpoint_zones(requirements: ClusterRequirements, offered: dict[str, bool]) -> Outcome:
+@check(
+    "UC9459",
+    _endpoint_zones,
+    "ec2:DescribeVpcEndpointServices",
+    "ec2:DescribeAvailabilityZones",
+    subjects=lambda rollout: (cluster for cluster in rollout.clusters if cluster.new_vpc),
+    after=(ZONE_IS_VISIBLE,),
+)
+def _check_endpoint_zones(requirements: ClusterRequirements, offered: dict[str, bool]) -> Outcome:
     """Check that the interface endpoints of a new VPC are available in its only zone."""
     missing = [service for service, is_offered in offered.items() if not is_offered]
     if not missing:
@@ -425,51 +447,14 @@ def _evaluate_endpoint_zones(requirements: ClusterRequirements, offered: dict[st
     )
 
 
-def _check(code: str, evaluate: Any, gather: Any, *calls: str) -> AnyCheck:
-    return Check(
-        code=code, calls=calls, subjects=_subnets, gather=gather, evaluate=evaluate, after=(_EXISTS,)
-    )
-
-
-_SUBNET: Final = "ec2:DescribeSubnets"
-_ROUTE_CALLS: Final = ("ec2:DescribeRouteTables", "ec2:DescribeVpcEndpoints")
-
 NETWORK_CHECKS: Final[tuple[AnyCheck, ...]] = (
-    Check(
-        code=_EXISTS,
-        calls=(_SUBNET,),
-        subjects=_subnets,
-        gather=_find,
-        evaluate=_evaluate_subnet,
-        after=(REGION_IS_ENABLED,),
-    ),
-    _check("UC9436", _evaluate_addresses, _room, _SUBNET, "cloudformation:DescribeStacks"),
-    _check("UC9437", _evaluate_private, _shown, _SUBNET),
-    _check("UC9438", _evaluate_s3, _routes, *_ROUTE_CALLS),
-    _check("UC9439", _evaluate_services, _routes, *_ROUTE_CALLS),
-    _check("UC9440", _evaluate_dns, _dns, "ec2:DescribeVpcAttribute"),
-    _check(
-        "UC9458",
-        _evaluate_task_network,
-        _task_network,
-        _SUBNET,
-        "ec2:DescribeSecurityGroups",
-        "ec2:DescribeVpcEndpoints",
-    ),
-    Check(
-        code="UC9459",
-        calls=("ec2:DescribeVpcEndpointServices", "ec2:DescribeAvailabilityZones"),
-        subjects=lambda rollout: (cluster for cluster in rollout.clusters if cluster.new_vpc),
-        gather=_endpoint_zones,
-        evaluate=_evaluate_endpoint_zones,
-        after=(ZONE_IS_VISIBLE,),
-    ),
-    Check(
-        code="UC9441",
-        calls=("ec2:DescribeSecurityGroups",),
-        subjects=_grouped,
-        gather=_group,
-        evaluate=_evaluate_group,
-        after=(_EXISTS,),
-    ),
+    _check_subnet,
+    _check_addresses,
+    _check_private,
+    _check_s3,
+    _check_services,
+    _check_dns,
+    _check_task_network,
+    _check_endpoint_zones,
+    _check_group,
 )

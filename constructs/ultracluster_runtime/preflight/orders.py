@@ -7,8 +7,8 @@ from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.preflight.check import (
     ACCOUNT_IS_KNOWN,
     AnyCheck,
-    Check,
     Outcome,
+    check,
     failed,
     passed,
     warned,
@@ -52,7 +52,8 @@ def _approved(item: Mapping[str, Any]) -> Record | None:
     return record if order_token(record.order) == record.token else None
 
 
-def _evaluate_order(requirements: OrderRequirements, response: Mapping[str, Any] | None) -> Outcome:
+@check("UC9456", _item, "dynamodb:GetItem", subjects=_orders, after=ACCOUNT_IS_KNOWN)
+def _check_order(requirements: OrderRequirements, response: Mapping[str, Any] | None) -> Outcome:
     """Check that the order bought the reservation of the rollout, under the approved terms."""
     if response is None:
         return warned(
@@ -84,13 +85,4 @@ def _evaluate_order(requirements: OrderRequirements, response: Mapping[str, Any]
     return passed(f"the order {requirements.order} bought {bought} and is {record.state.value}")
 
 
-ORDER_CHECKS: Final[tuple[AnyCheck, ...]] = (
-    Check(
-        code="UC9456",
-        calls=("dynamodb:GetItem",),
-        subjects=_orders,
-        gather=_item,
-        evaluate=_evaluate_order,
-        after=ACCOUNT_IS_KNOWN,
-    ),
-)
+ORDER_CHECKS: Final[tuple[AnyCheck, ...]] = (_check_order,)

@@ -137,6 +137,20 @@ class AwsReader:
                 return None
             raise
 
+    def find(
+        self,
+        service: str,
+        region: str,
+        operation: str,
+        key: str,
+        *,
+        absent: tuple[str, ...],
+        **parameters: Any,
+    ) -> Mapping[str, Any] | None:
+        """Return the first item that a call lists under `key`; None without one, or if AWS knows no such resource."""
+        response = self.call_or_none(service, region, operation, absent=absent, **parameters) or {}
+        return next(iter(response.get(key, ())), None)
+
     def list_all(self, service: str, region: str, operation: str, key: str, **parameters: Any) -> list[Any]:
         """Return all items of a paginated operation.
 

@@ -5,8 +5,8 @@ from typing import Final
 from ultracluster_runtime.preflight.check import (
     REGION_IS_ENABLED,
     AnyCheck,
-    Check,
     Outcome,
+    check,
     passed,
     skipped,
     warned,
@@ -36,7 +36,15 @@ def _record(reader: AwsReader, requirements: ClusterRequirements) -> str | None:
     return None if answer is None else str(answer["Parameter"]["Value"])
 
 
-def _evaluate(requirements: ClusterRequirements, record: str | None) -> Outcome:
+@check(
+    REHEARSED,
+    _record,
+    "cloudformation:DescribeStacks",
+    "ssm:GetParameter",
+    subjects=lambda rollout: rollout.clusters,
+    after=(REGION_IS_ENABLED,),
+)
+def _check(requirements: ClusterRequirements, record: str | None) -> Outcome:
     """Check the last rehearsal of the cluster."""
     if record == _DEPLOYED:
         return skipped("the cluster is deployed")
@@ -48,13 +56,4 @@ def _evaluate(requirements: ClusterRequirements, record: str | None) -> Outcome:
     return passed(text) if sound else warned(text, remedy)
 
 
-REHEARSALS: Final[tuple[AnyCheck, ...]] = (
-    Check(
-        code=REHEARSED,
-        calls=("cloudformation:DescribeStacks", "ssm:GetParameter"),
-        subjects=lambda rollout: rollout.clusters,
-        gather=_record,
-        evaluate=_evaluate,
-        after=(REGION_IS_ENABLED,),
-    ),
-)
+REHEARSALS: Final[tuple[AnyCheck, ...]] = (_check,)

@@ -9,7 +9,23 @@ Key = tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SourceRequirements:
+class _Placed:
+    """Subject in a Region.
+
+    Attributes:
+        key: Region, cluster, and the resource in it.
+    """
+
+    key: Key
+
+    @property
+    def region(self) -> str:
+        """Region of the cluster."""
+        return self.key[0]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SourceRequirements(_Placed):
     """Capacity source of a cluster.
 
     Attributes:
@@ -30,7 +46,6 @@ class SourceRequirements:
         spot_quota: Quota code for Spot Instances of the type. None if unknown.
     """
 
-    key: Key
     zone_id: str
     instance_type: str
     family: str
@@ -47,22 +62,16 @@ class SourceRequirements:
     spot_quota: str | None
 
     @property
-    def region(self) -> str:
-        """Region of the cluster."""
-        return self.key[0]
-
-    @property
     def all_vcpus(self) -> int:
         """Total vCPUs of all nodes."""
         return self.nodes * self.vcpus
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class SubnetRequirements:
+class SubnetRequirements(_Placed):
     """Existing subnet of the nodes.
 
     Attributes:
-        key: Region, cluster and subnet.
         subnet_id: ID of the subnet.
         vpc_id: VPC in the rollout.
         zone_id: Zone ID of the cluster.
@@ -75,7 +84,6 @@ class SubnetRequirements:
             are added.
     """
 
-    key: Key
     subnet_id: str
     vpc_id: str
     zone_id: str
@@ -86,91 +94,62 @@ class SubnetRequirements:
     stack: str
     default_group_id: str | None = None
 
-    @property
-    def region(self) -> str:
-        """Region of the cluster."""
-        return self.key[0]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class ImageRequirements:
+class ImageRequirements(_Placed):
     """Container image of a job.
 
     Attributes:
-        key: Region, cluster and image.
         image: Image reference in the job definition.
     """
 
-    key: Key
     image: str
-
-    @property
-    def region(self) -> str:
-        """Region of the cluster."""
-        return self.key[0]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class BucketRequirements:
+class BucketRequirements(_Placed):
     """Existing bucket.
 
     Attributes:
-        key: Region, cluster and bucket.
         name: Name of the bucket.
         joined: Whether a folder of the file system is linked to it; FSx requires it in the same Region then.
     """
 
-    key: Key
     name: str
     joined: bool
 
-    @property
-    def region(self) -> str:
-        """Region of the cluster."""
-        return self.key[0]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class KeyRequirements:
+class KeyRequirements(_Placed):
     """Customer managed KMS key.
 
     Attributes:
-        key: Region, cluster and ARN.
         arn: ARN of the key.
     """
 
-    key: Key
     arn: str
-
-    @property
-    def region(self) -> str:
-        """Region of the cluster."""
-        return self.key[0]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class OrderRequirements:
+class OrderRequirements(_Placed):
     """Purchase order for capacity.
 
     Attributes:
-        key: Region, cluster and order.
         order: Name of the order.
         reservation_id: Reservation that the rollout uses for it. None if not resolved yet.
         ledger: Table and Region of the ledger. None without one.
     """
 
-    key: Key
     order: str
     reservation_id: str | None
     ledger: tuple[str, str] | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FileSystemRequirements:
+class FileSystemRequirements(_Placed):
     """Existing file system.
 
     Attributes:
-        key: Region, cluster and file system.
         file_system_id: ID of the file system.
         mount_name: Mount name in the rollout.
         zone_id: Zone ID of the cluster.
@@ -178,17 +157,11 @@ class FileSystemRequirements:
         security_group_id: Group to which the deployment adds rules for the nodes. None: no rules are added.
     """
 
-    key: Key
     file_system_id: str
     mount_name: str
     zone_id: str
     vpc_id: str | None
     security_group_id: str | None
-
-    @property
-    def region(self) -> str:
-        """Region of the cluster."""
-        return self.key[0]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,14 +1,15 @@
 """Checks of reservations: they exist and match the rollout."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from ultracluster_runtime.preflight.check import (
     REGION_IS_ENABLED,
     AnyCheck,
-    Check,
+    MakesCheck,
     Outcome,
+    check,
     failed,
     passed,
     skipped,
@@ -36,21 +37,36 @@ def _reserved(rollout: RolloutRequirements) -> Iterator[SourceRequirements]:
 
 
 def _find(reader: AwsReader, requirements: SourceRequirements) -> Description | None:
-    response = reader.call_or_none(
+    return reader.find(
         "ec2",
         requirements.region,
         "DescribeCapacityReservations",
+        "CapacityReservations",
         absent=("InvalidCapacityReservationId.NotFound",),
         CapacityReservationIds=[requirements.reservation_id],
     )
-    return next(iter(response["CapacityReservations"]), None) if response else None
 
 
 def _shown(reader: AwsReader, requirements: SourceRequirements) -> Description:
     return _find(reader, requirements) or {}
 
 
-def _evaluate_exists(requirements: SourceRequirements, description: Description | None) -> Outcome:
+def _with_now(reader: AwsReader, requirements: SourceRequirements) -> tuple[Description, datetime]:
+    return _shown(reader, requirements), reader.now
+
+
+def _with_account(reader: AwsReader, requirements: SourceRequirements) -> tuple[Description, str]:
+    return _shown(reader, requirements), reader.call("sts", requirements.region, "GetCallerIdentity")[
+        "Account"
+    ]
+
+
+def _reservation_check(code: str, gather: Any = _shown, *calls: str) -> MakesCheck:
+    return check(code, gather, _DESCRIBE, *calls, subjects=_reserved, after=(_EXISTS,))
+
+
+@check(_EXISTS, _find, _DESCRIBE, subjects=_reserved, after=(REGION_IS_ENABLED,))
+def _check_exists(requirements: SourceRequirements, description: Description | None) -> Outcome:
     """Check that the account can see the reservation."""
     if description is None:
         return failed(
@@ -60,7 +76,8 @@ def _evaluate_exists(requirements: SourceRequirements, description: Description 
     return passed(f"{requirements.reservation_id} is {description['State']}")
 
 
-def _evaluate_zone(requirements: SourceRequirements, description: Description) -> Outcome:
+@_reservation_check("UC9423")
+def _check_zone(requirements: SourceRequirements, description: Description) -> Outcome:
     """Check that the reservation is in the zone of the cluster, by zone ID."""
     got = description.get("AvailabilityZoneId", "")
     if got == requirements.zone_id:
@@ -71,7 +88,8 @@ def _evaluate_zone(requirements: SourceRequirements, description: Description) -
     )
 
 
-def _evaluate_type(requirements: SourceRequirements, description: Description) -> Outcome:
+@_reservation_check("UC9424")
+def _check_type(requirements: SourceRequirements, description: Description) -> Outcome:
     """Check that the reservation has the instance type of the nodes."""
     got = description.get("InstanceType", "")
     if got == requirements.instance_type:
@@ -79,7 +97,8 @@ def _evaluate_type(requirements: SourceRequirements, description: Description) -
     return failed(f"it is for {got}; the nodes are {requirements.instance_type}", f"Set instance_type: {got}")
 
 
-def _evaluate_platform(_: SourceRequirements, description: Description) -> Outcome:
+@_reservation_check("UC9425")
+def _check_platform(_: SourceRequirements, description: Description) -> Outcome:
     """Check that the platform of the reservation matches that of the AMI."""
     got = description.get("InstancePlatform", "")
     if got == _LINUX:
@@ -90,7 +109,8 @@ def _evaluate_platform(_: SourceRequirements, description: Description) -> Outco
     )
 
 
-def evaluate_count(requirements: SourceRequirements, description: Description) -> Outcome:
+@_reservation_check("UC9426")
+def _check_count(requirements: SourceRequirements, description: Description) -> Outcome:
     """Check that the reservation holds all nodes, and not more."""
     tags = {tag["Key"]: tag["Value"] for tag in description.get("Tags", [])}
     total = int(description.get("TotalInstanceCount", 0))
@@ -109,7 +129,8 @@ def evaluate_count(requirements: SourceRequirements, description: Description) -
     return passed(f"it holds {total} instances, as many as the cluster uses")
 
 
-def _evaluate_free(requirements: SourceRequirements, description: Description) -> Outcome:
+@_reservation_check("UC9433")
+def _check_free(requirements: SourceRequirements, description: Description) -> Outcome:
     """Check that the instances of the reservation are free."""
     if description.get("State") != "active":
         return skipped(f"it is {description.get('State')}, so no instances can be in use")
@@ -126,7 +147,8 @@ def _evaluate_free(requirements: SourceRequirements, description: Description) -
     )
 
 
-def evaluate_state(_: SourceRequirements, description: Description) -> Outcome:
+@_reservation_check("UC9427")
+def _check_state(_: SourceRequirements, description: Description) -> Outcome:
     """Check that the reservation is usable, now or from its start."""
     state = description.get("State", "")
     if state in _USABLE:
@@ -138,7 +160,8 @@ def evaluate_state(_: SourceRequirements, description: Description) -> Outcome:
     return failed(f"it is {state}", "Use a reservation that is active or scheduled, or buy another one")
 
 
-def evaluate_window(requirements: SourceRequirements, evidence: tuple[Description, datetime]) -> Outcome:
+@_reservation_check("UC9428", _with_now)
+def _check_window(requirements: SourceRequirements, evidence: tuple[Description, datetime]) -> Outcome:
     """Check the start, end and remaining time of the reservation."""
     description, now = evidence
     start, end = description.get("StartDate"), description.get("EndDate")
@@ -166,7 +189,8 @@ def _hours(span: timedelta) -> str:
     return f"{span / timedelta(hours=1):,.1f} h"
 
 
-def _evaluate_tenancy(_: SourceRequirements, description: Description) -> Outcome:
+@_reservation_check("UC9429")
+def _check_tenancy(_: SourceRequirements, description: Description) -> Outcome:
     """Check that the tenancy is default, like that of AWS Batch nodes."""
     got = description.get("Tenancy", "default")
     if got == "default":
@@ -176,7 +200,8 @@ def _evaluate_tenancy(_: SourceRequirements, description: Description) -> Outcom
     )
 
 
-def _evaluate_owner(_: SourceRequirements, evidence: tuple[Description, str]) -> Outcome:
+@_reservation_check("UC9430", _with_account, "sts:GetCallerIdentity")
+def _check_owner(_: SourceRequirements, evidence: tuple[Description, str]) -> Outcome:
     """Check the owner: a shared reservation can be revoked, and only its owner can extend it."""
     description, account = evidence
     owner = description.get("OwnerId", "")
@@ -188,7 +213,8 @@ def _evaluate_owner(_: SourceRequirements, evidence: tuple[Description, str]) ->
     )
 
 
-def _evaluate_kind(requirements: SourceRequirements, description: Description) -> Outcome:
+@_reservation_check("UC9431")
+def _check_kind(requirements: SourceRequirements, description: Description) -> Outcome:
     """Check that the reservation type matches the market type in the rollout, which launches depend on."""
     got = "capacity-block" if description.get("ReservationType") == "capacity-block" else "on-demand"
     name = {"capacity-block": "a Capacity Block", "on-demand": "an On-Demand Capacity Reservation"}[got]
@@ -197,7 +223,8 @@ def _evaluate_kind(requirements: SourceRequirements, description: Description) -
     return failed(f"it is {name}; the rollout says {requirements.market_type}", f"Set market_type: {got}")
 
 
-def _evaluate_group(requirements: SourceRequirements, description: Description) -> Outcome:
+@_reservation_check("UC9432")
+def _check_group(requirements: SourceRequirements, description: Description) -> Outcome:
     """Check that nodes are launched into the placement group of the reservation."""
     got = description.get("PlacementGroupArn", "").partition(":placement-group/")[2] or None
     if got == requirements.placement_group:
@@ -205,29 +232,6 @@ def _evaluate_group(requirements: SourceRequirements, description: Description) 
     remedy = f"Set placement_group: {got}" if got else "Remove placement_group"
     expected = requirements.placement_group or "none"
     return failed(f"it is in {got or 'no placement group'}; the rollout says {expected}", remedy)
-
-
-def _with_now(reader: AwsReader, requirements: SourceRequirements) -> tuple[Description, datetime]:
-    return _shown(reader, requirements), reader.now
-
-
-def _with_account(reader: AwsReader, requirements: SourceRequirements) -> tuple[Description, str]:
-    return _shown(reader, requirements), reader.call("sts", requirements.region, "GetCallerIdentity")[
-        "Account"
-    ]
-
-
-def _check(
-    code: str, evaluate: Callable[[SourceRequirements, Any], Outcome], gather: Any = _shown, *calls: str
-) -> AnyCheck:
-    return Check(
-        code=code,
-        calls=(_DESCRIBE, *calls),
-        subjects=_reserved,
-        gather=gather,
-        evaluate=evaluate,
-        after=(_EXISTS,),
-    )
 
 
 def _grouped(rollout: RolloutRequirements) -> Iterator[SourceRequirements]:
@@ -255,7 +259,15 @@ def _members(reader: AwsReader, requirements: SourceRequirements) -> list[Descri
     return reservations
 
 
-def _evaluate_members(requirements: SourceRequirements, members: list[Description] | None) -> Outcome:
+@check(
+    "UC9434",
+    _members,
+    "resource-groups:ListGroupResources",
+    _DESCRIBE,
+    subjects=_grouped,
+    after=(REGION_IS_ENABLED,),
+)
+def _check_members(requirements: SourceRequirements, members: list[Description] | None) -> Outcome:
     """Check that the usable reservations of the group hold all nodes."""
     if members is None:
         return failed(
@@ -278,31 +290,17 @@ def _evaluate_members(requirements: SourceRequirements, members: list[Descriptio
 
 
 RESERVATION_CHECKS: Final[tuple[AnyCheck, ...]] = (
-    Check(
-        code=_EXISTS,
-        calls=(_DESCRIBE,),
-        subjects=_reserved,
-        gather=_find,
-        evaluate=_evaluate_exists,
-        after=(REGION_IS_ENABLED,),
-    ),
-    _check("UC9423", _evaluate_zone),
-    _check("UC9424", _evaluate_type),
-    _check("UC9425", _evaluate_platform),
-    _check("UC9426", evaluate_count),
-    _check("UC9427", evaluate_state),
-    _check("UC9428", evaluate_window, _with_now),
-    _check("UC9429", _evaluate_tenancy),
-    _check("UC9430", _evaluate_owner, _with_account, "sts:GetCallerIdentity"),
-    _check("UC9431", _evaluate_kind),
-    _check("UC9432", _evaluate_group),
-    _check("UC9433", _evaluate_free),
-    Check(
-        code="UC9434",
-        calls=("resource-groups:ListGroupResources", _DESCRIBE),
-        subjects=_grouped,
-        gather=_members,
-        evaluate=_evaluate_members,
-        after=(REGION_IS_ENABLED,),
-    ),
+    _check_exists,
+    _check_zone,
+    _check_type,
+    _check_platform,
+    _check_count,
+    _check_state,
+    _check_window,
+    _check_tenancy,
+    _check_owner,
+    _check_kind,
+    _check_group,
+    _check_free,
+    _check_members,
 )

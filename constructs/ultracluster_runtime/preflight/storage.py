@@ -7,8 +7,8 @@ from typing import Any, Final
 from ultracluster_runtime.preflight.check import (
     REGION_IS_ENABLED,
     AnyCheck,
-    Check,
     Outcome,
+    check,
     failed,
     passed,
     warned,
@@ -47,7 +47,8 @@ def _location(reader: AwsReader, requirements: BucketRequirements) -> str | None
     return {"": "us-east-1", "EU": "eu-west-1"}.get(name, str(name))  # legacy names of the API
 
 
-def _evaluate_bucket(requirements: BucketRequirements, region: str | None) -> Outcome:
+@check(_BUCKET, _location, "s3:GetBucketLocation", subjects=_buckets, after=(REGION_IS_ENABLED,))
+def _check_bucket(requirements: BucketRequirements, region: str | None) -> Outcome:
     """Check that the bucket exists, in the Region of the cluster."""
     if region is None:
         return failed(f"the bucket {requirements.name} does not exist", "Create it, or correct its name")
@@ -75,7 +76,10 @@ def _policy(reader: AwsReader, requirements: BucketRequirements) -> tuple[Descri
     return json.loads(policy["Policy"]), bool(status and status["PolicyStatus"]["IsPublic"])
 
 
-def _evaluate_policy(requirements: BucketRequirements, evidence: tuple[Description | None, bool]) -> Outcome:
+@check(
+    "UC9449", _policy, "s3:GetBucketPolicy", "s3:GetBucketPolicyStatus", subjects=_buckets, after=(_BUCKET,)
+)
+def _check_policy(requirements: BucketRequirements, evidence: tuple[Description | None, bool]) -> Outcome:
     """Check that the bucket policy is not public and does not lock out the jobs."""
     policy, public = evidence
     if policy is None:
@@ -124,7 +128,8 @@ def _key(reader: AwsReader, requirements: KeyRequirements) -> Description | None
     return response["KeyMetadata"] if response else None
 
 
-def _evaluate_key(requirements: KeyRequirements, description: Description | None) -> Outcome:
+@check(_KEY, _key, "kms:DescribeKey", subjects=_keys, after=(REGION_IS_ENABLED,))
+def _check_key(requirements: KeyRequirements, description: Description | None) -> Outcome:
     """Check that the key can encrypt."""
     if description is None:
         return failed(f"the key {requirements.arn} does not exist", "Create it, or correct its ARN")
@@ -142,7 +147,8 @@ def _key_policy(reader: AwsReader, requirements: KeyRequirements) -> tuple[Descr
     return json.loads(policy["Policy"]), owner
 
 
-def _evaluate_key_policy(_: KeyRequirements, evidence: tuple[Description, str]) -> Outcome:
+@check("UC9451", _key_policy, "kms:GetKeyPolicy", subjects=_keys, after=(_KEY,))
+def _check_key_policy(_: KeyRequirements, evidence: tuple[Description, str]) -> Outcome:
     """Check that the key policy delegates access to IAM, on which the roles of the jobs and FSx's grants rely."""
     policy, owner = evidence
     for statement in _list(policy.get("Statement", [])):
@@ -161,37 +167,4 @@ def _evaluate_key_policy(_: KeyRequirements, evidence: tuple[Description, str]) 
     )
 
 
-STORAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
-    Check(
-        code=_BUCKET,
-        calls=("s3:GetBucketLocation",),
-        subjects=_buckets,
-        gather=_location,
-        evaluate=_evaluate_bucket,
-        after=(REGION_IS_ENABLED,),
-    ),
-    Check(
-        code="UC9449",
-        calls=("s3:GetBucketPolicy", "s3:GetBucketPolicyStatus"),
-        subjects=_buckets,
-        gather=_policy,
-        evaluate=_evaluate_policy,
-        after=(_BUCKET,),
-    ),
-    Check(
-        code=_KEY,
-        calls=("kms:DescribeKey",),
-        subjects=_keys,
-        gather=_key,
-        evaluate=_evaluate_key,
-        after=(REGION_IS_ENABLED,),
-    ),
-    Check(
-        code="UC9451",
-        calls=("kms:GetKeyPolicy",),
-        subjects=_keys,
-        gather=_key_policy,
-        evaluate=_evaluate_key_policy,
-        after=(_KEY,),
-    ),
-)
+STORAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (_check_bucket, _check_policy, _check_key, _check_key_policy)

@@ -6,8 +6,8 @@ from ultracluster_runtime.preflight.check import (
     REGION_IS_ENABLED,
     ZONE_IS_VISIBLE,
     AnyCheck,
-    Check,
     Outcome,
+    check,
     failed,
     passed,
     warned,
@@ -24,7 +24,14 @@ def _zones(reader: AwsReader, requirements: ClusterRequirements) -> dict[str, An
     return {zone["ZoneId"]: zone for zone in description["AvailabilityZones"]}
 
 
-def _evaluate_zone(requirements: ClusterRequirements, zones: dict[str, Any]) -> Outcome:
+@check(
+    ZONE_IS_VISIBLE,
+    _zones,
+    "ec2:DescribeAvailabilityZones",
+    subjects=lambda rollout: rollout.clusters,
+    after=(REGION_IS_ENABLED,),
+)
+def _check_zone(requirements: ClusterRequirements, zones: dict[str, Any]) -> Outcome:
     """Check that the account can launch into the zone."""
     zone = zones.get(requirements.zone_id)
     if zone is None:
@@ -55,7 +62,14 @@ def _offered(reader: AwsReader, requirements: ClusterRequirements) -> list[str]:
     return sorted(offering["Location"] for offering in offered)
 
 
-def _evaluate_offered(requirements: ClusterRequirements, zones: list[str]) -> Outcome:
+@check(
+    "UC9421",
+    _offered,
+    "ec2:DescribeInstanceTypeOfferings",
+    subjects=lambda rollout: rollout.clusters,
+    after=(ZONE_IS_VISIBLE,),
+)
+def _check_offered(requirements: ClusterRequirements, zones: list[str]) -> Outcome:
     """Check that EC2 offers the type in the zone; Capacity Blocks are also sold where it is not listed."""
     if requirements.zone_id in zones:
         return passed(f"{requirements.instance_type} is offered in {', '.join(zones)}")
@@ -69,21 +83,4 @@ def _evaluate_offered(requirements: ClusterRequirements, zones: list[str]) -> Ou
     return failed(evidence, "Use another zone or type")
 
 
-ZONE_CHECKS: Final[tuple[AnyCheck, ...]] = (
-    Check(
-        code=ZONE_IS_VISIBLE,
-        calls=("ec2:DescribeAvailabilityZones",),
-        subjects=lambda rollout: rollout.clusters,
-        gather=_zones,
-        evaluate=_evaluate_zone,
-        after=(REGION_IS_ENABLED,),
-    ),
-    Check(
-        code="UC9421",
-        calls=("ec2:DescribeInstanceTypeOfferings",),
-        subjects=lambda rollout: rollout.clusters,
-        gather=_offered,
-        evaluate=_evaluate_offered,
-        after=(ZONE_IS_VISIBLE,),
-    ),
-)
+ZONE_CHECKS: Final[tuple[AnyCheck, ...]] = (_check_zone, _check_offered)

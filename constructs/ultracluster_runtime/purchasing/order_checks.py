@@ -193,14 +193,7 @@ def _start_window(order: BlockOrder, now: datetime) -> Iterator[Finding]:
     yield from times
     if times:
         return
-    yield from check_window("start_before", max(order.start_after, now), order.start_before)
-    if order.start_after > now + FURTHEST_START:
-        yield Finding(
-            code="UC7014",
-            path="start_after",
-            problem=f"{order.start_after.isoformat()} is more than {FURTHEST_START.days} days ahead",
-            allowed="blocks are offered up to 8 weeks ahead",
-        )
+    yield from check_window("start_before", order.start_after, order.start_before, now=now)
     if order.end_by is not None and order.end_by <= order.start_after:
         yield Finding(
             code="UC7014",
@@ -210,21 +203,31 @@ def _start_window(order: BlockOrder, now: datetime) -> Iterator[Finding]:
         )
 
 
-def check_window(path: str, start_after: datetime, start_before: datetime) -> Iterator[Finding]:
+def check_window(
+    path: str, start_after: datetime, start_before: datetime, *, now: datetime
+) -> Iterator[Finding]:
     """Yield UC7014 unless a block can start in a window.
 
     Args:
         path: Path of the window in the input.
-        start_after: Earliest start, not in the past.
+        start_after: Earliest start.
         start_before: Latest start.
+        now: Current time.
     """
-    if start_before < start_after:
-        yield Finding(
-            code="UC7014",
-            path=path,
-            problem=f"no start lies between {start_after.isoformat()} and {start_before.isoformat()}",
-            allowed="a window whose start is before its end, and whose end is in the future",
-        )
+    if start_before < now:
+        problem = f"the latest start, {start_before:%Y-%m-%d %H:%M} UTC, is in the past"
+    elif start_before < start_after:
+        problem = f"no start lies between {start_after.isoformat()} and {start_before.isoformat()}"
+    elif start_after > now + FURTHEST_START:
+        problem = f"{start_after.isoformat()} is more than {FURTHEST_START.days} days ahead"
+    else:
+        return
+    yield Finding(
+        code="UC7014",
+        path=path,
+        problem=problem,
+        allowed="a window whose start is before its end and at most 8 weeks ahead, and whose end is in the future",
+    )
 
 
 def _extension(order: ExtensionOrder, now: datetime) -> Iterator[Finding]:
@@ -334,7 +337,7 @@ def parse_counts(path: str, text: str) -> tuple[int, ...]:
     if not counts:
         allowed = "numbers and ranges separated by commas, such as 8,16 or 1-4"
         raise FindingsError(_check_value("UC7011", path, text, ok=False, allowed=allowed))
-    if findings := [*_check_count(path, counts[0]), *_check_count(path, counts[-1])]:
+    if findings := [finding for count in {counts[0], counts[-1]} for finding in _check_count(path, count)]:
         raise FindingsError(findings)
     return counts
 

@@ -10,6 +10,7 @@ from typing import Any, Final
 from ultracluster_catalog.limits.quotas import capacity_block_quotas
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_rules.findings import Finding
+from ultracluster_runtime.aws.aws_session import refuse_credentials
 from ultracluster_runtime.purchasing.aws_errors import UNREADABLE_ANSWER, is_zero_quota
 from ultracluster_runtime.purchasing.effects import DescribeOfferings, Page, ReadFailed
 from ultracluster_runtime.purchasing.offerings import Offering
@@ -18,6 +19,22 @@ _MOST_THREADS: Final = 32
 _MOST_PAGES: Final = 100
 # AWS throttles searches without documented limits; these pauses were sufficient (2026).
 _PAUSES: Final = (4.0, 15.0, 45.0)
+_NO_CREDENTIALS: Final = frozenset(
+    {
+        "AuthFailure",
+        "ExpiredToken",
+        "ExpiredTokenException",
+        "InvalidClientTokenId",
+        "NoCredentialsError",
+        "PartialCredentialsError",
+        "RequestExpired",
+        "SSOTokenLoadError",
+        "SignatureDoesNotMatch",
+        "TokenRetrievalError",
+        "UnauthorizedSSOTokenError",
+        "UnrecognizedClientException",
+    }
+)
 _NOT_SOLD: Final = "not supported for Capacity Blocks"
 
 
@@ -76,19 +93,30 @@ def search_offerings(
 
     Returns:
         What was found. A Region that fails becomes a finding and does not stop the others.
+
+    Raises:
+        FindingsError: UC9009 if every Region refuses the credentials, or there are none.
     """
     result = SearchResult()
     if not search.regions:
         return result
     offered: dict[str, Offering] = {}
+    refusals: list[ReadFailed] = []
     with ThreadPoolExecutor(max_workers=min(_MOST_THREADS, len(search.regions))) as threads:
         answers = threads.map(lambda region: _search_region(search, region, read, sleep), search.regions)
         for region, (offerings, failure) in zip(search.regions, answers, strict=True):
             offered |= {offering.offering_id: offering for offering in offerings}
+            if failure is not None and failure.code in _NO_CREDENTIALS:
+                refusals.append(failure)
             if failure is not None and _NOT_SOLD in failure.message:
                 result.not_sold.append(region)
             elif failure is not None:
                 result.findings.append(_finding(search, region, failure))
+    if len(refusals) == len(search.regions):
+        raise refuse_credentials(
+            f"no Region accepted them: {refusals[0].message}",
+            remedy="Sign in (such as with `aws sso login`), set AWS_PROFILE, or specify --profile or --local",
+        )
     inside = (item for item in offered.values() if search.start_after <= item.start <= search.start_before)
     result.offerings.extend(inside)
     return result

@@ -54,4 +54,4 @@ def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lamb
         without_reservation=os.environ["UC_WITHOUT_RESERVATION"] == "yes",
     )
     now = datetime.now(UTC)
-    print(embedded(compute_metrics(observe(watched, _clients(), now)), cluster=watched.cluster, now=now))  # noqa: T201 - the log is the way out
+    print(embedded(compute_metrics(observe(watched, _clients(), now)), cluster=watched.cluster, now=now))  # noqa: T201 - CloudWatch reads the metrics from the log

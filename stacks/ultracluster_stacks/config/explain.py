@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel
 
 from ultracluster_stacks.config.loading.loader import load_rollout
+from ultracluster_stacks.config.models.model import field_descriptions
 from ultracluster_stacks.config.reading.defaults import origin
 from ultracluster_stacks.config.reading.environment import read_rollout
 from ultracluster_stacks.config.reading.problem import Loc, loc_text
@@ -75,8 +76,9 @@ def explain_rollout(path: str | os.PathLike[str]) -> tuple[ExplainedCluster, ...
 def _values(value: Any, loc: Loc, source: YamlSource, note: str = "") -> Iterator[ExplainedValue]:
     """Yield the values that are set as a whole: mappings merge key by key, lists of values do not."""
     if isinstance(value, BaseModel):
-        for name, info in type(value).model_fields.items():
-            note = (info.description or "").partition("Default: ")[2].rstrip(".")
+        descriptions = field_descriptions(type(value))
+        for name in type(value).model_fields:
+            note = descriptions[name].partition("Default: ")[2].rstrip(".")
             yield from _values(getattr(value, name), (*loc, name), source, note)
     elif isinstance(value, Mapping) and value:
         for key, part in value.items():

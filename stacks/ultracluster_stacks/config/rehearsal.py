@@ -39,7 +39,7 @@ class RehearsedCluster(ClusterConfig):
 def rehearsed(cluster: ClusterConfig, *, file_system: bool = True) -> RehearsedCluster:
     """Return the rehearsal of a cluster.
 
-    It has a name of its own, a reservation that does not exist, the smallest file system of the same kind, and no
+    It has another name, a reservation that does not exist, the smallest file system of the same kind, and no
     recipients of notices. It changes nothing that exists: no rules are added to existing security groups, and
     existing buckets are not linked.
     """
@@ -64,7 +64,10 @@ def rehearsed(cluster: ClusterConfig, *, file_system: bool = True) -> RehearsedC
         "alarms": cluster.alarms.model_copy(update=nothing) if cluster.alarms else None,
         "budget": cluster.budget.model_copy(update=nothing) if cluster.budget else None,
         "notify": (),
-        "suppress": {**cluster.suppress, warn_of_missing_recipients().code: "a rehearsal notifies nobody"},
+        "suppress": {
+            **cluster.suppress,
+            warn_of_missing_recipients().code: "a rehearsal sends no notifications",
+        },
     }
     return RehearsedCluster.model_construct(**values)
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 
 class Action(StrEnum):
@@ -17,6 +17,10 @@ class Action(StrEnum):
     RETAIN = "retain"
     """The resource leaves the stack and stays in the account, unmanaged."""
     REMOVE = "remove"
+
+
+REPLACES: Final = frozenset({Action.REPLACE, Action.MAY_REPLACE})
+GOES: Final = frozenset({Action.REMOVE, Action.RETAIN})
 
 
 class StackState(StrEnum):
@@ -38,6 +42,10 @@ class StopKind(StrEnum):
     """Running or waiting jobs would end."""
     NETWORK = "network"
     """Nodes and file systems would lose network connectivity."""
+    PERMISSION = "permission"
+    """Running jobs, nodes or functions would lose permissions."""
+    CONTROL = "control"
+    """Jobs would not end before their Capacity Block does, or nobody would be told."""
     UNKNOWN = "unknown"
     """The effect is unknown."""
     REFUSED = "refused"
@@ -107,6 +115,16 @@ class ResourceChange:
     widened: tuple[str, ...]
     notes: tuple[str, ...]
     stops: tuple[Stop, ...]
+
+    def stop(self, kind: StopKind, reason: str) -> Stop:
+        """Return a reason to stop that can be allowed.
+
+        Args:
+            kind: Kind of danger.
+            reason: Effect of the change, in one sentence.
+        """
+        verb = "replace" if self.action in REPLACES else "remove" if self.action in GOES else "change"
+        return Stop(kind=kind, reason=reason, allow=f"{verb}:{self.stack}/{self.logical_id}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

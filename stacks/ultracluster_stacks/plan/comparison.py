@@ -14,11 +14,12 @@ from ultracluster_stacks.plan.changes import (
     StackState,
     Stop,
 )
-from ultracluster_stacks.plan.expressions import canonical
+from ultracluster_stacks.plan.expressions import canonical, references
+from ultracluster_stacks.plan.literals import resolved
 from ultracluster_stacks.plan.moves import Moved, Moves, StackKey, export_stops, importers, moved_exports
 from ultracluster_stacks.plan.permissions import widened
 from ultracluster_stacks.plan.properties import property_changes
-from ultracluster_stacks.plan.resource_updates import ASSOCIATION, MOVING_ATTRIBUTES, MOVING_IDS
+from ultracluster_stacks.plan.resource_updates import MOVING_ATTRIBUTES, MOVING_IDS
 from ultracluster_stacks.plan.stops import block_of, notes_of, stops_of
 from ultracluster_stacks.plan.templates import StackTemplate
 
@@ -35,6 +36,7 @@ def compare(
         after: Stacks to deploy, all in one account. Stacks are matched by name and Region.
         idle_blocks: Reservation IDs of Capacity Blocks in which nothing runs now. Default: none; all count as running.
     """
+    before, after = ([resolved(stack) for stack in stacks] for stacks in (before, after))
     old_stacks = {stack.key: stack for stack in before}
     pairs = [(old_stacks[new.key], new) for new in after if new.key in old_stacks]
     judged = _settled(pairs, idle_blocks)
@@ -95,8 +97,7 @@ def _judge(old: StackTemplate, new: StackTemplate, moves: Moves, idle_blocks: Co
         moved = _moved_by(change)
         if moved:
             own_moves[new.key, logical_id] = moved
-    for name in _changed_parameters(old, new):
-        own_moves[new.key, name] = Moved(certain=True)
+    own_moves |= {(new.key, name): moved for name, moved in _changed_definitions(old, new).items()}
     exports = moved_exports(old, new, {**moves, **own_moves})
     return _Judgement(changes=tuple(changes), moves=own_moves | exports)
 
@@ -113,11 +114,29 @@ def _moved_by(change: ResourceChange) -> Moved | None:
     return Moved(certain=True, attribute=attributes[0]) if attributes else None
 
 
-def _changed_parameters(old: StackTemplate, new: StackTemplate) -> list[str]:
+def _changed_definitions(old: StackTemplate, new: StackTemplate) -> dict[str, Moved]:
+    """Return parameters with another default, and mappings and conditions with another definition."""
     before, after = (stack.template.get("Parameters") or {} for stack in (old, new))
-    return [
-        name for name in after if name in before and before[name].get("Default") != after[name].get("Default")
-    ]
+    moved = {
+        name: Moved(certain=True)
+        for name in after
+        if name in before and before[name].get("Default") != after[name].get("Default")
+    }
+    for section in ("Mappings", "Conditions"):
+        before, after = (stack.template.get(section) or {} for stack in (old, new))
+        moved |= {
+            name: Moved(certain=False)
+            for name in after
+            if name in before and canonical(before[name]) != canonical(after[name])
+        }
+    conditions = new.template.get("Conditions") or {}
+    for _ in conditions:  # a condition may use another one
+        moved |= {
+            name: Moved(certain=False)
+            for name, condition in conditions.items()
+            if name not in moved and any(reference.name in moved for reference in references(condition))
+        }
+    return moved
 
 
 def _changed(
@@ -168,11 +187,10 @@ def _resource_change(
         stops=(),
     )
     block = block_of(before or {}, old.resources, idle_blocks)
-    linked = any(each["Type"] == ASSOCIATION for each in old.resources.values())
     return replace(
         change,
         notes=change.notes + notes_of(change, after or {}, block=block),
-        stops=stops_of(change, before or {}, after or {}, block=block, linked=linked),
+        stops=stops_of(change, before or {}, after or {}, old.resources, new.resources, block=block),
     )
 
 

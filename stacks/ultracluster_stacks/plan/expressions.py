@@ -14,7 +14,7 @@ class Reference:
     """Target of a reference.
 
     Attributes:
-        name: Logical ID, parameter or pseudo parameter; the name of the export for an import.
+        name: Logical ID, parameter, pseudo parameter, condition or mapping; the name of the export for an import.
         attribute: Attribute; empty for the ID, ``import`` for an export of another stack.
     """
 
@@ -107,8 +107,8 @@ def references(value: Any) -> Iterator[Reference]:
         return
     if is_expression(value):
         ((name, argument),) = value.items()
-        if name == "Ref":
-            yield Reference(str(argument), "")
+        yield from _named(name, argument)
+        if name in {"Ref", "Condition"}:
             return
         if name == "Fn::GetAtt":
             target, attribute = argument.split(".", 1) if isinstance(argument, str) else argument
@@ -122,6 +122,14 @@ def references(value: Any) -> Iterator[Reference]:
             value = {"": [part for part in _substituted(argument) if not isinstance(part, str)]}
     for part in value.values():
         yield from references(part)
+
+
+def _named(function: str, argument: Any) -> Iterator[Reference]:
+    """Yield the logical ID, parameter, condition or mapping that a function names."""
+    if function == "Ref" or (function == "Condition" and isinstance(argument, str)):
+        yield Reference(str(argument), "")
+    elif function in {"Fn::If", "Fn::FindInMap"}:
+        yield from (Reference(first, "") for first in argument[:1] if isinstance(first, str))
 
 
 def differences(

@@ -1,7 +1,7 @@
-"""Permissions that a change adds to policies."""
+"""Permissions that a change adds to policies or takes from them."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Final
@@ -11,6 +11,7 @@ from ultracluster_stacks.plan.expressions import canonical
 # Properties with policy documents, by resource type. A list holds several.
 _DOCUMENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "AWS::DynamoDB::Table": ("ResourcePolicy",),
+    "AWS::EC2::VPCEndpoint": ("PolicyDocument",),
     "AWS::ECR::Repository": ("RepositoryPolicyText",),
     "AWS::IAM::ManagedPolicy": ("PolicyDocument",),
     "AWS::IAM::Policy": ("PolicyDocument",),
@@ -27,6 +28,15 @@ _LISTS: Final[Mapping[str, tuple[str, ...]]] = {
     "AWS::IAM::Policy": ("Roles", "Users", "Groups"),
     "AWS::EC2::SecurityGroup": ("SecurityGroupIngress", "SecurityGroupEgress"),
 }
+POLICY_TYPES: Final = frozenset(_DOCUMENTS)
+"""Types with policy documents."""
+
+_OPEN: Final = {"Statement": {"Effect": "Allow", "Principal": "*", "Action": "*", "Resource": "*"}}
+"""Policy of an endpoint that has none."""
+
+_TRANSPORT: Final = frozenset({"aws:SecureTransport", "s3:TlsVersion"})
+"""Keys of conditions that callers with a current SDK keep."""
+
 # Resource types that are a permission as a whole.
 _WHOLE: Final = frozenset(
     {"AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress", "AWS::Lambda::Permission"}
@@ -49,6 +59,13 @@ class _Grant:
             and self.principal in {other.principal, '"*"'}
             and self.condition in {other.condition, ""}
         )
+
+    @property
+    def concerns_transport(self) -> bool:
+        """Whether the condition names nothing but the encryption of the connection."""
+        operators = json.loads(self.condition or "{}")
+        keys = {key for values in operators.values() for key in values}
+        return bool(keys) and keys <= _TRANSPORT
 
     def __str__(self) -> str:
         who = f" for {self.principal}" if self.principal else ""
@@ -82,9 +99,46 @@ def widened(resource_type: str, before: Mapping[str, Any], after: Mapping[str, A
     return tuple(additions)
 
 
+def narrowed(
+    resource_type: str, before: Mapping[str, Any], after: Mapping[str, Any], *, gone: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Describe the permissions that a change takes away; empty if permissions only grow.
+
+    Args:
+        resource_type: Type of the resource.
+        before: Properties in the old template.
+        after: Properties in the new template; empty if the resource is removed.
+        gone: Logical IDs of removed resources, on which no permission is lost.
+    """
+    old, new = ([*_grants(resource_type, properties)] for properties in (before, after))
+    lost = [
+        f"no longer allows {grant}"
+        for grant in old
+        if grant.effect == "Allow"
+        and not any(other.covers(grant) for other in new)
+        and not any(f'"{name}"' in grant.resource for name in gone)
+    ]
+    denied = [
+        f"denies {grant}"
+        for grant in new
+        if grant.effect == "Deny"
+        and not grant.concerns_transport
+        and not any(other.covers(grant) for other in old)
+    ]
+    items = [
+        f"{name} loses {item}"
+        for name in _LISTS.get(resource_type, ())
+        for item in sorted(
+            set.difference(*({_text(item) for item in side.get(name) or []} for side in (before, after)))
+        )
+    ]
+    return tuple(lost + denied + items)
+
+
 def _grants(resource_type: str, properties: Mapping[str, Any]) -> Iterator[_Grant]:
     for name in _DOCUMENTS.get(resource_type, ()):
-        for holder in _listed(properties.get(name) or []):
+        default = _OPEN if properties and resource_type == "AWS::EC2::VPCEndpoint" else []
+        for holder in _listed(properties.get(name) or default):
             document = holder.get("PolicyDocument", holder) if isinstance(holder, dict) else {}
             for statement in _listed(document.get("Statement") or []):
                 yield from _of_statement(statement)

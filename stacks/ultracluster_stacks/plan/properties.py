@@ -51,7 +51,8 @@ def property_changes(
                 cause=cause,
             )
     for name in _LIFECYCLE_ATTRIBUTES:
-        if canonical(before.get(name)) != canonical(after.get(name)):
+        moved = name == "Condition" and (stack, after.get(name)) in moves
+        if moved or canonical(before.get(name)) != canonical(after.get(name)):
             replaces = None if name == "Condition" else False
             yield PropertyChange(
                 path=(name,), before=before.get(name), after=after.get(name), replaces=replaces

@@ -3,19 +3,27 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, Literal
 
-from ultracluster_stacks.plan.changes import Action, PropertyChange, ResourceChange, Stop, StopKind
+from ultracluster_stacks.plan.changes import (
+    GOES,
+    REPLACES,
+    Action,
+    PropertyChange,
+    ResourceChange,
+    Stop,
+    StopKind,
+)
+from ultracluster_stacks.plan.controls import BLOCK_VARIABLE, FUNCTION, control_stops
+from ultracluster_stacks.plan.expressions import differences
+from ultracluster_stacks.plan.losses import network_stops, permission_stops
 from ultracluster_stacks.plan.resource_updates import (
     ASSOCIATION,
     COMPUTE_ENVIRONMENT,
     FILE_SYSTEM,
-    IDENTITY_TYPES,
     JOB_CARRIERS,
     LONGEST_JOB_TIMEOUT_MINUTES,
-    NETWORK_TYPES,
     QUEUE,
     SCALING_PROPERTIES,
     STATEFUL,
-    WORKLOAD_SERVICES,
     Safe,
     is_custom,
     replacement,
@@ -25,22 +33,42 @@ from ultracluster_stacks.plan.resource_updates import (
 Block = Literal["running", "idle"]
 """Whether nodes of a Capacity Block may run now."""
 
-_REPLACES: Final = frozenset({Action.REPLACE, Action.MAY_REPLACE})
-_GOES: Final = frozenset({Action.REMOVE, Action.RETAIN})
 _POLICIES: Final = ("DeletionPolicy", "UpdateReplacePolicy")
 _PROTECTING: Final = frozenset({"Retain", "RetainExceptOnCreate", "Snapshot"})
+_SNAPSHOT_TYPES: Final = frozenset(
+    f"AWS::{name}"
+    for name in (
+        "DocDB::DBCluster",
+        "EC2::Volume",
+        "ElastiCache::CacheCluster",
+        "ElastiCache::ReplicationGroup",
+        "Neptune::DBCluster",
+        "RDS::DBCluster",
+        "RDS::DBInstance",
+        "Redshift::Cluster",
+    )
+)
+"""Types that can have a snapshot (DeletionPolicy attribute, CloudFormation User Guide, 2026-11-22)."""
+
+# Parts of lifecycle rules of buckets: those that delete no objects, and those whose numbers delay it.
+_EXPIRY: Final = "LifecycleConfiguration"
+_HARMLESS: Final = frozenset({"AbortIncompleteMultipartUpload", "Id", "Prefix", "Status"})
+_DAYS: Final = frozenset({"ExpirationInDays", "NewerNoncurrentVersions", "NoncurrentDays"})
 
 
 def block_of(
     resource: Mapping[str, Any], resources: Mapping[str, Any], idle_blocks: Collection[str]
 ) -> Block | None:
-    """Return the state of the Capacity Block whose nodes a compute environment starts, or None if there is none.
+    """Return the state of the Capacity Block of a compute environment or function, or None if there is none.
 
     Args:
         resource: Resource of the old template; empty if it is new.
         resources: All resources of the old template, among them the launch template.
         idle_blocks: Reservation IDs of blocks in which nothing runs now.
     """
+    if resource.get("Type") == FUNCTION:
+        own = _part(resource, "Properties", "Environment", "Variables", BLOCK_VARIABLE)
+        return None if own is None else "idle" if own in idle_blocks else "running"
     if resource.get("Type") != COMPUTE_ENVIRONMENT:
         return None
     launch_template = _part(resource, "Properties", "ComputeResources", "LaunchTemplate", "LaunchTemplateId")
@@ -64,9 +92,10 @@ def stops_of(
     change: ResourceChange,
     before: Mapping[str, Any],
     after: Mapping[str, Any],
+    old_resources: Mapping[str, Any],
+    new_resources: Mapping[str, Any],
     *,
     block: Block | None,
-    linked: bool,
 ) -> tuple[Stop, ...]:
     """Return the reasons why a change stops the deployment.
 
@@ -74,17 +103,25 @@ def stops_of(
         change: Change with its action.
         before: Resource in the old template; empty if it is new.
         after: Resource in the new template; empty if it is removed.
-        block: State of the Capacity Block of a compute environment. None if there is none.
-        linked: Whether the stack has a data repository association.
+        old_resources: All resources of the old template.
+        new_resources: All resources of the new template.
+        block: State of the Capacity Block of a compute environment or function. None if there is none.
     """
     if change.action is Action.ADD:
         return ()
     if before.get("Type") != after.get("Type") and after:
         reason = "its type changes under the same logical ID, which CloudFormation refuses"
         return (Stop(kind=StopKind.REFUSED, reason=reason, allow=None),)
-    rules = (_data, _protection, _association, _shares, _best_fit, _identity, _network, _unknown)
-    stops = [stop for rule in rules for stop in rule(change, before, after)]
-    return (*stops, *_jobs(change, after, block), *(_linked_tags(change) if linked else ()))
+    rules = (_data, _protection, _association, _shares, _best_fit, _unknown)
+    linked = any(each["Type"] == ASSOCIATION for each in old_resources.values())
+    return (
+        *(stop for rule in rules for stop in rule(change, before, after)),
+        *network_stops(change, before, after, new_resources),
+        *permission_stops(change, before, after, old_resources, new_resources),
+        *control_stops(change, before, after, old_resources, new_resources, is_idle=block == "idle"),
+        *_jobs(change, after, block),
+        *(_linked_tags(change) if linked else ()),
+    )
 
 
 def notes_of(change: ResourceChange, after: Mapping[str, Any], *, block: Block | None) -> tuple[str, ...]:
@@ -96,7 +133,7 @@ def notes_of(change: ResourceChange, after: Mapping[str, Any], *, block: Block |
         block: State of the Capacity Block of a compute environment. None if there is none.
     """
     notes = []
-    if block == "idle" and change.action in _REPLACES:
+    if block == "idle" and change.action in REPLACES:
         notes.append("nothing runs in its Capacity Block yet; waiting jobs stay in the queue")
     if change.leaves_behind:
         notes.append("the old resource stays in the account, unmanaged and billed")
@@ -108,17 +145,12 @@ def notes_of(change: ResourceChange, after: Mapping[str, Any], *, block: Block |
     return tuple(notes)
 
 
-def _stop(change: ResourceChange, kind: StopKind, reason: str) -> Stop:
-    verb = "replace" if change.action in _REPLACES else "remove" if change.action in _GOES else "change"
-    return Stop(kind=kind, reason=reason, allow=f"{verb}:{change.stack}/{change.logical_id}")
-
-
 def _data(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:
     safe = STATEFUL.get(change.resource_type)
     is_protected = before.get("DeletionPolicy") in _PROTECTING
     if safe is None and not is_protected:
         return
-    if change.action in _REPLACES:
+    if change.action in REPLACES:
         fate = (
             "the old one stays, unmanaged" if change.leaves_behind else "the old one and its data are deleted"
         )
@@ -127,21 +159,47 @@ def _data(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str,
             if change.action is Action.REPLACE
             else "a new, empty one may take its place"
         )
-        yield _stop(change, StopKind.DATA, f"{empty}; {fate}")
+        yield change.stop(StopKind.DATA, f"{empty}; {fate}")
     elif change.action is Action.REMOVE:
-        yield _stop(change, StopKind.DATA, "it is deleted with its data")
+        yield change.stop(StopKind.DATA, "it is deleted with its data")
     elif change.action is Action.RETAIN:
-        yield _stop(change, StopKind.DATA, "it leaves the stack and stays, unmanaged and billed")
+        yield change.stop(StopKind.DATA, "it leaves the stack and stays, unmanaged and billed")
     elif safe is not None:
-        for property_change in change.properties:
-            name = ".".join(property_change.path)
-            if _shrinks(property_change, safe):
-                reason = f"{name} cannot be decreased; the service refuses it"
-                yield Stop(kind=StopKind.REFUSED, reason=reason, allow=None)
-            elif property_change.path[0] not in _POLICIES and not _is_safe(property_change, safe):
-                reason = f"{name} of a resource with data or capacity is not known to be safe to change"
-                yield _stop(change, StopKind.DATA, reason)
-    del after
+        yield from _changed_data(change, before, after, safe)
+
+
+def _changed_data(
+    change: ResourceChange,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    safe: Mapping[tuple[str, ...], Safe],
+) -> Iterator[Stop]:
+    for property_change in change.properties:
+        name = ".".join(property_change.path)
+        if _shrinks(property_change, safe):
+            reason = f"{name} cannot be decreased; the service refuses it"
+            yield Stop(kind=StopKind.REFUSED, reason=reason, allow=None)
+        elif name.startswith(_EXPIRY):
+            continue
+        elif property_change.path[0] not in _POLICIES and not _is_safe(property_change, safe):
+            reason = f"{name} of a resource with data or capacity is not known to be safe to change"
+            yield change.stop(StopKind.DATA, reason)
+    old, new = (_part(each, "Properties", _EXPIRY, "Rules") or [] for each in (before, after))
+    if not all(_keeps_longer(rule, old) for rule in new):
+        yield change.stop(StopKind.DATA, "objects expire sooner or move to another storage class")
+
+
+def _keeps_longer(rule: Mapping[str, Any], old_rules: list[Mapping[str, Any]]) -> bool:
+    """Return whether a rule of a bucket deletes nothing sooner than one of the old rules."""
+    if rule.get("Status") != "Enabled" or not rule.keys() - _HARMLESS:
+        return True
+    return any(
+        all(
+            path[0] in _HARMLESS or (path[-1] in _DAYS and (new is None or _grows(before, new)))
+            for path, before, new in differences(old, rule)
+        )
+        for old in old_rules
+    )
 
 
 def _is_safe(change: PropertyChange, safe: Mapping[tuple[str, ...], Safe]) -> bool:
@@ -173,7 +231,12 @@ def _protection(
         if after and before.get(policy) in _PROTECTING and after.get(policy) not in _PROTECTING:
             new_policy = after.get(policy, "Delete")
             reason = f"its {policy} changes from {before[policy]} to {new_policy}"
-            yield _stop(change, StopKind.DATA, reason)
+            yield change.stop(StopKind.DATA, reason)
+        if after.get(policy) == "Snapshot" and change.resource_type not in _SNAPSHOT_TYPES:
+            reason = (
+                f"CloudFormation refuses {policy} Snapshot for {change.resource_type}, which has no snapshots"
+            )
+            yield Stop(kind=StopKind.REFUSED, reason=reason, allow=None)
 
 
 def _association(
@@ -197,7 +260,7 @@ def _linked_tags(change: ResourceChange) -> Iterator[Stop]:
             "changed tags of a file system with a data repository association have failed "
             "(cloudformation-coverage-roadmap#1687); `aws fsx tag-resource` changes them"
         )
-        yield _stop(change, StopKind.UNKNOWN, reason)
+        yield change.stop(StopKind.UNKNOWN, reason)
 
 
 def _shares(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:
@@ -225,34 +288,23 @@ def _best_fit(change: ResourceChange, before: Mapping[str, Any], after: Mapping[
 def _jobs(change: ResourceChange, after: Mapping[str, Any], block: Block | None) -> Iterator[Stop]:
     if change.resource_type not in JOB_CARRIERS:
         return
-    if change.resource_type == COMPUTE_ENVIRONMENT and change.action in _REPLACES:
+    if change.resource_type == COMPUTE_ENVIRONMENT and change.action in REPLACES:
         if block != "idle":
             where = "in its Capacity Block" if block else "on it"
-            yield _stop(change, StopKind.JOBS, f"jobs that run {where} end; waiting jobs stay in the queue")
-    elif change.action in _REPLACES | _GOES:
-        yield _stop(change, StopKind.JOBS, "its running and waiting jobs end")
+            yield change.stop(StopKind.JOBS, f"jobs that run {where} end; waiting jobs stay in the queue")
+    elif change.action in REPLACES | GOES:
+        yield change.stop(StopKind.JOBS, "its running and waiting jobs end")
     elif block == "running" and _updates_infrastructure(change):
         reason = (
             "a Capacity Block has no room for new nodes beside old ones, so that the deployment waits for running jobs to "
             "end, times out and rolls back"
         )
-        yield _stop(change, StopKind.JOBS, reason)
+        yield change.stop(StopKind.JOBS, reason)
     elif _updates_infrastructure(change) and _ends_jobs(after):
         policy = (after.get("Properties") or {}).get("UpdatePolicy") or {}
         at_once = str(policy.get("TerminateJobsOnUpdate", False)).lower() == "true"
         when = "immediately" if at_once else f"after {policy.get('JobExecutionTimeoutMinutes', 30)} minutes"
-        yield _stop(change, StopKind.JOBS, f"an infrastructure update terminates running jobs {when}")
-
-
-def _identity(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:
-    del after
-    if change.resource_type not in IDENTITY_TYPES or change.action not in _REPLACES | _GOES:
-        return
-    trust = str((before.get("Properties") or {}).get("AssumeRolePolicyDocument", ""))
-    if change.resource_type == "AWS::IAM::InstanceProfile" or any(
-        service in trust for service in WORKLOAD_SERVICES
-    ):
-        yield _stop(change, StopKind.JOBS, "running nodes or jobs lose their permissions")
+        yield change.stop(StopKind.JOBS, f"an infrastructure update terminates running jobs {when}")
 
 
 def _updates_infrastructure(change: ResourceChange) -> bool:
@@ -271,22 +323,12 @@ def _ends_jobs(after: Mapping[str, Any]) -> bool:
     return at_once or policy.get("JobExecutionTimeoutMinutes") != LONGEST_JOB_TIMEOUT_MINUTES
 
 
-def _network(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:
-    del before, after
-    if change.resource_type in NETWORK_TYPES and change.action in _REPLACES | _GOES:
-        fate = "removed" if change.action in _GOES else "replaced"
-        reason = f"a part of the network of running nodes and file systems is {fate}"
-        yield _stop(change, StopKind.NETWORK, reason)
-
-
 def _unknown(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:
     del before
     kind = change.resource_type
     if is_custom(kind):
-        yield _stop(
-            change, StopKind.UNKNOWN, "the effect of the change depends on its function and is unknown"
-        )
-    elif replacement(kind, after.get("Properties") or {}) is None and change.action in _REPLACES:
-        yield _stop(change, StopKind.UNKNOWN, f"whether a change replaces {kind} is unknown")
+        yield change.stop(StopKind.UNKNOWN, "the effect of the change depends on its function and is unknown")
+    elif replacement(kind, after.get("Properties") or {}) is None and change.action in REPLACES:
+        yield change.stop(StopKind.UNKNOWN, f"whether a change replaces {kind} is unknown")
     elif touches(("Condition",), frozenset(property_change.path for property_change in change.properties)):
-        yield _stop(change, StopKind.UNKNOWN, "its condition changes, which may create or delete it")
+        yield change.stop(StopKind.UNKNOWN, "its condition changes, which may create or delete it")

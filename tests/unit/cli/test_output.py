@@ -1,10 +1,42 @@
 """Tables keep all text, without interpreting markup."""
 
 import json
+import re
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pytest
 
-from ultracluster_cli.output import print_json, print_table
+from ultracluster_cli.output import print_json, print_table, say, short_time
+
+JOB = "5c0c5a0e-6f3b-4a5e-9d6e-0b1c2d3e4f50"
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """A terminal of 80 columns."""
+    del capsys
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(
+        type(sys.stdout), "isatty", lambda _: True
+    )  # pytest replaces the stream after this fixture
+
+
+@pytest.fixture
+def berlin(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "CET-1")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+def plain(text: str) -> str:
+    return re.sub(r"\x1b\[[0-9]+m", "", text)
 
 
 def test_a_table_shows_every_cell(capsys: pytest.CaptureFixture[str]) -> None:
@@ -34,3 +66,73 @@ def test_json_is_one_document(capsys: pytest.CaptureFixture[str]) -> None:
     print_json({"a": [1, None, True]})
 
     assert json.loads(capsys.readouterr().out) == {"a": [1, None, True]}
+
+
+@pytest.mark.usefixtures("terminal")
+def test_ids_and_words_stay_whole_at_80_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [
+        {"job": JOB, "name": f"pretrain-{number}", "state": "RUNNABLE", "queue": "main", "nodes": 4,
+         "reason": "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY - the service cannot fulfil the request"}
+        for number in range(2)
+    ]  # fmt: skip
+    print_table(columns=list(rows[0]), rows=rows)
+
+    shown = plain(capsys.readouterr().out)
+    assert shown.count(JOB) == 1  # in the title
+    assert all(len(line) <= 80 for line in shown.splitlines())
+    for word in ("RUNNABLE", "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY", "pretrain-0", "fulfil"):
+        assert word in shown
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_column_with_one_value_moves_into_the_title_only_if_it_does_not_fit(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rows = [{"id": f"{number}{'x' * 30}", "region": "us-east-2", "other": "y" * 40} for number in range(2)]
+
+    print_table(columns=["id", "region"], rows=rows, title="T")
+    assert plain(capsys.readouterr().out).splitlines()[0] == "T"
+    print_table(columns=["id", "region", "other"], rows=rows, title="T")
+    assert plain(capsys.readouterr().out).splitlines()[0] == f"T: region us-east-2, other {'y' * 40}"
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_row_that_does_not_fit_becomes_a_list_of_its_cells(capsys: pytest.CaptureFixture[str]) -> None:
+    print_table(columns=["a", "b", "c"], rows=[{"a": "x" * 50, "b": "y" * 50, "c": None}])
+
+    assert plain(capsys.readouterr().out).splitlines() == ["x" * 50, f"  b: {'y' * 50}"]
+
+
+@pytest.mark.usefixtures("terminal")
+def test_states_have_colours_that_no_color_switches_off(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = [{"state": state} for state in ("FAIL", "WARN", "PASS", "anything")]
+    print_table(columns=["state"], rows=rows)
+    lines = capsys.readouterr().out.splitlines()[2:]
+
+    assert [line.partition("m")[0] for line in lines] == ["\x1b[31", "\x1b[33", "\x1b[32", "anything"]
+
+    monkeypatch.setenv("NO_COLOR", "1")
+    print_table(columns=["state"], rows=rows)
+    assert "\x1b" not in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("berlin")
+def test_times_are_short_and_local(capsys: pytest.CaptureFixture[str]) -> None:
+    now = datetime.now(UTC)
+    print_table(
+        columns=["at"], rows=[{"at": f"{now.year}-07-04T22:05:01.250+00:00"}, {"at": "2019-01-02T03:04:05Z"}]
+    )
+
+    assert capsys.readouterr().out.splitlines()[2:] == ["4 Jul 23:05 CET", "2 Jan 2019 04:04 CET"]
+    assert short_time(datetime(2019, 1, 2, 3, 4, tzinfo=UTC)) == "2 Jan 2019 04:04 CET"
+
+
+@pytest.mark.usefixtures("terminal")
+def test_a_long_message_wraps_at_words(capsys: pytest.CaptureFixture[str]) -> None:
+    say("UC2101: " + "word " * 30)
+
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) > 1
+    assert {word for line in lines for word in line.split()} == {"UC2101:", "word"}

@@ -2,8 +2,6 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field
-
 from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
 from ultracluster_rules.lustre import DATA_REPOSITORY
 from ultracluster_stacks.config.models.constraints import constraint
@@ -15,22 +13,20 @@ _Event = Literal["NEW", "CHANGED", "DELETED"]
 class AssociationConfig(ConfigModel):
     """A data repository association: a directory of the file system linked to a bucket or prefix."""
 
-    file_system_path: str = Field(description="Directory of the file system, such as /datasets.")
-    data_repository_path: Annotated[
-        str,
-        constraint(DATA_REPOSITORY),
-    ] = Field(description="Existing bucket and prefix, such as s3://my-bucket/c4/.")
-    import_events: tuple[_Event, ...] = Field(
-        default=("NEW", "CHANGED"),
-        description="Changes in S3 that are imported automatically. Must be empty for a bucket in another Region.",
-    )
-    export_events: tuple[_Event, ...] = Field(
-        default=("NEW", "CHANGED"),
-        description="Changes in the directory that are exported to S3 automatically. With `DELETED`, rm on Lustre deletes the object.",
-    )
-    import_existing: bool = Field(
-        default=True, description="Whether to import the metadata of objects that exist at creation."
-    )
+    file_system_path: str
+    """Directory of the file system, such as /datasets."""
+
+    data_repository_path: Annotated[str, constraint(DATA_REPOSITORY)]
+    """Existing bucket and prefix, such as s3://my-bucket/c4/."""
+
+    import_events: tuple[_Event, ...] = ("NEW", "CHANGED")
+    """Changes in S3 that are imported automatically. Must be empty for a bucket in another Region."""
+
+    export_events: tuple[_Event, ...] = ("NEW", "CHANGED")
+    """Changes in the directory that are exported to S3 automatically. With `DELETED`, rm on Lustre deletes the object."""
+
+    import_existing: bool = True
+    """Whether to import the metadata of objects that exist at creation."""
 
     @property
     def association(self) -> DataRepositoryAssociation:

@@ -2,8 +2,6 @@
 
 from typing import Annotated
 
-from pydantic import Field
-
 from ultracluster_stacks.config.models.constraints import Between, Form
 from ultracluster_stacks.config.models.keys import KeyArn
 from ultracluster_stacks.config.models.model import ConfigModel
@@ -27,40 +25,31 @@ _NoncurrentDays = Annotated[int, Between(code="UC5111", least=1, most=3_650)]
 class CheckpointsConfig(ConfigModel):
     """The checkpoint bucket, which outlives the cluster."""
 
-    bucket_name: BucketName | None = Field(
-        default=None,
-        description="Name of an existing bucket, used as it is. Default: a new bucket, retained on deletion.",
-    )
-    kms_key_arn: KeyArn | None = Field(
-        default=None,
-        description="ARN of the KMS key of the bucket; its policy must allow FSx to use it. Default: S3 managed keys.",
-    )
-    noncurrent_days: _NoncurrentDays | None = Field(
-        default=None,
-        description="Days after which noncurrent versions expire in a new bucket. Default: 30.",
-    )
+    bucket_name: BucketName | None = None
+    """Name of an existing bucket, used as it is. Default: a new bucket, retained on deletion."""
+
+    kms_key_arn: KeyArn | None = None
+    """ARN of the KMS key of the bucket; its policy must allow FSx to use it. Default: S3 managed keys."""
+
+    noncurrent_days: _NoncurrentDays | None = None
+    """Days after which noncurrent versions expire in a new bucket. Default: 30."""
 
 
 class DatasetConfig(ConfigModel):
     """A bucket with training data that jobs can read, optionally linked to the file system."""
 
-    name: Name = Field(
-        description="Name of the dataset, unique in the cluster: lower case letters, digits and hyphens."
-    )
-    bucket_name: BucketName | None = Field(
-        default=None,
-        description="Name of an existing bucket, used as it is. Default: a new bucket, retained on deletion.",
-    )
-    kms_key_arn: KeyArn | None = Field(
-        default=None,
-        description="ARN of the KMS key of the bucket; its policy must allow FSx to use it. Default: S3 managed keys.",
-    )
-    noncurrent_days: _NoncurrentDays | None = Field(
-        default=None,
-        description="Days after which noncurrent versions expire in a new bucket. Default: 90.",
-    )
-    file_system_path: str | None = Field(
-        default=None,
-        description="Directory of the file system linked to the bucket, such as /datasets; nothing is exported to S3. "
-        "Default: not linked; jobs read from S3.",
-    )
+    name: Name
+    """Name of the dataset, unique in the cluster: lower case letters, digits and hyphens."""
+
+    bucket_name: BucketName | None = None
+    """Name of an existing bucket, used as it is. Default: a new bucket, retained on deletion."""
+
+    kms_key_arn: KeyArn | None = None
+    """ARN of the KMS key of the bucket; its policy must allow FSx to use it. Default: S3 managed keys."""
+
+    noncurrent_days: _NoncurrentDays | None = None
+    """Days after which noncurrent versions expire in a new bucket. Default: 90."""
+
+    file_system_path: str | None = None
+    """Directory of the file system linked to the bucket, such as /datasets; nothing is exported to S3. Default: not linked;
+    jobs read from S3."""

@@ -5,7 +5,7 @@ import zlib
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, WithJsonSchema
 
 from ultracluster_rules.capacity import (
     MAX_NODES,
@@ -73,23 +73,15 @@ def placeholder_reservation(name: str) -> str:
 class CapacityConfig(ConfigModel):
     """How the instances of a cluster are bought. A deployment never buys anything."""
 
-    market_type: Literal["capacity-block", "on-demand", "spot"] = Field(
-        default="capacity-block",
-        description="`capacity-block`: the instances run in a Capacity Block that was bought beforehand. "
-        "`on-demand`: On-Demand Instances, in On-Demand Capacity Reservations with `reservation_id` or "
-        "`resource_group_arn`. `spot`: Spot Instances, interrupted with two minutes' notice; single-node jobs only.",
-    )
-    reservation_id: (
-        Annotated[
-            str,
-            constraint(RESERVATION),
-        ]
-        | None
-    ) = Field(
-        default=None,
-        description="ID of the Capacity Reservation, also of a Capacity Block: cr- and 17 hexadecimal "
-        "digits. Required for `capacity-block`.",
-    )
+    market_type: Literal["capacity-block", "on-demand", "spot"] = "capacity-block"
+    """`capacity-block`: the instances run in a Capacity Block that was bought beforehand. `on-demand`: On-Demand Instances,
+    in On-Demand Capacity Reservations with `reservation_id` or `resource_group_arn`. `spot`: Spot Instances, interrupted
+    with two minutes' notice; single-node jobs only."""
+
+    reservation_id: Annotated[str, constraint(RESERVATION)] | None = None
+    """ID of the Capacity Reservation, also of a Capacity Block: cr- and 17 hexadecimal digits. Required for
+    `capacity-block`."""
+
     order: (
         Annotated[
             str,
@@ -100,61 +92,44 @@ class CapacityConfig(ConfigModel):
             ),
         ]
         | None
-    ) = Field(
-        default=None,
-        description="Name of the order that buys the capacity, instead of `reservation_id`. After the purchase, `ultracluster capacity "
-        "resolve --write` adds reservation, zone, start and end. Default: none.",
-    )
-    start: _Utc | None = Field(
-        default=None, description="Start of the capacity: ISO 8601 in UTC, in quotes. Default: unknown."
-    )
-    end: _Utc | None = Field(
-        default=None,
-        description="End of the capacity: ISO 8601 in UTC, in quotes; 11:30 for a Capacity Block. "
-        "Default: unknown.",
-    )
-    resource_group_arn: (
-        Annotated[
-            str,
-            constraint(RESOURCE_GROUP),
-        ]
-        | None
-    ) = Field(
-        default=None,
-        description="ARN of a resource group of On-Demand Capacity Reservations, instead of `reservation_id`. "
-        "Instances launch only into reservations of the group. Default: none.",
-    )
+    ) = None
+    """Name of the order that buys the capacity, instead of `reservation_id`. After the purchase, `ultracluster capacity
+    resolve --write` adds reservation, zone, start and end. Default: none."""
+
+    start: _Utc | None = None
+    """Start of the capacity: ISO 8601 in UTC, in quotes. Default: unknown."""
+
+    end: _Utc | None = None
+    """End of the capacity: ISO 8601 in UTC, in quotes; 11:30 for a Capacity Block. Default: unknown."""
+
+    resource_group_arn: Annotated[str, constraint(RESOURCE_GROUP)] | None = None
+    """ARN of a resource group of On-Demand Capacity Reservations, instead of `reservation_id`. Instances launch only into
+    reservations of the group. Default: none."""
+
     placement_group: (
         Annotated[str, placement_group_name("the name of an existing cluster placement group")] | None
-    ) = Field(
-        default=None,
-        description="Name of the cluster placement group of the On-Demand Capacity Reservation. "
-        "Default: the reservation has none.",
-    )
-    max_nodes: NodeCount | None = Field(
-        default=None,
-        description="Maximum number of nodes in this capacity, 1 to 1,000. Default: `nodes` of the cluster.",
-    )
-    allocation_strategy: AllocationStrategy | None = Field(
-        default=None,
-        description="Allocation strategy of AWS Batch. `best-fit-progressive`: the compute environment is updated in place, and "
-        "can start one instance more than `max_nodes`. `best-fit`: it is replaced for each new AMI or launch template, and can "
-        "only get another strategy under another `name`. For `spot`: `price-capacity-optimized` or `capacity-optimized`. "
-        "Default: best-fit for `capacity-block`, best-fit-progressive for `on-demand`, price-capacity-optimized for `spot`.",
-    )
-    max_price_percent: Annotated[int, constraint(MAX_PRICE_PERCENT)] | None = Field(
-        default=None,
-        description="For `spot`: maximum price, in percent of the On-Demand price. Default: 100.",
-    )
+    ) = None
+    """Name of the cluster placement group of the On-Demand Capacity Reservation. Default: the reservation has none."""
+
+    max_nodes: NodeCount | None = None
+    """Maximum number of nodes in this capacity, 1 to 1,000. Default: `nodes` of the cluster."""
+
+    allocation_strategy: AllocationStrategy | None = None
+    """Allocation strategy of AWS Batch. `best-fit-progressive`: the compute environment is updated in place, and can start
+    one instance more than `max_nodes`. `best-fit`: it is replaced for each new AMI or launch template, and can only get
+    another strategy under another `name`. For `spot`: `price-capacity-optimized` or `capacity-optimized`. Default:
+    best-fit for `capacity-block`, best-fit-progressive for `on-demand`, price-capacity-optimized for `spot`."""
+
+    max_price_percent: Annotated[int, constraint(MAX_PRICE_PERCENT)] | None = None
+    """For `spot`: maximum price, in percent of the On-Demand price. Default: 100."""
 
 
 class AdditionalCapacityConfig(CapacityConfig):
     """Capacity used when the capacity before it in the list is full."""
 
-    name: Name = Field(
-        description="Name of this capacity, unique in the cluster. Its position in the list can change; another name replaces its "
-        "compute environment."
-    )
-    market_type: Literal["capacity-block", "on-demand", "spot"] = Field(
-        description="`capacity-block`, `on-demand` or `spot`, as in `capacity`."
-    )
+    name: Name
+    """Name of this capacity, unique in the cluster. Its position in the list can change; another name replaces its compute
+    environment."""
+
+    market_type: Literal["capacity-block", "on-demand", "spot"]
+    """`capacity-block`, `on-demand` or `spot`, as in `capacity`."""

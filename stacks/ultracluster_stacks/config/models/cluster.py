@@ -54,13 +54,12 @@ def _explain_account(value: str) -> str:
 class ClusterConfig(ConfigModel):
     """One UltraCluster: nodes of one type in one zone, with their network, file system and jobs."""
 
-    name: Name = Field(
-        description="Name of the cluster, unique in its Region: lower case letters, digits and hyphens."
-    )
-    region: Annotated[
-        str,
-        constraint(REGION),
-    ] = Field(description="Region of the cluster, such as us-east-2.")
+    name: Name
+    """Name of the cluster, unique in its Region: lower case letters, digits and hyphens."""
+
+    region: Annotated[str, constraint(REGION)]
+    """Region of the cluster, such as us-east-2."""
+
     account: (
         Annotated[
             str,
@@ -72,10 +71,9 @@ class ClusterConfig(ConfigModel):
             ),
         ]
         | None
-    ) = Field(
-        default=None,
-        description="AWS account ID: 12 digits in quotes. Default: the account of the credentials.",
-    )
+    ) = None
+    """AWS account ID: 12 digits in quotes. Default: the account of the credentials."""
+
     profile: (
         Annotated[
             str,
@@ -86,123 +84,101 @@ class ClusterConfig(ConfigModel):
             ),
         ]
         | None
-    ) = Field(
-        default=None,
-        description="AWS CLI profile that `plan`, `preflight`, `deploy`, `rollout`, `ami resolve`, `advise` and `cost actual` use "
-        "for the account of the cluster. Not part of templates. Default: the credentials of the shell.",
-    )
-    permissions_boundary: PolicyRef | None = Field(
-        default=None,
-        description="Name or ARN of the policy that is the permissions boundary of all roles of the cluster. Default: none.",
-    )
-    role_path: RolePathText | None = Field(
-        default=None,
-        description="IAM path of the roles and instance profiles of the cluster, such as /training/. Changing it replaces them and "
-        "the nodes. Default: /.",
-    )
-    kms_key_arn: KeyArn | None = Field(
-        default=None,
-        description="ARN of the KMS key for all new buckets, file systems, root volumes, log groups and topics without their own "
-        "`kms_key_arn`. Its policy must allow the services to use it (docs/security.md). Changing it replaces the file "
-        "system. Default: AWS managed keys.",
-    )
+    ) = None
+    """AWS CLI profile that `plan`, `preflight`, `deploy`, `rollout`, `ami resolve`, `advise` and `cost actual` use for the
+    account of the cluster. Not part of templates. Default: the credentials of the shell."""
+
+    permissions_boundary: PolicyRef | None = None
+    """Name or ARN of the policy that is the permissions boundary of all roles of the cluster. Default: none."""
+
+    role_path: RolePathText | None = None
+    """IAM path of the roles and instance profiles of the cluster, such as /training/. Changing it replaces them and the
+    nodes. Default: /."""
+
+    kms_key_arn: KeyArn | None = None
+    """ARN of the KMS key for all new buckets, file systems, root volumes, log groups and topics without their own
+    `kms_key_arn`. Its policy must allow the services to use it (docs/security.md). Changing it replaces the file system.
+    Default: AWS managed keys."""
+
     zone_id: Annotated[
         str,
-        Form(
-            code="UC3101",
-            pattern=ZONE_ID,
-            allowed="a zone ID, such as use2-az3",
-            explain=_explain_zone_id,
-        ),
-    ] = Field(description="Zone ID of the Availability Zone of the capacity, such as use2-az3.")
-    custom_instance_type: CustomInstanceType | None = Field(
-        default=None,
-        description="Properties of an instance type that the catalogue lacks or that override it, with a warning. "
-        "Default: those of the catalogue.",
-    )
-    instance_type: InstanceTypeName = Field(description="Instance type of the nodes, such as trn2.48xlarge.")
-    nodes: NodeCount = Field(
-        description="Maximum number of nodes, 1 to 1,000; 64 in a Capacity Block. With `additional_capacity`: per capacity "
-        "without `max_nodes`."
-    )
-    image_id: Annotated[
-        str,
-        constraint(AMI),
-    ] = Field(description="AMI ID of the nodes, specific to the Region.")
-    capacity: CapacityConfig = Field(
-        default_factory=CapacityConfig.model_construct,
-        description="How the instances are bought. Default: Capacity Blocks.",
-    )
-    additional_capacity: tuple[AdditionalCapacityConfig, ...] = Field(
-        default=(),
-        description="Capacity to use when `capacity` is full, in order of preference, each with its own compute "
-        "environment. Multi-node jobs use it only if the capacity before it is closed or too small. "
-        "Default: none.",
-    )
-    checkpoint_lead_minutes: Annotated[int, constraint(CHECKPOINT_LEAD_MINUTES)] = Field(
-        default=20,
-        description="Minutes before the drain of a Capacity Block at which running jobs are told to write a checkpoint, 0 to 720. "
-        "Default: 20.",
-    )
-    max_refusals: Annotated[int, constraint(MAX_REFUSALS)] = Field(
-        default=3,
-        description="Number of nodes of a Capacity Block that refuse to join one after another before its compute environment is "
-        "closed, 1 to 100. Default: 3.",
-    )
-    queue: QueueConfig = Field(
-        default_factory=QueueConfig.model_construct,
-        description="Priority, shares and limits of the cluster's own job queue.",
-    )
-    additional_queues: tuple[AdditionalQueueConfig, ...] = Field(
-        default=(), description="More job queues for the same nodes. Default: none."
-    )
-    network: NetworkConfig = Field(
-        default_factory=NetworkConfig.model_construct, description="VPC, subnet and network interfaces."
-    )
-    scratch_path: str | None = Field(
-        default=None,
-        description="Path at which the instance-store disks are mounted as one volume, on the node and in its jobs, such as "
-        "/scratch. The data is lost with the node. The AMI must include mdadm. Default: not mounted.",
-    )
-    file_system: FileSystemConfig = Field(
-        default_factory=FileSystemConfig.model_construct, description="The FSx for Lustre file system."
-    )
-    checkpoints: CheckpointsConfig = Field(
-        default_factory=CheckpointsConfig.model_construct, description="The checkpoint bucket."
-    )
-    datasets: tuple[DatasetConfig, ...] = Field(
-        default=(), description="Buckets with training data that jobs can read. Default: none."
-    )
-    compile_cache: CompileCacheConfig = Field(
-        default_factory=CompileCacheConfig.model_construct,
-        description="Storage and expiration of compiled graphs.",
-    )
-    jobs: tuple[JobConfig, ...] = Field(
-        default=(), description="Job definitions of the cluster. Default: none."
-    )
-    budget: BudgetConfig | None = Field(
-        default=None, description="The monthly budget of the cluster. Default: none."
-    )
-    notify: tuple[Annotated[str, constraint(RECIPIENT)], ...] = Field(
-        default=(),
-        description="Email addresses, each of which must confirm, or the ARN of one SNS topic, to notify of alarms, nodes that "
-        "refuse to join, interrupted jobs and the end of Capacity Blocks. Default: none.",
-    )
-    alarms: AlarmsConfig | None = Field(
-        default=None,
-        description="Alarm thresholds and recipients. Default: alarms with default thresholds and without a dashboard for "
-        "Capacity Blocks, none for other capacity.",
-    )
-    tags: Tags = Field(
-        default_factory=dict,
-        description="Tags of all resources of the cluster, up to 40. Default: none.",
-    )
+        Form(code="UC3101", pattern=ZONE_ID, allowed="a zone ID, such as use2-az3", explain=_explain_zone_id),
+    ]
+    """Zone ID of the Availability Zone of the capacity, such as use2-az3."""
 
-    suppress: Suppress = Field(
-        default_factory=dict,
-        description="Codes of warnings to hide, each with the reason; `ultracluster validate --json` still lists them. "
-        "Default: none.",
-    )
+    custom_instance_type: CustomInstanceType | None = None
+    """Properties of an instance type that the catalogue lacks or that override it, with a warning. Default: those of the
+    catalogue."""
+
+    instance_type: InstanceTypeName
+    """Instance type of the nodes, such as trn2.48xlarge."""
+
+    nodes: NodeCount
+    """Maximum number of nodes, 1 to 1,000; 64 in a Capacity Block. With `additional_capacity`: per capacity without
+    `max_nodes`."""
+
+    image_id: Annotated[str, constraint(AMI)]
+    """AMI ID of the nodes, specific to the Region."""
+
+    capacity: CapacityConfig = Field(default_factory=CapacityConfig.model_construct)
+    """How the instances are bought. Default: Capacity Blocks."""
+
+    additional_capacity: tuple[AdditionalCapacityConfig, ...] = ()
+    """Capacity to use when `capacity` is full, in order of preference, each with its own compute environment. Multi-node
+    jobs use it only if the capacity before it is closed or too small. Default: none."""
+
+    checkpoint_lead_minutes: Annotated[int, constraint(CHECKPOINT_LEAD_MINUTES)] = 20
+    """Minutes before the drain of a Capacity Block at which running jobs are told to write a checkpoint, 0 to 720. Default:
+    20."""
+
+    max_refusals: Annotated[int, constraint(MAX_REFUSALS)] = 3
+    """Number of nodes of a Capacity Block that refuse to join one after another before its compute environment is closed, 1
+    to 100. Default: 3."""
+
+    queue: QueueConfig = Field(default_factory=QueueConfig.model_construct)
+    """Priority, shares and limits of the cluster's own job queue."""
+
+    additional_queues: tuple[AdditionalQueueConfig, ...] = ()
+    """More job queues for the same nodes. Default: none."""
+
+    network: NetworkConfig = Field(default_factory=NetworkConfig.model_construct)
+    """VPC, subnet and network interfaces."""
+
+    scratch_path: str | None = None
+    """Path at which the instance-store disks are mounted as one volume, on the node and in its jobs, such as /scratch. The
+    data is lost with the node. The AMI must include mdadm. Default: not mounted."""
+
+    file_system: FileSystemConfig = Field(default_factory=FileSystemConfig.model_construct)
+    """The FSx for Lustre file system."""
+
+    checkpoints: CheckpointsConfig = Field(default_factory=CheckpointsConfig.model_construct)
+    """The checkpoint bucket."""
+
+    datasets: tuple[DatasetConfig, ...] = ()
+    """Buckets with training data that jobs can read. Default: none."""
+
+    compile_cache: CompileCacheConfig = Field(default_factory=CompileCacheConfig.model_construct)
+    """Storage and expiration of compiled graphs."""
+
+    jobs: tuple[JobConfig, ...] = ()
+    """Job definitions of the cluster. Default: none."""
+
+    budget: BudgetConfig | None = None
+    """The monthly budget of the cluster. Default: none."""
+
+    notify: tuple[Annotated[str, constraint(RECIPIENT)], ...] = ()
+    """Email addresses, each of which must confirm, or the ARN of one SNS topic, to notify of alarms, nodes that refuse to
+    join, interrupted jobs and the end of Capacity Blocks. Default: none."""
+
+    alarms: AlarmsConfig | None = None
+    """Alarm thresholds and recipients. Default: alarms with default thresholds and without a dashboard for Capacity Blocks,
+    none for other capacity."""
+
+    tags: Tags = Field(default_factory=dict)
+    """Tags of all resources of the cluster, up to 40. Default: none."""
+
+    suppress: Suppress = Field(default_factory=dict)
+    """Codes of warnings to hide, each with the reason; `ultracluster validate --json` still lists them. Default: none."""
 
     @property
     def stage(self) -> str:

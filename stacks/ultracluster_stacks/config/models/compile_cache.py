@@ -16,28 +16,22 @@ _Version = Annotated[str, constraint(COMPILER_VERSION)]
 class CompileCacheConfig(ConfigModel):
     """A bucket for torch-neuronx and JAX, or directories of the file system for TorchNeuron and vLLM."""
 
-    on_file_system: bool = Field(
-        default=False,
-        description="Whether to use the file system, which TorchNeuron and vLLM require, instead of S3.",
-    )
-    expire_after_days: _Days | None = Field(
-        default=None, description="Days after which entries of the bucket expire. Default: never."
-    )
-    expire_compilers: dict[_Version, _Days] = Field(
-        default_factory=dict,
-        description='Days after which entries of retired versions of neuronx-cc expire, such as {"2.19": 30}.',
-    )
-    versioned: bool = Field(
-        default=False,
-        description="Whether to keep noncurrent entries for a week, which replication to this bucket requires. "
-        "Cannot be undone. Default: only with `replicate_to`.",
-    )
-    replicate_to: tuple[BucketName, ...] = Field(
-        default=(),
-        description="Buckets of versioned caches in other Regions of the same account to replicate new entries to. "
-        "Deletions are not replicated. Default: none.",
-    )
-    request_metrics: bool = Field(
-        default=False,
-        description="Whether S3 counts hits and misses; billed as CloudWatch custom metrics.",
-    )
+    on_file_system: bool = False
+    """Whether to use the file system, which TorchNeuron and vLLM require, instead of S3."""
+
+    expire_after_days: _Days | None = None
+    """Days after which entries of the bucket expire. Default: never."""
+
+    expire_compilers: dict[_Version, _Days] = Field(default_factory=dict)
+    """Days after which entries of retired versions of neuronx-cc expire, such as {"2.19": 30}."""
+
+    versioned: bool = False
+    """Whether to keep noncurrent entries for a week, which replication to this bucket requires. Cannot be undone. Default:
+    only with `replicate_to`."""
+
+    replicate_to: tuple[BucketName, ...] = ()
+    """Buckets of versioned caches in other Regions of the same account to replicate new entries to. Deletions are not
+    replicated. Default: none."""
+
+    request_metrics: bool = False
+    """Whether S3 counts hits and misses; billed as CloudWatch custom metrics."""

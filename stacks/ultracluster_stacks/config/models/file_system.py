@@ -2,8 +2,6 @@
 
 from typing import Annotated, Final, Literal
 
-from pydantic import Field
-
 from ultracluster_catalog.lustre.lustre import LustreSettings
 from ultracluster_catalog.lustre.lustre_figures import file_system_interfaces
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES
@@ -20,110 +18,76 @@ OF_EXISTING: Final = ("mount_name", "dns_name", "zone_id", "security_group_id")
 class FileSystemConfig(ConfigModel):
     """An FSx for Lustre file system. Default: a new one with deployment type PERSISTENT_2 on SSD."""
 
-    deployment_type: Literal["PERSISTENT_2", "SCRATCH_2"] = Field(
-        default="PERSISTENT_2",
-        description="`SCRATCH_2` is not replicated: data is lost if a server fails. Changing it replaces the "
-        "file system.",
-    )
-    storage_type: Literal["SSD", "INTELLIGENT_TIERING"] = Field(
-        default="SSD",
-        description="`INTELLIGENT_TIERING` grows with its data and is billed by throughput, read cache, data and requests; "
-        "it cannot be linked to S3. Changing it replaces the file system.",
-    )
-    storage_capacity_gib: Annotated[int, Between(code="UC5101", least=1_200, most=100_000_000)] | None = (
-        Field(
-            default=None,
-            description="Size in GiB: 1,200, 2,400 or a multiple of 2,400. Can be increased later, not decreased. "
-            "Default: 4,800; not applicable to `INTELLIGENT_TIERING`.",
-        )
-    )
-    per_unit_storage_throughput: int | None = Field(
-        default=None,
-        description="Throughput in MB/s per TiB of storage: 125, 250, 500 or 1,000. Default: 250; not applicable to "
-        "`SCRATCH_2` and `INTELLIGENT_TIERING`.",
-    )
-    throughput_capacity: int | None = Field(
-        default=None,
-        description="Throughput in MB/s with `INTELLIGENT_TIERING`: a multiple of 4,000. Can be increased later, "
-        "not decreased. Default: 4,000.",
-    )
-    read_cache: Literal["NO_CACHE", "USER_PROVISIONED", "PROPORTIONAL_TO_THROUGHPUT_CAPACITY"] | None = Field(
-        default=None,
-        description="SSD read cache; required with `INTELLIGENT_TIERING`. `PROPORTIONAL_TO_THROUGHPUT_CAPACITY` is billed as "
-        "20,000 GiB of SSD per 4,000 MB/s.",
-    )
-    read_cache_gib: int | None = Field(
-        default=None,
-        description="Size of a `USER_PROVISIONED` read cache: 32 to 131,072 GiB per 4,000 MB/s.",
-    )
-    metadata_iops: int | None = Field(
-        default=None,
-        description="Metadata operations per second: 1,500, 3,000, 6,000 or a multiple of 12,000 up to 192,000. "
-        "Can be increased later, not decreased. Default: chosen by FSx from the size; 6,000 with `INTELLIGENT_TIERING`, "
-        "which supports 6,000 or 12,000.",
-    )
-    efa: bool = Field(
-        default=False,
-        description="Whether nodes mount over EFA, which the trn2 family does not support. Changing it replaces "
-        "the file system.",
-    )
-    data_compression: bool = Field(
-        default=True, description="Whether to compress new data with LZ4. Default: yes."
-    )
-    kms_key_arn: KeyArn | None = Field(
-        default=None,
-        description="ARN of the KMS key for data at rest. Changing it replaces the file system. "
-        "Default: the AWS managed key of FSx.",
-    )
-    link_checkpoints: bool = Field(
-        default=True,
-        description="Whether to link /checkpoints to the checkpoint bucket, in both directions. Default: yes.",
-    )
-    associations: tuple[AssociationConfig, ...] = Field(
-        default=(),
-        description="More directories to link to S3; at most 8 including /checkpoints and datasets. Default: none.",
-    )
-    backup_retention_days: int = Field(
-        default=0,
-        description="Days to keep daily backups, up to 90; not with `SCRATCH_2` or links to S3. "
-        "Default: no backups.",
-    )
-    backup_start_time: str | None = Field(
-        default=None,
-        description='Start of daily backups: HH:MM in UTC, in quotes, such as "03:30". Default: chosen by FSx.',
-    )
-    copy_tags_to_backups: bool = Field(
-        default=False,
-        description="Whether to copy the tags of the file system to backups. Changing it replaces the file system. Default: no.",
-    )
-    file_system_id: Annotated[str, constraint(FILE_SYSTEM)] | None = Field(
-        default=None,
-        description="ID of an existing file system, with `mount_name`. It is not changed; of the settings above only "
-        "`efa` applies. Default: a new file system.",
-    )
-    mount_name: Annotated[str, constraint(MOUNT_NAME)] | None = Field(
-        default=None, description="Lustre mount name of the existing file system."
-    )
-    dns_name: (
-        Annotated[
-            str,
-            constraint(DNS_NAME),
-        ]
-        | None
-    ) = Field(
-        default=None,
-        description="DNS name of the existing file system. Default: derived from ID and Region.",
-    )
-    zone_id: str | None = Field(
-        default=None,
-        description="Zone ID of the existing file system, checked against the cluster's. Default: not checked, "
-        "with a warning.",
-    )
-    security_group_id: Annotated[str, resource_id("sg", code=FILE_SYSTEM.code)] | None = Field(
-        default=None,
-        description="ID of the existing file system's security group, to which rules for the nodes are added. "
-        "Default: no rules are added, with a warning.",
-    )
+    deployment_type: Literal["PERSISTENT_2", "SCRATCH_2"] = "PERSISTENT_2"
+    """`SCRATCH_2` is not replicated: data is lost if a server fails. Changing it replaces the file system."""
+
+    storage_type: Literal["SSD", "INTELLIGENT_TIERING"] = "SSD"
+    """`INTELLIGENT_TIERING` grows with its data and is billed by throughput, read cache, data and requests; it cannot be
+    linked to S3. Changing it replaces the file system."""
+
+    storage_capacity_gib: Annotated[int, Between(code="UC5101", least=1_200, most=100_000_000)] | None = None
+    """Size in GiB: 1,200, 2,400 or a multiple of 2,400. Can be increased later, not decreased. Default: 4,800; not
+    applicable to `INTELLIGENT_TIERING`."""
+
+    per_unit_storage_throughput: int | None = None
+    """Throughput in MB/s per TiB of storage: 125, 250, 500 or 1,000. Default: 250; not applicable to `SCRATCH_2` and
+    `INTELLIGENT_TIERING`."""
+
+    throughput_capacity: int | None = None
+    """Throughput in MB/s with `INTELLIGENT_TIERING`: a multiple of 4,000. Can be increased later, not decreased. Default:
+    4,000."""
+
+    read_cache: Literal["NO_CACHE", "USER_PROVISIONED", "PROPORTIONAL_TO_THROUGHPUT_CAPACITY"] | None = None
+    """SSD read cache; required with `INTELLIGENT_TIERING`. `PROPORTIONAL_TO_THROUGHPUT_CAPACITY` is billed as 20,000 GiB of
+    SSD per 4,000 MB/s."""
+
+    read_cache_gib: int | None = None
+    """Size of a `USER_PROVISIONED` read cache: 32 to 131,072 GiB per 4,000 MB/s."""
+
+    metadata_iops: int | None = None
+    """Metadata operations per second: 1,500, 3,000, 6,000 or a multiple of 12,000 up to 192,000. Can be increased later, not
+    decreased. Default: chosen by FSx from the size; 6,000 with `INTELLIGENT_TIERING`, which supports 6,000 or 12,000."""
+
+    efa: bool = False
+    """Whether nodes mount over EFA, which the trn2 family does not support. Changing it replaces the file system."""
+
+    data_compression: bool = True
+    """Whether to compress new data with LZ4. Default: yes."""
+
+    kms_key_arn: KeyArn | None = None
+    """ARN of the KMS key for data at rest. Changing it replaces the file system. Default: the AWS managed key of FSx."""
+
+    link_checkpoints: bool = True
+    """Whether to link /checkpoints to the checkpoint bucket, in both directions. Default: yes."""
+
+    associations: tuple[AssociationConfig, ...] = ()
+    """More directories to link to S3; at most 8 including /checkpoints and datasets. Default: none."""
+
+    backup_retention_days: int = 0
+    """Days to keep daily backups, up to 90; not with `SCRATCH_2` or links to S3. Default: no backups."""
+
+    backup_start_time: str | None = None
+    """Start of daily backups: HH:MM in UTC, in quotes, such as "03:30". Default: chosen by FSx."""
+
+    copy_tags_to_backups: bool = False
+    """Whether to copy the tags of the file system to backups. Changing it replaces the file system. Default: no."""
+
+    file_system_id: Annotated[str, constraint(FILE_SYSTEM)] | None = None
+    """ID of an existing file system, with `mount_name`. It is not changed; of the settings above only `efa` applies.
+    Default: a new file system."""
+
+    mount_name: Annotated[str, constraint(MOUNT_NAME)] | None = None
+    """Lustre mount name of the existing file system."""
+
+    dns_name: Annotated[str, constraint(DNS_NAME)] | None = None
+    """DNS name of the existing file system. Default: derived from ID and Region."""
+
+    zone_id: str | None = None
+    """Zone ID of the existing file system, checked against the cluster's. Default: not checked, with a warning."""
+
+    security_group_id: Annotated[str, resource_id("sg", code=FILE_SYSTEM.code)] | None = None
+    """ID of the existing file system's security group, to which rules for the nodes are added. Default: no rules are added,
+    with a warning."""
 
     @property
     def settings(self) -> LustreSettings:

@@ -3,7 +3,7 @@
 from datetime import date
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema
+from pydantic import AfterValidator, ValidationInfo, WithJsonSchema
 
 from ultracluster_catalog.machines.instance_type import InstanceType, describe_instance_type, network_cards
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
@@ -47,39 +47,61 @@ _CountOrNone = Annotated[int, constraint(OPTIONAL_COUNT)]
 class CustomInstanceType(ConfigModel):
     """Properties of an instance type, as shown by `aws ec2 describe-instance-types`."""
 
-    vcpus: _Count = Field(description="Number of vCPUs.")
-    memory_gib: _Count = Field(description="Memory in GiB.")
-    accelerator: str = Field(description="Accelerator name, such as Trainium2.")
-    chips: _Count = Field(description="Number of accelerators.")
-    device_memory_gib: _Count = Field(description="Memory of one accelerator in GiB.")
-    cores_per_chip: _CountOrNone = Field(
-        default=0, description="NeuronCores per accelerator. Default: 0, a GPU."
-    )
-    logical_nc_config: Annotated[int, constraint(LOGICAL_CORES)] = Field(
-        default=1, description="NeuronCores per logical NeuronCore by default. Default: 1."
-    )
-    network_cards: Annotated[int, constraint(NETWORK_CARDS)] = Field(
-        description="Number of network cards, all identical."
-    )
-    interfaces_per_card: Annotated[int, constraint(NETWORK_CARDS)] = Field(
-        description="Maximum number of network interfaces per card."
-    )
-    gbps_per_card: _Count = Field(description="Peak bandwidth of each card in Gbit/s.")
-    efa: bool = Field(default=True, description="Whether each card supports EFA. Default: yes.")
-    ipv4_per_interface: _Count = Field(description="Maximum number of IPv4 addresses per interface.")
-    nvme_disks: _CountOrNone = Field(default=0, description="Number of instance-store disks. Default: 0.")
-    nvme_gb: _CountOrNone = Field(
-        default=0, description="Size of each instance-store disk in GB. Default: 0."
-    )
+    vcpus: _Count
+    """Number of vCPUs."""
+
+    memory_gib: _Count
+    """Memory in GiB."""
+
+    accelerator: str
+    """Accelerator name, such as Trainium2."""
+
+    chips: _Count
+    """Number of accelerators."""
+
+    device_memory_gib: _Count
+    """Memory of one accelerator in GiB."""
+
+    cores_per_chip: _CountOrNone = 0
+    """NeuronCores per accelerator. Default: 0, a GPU."""
+
+    logical_nc_config: Annotated[int, constraint(LOGICAL_CORES)] = 1
+    """NeuronCores per logical NeuronCore by default. Default: 1."""
+
+    network_cards: Annotated[int, constraint(NETWORK_CARDS)]
+    """Number of network cards, all identical."""
+
+    interfaces_per_card: Annotated[int, constraint(NETWORK_CARDS)]
+    """Maximum number of network interfaces per card."""
+
+    gbps_per_card: _Count
+    """Peak bandwidth of each card in Gbit/s."""
+
+    efa: bool = True
+    """Whether each card supports EFA. Default: yes."""
+
+    ipv4_per_interface: _Count
+    """Maximum number of IPv4 addresses per interface."""
+
+    nvme_disks: _CountOrNone = 0
+    """Number of instance-store disks. Default: 0."""
+
+    nvme_gb: _CountOrNone = 0
+    """Size of each instance-store disk in GB. Default: 0."""
+
     purchase_options: Annotated[
         tuple[Literal["on-demand", "spot", "capacity-block"], ...], NotEmpty(code=COUNT.code)
-    ] = Field(description="Purchase options of the type.")
-    nitro_generation: _Count = Field(description="Generation of the Nitro System.")
-    source: str = Field(description="Source of these properties.")
-    dated: Annotated[
-        str,
-        constraint(DATED),
-    ] = Field(description="Date of the source, in quotes.")
+    ]
+    """Purchase options of the type."""
+
+    nitro_generation: _Count
+    """Generation of the Nitro System."""
+
+    source: str
+    """Source of these properties."""
+
+    dated: Annotated[str, constraint(DATED)]
+    """Date of the source, in quotes."""
 
     def entry(self, name: str) -> InstanceType:
         """Return the type as a catalogue entry."""

@@ -1,6 +1,12 @@
 """Base class of the models of the rollout file."""
 
-from pydantic import BaseModel, ConfigDict
+import ast
+import inspect
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
 
 
 class ConfigModel(BaseModel):
@@ -17,3 +23,27 @@ class ConfigModel(BaseModel):
         # Build validators only with the whole rollout, at first use, and not for each model separately.
         defer_build=True,
     )
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: Any, handler: GetJsonSchemaHandler) -> Any:
+        """Describe the fields by the docstrings below them."""
+        schema = handler(core_schema)
+        for name, field in handler.resolve_ref_schema(schema)["properties"].items():
+            field["description"] = field_descriptions(cls)[name]
+        return schema
+
+
+@cache
+def field_descriptions(model: type[BaseModel]) -> dict[str, str]:
+    """Return the docstrings of the fields of a model by name.
+
+    They are read when they are needed: pydantic's `use_attribute_docstrings` parses the source whenever it is imported.
+    """
+    described: dict[str, str] = {}
+    for base in reversed([base for base in model.__mro__ if issubclass(base, ConfigModel)]):
+        body = ast.parse(inspect.getsource(base)).body[0].body  # type: ignore[attr-defined]  # a class
+        for statement, below in pairwise(body):
+            match statement, below:
+                case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
+                    described[name] = " ".join(text.split())
+    return described

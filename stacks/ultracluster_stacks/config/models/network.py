@@ -2,7 +2,7 @@
 
 from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, WithJsonSchema
 
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface, NicLayout
 from ultracluster_rules.network import FREE_ADDRESSES, NIC_LAYOUT, SUBNET_PREFIX, check_cidr
@@ -24,11 +24,14 @@ def _check_cidr(value: str) -> str:
 class NetworkInterfaceConfig(ConfigModel):
     """A network interface of every node."""
 
-    card: int = Field(description="Index of the network card, starting at 0.")
-    device: int = Field(default=0, description="Device index on the card. Default: 0.")
-    interface_type: Literal["interface", "efa", "efa-only"] = Field(
-        description="`interface`: ENA only. `efa`: EFA and ENA, one address. `efa-only`: EFA, no address."
-    )
+    card: int
+    """Index of the network card, starting at 0."""
+
+    device: int = 0
+    """Device index on the card. Default: 0."""
+
+    interface_type: Literal["interface", "efa", "efa-only"]
+    """`interface`: ENA only. `efa`: EFA and ENA, one address. `efa-only`: EFA, no address."""
 
 
 class NetworkConfig(ConfigModel):
@@ -38,67 +41,52 @@ class NetworkConfig(ConfigModel):
         str,
         AfterValidator(_check_cidr),
         WithJsonSchema({"type": "string", "pattern": r"^[0-9]{1,3}(\.[0-9]{1,3}){3}/(1[6-9]|2[0-8])$"}),
-    ] = Field(
-        default="10.0.0.0/16",
-        description="CIDR block of the VPC: an IPv4 network of /16 to /28. Clusters whose VPCs are never connected "
-        "can use the same one.",
-    )
-    nic_layout: Annotated[str, constraint(NIC_LAYOUT)] = Field(
-        default="batch",
-        description="Layout of network interfaces on the network cards. `batch` uses one address per "
-        "node and leaves room for the interface of a multi-node parallel job.",
-    )
-    network_interfaces: tuple[NetworkInterfaceConfig, ...] = Field(
-        default=(),
-        description="Explicit list of network interfaces, instead of a named layout. Default: those of "
-        "`nic_layout`.",
-    )
+    ] = "10.0.0.0/16"
+    """CIDR block of the VPC: an IPv4 network of /16 to /28. Clusters whose VPCs are never connected can use the same one."""
+
+    nic_layout: Annotated[str, constraint(NIC_LAYOUT)] = "batch"
+    """Layout of network interfaces on the network cards. `batch` uses one address per node and leaves room for the interface
+    of a multi-node parallel job."""
+
+    network_interfaces: tuple[NetworkInterfaceConfig, ...] = ()
+    """Explicit list of network interfaces, instead of a named layout. Default: those of `nic_layout`."""
+
     placement: Annotated[
         str,
         placement_group_name("auto, none, or the name of an existing cluster placement group"),
-    ] = Field(
-        default="auto",
-        description="Cluster placement group of the nodes. `auto`: a new group for on-demand nodes, none with a Capacity "
-        "Block or a reservation. `none`: no group. Otherwise the name of an existing group. Default: auto.",
-    )
-    subnet_prefix: Annotated[int, constraint(SUBNET_PREFIX)] | None = Field(
-        default=None,
-        description="Prefix length of the nodes' subnet, 16 to 28. Default: 20, or less if the "
-        "nodes need more addresses; the whole VPC if that is smaller.",
-    )
-    nat_gateway: bool = Field(
-        default=False,
-        description="Whether to create a NAT gateway, through which nodes reach the internet over HTTPS; billed per hour "
-        "and per GB. Default: no; nodes reach only AWS services, through VPC endpoints.",
-    )
-    vpc_id: Annotated[str, _VPC_ID] | None = Field(
-        default=None, description="ID of an existing VPC, with `subnet_id`. Default: a new VPC."
-    )
-    subnet_id: Annotated[str, SUBNET_ID] | None = Field(
-        default=None,
-        description="ID of an existing private subnet in the zone, with `vpc_id`, without public addresses and with a NAT gateway or VPC endpoints: "
-        "none are added, and `cidr` is ignored. Default: a new subnet.",
-    )
-    available_addresses: Annotated[int, constraint(FREE_ADDRESSES)] | None = Field(
-        default=None,
-        description="AvailableIpAddressCount of the existing subnet before the first deployment, checked against the needs "
-        "of the cluster. Default: not checked.",
-    )
-    security_group_id: Annotated[str, SECURITY_GROUP_ID] | None = Field(
-        default=None,
-        description="ID of an existing security group for the nodes, with `subnet_id`. Default: a new one.",
-    )
-    add_efa_rules: bool = Field(
-        default=False,
-        description="Whether to add the two rules that EFA requires to the existing security group. EC2 refuses "
-        "duplicate rules. Default: no; they must exist.",
-    )
+    ] = "auto"
+    """Cluster placement group of the nodes. `auto`: a new group for on-demand nodes, none with a Capacity Block or a
+    reservation. `none`: no group. Otherwise the name of an existing group. Default: auto."""
 
-    default_security_group_id: Annotated[str, SECURITY_GROUP_ID] | None = Field(
-        default=None,
-        description="ID of the default security group of the existing VPC, which tasks of multi-node jobs take, to add the rules that "
-        "they need: all traffic with itself, and HTTPS out. EC2 refuses duplicate rules. Default: none are added; they must exist.",
-    )
+    subnet_prefix: Annotated[int, constraint(SUBNET_PREFIX)] | None = None
+    """Prefix length of the nodes' subnet, 16 to 28. Default: 20, or less if the nodes need more addresses; the whole VPC if
+    that is smaller."""
+
+    nat_gateway: bool = False
+    """Whether to create a NAT gateway, through which nodes reach the internet over HTTPS; billed per hour and per GB.
+    Default: no; nodes reach only AWS services, through VPC endpoints."""
+
+    vpc_id: Annotated[str, _VPC_ID] | None = None
+    """ID of an existing VPC, with `subnet_id`. Default: a new VPC."""
+
+    subnet_id: Annotated[str, SUBNET_ID] | None = None
+    """ID of an existing private subnet in the zone, with `vpc_id`, without public addresses and with a NAT gateway or VPC
+    endpoints: none are added, and `cidr` is ignored. Default: a new subnet."""
+
+    available_addresses: Annotated[int, constraint(FREE_ADDRESSES)] | None = None
+    """AvailableIpAddressCount of the existing subnet before the first deployment, checked against the needs of the cluster.
+    Default: not checked."""
+
+    security_group_id: Annotated[str, SECURITY_GROUP_ID] | None = None
+    """ID of an existing security group for the nodes, with `subnet_id`. Default: a new one."""
+
+    add_efa_rules: bool = False
+    """Whether to add the two rules that EFA requires to the existing security group. EC2 refuses duplicate rules. Default:
+    no; they must exist."""
+
+    default_security_group_id: Annotated[str, SECURITY_GROUP_ID] | None = None
+    """ID of the default security group of the existing VPC, which tasks of multi-node jobs take, to add the rules that they
+    need: all traffic with itself, and HTTPS out. EC2 refuses duplicate rules. Default: none are added; they must exist."""
 
     @property
     def layout(self) -> NicLayout:

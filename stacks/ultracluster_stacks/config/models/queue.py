@@ -32,63 +32,48 @@ def _check_shares(shares: dict[str, int]) -> dict[str, int]:
 class WaitLimitsConfig(ConfigModel):
     """Hours after which a job at the head of a queue is cancelled; reasons that are left out have no limit."""
 
-    insufficient_capacity: _Hours | None = Field(
-        default=None,
-        description="If EC2 lacks instances in all capacity: 1 to 24 hours. Not with reserved capacity, for which "
-        "jobs may wait. Default: no limit.",
-    )
-    exceeds_environments: _Hours | None = Field(
-        default=None,
-        description="If the job needs more nodes than any capacity has: 1 to 24 hours. Not with a Capacity "
-        "Block. Default: no limit.",
-    )
-    exceeds_nodes: _Hours | None = Field(
-        default=None,
-        description="If the container fits on no node: 1 to 24 hours. Default: no limit.",
-    )
+    insufficient_capacity: _Hours | None = None
+    """If EC2 lacks instances in all capacity: 1 to 24 hours. Not with reserved capacity, for which jobs may wait. Default:
+    no limit."""
+
+    exceeds_environments: _Hours | None = None
+    """If the job needs more nodes than any capacity has: 1 to 24 hours. Not with a Capacity Block. Default: no limit."""
+
+    exceeds_nodes: _Hours | None = None
+    """If the container fits on no node: 1 to 24 hours. Default: no limit."""
 
 
 class QueueConfig(ConfigModel):
     """Scheduling of a job queue."""
 
-    priority: Annotated[int, constraint(PRIORITY)] = Field(
-        default=1,
-        description="Priority among queues that share nodes, 0 to 1,000; higher runs first. Default: 1.",
-    )
-    shares: Annotated[dict[str, int], AfterValidator(_check_shares)] = Field(
-        default_factory=dict,
-        description="Weight of each share identifier, 1 to 1,000: a share with 4 gets four times as many nodes as one with 1. "
-        "Identifiers are letters and digits; a trailing asterisk matches a prefix. Default: weight 1.",
-    )
-    share_decay_hours: Annotated[int, constraint(SHARE_DECAY_HOURS)] | None = Field(
-        default=None,
-        description="Hours of past usage that count toward fair shares, 1 to 168. Setting it gives the queue a fair-share policy. "
-        "Default: 24 if shares are set, otherwise jobs run first in, first out.",
-    )
-    compute_reservation_percent: Annotated[int, constraint(RESERVED_PERCENT)] = Field(
-        default=0,
-        description="Capacity reserved for share identifiers without jobs, in percent, 0 to 99. Default: 0.",
-    )
-    capacity: tuple[str, ...] = Field(
-        default=(),
-        description="Names of up to three capacities to use, in order of preference: those of "
-        "`additional_capacity`, and `capacity` for the first. Default: all.",
-    )
-    notify_blocked: bool = Field(
-        default=False,
-        description="Whether to publish AWS Batch's blocked-queue events to the topic `BlockedQueues` of the cluster. "
-        "Default: no.",
-    )
-    wait_limits: WaitLimitsConfig | None = Field(
-        default=None,
-        description="When to cancel a job at the head of the queue; `{}` for never. Default: after 24 hours, except jobs that may wait "
-        "for reserved capacity; never with a Capacity Block.",
-    )
+    priority: Annotated[int, constraint(PRIORITY)] = 1
+    """Priority among queues that share nodes, 0 to 1,000; higher runs first. Default: 1."""
+
+    shares: Annotated[dict[str, int], AfterValidator(_check_shares)] = Field(default_factory=dict)
+    """Weight of each share identifier, 1 to 1,000: a share with 4 gets four times as many nodes as one with 1. Identifiers
+    are letters and digits; a trailing asterisk matches a prefix. Default: weight 1."""
+
+    share_decay_hours: Annotated[int, constraint(SHARE_DECAY_HOURS)] | None = None
+    """Hours of past usage that count toward fair shares, 1 to 168. Setting it gives the queue a fair-share policy. Default:
+    24 if shares are set, otherwise jobs run first in, first out."""
+
+    compute_reservation_percent: Annotated[int, constraint(RESERVED_PERCENT)] = 0
+    """Capacity reserved for share identifiers without jobs, in percent, 0 to 99. Default: 0."""
+
+    capacity: tuple[str, ...] = ()
+    """Names of up to three capacities to use, in order of preference: those of `additional_capacity`, and `capacity` for the
+    first. Default: all."""
+
+    notify_blocked: bool = False
+    """Whether to publish AWS Batch's blocked-queue events to the topic `BlockedQueues` of the cluster. Default: no."""
+
+    wait_limits: WaitLimitsConfig | None = None
+    """When to cancel a job at the head of the queue; `{}` for never. Default: after 24 hours, except jobs that may wait for
+    reserved capacity; never with a Capacity Block."""
 
 
 class AdditionalQueueConfig(QueueConfig):
     """An additional job queue for the nodes of a cluster."""
 
-    name: Name = Field(
-        description="Name of the queue, unique in the cluster, for `ultracluster jobs submit --queue NAME`."
-    )
+    name: Name
+    """Name of the queue, unique in the cluster, for `ultracluster jobs submit --queue NAME`."""

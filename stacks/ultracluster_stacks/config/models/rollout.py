@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator
 
 from ultracluster_stacks.config.models.capacity import CapacityConfig, placeholder_reservation
 from ultracluster_stacks.config.models.cluster import ClusterConfig
@@ -32,12 +32,11 @@ def _check_version(value: Any) -> Any:
 class RolloutConfig(ConfigModel):
     """All clusters, in waves, with `defaults` merged into each cluster."""
 
-    version: Annotated[Literal[1], BeforeValidator(_check_version)] = Field(
-        description="Version of the file format: 1."
-    )
-    waves: Annotated[tuple[WaveConfig, ...], NotEmpty()] = Field(
-        description="Waves in order of deployment, at least one."
-    )
+    version: Annotated[Literal[1], BeforeValidator(_check_version)]
+    """Version of the file format: 1."""
+
+    waves: Annotated[tuple[WaveConfig, ...], NotEmpty()]
+    """Waves in order of deployment, at least one."""
 
     def located_clusters(self) -> Iterator[tuple[Loc, ClusterConfig]]:
         """Iterate over the clusters that could be read, with the location of each in the file."""

@@ -2,8 +2,6 @@
 
 from typing import Annotated
 
-from pydantic import Field
-
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.constraints import NotEmpty
 from ultracluster_stacks.config.models.model import ConfigModel
@@ -13,7 +11,8 @@ from ultracluster_stacks.config.models.names import Name
 class WaveConfig(ConfigModel):
     """Clusters that are deployed together. Moving a cluster to another wave does not change it."""
 
-    name: Name = Field(description="Name of the wave, unique in the rollout.")
-    clusters: Annotated[tuple[ClusterConfig, ...], NotEmpty()] = Field(
-        description="Clusters of the wave, at least one."
-    )
+    name: Name
+    """Name of the wave, unique in the rollout."""
+
+    clusters: Annotated[tuple[ClusterConfig, ...], NotEmpty()]
+    """Clusters of the wave, at least one."""

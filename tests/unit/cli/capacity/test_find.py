@@ -70,7 +70,7 @@ def test_find_prints_ranked_offerings_prices_and_read_errors(
 def test_find_does_not_call_it_success_when_no_region_answers(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    refused = ReadFailed(code="AuthFailure", message="who are you?", transient=False)
+    refused = ReadFailed(code="UnauthorizedOperation", message="you may not", transient=False)
     monkeypatch.setattr(FakeReads, "perform", lambda *_: refused)
 
     assert main([*FIND, *BETWEEN, "--regions", "us-east-2"]) == ExitCode.UNKNOWN
@@ -103,3 +103,55 @@ def test_draws_one_mark_for_each_offering(tmp_path: Path) -> None:
     picture = ET.parse(tmp_path / "offerings.svg")  # noqa: S314 - our own file
     (marks,) = (element for element in picture.iter() if element.get("id") == "offerings-us-east-2")
     assert sum(element.tag.endswith("}use") for element in marks.iter()) == len(offerings)
+
+
+@pytest.mark.usefixtures("offered")
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--regions", "us-east2"], "UC2102: --regions: got 'us-east2'. Allowed: a Region"),
+        (["--regions", "us-east2"], "Did you mean 'us-east-2'?"),
+        (["--instance-type", "trn2.48xlagre"], "Did you mean 'trn2.48xlarge'?"),
+        (["--between", "2020-01-01", "2020-02-01"], "UC7014: --between: the latest start, 2020-02-01 00:00 UTC, is in the past"),
+        (["--between", "2099-01-02", "2099-01-01"], "UC7014: --between: no start lies between"),
+        (["--between", "2099-01-01", "2099-01-02"], "more than 56 days ahead"),
+        (["--nodes", "80"], "UC7011: --nodes: got 80. Allowed: an integer from 1 to 64."),
+    ],
+)  # fmt: skip
+def test_an_impossible_question_is_refused_before_a_request(
+    options: list[str], said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(FakeReads, "perform", lambda *_: pytest.fail("a request was sent"))
+
+    assert main([*FIND, *BETWEEN, *options]) == ExitCode.FINDINGS
+    err = capsys.readouterr().err
+    assert said in err
+    assert err.count("UC") == 1
+
+
+@pytest.mark.usefixtures("offered")
+def test_no_credentials_are_one_error_and_not_an_empty_list(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refused = ReadFailed(code="NoCredentialsError", message="Unable to locate credentials", transient=False)
+    monkeypatch.setattr(FakeReads, "perform", lambda *_: refused)
+
+    assert main([*FIND, *BETWEEN]) == ExitCode.FINDINGS
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("UC9009: no Region accepted them: Unable to locate credentials.")
+
+
+@pytest.mark.usefixtures("offered")
+def test_the_best_offering_is_marked_and_the_next_command_is_printed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main([*FIND, *BETWEEN, "--limit", "1"]) == 0
+    out, err = capsys.readouterr()
+    (best,) = (line for line in out.splitlines() if "cb-" in line)
+
+    assert best.startswith("1 best")
+    assert "190000" in best
+    assert "3 more offerings: --limit 4 lists them" in err
+    assert "ultracluster capacity approve ORDER --cluster CLUSTER" in err
+    assert "--max-fee 190000" in err.replace(" \\\n   ", "")

@@ -12,7 +12,7 @@ def test_draws_the_bill(run: Run, tmp_path: Path, name: str) -> None:
     first, second = tmp_path / "1" / name, tmp_path / "2" / name
     for path in (first, second):
         path.parent.mkdir()
-        assert run("cost", TWO_WAVES, "--hours", "24", "--chart", str(path)).code == 0
+        assert run("cost", TWO_WAVES, "--hours", "24", "--picture", str(path)).code == 0
 
     assert first.read_bytes() == second.read_bytes()
     if name.endswith(".png"):
@@ -31,7 +31,7 @@ def test_reports_what_to_install_for_a_chart(
 ) -> None:
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
 
-    outcome = run("cost", QUICKSTART, "--chart", str(tmp_path / "cost.html"))
+    outcome = run("cost", QUICKSTART, "--picture", str(tmp_path / "cost.html"))
 
     assert outcome.code == 2
     assert "UC9209" in outcome.stderr

@@ -46,7 +46,7 @@ def test_compiling_is_on_the_bill_of_the_small_machine(run: Run) -> None:
         (["--savings-plan", "10"], "UC9304"),
         (["--throughput-ratio", "2"], "UC9305"),
         (["--compare", "p9.48xlarge"], "UC4001"),
-        (["--chart", "cost.pdf"], "UC9306"),
+        (["--picture", "cost.pdf"], "UC9306"),
         (["--cluster", "nobody"], "UC2201"),
     ],
 )

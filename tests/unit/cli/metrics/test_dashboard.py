@@ -18,7 +18,7 @@ def kept(tmp_path: Path, recorded: Recording) -> str:
 
 def test_draws_a_recording(run: Run, tmp_path: Path) -> None:
     page = tmp_path / "page.html"
-    outcome = run("dashboard", "--from", kept(tmp_path, day()), "--html", str(page))
+    outcome = run("dashboard", "--from", kept(tmp_path, day()), "--picture", str(page))
     assert outcome.code == 0
     assert "pretrain in us-east-2" in page.read_text("utf-8")
 
@@ -27,12 +27,12 @@ def test_draws_a_recording(run: Run, tmp_path: Path) -> None:
     ("arguments", "code"),
     [
         (["--from", "{recording}"], "UC9332"),
-        (["--html", "{page}"], "UC9332"),
-        (["--from", "{recording}", "--cluster", "a", "--html", "{page}"], "UC9332"),
-        (["--from", "{page}", "--html", "{page}"], "UC9330"),
-        (["--from", "{empty}", "--html", "{page}"], "UC9335"),
-        (["--cluster", "a", "--region", "us-east-2", "--hours", "0", "--html", "{page}"], "UC9333"),
-        (["--cluster", "a", "--region", "us-east-2", "--hours", "10921", "--html", "{page}"], "UC9333"),
+        (["--picture", "{page}"], "UC9332"),
+        (["--from", "{recording}", "--cluster", "a", "--picture", "{page}"], "UC9332"),
+        (["--from", "{page}", "--picture", "{page}"], "UC9330"),
+        (["--from", "{empty}", "--picture", "{page}"], "UC9335"),
+        (["--cluster", "a", "--region", "us-east-2", "--hours", "0", "--picture", "{page}"], "UC9333"),
+        (["--cluster", "a", "--region", "us-east-2", "--hours", "10921", "--picture", "{page}"], "UC9333"),
     ],
 )
 def test_rejects_invalid_requests(run: Run, tmp_path: Path, arguments: list[str], code: str) -> None:
@@ -48,5 +48,5 @@ def test_rejects_invalid_requests(run: Run, tmp_path: Path, arguments: list[str]
 
 def test_reports_that_plotly_is_missing(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "plotly", None)
-    outcome = run("dashboard", "--from", kept(tmp_path, day()), "--html", str(tmp_path / "page.html"))
+    outcome = run("dashboard", "--from", kept(tmp_path, day()), "--picture", str(tmp_path / "page.html"))
     assert (outcome.code, "UC9209" in outcome.stderr) == (2, True)

@@ -16,7 +16,7 @@ def test_reports_errors_of_cloudwatch(run: Run, tmp_path: Path, monkeypatch: pyt
         "a",
         "--region",
         "us-east-2",
-        "--html",
+        "--picture",
         str(tmp_path / "page.html"),
     )
     outcome, named = run(*arguments), run(*arguments, "--profile", "nobody")

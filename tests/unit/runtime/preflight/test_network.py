@@ -218,6 +218,7 @@ def test_endpoints_admit_tasks_by_their_group_or_their_addresses(
     reader = SimpleNamespace(
         list_all=lambda _service, _region, operation, _member, **_: lists[operation],
         call_or_none=lambda *_, **__: subnets,
+        find=lambda *_, **__: subnets["Subnets"][0],
     )
     assert TASKS.gather(reader, SUBNET).closed_endpoints == closed
 

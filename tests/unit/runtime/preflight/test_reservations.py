@@ -9,15 +9,17 @@ from tests.unit.runtime.preflight.preflight_requirements import NOW, SOURCE
 from ultracluster_runtime.preflight.check import (
     Status,
 )
-from ultracluster_runtime.preflight.reservations import evaluate_count, evaluate_state, evaluate_window
+from ultracluster_runtime.preflight.reservations import RESERVATION_CHECKS
+
+_, _, _, _, COUNT, STATE, WINDOW, *_ = RESERVATION_CHECKS
 
 
 def test_a_block_that_has_not_started_shows_its_size_in_a_tag() -> None:
     tag = {"Key": "aws:ec2capacityreservation:incrementalRequestedQuantity", "Value": "4"}
     shown = {"State": "scheduled", "TotalInstanceCount": 0, "Tags": [tag]}
-    assert evaluate_count(SOURCE, shown).status is Status.PASS
-    assert evaluate_count(SOURCE, {**shown, "Tags": []}).status is Status.FAIL
-    assert evaluate_count(SOURCE, {"State": "active", "TotalInstanceCount": 5}).status is Status.WARN
+    assert COUNT.evaluate(SOURCE, shown).status is Status.PASS
+    assert COUNT.evaluate(SOURCE, {**shown, "Tags": []}).status is Status.FAIL
+    assert COUNT.evaluate(SOURCE, {"State": "active", "TotalInstanceCount": 5}).status is Status.WARN
 
 
 @pytest.mark.parametrize(
@@ -31,15 +33,15 @@ def test_a_block_that_has_not_started_shows_its_size_in_a_tag() -> None:
 )
 def test_past_window_fails_and_short_window_warns(end: datetime | None, status: Status) -> None:
     shown = {"StartDate": NOW - timedelta(days=1), "EndDate": end}
-    assert evaluate_window(SOURCE, (shown, NOW)).status is status
+    assert WINDOW.evaluate(SOURCE, (shown, NOW)).status is status
 
 
 def test_times_in_the_rollout_may_differ_by_less_than_a_minute() -> None:
     start = NOW + timedelta(days=1)
     shown = {"StartDate": start, "EndDate": start + timedelta(days=1)}
     near, far = start + timedelta(seconds=59), start + timedelta(seconds=60)
-    assert evaluate_window(replace(SOURCE, start=near), (shown, NOW)).status is Status.PASS
-    assert evaluate_window(replace(SOURCE, start=far), (shown, NOW)).status is Status.FAIL
+    assert WINDOW.evaluate(replace(SOURCE, start=near), (shown, NOW)).status is Status.PASS
+    assert WINDOW.evaluate(replace(SOURCE, start=far), (shown, NOW)).status is Status.FAIL
 
 
 @pytest.mark.parametrize(
@@ -55,4 +57,4 @@ def test_times_in_the_rollout_may_differ_by_less_than_a_minute() -> None:
     ],
 )
 def test_only_usable_reservations_pass(state: str, status: Status) -> None:
-    assert evaluate_state(SOURCE, {"State": state}).status is status
+    assert STATE.evaluate(SOURCE, {"State": state}).status is status

@@ -183,14 +183,14 @@ def test_accepts_a_valid_order(order: Order) -> None:
         ),
         (
             {"start_before": START - timedelta(seconds=1)},
-            "UC7014: start_before: no start lies between 2026-11-20T09:00:00+00:00 and 2026-11-20T08:59:59+00:00. Allowed: a window whose start is before its end, and whose end is in the future.",
+            "UC7014: start_before: the latest start, 2026-11-20 08:59 UTC, is in the past. Allowed: a window whose start is before its end and at most 8 weeks ahead, and whose end is in the future.",
         ),
         (
             {
                 "start_after": START + timedelta(weeks=8, seconds=1),
                 "start_before": START + timedelta(weeks=9),
             },
-            "UC7014: start_after: 2027-01-15T09:00:01+00:00 is more than 56 days ahead. Allowed: blocks are offered up to 8 weeks ahead.",
+            "UC7014: start_before: 2027-01-15T09:00:01+00:00 is more than 56 days ahead. Allowed: a window whose start is before its end and at most 8 weeks ahead, and whose end is in the future.",
         ),
         (
             {"end_by": START},

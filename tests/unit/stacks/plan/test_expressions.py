@@ -72,6 +72,7 @@ def test_finds_what_a_value_refers_to_wherever_it_stands() -> None:
         Reference("Two", "Arn"),
         Reference("Three", "Id"),
         Reference("Four", ""),
+        Reference("Condition", ""),
         Reference("stack:Five", IMPORT),
         Reference('{"Ref": "Six"}', IMPORT),
         Reference("Six", ""),

@@ -152,8 +152,8 @@ def environment_for(minutes: Any = None, *, at_once: Any = None, image: str = "a
             {("data", "change:s/R", "its DeletionPolicy changes from Retain to Delete")},
         ),
         (
-            resource(FILE_SYSTEM, DeletionPolicy="Snapshot", UpdateReplacePolicy="Snapshot"),
-            resource(FILE_SYSTEM, DeletionPolicy="Snapshot"),
+            resource("AWS::EC2::Volume", DeletionPolicy="Snapshot", UpdateReplacePolicy="Snapshot"),
+            resource("AWS::EC2::Volume", DeletionPolicy="Snapshot"),
             {("data", "change:s/R", "its UpdateReplacePolicy changes from Snapshot to Delete")},
         ),
         (
@@ -238,6 +238,11 @@ def environment_for(minutes: Any = None, *, at_once: Any = None, image: str = "a
             },
         ),
         (
+            resource("AWS::EC2::Route", {"GatewayId": "a"}),
+            resource("AWS::EC2::Route", {"GatewayId": "b"}),
+            {("network", "change:s/R", "GatewayId of a part of the network changes while nodes use it")},
+        ),
+        (
             resource("AWS::EC2::VPCEndpoint"),
             GONE,
             {("network", "remove:s/R", "a part of the network of running nodes and file systems is removed")},
@@ -319,7 +324,6 @@ def test_says_what_would_happen_and_which_word_allows_it(
         (environment(), environment(State="DISABLED")),
         (role("lambda.amazonaws.com"), GONE),
         (role("ec2.amazonaws.com"), role("ec2.amazonaws.com", Description="nodes")),
-        (resource("AWS::EC2::Route", {"GatewayId": "a"}), resource("AWS::EC2::Route", {"GatewayId": "b"})),
         (resource("AWS::SNS::Topic"), GONE),
         (resource("AWS::QuantumLedger::Cluster"), GONE),
     ],

@@ -108,7 +108,10 @@ def test_storage_carries_the_name_of_the_cluster_by_which_costs_are_found(stack:
     carried = [each["Properties"]["Tags"] for kind in kinds for each in of_type(stack, kind)]
     assert carried
     for tags in carried:
-        assert tags in ({"ultracluster:cluster": "pretrain"}, [{"Key": "ultracluster:cluster", "Value": "pretrain"}])
+        assert tags in (
+            {"ultracluster:cluster": "pretrain"},
+            [{"Key": "ultracluster:cluster", "Value": "pretrain"}],
+        )
 
 
 def test_tags_leave_compute_environments_alone_which_they_would_replace(stack: cdk.Stack) -> None:

@@ -99,7 +99,9 @@ def test_credentials_of_the_node_are_behind_imdsv2_and_out_of_reach_of_container
     }
 
 
-def test_tags_of_the_app_reach_what_nodes_consist_of_but_not_the_name_of_the_cluster(stack: cdk.Stack) -> None:
+def test_tags_of_the_app_reach_what_nodes_consist_of_but_not_the_name_of_the_cluster(
+    stack: cdk.Stack,
+) -> None:
     nodes(stack, tags={"team": "vision"})
     cdk.Tags.of(stack.node.root).add("cost-center", "42")
     cdk.Tags.of(stack.node.root).add("ultracluster:cluster", "another")

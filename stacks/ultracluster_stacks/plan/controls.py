@@ -1,0 +1,127 @@
+"""Rules that stop what switches off the functions of a cluster, their schedules, and the notices to people."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from ultracluster_stacks.plan.changes import GOES, REPLACES, ResourceChange, Stop, StopKind
+from ultracluster_stacks.plan.expressions import canonical, references
+from ultracluster_stacks.plan.resource_updates import QUEUE
+
+FUNCTION: Final = "AWS::Lambda::Function"
+_TOPIC: Final = "AWS::SNS::Topic"
+BLOCK_VARIABLE: Final = "UC_RESERVATION_ID"
+"""Variable of functions that serve one Capacity Block."""
+
+# Resources without a purpose of their own, and the properties that name what they serve.
+_SERVANTS: Final[Mapping[str, str]] = {
+    "AWS::CloudWatch::Alarm": "Dimensions",
+    "AWS::Events::Rule": "Targets",
+    "AWS::Lambda::Permission": "FunctionName",
+    "AWS::SNS::Subscription": "TopicArn",
+}
+_MINUTES: Final = {"minute": 1, "hour": 60, "day": 1440}
+
+
+def control_stops(
+    change: ResourceChange,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    old_resources: Mapping[str, Any],
+    new_resources: Mapping[str, Any],
+    *,
+    is_idle: bool,
+) -> Iterator[Stop]:
+    """Stop what would leave jobs of a Capacity Block running into its end, or people uninformed.
+
+    Args:
+        change: Change with its action.
+        before: Resource in the old template.
+        after: Resource in the new template; empty if it is removed.
+        old_resources: All resources of the old template.
+        new_resources: All resources of the new template.
+        is_idle: Whether nothing runs in the Capacity Block of this function.
+    """
+    kind, goes = change.resource_type, change.action in GOES
+    old, new = (resource.get("Properties") or {} for resource in (before, after))
+    if kind == FUNCTION and goes:
+        yield change.stop(
+            StopKind.CONTROL, "a function of the cluster is removed: nothing takes over its work"
+        )
+    elif kind == _TOPIC and change.action in GOES | REPLACES and _is_read(change.logical_id, old_resources):
+        reason = "its subscriptions end: people must confirm new ones, and those made by hand are lost"
+        yield change.stop(StopKind.CONTROL, reason)
+    elif kind in _SERVANTS and goes:
+        for served in _serves(old.get(_SERVANTS[kind])):
+            if new_resources.get(served, {}).get("Type") in {FUNCTION, _TOPIC}:
+                reason = f"{served} remains, and is no longer invoked, watched or read"
+                yield change.stop(StopKind.CONTROL, reason)
+    elif after:
+        yield from (change.stop(StopKind.CONTROL, reason) for reason in _weakened(kind, old, new))
+        if kind == FUNCTION and not is_idle:
+            yield from (change.stop(StopKind.CONTROL, reason) for reason in _drain(old, new))
+
+
+def _serves(value: Any) -> list[str]:
+    return list(dict.fromkeys(reference.name for reference in references(value)))
+
+
+def _is_read(topic: str, resources: Mapping[str, Any]) -> bool:
+    return any(
+        topic in _serves((resource.get("Properties") or {}).get("TopicArn"))
+        for resource in resources.values()
+        if resource["Type"] == "AWS::SNS::Subscription"
+    )
+
+
+def _weakened(kind: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    if kind == FUNCTION:
+        concurrency = [str(each.get("ReservedConcurrentExecutions")) for each in (old, new)]
+        if concurrency[1] == "0" != concurrency[0]:
+            yield "without concurrency the function never runs"
+    elif kind == "AWS::Events::Rule":
+        if "DISABLED" in new.get("State", "") and "DISABLED" not in old.get("State", ""):
+            yield "the rule is switched off"
+        if _period(new) > _period(old):
+            yield "the rule runs less often"
+        if not set(_serves(old.get("Targets"))) <= set(_serves(new.get("Targets"))):
+            yield "the rule no longer invokes its target"
+    elif kind in {"AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm"}:
+        if _tells(old) and not _tells(new):
+            yield "the alarm no longer notifies anybody"
+    elif kind == QUEUE and new.get("State") == "DISABLED" != old.get("State"):
+        yield "the queue takes no more jobs"
+
+
+def _tells(properties: Mapping[str, Any]) -> bool:
+    return bool(properties.get("AlarmActions")) and properties.get("ActionsEnabled") is not False
+
+
+def _period(properties: Mapping[str, Any]) -> float:
+    """Return the minutes between two runs of a rule; infinite if unknown."""
+    expression = str(properties.get("ScheduleExpression", ""))
+    if rate := re.fullmatch(r"rate\((\d+) (minute|hour|day)s?\)", expression):
+        return int(rate[1]) * _MINUTES[rate[2]]
+    if cron := re.fullmatch(r"cron\((?:\*|\*/(\d+)|0/(\d+)) \* \* \* \? \*\)", expression):
+        return int(cron[1] or cron[2] or 1)
+    return float("inf")
+
+
+def _drain(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what changes in the function that ends the jobs of a Capacity Block."""
+    before, after = (
+        (properties.get("Environment") or {}).get("Variables") or {} for properties in (old, new)
+    )
+    if BLOCK_VARIABLE not in before:
+        return
+    if _number(new.get("Timeout")) < _number(old.get("Timeout")):
+        yield "the function has less time to end jobs"
+    for name, value in before.items():
+        if canonical(after.get(name)) != canonical(value) and not (
+            str(value).isdigit() and str(after.get(name)).isdigit()
+        ):
+            yield f"{name} changes: the function would leave jobs of the present Capacity Block alone"
+
+
+def _number(value: Any) -> float:
+    return float(value) if isinstance(value, int | float | str) and str(value).isdigit() else 3

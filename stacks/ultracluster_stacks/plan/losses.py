@@ -1,0 +1,102 @@
+"""Rules that stop what takes connectivity or permissions from running nodes, jobs and functions."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from ultracluster_stacks.plan.changes import GOES, REPLACES, ResourceChange, Stop, StopKind
+from ultracluster_stacks.plan.expressions import canonical, references
+from ultracluster_stacks.plan.permissions import POLICY_TYPES, narrowed
+from ultracluster_stacks.plan.resource_updates import IDENTITY_TYPES, NETWORK_TYPES, WORKLOAD_SERVICES
+
+Resources = Mapping[str, Mapping[str, Any]]
+"""Resources of a template by logical ID."""
+
+_LABELS: Final = frozenset(
+    {"Tags", "Description", "TagSpecifications", "DeletionPolicy", "UpdateReplacePolicy"}
+)
+_RULES: Final = {
+    "SecurityGroupIngress": "AWS::EC2::SecurityGroupIngress",
+    "SecurityGroupEgress": "AWS::EC2::SecurityGroupEgress",
+}
+
+
+def network_stops(
+    change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any], resources: Resources
+) -> Iterator[Stop]:
+    """Stop removed and replaced parts of the network, and updates other than additions to a list.
+
+    Args:
+        change: Change with its action.
+        before: Resource in the old template.
+        after: Resource in the new template; empty if it is removed.
+        resources: All resources of the new template.
+    """
+    if change.resource_type not in NETWORK_TYPES:
+        return
+    if change.action in REPLACES | GOES:
+        fate = "removed" if change.action in GOES else "replaced"
+        yield change.stop(
+            StopKind.NETWORK, f"a part of the network of running nodes and file systems is {fate}"
+        )
+        return
+    old, new = (resource.get("Properties") or {} for resource in (before, after))
+    for name in dict.fromkeys(part.path[0] for part in change.properties if not part.cause):
+        if name in _LABELS or name == "PolicyDocument":  # a policy is a matter of permissions
+            continue
+        kept = [*_listed(new.get(name)), *_own_rules(name, change.logical_id, resources)]
+        if not isinstance(old.get(name), list) or not all(map(kept.__contains__, _listed(old[name]))):
+            yield change.stop(StopKind.NETWORK, f"{name} of a part of the network changes while nodes use it")
+
+
+def _listed(value: Any) -> list[Any]:
+    found: list[Any] = canonical(value if isinstance(value, list) else [])
+    return found
+
+
+def _own_rules(name: str, group: str, resources: Resources) -> list[Any]:
+    """Return the rules of a security group that are resources, as they would stand inside the group."""
+    found = []
+    for resource in resources.values():
+        properties = resource.get("Properties") or {}
+        names = {reference.name for reference in references(properties.get("GroupId"))}
+        if resource["Type"] == _RULES.get(name) and group in names:
+            found.append(canonical({key: part for key, part in properties.items() if key != "GroupId"}))
+    return found
+
+
+def permission_stops(
+    change: ResourceChange,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    old_resources: Resources,
+    new_resources: Resources,
+) -> Iterator[Stop]:
+    """Stop lost permissions of roles that remain, and roles that running jobs and nodes have.
+
+    Args:
+        change: Change with its action.
+        before: Resource in the old template.
+        after: Resource in the new template; empty if it is removed.
+        old_resources: All resources of the old template.
+        new_resources: All resources of the new template.
+    """
+    old, new = (resource.get("Properties") or {} for resource in (before, after))
+    kind = change.resource_type
+    if kind in IDENTITY_TYPES and change.action in REPLACES | GOES:
+        trust = str(old.get("AssumeRolePolicyDocument", ""))
+        if kind == "AWS::IAM::InstanceProfile" or any(service in trust for service in WORKLOAD_SERVICES):
+            yield change.stop(StopKind.JOBS, "running nodes or jobs lose their permissions")
+        return
+    if kind not in POLICY_TYPES:
+        return
+    if change.action in GOES and not any(
+        reference.name in new_resources for reference in references([old.get(name) for name in _HOLDERS])
+    ):
+        return
+    lost = narrowed(kind, old, new, gone=old_resources.keys() - new_resources.keys())
+    if lost:
+        more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
+        yield change.stop(StopKind.PERMISSION, f"what runs now loses a permission: {lost[0]}{more}")
+
+
+_HOLDERS: Final = ("Roles", "RoleName", "Users", "Groups", "Bucket", "Topics", "Queues", "KeyId")
