@@ -11,10 +11,9 @@ from typing import Any, Final
 
 from ultracluster_cli._aws.target import Target
 from ultracluster_cli._cdk.timing import measure
-from ultracluster_cli.local.demo_purchase import CommandRunner, Purchase
+from ultracluster_cli.local.demo_purchase import CommandRunner, Purchase, failed_command
 from ultracluster_cli.output import say
 from ultracluster_cli.project.project_files import shipped
-from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.jobs.describe import describe_job
 from ultracluster_runtime.jobs.logs import find_stream, read_new
 from ultracluster_stacks.config import ClusterConfig
@@ -126,7 +125,7 @@ class DemoTraining:
         answer = self._run("local", "clock", *words, "--wait", "0", "--region", region, "--json")
         failed = [one for one in answer["delivered"] if one["error"]]
         if failed:
-            raise _failed(f"{failed[0]['target']} failed: {failed[0]['error']}")
+            raise failed_command(f"{failed[0]['target']} failed: {failed[0]['error']}")
         say(f"  It is {answer['now'][:16]} UTC; {len(answer['delivered'])} calls of functions and notices")
 
     def _extend(self, cluster: ClusterConfig, purchase: Purchase) -> None:
@@ -177,7 +176,7 @@ class _Log:
                 token = following
                 yield from (line.message for line in lines)
             time.sleep(_POLL_SECONDS)
-        raise _failed(f"the job {job} wrote nothing more")
+        raise failed_command(f"the job {job} wrote nothing more")
 
     def wait_for(self, pattern: re.Pattern[str]) -> re.Match[str]:
         return next(found for line in self._lines if (found := pattern.match(line)))
@@ -195,14 +194,10 @@ def _wait(read: Callable[[], Any], done: Callable[[Any], bool]) -> Any:
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while not done(found := read()):
         if time.monotonic() > deadline:
-            raise _failed(f"nothing changed in {_PATIENCE_SECONDS:.0f} s; last seen: {found}")
+            raise failed_command(f"nothing changed in {_PATIENCE_SECONDS:.0f} s; last seen: {found}")
         time.sleep(_POLL_SECONDS)
     return found
 
 
 def _text(time: datetime) -> str:
     return f"{time:%Y-%m-%dT%H:%M:%SZ}"
-
-
-def _failed(problem: str) -> FindingsError:
-    return FindingsError.of("UC9011", problem, remedy="Run the demo again")

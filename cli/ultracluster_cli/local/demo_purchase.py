@@ -133,7 +133,7 @@ class CommandRunner:
             say("Running the demo again is safe: it looks up the purchase and sends no second request.")
             raise typer.Exit(ExitCode.UNKNOWN)
         command = " ".join(arguments[:2])
-        raise _failed_command(
+        raise failed_command(
             f"ultracluster {command} ended with code {completed.returncode}; see {self._log}"
         )
 
@@ -205,7 +205,7 @@ class DemoBuyer:
         with measure_and_report(self._steps, "capacity find") as messages:
             offers = self._run("capacity", "find", *_search_options(cluster), "--json")["offerings"]
             if not offers:
-                raise _failed_command(f"the local AWS offers no {cluster.instance_type} in {cluster.region}")
+                raise failed_command(f"the local AWS offers no {cluster.instance_type} in {cluster.region}")
             best: dict[str, Any] = offers[0]
             messages.append(f"{len(offers)} offerings; the best costs {best['total']} USD of fake money")
         if self._shows_offers:
@@ -291,7 +291,8 @@ def _search_options(cluster: ClusterConfig) -> list[str]:
     return [*size, "--days", str(_DAYS), "--between", *window, "--regions", cluster.region]
 
 
-def _failed_command(problem: str) -> FindingsError:
+def failed_command(problem: str) -> FindingsError:
+    """Return the error (UC9011) because a command of the demo failed, or did not have its effect."""
     return FindingsError.of("UC9011", problem, remedy=_RESET)
 
 

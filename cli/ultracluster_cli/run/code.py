@@ -14,8 +14,6 @@ from pathlib import Path, PurePosixPath
 from ultracluster_rules.credentials import credential_kind
 from ultracluster_rules.findings import Finding, FindingsError, quote
 
-__all__ = ["Code", "pack"]
-
 _MOST_BYTES = 20 * 2**20
 _MOST_FILES = 2_000
 _TEXT_BYTES = 2**20  # of each file, looked through for credentials

@@ -14,8 +14,6 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-__all__ = ["main"]
-
 
 def main() -> None:
     """Fetch and unpack an archive, check it, and run a program of it in its folder."""
