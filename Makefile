@@ -111,7 +111,7 @@ fuzz-parser: env .ultracluster/fuzz/.stamp ## Fuzz the reader of rollout files w
 	PYTHONPATH="$(STATE)/fuzz" "$(BIN)/python" tests/deep/fuzz_parser.py -max_total_time=$(or $(SECONDS),60)
 
 .ultracluster/fuzz/.stamp: tests/deep/requirements.txt .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
-	$(call step,Installing atheris (130 MB on disk),fuzz,"$(BIN)/python" -m pip install --target .ultracluster/fuzz -r tests/deep/requirements.txt)
+	$(call step,Installing atheris (130 MB on disk),fuzz,"$(BIN)/python" -m pip install --require-hashes --no-deps --target .ultracluster/fuzz -r tests/deep/requirements.txt)
 	@touch $@
 
 bench: env ## Measure speed against peers, which it installs; writes the table of docs/performance.md (5 to 12 minutes, on a quiet machine)
@@ -147,14 +147,14 @@ golden: env ## Write the templates that the golden tests expect; VERSION=0.1.0 f
 scale: env ## Write docs/scale.md: what 100,000 chips need, break and lose
 	cd benchmarks && "$(BIN)/python" -m scale --chips 100000 > ../docs/scale.md
 
-lock: env ## Write requirements.lock from both pyproject.toml files, and those of `make audit` and `make docs`: versions and hashes, no addresses
-	"$(BIN)/uv" pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
-	  --python-version 3.11 --extra local --extra plot --extra toolchain --extra dev \
+LOCK := "$(BIN)/uv" pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
+  --python-version 3.11
+
+lock: env ## Write requirements.lock and the requirements of other targets: versions and hashes, no addresses
+	$(LOCK) --extra local --extra plot --extra toolchain --extra dev \
 	  --no-emit-package ultracluster-local --output-file requirements.lock pyproject.toml
-	"$(BIN)/uv" pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
-	  --python-version 3.11 --output-file tests/security/requirements.txt tests/security/requirements.in
-	"$(BIN)/uv" pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
-	  --python-version 3.11 --output-file docs/requirements.txt docs/requirements.in
+	for each in docs tests/security; do $(LOCK) --output-file $$each/requirements.txt $$each/requirements.in; done
+	for each in tests/deep tests/mutation; do $(LOCK) --no-deps --output-file $$each/requirements.txt $$each/requirements.in; done
 
 clean: ## Remove everything that the targets above made
 	@if [ -x "$(BIN)/ultracluster" ]; then "$(BIN)/ultracluster" local down >/dev/null 2>&1 || true; fi
@@ -192,7 +192,7 @@ clean: ## Remove everything that the targets above made
 .ultracluster/mutation/.stamp: tests/mutation/requirements.txt .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
 	@rm -rf .ultracluster/mutation/tool
 	$(call step,Installing mutmut,mutation,\
-	  "$(BIN)/python" -m pip install --no-deps --target .ultracluster/mutation/tool -r tests/mutation/requirements.txt)
+	  "$(BIN)/python" -m pip install --require-hashes --no-deps --target .ultracluster/mutation/tool -r tests/mutation/requirements.txt)
 	@touch $@
 
 node_modules/.stamp-cdk: package-lock.json package.json .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs

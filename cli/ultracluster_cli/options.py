@@ -61,7 +61,7 @@ FileSystemOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 FallbackRegionOption = Annotated[
     str | None,
-    typer.Option(metavar="REGION", help="Use prices of this Region where the cluster's Region has none."),
+    typer.Option(metavar="REGION", help="Region whose prices replace unknown ones. Default: the nearest."),
 ]
 LOCAL_HELP = "Use a local AWS on this machine instead of an account."
 LocalOption = Annotated[bool, typer.Option("--local", help=LOCAL_HELP)]

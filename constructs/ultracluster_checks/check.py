@@ -66,7 +66,7 @@ def check_templates(sources: Sequence[Source], *, skip: Mapping[str, str] | None
     left_out: list[LeftOut] = []
     found = _each_once(problem for check in CHECKS for problem in check(templates))
     places = {each: place for place, each in enumerate(_resources(templates))}
-    for problem in sorted(found, key=lambda each: places[each.place.resource]):
+    for problem in sorted(found, key=lambda each: (places[each.place.resource], each.finding.code)):
         reason = _own_skips(problem.place.resource).get(problem.finding.code) or skip.get(
             problem.finding.code
         )

@@ -1,4 +1,4 @@
-"""Containers of jobs: devices, shared memory, locked memory and privileges."""
+"""Containers of jobs: devices, memory, volumes, privileges, and settings of EFA and Neuron that the nodes have."""
 
 import re
 from collections.abc import Iterator
@@ -6,166 +6,238 @@ from typing import Final
 
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_checks.jobs import JobContainer, job_containers
-from ultracluster_checks.problem import Problem
-from ultracluster_checks.shared_rules import EVERY_EFA_DEVICE
+from ultracluster_checks.nodes import nodes_of
+from ultracluster_checks.problem import Problem, Wrong, placed, rule
 from ultracluster_checks.template import Property, Templates
 from ultracluster_rules.findings import quote
+from ultracluster_rules.job_definitions import VARIABLE
 
 _EFA_FOLDER: Final = "/dev/infiniband"
-_NEURON: Final = re.compile(r"/dev/neuron(\d{1,3})")
 _EFA: Final = re.compile(r"/dev/infiniband/uverbs(\d{1,3})")
+_DEVICE: Final = re.compile(rf"/dev/neuron(\d{{1,3}})|{_EFA.pattern}")
 _DEFAULT_SHARED_MEMORY_MIB: Final = 64  # Docker's default
 _UNLIMITED: Final = -1
+_NEEDED: Final = {"READ", "WRITE"}
+_OF_THE_NODE: Final = {"/", "/etc", "/var", "/var/run", "/run", "/var/run/docker.sock", "/run/docker.sock", "/root", "/proc", "/sys"}  # fmt: skip
+_COMPILING: Final = {"NEURON_CC_FLAGS", "NEURON_PLATFORM_TARGET_OVERRIDE", "XLA_FLAGS"}
+# Targets of the Neuron compiler: the family of chips, and the size of logical cores.
+_COMPILED_FOR: Final = re.compile(r"--target[= ](inf[12]|trn[123]n?)")
+_CORES: Final = re.compile(r"--l(?:nc|ogical-nc-config)[= ](\d+)")
+_LOGICAL: Final = {"NEURON_LOGICAL_NC_CONFIG", "NEURON_RT_VIRTUAL_CORE_SIZE"}
+_POSITIVE: Final = {"MALLOC_ARENA_MAX", "NEURON_RT_EXEC_TIMEOUT"}
+_OTHER_HOST: Final = re.compile(r"(?:127\.|localhost|0\.0\.0\.0|::1)")
+_MAIN: Final = "the address of the main node, set by the command of the job"
+# Variables of multi-node jobs, values that separate their nodes, and the reason.
+_BETWEEN_NODES: Final = (
+    ({"FI_EFA_USE_DEVICE_RDMA"}, re.compile("(?i)(?:0|false|off|no)$"), "which takes the direct path between chips and EFA away", "1"),
+    ({"MASTER_ADDR", "NEURON_RT_ROOT_COMM_ID"}, _OTHER_HOST, "which is another host on each node", _MAIN),
+    (
+        {"CCOM_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"},
+        re.compile("(?:lo|docker0|ecs-eth0)$"),
+        "an interface that does not reach other nodes",
+        "eth0",
+    ),
+)  # fmt: skip
 
 
-def efa_devices_are_named(templates: Templates) -> Iterator[Problem]:
+def _uses(container: JobContainer, devices: re.Pattern[str]) -> bool:
+    return any(devices.fullmatch(each.pattern) for each in container.devices)
+
+
+@rule("UC6401", job_containers)
+def efa_devices_are_named(container: JobContainer) -> Iterator[Wrong]:
     """Find containers that mount the folder of the EFA devices instead of mapping the devices."""
-    for container in job_containers(templates):
-        for device in container.at["LinuxParameters"]["Devices"].items:
-            for name in ("HostPath", "ContainerPath"):
-                if (device[name].text or "").rstrip("/") == _EFA_FOLDER:
-                    yield Problem.of(
-                        device[name],
-                        "UC6401",
-                        f"got {_EFA_FOLDER}, where libfabric finds no EFA device and silently falls back to TCP",
-                        f"{_EFA_FOLDER}/uverbs0 onwards, one each",
-                    )
-                    break
-        for volume in container.at["Volumes"].items:
-            source = volume["Host"]["SourcePath"]
-            if (source.text or "").rstrip("/") == _EFA_FOLDER:
-                yield Problem.of(
-                    source,
-                    "UC6401",
-                    f"got {_EFA_FOLDER} as a volume, which does not let the container open the devices",
-                    f"the devices {_EFA_FOLDER}/uverbs0 onwards, one each",
-                )
+    for device in container.at["LinuxParameters"]["Devices"].items:
+        for at in (device["HostPath"], device["ContainerPath"]):
+            if (at.text or "").rstrip("/") == _EFA_FOLDER:
+                got = f"got {_EFA_FOLDER}, where libfabric finds no EFA device and silently falls back to TCP"
+                yield at, got, f"{_EFA_FOLDER}/uverbs0 onwards, one each"
+                break
+    for source in (volume["Host"]["SourcePath"] for volume in container.at["Volumes"].items):
+        if (source.text or "").rstrip("/") == _EFA_FOLDER:
+            got = f"got {_EFA_FOLDER} as a volume, which does not let the container open the devices"
+            yield source, got, f"the devices {_EFA_FOLDER}/uverbs0 onwards, one each"
 
 
-def every_device_is_given(templates: Templates) -> Iterator[Problem]:
+@rule("UC6402", job_containers)
+def every_device_is_given(container: JobContainer) -> Iterator[Wrong]:
     """Find multi-node jobs that lack a Neuron or EFA device of their node, and devices that no node has."""
-    for container in job_containers(templates):
-        machines = [machine for machine in container.machines if machine.is_neuron]
-        at = container.at["LinuxParameters"]["Devices"]
-        paths = [device["HostPath"].text for device in at.items]
-        if not machines or len(machines) < len(container.machines) or None in paths:
-            continue
-        if not at.missing and not at.items:
-            continue
-        given = {path for path in paths if path is not None}
-        for device in at.items:
-            path = str(device["HostPath"].text)
-            if _numbered(path) and not any(path in _devices(machine) for machine in machines):
-                yield Problem.of(
-                    device["HostPath"],
-                    "UC6402",
-                    f"{machines[0].name} has no {path}",
-                    _span(machines[0].neuron_devices),
-                )
-        if container.nodes is not None and container.nodes > 1:
-            yield from _lacking(at, given, machines)
-
-
-def _lacking(at: Property, given: set[str], machines: list[InstanceType]) -> Iterator[Problem]:
+    machines, at = container.machines, container.at["LinuxParameters"]["Devices"]
+    given = {device.text for device in container.devices}
+    chips = machines and all(machine.is_neuron for machine in machines)
+    if not chips or None in given or not (at.missing or given):
+        return
+    for device in container.devices:
+        known = any(device.text in (*machine.neuron_devices, *machine.efa_devices) for machine in machines)
+        if _DEVICE.fullmatch(str(device.text)) and not known:
+            yield device, f"{machines[0].name} has no {device.text}", _span(machines[0].neuron_devices)
     for code, what, devices in (
         ("UC6402", "Neuron", [machine.neuron_devices for machine in machines]),
-        (EVERY_EFA_DEVICE, "EFA", [machine.efa_devices for machine in machines]),
+        ("UC6403", "EFA", [machine.efa_devices for machine in machines]),
     ):
         lacking = min(([path for path in each if path not in given] for each in devices), key=len)
-        if lacking:
-            yield Problem.of(
-                at,
-                code,
-                f"a job over several nodes without {len(lacking)} {what} devices of its nodes, the first {lacking[0]}",
-                _span(devices[0]),
-            )
-
-
-def _numbered(path: str) -> bool:
-    return bool(_NEURON.fullmatch(path) or _EFA.fullmatch(path))
-
-
-def _devices(machine: InstanceType) -> tuple[str, ...]:
-    return (*machine.neuron_devices, *machine.efa_devices)
+        if lacking and (container.nodes or 1) > 1:
+            got = f"a job over several nodes without {len(lacking)} {what} devices of its nodes, the first {lacking[0]}"
+            yield Problem.of(at, code, got, _span(devices[0]))
 
 
 def _span(devices: tuple[str, ...]) -> str:
     return f"{devices[0]} to {devices[-1]}" if len(devices) > 1 else devices[0] if devices else "none"
 
 
-def _uses_chips(container: JobContainer) -> bool:
-    devices = container.at["LinuxParameters"]["Devices"].items
-    return any(_numbered(device["HostPath"].pattern) for device in devices)
+@rule("UC6403")
+def efa_devices_are_at_the_nodes(templates: Templates) -> Iterator[Wrong]:
+    """Find EFA devices of containers that the launch templates of their nodes do not attach."""
+    nodes = [each for each in nodes_of(templates) if each.in_batch]
+    if any(each.template is None or each.data["NetworkInterfaces"].unknown for each in nodes):
+        return
+    attached: dict[str, int] = {}
+    for each in nodes:
+        count = len(each.efa_interfaces) + sum(at["InterfaceType"].unknown for at in each.interfaces)
+        attached |= {machine.name: max(attached.get(machine.name, 0), count) for machine in each.types}
+    for container in job_containers(templates):
+        held = [attached[machine.name] for machine in container.machines if machine.name in attached]
+        asked = [each for each in container.devices if (each.text or "").startswith(f"{_EFA_FOLDER}/uverbs")]
+        if held and len(asked) > max(held):
+            got = f"{len(asked)} EFA devices, and the nodes have {max(held)} EFA interfaces: the container does not start"
+            yield asked[max(held)], got, f"{max(held)} devices, or as many EFA interfaces"
 
 
-def _uses_efa(container: JobContainer) -> bool:
-    devices = container.at["LinuxParameters"]["Devices"].items
-    return any(_EFA.fullmatch(device["HostPath"].pattern) for device in devices)
+@rule("UC6414", job_containers)
+def devices_are_in_place(container: JobContainer) -> Iterator[Wrong]:
+    """Find devices of nodes that a container maps read-only, or under another path."""
+    for device in container.at["LinuxParameters"]["Devices"].items:
+        host, inside, rights = device["HostPath"].text, device["ContainerPath"], device["Permissions"]
+        if not _DEVICE.fullmatch(host or ""):
+            continue
+        if inside.text not in {None, host}:
+            yield inside, f"got {inside.text} for {host}", "the path that the device has on the node"
+        given = [str(each).upper() for each in rights.texts if each is not None]
+        if given and len(given) == len(rights.items) and not {*given} >= _NEEDED:
+            got = f"got {', '.join(given)} for {host}, which cannot be opened so"
+            yield rights, got, "READ and WRITE"
 
 
-def memory_can_be_shared(templates: Templates) -> Iterator[Problem]:
+@rule("UC6405", job_containers)
+def memory_can_be_shared(container: JobContainer) -> Iterator[Wrong]:
     """Find accelerator jobs that keep Docker's default of 64 MiB shared memory."""
-    for container in job_containers(templates):
-        size = container.at["LinuxParameters"]["SharedMemorySize"]
-        small = size.missing or (size.number is not None and size.number <= _DEFAULT_SHARED_MEMORY_MIB)
-        if small and _uses_chips(container):
-            got = "no size, which is 64 MiB" if size.missing else f"{size.number} MiB"
-            yield Problem.of(
-                size,
-                "UC6405",
-                f"got {got}; data loaders and collectives of several processes need more",
-                "some GiB, such as a quarter of the memory of the node",
-            )
+    size = container.at["LinuxParameters"]["SharedMemorySize"]
+    small = size.missing or (size.number is not None and size.number <= _DEFAULT_SHARED_MEMORY_MIB)
+    if small and _uses(container, _DEVICE):
+        got = "no size, which is 64 MiB" if size.missing else f"{size.number} MiB"
+        wanted = "some GiB, such as a quarter of the memory of the node"
+        yield size, f"got {got}; data loaders and collectives of several processes need more", wanted
 
 
-def memory_can_be_locked(templates: Templates) -> Iterator[Problem]:
+@rule("UC6406", job_containers)
+def memory_can_be_locked(container: JobContainer) -> Iterator[Wrong]:
     """Find EFA jobs whose memlock limit keeps EFA from registering their memory."""
-    for container in job_containers(templates):
-        limits = container.at["Ulimits"]
-        if not _uses_efa(container) or (not limits.missing and not isinstance(limits.value, list)):
-            continue
-        locked = [limit for limit in limits.items if limit["Name"].text == "memlock"]
-        if any(limit["Name"].text is None for limit in limits.items):
-            continue
-        if not locked:
-            yield Problem.of(
-                limits, "UC6406", "no limit for memlock, which is 64 KiB", "memlock with -1 for both limits"
-            )
-        for limit in locked:
-            for name in ("SoftLimit", "HardLimit"):
-                if limit[name].number is not None and limit[name].number != _UNLIMITED:
-                    yield Problem.of(
-                        limit[name], "UC6406", f"got {limit[name].number}", "-1, which is no limit"
-                    )
+    limits = container.at["Ulimits"]
+    locked = [limit for limit in limits.items if limit["Name"].text == "memlock"]
+    known = limits.missing or isinstance(limits.value, list)
+    if not _uses(container, _EFA) or not known or any(limit["Name"].text is None for limit in limits.items):
+        return
+    if not locked:
+        yield limits, "no limit for memlock, which is 64 KiB", "memlock with -1 for both limits"
+    for at in (limit[name] for limit in locked for name in ("SoftLimit", "HardLimit")):
+        if at.number not in {None, _UNLIMITED}:
+            yield at, f"got {at.number}", "-1, which is no limit"
 
 
-def fabric_is_efa(templates: Templates) -> Iterator[Problem]:
+@rule("UC6408", job_containers)
+def fabric_is_efa(container: JobContainer) -> Iterator[Wrong]:
     """Find EFA jobs whose environment selects another fabric."""
-    for container in job_containers(templates):
-        provider = container.environment.get("FI_PROVIDER")
-        if provider is not None and provider.text not in {None, "efa"} and _uses_efa(container):
-            yield Problem.of(
-                provider, "UC6408", f"got {quote(provider.text)}, so that the EFA devices are not used", "efa"
-            )
+    provider = container.environment.get("FI_PROVIDER")
+    if provider is not None and provider.text not in {None, "efa"} and _uses(container, _EFA):
+        yield provider, f"got {quote(provider.text)}, so that the EFA devices are not used", "efa"
 
 
-def containers_are_not_privileged(templates: Templates) -> Iterator[Problem]:
+@rule("UC6410", job_containers)
+def containers_are_not_privileged(container: JobContainer) -> Iterator[Wrong]:
     """Find privileged containers, and those that mount system folders or the Docker socket of their node."""
-    for container in job_containers(templates):
-        privileged = container.at["Privileged"]
-        if privileged.flag:
-            yield Problem.of(
-                privileged,
-                "UC6410",
-                "the container has root access to the node",
-                "false, and the devices it needs by name",
-            )
-        for volume in container.at["Volumes"].items:
-            source = volume["Host"]["SourcePath"]
-            if source.text in {"/", "/etc", "/var", "/var/run", "/run", "/var/run/docker.sock", "/run/docker.sock", "/root", "/proc", "/sys"}:  # fmt: skip
-                yield Problem.of(
-                    source,
-                    "UC6410",
-                    f"the container mounts {source.text}, which gives it control of the node",
-                    "directories made for jobs",
-                )
+    privileged = container.at["Privileged"]
+    if privileged.flag:
+        yield (
+            privileged,
+            "the container has root access to the node",
+            "false, and the devices it needs by name",
+        )
+    for source in (volume["Host"]["SourcePath"] for volume in container.at["Volumes"].items):
+        if source.text in _OF_THE_NODE:
+            got = f"the container mounts {source.text}, which gives it control of the node"
+            yield source, got, "directories made for jobs"
+
+
+@rule("UC6416", job_containers)
+def variables_fit_the_nodes(container: JobContainer) -> Iterator[Wrong]:
+    """Find variables that are given twice, are set by AWS Batch, or that the fabric or the chips do not have."""
+    seen: dict[str, Property] = {}
+    for pair in container.at["Environment"].items:
+        name, value = pair["Name"].text, pair["Value"]
+        if name is None:
+            continue
+        if name.startswith("AWS_BATCH"):
+            yield from placed(pair["Name"], VARIABLE.check(name))
+        first = seen.setdefault(name, value)
+        if first.text is not None and value.text is not None and first.text != value.text:
+            yield value, f"{name} is given twice, as {quote(first.text)} and {quote(value.text)}", "one value"
+    for name, at in container.environment.items():
+        unfit = _unfit(name, at.text, container) if at.text is not None else None
+        if unfit is not None:
+            yield at, f"{name}: got {quote(at.text)}, {unfit[0]}", unfit[1]
+
+
+def _unfit(name: str, text: str, container: JobContainer) -> tuple[str, str] | None:
+    """Return the problem of a variable's value, and the allowed values."""
+    if container.nodes is None or container.nodes > 1:
+        for names, wrong, problem, allowed in _BETWEEN_NODES:
+            if name in names and wrong.match(text):
+                return problem, allowed
+    if name in _POSITIVE and (not text.isdigit() or int(text[:9]) == 0):
+        return "which is no positive number", "a number above 0"
+    chips = [machine for machine in container.machines if machine.is_neuron]
+    return _not_of(chips, name, text) if chips and len(chips) == len(container.machines) else None
+
+
+def _not_of(chips: list[InstanceType], name: str, text: str) -> tuple[str, str] | None:
+    """Return the requirement of a variable that the chips do not meet, and what they offer."""
+    most = max(each.neuron_cores for each in chips)
+    counted = {"NEURON_RT_NUM_CORES": range(1, most + 1), "NEURON_RT_VISIBLE_CORES": range(most)}.get(name)
+    if counted and any(int(each[:9]) not in counted for each in re.findall(r"\d+", text)):
+        return f"and a node has {most} cores", f"{counted[0]} to {counted[-1]}"
+    target = _COMPILED_FOR.search(f"--target={text}" if name == "NEURON_PLATFORM_TARGET_OVERRIDE" else text)
+    if target and name in _COMPILING and not any(each.name.startswith(target[1][:4]) for each in chips):
+        return f"and the chips are those of {chips[0].name}", chips[0].name.partition(".")[0]
+    cores = _CORES.search(text) if name in _COMPILING else None
+    size = cores[1] if cores else text if name in _LOGICAL else None
+    grouped = all(each.neuron_cores != each.logical_neuron_cores for each in chips)
+    if size is not None and size not in ({"1", "2"} if grouped else {"1"}):
+        return "a size of logical cores that the chips do not have", "1 or 2" if grouped else "1"
+    return None
+
+
+@rule("UC6417", job_containers)
+def mounts_are_of_a_volume(container: JobContainer) -> Iterator[Wrong]:
+    """Find mount points without their volume, and volumes that are not where the nodes mount the file system."""
+    volumes = container.at["Volumes"]
+    names = {each["Name"].text for each in volumes.items}
+    for source in (each["SourceVolume"] for each in container.at["MountPoints"].items):
+        if source.text is not None and source.text not in names and not volumes.unknown and None not in names:
+            allowed = ", ".join(sorted(map(str, names))) or "a volume"
+            yield source, f"got {quote(source.text)}, which is no volume of the container", allowed
+    templates, paths = (
+        container.at.resource.template.templates,
+        [each["Host"]["SourcePath"] for each in volumes.items],
+    )
+    lustre = any(
+        each["FileSystemType"].text == "LUSTRE" for each in templates.of_type("AWS::FSx::FileSystem")
+    )
+    for nodes in (
+        nodes_of(templates) if lustre and paths and all(each.text is not None for each in paths) else ()
+    ):
+        mounted = re.search(
+            r"mount -t lustre .*?(/[\w/-]+)\s*$", nodes.data["UserData"].pattern, re.MULTILINE
+        )
+        if mounted and not any(str(each.text).startswith(mounted[1]) for each in paths):
+            got = f"got {paths[0].text}, and the nodes mount the file system at {mounted[1]}"
+            yield paths[0], got, mounted[1]

@@ -1,50 +1,47 @@
 """Credentials in templates, which everyone who may describe the stack can read."""
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
-from ultracluster_checks.problem import Problem
+from ultracluster_checks.problem import Wrong, rule
 from ultracluster_checks.template import Property, Resource, Templates
+from ultracluster_checks.values import Text
 from ultracluster_rules.credentials import credential_kind, names_credential
 
 _DYNAMIC: Final = "{{resolve:"
-_REMEDY: Final = "Take it out, renew it, and let what needs it read it from AWS Secrets Manager"
+_ALLOWED: Final = (
+    "no credentials",
+    "Take it out, renew it, and let what needs it read it from AWS Secrets Manager",
+)
 
 
-def no_credentials(templates: Templates) -> Iterator[Problem]:
+@rule("UC6409")
+def no_credentials(templates: Templates) -> Iterator[Wrong]:
     """Find strings with the form of a credential, and environment variables named like one."""
-    for template in templates.all:
-        for resource in template.resources.values():
-            yield from _texts(resource.properties)
-            for at in _variables(resource):
-                name, value = at
-                if value.text and _DYNAMIC not in value.text and names_credential(name):
-                    yield Problem.of(
-                        value,
-                        "UC6409",
-                        f"the variable {name} is a credential by its name",
-                        "no credentials",
-                        _REMEDY,
-                    )
+    for resource in (each for template in templates.all for each in template.resources.values()):
+        for path, text in _texts(resource.properties.path, resource.properties.value):
+            if kind := credential_kind(text):
+                yield Property(resource, path, text), f"this looks like {kind}", *_ALLOWED
+        for name, value in _variables(resource):
+            if value.text and _DYNAMIC not in value.text and names_credential(name):
+                yield value, f"the variable {name} is a credential by its name", *_ALLOWED
 
 
-def _texts(at: Property) -> Iterator[Problem]:
-    waiting = [at]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one.value, dict | list):
-            waiting += reversed([*one.members, *one.items])
-        elif kind := credential_kind(one.pattern):
-            yield Problem.of(one, "UC6409", f"this looks like {kind}", "no credentials", _REMEDY)
+def _texts(path: tuple[str | int, ...], value: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Return every text in a value, with its path; what is not known of it stays a gap."""
+    if isinstance(value, dict | list):
+        for key, part in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _texts((*path, key), part)
+    elif isinstance(value, str | Text):
+        yield path, str(value)
 
 
 def _variables(resource: Resource) -> Iterator[tuple[str, Property]]:
-    variables = resource["Environment"]["Variables"]
-    yield from ((str(member.path[-1]), member) for member in variables.members)
-    properties = resource.properties
-    containers = [properties["ContainerProperties"], *properties["ContainerDefinitions"].items]
-    containers += [part["Container"] for part in properties["NodeProperties"]["NodeRangeProperties"].items]
-    for container in containers:
-        for pair in container["Environment"].items:
-            if pair["Name"].text is not None:
-                yield str(pair["Name"].text), pair["Value"]
+    yield from ((str(each.path[-1]), each) for each in resource["Environment"]["Variables"].members)
+    ranges = resource["NodeProperties"]["NodeRangeProperties"].items
+    containers = [resource["ContainerProperties"], *resource["ContainerDefinitions"].items]
+    for container in (*containers, *(part["Container"] for part in ranges)):
+        pairs = container["Environment"].items
+        yield from (
+            (str(pair["Name"].text), pair["Value"]) for pair in pairs if pair["Name"].text is not None
+        )

@@ -1,28 +1,31 @@
-"""Compute environments and job queues: whole nodes, one pinned launch template, updates that do not end jobs."""
+"""Compute environments and job queues: whole nodes, one pinned launch template and image, updates that do not end jobs."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_catalog.limits.queues import WAIT_LIMIT_REASONS
-from ultracluster_checks.joined.permissions import may
-from ultracluster_checks.machines import (
+from ultracluster_checks.nodes import (
     COMPUTE_ENVIRONMENT,
-    compute_environments,
+    QUEUE,
+    Nodes,
+    batch_nodes,
     environment_types,
+    environments_of,
     instance_type_names,
-    is_block,
     launch_data,
     launch_template_of,
+    nodes_of,
 )
-from ultracluster_checks.problem import Problem
-from ultracluster_checks.shared_rules import TEMPLATE_VERSION, TYPE_OF_THE_TEMPLATE
-from ultracluster_checks.template import Property, Resource, Templates
-from ultracluster_checks.values import Unknown
+from ultracluster_checks.permissions import may
+from ultracluster_checks.problem import Problem, Wrong, placed, rule
+from ultracluster_checks.template import Resource, Templates
+from ultracluster_checks.values import Reference
 from ultracluster_rules.findings import quote
 from ultracluster_rules.queues import check_environment_count, check_wait_limits
 
-QUEUE: Final = "AWS::Batch::JobQueue"
-_MOVING: Final = ("$Latest", "$Default")
+_ARM: Final = re.compile(r"(?:[a-z]+\d+g[a-z]*|a1|t4g)\.")
+_IMAGES: Final = {"ECS_AL2023", "ECS_AL2023_NVIDIA", *(f"EKS_{image}{gpu}" for image in ("AL2", "AL2023") for gpu in ("", "_NVIDIA"))}  # fmt: skip
 # https://docs.aws.amazon.com/AmazonECS/latest/developerguide/instance_IAM_role.html (2026-11)
 _JOINING: Final = (
     "ecs:DiscoverPollEndpoint",
@@ -32,191 +35,189 @@ _JOINING: Final = (
 )
 
 
-def environments_hold_whole_nodes(templates: Templates) -> Iterator[Problem]:
+@rule("UC4211", batch_nodes)
+def environments_hold_whole_nodes(nodes: Nodes) -> Iterator[Wrong]:
     """Find environments whose vCPU limits hold no node, part of a node, or idle nodes."""
-    for environment, resources in compute_environments(templates):
-        least, most = resources["MinvCpus"], resources["MaxvCpus"]
-        if least.number is not None and most.number is not None and least.number > most.number:
-            yield Problem.of(
-                least, "UC4211", f"got {least.number}, and MaxvCpus is {most.number}", "MaxvCpus or less"
-            )
-        machines = environment_types(environment)
-        if not machines:
-            continue
-        if least.number:
-            yield Problem.of(
-                least,
-                "UC4214",
-                f"{least.number} vCPUs run and are billed without jobs",
-                "0",
-            )
-        if most.number is None:
-            continue
-        smallest = min(machine.vcpus for machine in machines)
-        if most.number < smallest:
-            yield Problem.of(
-                most,
-                "UC4212",
-                f"got {most.number}, and one {machines[0].name} has {smallest} vCPUs, so that no node starts",
-                f"{smallest} for each node",
-            )
-        elif len(machines) == 1 and most.number % smallest:
-            nodes = most.number // smallest
-            yield Problem.of(
-                most,
-                "UC4213",
-                f"got {most.number}, which is {nodes} {'node' if nodes == 1 else 'nodes'} of {smallest} vCPUs and a rest",
-                f"{smallest} for each node",
-                "256 is the default of AWS Batch and the CDK" if most.number == 256 else "",  # noqa: PLR2004
-            )
+    least, most = nodes.settings["MinvCpus"], nodes.settings["MaxvCpus"]
+    if least.number is not None and most.number is not None and least.number > most.number:
+        yield least, f"got {least.number}, and MaxvCpus is {most.number}", "MaxvCpus or less"
+    machines = environment_types(nodes.owner)
+    if machines and least.number:
+        yield Problem.of(least, "UC4214", f"{least.number} vCPUs run and are billed without jobs", "0")
+    if not machines or most.number is None:
+        return
+    smallest = min(machine.vcpus for machine in machines)
+    whole = f"{smallest} for each node"
+    if most.number < smallest:
+        got = f"got {most.number}, and one {machines[0].name} has {smallest} vCPUs, so that no node starts"
+        yield Problem.of(most, "UC4212", got, whole)
+    elif len(machines) == 1 and most.number % smallest:
+        held = most.number // smallest
+        got = f"got {most.number}, which is {held} {'node' if held == 1 else 'nodes'} of {smallest} vCPUs and a rest"
+        remedy = "256 is the default of AWS Batch and the CDK" if most.number == 256 else ""  # noqa: PLR2004
+        yield Problem.of(most, "UC4213", got, whole, remedy)
 
 
-def types_match_their_launch_template(templates: Templates) -> Iterator[Problem]:
-    """Find environments whose instance type differs from that of their launch template."""
-    for environment in templates.of_type(COMPUTE_ENVIRONMENT):
-        template, names = launch_template_of(environment), instance_type_names(environment)
-        own = launch_data(template)["InstanceType"] if template else None
-        if template is None or names is None or own is None or own.text is None:
-            continue
-        if any(name.text != own.text for name in names):
-            yield Problem.of(
-                environment["ComputeResources"]["InstanceTypes"],
-                TYPE_OF_THE_TEMPLATE,
-                f"got {', '.join(str(name.text) for name in names)}; {template.logical_id} is made for {own.text}, with its "
-                "network cards",
-                own.text,
-            )
+@rule("UC4215", COMPUTE_ENVIRONMENT)
+def types_match_their_launch_template(environment: Resource) -> Iterator[Wrong]:
+    """Find environments with another instance type than their launch template, or with Arm and x86 types."""
+    template, names = launch_template_of(environment), instance_type_names(environment)
+    types = environment["ComputeResources"]["InstanceTypes"]
+    own = launch_data(template)["InstanceType"].text if template else None
+    if template and names and own and any(name.text != own for name in names):
+        got = f"got {', '.join(str(name.text) for name in names)}; {template.logical_id} is made for {own}, with its network cards"
+        yield types, got, own
+    if len({bool(_ARM.match(each)) for each in types.texts if each and "." in each}) > 1:
+        yield (
+            types,
+            "Arm and x86 instance types, of which AWS Batch takes one kind",
+            "types of one architecture",
+        )
 
 
-def launch_template_versions_are_pinned(templates: Templates) -> Iterator[Problem]:
-    """Find environments that do not pin the version of their launch template."""
-    for _, resources in compute_environments(templates):
-        at, version = resources["LaunchTemplate"], resources["LaunchTemplate"]["Version"]
-        if at.missing or isinstance(at.value, Unknown):
-            continue
-        if version.missing or version.text in _MOVING:
-            got = "no version, which is $Default" if version.missing else quote(version.text)
-            yield Problem.of(
-                version,
-                TEMPLATE_VERSION,
-                f"got {got}: AWS Batch resolves the version once, at creation, and CloudFormation sees "
-                "no change when the template changes",
-                "the LatestVersionNumber of the launch template",
-            )
+@rule("UC4216", nodes_of)
+def launch_template_versions_are_pinned(nodes: Nodes) -> Iterator[Wrong]:
+    """Find environments that do not pin the version of their launch template, and nodes with that of another one."""
+    at = nodes.settings["LaunchTemplate"]
+    version = at["Version"]
+    pinned = at.missing or at.unknown or not (version.missing or version.text in {"$Latest", "$Default"})
+    if nodes.in_batch and nodes.settings["Type"].text is not None and not pinned:
+        got = "no version, which is $Default" if version.missing else quote(version.text)
+        yield (
+            version,
+            (
+                f"got {got}: AWS Batch resolves the version once, at creation, and CloudFormation sees no change when the "
+                "template changes"
+            ),
+            "the LatestVersionNumber of the launch template",
+        )
+    mixed = nodes.owner["MixedInstancesPolicy"]["LaunchTemplate"]["LaunchTemplateSpecification"]["Version"]
+    for each in (version, mixed) if nodes.template is not None else ():
+        if nodes.template and isinstance(each.value, Reference) and each.target is not nodes.template:
+            own = nodes.template.logical_id
+            got = f"the version is that of {each.value.logical_id}, and the launch template is {own}"
+            yield each, got, f"the LatestVersionNumber of {own}"
 
 
-def environments_can_be_updated(templates: Templates) -> Iterator[Problem]:
+@rule("UC4217", batch_nodes)
+def environments_can_be_updated(nodes: Nodes) -> Iterator[Wrong]:
     """Find environments that AWS Batch can neither update in place nor replace."""
-    for environment, resources in compute_environments(templates):
-        strategy, replaced = resources["AllocationStrategy"], environment["ReplaceComputeEnvironment"]
-        template = launch_template_of(environment)
-        market = (
-            launch_data(template)["InstanceMarketOptions"]["MarketType"]
-            if template
-            else resources["LaunchTemplate"]
-        )
-        elsewhere = template is None and not resources["LaunchTemplate"].missing
-        block = (
-            elsewhere
-            or isinstance(market.value, Unknown)
-            or (template is not None and is_block(launch_data(template)))
-        )
-        kept = replaced.flag is False
-        if _is_best_fit(resources) and (kept or not block):
-            yield Problem.of(
-                strategy,
-                "UC4217",
-                f"got {quote(strategy.text) if strategy.text else 'none, which is BEST_FIT'}"
-                + (
-                    " and ReplaceComputeEnvironment: false; AWS Batch refuses a new launch template or AMI"
-                    if kept
-                    else "; with it the environment is replaced where others are updated"
-                ),
-                "ReplaceComputeEnvironment: true, the default"
-                if block
-                else "SPOT_PRICE_CAPACITY_OPTIMIZED or SPOT_CAPACITY_OPTIMIZED"
-                if resources["Type"].text == "SPOT"
-                else "BEST_FIT_PROGRESSIVE",
-            )
-        name = environment["ComputeEnvironmentName"]
-        if not name.missing and not isinstance(name.value, Unknown):
-            yield Problem.of(
-                name,
-                "UC4218",
-                f"got {quote(name.pattern)}; a change that replaces the environment then fails, since two of one name cannot "
-                "exist",
-                "no name",
-            )
+    strategy, kept = (
+        nodes.settings["AllocationStrategy"],
+        nodes.owner["ReplaceComputeEnvironment"].flag is False,
+    )
+    elsewhere = nodes.template is None and not nodes.settings["LaunchTemplate"].missing
+    block = elsewhere or nodes.may_be_in_block
+    if strategy.text not in {None, "BEST_FIT"} or strategy.unknown or (block and not kept):
+        return
+    got = quote(strategy.text) if strategy.text else "none, which is BEST_FIT"
+    refused = " and ReplaceComputeEnvironment: false; AWS Batch refuses a new launch template or AMI"
+    replaced = "; with it the environment is replaced where others are updated"
+    spot = nodes.settings["Type"].text == "SPOT"
+    others = "SPOT_PRICE_CAPACITY_OPTIMIZED or SPOT_CAPACITY_OPTIMIZED" if spot else "BEST_FIT_PROGRESSIVE"
+    allowed = "ReplaceComputeEnvironment: true, the default" if block else others
+    yield strategy, f"got {got}{refused if kept else replaced}", allowed
 
 
-def _is_best_fit(resources: Property) -> bool:
-    return resources["AllocationStrategy"].text == "BEST_FIT" or resources["AllocationStrategy"].missing
+@rule("UC4218", batch_nodes)
+def environments_have_no_name(nodes: Nodes) -> Iterator[Wrong]:
+    """Find environments with a fixed name, which cannot be replaced."""
+    name = nodes.owner["ComputeEnvironmentName"]
+    if not name.missing and not name.unknown:
+        got = f"got {quote(name.pattern)}; a change that replaces the environment then fails, since two of one name cannot exist"
+        yield name, got, "no name"
 
 
-def updates_spare_jobs(templates: Templates) -> Iterator[Problem]:
+@rule("UC4219", batch_nodes)
+def updates_spare_jobs(nodes: Nodes) -> Iterator[Wrong]:
     """Find environments whose update ends running jobs."""
-    for environment, resources in compute_environments(templates):
-        replaced = environment["ReplaceComputeEnvironment"]
-        if resources["LaunchTemplate"].missing:
-            continue  # no EFA without a launch template
-        strategy = resources["AllocationStrategy"]
-        if (replaced.missing or replaced.flag) and strategy.text not in {None, "BEST_FIT"}:
-            yield Problem.of(
-                replaced,
-                "UC4219",
-                "most updates replace the environment, and the jobs on it end",
-                "ReplaceComputeEnvironment: false",
-            )
-        ends = environment["UpdatePolicy"]["TerminateJobsOnUpdate"]
-        if ends.flag:
-            yield Problem.of(ends, "UC4219", "an update of the nodes ends the jobs on them", "false")
+    replaced, ends = (
+        nodes.owner["ReplaceComputeEnvironment"],
+        nodes.owner["UpdatePolicy"]["TerminateJobsOnUpdate"],
+    )
+    if nodes.settings["LaunchTemplate"].missing:
+        return  # no EFA without a launch template
+    updated = nodes.settings["AllocationStrategy"].text not in {None, "BEST_FIT"}
+    if updated and (replaced.missing or replaced.flag):
+        got = "most updates replace the environment, and the jobs on it end"
+        yield replaced, got, "ReplaceComputeEnvironment: false"
+    if ends.flag:
+        yield ends, "an update of the nodes ends the jobs on them", "false"
 
 
-def queues_have_few_environments(templates: Templates) -> Iterator[Problem]:
-    """Find queues with more compute environments than AWS Batch allows."""
-    for queue in templates.of_type(QUEUE):
-        at = queue["ComputeEnvironmentOrder"]
-        for finding in check_environment_count(len(at.certain)) if at.items else ():
-            yield Problem(at, finding)
-
-
-def waiting_jobs_are_not_cancelled(templates: Templates) -> Iterator[Problem]:
-    """Find time limits that cancel jobs waiting for their reservation to start."""
+@rule("", QUEUE)
+def queues_are_valid(queue: Resource) -> Iterator[Wrong]:
+    """Find queues with too many environments, and time limits that cancel jobs waiting for their reservation to start."""
+    at = queue["ComputeEnvironmentOrder"]
+    yield from placed(at, check_environment_count(len(at.certain)) if at.items else ())
+    used = {each["ComputeEnvironment"].target for each in at.items}
+    nodes = [each for each in nodes_of(queue.template.templates) if each.template and each.owner in used]
+    block = any(each.in_block for each in nodes)
+    reserved = any(not each.data["CapacityReservationSpecification"].missing for each in nodes)
     names = {reason: name for name, reason in WAIT_LIMIT_REASONS.items()}
+    for action in queue["JobStateTimeLimitActions"].items:
+        limit = names.get(action["Reason"].text or "")
+        limits = [limit] if limit else []
+        yield from placed(action, check_wait_limits(limits, block=block, reserved=reserved, path=""))
+
+
+@rule("UC6418")
+def queues_have_environments_of_one_kind(templates: Templates) -> Iterator[Wrong]:
+    """Find queues over EC2 and Fargate at once, and multi-node jobs for Fargate."""
     for queue in templates.of_type(QUEUE):
-        sources = [launch_template_of(environment) for environment in _environments(queue)]
-        data = [launch_data(source) for source in sources if source is not None]
-        block = any(is_block(each) for each in data)
-        reserved = any(not each["CapacityReservationSpecification"].missing for each in data)
-        for action in queue["JobStateTimeLimitActions"].items:
-            limit = names.get(action["Reason"].text or "")
-            for finding in check_wait_limits(
-                [limit] if limit else [], block=block, reserved=reserved, path=""
-            ):
-                yield Problem(action, finding)
+        types = {each["ComputeResources"]["Type"].text for each in environments_of(queue) or ()}
+        kinds = {(each or "").partition("_")[0] == "FARGATE" for each in types}
+        if None not in types and len(kinds) > 1:
+            got = "environments on EC2 and on Fargate, which one queue cannot have"
+            yield queue["ComputeEnvironmentOrder"], got, "one kind"
+        at = queue["JobQueueType"]
+        if "FARGATE" in (at.text or "") and kinds == {False}:
+            yield at, f"got {at.text} for environments on EC2", "ECS"
+    for job in templates.of_type("AWS::Batch::JobDefinition"):
+        at = job["PlatformCapabilities"]
+        if not job["NodeProperties"].missing and "FARGATE" in at.texts:
+            yield at, "a multi-node job on Fargate, which does not run them", "EC2"
 
 
-def _environments(queue: Resource) -> list[Resource]:
-    found = [item["ComputeEnvironment"].target for item in queue["ComputeEnvironmentOrder"].items]
-    return [each for each in found if each is not None and each.type == COMPUTE_ENVIRONMENT]
-
-
-def nodes_can_join(templates: Templates) -> Iterator[Problem]:
+@rule("UC4220", batch_nodes)
+def nodes_can_join(nodes: Nodes) -> Iterator[Wrong]:
     """Find environments whose nodes may not register with Amazon ECS."""
-    for environment, resources in compute_environments(templates):
-        profile = resources["InstanceRole"].target
-        roles = [each.target for each in profile["Roles"].items] if profile is not None else []
-        role = roles[0] if roles else None
-        if (
-            role is None
-            or not environment["EksConfiguration"].missing
-            or not (lacking := [action for action in _JOINING if not may(role, action)])
-        ):
-            continue
-        yield Problem.of(
-            resources["InstanceRole"],
-            "UC4220",
-            f"{role.logical_id} does not allow {', '.join(lacking)}: nodes start, are billed and never join, and jobs stay "
-            "RUNNABLE",
+    at = nodes.settings["InstanceRole"]
+    role = next((each.target for each in at.target["Roles"].items), None) if at.target is not None else None
+    if role is None or not nodes.owner["EksConfiguration"].missing:
+        return
+    if lacking := [action for action in _JOINING if not may(role, action)]:
+        yield (
+            at,
+            (
+                f"{role.logical_id} does not allow {', '.join(lacking)}: nodes start, are billed and never join, and jobs stay "
+                "RUNNABLE"
+            ),
             "the managed policy AmazonEC2ContainerServiceforEC2Role, or its actions by name",
+        )
+
+
+@rule("UC4224", nodes_of)
+def nodes_have_drivers(nodes: Nodes) -> Iterator[Wrong]:
+    """Find image types that AWS Batch does not have, and images without the driver of the chips or GPUs of their nodes."""
+    kinds = nodes.settings["Ec2Configuration"]
+    neuron = bool(nodes.types) and all(machine.is_neuron for machine in nodes.types)
+    gpus = bool(nodes.types) and all(machine.gpus for machine in nodes.types)
+    chosen = any(not image.missing for image in nodes.images)
+    for kind in (each["ImageType"] for each in kinds.items):
+        text = kind.text or ""
+        if text and text not in _IMAGES:
+            got = f"got {quote(text)}, for which AWS Batch makes no new environment"
+            yield kind, got, "ECS_AL2023 or ECS_AL2023_NVIDIA"
+        if neuron and text.endswith("_NVIDIA"):
+            yield kind, f"got {text}, which is made for GPUs, for {nodes.types[0].name}", "ECS_AL2023"
+        if gpus and text and not text.endswith("_NVIDIA") and not chosen:
+            got = f"got {text}, whose image has no driver for the GPUs of {nodes.types[0].name}"
+            yield kind, got, "ECS_AL2023_NVIDIA"
+    elsewhere = kinds.unknown or (nodes.template is None and not nodes.settings["LaunchTemplate"].missing)
+    if nodes.in_batch and neuron and not chosen and not elsewhere:
+        yield (
+            kinds,
+            f"AWS Batch chooses the image, and none of its own has the Neuron driver for {nodes.types[0].name}",
+            "ImageIdOverride with an image that has the Neuron driver and EFA",
         )

@@ -3,25 +3,22 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Final
 
 from ultracluster_catalog.lustre.lustre import LustreSettings
 from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
-from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_checks.machines import COMPUTE_ENVIRONMENT, LAUNCH_TEMPLATE, template_types
-from ultracluster_checks.problem import Problem
-from ultracluster_checks.subnets import zone_of
+from ultracluster_checks.nodes import LAUNCH_TEMPLATE, nodes_of, template_types, zone_of
+from ultracluster_checks.problem import Problem, Wrong, placed, rule
 from ultracluster_checks.template import Property, Resource, Templates
-from ultracluster_rules.findings import Finding
+from ultracluster_rules.findings import quote
 from ultracluster_rules.lustre import (
+    FILE_SYSTEM_KEY,
     check_associations,
     check_efa_clients,
     check_file_system,
     check_metadata_given,
 )
-
-FILE_SYSTEM: Final = "AWS::FSx::FileSystem"
-ASSOCIATION: Final = "AWS::FSx::DataRepositoryAssociation"
 
 _PLACES: Final[Mapping[str, tuple[str, ...]]] = {
     "deployment_type": ("LustreConfiguration", "DeploymentType"),
@@ -62,7 +59,7 @@ _ASSOCIATION_PLACES: Final = {
 
 
 def _lustre(templates: Templates) -> Iterator[Resource]:
-    for resource in templates.of_type(FILE_SYSTEM):
+    for resource in templates.of_type("AWS::FSx::FileSystem"):
         if resource["FileSystemType"].text == "LUSTRE" and resource["BackupId"].missing:
             yield resource
 
@@ -74,104 +71,69 @@ def _at(resource: Resource, path: tuple[str, ...]) -> Property:
     return at
 
 
+@lru_cache(maxsize=16)
 def _settings(resource: Resource) -> LustreSettings | None:
     """Return the settings of a file system; None if any of them is unknown before deployment."""
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = {**_DEFAULTS}
     for name, path in _PLACES.items():
         at = _at(resource, path)
         if at.missing:
-            if name in _DEFAULTS:
-                values[name] = _DEFAULTS[name]
             continue
-        value = at.flag if name in _FLAGS else at.text if name in _TEXTS else at.number
-        if value is None:
+        values[name] = at.flag if name in _FLAGS else at.text if name in _TEXTS else at.number
+        if values[name] is None:
             return None
-        values[name] = value
-    values.setdefault("file_system_type_version", _default_version(resource, values["deployment_type"]))
-    return LustreSettings(**values)
+    metadata = resource["LustreConfiguration"]["MetadataConfiguration"]
+    newest = "2.12" if metadata.missing else "2.15"
+    version = newest if values["deployment_type"] == "PERSISTENT_2" else "2.10"
+    return LustreSettings(**({"file_system_type_version": version} | values))
 
 
-def _default_version(resource: Resource, deployment_type: str) -> str:
-    if deployment_type != "PERSISTENT_2":
-        return "2.10"
-    return "2.12" if resource["LustreConfiguration"]["MetadataConfiguration"].missing else "2.15"
-
-
-def file_systems_can_be_made(templates: Templates) -> Iterator[Problem]:
+@rule("UC5202", _lustre)
+def file_systems_can_be_made(resource: Resource) -> Iterator[Wrong]:
     """Find settings that CreateFileSystem would reject."""
-    for resource in _lustre(templates):
-        settings = _settings(resource)
-        if settings is None:
-            continue
-        for finding in check_file_system(settings):
-            yield _placed(resource, finding)
-        metadata = resource["LustreConfiguration"]["MetadataConfiguration"]
-        for finding in check_metadata_given(settings, given=not metadata.missing, mode=metadata["Mode"].text):
-            yield Problem(metadata, finding)
+    settings, configuration = _settings(resource), resource["LustreConfiguration"]
+    metadata = configuration["MetadataConfiguration"]
+    for finding in check_file_system(settings) if settings else ():
+        yield Problem(_at(resource, _PLACES.get(finding.path, ())), finding)
+    if settings:
+        mode = metadata["Mode"].text
+        yield from placed(metadata, check_metadata_given(settings, given=not metadata.missing, mode=mode))
+    for name in ("ImportPath", "ExportPath", "AutoImportPolicy"):
+        if configuration["DeploymentType"].text == "PERSISTENT_2" and not configuration[name].missing:
+            got = f"{name} with PERSISTENT_2, which FSx refuses"
+            yield configuration[name], got, "a data repository association"
 
 
-def _placed(resource: Resource, finding: Finding) -> Problem:
-    at = _at(resource, _PLACES.get(finding.path, ()))
-    return Problem(at, finding)
-
-
-def newest_type_has_no_import_path(templates: Templates) -> Iterator[Problem]:
-    """Find PERSISTENT_2 file systems with ImportPath or ExportPath, which they do not support."""
-    for resource in _lustre(templates):
-        configuration = resource["LustreConfiguration"]
-        for name in ("ImportPath", "ExportPath", "AutoImportPolicy"):
-            if configuration["DeploymentType"].text == "PERSISTENT_2" and not configuration[name].missing:
-                yield Problem.of(
-                    configuration[name],
-                    "UC5202",
-                    f"{name} with PERSISTENT_2, which FSx refuses",
-                    "a data repository association",
-                )
-
-
-def efa_clients_can_mount(templates: Templates) -> Iterator[Problem]:
+@rule("", _lustre)
+def efa_clients_can_mount(resource: Resource) -> Iterator[Wrong]:
     """Find EFA-enabled file systems whose clients all lack support for it."""
-    machines = _machines(templates)
-    findings = check_efa_clients(machines) if machines else []
-    for resource in _lustre(templates):
-        at = resource["LustreConfiguration"]["EfaEnabled"]
-        for finding in findings if at.flag else ():
-            yield Problem(at, finding)
+    at = resource["LustreConfiguration"]["EfaEnabled"]
+    types = [template_types(each) for each in resource.template.templates.of_type(LAUNCH_TEMPLATE)]
+    machines = list(dict.fromkeys(machine for each in types for machine in each))
+    if at.flag and machines and [] not in types:  # the types of every launch template are known
+        yield from placed(at, check_efa_clients(machines))
 
 
-def _machines(templates: Templates) -> list[InstanceType]:
-    """Return the instance types of all launch templates; None if any is unknown."""
-    found: list[InstanceType] = []
-    for template in templates.of_type(LAUNCH_TEMPLATE):
-        machines = template_types(template)
-        if not machines:
-            return []
-        found += machines
-    return list(dict.fromkeys(found))
-
-
-def associations_can_be_made(templates: Templates) -> Iterator[Problem]:
+@rule("", _lustre)
+def associations_can_be_made(resource: Resource) -> Iterator[Wrong]:
     """Find settings that CreateDataRepositoryAssociation would reject."""
-    for resource in _lustre(templates):
-        settings = _settings(resource)
-        own = [each for each in templates.of_type(ASSOCIATION) if each["FileSystemId"].target is resource]
-        made = [_association(each) for each in own]
-        if settings is None or None in made:
+    settings, own = (
+        _settings(resource),
+        resource.referrers("AWS::FSx::DataRepositoryAssociation", "FileSystemId"),
+    )
+    made = [_association(each) for each in own]
+    if settings is None or None in made:
+        return
+    for finding in check_associations([each for each in made if each], settings=settings):
+        place = _ASSOCIATION.match(finding.path)
+        if place is None:
+            of = resource if finding.path in _PLACES else own[0]
+            yield Problem(_at(of, _PLACES.get(finding.path, ())), finding)
             continue
-        for finding in check_associations([each for each in made if each], settings=settings):
-            place = _ASSOCIATION.match(finding.path)
-            if place is None:
-                yield _placed(resource if finding.path in _PLACES else own[0], finding)
-                continue
-            at = own[int(place[1])].properties
-            for key in _ASSOCIATION_PLACES.get(place[2] or "", ()):
-                at = at[key]
-            yield Problem(at, replace(finding, problem=_named(finding.problem, own)))
-
-
-def _named(problem: str, associations: list[Resource]) -> str:
-    """Name associations by logical ID instead of index."""
-    return _ASSOCIATION.sub(lambda found: associations[int(found[1])].logical_id, problem)
+        # Name associations by logical ID instead of index.
+        named = _ASSOCIATION.sub(lambda found: own[int(found[1])].logical_id, finding.problem)
+        at = _at(own[int(place[1])], _ASSOCIATION_PLACES.get(place[2] or "", ()))
+        yield Problem(at, replace(finding, problem=named))
 
 
 def _association(resource: Resource) -> DataRepositoryAssociation | None:
@@ -179,10 +141,9 @@ def _association(resource: Resource) -> DataRepositoryAssociation | None:
     events: dict[str, tuple[str, ...]] = {"import_events": (), "export_events": ()}
     for name in events:
         at = _at(resource, _ASSOCIATION_PLACES[name])
-        texts = [item.text for item in at.items]
-        if (not at.missing and not at.items) or None in texts:
+        if (not at.missing and not at.items) or None in at.texts:
             return None
-        events[name] = tuple(text for text in texts if text is not None)
+        events[name] = tuple(map(str, at.texts))
     if folder is None or not path.startswith("s3://"):
         return None
     return DataRepositoryAssociation(
@@ -193,24 +154,38 @@ def _association(resource: Resource) -> DataRepositoryAssociation | None:
     )
 
 
-def file_systems_are_near_their_clients(templates: Templates) -> Iterator[Problem]:
+@rule("UC5211", _lustre)
+def file_systems_are_near_their_clients(resource: Resource) -> Iterator[Wrong]:
     """Find file systems in a zone without nodes."""
-    zones = {
-        zone_of(subnet.target)
-        for environment in templates.of_type(COMPUTE_ENVIRONMENT)
-        for subnet in environment["ComputeResources"]["Subnets"].items
-        if subnet.target is not None
-    }
+    nodes = [each for each in nodes_of(resource.template.templates) if each.in_batch]
+    subnets = [at.target for each in nodes for at in each.subnets.items]
+    zones = {zone_of(each) for each in subnets if each is not None}
     if not zones or None in zones:
         return
-    for resource in _lustre(templates):
-        for place in resource["SubnetIds"].items:
-            zone = zone_of(place.target) if place.target is not None else None
-            if zone is not None and zone not in zones:
-                yield Problem.of(
-                    place,
-                    "UC5211",
-                    f"the file system is in {zone} and the nodes are in {', '.join(sorted(map(str, zones)))}: slower, and cross-zone "
-                    "traffic is billed",
-                    "a subnet in the zone of the nodes",
-                )
+    for place in resource["SubnetIds"].items:
+        zone = zone_of(place.target)
+        if zone is not None and zone not in zones:
+            got = f"the file system is in {zone} and the nodes are in {', '.join(sorted(map(str, zones)))}"
+            yield (
+                place,
+                f"{got}: slower, and cross-zone traffic is billed",
+                "a subnet in the zone of the nodes",
+            )
+
+
+@rule(FILE_SYSTEM_KEY, "AWS::FSx::FileSystem")
+def file_systems_have_keys_and_logs(resource: Resource) -> Iterator[Wrong]:
+    """Find keys of another Region, and log groups outside of the names that FSx writes to."""
+    key, region = resource["KmsKeyId"], resource.region
+    parts = key.pattern.split(":")
+    if region and len(parts) > 5 and parts[3] not in {region, ""} and "$" not in parts[3]:  # noqa: PLR2004 - arn:aws:kms:Region:...
+        yield key, f"a key of {parts[3]} for a file system in {region}", f"a key of {region}"
+    for group in resource["LustreConfiguration"]["LogConfiguration"]["Destination"].targets:
+        name = group["LogGroupName"]
+        elsewhere = name.missing or not (name.text or "/aws/fsx/").startswith("/aws/fsx/")
+        if group.type == "AWS::Logs::LogGroup" and elsewhere:
+            yield (
+                name,
+                f"got {quote(name.text)}, where FSx does not write",
+                "a name that begins with /aws/fsx/",
+            )

@@ -1,8 +1,9 @@
-"""Job definitions: node ranges, resource requirements, images and environment variables."""
+"""Job definitions: node ranges, room on the nodes that queues start, images and bounds."""
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from ultracluster_catalog.limits.queues import MOST_NODES
@@ -10,15 +11,19 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.names.identifiers import ECR_DOMAIN
 from ultracluster_catalog.neuron.neuron import XLA_CACHE_VARIABLE, XLA_COMPILER_FLAGS_VARIABLE
-from ultracluster_checks.environments import QUEUE
-from ultracluster_checks.machines import compute_environments, environment_types
-from ultracluster_checks.problem import Problem
-from ultracluster_checks.shared_rules import CONTAINER_FITS_NODE, NODE_RANGES
-from ultracluster_checks.template import Property, Templates
-from ultracluster_checks.values import Unknown
+from ultracluster_checks.nodes import (
+    COMPUTE_ENVIRONMENT,
+    QUEUE,
+    batch_nodes,
+    environment_types,
+    environments_of,
+)
+from ultracluster_checks.problem import Wrong, placed, rule
+from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_rules.findings import quote
 from ultracluster_rules.job_definitions import (
     ATTEMPTS,
+    NO_SPOT_NODES,
     check_cache_address,
     check_image_region,
     check_image_tag,
@@ -33,12 +38,15 @@ _RANGE: Final = re.compile(r"(\d*):(\d*)|(\d+)")
 _ECR: Final = re.compile(
     rf"(?:[0-9]{{12}}|\$\{{[^{{}}]*\}})\.{ECR_DOMAIN}/"
 )  # the account ID may be a reference
-_REQUESTS: Final = {
-    "VCPU": "Vcpus",
-    "MEMORY": "Memory",
-}  # stated as a resource requirement, and before 2020 as a property
+# Stated as a resource requirement, and before 2020 as a property.
+_REQUESTS: Final = {"VCPU": "Vcpus", "MEMORY": "Memory"}
 _MOST_RANGES: Final = 5  # https://github.com/meta-pytorch/torchx/issues/700 (2023-03)
 _GAP: Final = re.compile(r"\$\{[^{}]*\}")
+_SIZE: Final = re.compile(r"(\d*)xlarge$")
+# EC2 instance types guide, hpc family, 2026-11: sizes of one node
+_NO_HYPERTHREADS: Final = {"hpc6a": 96, "hpc6id": 64, "hpc7a": 192}
+# MiB; general, compute and memory optimized families
+_MEMORY_PER_VCPU: Final = {"c": 2048, "m": 4096, "r": 8192}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,78 +64,75 @@ class JobContainer:
     machines: tuple[InstanceType, ...]
 
     @property
+    def devices(self) -> list[Property]:
+        """Paths of the devices of the node that it maps."""
+        return [device["HostPath"] for device in self.at["LinuxParameters"]["Devices"].items]
+
+    @property
     def environment(self) -> dict[str, Property]:
         """Environment variables."""
         pairs = self.at["Environment"].items
         return {str(pair["Name"].text): pair["Value"] for pair in pairs if pair["Name"].text}
 
 
-def job_containers(templates: Templates) -> Iterator[JobContainer]:
+@lru_cache(maxsize=1)
+def job_containers(templates: Templates) -> tuple[JobContainer, ...]:
     """Return the containers of all job definitions on EC2."""
-    behind = [environment_types(environment) for environment, _ in compute_environments(templates)]
+    behind = [environment_types(nodes.owner) for nodes in batch_nodes(templates)]
     known = [machine for machines in behind for machine in machines or ()]
     everywhere = tuple(dict.fromkeys(known)) if None not in behind else ()
+    found = []
     for job in templates.of_type(JOB_DEFINITION):
-        if any(each.text == "FARGATE" for each in job["PlatformCapabilities"].items):
+        if "FARGATE" in job["PlatformCapabilities"].texts:
             continue
         whole = job["NodeProperties"]
         if not job["ContainerProperties"].missing:
-            yield JobContainer(job["ContainerProperties"], 1, everywhere)
+            found.append(JobContainer(job["ContainerProperties"], 1, everywhere))
         for part in whole["NodeRangeProperties"].items:
-            at = part["Container"]
-            if at.missing:
-                continue
-            name = at["InstanceType"].text
-            own = part["InstanceTypes"].items
-            if name is None and len(own) == 1:
-                name = own[0].text
+            own = part["InstanceTypes"].texts
+            name = part["Container"]["InstanceType"].text or (own[0] if len(own) == 1 else None)
             machines = everywhere if name is None else tuple(filter(None, [INSTANCE_TYPES.get(name)]))
-            yield JobContainer(at, whole["NumNodes"].number, machines)
+            if not part["Container"].missing:
+                found.append(JobContainer(part["Container"], whole["NumNodes"].number, machines))
+    return tuple(found)
 
 
-def node_ranges_cover_every_node(templates: Templates) -> Iterator[Problem]:
-    """Find multi-node jobs with too many ranges, a node outside all ranges, or a main node out of range."""
-    for job in templates.of_type(JOB_DEFINITION):
-        whole = job["NodeProperties"]
-        count, main = whole["NumNodes"].number, whole["MainNode"].number
-        if count is None or not 1 <= count <= MOST_NODES:
-            continue
-        if main is not None and not 0 <= main < count:
-            yield Problem.of(
-                whole["MainNode"], NODE_RANGES, f"got {main} of {count} nodes", f"0 to {count - 1}"
-            )
-        covered: set[int] = set()
-        ranges = whole["NodeRangeProperties"].items
-        if len(ranges) > _MOST_RANGES:
-            yield Problem.of(
-                whole["NodeRangeProperties"],
-                NODE_RANGES,
-                f"got {len(ranges)} ranges, which AWS Batch refuses",
-                f"up to {_MOST_RANGES} ranges",
-            )
-        parsed = [_nodes_of(part["TargetNodes"].text, count) for part in ranges]
-        if not ranges or None in parsed:
-            continue
-        for part, nodes in zip(ranges, parsed, strict=True):
-            covered |= set(nodes or ())
-            if nodes and nodes[-1] >= count:
-                yield Problem.of(
-                    part["TargetNodes"],
-                    NODE_RANGES,
-                    f"got {quote(part['TargetNodes'].text)}, and the job has {count} nodes",
-                    f"0 to {count - 1}",
-                )
-        if missing := sorted(set(range(count)) - covered):
-            yield Problem.of(
-                whole["NodeRangeProperties"],
-                NODE_RANGES,
-                f"no range has node {', '.join(map(str, missing[:5]))}{' and others' if len(missing) > 5 else ''} of {count}",  # noqa: PLR2004
-                f"0:{count - 1}",
-            )
+@rule("UC6404", JOB_DEFINITION)
+def node_ranges_can_be_read(job: Resource) -> Iterator[Wrong]:
+    """Find numbers of nodes and node ranges that AWS Batch cannot read, and too many of them."""
+    at, ranges = job["NodeProperties"]["NumNodes"], job["NodeProperties"]["NodeRangeProperties"]
+    if at.number is not None and at.number < 1:
+        yield at, f"got {at.number} nodes", "1 or more"
+    for part in (each["TargetNodes"] for each in ranges.items):
+        if part.text is not None and not _nodes_of(part.text, MOST_NODES):
+            yield part, f"got {quote(part.text)}, which is no range of nodes", "first:last"
+    if len(ranges.items) > _MOST_RANGES:
+        got = f"got {len(ranges.items)} ranges, which AWS Batch refuses"
+        yield ranges, got, f"up to {_MOST_RANGES} ranges"
 
 
-def _nodes_of(text: str | None, count: int) -> range | None:
-    found = _RANGE.fullmatch(text or "")
+@rule("UC6404", JOB_DEFINITION)
+def node_ranges_cover_every_node(job: Resource) -> Iterator[Wrong]:
+    """Find nodes of multi-node jobs outside of all ranges, and a main node or range beyond the nodes."""
+    main, ranges = job["NodeProperties"]["MainNode"], job["NodeProperties"]["NodeRangeProperties"]
+    count, parts = job["NodeProperties"]["NumNodes"].number, [each["TargetNodes"] for each in ranges.items]
+    if count is None or not 1 <= count <= MOST_NODES:
+        return
+    if main.number is not None and not 0 <= main.number < count:
+        yield main, f"got {main.number} of {count} nodes", f"0 to {count - 1}"
+    parsed = [_nodes_of(part.text or "", count) for part in parts]
+    if not parts or None in parsed:
+        return
+    for part, nodes in zip(parts, parsed, strict=True):
+        if nodes and nodes[-1] >= count:
+            yield part, f"got {quote(part.text)}, and the job has {count} nodes", f"0 to {count - 1}"
+    if missing := sorted(set(range(count)) - {node for nodes in parsed for node in nodes or ()}):
+        named = f"{', '.join(map(str, missing[:5]))}{' and others' if missing[5:] else ''}"
+        yield ranges, f"no range has node {named} of {count}", f"0:{count - 1}"
+
+
+def _nodes_of(text: str, count: int) -> range | None:
+    found = _RANGE.fullmatch(text)
     if found is None:
         return None
     if found[3]:
@@ -135,142 +140,174 @@ def _nodes_of(text: str | None, count: int) -> range | None:
     return range(int(found[1][:9] or 0), int(found[2][:9] or count - 1) + 1)
 
 
-def jobs_have_enough_nodes(templates: Templates) -> Iterator[Problem]:
+@rule()
+def jobs_have_enough_nodes(templates: Templates) -> Iterator[Wrong]:
     """Find multi-node jobs with more nodes than any environment can hold."""
     held: dict[str, int] = {}
-    for environment, resources in compute_environments(templates):
-        machines, most = environment_types(environment), resources["MaxvCpus"].number
-        if not machines or most is None:
+    for environment in templates.of_type(COMPUTE_ENVIRONMENT):
+        resources = environment["ComputeResources"]
+        types, most = resources["InstanceTypes"].texts, resources["MaxvCpus"].number
+        sizes = {str(name): _vcpus(name or "") for name in types}
+        if (resources["Type"].text or "").startswith("FARGATE"):
+            continue
+        if not types or most is None or None in sizes.values():
             return  # an unknown size may be large enough
-        for machine in machines:
-            held[machine.name] = max(held.get(machine.name, 0), most // machine.vcpus)
+        for name, vcpus in sizes.items():
+            held[name] = max(held.get(name, 0), most // (vcpus or 1))
     for job in templates.of_type(JOB_DEFINITION):
         count = job["NodeProperties"]["NumNodes"]
-        parts = job["NodeProperties"]["NodeRangeProperties"].items
-        name = parts[0]["Container"]["InstanceType"].text if parts else None
-        room = max(held.values(), default=None) if name is None else held.get(name)
-        if count.number is not None and room is not None and count.number > room:
-            for finding in check_nodes_fit(count.number, room):
-                yield Problem(count, finding)
-
-
-def multi_node_jobs_are_not_on_spot(templates: Templates) -> Iterator[Problem]:
-    """Find multi-node jobs when all environments use Spot, which does not run them."""
-    kinds = [resources["Type"].text for _, resources in compute_environments(templates)]
-    if set(kinds) != {"SPOT"}:
-        return
-    for job in templates.of_type(JOB_DEFINITION):
-        if not job["NodeProperties"].missing:
-            for finding in check_spot(spot=True):
-                yield Problem(job["NodeProperties"], finding)
-
-
-def containers_fit_their_node(templates: Templates) -> Iterator[Problem]:
-    """Find containers that require more than their node has, or GPUs on Neuron nodes."""
-    for container in job_containers(templates):
-        if not container.machines:
-            continue
-        for at in container.at["ResourceRequirements"].items:
-            kind, value = at["Type"].text, at["Value"]
-            yield from _fits(container, str(kind), value)
-        for kind, older in _REQUESTS.items():
-            yield from _fits(container, kind, container.at[older])
-
-
-def containers_request_vcpus_and_memory(templates: Templates) -> Iterator[Problem]:
-    """Find containers without vCPUs or without memory, which RegisterJobDefinition refuses."""
-    for container in job_containers(templates):
-        requested = container.at["ResourceRequirements"]
-        kinds = [each["Type"].text for each in requested.items]
-        if isinstance(requested.value, Unknown) or None in kinds:
-            continue
-        missing = [
-            kind for kind, older in _REQUESTS.items() if kind not in kinds and container.at[older].missing
+        own = [
+            each["Container"]["InstanceType"].text
+            for each in job["NodeProperties"]["NodeRangeProperties"].items
         ]
-        if missing:
-            yield Problem.of(
-                requested,
-                "UC6413",
-                f"no {' and no '.join(missing)}, which AWS Batch needs to place the job",
-                " and ".join(_REQUESTS),
-            )
+        room = held.get(own[0]) if own and own[0] else max(held.values(), default=None)
+        if count.number is not None and room is not None and count.number > room:
+            yield from placed(count, check_nodes_fit(count.number, room))
 
 
-def _fits(container: JobContainer, kind: str, at: Property) -> Iterator[Problem]:
-    machines, asked = container.machines, at.number
-    if asked is None:
-        return
-    if kind == "GPU":
-        if all(machine.is_neuron for machine in machines):
-            yield Problem.of(
-                at,
-                CONTAINER_FITS_NODE,
-                f"got {asked} GPUs on {machines[0].name}, which has none",
-                "the devices from /dev/neuron0",
+def _vcpus(name: str) -> int | None:
+    """Return the vCPUs of a type by the catalogue, or by its size in a general family; None if that does not tell."""
+    family, _, size = name.partition(".")
+    found = _SIZE.fullmatch(size)
+    if name in INSTANCE_TYPES:
+        return INSTANCE_TYPES[name].vcpus
+    if family in _NO_HYPERTHREADS or family[:1] not in _MEMORY_PER_VCPU:
+        return _NO_HYPERTHREADS.get(family)
+    return 4 * int(found[1] or 1) if found else 2 if size == "large" else None
+
+
+@rule(NO_SPOT_NODES)
+def multi_node_jobs_have_their_environments(templates: Templates) -> Iterator[Wrong]:
+    """Find multi-node jobs on Spot only, and behind queues with unmanaged environments, which do not run them."""
+    jobs = [
+        each["NodeProperties"]
+        for each in templates.of_type(JOB_DEFINITION)
+        if not each["NodeProperties"].missing
+    ]
+    if {nodes.settings["Type"].text for nodes in batch_nodes(templates)} == {"SPOT"}:
+        for at in jobs:
+            yield from placed(at, check_spot(spot=True))
+    for environment in [
+        each for queue in templates.of_type(QUEUE) if jobs for each in environments_of(queue) or ()
+    ]:
+        if environment["Type"].text == "UNMANAGED":
+            yield environment["Type"], "an unmanaged environment, which takes no multi-node jobs", "MANAGED"
+
+
+@rule("UC6407", job_containers)
+def containers_fit_their_node(container: JobContainer) -> Iterator[Wrong]:
+    """Find containers that require more than any of their nodes has."""
+    machines, templates = container.machines, container.at.resource.template.templates
+    asked = [(str(each["Type"].text), each["Value"]) for each in container.at["ResourceRequirements"].items]
+    asked += [(kind, container.at[older]) for kind, older in _REQUESTS.items()]
+    general = {} if machines else _general_sizes(templates)
+    for kind, at in asked:
+        number = at.number or 0
+        if kind == "GPU" and machines and number > max(machine.gpus for machine in machines):
+            most, chips = (
+                max(machine.gpus for machine in machines),
+                all(machine.is_neuron for machine in machines),
             )
-        return
-    room = {"VCPU": [m.vcpus for m in machines], "MEMORY": [m.container_memory_mib for m in machines]}.get(
-        kind
-    )
-    if room and asked > max(room):
-        unit = "vCPUs" if kind == "VCPU" else "MiB"
-        best = machines[room.index(max(room))]
-        yield Problem.of(
-            at,
-            CONTAINER_FITS_NODE,
-            f"got {asked}, and {best.name} has {max(room)} {unit} for containers, so that the job never starts",
-            f"up to {max(room)} {unit}",
+            none = f"got {number} GPUs on {machines[0].name}, which has none"
+            some = f"got {number}, and {machines[0].name} has {most} GPUs"
+            yield at, none if chips else some, "the devices from /dev/neuron0" if chips else f"up to {most}"
+        elif kind in _REQUESTS and machines:
+            unit = "vCPUs" if kind == "VCPU" else "MiB"
+            room = [machine.vcpus if kind == "VCPU" else machine.container_memory_mib for machine in machines]
+            if number > (most := max(room)):
+                has = f"{machines[room.index(most)].name} has {most} {unit} for containers"
+                yield at, f"got {number}, and {has}, so that the job never starts", f"up to {most} {unit}"
+        elif kind in _REQUESTS and number > (general.get(kind) or number):
+            most = general[kind]
+            yield at, f"got {number}, and no type of the environments has more than {most}", f"up to {most}"
+
+
+@lru_cache(maxsize=1)
+def _general_sizes(templates: Templates) -> dict[str, int]:
+    """Return the most vCPUs and MiB of the types of the environments on EC2; nothing if any type is not known."""
+    kinds = [each["ComputeResources"] for each in templates.of_type(COMPUTE_ENVIRONMENT)]
+    types = [
+        each["InstanceTypes"].texts for each in kinds if not (each["Type"].text or "").startswith("FARGATE")
+    ]
+    sizes = {str(name): _vcpus(name or "") for names in types for name in names}
+    if not sizes or [] in types or None in sizes.values():
+        return {}
+    memory = [(vcpus or 0) * _MEMORY_PER_VCPU.get(name[:1], 10**6) for name, vcpus in sizes.items()]
+    return {"VCPU": max(each or 0 for each in sizes.values()), "MEMORY": max(memory)}
+
+
+@rule("UC6413", job_containers)
+def containers_request_vcpus_and_memory(container: JobContainer) -> Iterator[Wrong]:
+    """Find containers without vCPUs or without memory, which RegisterJobDefinition refuses."""
+    requested = container.at["ResourceRequirements"]
+    kinds = [each["Type"].text for each in requested.items]
+    missing = [kind for kind, older in _REQUESTS.items() if kind not in kinds and container.at[older].missing]
+    if missing and not requested.unknown and None not in kinds:
+        yield (
+            requested,
+            f"no {' and no '.join(missing)}, which AWS Batch needs to place the job",
+            " and ".join(_REQUESTS),
         )
 
 
-def images_stay_the_same(templates: Templates) -> Iterator[Problem]:
-    """Find images with a mutable tag, and images from another Region."""
-    for container in job_containers(templates):
-        at = container.at["Image"]
-        image = at.pattern
-        name = image.rsplit("/", 1)[-1]
-        bare = _GAP.sub("", name)
-        if not image or "@" in image or (image.endswith("}") and ":" not in bare):
-            continue  # the image has a digest, or a tag known only at deployment
-        tag = name.rpartition(":")[2] if ":" in bare else ""
-        found, region = _ECR.match(image), at.resource.template.region
-        findings = check_image_tag(image, tag)
-        if found and region:
-            findings += check_image_region(image, found["region"], region)
-        yield from (Problem(at, finding) for finding in findings)
-
-
-def one_address_of_the_compile_cache(templates: Templates) -> Iterator[Problem]:
-    """Find compile caches set both by flag and by variable; the flag wins silently."""
-    for container in job_containers(templates):
-        environment = container.environment
-        flags = environment.get(XLA_COMPILER_FLAGS_VARIABLE)
-        if flags is None or XLA_CACHE_VARIABLE not in environment:
-            continue
-        for finding in check_cache_address(flags.pattern):
-            yield Problem(flags, finding)
-
-
-def attempts_and_timeouts_are_in_bounds(templates: Templates) -> Iterator[Problem]:
-    """Find retry attempts and timeouts that AWS Batch rejects."""
+@rule("UC6415")
+def types_of_jobs_are_started(templates: Templates) -> Iterator[Wrong]:
+    """Find jobs of an instance type that no environment starts, and environments that start others for Neuron jobs."""
+    types = [each["ComputeResources"]["InstanceTypes"] for each in templates.of_type(COMPUTE_ENVIRONMENT)]
+    needing = any(
+        str(at.text).startswith("/dev/neuron") for each in job_containers(templates) for at in each.devices
+    )
+    for names in [each.items for each in types if needing]:
+        neuron = [each for each in names if re.match(r"(?:trn|inf)\d", each.text or "")]
+        for each in names if neuron else ():
+            if each.text and "." in each.text and each not in neuron:
+                got = f"got {each.text}, which has no Neuron device for the jobs of its queue"
+                yield each, got, "types with Neuron devices"
+    if any(not each.items or any("." not in (name or "") for name in each.texts) for each in types):
+        return  # families, or types known only at deployment
+    started = {str(name) for each in types for name in each.texts}
     for job in templates.of_type(JOB_DEFINITION):
-        attempts, seconds = job["RetryStrategy"]["Attempts"], job["Timeout"]["AttemptDurationSeconds"]
-        if attempts.number is not None:
-            yield from (Problem(attempts, finding) for finding in ATTEMPTS.check(attempts.number))
-        if seconds.number is not None:
-            yield from (Problem(seconds, finding) for finding in check_timeout_seconds(seconds.number))
+        for part in job["NodeProperties"]["NodeRangeProperties"].items:
+            for at in (part["Container"]["InstanceType"], *part["InstanceTypes"].items):
+                if at.text is not None and "." in at.text and started and at.text not in started:
+                    known = sorted(started)
+                    got = f"got {quote(at.text)}, and the environments start {', '.join(known)}: the job never starts"
+                    yield at, got, " or ".join(known)
 
 
-def fair_shares_have_priorities(templates: Templates) -> Iterator[Problem]:
+@rule("", job_containers)
+def images_stay_the_same(container: JobContainer) -> Iterator[Wrong]:
+    """Find images with a mutable tag, images from another Region, and compile caches set by flag and by variable."""
+    flags = container.environment.get(XLA_COMPILER_FLAGS_VARIABLE)
+    if flags is not None and XLA_CACHE_VARIABLE in container.environment:
+        yield from placed(flags, check_cache_address(flags.pattern))
+    image = container.at["Image"].pattern
+    name = image.rsplit("/", 1)[-1]
+    bare = _GAP.sub("", name)
+    if not image or "@" in image or (image.endswith("}") and ":" not in bare):
+        return  # the image has a digest, or a tag known only at deployment
+    found, region = _ECR.match(image), container.at.resource.region
+    yield from placed(
+        container.at["Image"], check_image_tag(image, name.rpartition(":")[2] if ":" in bare else "")
+    )
+    if found and region:
+        yield from placed(container.at["Image"], check_image_region(image, found["region"], region))
+
+
+@rule("", JOB_DEFINITION)
+def attempts_and_timeouts_are_in_bounds(job: Resource) -> Iterator[Wrong]:
+    """Find retry attempts and timeouts that AWS Batch rejects."""
+    attempts, seconds = job["RetryStrategy"]["Attempts"], job["Timeout"]["AttemptDurationSeconds"]
+    yield from placed(attempts, ATTEMPTS.check(attempts.number) if attempts.number is not None else ())
+    yield from placed(seconds, check_timeout_seconds(seconds.number) if seconds.number is not None else ())
+
+
+@rule("UC6412")
+def fair_shares_have_priorities(templates: Templates) -> Iterator[Wrong]:
     """Find job definitions without a priority where every queue has a fair-share policy."""
     policies = [queue["SchedulingPolicyArn"] for queue in templates.of_type(QUEUE)]
-    if not policies or any(each.missing or isinstance(each.value, Unknown) for each in policies):
-        return
-    for definition in templates.of_type(JOB_DEFINITION):
+    shared = policies and not any(each.missing or each.unknown for each in policies)
+    for definition in templates.of_type(JOB_DEFINITION) if shared else ():
         if definition["SchedulingPriority"].missing:
-            yield Problem.of(
-                definition["SchedulingPriority"],
-                "UC6412",
-                "AWS Batch refuses each submission to a queue with a fair-share policy that does not override the priority",
-                "0 to 9,999",
-            )
+            got = "AWS Batch refuses each submission to a queue with a fair-share policy that does not override the priority"
+            yield definition["SchedulingPriority"], got, "0 to 9,999"

@@ -1,13 +1,30 @@
-"""Policies of topics and keys, which must allow the AWS services that publish or encrypt."""
+"""Policies of resources: named principals, this account only, and the AWS services that publish, encrypt or invoke."""
 
+import json
+import re
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_checks.policies import covers, may_allow
-from ultracluster_checks.problem import Problem
+from ultracluster_checks.jobs import job_containers
+from ultracluster_checks.permissions import allowing, conditions_of, covers, may_allow
+from ultracluster_checks.problem import Problem, Wrong, rule
 from ultracluster_checks.template import Property, Resource, Templates
-from ultracluster_checks.values import Unknown
+from ultracluster_rules.findings import quote
 
+# Endpoint policies grant nothing by themselves.
+_POLICIES: Final = {
+    "AWS::ECR::Repository": "RepositoryPolicyText",
+    "AWS::IAM::Role": "AssumeRolePolicyDocument",
+    "AWS::KMS::Key": "KeyPolicy",
+    "AWS::S3::AccessPoint": "Policy",
+    "AWS::S3::BucketPolicy": "PolicyDocument",
+    "AWS::SNS::TopicInlinePolicy": "PolicyDocument",
+    "AWS::SNS::TopicPolicy": "PolicyDocument",
+    "AWS::SQS::QueueInlinePolicy": "PolicyDocument",
+    "AWS::SQS::QueuePolicy": "PolicyDocument",
+    "AWS::SecretsManager::ResourcePolicy": "ResourcePolicy",
+}
+_PERMISSION: Final = "AWS::Lambda::Permission"
 _TOPIC: Final = "AWS::SNS::Topic"
 _KEY: Final = "AWS::KMS::Key"
 _ALARMS: Final = "cloudwatch.amazonaws.com"
@@ -17,59 +34,138 @@ _KEY_OF_SNS: Final = "alias/aws/sns"
 # https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html (2026-11); CloudWatch Logs asks for these and more:
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html (2026-11)
 _ENCRYPTING: Final = ("kms:GenerateDataKey", "kms:Decrypt")
+_ACCOUNT: Final = re.compile(r"(?<![0-9])[0-9]{12}(?![0-9])")
+# Condition keys that identify the caller. https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html (2026-11)
+_WHO: Final = re.compile(
+    r"aws:(?:principal.*|source(?:account|arn|orgid|orgpaths|vpc|vpce|ip|vpcarn)|vpcsourceip|userid|username|calledvia.*|resourceaccount|federatedprovider)"
+    r"|.*:(?:sub|aud|calleraccount|viaservice|externalid|dataaccesspoint.*|sourceaccount|accesspointnetworkorigin)|s3:.*account.*|sns:.*|sqs:.*",
+    re.IGNORECASE,
+)
+_ANYONE: Final = {"*", "0.0.0.0/0", "::/0", "arn:aws:iam::*:*", "repo:*"}
+# Services that act for a resource of any account. https://docs.aws.amazon.com/IAM/latest/UserGuide/confused-deputy.html (2026-11)
+_CONFUSED: Final = {
+    "s3.amazonaws.com",
+    "sns.amazonaws.com",
+    "apigateway.amazonaws.com",
+    "config.amazonaws.com",
+}
 
 
-def topics_let_services_publish(templates: Templates) -> Iterator[Problem]:
-    """Find topics whose policy denies a service that notifies them."""
-    for (topic, service), sender in _publishers(templates).items():
-        documents = _topic_policies(topic)
-        of_account = (
-            service == _ALARMS
-        )  # an alarm may publish as its account, which the policy that SNS creates allows
-        if of_account and not documents:
-            continue
-        if not any(_lets(each, service, ("sns:Publish",), accounts=of_account) for each in documents):
-            yield Problem.of(
-                documents[0] if documents else topic.properties,
-                "UC6426",
-                f"{sender.logical_id} notifies {topic.logical_id} through {service}, which its policy does not let publish: "
-                "every notification is lost, and no deployment fails",
-                f"a topic policy that allows sns:Publish to {service}",
+def _granted(templates: Templates) -> Iterator[tuple[Property, Property]]:
+    """Return the principals that policies of resources allow something, each with its statement."""
+    for resource in templates.of_type(*_POLICIES):
+        for statement in allowing(resource[_POLICIES[resource.type]]):
+            whole = statement["Principal"]
+            yield statement, whole
+            yield from ((statement, at) for at in whole["AWS"].one_or_more)
+
+
+@rule("UC6421")
+def principals_are_named(templates: Templates) -> Iterator[Wrong]:
+    """Find policies of roles, buckets, keys and topics with a public principal."""
+    named = "the principals by name"
+    for statement, at in _granted(templates):
+        condition = statement["Condition"]
+        if at.text == "*" and condition.missing:
+            yield at, "got '*', which is everyone in every account", named
+        elif at.text == "*" and not _asks_who(statement):
+            yield at, "got '*' under a condition that does not say who", named
+        if not statement["NotPrincipal"].missing:
+            yield statement["NotPrincipal"], "everyone but those named", named
+
+
+@rule("UC6454")
+def policies_exclude_other_accounts(templates: Templates) -> Iterator[Wrong]:
+    """Find policies and permissions for another account."""
+    own = _own_accounts(templates)
+    granted = [at for statement, at in _granted(templates) if not _asks_who(statement)]
+    invokers = [permission["Principal"] for permission in templates.of_type(_PERMISSION)]
+    for at in (*granted, *invokers):
+        account = _ACCOUNT.search(at.pattern)
+        if account is not None and own is not None and account[0] not in own:
+            condition = "a condition that names the organization"
+            allowed = (
+                "the service or this account"
+                if at in invokers
+                else f"principals of this account, or {condition}"
             )
+            yield at, f"got {quote(at.pattern)}, which is another account", allowed
 
 
-def publishers_may_use_the_key(templates: Templates) -> Iterator[Problem]:
-    """Find encrypted topics whose key a service that notifies them cannot use."""
+def _asks_who(statement: Property) -> bool:
+    if statement["Condition"].unknown:
+        return True
+    for key in conditions_of(statement):
+        wide = any(each.text in _ANYONE for each in key.one_or_more)
+        if "Not" not in str(key.path[-2]) and _WHO.fullmatch(str(key.path[-1])) and not wide:
+            return True
+    return False
+
+
+def _own_accounts(templates: Templates) -> set[str] | None:
+    """Return the accounts that templates name in images and roles; None if they name none."""
+    places = [container.at["Image"] for container in job_containers(templates)]
+    places += [function["Role"] for function in templates.of_type("AWS::Lambda::Function")]
+    found = {account for at in places for account in _ACCOUNT.findall(at.pattern)}
+    bodies = (json.dumps(template.source.body, default=str) for template in templates.all)
+    return found if found or any("AWS::AccountId" in body for body in bodies) else None
+
+
+@rule("UC6424", _PERMISSION, "AWS::Lambda::Url")
+def functions_know_their_callers(resource: Resource) -> Iterator[Wrong]:
+    """Find functions that anyone may invoke."""
+    principal, kind = resource["Principal"], resource["AuthType"]
+    if principal.text == "*" and resource["PrincipalOrgID"].missing:
+        yield principal, "got '*', which is everyone in every account", "the service or account"
+    if kind.text == "NONE":
+        yield kind, "got NONE: anyone who knows the URL can invoke the function", "AWS_IAM"
+
+
+@rule("UC6457", _PERMISSION)
+def services_invoke_for_a_resource(permission: Resource) -> Iterator[Wrong]:
+    """Find permissions that let a service invoke a function on behalf of any account."""
+    service = permission["Principal"].text or ""
+    limits = ("SourceArn", "SourceAccount", "PrincipalOrgID", "EventSourceToken")
+    if service in _CONFUSED and all(permission[name].missing for name in limits):
+        got = f"{service} may invoke the function for every account"
+        yield permission["SourceArn"], got, "SourceArn, and SourceAccount for a bucket"
+
+
+@rule()
+def topics_let_services_publish(templates: Templates) -> Iterator[Wrong]:
+    """Find topics whose policy or key denies a service that notifies them."""
     for (topic, service), sender in _publishers(templates).items():
-        at = topic["KmsMasterKeyId"]
-        key = _key(at)
-        if at.pattern.endswith(_KEY_OF_SNS):
-            got = f"{_KEY_OF_SNS}, whose policy cannot be changed"
-        elif key is not None and not _lets(key["KeyPolicy"], service, _ENCRYPTING):
-            got = f"{key.logical_id}, whose policy does not name it"
-        else:
-            continue
-        yield Problem.of(
-            at,
-            "UC6427",
-            f"{sender.logical_id} notifies {topic.logical_id} through {service}, which cannot use the key {got}: "
-            "every notification is lost, and no deployment fails",
-            f"a customer managed key whose policy allows {' and '.join(_ENCRYPTING)} to {service}",
-        )
+        documents, key, at = _topic_policies(topic), _key(topic["KmsMasterKeyId"]), topic["KmsMasterKeyId"]
+        notifies = f"{sender.logical_id} notifies {topic.logical_id} through {service}, which"
+        lost = "every notification is lost, and no deployment fails"
+        # An alarm may publish as its account, which the policy that SNS creates allows.
+        own = service == _ALARMS
+        open_ = any(_lets(each, service, ("sns:Publish",), accounts=own) for each in documents)
+        if not open_ and not (own and not documents):
+            where = documents[0] if documents else topic.properties
+            got = f"{notifies} its policy does not let publish: {lost}"
+            yield Problem.of(where, "UC6426", got, f"a topic policy that allows sns:Publish to {service}")
+        closed = key is not None and not _lets(key["KeyPolicy"], service, _ENCRYPTING)
+        if at.pattern.endswith(_KEY_OF_SNS) or closed:
+            named = (
+                f"{key.logical_id}, whose policy does not name it"
+                if key
+                else f"{_KEY_OF_SNS}, whose policy cannot be changed"
+            )
+            allowed = f"a customer managed key whose policy allows {' and '.join(_ENCRYPTING)} to {service}"
+            yield Problem.of(at, "UC6427", f"{notifies} cannot use the key {named}: {lost}", allowed)
 
 
-def keys_let_logs_encrypt(templates: Templates) -> Iterator[Problem]:
+@rule("UC6428", "AWS::Logs::LogGroup")
+def keys_let_logs_encrypt(group: Resource) -> Iterator[Wrong]:
     """Find log groups with a key that CloudWatch Logs cannot use."""
-    for group in templates.of_type("AWS::Logs::LogGroup"):
-        key = _key(group["KmsKeyId"])
-        service = f"logs.{group.template.region or 'REGION'}.amazonaws.com"
-        if key is not None and not _lets(key["KeyPolicy"], service, _ENCRYPTING):
-            yield Problem.of(
-                group["KmsKeyId"],
-                "UC6428",
-                f"the policy of {key.logical_id} does not let CloudWatch Logs encrypt, so that the log group is not created",
-                f"a key policy that allows kms:Encrypt*, {', '.join(f'{each}*' for each in _ENCRYPTING)} and kms:Describe* to {service}",
-            )
+    key, service = _key(group["KmsKeyId"]), f"logs.{group.region or 'REGION'}.amazonaws.com"
+    if key is not None and not _lets(key["KeyPolicy"], service, _ENCRYPTING):
+        yield (
+            group["KmsKeyId"],
+            f"the policy of {key.logical_id} does not let CloudWatch Logs encrypt, so that the log group is not created",
+            f"a key policy that allows kms:Encrypt*, {', '.join(f'{each}*' for each in _ENCRYPTING)} and kms:Describe* to {service}",
+        )
 
 
 def _publishers(templates: Templates) -> dict[tuple[Resource, str], Resource]:
@@ -85,31 +181,23 @@ def _publishers(templates: Templates) -> dict[tuple[Resource, str], Resource]:
 def _notified(templates: Templates) -> Iterator[tuple[Property, str]]:
     for alarm in templates.of_type("AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm"):
         for name in ("AlarmActions", "OKActions", "InsufficientDataActions"):
-            for action in alarm[name].items:
-                yield action, _ALARMS
+            yield from ((action, _ALARMS) for action in alarm[name].items)
     for budget in templates.of_type("AWS::Budgets::Budget"):
         for notification in budget["NotificationsWithSubscribers"].items:
-            for subscriber in notification["Subscribers"].items:
-                yield subscriber["Address"], _BUDGETS
-    for rule in templates.of_type("AWS::Events::Rule"):
-        for target in rule["Targets"].items:
-            if target["RoleArn"].missing:
-                yield target["Arn"], _EVENTS
+            yield from ((each["Address"], _BUDGETS) for each in notification["Subscribers"].items)
+    for source in templates.of_type("AWS::Events::Rule"):
+        yield from ((each["Arn"], _EVENTS) for each in source["Targets"].items if each["RoleArn"].missing)
 
 
 def _topic_policies(topic: Resource) -> list[Property]:
     templates = topic.template.templates
     lists = [
-        policy["PolicyDocument"]
+        policy
         for policy in templates.of_type("AWS::SNS::TopicPolicy")
-        if any(each.target is topic or isinstance(each.value, Unknown) for each in policy["Topics"].items)
+        if any(each.target is topic or each.unknown for each in policy["Topics"].items)
     ]
-    inline = [
-        policy["PolicyDocument"]
-        for policy in templates.of_type("AWS::SNS::TopicInlinePolicy")
-        if policy["TopicArn"].target is topic
-    ]
-    return lists + inline
+    inline = topic.referrers("AWS::SNS::TopicInlinePolicy", "TopicArn")
+    return [policy["PolicyDocument"] for policy in (*lists, *inline)]
 
 
 def _key(at: Property) -> Resource | None:
@@ -122,29 +210,19 @@ def _key(at: Property) -> Resource | None:
 
 def _lets(document: Property, service: str, actions: tuple[str, ...], *, accounts: bool = False) -> bool:
     """Return whether a policy may allow a service all of these actions; unknown parts are assumed to allow them."""
-    if any(isinstance(each.value, Unknown) for each in document["Statement"].one_or_more):
+    if any(each.unknown for each in document["Statement"].one_or_more):
         return True
-    statements = [
-        each for each in may_allow(document) if _is_for(each["Principal"], service, accounts=accounts)
-    ]
-    return all(
-        any(
-            isinstance(action.value, Unknown) or covers(action, name)
-            for statement in statements
-            for action in statement["Action"].one_or_more
-        )
-        for name in actions
-    )
+    own = [each for each in may_allow(document) if _is_for(each["Principal"], service, accounts=accounts)]
+    allowed = [action for statement in own for action in statement["Action"].one_or_more]
+    return all(any(each.unknown or covers(each, name) for each in allowed) for name in actions)
 
 
 def _is_for(principal: Property, service: str, *, accounts: bool) -> bool:
     named = principal["AWS"].one_or_more
-    if accounts and named:
+    if (accounts and named) or any(each.text == "*" or each.unknown for each in (principal, *named)):
         return True
-    if any(each.text == "*" or isinstance(each.value, Unknown) for each in (principal, *named)):
-        return True
-    first_label = service.partition(".")[0]
+    label = service.partition(".")[0]
     return any(
-        each.pattern.partition(".")[0] == first_label or each.pattern.startswith("${")
+        each.pattern.partition(".")[0] == label or each.pattern.startswith("${")
         for each in principal["Service"].one_or_more
     )

@@ -1,22 +1,23 @@
-"""Security group rules, inline and standalone: open ingress, and EFA traffic in both directions."""
+"""Security groups: what their rules admit, open ingress, and EFA traffic in both directions."""
 
 import ipaddress
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import product
 from typing import Final, Literal
 
-from ultracluster_checks.machines import LAUNCH_TEMPLATE, launch_data
-from ultracluster_checks.problem import Problem
-from ultracluster_checks.shared_rules import EFA_GROUPS_ADMIT_THEMSELVES
+from ultracluster_catalog.lustre.lustre_figures import can_mount_over_efa
+from ultracluster_checks.nodes import LAUNCH_TEMPLATE, SECURITY_GROUP, groups_at, launch_data, nodes_of
+from ultracluster_checks.problem import Wrong, rule
 from ultracluster_checks.template import Property, Resource, Templates
-from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
 
-SECURITY_GROUP: Final = "AWS::EC2::SecurityGroup"
+Direction = Literal["in", "out"]
+DIRECTIONS: Final[tuple[Direction, ...]] = ("in", "out")
+RULES_OF: Final = {"in": "SecurityGroupIngress", "out": "SecurityGroupEgress"}
+"""Property with the inline rules of a direction."""
 
-_Direction = Literal["in", "out"]
-_LIST: Final = {"in": "SecurityGroupIngress", "out": "SecurityGroupEgress"}
 _ALONE: Final = {"in": "AWS::EC2::SecurityGroupIngress", "out": "AWS::EC2::SecurityGroupEgress"}
 _PEER: Final = {"in": "SourceSecurityGroupId", "out": "DestinationSecurityGroupId"}
 _ADDRESSES: Final = ("CidrIp", "CidrIpv6")
@@ -33,112 +34,156 @@ class GroupRule:
     """
 
     at: Property
-    direction: _Direction
+    direction: Direction
 
     @property
     def peer(self) -> Property:
         """The peer security group."""
         return self.at[_PEER[self.direction]]
 
-    @property
-    def is_all_traffic(self) -> bool | None:
-        """Whether it covers every protocol; None if unknown."""
-        protocol = self.at["IpProtocol"].text
-        return None if protocol is None else protocol == "-1"
-
     def holds_port(self, first: int, last: int) -> bool:
         """Return whether it admits TCP on all of these ports, or may do so."""
-        protocol = self.at["IpProtocol"].text
-        if protocol in {None, "-1"}:
+        protocol, low, high = self.at["IpProtocol"].text, self.at["FromPort"], self.at["ToPort"]
+        if protocol in {None, "-1"} or low.unknown or high.unknown or low.number == -1:
             return True
-        low, high = self.at["FromPort"].number, self.at["ToPort"].number
-        known = isinstance(self.at["FromPort"].value, Unknown) or isinstance(self.at["ToPort"].value, Unknown)
-        if known or low == -1:
-            return True
-        return (
-            protocol in {"tcp", "6"} and low is not None and high is not None and low <= first <= last <= high
-        )
+        if protocol not in {"tcp", "6"} or low.number is None or high.number is None:
+            return False
+        return low.number <= first <= last <= high.number
 
 
-def group_rules(group: Resource, direction: _Direction) -> list[GroupRule]:
+def group_rules(group: Resource, direction: Direction) -> list[GroupRule]:
     """Return the rules of a security group, inline and standalone."""
     alone = _alone(group.template.templates, direction)
-    rules = (*group[_LIST[direction]].items, *alone.get(group, ()), *alone.get(None, ()))
+    rules = (*group[RULES_OF[direction]].items, *alone.get(group, ()), *alone.get(None, ()))
     return [GroupRule(at, direction) for at in rules]
 
 
 @lru_cache(maxsize=2)
-def _alone(templates: Templates, direction: _Direction) -> dict[Resource | None, list[Property]]:
+def _alone(templates: Templates, direction: Direction) -> dict[Resource | None, list[Property]]:
     """Return the standalone rules by their group; None has those that may belong to any group."""
     found: dict[Resource | None, list[Property]] = {}
-    for rule in templates.of_type(_ALONE[direction]):
-        group = rule["GroupId"].target
-        if group is not None or isinstance(rule["GroupId"].value, Unknown):
-            found.setdefault(group, []).append(rule.properties)
+    for each in templates.of_type(_ALONE[direction]):
+        group = each["GroupId"].target
+        if group is not None or each["GroupId"].unknown:
+            found.setdefault(group, []).append(each.properties)
     return found
 
 
-def ingress_is_not_open(templates: Templates) -> Iterator[Problem]:
-    """Find rules that admit the whole internet."""
-    for group in templates.of_type(SECURITY_GROUP):
-        for at in group[_LIST["in"]].items:
-            yield from _open_to_everybody(at)
-    for rule in templates.of_type(_ALONE["in"]):
-        yield from _open_to_everybody(rule.properties)
+def admits(
+    groups: Sequence[Resource],
+    direction: Direction,
+    peers: Sequence[Resource],
+    ports: tuple[int, int],
+    *,
+    networks: Sequence[str] = (),
+) -> bool:
+    """Return whether security groups admit TCP on ports from or to peers, or may do so.
+
+    Args:
+        groups: Groups of one end.
+        direction: Whether they let traffic in or out.
+        peers: Groups of the other end.
+        ports: First and last port.
+        networks: CIDR blocks of the other end's subnets. Default: not known, so that any address may be one of it.
+    """
+    if direction == "out" and any(_allows_all_out(group) for group in groups):
+        return True
+    rules = [each for group in groups for each in group_rules(group, direction)]
+    return any(each.holds_port(*ports) and _is_peer(each, peers, networks) for each in rules)
 
 
-def _open_to_everybody(at: Property) -> Iterator[Problem]:
-    for name in _ADDRESSES:
-        text = at[name].text
-        if text is None:
+def _allows_all_out(group: Resource) -> bool:
+    at = group[RULES_OF["out"]]
+    return at.unknown or (at.missing and not group_rules(group, "out"))
+
+
+def _is_peer(one: GroupRule, peers: Sequence[Resource], networks: Sequence[str]) -> bool:
+    if not one.peer.missing:
+        return one.peer.target is None or one.peer.target in peers
+    for at in (one.at[name] for name in _ADDRESSES):
+        if at.text is None:
+            if not at.missing:
+                return True
             continue
         try:
-            network = ipaddress.ip_network(text, strict=False)
-        except ValueError:
-            continue  # left to schema validation
-        if network.prefixlen < _LARGEST_PUBLIC:
-            yield Problem.of(
-                at[name],
-                "UC3206",
-                f"got {quote(text)}, which admits everyone",
-                "a security group, or the addresses of the clients",
-            )
-
-
-def efa_flows_both_ways(templates: Templates) -> Iterator[Problem]:
-    """Find EFA interfaces whose security groups do not admit all traffic from and to themselves."""
-    judged: set[tuple[Resource, ...]] = set()
-    for template in templates.of_type(LAUNCH_TEMPLATE):
-        for interface in launch_data(template)["NetworkInterfaces"].items:
-            if interface["InterfaceType"].text in {"efa", "efa-only"}:
-                yield from _efa_groups(interface["Groups"], judged)
-
-
-def _efa_groups(at: Property, judged: set[tuple[Resource, ...]]) -> Iterator[Problem]:
-    groups = tuple(each.target for each in at.items)
-    if not groups or None in groups:
-        return
-    known = tuple(group for group in groups if group is not None and group.type == SECURITY_GROUP)
-    if len(known) < len(groups) or known in judged:
-        return
-    judged.add(known)
-    for direction, word in (("in", "from"), ("out", "to")):
-        if not any(_lets_itself(group, known, direction) for group in known):  # type: ignore[arg-type]
-            first = known[0]
-            yield Problem.of(
-                first[_LIST[direction]],
-                EFA_GROUPS_ADMIT_THEMSELVES,
-                f"no rule of {' or '.join(group.logical_id for group in known)} admits all traffic {word} itself, which "
-                "EFA requires",
-                f'IpProtocol "-1" with {_PEER[direction]} that is the group itself; addresses do not count',
-                f"Add an {_ALONE[direction]}",
-            )
-
-
-def _lets_itself(group: Resource, peers: tuple[Resource, ...], direction: _Direction) -> bool:
-    for rule in group_rules(group, direction):
-        if rule.is_all_traffic is False or rule.peer.missing:
-            continue
-        if rule.peer.target in peers or isinstance(rule.peer.value, Unknown):
+            return not networks or any(_holds(at.text, network) for network in networks)
+        except (ValueError, TypeError):
             return True
-    return False
+    lists = [one.at[name].text or "" for name in ("SourcePrefixListId", "DestinationPrefixListId")]
+    return not (networks and any(each.startswith("pl-") for each in lists))
+
+
+def _holds(text: str, network: str) -> bool:
+    return ipaddress.ip_network(network, strict=False).subnet_of(ipaddress.ip_network(text, strict=False))  # type: ignore[arg-type]
+
+
+def _efa_admitted(groups: Sequence[Resource], direction: Direction, peers: Sequence[Resource]) -> bool:
+    """Return whether security groups admit all traffic from or to the groups of peers, or may do so."""
+    rules = [each for group in groups for each in group_rules(group, direction)]
+    return any(
+        each.at["IpProtocol"].text in {"-1", None} and (each.peer.unknown or each.peer.target in peers)
+        for each in rules
+    )
+
+
+@rule("UC3206", SECURITY_GROUP, _ALONE["in"])
+def ingress_is_not_open(resource: Resource) -> Iterator[Wrong]:
+    """Find rules that admit the whole internet."""
+    alone = resource.type != SECURITY_GROUP
+    for at in [resource.properties] if alone else resource[RULES_OF["in"]].items:
+        for address in (at[name] for name in _ADDRESSES):
+            try:
+                network = ipaddress.ip_network(address.text or "::1", strict=False)
+            except ValueError:
+                continue  # left to schema validation
+            if network.prefixlen < _LARGEST_PUBLIC:
+                got = f"got {quote(address.text)}, which admits everyone"
+                yield address, got, "a security group, or the addresses of the clients"
+
+
+@rule("UC3201")
+def efa_flows_both_ways(templates: Templates) -> Iterator[Wrong]:
+    """Find ends of EFA traffic whose security groups do not admit all traffic of each other."""
+    for known in _groups_with_efa(templates):
+        for way, word in (("in", "from"), ("out", "to")):
+            if not any(_efa_admitted([group], way, known) for group in known):  # type: ignore[arg-type]
+                yield (
+                    known[0][RULES_OF[way]],
+                    (
+                        f"no rule of {' or '.join(group.logical_id for group in known)} admits all traffic {word} itself, which "
+                        "EFA requires"
+                    ),
+                    f'IpProtocol "-1" with {_PEER[way]} that is the group itself; addresses do not count',
+                    f"Add an {_ALONE[way]}",
+                )
+    for resource in templates.of_type("AWS::FSx::FileSystem"):
+        servers = groups_at(resource["SecurityGroupIds"])
+        if servers is None or not resource["LustreConfiguration"]["EfaEnabled"].flag:
+            continue
+        pairs = [(servers, servers)]
+        for clients in _efa_clients(templates, servers):
+            pairs += [(servers, clients), (clients, servers)]
+        for (groups, peers), direction in product(pairs, DIRECTIONS):
+            if not _efa_admitted(groups, direction, peers):
+                yield (
+                    groups[0][RULES_OF[direction]],
+                    f"{groups[0].logical_id} does not let all traffic {direction} of {peers[0].logical_id}, which EFA of {resource.logical_id} requires",
+                    'IpProtocol "-1" with the other group; addresses do not count',
+                )
+
+
+def _groups_with_efa(templates: Templates) -> list[tuple[Resource, ...]]:
+    """Return the groups of each EFA interface, each set once."""
+    data = [launch_data(template) for template in templates.of_type(LAUNCH_TEMPLATE)]
+    interfaces = [each for at in data for each in at["NetworkInterfaces"].items]
+    efa = [each["Groups"] for each in interfaces if each["InterfaceType"].text in {"efa", "efa-only"}]
+    found = [tuple(groups_at(groups) or ()) for groups in efa]
+    return [groups for groups in dict.fromkeys(found) if groups]
+
+
+def _efa_clients(templates: Templates, servers: list[Resource]) -> Iterator[list[Resource]]:
+    for nodes in nodes_of(templates):
+        if nodes.groups and nodes.types and all(map(can_mount_over_efa, nodes.types)):
+            yield nodes.groups
+    named = {each.peer.target for way in DIRECTIONS for group in servers for each in group_rules(group, way)}
+    yield from ([each] for each in templates.of_type(SECURITY_GROUP) if each in named and each not in servers)

@@ -185,13 +185,22 @@ class Resource:
     def __getitem__(self, key: str) -> "Property":
         return self.properties[key]
 
+    @property
+    def region(self) -> str | None:
+        """Region of the deployment, if known."""
+        return self.template.region
+
+    def referrers(self, kind: str, key: str) -> list["Resource"]:
+        """Return the resources of a type that refer to this one by a property."""
+        return [each for each in self.template.templates.of_type(kind) if each[key].target is self]
+
     def attribute(self, key: str) -> "Property":
         """Return an attribute beside the properties, such as ``DeletionPolicy``."""
         value = self.body.get(key, ABSENT)
         return Property(self, (key,), value if value is ABSENT else resolve(value, self.template))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # created for every value that a rule reads; frozen ones take twice as long
 class Property:
     """A resolved value of a resource, with its position."""
 
@@ -213,6 +222,21 @@ class Property:
         return self.value is ABSENT or self.value is None
 
     @property
+    def unknown(self) -> bool:
+        """Whether only a deployment knows the value."""
+        return isinstance(self.value, Unknown)
+
+    @property
+    def off(self) -> bool:
+        """Whether a switch is off, for which nothing is the same as false."""
+        return self.missing or self.flag is False
+
+    @property
+    def empty(self) -> bool:
+        """Whether a list is known to be missing or to have no items."""
+        return self.missing or self.value == []
+
+    @property
     def known(self) -> bool:
         """Whether the property is present and fully known."""
         return not self.missing and _is_known(self.value)
@@ -229,6 +253,11 @@ class Property:
         return [item for item in self.items if not (isinstance(item.value, Unknown) and item.value.optional)]
 
     @property
+    def texts(self) -> list[str | None]:
+        """Return the texts of the items of a list; None for each that is not fully known."""
+        return [item.text for item in self.items]
+
+    @property
     def one_or_more(self) -> list["Property"]:
         """Return the items of a list, or a single value as one item, as policies allow."""
         return self.items if isinstance(self.value, list) else [] if self.missing else [self]
@@ -241,9 +270,11 @@ class Property:
     @property
     def text(self) -> str | None:
         """Return the text if it is fully known."""
+        if isinstance(self.value, str):
+            return self.value
         if isinstance(self.value, bool):
             return str(self.value).lower()
-        return str(self.value) if isinstance(self.value, str | int | float) else None
+        return str(self.value) if isinstance(self.value, int | float) else None
 
     @property
     def pattern(self) -> str:

@@ -98,6 +98,19 @@ def test_only_a_tag_is_published(root: Path) -> None:
     }
 
 
+def test_a_release_attests_its_provenance_and_what_it_installs(root: Path) -> None:
+    by_name = {name: job for workflow, name, job in jobs(root) if workflow == "release"}
+    (script,) = (step["run"] for step in by_name["build"]["steps"] if "cyclonedx" in step.get("run", ""))
+    attested = [step["with"] for step in by_name["attest"]["steps"] if "attest@" in step.get("uses", "")]
+
+    assert "--requirement requirements.lock" in script
+    assert attested == [
+        {"subject-path": "dist/*/*"},
+        {"subject-path": "dist/*/*", "sbom-path": "dist/sbom.json"},
+    ]
+    assert attested[1]["sbom-path"] in script
+
+
 def test_an_account_is_asked_only_by_hand_and_where_a_variable_says_so(root: Path) -> None:
     workflow = workflows(root)["live"]
 

@@ -45,7 +45,9 @@ def _parser() -> argparse.ArgumentParser:
     run.set_defaults(command=_run)
     clean = commands.add_parser("clean", help="remove what a run left")
     clean.set_defaults(command=_clean)
-    publish = commands.add_parser("publish", help="write docs/live-checks.md")
+    publish = commands.add_parser(
+        "publish", help="write docs/live-checks.md and the table that preflight reads"
+    )
     publish.set_defaults(command=_publish)
     cases = commands.add_parser("cases", help="make cases of tests/field of a record")
     cases.set_defaults(command=_cases)
@@ -224,14 +226,17 @@ def _clean(options: argparse.Namespace) -> int:
 
 
 def _publish(options: argparse.Namespace) -> int:  # noqa: ARG001 - the form of a command
-    from tests.live.page import PAGE, page
+    from tests.live.page import PAGE, facts, page
     from tests.live.records import RecordError, load_all
+
+    from ultracluster_runtime.preflight.live_facts import LIVE_FACTS_FILE
 
     try:
         records = load_all()
     except RecordError as error:
         raise UsageError(str(error)) from None
     PAGE.write_text(page(records), encoding="utf-8")
+    LIVE_FACTS_FILE.write_text(facts(records), encoding="utf-8")
     sys.stdout.write(f"{PAGE}: {len(questions())} questions, {len(records)} records\n")
     return 0
 

@@ -1,5 +1,6 @@
-"""docs/live-checks.md, generated from the questions and the records."""
+"""docs/live-checks.md and the table that preflight reads, generated from the questions and the records."""
 
+import json
 import textwrap
 from collections.abc import Mapping
 from pathlib import Path
@@ -10,7 +11,7 @@ from tests.live.plan import questions
 from tests.live.question import TIERS, Question, ordered
 from tests.live.records import verdicts
 
-__all__ = ["PAGE", "page"]
+__all__ = ["PAGE", "facts", "page"]
 
 PAGE: Final = Path(__file__).parents[2] / "docs" / "live-checks.md"
 
@@ -38,7 +39,7 @@ make live-publish                                   # writes this page from the 
 - **An interrupted run goes on**, and pays nothing twice: its journal is in `.ultracluster/live/RUN`. A test that was interrupted after it had begun to pay is not repeated; a Capacity Block that
   was bought is found by its tag.
 - **A run writes a record**, in tests/live/records, with requests and responses, and without what names an account or its people. Commit it: this page then says when a
-  question was last shown, and `python -m tests.live cases RECORD` makes cases of tests/field of it.
+  question was last shown, so do `preflight` and `rehearse` beside the checks that rely on it, and `python -m tests.live cases RECORD` makes cases of tests/field of it.
 - The worst cases are list prices with their dates. Look at the price of an offering before you buy: a run buys nothing that is offered for more than its reservation.
 
 """
@@ -60,6 +61,27 @@ def page(records: Mapping[str, Mapping[str, Any]]) -> str:
         parts.append(f"\n## Tier {tier}: {what[0].lower()}{what[1:]}\n")
         parts += [_section(each) for each in order if each.tier == tier]
     return "".join(parts).rstrip() + "\n"
+
+
+def facts(records: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the table of `ultracluster_runtime.preflight.live_facts`.
+
+    Args:
+        records: Records by name, oldest first.
+    """
+    rows = [
+        {
+            "id": question.id,
+            "title": question.title,
+            "shown": last[0] == SHOWN,
+            "date": last[1],
+            "version": records[last[2]]["versions"]["ultracluster"],
+            "checks": question.checks,
+        }
+        for question in ordered(questions().values())
+        if (last := verdicts(records).get(question.id))
+    ]
+    return json.dumps(rows, indent=1) + "\n"
 
 
 def _row(question: Question, last: Mapping[str, tuple[str, str, str]]) -> str:

@@ -85,6 +85,7 @@ class Question:
         region: Region; ``block`` for that of the block.
         reason: Why it has no test, if it has none.
         local: Why the local AWS cannot run it, if it cannot.
+        checks: Codes of preflight and rehearsal checks that rely on the answer.
         test: Name of the test.
         module: Module of the test.
     """
@@ -102,6 +103,7 @@ class Question:
     nodes: int = 0
     reason: str = ""
     local: str = ""
+    checks: tuple[str, ...] = ()
     test: str = ""
     module: str = ""
 
@@ -132,6 +134,7 @@ def live(
     buys: int = 0,
     nodes: int = 0,
     local: str = "",
+    checks: Iterable[str] = (),
 ) -> Callable[[F], F]:
     """Register a test as that of a question; the first line of its docstring is the question, the rest the steps."""
 
@@ -150,6 +153,7 @@ def live(
             buys=buys,
             nodes=nodes,
             local=local,
+            checks=tuple(checks),
             test=function.__name__,
             module=function.__module__,
         )

@@ -35,7 +35,7 @@ SIX_MINUTES = 360
 _UNANSWERED = ("no answer", "unexpected response of AWS")
 
 
-@question("L107", tier=0, minutes=1)
+@question("L107", tier=0, minutes=1, checks=["UC9421"])
 def test_ec2_describes_instance_types_as_the_catalogue_does(live: Live) -> None:
     """Does EC2 describe the instance types as the catalogue does?
 
@@ -67,7 +67,7 @@ def test_ec2_describes_instance_types_as_the_catalogue_does(live: Live) -> None:
     live.note(types=here)
 
 
-@question("L108", tier=0, minutes=1)
+@question("L108", tier=0, minutes=1, checks=["UC9459"])
 def test_zones_of_trainium_have_the_endpoint_services(live: Live) -> None:
     """Has each zone that offers Trainium the endpoint services that a cluster without a way out needs?
 
@@ -96,7 +96,7 @@ def test_zones_of_trainium_have_the_endpoint_services(live: Live) -> None:
     live.note(zones=sorted(trainium))
 
 
-@question("L109", tier=0, minutes=1)
+@question("L109", tier=0, minutes=1, checks=["UC9442", "UC9444"])
 def test_public_parameters_name_amis(live: Live) -> None:
     """Do the public parameters of the AMIs exist, and does each name an AMI of Amazon?
 
@@ -166,7 +166,7 @@ def test_a_signature_of_six_minutes_ago_is_refused(live: Live) -> None:
     live.note(message=message)
 
 
-@question("L79", tier=0, minutes=10)
+@question("L79", tier=0, minutes=10, checks=["UC9403", "UC9404"])
 def test_a_region_that_is_not_enabled_refuses_and_so_does_a_wrong_clock(live: Live) -> None:
     """What do services answer in a Region that is not enabled, and to a clock that is off?
 
@@ -239,7 +239,12 @@ def test_preflight_answers_everything_with_its_own_calls(live: Live) -> None:
     )
 
 
-@question("L76", tier=0, minutes=2)
+@question(
+    "L76",
+    tier=0,
+    minutes=2,
+    checks=[f"UC94{number}" for number in (*range(11, 20), 60)],
+)
 def test_service_quotas_knows_our_quota_codes(live: Live) -> None:
     """Does Service Quotas know each quota code that we name, under its name?
 
@@ -268,7 +273,7 @@ def test_service_quotas_knows_our_quota_codes(live: Live) -> None:
     assert wrong == [], f"quota codes: {'; '.join(wrong)}"
 
 
-@question("L77", tier=0, minutes=2)
+@question("L77", tier=0, minutes=2, checks=["UC9409", "UC9410"])
 def test_simulations_of_the_bootstraps_roles_can_be_read(live: Live) -> None:
     """Do simulations of the bootstrap's roles say what a deployment then does, also for roles of IAM Identity Center?
 

@@ -221,7 +221,7 @@ def environment(live: Live, base: Cluster, suffix: str, **changes: Any) -> dict[
     return dict(live.wait("the environment", settled, minutes=5, every=5))
 
 
-@question("L110", tier=1, minutes=2, needs=["L83"])
+@question("L110", tier=1, minutes=2, needs=["L83"], checks=["UC9710"])
 def test_batch_names_our_types_when_it_refuses_another(live: Live) -> None:
     """Which instance types does AWS Batch know?
 
@@ -298,7 +298,9 @@ def test_a_lease_is_held_by_one_invocation_only(live: Live) -> None:
 # The cluster
 
 
-@question("L83", tier=1, cost=cluster(), minutes=45, stands=True)
+@question(
+    "L83", tier=1, cost=cluster(), minutes=45, stands=True, checks=["UC9711", "UC9712", "UC9713", "UC9714"]
+)
 def test_exported_templates_deploy_by_boto3(live: Live) -> None:
     """Do exported templates deploy without the CDK?
 
@@ -323,6 +325,7 @@ def test_exported_templates_deploy_by_boto3(live: Live) -> None:
     cost=cluster(),
     minutes=60,
     local="tests/integration/test_rehearse_command.py deploys with the CDK CLI, for half a minute",
+    checks=["UC9461"],
 )
 def test_a_rehearsal_passes(live: Live) -> None:
     """Does a rehearsal pass before anything is bought?
@@ -457,7 +460,7 @@ def test_a_node_joins_and_runs_a_job_with_its_limited_policy(live: Live) -> None
     assert denied == [], f"the node's role may not {denied}"
 
 
-@question("L44", tier=1, cost=nodes(SMALL), minutes=30, needs=["L83"], nodes=1)
+@question("L44", tier=1, cost=nodes(SMALL), minutes=30, needs=["L83"], nodes=1, checks=["UC9407"])
 def test_spot_nodes_start_without_a_fleet_role_and_carry_tags(live: Live) -> None:
     """Do Spot nodes start without a Spot Fleet role, and carry their tags?
 
@@ -488,7 +491,7 @@ def test_a_lost_host_starts_a_single_node_job_again(live: Live) -> None:
     assert shown["status"] != "FAILED", shown.get("statusReason")
 
 
-@question("L63", tier=1, cost=nodes(SMALL, 2), minutes=30, needs=["L83"], nodes=2)
+@question("L63", tier=1, cost=nodes(SMALL, 2), minutes=30, needs=["L83"], nodes=2, checks=["UC9458"])
 def test_a_multi_node_job_runs_without_efa(live: Live) -> None:
     """Does a multi-node job run on a type without EFA, and which security group does its task take?
 

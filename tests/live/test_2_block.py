@@ -109,7 +109,9 @@ def test_a_new_reservation_shows_within_minutes(live: Live) -> None:
     assert found["CapacityReservations"][0]["State"] in {"payment-pending", "scheduled", "active"}
 
 
-@question("L78", tier=2, minutes=2, needs=["L31"], phase="start")
+@question(
+    "L78", tier=2, minutes=2, needs=["L31"], phase="start", checks=["UC9422", "UC9426", "UC9427", "UC9428"]
+)
 def test_a_block_shows_its_size_before_its_start(live: Live) -> None:
     """What does EC2 show of a block before its start?
 

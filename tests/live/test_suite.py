@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from collections import Counter
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from tests.field.run import run as run_case
 from tests.live.asking import ask, obstacle
 from tests.live.field_cases import write_cases
 from tests.live.journal import INTERRUPTED, SHOWN, Journal, JournalError
-from tests.live.page import PAGE, page
+from tests.live.page import PAGE, facts, page
 from tests.live.plan import planned, questions
 from tests.live.question import FREE, MARGIN_MINUTES, Cost, Question, cost_in_order, ordered
 from tests.live.records import RecordError, load, load_all, mask, record_of, write
@@ -26,7 +27,15 @@ from tests.live.session import BudgetError, Live, Run, Where, net_template
 from tests.live.stand_ins import FAULTS
 from tests.live.wire import OutsideReservationError
 
+from ultracluster_cli.preflight.command import print_results, result_row
+from ultracluster_cli.preflight.run import report_result
 from ultracluster_local import LocalAws
+from ultracluster_runtime.preflight import live_facts
+from ultracluster_runtime.preflight.check import passed
+from ultracluster_runtime.preflight.live_facts import LIVE_FACTS_FILE
+from ultracluster_runtime.preflight.registry import CHECKS
+from ultracluster_runtime.preflight.run import CheckResult
+from ultracluster_runtime.rehearsal.checks import PROBE_CHECKS, REHEARSAL_CHECKS
 
 pytestmark = pytest.mark.deploy
 
@@ -390,7 +399,14 @@ def example(**changes: Any) -> dict[str, Any]:
         "facts": {},
         "calls": [refused, bound],
     }
-    return {"schema": 1, "run": "RUN", "date": "2026-11-25", "questions": [asked], **changes}
+    versions = {"ultracluster": "0.1.0"}
+    return {
+        "schema": 1,
+        "run": "RUN",
+        "date": "2026-11-25",
+        "versions": versions,
+        "questions": [asked],
+    } | changes
 
 
 def test_a_run_on_the_local_aws_leaves_a_record_that_loads(run: Run, tmp_path: Path) -> None:
@@ -471,6 +487,45 @@ def test_the_page_says_when_a_question_was_last_shown_and_by_which_record() -> N
     assert "| 2026-11-25 ([record](../tests/live/records/2026-11-25-x.json)) |" in shown
     assert "| not shown on 2026-12-01 ([record](../tests/live/records/2026-12-01-y.json)) |" in both
     assert shown.count("| never |") == len(questions()) - 1
+
+
+def test_the_table_of_preflight_is_that_of_the_records() -> None:
+    assert LIVE_FACTS_FILE.read_text("utf-8") == facts(load_all()), "run: make live-publish"
+
+
+def test_each_question_names_checks_that_there_are() -> None:
+    known = {check.code for check in (*CHECKS, *PROBE_CHECKS, *REHEARSAL_CHECKS)}
+
+    assert {code for question in questions().values() for code in question.checks} <= known
+
+
+@pytest.mark.parametrize(("verdict", "said"), [(SHOWN, "shown"), ("not shown", "not shown")])
+def test_a_record_makes_preflight_say_when_its_check_was_shown(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    verdict: str,
+    said: str,
+) -> None:
+    record = example()
+    record["questions"][0] |= {"id": "L110", "verdict": verdict}
+    (tmp_path / "live_facts.json").write_text(facts({"2026-11-25-x": record}))
+    monkeypatch.setattr(live_facts, "LIVE_FACTS_FILE", tmp_path / "live_facts.json")
+    live_facts.live_facts.cache_clear()
+    result = CheckResult(code="UC9710", title="", key=("us-east-2",), outcome=passed("AWS Batch knows trn2"))
+
+    try:
+        report_result(result)
+        row = result_row(result)
+        print_results([row], Counter(), calls="1 call")
+    finally:
+        live_facts.live_facts.cache_clear()
+
+    assert row["live_tests"] == [f"L110 {said} on 2026-11-25"]
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == f"PASS UC9710 us-east-2: AWS Batch knows trn2 (L110 {said} on 2026-11-25)"
+    assert f"shown by live tests: {int(verdict == SHOWN)}, last asked on 2026-11-25" in lines[-1]
+    assert ("L110 not shown on 2026-11-25" in lines[-1]) == (verdict != SHOWN)
 
 
 # The command

@@ -119,6 +119,7 @@ _LOOK_FOR_CAPACITY = {
         "Regions",
     )
 }
+_REHEARSALS = rf"arn:aws:ssm:(\*|[a-z0-9-]+):{ACCOUNT}:parameter/ultracluster/rehearsals/\*"
 _READ_LEDGER = {f"dynamodb:{name}": _LEDGER for name in ("GetItem", "Query", "Scan")}
 
 
@@ -238,6 +239,7 @@ ROLES: Mapping[str, Role] = {
             "servicequotas:GetAWSDefaultServiceQuota": ANY,
             "servicequotas:GetServiceQuota": ANY,
             "servicequotas:ListServiceQuotas": ANY,
+            "ssm:GetParameter": _REHEARSALS,
         },
         sometimes=_READ_LEDGER,
     ),
@@ -252,6 +254,7 @@ ROLES: Mapping[str, Role] = {
             "ec2:CreateTags": rf"{_RESERVATIONS}|arn:aws:ec2:\*:{ACCOUNT}:capacity-block/\*",
             "ec2:PurchaseCapacityBlock": _RESERVATIONS,
             "ec2:PurchaseCapacityBlockExtension": _RESERVATIONS,
+            "ssm:GetParameter": _REHEARSALS,
         },
     ),
     "Training jobs of SageMaker: their logs and metrics; data and images are granted to it": _role(

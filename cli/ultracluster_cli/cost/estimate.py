@@ -13,7 +13,7 @@ from ultracluster_catalog.prices.prices import Price
 from ultracluster_cli._aws.selection import clusters_named, clusters_of
 from ultracluster_cli._aws.targets import account
 from ultracluster_cli.cost.chart import check_chart, draw_costs
-from ultracluster_cli.cost.output import cost_json, invalid_number, print_cost
+from ultracluster_cli.cost.output import cost_json, invalid_number, print_cost, print_total, total_json
 from ultracluster_cli.options import (
     ClusterOption,
     FallbackRegionOption,
@@ -147,12 +147,15 @@ def estimate(
                 "clusters": [
                     cost_json(cluster_config.estimate, cluster_config.hours_from, cluster_config.alternative)
                     for cluster_config in estimates
-                ]
+                ],
+                "total": total_json([cluster_config.estimate for cluster_config in estimates]),
             }
         )
     else:
         for cluster_config in estimates:
             print_cost(cluster_config.estimate, cluster_config.hours_from, cluster_config.alternative)
+        if len(estimates) > 1:
+            print_total([cluster_config.estimate for cluster_config in estimates])
 
 
 def _prices_of_today(footprints: Sequence[Footprint], plans: _Plans) -> dict[tuple[BillableItem, str], Price]:

@@ -1,13 +1,15 @@
 """Render estimates as tables and as JSON (docs/command-line.md)."""
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any, Final
 
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_cli.output import print_table
 from ultracluster_rules.findings import Finding, quote
-from ultracluster_stacks.cost import NOT_COUNTED, Alternative, Estimate, Line, Money
+from ultracluster_stacks.cost import APPROXIMATELY, NOT_COUNTED, Alternative, Estimate, Line, Money
 
+_BY_USE: Final = "by use"  # what an option says, such as --logs-gb, and no rollout
 _EXACT: Final = Decimal("0.000001")
 
 
@@ -49,7 +51,7 @@ def money_json(amount: Money) -> dict[str, Any]:
     ends = {"low": amount.low, "high": amount.high}
     known = amount.is_known
     values = {name: str(end.quantize(_EXACT)) if known else None for name, end in ends.items()}
-    return {**values, "without": list(amount.without)}
+    return {**values, "without": list(amount.without), "approximate": amount.approximate}
 
 
 def _line_json(line: Line, estimate: Estimate) -> dict[str, Any]:
@@ -61,6 +63,7 @@ def _line_json(line: Line, estimate: Estimate) -> dict[str, Any]:
         "price": None if line.price.bounds is None else [str(end) for end in line.price.bounds],
         "source": line.price.source,
         "dated": line.price.dated.isoformat(),
+        "borrowed_from": line.price.borrowed_from or None,
         "reason": line.price.reason,
         "charged": line.charged,
         "hour": money_json(line.hour),
@@ -128,6 +131,38 @@ def print_cost(estimate: Estimate, hours_from: str, alternative: Alternative | N
             print("  specify a measured --throughput-ratio to compare runs")  # noqa: T201
 
 
+def total_json(estimates: Sequence[Estimate]) -> dict[str, Any]:
+    """Return the totals of all clusters as plain values."""
+    return {name: money_json(amount) for name, amount in _totals(estimates).items()}
+
+
+def print_total(estimates: Sequence[Estimate]) -> None:
+    """Print a line for each cluster, and the total of all."""
+    rows = [
+        {
+            "cluster": f"{estimate.footprint.cluster} in {estimate.footprint.region}",
+            "hours": f"{estimate.usage.hours:,}",
+            "per hour": estimate.hour.text(),
+            "per run": estimate.run.text(),
+            "per month": estimate.month.text(),
+        }
+        for estimate in estimates
+    ]
+    total = _totals(estimates)
+    rows.append({"cluster": "total"} | {f"per {name}": amount.text() for name, amount in total.items()})
+    print_table(
+        columns=["cluster", "hours", "per hour", "per run", "per month"], rows=rows, title="All clusters, USD"
+    )
+
+
+def _totals(estimates: Sequence[Estimate]) -> dict[str, Money]:
+    return {
+        "hour": Money.total(estimate.hour for estimate in estimates),
+        "run": Money.total(estimate.run for estimate in estimates),
+        "month": Money.total(estimate.month for estimate in estimates),
+    }
+
+
 def _sums(estimate: Estimate) -> list[tuple[str, str]]:
     sums = [("per hour without a run", estimate.idle_hour.text())]
     if estimate.million_tokens is not None:
@@ -135,24 +170,33 @@ def _sums(estimate: Estimate) -> list[tuple[str, str]]:
         exact = [f"{end.quantize(Decimal('0.0001')):,}" for end in (tokens.low, tokens.high)]
         text = " to ".join(dict.fromkeys(exact)) if tokens.is_known else "unknown"
         sums.append(("per million tokens", text))
-    if estimate.run.without:
-        sums.append(
-            ("not included, because the price or quantity is unknown", ", ".join(estimate.run.without))
-        )
+    by_use = [line.name for line in estimate.lines if line.quantity is None]
+    if by_use:
+        sums.append((f"not included, {_BY_USE}: see --help", ", ".join(by_use)))
+    if unpriced := [name for name in estimate.run.without if name not in by_use]:
+        sums.append(("not included, price not known", ", ".join(unpriced)))
     sums.append(("never included", NOT_COUNTED))
     return sums
 
 
 def _row(line: Line, estimate: Estimate, numbers: dict[str, int]) -> dict[str, Any]:
     source = f"{line.price.source}, {line.price.dated}" if line.price.bounds else line.price.reason
+    if line.price.borrowed_from:
+        source = f"{APPROXIMATELY}{source}: price of {line.price.borrowed_from}, as that of {estimate.footprint.region} is not known"
+    amounts = {
+        "hour": line.hour,
+        "run": line.run(estimate.usage),
+        "month": line.month(estimate.usage),
+    }
     return {
         "line": line.name,
         "what": line.what,
-        "quantity": "unspecified" if line.quantity is None else f"{line.quantity:,}",
+        "quantity": _BY_USE if line.quantity is None else f"{line.quantity:,}",
         "price": f"{_price(line.price)} per {line.price.unit}" if line.price.bounds else "unknown",
-        "per hour": line.hour.text(),
-        "per run": line.run(estimate.usage).text(),
-        "per month": line.month(estimate.usage).text(),
+        **{
+            f"per {name}": _BY_USE if line.quantity is None else amount.text()
+            for name, amount in amounts.items()
+        },
         "source": f"[{numbers.setdefault(source, len(numbers) + 1)}]",
     }
 
@@ -160,7 +204,8 @@ def _row(line: Line, estimate: Estimate, numbers: dict[str, int]) -> dict[str, A
 def _price(price: Price) -> str:
     if price.bounds is None:
         return "unknown"
-    return " to ".join(dict.fromkeys(str(end) for end in price.bounds))
+    mark = APPROXIMATELY if price.borrowed_from else ""
+    return mark + " to ".join(dict.fromkeys(str(end) for end in price.bounds))
 
 
 def _alternative_rows(estimate: Estimate, alternative: Alternative) -> list[dict[str, Any]]:

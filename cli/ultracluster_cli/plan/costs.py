@@ -77,6 +77,5 @@ def _time(time: datetime | None) -> str:
 def _signed(amount: Money) -> str:
     if not amount.is_known:
         return f"unknown ({', '.join(amount.without)})"
-    sign = "+" if amount.low > 0 else ""
     without = f" (without {', '.join(amount.without)}: unknown)" if amount.without else ""
-    return f"{sign}{amount.text()}{without}"
+    return f"{amount.text(signed=True)}{without}"

@@ -22,6 +22,7 @@ from ultracluster_cli.options import (
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_cli.preflight.run import check_accounts, check_codes
 from ultracluster_runtime.preflight.check import Status
+from ultracluster_runtime.preflight.live_facts import facts_on, live_facts, summarize
 from ultracluster_runtime.preflight.run import CheckResult
 from ultracluster_stacks.config import load_rollout
 
@@ -85,6 +86,8 @@ def print_results(rows: Sequence[dict[str, Any]], counts: Counter[Status], *, ca
         print_table(columns=["status", "code", "subject", "evidence", "remedy"], rows=problems)
     numbers = ", ".join(f"{counts[status]} {status}" for status in Status)
     say(f"{numbers}; {calls}")
+    if live_tests := summarize(live_facts()):
+        say(live_tests)
 
 
 def result_row(result: CheckResult) -> dict[str, Any]:
@@ -96,4 +99,5 @@ def result_row(result: CheckResult) -> dict[str, Any]:
         "title": result.title,
         "evidence": result.outcome.evidence,
         "remedy": result.outcome.remedy or None,
+        "live_tests": [str(fact) for fact in facts_on(result.code)],
     }

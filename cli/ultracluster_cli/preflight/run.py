@@ -18,6 +18,7 @@ from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.preflight.check import Status
+from ultracluster_runtime.preflight.live_facts import facts_on
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.run import CheckResult, run_checks
@@ -125,4 +126,5 @@ def _clients(clusters: Sequence[ClusterConfig], *, local: bool, profile: str | N
 def report_result(result: CheckResult) -> None:
     """Print the outcome of a check to stderr, unless it was skipped."""
     if result.outcome.status is not Status.SKIP:
-        say(f"{result.outcome.status} {result.code} {result.subject}: {result.outcome.evidence}")
+        live_tests = "".join(f" ({fact})" for fact in facts_on(result.code))
+        say(f"{result.outcome.status} {result.code} {result.subject}: {result.outcome.evidence}{live_tests}")

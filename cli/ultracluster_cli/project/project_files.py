@@ -5,6 +5,7 @@ import json
 import shutil
 import string
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -150,7 +151,7 @@ def _write_common_files(
     (directory / "cdk.json").write_text(json.dumps(cdk_json, indent=2) + "\n", encoding="utf-8")
     for file in ("package.json", "package-lock.json", ".npmrc"):
         shutil.copyfile(shipped(file), directory / file)
-    values = {"name": name, "version": importlib.metadata.version("ultracluster"), **template_values}
+    values = {"name": name, "requirements": "\n".join(_requirements()), **template_values}
     for template, file in (
         ("README.md", "README.md"),
         ("requirements.txt", "requirements.txt"),
@@ -164,6 +165,28 @@ def _write_common_files(
         target.parent.mkdir(parents=True, exist_ok=True)
         text = string.Template((_TEMPLATES / f"{template}.template").read_text(encoding="utf-8"))
         target.write_text(text.substitute(values), encoding="utf-8")
+
+
+def _requirements() -> Iterator[str]:
+    """Yield requirements of the distributions as they are installed: by version from an index, else by their source.
+
+    A name that comes from elsewhere may belong to somebody else on the index (PEP 610).
+    """
+    for name, extras in (("ultracluster", "[local,toolchain]"), ("ultracluster-local", "")):
+        distribution = importlib.metadata.distribution(name)
+        text = distribution.read_text("direct_url.json")
+        origin = json.loads(text) if text else None
+        if origin is None:
+            yield f"{name}{extras}=={distribution.version}"
+            continue
+        address, fragments = origin["url"], []
+        if revision := origin.get("vcs_info"):
+            address = f"{revision['vcs']}+{address}@{revision['commit_id']}"
+        if digest := origin.get("archive_info", {}).get("hashes", {}).get("sha256"):
+            fragments.append(f"sha256={digest}")
+        if folder := origin.get("subdirectory"):
+            fragments.append(f"subdirectory={folder}")
+        yield f"{name}{extras} @ {address}{'#' if fragments else ''}{'&'.join(fragments)}"
 
 
 def shipped(path: str) -> Path:

@@ -44,14 +44,21 @@ def hourly_price(clusters: Sequence[RehearsedCluster], *, pricing: Any | None) -
 
 
 def price_text(hour: Money) -> str:
-    """Return the price in one sentence."""
-    unknown = f" Not known: {', '.join(hour.without)}." if hour.without else ""
-    each = f"{hour.high:.2f} USD" if hour.is_known else "an unknown amount"
-    most = f"{hour.high * LONGEST_HOURS:.2f} USD" if hour.is_known else "an unknown amount"
+    """Return the price in one sentence, and what is approximate or not known about it."""
+    caveats = [f" Not known: {', '.join(hour.without)}."] if hour.without else []
+    if hour.approximate:
+        caveats.append(
+            " ≈: prices of the nearest Region are in it, as no dated price of the Region is known."
+        )
+    hour = replace(hour, low=hour.high)
     return (
-        f"The rehearsal costs at most {most}, for {LONGEST_HOURS} hours; it usually takes less than one. What is not removed, "
-        f"such as after kill -9, costs {each} per hour until `rehearse --clean`.{unknown}"
+        f"The rehearsal costs at most {_usd(hour * LONGEST_HOURS)}, for {LONGEST_HOURS} hours; it usually takes less than one. What is not "
+        f"removed, such as after kill -9, costs {_usd(hour)} per hour until `rehearse --clean`.{''.join(caveats)}"
     )
+
+
+def _usd(amount: Money) -> str:
+    return f"{amount.text()} USD" if amount.is_known else "an unknown amount"
 
 
 def _hour(cluster: RehearsedCluster, prices: Prices) -> Money:

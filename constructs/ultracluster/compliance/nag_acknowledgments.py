@@ -28,6 +28,7 @@ _Reasons = Mapping[str | frozenset[str], str]
 WildcardAcknowledgments = Mapping[str, _Reasons]
 
 _NO_RESOURCE = "These calls take no resource (Service Authorization Reference, read 2026-11)."
+_REHEARSALS = "One parameter for each cluster that was rehearsed, under one path."
 _READS = "These calls only read, and most of them take no resource (Service Authorization Reference, read 2026-11)."
 _LOGIN = f"{_NO_RESOURCE} The token opens no repository that another statement does not."
 _NEXT_MINUTE = "An invocation is obsolete after a minute: the next one reads the state again, and nothing has to be repeated."
@@ -138,10 +139,11 @@ WILDCARDS: Final[Mapping[type[Construct], WildcardAcknowledgments]] = {
         }
     },
     CompileCache: {f"ReplicationRole/{_POLICY}": {**_COPIES}},
-    CapacitySearchRole: {f"Resource/{_POLICY}": {"Look": _READS}},
+    CapacitySearchRole: {f"Resource/{_POLICY}": {"Look": _READS, "ReadRehearsals": _REHEARSALS}},
     CapacityPurchaseRole: {
         f"Resource/{_POLICY}": {
             "Look": _READS,
+            "ReadRehearsals": _REHEARSALS,
             "Buy": "What is bought has no id before; type, number, Region and the tag of an order are asked for.",
             "Reserve": "What is reserved has no id before; type, number, Region and the tag of an order are asked for.",
             "ExtendOrGiveBack": "Only reservations with the tag of an order.",

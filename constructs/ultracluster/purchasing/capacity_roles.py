@@ -19,6 +19,7 @@ from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 _ORDER_TAG: Final = "uc:po"  # same tag as in ultracluster_runtime.purchasing.orders; a test compares the two
+_REHEARSALS: Final = "ultracluster/rehearsals/*"  # names of ultracluster_runtime.rollout.rehearsal_record
 _REGION: Final = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9]")
 
 _MOST_INSTANCES: Final = 1_000_000  # far above any order, and representable in IAM and JSON
@@ -87,6 +88,7 @@ class CapacitySearchRole(Construct):
             self, "Resource", assumed_by=trusted_by, description="Finds and compares capacity; cannot buy"
         )
         self._role.add_to_policy(_allow("Look", [*_LOOK, *_COMPARE], ["*"]))
+        self._role.add_to_policy(_read_rehearsals(self, ["*"]))
         self._role.add_to_policy(_deny("NeverSpend", _SPEND))
         if ledger is not None:
             ledger.grant_read(self._role).assert_success()
@@ -157,6 +159,7 @@ class CapacityPurchaseRole(Construct):
         reservations = [_ec2_arn(self, "capacity-reservation")]
         for statement in (
             _allow("Look", _LOOK, ["*"]),
+            _read_rehearsals(self, regions),
             _allow("Buy", [_BUY], reservations, caps_where_known),
             _allow("Reserve", [_RESERVE], reservations, caps),
             _allow("ExtendOrGiveBack", [_EXTEND, _CANCEL], reservations, of_an_order),
@@ -191,6 +194,17 @@ def _allow(
     return iam.PolicyStatement(
         sid=sid, actions=list(actions), resources=list(resources), conditions=conditions
     )
+
+
+def _read_rehearsals(scope: Construct, regions: Sequence[str]) -> iam.PolicyStatement:
+    """Return the permission to read whether a cluster was rehearsed, which `approve` and `buy` report."""
+    arns = [
+        Stack.of(scope).format_arn(
+            service="ssm", region=region, resource="parameter", resource_name=_REHEARSALS
+        )
+        for region in regions
+    ]
+    return _allow("ReadRehearsals", ["ssm:GetParameter"], arns)
 
 
 def _deny(

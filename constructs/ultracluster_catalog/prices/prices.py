@@ -52,6 +52,7 @@ class Price:
         reason: Reason why the amount is not known; empty if it is known.
         currency: Currency of the amount. Default: USD.
         seen: Lowest and highest amount that a source saw of a varying price. Default: none.
+        borrowed_from: Region whose price it is, in place of a Region without one. Default: the Region's own price.
     """
 
     amount: Decimal | None
@@ -61,6 +62,7 @@ class Price:
     reason: str = ""
     currency: str = "USD"
     seen: tuple[Decimal, Decimal] | None = None
+    borrowed_from: str = ""
 
     @property
     def bounds(self) -> tuple[Decimal, Decimal] | None:
@@ -80,7 +82,13 @@ _SPOT: Final = "Spot price history of one zone in 30 days, field report"
 _SPOT_DATED: Final = date(2026, 10, 3)
 _LUSTRE: Final = "AWS Price List API, field report"
 _LUSTRE_DATED: Final = date(2026, 7, 13)
-_SEARCHED: Final = date(2026, 11, 20)
+_LUSTRE_OHIO: Final = "bill of a file system of 12 TiB ($3.39 an hour), field report"
+_LUSTRE_OHIO_DATED: Final = date(2026, 7, 31)
+_LUSTRE_FASTEST: Final = "price range of persistent file systems ($0.145 to $0.600), public notes"
+_LUSTRE_FASTEST_DATED: Final = date(2026, 4, 30)
+_LUSTRE_TOKYO: Final = "price of 9.6 TiB an hour ($6.19), classmethod.jp, FSx for Lustre Persistent 2"
+_LUSTRE_TOKYO_DATED: Final = date(2022, 9, 3)
+_SEARCHED: Final = date(2026, 11, 22)
 
 
 def _per_hour(amount: Decimal, *, source: str, dated: date) -> Price:
@@ -130,12 +138,24 @@ SPOT_PRICES: Final[Mapping[tuple[str, str], Price]] = MappingProxyType(
 
 LUSTRE_STORAGE_PRICES: Final[Mapping[tuple[str, int | None, str], Price]] = MappingProxyType(
     {
-        (deployment_type, throughput, "us-east-1"): Price(
-            amount=Decimal(amount), unit="GB-month", source=_LUSTRE, dated=_LUSTRE_DATED
+        (deployment_type, throughput, region): Price(
+            amount=Decimal(amount), unit="GB-month", source=source, dated=dated
         )
-        for deployment_type, throughput, amount in (
-            ("PERSISTENT_2", 125, "0.145"),
-            ("SCRATCH_2", None, "0.140"),
+        for deployment_type, throughput, region, amount, source, dated in (
+            ("PERSISTENT_2", 125, "us-east-1", "0.145", _LUSTRE, _LUSTRE_DATED),
+            ("PERSISTENT_2", 250, "us-east-2", "0.21", _LUSTRE_OHIO, _LUSTRE_OHIO_DATED),
+            ("PERSISTENT_2", 1000, "us-east-1", "0.600", _LUSTRE_FASTEST, _LUSTRE_FASTEST_DATED),
+            ("SCRATCH_2", None, "us-east-1", "0.140", _LUSTRE, _LUSTRE_DATED),
+        )
+    }
+    | {
+        ("PERSISTENT_2", 500, "ap-northeast-1"): Price(
+            amount=None,
+            unit="GB-month",
+            source=_LUSTRE_TOKYO,
+            dated=_LUSTRE_TOKYO_DATED,
+            reason="a price per hour was published, which is that of a month of 720 or 730 hours",
+            seen=(Decimal("0.464"), Decimal("0.471")),
         )
     }
 )
@@ -188,7 +208,7 @@ def lustre_storage_price(deployment_type: str, per_unit_storage_throughput: int 
     Args:
         deployment_type: Such as ``PERSISTENT_2``.
         per_unit_storage_throughput: In MB/s per TiB. None for scratch types.
-        region: Region of the file system; only us-east-1 has prices.
+        region: Region of the file system; few Regions have prices.
     """
     tier = (
         deployment_type

@@ -1,6 +1,6 @@
 """Prices of services other than instances: endpoints, gateways, volumes, buckets, metrics, logs, data transfer.
 
-Only a few Regions have prices. The price in another Region is unknown here, although many are the same.
+Only a few Regions have prices; `ultracluster_catalog.prices.billable_items.nearest_price` takes those of the nearest Region.
 """
 
 from collections.abc import Mapping
@@ -46,7 +46,13 @@ _CLOUDWATCH: Final = "aws.amazon.com/cloudwatch/pricing, as cloudburn.io read it
 _ADDRESSES: Final = "AWS, Identify and optimize public IPv4 address usage; the same in all Regions"
 _SEARCHED_IN: Final = "AWS Price List, as Infracost, Karpenter and field reports keep it"
 
+_OHIO_LIST: Final = "AWS Price List API, as public notes on the calculator's CloudWatch form keep it"
+_OHIO_LIST_DATED: Final = date(2026, 9, 30)
+_OHIO_STORAGE: Final = "AWS Price List API, as a public benchmark of file systems keeps it"
+_OHIO_STORAGE_DATED: Final = date(2026, 9, 1)
+
 _VIRGINIA: Final = "us-east-1"
+_OHIO: Final = "us-east-2"
 _CHEAP_TRANSFER: Final = "us-east-1 us-east-2 us-west-2 eu-north-1"
 
 _ROWS: Final[tuple[tuple[PaidService, PriceUnit, str, str, str, date], ...]] = (
@@ -69,12 +75,18 @@ _ROWS: Final[tuple[tuple[PaidService, PriceUnit, str, str, str, date], ...]] = (
     ("volume gp3", "GB-month", "0.08", _VIRGINIA, _INFRACOST, date(2024, 7, 1)),
     # Throughput of a volume above 125 MB/s.
     ("volume gp3 throughput", "MB/s-month", "0.04", _VIRGINIA, _INFRACOST, date(2024, 7, 1)),
+    ("alarm", "alarm-month", "0.10", _OHIO, _OHIO_LIST, _OHIO_LIST_DATED),
+    ("composite alarm", "alarm-month", "0.50", _OHIO, _OHIO_LIST, _OHIO_LIST_DATED),
+    ("custom metric", "metric-month", "0.30", _OHIO, _OHIO_LIST, _OHIO_LIST_DATED),
+    ("logs ingested", "GB", "0.50", _OHIO, _OHIO_LIST, _OHIO_LIST_DATED),
+    ("logs stored", "GB-month", "0.03", _OHIO, _OHIO_LIST, _OHIO_LIST_DATED),
+    ("S3 Standard storage", "GB-month", "0.023", _OHIO, _OHIO_STORAGE, _OHIO_STORAGE_DATED),
+    ("volume gp3", "GB-month", "0.08", _OHIO, _OHIO_STORAGE, _OHIO_STORAGE_DATED),
 )
 
 _UNITS: Final[Mapping[PaidService, PriceUnit]] = MappingProxyType(
     {service: unit for service, unit, *_ in _ROWS}
     | {
-        "composite alarm": "alarm-month",
         "public IPv4 address": "hour",
         "FSx metadata IOPS": "IOPS-month",
         "FSx Intelligent-Tiering throughput": "MB/s-month",

@@ -11,10 +11,11 @@ from ultracluster_stacks.cost.difference import CostDifference, cost_differences
 from ultracluster_stacks.cost.estimate import NOT_COUNTED, Estimate, catalogue_prices, estimate_cost
 from ultracluster_stacks.cost.footprint import Footprint, NodeSupply
 from ultracluster_stacks.cost.line import HOURS_OF_A_MONTH, Line, Usage
-from ultracluster_stacks.cost.money import NOTHING, Money
+from ultracluster_stacks.cost.money import APPROXIMATELY, NOTHING, Money
 from ultracluster_stacks.cost.template_footprint import template_footprint
 
 __all__ = [
+    "APPROXIMATELY",
     "HOURS_OF_A_MONTH",
     "NOTHING",
     "NOT_COUNTED",

@@ -1,7 +1,7 @@
 """How a change of templates changes the cost of a cluster."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from ultracluster_stacks.cost.bill import Prices
@@ -67,4 +67,4 @@ def _difference(before: Sequence[Line], after: Sequence[Line]) -> Money:
             new.remove(line)
     less = Money.total(line.hour for line in old)
     more = Money.total(line.hour for line in new)
-    return more + Money(low=-less.high, high=-less.low, without=less.without) if old or new else NOTHING
+    return more + replace(less, low=-less.high, high=-less.low) if old or new else NOTHING

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from ultracluster_catalog.prices.billable_items import BillableItem, price_of
+from ultracluster_catalog.prices.billable_items import BillableItem, nearest_price, price_of
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_stacks.cost.bill import Prices, additional_nodes, bill
 from ultracluster_stacks.cost.footprint import Footprint
@@ -72,23 +72,26 @@ def catalogue_prices(
     known: Mapping[tuple[BillableItem, str], Price] | None = None,
     fallback_region: str | None = None,
 ) -> Prices:
-    """Return a source of the catalogue's prices.
+    """Return a source of the catalogue's prices; a Region without one takes that of another, which the price names.
 
     Args:
         known: Newer prices by billable item and Region, which take precedence. Default: none.
-        fallback_region: Region whose price is used if that of the Region is unknown, as noted in its source.
-            Default: the price is unknown.
+        fallback_region: Region whose price is taken. Default: the nearest Region with a price.
     """
     newer = known or {}
 
+    def own(thing: BillableItem, region: str) -> Price:
+        return newer.get((thing, region)) or price_of(thing, region)
+
     def price(thing: BillableItem, region: str) -> Price:
-        regional = newer.get((thing, region)) or price_of(thing, region)
-        if regional.bounds is not None or fallback_region is None:
-            return regional
-        fallback = newer.get((thing, fallback_region)) or price_of(thing, fallback_region)
-        if fallback.bounds is None:
-            return regional
-        return replace(fallback, source=f"{fallback.source}; price of {fallback_region}, not of {region}")
+        if fallback_region is None or own(thing, region).bounds is not None:
+            return nearest_price(thing, region, prices=own)
+        fallback = own(thing, fallback_region)
+        return (
+            own(thing, region)
+            if fallback.bounds is None
+            else replace(fallback, borrowed_from=fallback_region)
+        )
 
     return price
 

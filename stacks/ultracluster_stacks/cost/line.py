@@ -76,7 +76,11 @@ class Line:
         bounds = self.price.bounds
         if bounds is None or self.quantity is None:
             return replace(NOTHING, without=(self.name,))
-        return Money(low=bounds[0] * self.quantity, high=bounds[1] * self.quantity)
+        return Money(
+            low=bounds[0] * self.quantity,
+            high=bounds[1] * self.quantity,
+            approximate=bool(self.price.borrowed_from and self.quantity),
+        )
 
     @property
     def hour(self) -> Money:

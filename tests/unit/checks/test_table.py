@@ -8,25 +8,20 @@ from tests.unit.checks import (
     test_file_systems,
     test_interfaces,
     test_jobs,
+    test_landing,
     test_launches,
+    test_life,
     test_policies,
+    test_reach,
     test_resource_policies,
+    test_roles,
     test_security_groups,
+    test_sizes,
     test_state,
     test_subnets,
+    test_whole_cluster,
 )
 from tests.unit.checks.defects import DEFECTS, Defect, with_defect
-from tests.unit.checks.joined import (
-    test_endings,
-    test_fit,
-    test_landing,
-    test_life,
-    test_powers,
-    test_reach,
-    test_roads,
-    test_sizes,
-    test_tiers,
-)
 
 from ultracluster_checks import Source, check_templates
 from ultracluster_checks.table import CHECKS, template_codes
@@ -55,21 +50,18 @@ RULE_TESTS = (
     test_file_systems,
     test_interfaces,
     test_jobs,
+    test_landing,
     test_launches,
+    test_life,
     test_policies,
+    test_reach,
     test_resource_policies,
+    test_roles,
     test_security_groups,
+    test_sizes,
     test_state,
     test_subnets,
-    test_endings,
-    test_fit,
-    test_landing,
-    test_life,
-    test_powers,
-    test_reach,
-    test_roads,
-    test_sizes,
-    test_tiers,
+    test_whole_cluster,
 )
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ultracluster_catalog.prices.billable_items import BillableItem, price_of
+from ultracluster_catalog.prices.billable_items import BillableItem, nearest_price, nearest_regions, price_of
 from ultracluster_catalog.prices.prices import (
     Price,
     capacity_block_price,
@@ -37,3 +37,37 @@ REGION = "us-east-1"
 )
 def test_an_item_has_the_price_of_its_kind(item: BillableItem, price: Price) -> None:
     assert price_of(item, REGION) == price
+
+
+def test_a_region_with_a_price_keeps_its_own() -> None:
+    item = BillableItem(kind="service", name="volume gp3")
+
+    assert nearest_price(item, "us-east-2") == price_of(item, "us-east-2")
+
+
+def test_a_region_without_a_price_borrows_that_of_the_nearest_and_names_it() -> None:
+    item = BillableItem(kind="capacity-block", name="p5en.48xlarge")
+
+    assert price_of(item, "eu-central-1").bounds is None
+    found = nearest_price(item, "eu-central-1")
+    assert found.borrowed_from == "eu-north-1"
+    assert found.bounds == price_of(item, "eu-north-1").bounds
+
+
+def test_a_price_that_is_known_nowhere_stays_unknown() -> None:
+    item = BillableItem(kind="capacity-block", name="trn2u.48xlarge")
+
+    assert nearest_price(item, "us-east-2") == price_of(item, "us-east-2")
+
+
+def test_regions_are_near_by_part_of_a_continent_then_by_continent_then_virginia() -> None:
+    others = ["sa-east-1", "us-east-1", "us-west-2", "us-east-2", "ap-south-1"]
+
+    assert nearest_regions("us-west-1", others) == [
+        "us-west-2",
+        "us-east-1",
+        "us-east-2",
+        "ap-south-1",
+        "sa-east-1",
+    ]
+    assert nearest_regions("af-south-1", others)[0] == "us-east-1"

@@ -1,5 +1,7 @@
 """The bill of a rollout, as tables and as JSON."""
 
+import json
+from decimal import Decimal
 from pathlib import Path
 
 from tests.unit.cli.cost.cost_answers import QUICKSTART, ROLLOUTS, TWO_WAVES, Run, clusters
@@ -13,8 +15,10 @@ def test_shows_the_estimate_with_sources_and_unknown_prices(run: Run) -> None:
     assert "3,433.04" in outcome.stdout  # 4 x 35.7608 x 24
     assert "capacityblocks/pricing" in outcome.stdout
     assert "2026-07-22" in outcome.stdout
-    assert "no dated price for PERSISTENT_2-250 in us-east-2" in outcome.stdout
-    assert "not included, because the price or quantity is unknown" in outcome.stdout
+    assert "≈ 2.16" in outcome.stdout
+    assert "price of us-east-1, as that of us-east-2 is not known" in outcome.stdout
+    assert "not known  " not in outcome.stdout
+    assert "not included, by use: see --help: buckets, endpoint data, logs" in outcome.stdout
 
 
 def test_json_has_all_clusters_unless_one_is_named(run: Run) -> None:
@@ -30,6 +34,16 @@ def test_json_has_all_clusters_unless_one_is_named(run: Run) -> None:
     )
 
 
+def test_many_clusters_have_a_line_each_and_a_grand_total(run: Run) -> None:
+    shown = run("cost", TWO_WAVES).stdout
+    total = json.loads(run("cost", TWO_WAVES, "--json").stdout)["total"]
+
+    assert "All clusters, USD" in shown
+    assert "finetune in ap-southeast-4" in shown.rpartition("All clusters, USD")[2]
+    assert f"≈ {Decimal(total['run']['low']):,.2f}" in shown.rpartition("All clusters, USD")[2]
+    assert "All clusters" not in run("cost", QUICKSTART).stdout
+
+
 def test_compares_with_another_type_by_the_throughput_ratio(run: Run) -> None:
     arguments = ("cost", QUICKSTART, "--hours", "300", "--compare", "p5.48xlarge")
     (told,) = clusters(run(*arguments, "--throughput-ratio", "1.5", "--json"))
@@ -40,7 +54,7 @@ def test_compares_with_another_type_by_the_throughput_ratio(run: Run) -> None:
         "200.000000",
         ["41.528", "41.528"],
     )
-    assert told["alternative"]["run"]["low"].startswith("33222.4")  # 4 x 41.528 x 200
+    assert told["alternative"]["run"]["low"].startswith("33553.6")  # 4 x 41.528 x 200, and what is not nodes
     assert "The same run on p5.48xlarge" in shown
     assert "5.1910" in shown  # a chip and hour
     assert "specify a measured --throughput-ratio" in prices_only.stdout

@@ -33,5 +33,10 @@ def test_shows_the_cost_difference_and_the_capacity_window(run: Run, project: Pa
         "2026-12-01T11:30:00+00:00",
         "2026-12-15T11:30:00+00:00",
     )
-    assert told["idle_month"] == {"low": None, "high": None, "without": ["file system"]}
+    assert told["idle_month"] == {
+        "low": None,
+        "high": None,
+        "without": ["file system"],
+        "approximate": False,
+    }
     assert "- quickstart-us-east-2: capacity 2026-12-01 11:30 UTC to 2026-12-15 11:30 UTC" in shown

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,10 @@ def check_project(project: Path) -> dict[str, Any]:
     assert {path.name for path in project.iterdir()} >= EVERY_PROJECT
     ast.parse((project / "app.py").read_text())
     ast.parse((project / "tests" / "test_app.py").read_text())
-    assert yaml.safe_load((project / ".github/workflows/ci.yaml").read_text())["jobs"]
+    workflow = yaml.safe_load((project / ".github/workflows/ci.yaml").read_text())
+    used = [step["uses"] for job in workflow["jobs"].values() for step in job["steps"] if "uses" in step]
+    assert used
+    assert all(re.search(r"@[0-9a-f]{40}$", action) for action in used)
     assert not [path for path in project.rglob("*") if path.is_file() and "$deploy" in path.read_text()]
     context: dict[str, Any] = json.loads((project / "cdk.json").read_text())["context"]
     ours = json.loads((ROOT / "cdk.json").read_text())["context"]

@@ -1,10 +1,14 @@
 """The files of a new project come from this repository."""
 
+import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from packaging.requirements import Requirement
 from tests.unit.cli.project.checked_projects import ROOT, Run, check_project
 
+from ultracluster_cli.project import project_files
 from ultracluster_cli.project.project_files import example_names
 
 
@@ -24,3 +28,39 @@ def test_names_the_examples_and_refuses_others(run: Run, tmp_path: Path) -> None
     assert "own-app" in outcome.stderr
     assert "own-app" in run("init", str(tmp_path / "p"), "--example", "list").stdout
     assert not (tmp_path / "p").exists()
+
+
+SOURCES = {
+    "an index": (None, "==1.2.3"),
+    "a commit": (
+        {"url": "https://example.com/u.git", "vcs_info": {"vcs": "git", "commit_id": "c" * 40}},
+        f" @ git+https://example.com/u.git@{'c' * 40}",
+    ),
+    "a folder of a commit": (
+        {
+            "url": "https://example.com/u.git",
+            "vcs_info": {"vcs": "git", "commit_id": "c" * 40},
+            "subdirectory": "localaws",
+        },
+        f" @ git+https://example.com/u.git@{'c' * 40}#subdirectory=localaws",
+    ),
+    "a file": (
+        {"url": "file:///u.whl", "archive_info": {"hashes": {"sha256": "a" * 64}}},
+        f" @ file:///u.whl#sha256={'a' * 64}",
+    ),
+    "a checkout": ({"url": "file:///u", "dir_info": {"editable": True}}, " @ file:///u"),
+}
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_a_project_requires_ultracluster_from_where_it_was_installed(
+    monkeypatch: pytest.MonkeyPatch, source: str
+) -> None:
+    origin, requirement = SOURCES[source]
+    installed = SimpleNamespace(version="1.2.3", read_text=lambda _: origin and json.dumps(origin))
+    monkeypatch.setattr(project_files.importlib.metadata, "distribution", lambda _: installed)
+
+    lines = [*project_files._requirements()]
+
+    assert lines == [f"ultracluster[local,toolchain]{requirement}", f"ultracluster-local{requirement}"]
+    assert [Requirement(line).name for line in lines] == ["ultracluster", "ultracluster-local"]

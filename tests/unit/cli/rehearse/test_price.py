@@ -27,8 +27,18 @@ def test_no_file_system_has_no_price(quickstart: Path) -> None:
     with_one = hourly_price(rehearsals(quickstart), pricing=None)
     without = hourly_price(rehearsals(quickstart, file_system=False), pricing=None)
 
-    assert "file system" in with_one.without
-    assert "file system" not in without.without
+    assert with_one.high > without.high
+    assert with_one.without == without.without
+
+
+def test_prices_of_another_region_are_marked_and_explained(quickstart: Path) -> None:
+    hour = hourly_price(rehearsals(quickstart), pricing=None)
+
+    said = price_text(hour)
+
+    assert hour.approximate
+    assert f"at most ≈ {hour.high * 3:.2f} USD" in said
+    assert "≈: prices of the nearest Region are in it" in said
 
 
 def test_the_price_list_is_asked_for_what_a_rehearsal_uses(quickstart: Path) -> None:

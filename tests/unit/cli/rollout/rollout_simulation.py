@@ -93,6 +93,7 @@ class Aws:
         return [{"StackResourceSummaries": [*alarms, topic]}]
 
     def describe_alarms(self, *, AlarmNames: list[str], **_: Any) -> dict[str, Any]:  # noqa: N803 - likewise
+        assert len(AlarmNames) <= 100, "DescribeAlarms takes no more names"
         return {
             "MetricAlarms": [
                 {"AlarmName": name, "StateValue": self.alarms.get(name, "OK"), "StateReason": "too hot"}

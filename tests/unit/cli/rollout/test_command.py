@@ -7,9 +7,11 @@ from filelock import FileLock
 from tests.unit.cli.rollout.rollout_simulation import CLUSTERS, Project
 
 from ultracluster_cli.exit_codes import ExitCode
+from ultracluster_cli.rollout import run as rollout_run
 from ultracluster_cli.rollout import step_runner as rollout_steps
 from ultracluster_runtime.preflight.check import failed, passed, warned
 from ultracluster_runtime.preflight.run import CheckResult as Checked
+from ultracluster_runtime.rollout.drive import drive
 
 pytestmark = pytest.mark.process
 
@@ -62,6 +64,31 @@ def test_an_alarm_stops_before_the_next_wave(project: Project) -> None:
     assert "UC9609: canary-us-east-1: alarms: alarm canary-us-east-1-Cluster: too hot" in outcome.stderr
     assert "Not started: production." in outcome.stderr
     assert project.deployed() == ["canary-us-east-1"]
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_as_many_clusters_are_deployed_in_parallel_as_the_option_says(
+    project: Project, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    asked: list[int] = []
+
+    def recorded(*arguments: Any, at_once: int, now: Any) -> Any:
+        asked.append(at_once)
+        return drive(*arguments, at_once=at_once, now=now)
+
+    monkeypatch.setattr(rollout_run, "drive", recorded)
+    outcome = project.rollout("--at-once", str(number))
+
+    assert outcome.code == 0, outcome.stderr
+    assert asked == [number]
+
+
+@pytest.mark.parametrize("number", [0, 99, 100, 149])
+def test_an_alarm_in_any_batch_of_names_fires(project: Project, number: int) -> None:
+    names = [f"alarm-{each}" for each in range(150)]
+    project.aws.alarms[names[number]] = "ALARM"
+
+    assert rollout_steps._firing_alarms(project.aws, names) == [f"alarm alarm-{number}: too hot"]
 
 
 def test_reminder_alarms_do_not_stop_a_rollout(project: Project) -> None:

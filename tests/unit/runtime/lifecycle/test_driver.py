@@ -298,6 +298,37 @@ def test_nothing_changes_if_the_reservation_cannot_be_read(fault: str, aws: Fake
     assert aws.environments[ENVIRONMENT]["state"] == "ENABLED"
 
 
+# The alarm of the function counts its errors, so that each failure must end the run with one
+
+WITHOUT_THEM = {"DescribeCapacityBlockExtensionOfferings", "GetConsoleOutput"}  # a notice lacks a line
+
+
+@pytest.mark.parametrize("scene", SCENES, ids=lambda scene: scene.__name__)
+def test_every_call_that_fails_makes_the_function_fail(scene: Scene) -> None:
+    undisturbed = FakeAws()
+    wake(undisturbed, scene(undisturbed))
+    silent = set()
+    for call in sorted(set(undisturbed.calls) - WITHOUT_THEM):
+        for fault in ("denied", "unparsable", "lost request"):
+            aws = FakeAws()
+            now = scene(aws)
+            aws.failing[call] = fault
+            with contextlib.suppress(LifecycleError):
+                wake(aws, now)
+                silent.add((call, fault))
+
+    assert silent == set()
+
+
+def test_a_former_block_that_fails_makes_the_function_fail(aws: FakeAws) -> None:
+    now = drains(aws)
+    aws.failing["ListJobs"] = "denied"
+    renamed = cluster(reservation_id=SECOND_BLOCK)
+
+    with pytest.raises(LifecycleError, match="ListJobs"):
+        manage_blocks(renamed, aws.clients, now, owner="one")
+
+
 # One unreadable answer costs one action, not the run
 
 

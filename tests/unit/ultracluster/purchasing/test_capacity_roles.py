@@ -16,6 +16,7 @@ import ultracluster_runtime
 from ultracluster import CapacityLedger, CapacityPurchaseRole, CapacitySearchRole
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.orders import ORDER_TAG
+from ultracluster_runtime.rollout.rehearsal_record import parameter_name
 
 pytestmark = pytest.mark.synth
 
@@ -235,6 +236,20 @@ def test_both_read_the_ledger(make: Callable[[], Policy]) -> None:
     assert allows(policy, "dynamodb:Query", table)
 
 
+def record(region: str, name: str) -> str:
+    return f"arn:aws:ssm:{region}:{ACCOUNT}:parameter{name}"
+
+
+@pytest.mark.parametrize("make", [buyer, searcher])
+def test_both_read_whether_a_cluster_was_rehearsed_and_no_other_parameter(make: Callable[[], Policy]) -> None:
+    policy = make()
+    assert allows(policy, "ssm:GetParameter", record(REGION, parameter_name("december")))
+    assert not allows(policy, "ssm:GetParameter", record(REGION, "/cdk-bootstrap/hnb659fds/version"))
+    assert not allows(policy, "ssm:PutParameter", record(REGION, parameter_name("december")))
+    elsewhere = record("us-west-2", parameter_name("december"))
+    assert allows(policy, "ssm:GetParameter", elsewhere) is (make is searcher)
+
+
 SPENDING = (BUY, EXTEND, RESERVE, "ec2:ModifyCapacityReservation", "sagemaker:CreateTrainingPlan")
 
 
@@ -263,7 +278,7 @@ def test_a_searcher_changes_nothing(searched: Policy) -> None:
 def test_every_action_is_one_that_aws_has(bought: Policy, searched: Policy) -> None:
     session = botocore.session.get_session()
     services = {"ec2": "ec2", "dynamodb": "dynamodb", "servicequotas": "service-quotas", "pricing": "pricing"}
-    services["sagemaker"] = "sagemaker"
+    services |= {"sagemaker": "sagemaker", "ssm": "ssm"}
     actions = {action for each in [*bought, *searched] for action in as_list(each["Action"])}
     assert len(actions) > 20
     for action in actions:

@@ -6,7 +6,7 @@ import pytest
 from tests.unit.checks.edits import statement
 
 from ultracluster_checks import Source
-from ultracluster_checks.joined.permissions import inline_documents, may, trusts
+from ultracluster_checks.permissions import inline_documents, may, trusts
 from ultracluster_checks.template import Resource, Templates
 
 MANAGED = "arn:aws:iam::aws:policy/service-role"

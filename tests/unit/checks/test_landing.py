@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from tests.unit.checks.joined.whole_cluster import DROP, codes_after
+from tests.unit.checks.whole_cluster import DROP, codes_after
 
 LT = "LaunchTemplate/LaunchTemplateData"
 TARGET = f"{LT}/CapacityReservationSpecification"

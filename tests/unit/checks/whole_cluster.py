@@ -11,7 +11,7 @@ from ultracluster_checks import Source, check_templates
 
 __all__ = ["DROP", "codes_after", "findings_after"]
 
-_KEPT = Path(__file__).parents[3] / "golden" / "next" / "quickstart.yaml.json"
+_KEPT = Path(__file__).parents[2] / "golden" / "next" / "quickstart.yaml.json"
 
 
 @functools.cache

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 from tests.unit.checks.edits import statement
-from tests.unit.checks.joined.whole_cluster import codes_after
+from tests.unit.checks.whole_cluster import codes_after
 
 VARIABLES = "Function:ClusterWatch/Environment/Variables"
 POLICY = "Role:ClusterWatchRole/Policies/0/PolicyDocument/Statement"

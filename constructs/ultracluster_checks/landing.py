@@ -1,0 +1,288 @@
+"""Nodes and their reservation: market and target, and whether the nodes of a queue start in the capacity that is paid."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK
+from ultracluster_catalog.prices.prices import ON_DEMAND_PRICES
+from ultracluster_checks.nodes import (
+    COMPUTE_ENVIRONMENT,
+    LAUNCH_TEMPLATE,
+    QUEUE,
+    TARGETS,
+    Nodes,
+    differ,
+    environments_of,
+    is_block,
+    known_blocks,
+    launch_data,
+    nodes_of,
+    settings_of,
+    target_of,
+    template_types,
+    users_of,
+    zone_of,
+)
+from ultracluster_checks.problem import Problem, Wrong, placed, rule
+from ultracluster_checks.template import Property, Resource, Templates
+from ultracluster_rules.capacity import (
+    RESERVATION,
+    check_allocation_strategy,
+    check_block_placement,
+    check_purchase_option,
+)
+from ultracluster_rules.findings import quote
+
+_RESERVATION: Final = "AWS::EC2::CapacityReservation"
+_PRICED_ON_DEMAND: Final = {name for name, _ in ON_DEMAND_PRICES}
+_FITS: Final = "UC4223"
+_WITHOUT_SPOT: Final = "UC4202"
+
+
+def _target_is_missing(data: Property) -> bool:
+    return all(target_of(data)[name].missing for name in TARGETS)
+
+
+@rule("UC4201", LAUNCH_TEMPLATE)
+def market_and_target_go_together(template: Resource) -> Iterator[Wrong]:
+    """Find Capacity Blocks without a reservation target, targets of two kinds, and preferences that turn a target off."""
+    data = launch_data(template)
+    target, market = target_of(data), data["InstanceMarketOptions"]["MarketType"]
+    if is_block(data) and not target.unknown and _target_is_missing(data):
+        got = "market type capacity-block without the reservation that nodes are launched into"
+        yield target, got, "CapacityReservationId, or the ARN of a resource group of blocks"
+    if all(not target[name].missing and not target[name].unknown for name in TARGETS):
+        yield target, "an ID and a resource group, of which EC2 takes one", " or ".join(TARGETS)
+    preference = data["CapacityReservationSpecification"]["CapacityReservationPreference"]
+    one = target["CapacityReservationId"]
+    if preference.text in {"open", "none"} and (is_block(data) or not one.missing):
+        got = f"got {quote(preference.text)} beside the reservation that nodes are launched into"
+        yield preference, got, "no preference, or capacity-reservations-only"
+    if market.missing and not one.missing and one.value in known_blocks(template.template.templates):
+        got = f"{one.pattern} is a Capacity Block, which EC2 launches into with its market type only"
+        yield market, got, CAPACITY_BLOCK
+
+
+@rule(_WITHOUT_SPOT, LAUNCH_TEMPLATE)
+def reservations_hold_no_spot_nodes(template: Resource) -> Iterator[Wrong]:
+    """Find Spot nodes with a reservation as their target."""
+    data = launch_data(template)
+    market, block = data["InstanceMarketOptions"], is_block(data)
+    if block and not market["SpotOptions"].missing:
+        yield market["SpotOptions"], "options of Spot for a Capacity Block", "none", "Leave them out"
+    if market["MarketType"].text == "spot" and not _target_is_missing(data):
+        yield market["MarketType"], "spot, and the target is a reservation", "capacity-block, or none"
+    reserved = market["MarketType"].missing and not _target_is_missing(data)
+    for user in users_of(template) if block or reserved else ():
+        kind, capacity = user["ComputeResources"]["Type"], "a Capacity Block" if block else "a reservation"
+        if kind.text == "SPOT":
+            yield kind, f"SPOT, and {template.logical_id} launches into {capacity}", "EC2"
+
+
+@rule("UC4221", nodes_of)
+def blocks_have_no_mixed_instances(nodes: Nodes) -> Iterator[Wrong]:
+    """Find mixed instances and warm pools over a Capacity Block, and Spot nodes of a group over any reservation."""
+    mixed = nodes.owner["MixedInstancesPolicy"]
+    none = "over a Capacity Block, which Amazon EC2 Auto Scaling does not support"
+    if nodes.in_block and not mixed.missing and not mixed.unknown:
+        yield mixed, f"mixed instances {none}", "LaunchTemplate"
+    share = mixed["InstancesDistribution"]["OnDemandPercentageAboveBaseCapacity"]
+    if nodes.is_targeted and share.number is not None and share.number < 100:  # noqa: PLR2004 - percent
+        got = f"{100 - share.number} % of the nodes are Spot nodes, and the target is a reservation"
+        yield Problem.of(share, _WITHOUT_SPOT, got, "100")
+    pools = (
+        nodes.owner.referrers("AWS::AutoScaling::WarmPool", "AutoScalingGroupName") if nodes.in_block else ()
+    )
+    for pool in pools:
+        yield pool.properties, f"a warm pool {none}", "none"
+
+
+@rule("UC4203", LAUNCH_TEMPLATE)
+def blocks_are_launched_as_blocks(template: Resource) -> Iterator[Wrong]:
+    """Find targets without a market type for types that are hardly sold other than in blocks."""
+    data = launch_data(template)
+    if not data["InstanceMarketOptions"]["MarketType"].missing or _target_is_missing(data):
+        return
+    for machine in template_types(template):
+        if CAPACITY_BLOCK in machine.purchase_options and machine.name not in _PRICED_ON_DEMAND:
+            yield (
+                data["InstanceMarketOptions"],
+                (
+                    f"a reservation without a market type, and no on-demand price of {machine.name} is known; if it is a Capacity "
+                    "Block, no node starts"
+                ),
+                f"MarketType: {CAPACITY_BLOCK} for a Capacity Block",
+            )
+
+
+@rule("UC4204", LAUNCH_TEMPLATE)
+def groups_of_reservations_are_not_exceeded(template: Resource) -> Iterator[Wrong]:
+    """Find resource groups of reservations with a preference that starts further nodes on demand."""
+    data = launch_data(template)
+    preference = data["CapacityReservationSpecification"]["CapacityReservationPreference"]
+    group = target_of(data)["CapacityReservationResourceGroupArn"]
+    open_ = preference.missing or preference.text in {"open", "none"}
+    if data["InstanceMarketOptions"]["MarketType"].missing and not group.missing and open_:
+        got = "when the reservations of the group are full, EC2 starts further nodes on demand"
+        yield preference, got, "capacity-reservations-only"
+
+
+@rule("UC4205", LAUNCH_TEMPLATE)
+def blocks_have_one_type(template: Resource) -> Iterator[Wrong]:
+    """Find Capacity Blocks with several instance types, in a placement group, or of a type or ID that is none."""
+    data = launch_data(template)
+    at, block = target_of(data)["CapacityReservationId"], is_block(data)
+    if at.text is not None:
+        yield from placed(at, RESERVATION.check(at.text))
+    for machine in template_types(template) if block else ():
+        yield from placed(
+            data["InstanceMarketOptions"]["MarketType"], check_purchase_option(machine, CAPACITY_BLOCK)
+        )
+    users = users_of(template) if block else []
+    places = [data["Placement"]["GroupName"], data["Placement"]["GroupId"]] if block else []
+    for place in (*places, *(settings_of(user)["PlacementGroup"] for user in users)):
+        if not place.missing and not place.unknown:
+            yield from placed(place, check_block_placement(block=True, placed=True))
+    for user in users:
+        types = user["ComputeResources"]["InstanceTypes"]
+        if user.type == COMPUTE_ENVIRONMENT and len(types.certain) > 1:
+            got = f"{len(types.certain)} instance types for a Capacity Block, which holds one type"
+            yield types, got, "its type"
+
+
+@rule("", nodes_of)
+def environments_choose_nodes_for_their_market(nodes: Nodes) -> Iterator[Wrong]:
+    """Find allocation strategies that do not fit the market of the nodes."""
+    at = nodes.settings["AllocationStrategy"]
+    strategy = (at.text or "").lower().replace("_", "-")
+    if nodes.in_batch and "spot" in strategy and (nodes.settings["Type"].text == "EC2" or nodes.in_block):
+        market = CAPACITY_BLOCK if nodes.in_block else "on-demand"
+        yield from placed(at, check_allocation_strategy(market, strategy, path=""))
+
+
+@rule("UC4222", nodes_of)
+def efa_nodes_are_close_together(nodes: Nodes) -> Iterator[Wrong]:
+    """Find EFA nodes whose placement group or partition keeps them apart."""
+    placement = nodes.data["Placement"]
+    places = (nodes.settings["PlacementGroup"], placement["GroupName"], placement["GroupId"])
+    for group in [at.target for at in places] if nodes.efa_interfaces else ():
+        if group is None or group.type != "AWS::EC2::PlacementGroup":
+            continue
+        strategy = group["Strategy"]
+        if strategy.text in {"spread", "partition"} or not group["SpreadLevel"].missing:
+            got = f"got {quote(strategy.text)}, which keeps the EFA nodes of {nodes.name} apart"
+            yield strategy, got, "cluster"
+    if nodes.efa_interfaces and not placement["PartitionNumber"].missing:
+        yield placement["PartitionNumber"], "a partition for nodes with EFA", "a cluster placement group"
+
+
+@rule(_FITS, nodes_of)
+def nodes_fit_their_reservation(nodes: Nodes) -> Iterator[Wrong]:
+    """Find nodes that their reservation cannot hold: another type, zone, tenancy or placement group, or more of them."""
+    at = nodes.target["CapacityReservationId"]
+    tenancy = nodes.data["Placement"]["Tenancy"]
+    if (
+        nodes.efa_interfaces
+        and nodes.in_block
+        and nodes.is_targeted
+        and tenancy.text in {"dedicated", "host"}
+    ):
+        yield tenancy, f"got {quote(tenancy.text)}; Capacity Blocks have the default tenancy", "default"
+    held = at.target
+    if held is None or held.type != _RESERVATION:
+        return
+    name, none = held.logical_id, ": none of them starts there"
+    kind = held["InstanceType"].text
+    if kind and nodes.types and all(machine.name != kind for machine in nodes.types):
+        yield at, f"{name} holds {kind}, and the nodes are {nodes.types[0].name}{none}", kind
+    zones = {str(zone_of(each.target)) for each in nodes.subnets.items if each.target is not None}
+    zone = held["AvailabilityZoneId"].text or held["AvailabilityZone"].text
+    if zone and zones and "None" not in zones and all(_are_apart(zone, each) for each in zones):
+        yield at, f"{name} is in {zone}, and the nodes are in {', '.join(sorted(zones))}{none}", zone
+    count, most = held["InstanceCount"].number, nodes.settings["MaxvCpus"].number
+    wanted = most // nodes.types[0].vcpus if most and nodes.types else 0
+    if count is not None and wanted > count:
+        yield at, f"{name} holds {count} nodes of {wanted}{none}", f"{count} nodes"
+    if (held["Tenancy"].text or "default") != (tenancy.text or "default"):
+        yield at, f"{name} has another tenancy than the nodes{none}", "the same tenancy"
+    group, own = held["PlacementGroupArn"], nodes.settings["PlacementGroup"]
+    place = nodes.data["Placement"]["GroupName"] if own.missing else own
+    another = place.target is None and place.text is not None and group.targets
+    if not group.missing and (place.missing or another):
+        got = "the reservation was made in a placement group that the nodes do not start in"
+        yield place, got, group.pattern
+
+
+def _are_apart(first: str, second: str) -> bool:
+    both = first[-1:].isdigit() == second[-1:].isdigit()  # both IDs, or both names
+    return both and differ(first, second)
+
+
+@rule(_FITS, _RESERVATION)
+def reservations_are_used(reservation: Resource) -> Iterator[Wrong]:
+    """Find reservations of a template that its nodes do not start in."""
+    nodes = [each for each in nodes_of(reservation.template.templates) if each.template or each.in_batch]
+    platform, criteria = reservation["InstancePlatform"], reservation["InstanceMatchCriteria"]
+    if nodes and "Windows" in (platform.text or ""):
+        yield platform, f"got {platform.text}, and the nodes run Linux", "Linux/UNIX"
+    used = any(
+        each.target["CapacityReservationId"].target is reservation or each.target.unknown for each in nodes
+    )
+    if nodes and not used and criteria.text == "targeted":
+        got = "the reservation takes targeted launches only, and no launch template targets it"
+        yield criteria, got, "CapacityReservationId in the launch template"
+
+
+@rule(_FITS)
+def reservation_parameters_are_targeted(templates: Templates) -> Iterator[Wrong]:
+    """Find parameters that name a reservation which nothing in the template uses."""
+    for template in templates.all:
+        used = str(template.source.body.get("Resources")) + str(template.source.body.get("Conditions"))
+        nodes = [each for each in nodes_of(templates) if each.owner.template is template]
+        for name, parameter in template.parameters.items():
+            named = re.fullmatch(r"cr-[0-9a-f]{8,17}", str(parameter.get("Default")))
+            if named and nodes and f"'{name}'" not in used and f"${{{name}}}" not in used:
+                got = f"no launch template targets {name}, which is paid and stays empty"
+                yield nodes[0].settings["LaunchTemplate"], got, f"!Ref {name}"
+
+
+@rule(_FITS, nodes_of)
+def overrides_keep_the_block(nodes: Nodes) -> Iterator[Wrong]:
+    """Find overrides of a launch template that take nodes out of their Capacity Block."""
+    for each in nodes.settings["LaunchTemplate"]["Overrides"].items if nodes.in_block else ():
+        other = each["LaunchTemplateId"].target
+        if other is not None and launch_data(other)["InstanceMarketOptions"].missing:
+            got = f"{other.logical_id} starts nodes outside of the Capacity Block"
+            yield each["LaunchTemplateId"], got, "a launch template with the block"
+
+
+@rule(_FITS, QUEUE)
+def tiers_have_their_own_reservation(queue: Resource) -> Iterator[Wrong]:
+    """Find queues with two environments that start nodes into one reservation."""
+    behind = [
+        each for each in nodes_of(queue.template.templates) if each.owner in (environments_of(queue) or ())
+    ]
+    launched = [each.template for each in behind]
+    for nodes in behind:
+        targeted = nodes.template is not None and not nodes.target["CapacityReservationId"].missing
+        if targeted and launched.count(nodes.template) > 1:
+            got = f"two environments of {queue.logical_id} start nodes into one reservation"
+            yield nodes.settings["LaunchTemplate"], got, "a launch template of its own"
+
+
+@rule("UC4225")
+def environments_are_in_a_queue(templates: Templates) -> Iterator[Wrong]:
+    """Find environments that no queue of the templates starts jobs on."""
+    queues = list(templates.of_type(QUEUE))
+    places = [
+        each["ComputeEnvironment"] for queue in queues for each in queue["ComputeEnvironmentOrder"].items
+    ]
+    if not places or any(each.missing or each.unknown for each in places):
+        return
+    used = {each.target for each in places}
+    outputs = str([template.source.body.get("Outputs") for template in templates.all])
+    for nodes in nodes_of(templates):
+        if nodes.in_batch and nodes.owner not in used and f"'{nodes.name}" not in outputs:
+            got = f"no queue names {nodes.name}; {queues[0].logical_id} names {places[0].pattern}"
+            yield nodes.owner.properties, got, "the environment in the order of a queue"

@@ -1,0 +1,164 @@
+"""Roles of jobs, functions and nodes: assumed by the service that uses them, and allowed what their user does."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from ultracluster_checks.jobs import JobContainer, job_containers
+from ultracluster_checks.nodes import nodes_of
+from ultracluster_checks.permissions import may, role_of, trusts
+from ultracluster_checks.problem import Wrong, rule
+from ultracluster_checks.template import Property, Resource, Templates
+
+FUNCTION: Final = "AWS::Lambda::Function"
+MACHINE: Final = "AWS::StepFunctions::StateMachine"
+SCHEDULE: Final = "AWS::Scheduler::Schedule"
+_OBJECTS: Final = ("s3:GetObject", "s3:PutObject")
+_WRITTEN: Final = re.compile("(?i)cache|checkpoint|output|result|save")
+# Services that a resource passes a role to.
+_SERVICES: Final = (
+    (FUNCTION, ("Role",), "lambda"),
+    (SCHEDULE, ("Target", "RoleArn"), "scheduler"),
+    ("AWS::Batch::ComputeEnvironment", ("ServiceRole",), "batch"),
+    (MACHINE, ("RoleArn",), "states"),
+    ("AWS::CodeBuild::Project", ("ServiceRole",), "codebuild"),
+)
+# Actions by which functions use the resources of their environment.
+_CALLS: Final = {
+    "AWS::Batch::ComputeEnvironment": ("batch:DescribeJobQueues", "batch:DescribeComputeEnvironments", "batch:ListJobs", "batch:SubmitJob", "batch:UpdateJobQueue", "batch:UpdateComputeEnvironment"),
+    "AWS::Batch::JobQueue": ("batch:DescribeJobQueues", "batch:DescribeComputeEnvironments", "batch:ListJobs", "batch:SubmitJob", "batch:UpdateJobQueue", "batch:UpdateComputeEnvironment"),
+    "AWS::DynamoDB::Table": ("dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:Query", "dynamodb:Scan", "dynamodb:DeleteItem", "dynamodb:BatchWriteItem", "dynamodb:BatchGetItem"),
+    "AWS::S3::Bucket": ("s3:GetObject", "s3:PutObject", "s3:ListBucket", "s3:DeleteObject", "s3:GetBucketLocation"),
+    "AWS::SNS::Topic": ("sns:Publish",),
+    "AWS::SQS::Queue": ("sqs:SendMessage", "sqs:ReceiveMessage", "sqs:DeleteMessage"),
+    "AWS::SecretsManager::Secret": ("secretsmanager:GetSecretValue",),
+}  # fmt: skip
+_SENDING: Final = {"AWS::SQS::Queue": "sqs:SendMessage", "AWS::SNS::Topic": "sns:Publish"}
+
+
+@rule("UC6455")
+def roles_are_for_their_service(templates: Templates) -> Iterator[Wrong]:
+    """Find roles that the service using them cannot assume, and roles in place of an instance profile."""
+    for at, service in _passed(templates):
+        role = role_of(at)
+        if role is not None and not trusts(role, service):
+            got = f"{role.logical_id} cannot be assumed by {service}.amazonaws.com"
+            yield at, got, f"a role that trusts {service}.amazonaws.com"
+    for nodes in nodes_of(templates):
+        at = nodes.settings["InstanceRole"]
+        if nodes.in_batch and role_of(at) is not None:
+            yield at, f"got {at.pattern}, which is a role", "an instance profile"
+
+
+def _passed(templates: Templates) -> Iterator[tuple[Property, str]]:
+    for kind, path, service in _SERVICES:
+        for resource in templates.of_type(kind):
+            at = resource.properties
+            for key in path:
+                at = at[key]
+            yield at, service
+    for container in job_containers(templates):
+        yield from ((container.at[name], "ecs-tasks") for name in ("JobRoleArn", "ExecutionRoleArn"))
+    for source in templates.of_type("AWS::Events::Rule"):
+        yield from ((target["RoleArn"], "events") for target in source["Targets"].items)
+    for nodes in nodes_of(templates):
+        profile = nodes.data["IamInstanceProfile"]
+        for target in (at.target for at in (nodes.settings["InstanceRole"], profile["Arn"], profile["Name"])):
+            if target is not None and target.type == "AWS::IAM::InstanceProfile":
+                yield from ((each, "ec2") for each in target["Roles"].items)
+
+
+@rule("UC6438", FUNCTION)
+def functions_may_use_their_environment(function: Resource) -> Iterator[Wrong]:
+    """Find functions whose environment names a resource that their role cannot access."""
+    role = role_of(function["Role"])
+    for at in function["Environment"]["Variables"].members if role is not None else ():
+        for target in at.targets:
+            calls = _CALLS.get(target.type, ())
+            if role is not None and calls and not any(may(role, call, target) for call in calls):
+                service = calls[0].partition(":")[0]
+                got = f"the environment names {target.logical_id}, and {role.logical_id} allows nothing of {service} on it"
+                yield at, got, f"what the function does with it, such as {calls[0]}"
+
+
+@rule("UC6438", FUNCTION, SCHEDULE, "AWS::Lambda::EventInvokeConfig")
+def failures_are_kept(sender: Resource) -> Iterator[Wrong]:
+    """Find dead-letter queues and destinations that a function or schedule may not send to."""
+    at, role = sender["DeadLetterConfig"]["TargetArn"], role_of(sender["Role"])
+    if sender.type == SCHEDULE:
+        at, role = sender["Target"]["DeadLetterConfig"]["Arn"], role_of(sender["Target"]["RoleArn"])
+    elif sender.type != FUNCTION:
+        at, called = (
+            sender["DestinationConfig"]["OnFailure"]["Destination"],
+            worker_at(sender["FunctionName"]),
+        )
+        sender, role = called or sender, role_of(called["Role"]) if called is not None else None
+    action = _SENDING.get(at.target.type) if at.target is not None else None
+    if role is not None and action and not may(role, action, at.target):
+        got = f"{role.logical_id} does not allow {action} on {at.pattern}, so that failures of {sender.logical_id} are lost"
+        yield at, got, action
+
+
+def worker_at(at: Property) -> Resource | None:
+    """Return the function or state machine that a property names, also by an alias or version."""
+    found = at.target
+    if found is not None and found.type in {"AWS::Lambda::Alias", "AWS::Lambda::Version"}:
+        found = found["FunctionName"].target
+    return found if found is not None and found.type in {FUNCTION, MACHINE} else None
+
+
+@rule("UC6419", job_containers)
+def roles_of_jobs_may_do_what_they_need(container: JobContainer) -> Iterator[Wrong]:
+    """Find jobs whose role may not use the buckets of their environment, and execution roles that may not start them."""
+    at, role = container.at["JobRoleArn"], role_of(container.at["JobRoleArn"])
+    for name, value in container.environment.items():
+        actions = _OBJECTS[1:] if _WRITTEN.search(name) else _OBJECTS
+        for on in _buckets(value):
+            lacks = role is not None and not any(may(role, each, on) for each in actions)
+            if lacks or (at.missing and not isinstance(on, str)):
+                bucket = on if isinstance(on, str) else on.logical_id
+                who = role.logical_id if role else "a job without a role"
+                got = f"{name} names {bucket}, and {who} does not allow {' or '.join(actions)} on its objects"
+                yield value if role is not None else at, got, " and ".join(_OBJECTS) + " on its objects"
+    at, execution = container.at["ExecutionRoleArn"], role_of(container.at["ExecutionRoleArn"])
+    needed = _needed(container) if execution is not None else []
+    if lacking := [each for each, on in needed if execution is not None and not may(execution, each, on)]:
+        got = f"{execution.logical_id} does not allow {', '.join(lacking)}, and the container does not start"  # type: ignore[union-attr]
+        yield at, got, ", ".join(lacking)
+    if container.at["Secrets"].items and at.missing:
+        yield at, "secrets without an execution role, which AWS Batch refuses", "a role that may read them"
+    options, own = container.at["LogConfiguration"]["Options"], container.at.resource.region
+    group, region = options["awslogs-group"].target, options["awslogs-region"]
+    if group is not None and region.text and own and region.text != own:
+        yield region, f"got {region.text}, and {group.logical_id} is in {own}", own
+
+
+def _buckets(value: Property) -> list[Resource | str]:
+    if not value.pattern.startswith("s3://"):
+        return []
+    named = value.pattern[5:].partition("/")[0]
+    known = [each for each in value.targets if each.type == "AWS::S3::Bucket"]
+    return [*known] if known else [f"{named}/*"] if named and "$" not in named else []
+
+
+def _needed(container: JobContainer) -> list[tuple[str, Resource | str | None]]:
+    """Return what the execution role of a container does before it runs, and on what."""
+    # https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task_execution_IAM_role.html (2026-11)
+    needed: list[tuple[str, Resource | str | None]] = []
+    image, log = container.at["Image"], container.at["LogConfiguration"]
+    if ".dkr.ecr." in image.pattern:
+        name = image.pattern.partition("/")[2].partition("@")[0].partition(":")[0]
+        own = next((each for each in image.targets if each.type == "AWS::ECR::Repository"), None)
+        on = own or (f"repository/{name}" if name and "$" not in name else None)
+        needed += [("ecr:GetAuthorizationToken", None)]
+        needed += [(each, on) for each in ("ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer")]
+    if log["LogDriver"].text == "awslogs":
+        group = log["Options"]["awslogs-group"]
+        of = group.target if group.target is not None and group.target.type == "AWS::Logs::LogGroup" else None
+        place = of or (f"log-group:{group.text}" if group.text else None)
+        needed += [(each, place) for each in ("logs:CreateLogStream", "logs:PutLogEvents")]
+    for source in (secret["ValueFrom"] for secret in container.at["Secrets"].items):
+        kinds = {each.type for each in source.targets}
+        if "AWS::SecretsManager::Secret" in kinds or ":secretsmanager:" in source.pattern:
+            needed.append(("secretsmanager:GetSecretValue", None))
+    return needed
