@@ -186,7 +186,7 @@ class _Log:
             found = self.wait_for(_STEP)
             loss = float(found[2])
             self.highest = max(self.highest, loss)
-            bar = "█" * round(_BAR * loss / (self.highest or 1))
+            bar = "█" * max(round(_BAR * loss / (self.highest or 1)), 1)
             say(f"  step {int(found[1]):6,}  loss {loss:.4f}  {bar}")
 
 
