@@ -55,6 +55,10 @@ COMMANDS = {
         "ultracluster_cli.local.demo",
         "Buy capacity with fake money, deploy a rollout on it and train, on a local AWS.",
     ),
+    "destroy": Command(
+        "ultracluster_cli.operate.destroy",
+        "Delete the stacks of clusters, and show what is kept and what it costs a month.",
+    ),
     "deploy": Command(
         "ultracluster_cli.deploy.command", "Deploy a rollout with the CDK CLI and show the result."
     ),
@@ -70,6 +74,7 @@ COMMANDS = {
     "local": Command(
         "ultracluster_cli.local.command", "Run a local AWS on this machine: no account, no cost."
     ),
+    "nodes": Command("ultracluster_cli.operate.nodes", "List, describe and replace nodes, or open a shell."),
     "plan": Command(
         "ultracluster_cli.plan.command",
         "Show what a deployment would add, change, replace, retain and remove.",
@@ -88,6 +93,10 @@ COMMANDS = {
     "run": Command(
         "ultracluster_cli.run.command",
         "Run a Python program of a folder on a cluster, and follow its log until it ends.",
+    ),
+    "status": Command(
+        "ultracluster_cli.operate.status",
+        "Show what is deployed, what runs, and what it costs, on one screen.",
     ),
     "validate": Command(
         "ultracluster_cli.inspect.validate", "Validate a rollout file and list its clusters."

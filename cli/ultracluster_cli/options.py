@@ -5,14 +5,17 @@ from typing import Annotated
 
 import typer
 
+from ultracluster_cli._cdk.workspace import default_rollout
+
 LEDGER_VARIABLE = "ULTRACLUSTER_LEDGER"
 LEDGER_REGION_VARIABLE = "ULTRACLUSTER_LEDGER_REGION"
 
-RolloutArgument = Annotated[Path, typer.Argument(metavar="ROLLOUT", help="Rollout file.")]
-OptionalRolloutArgument = Annotated[
-    Path | None,
-    typer.Argument(metavar="ROLLOUT", help="Rollout file. Default: the `rollout` context value in cdk.json."),
+_ROLLOUT = "Rollout file. Default: the `rollout` context value in cdk.json."
+RolloutArgument = Annotated[
+    Path,
+    typer.Argument(metavar="ROLLOUT", help=_ROLLOUT, default_factory=default_rollout, show_default=False),
 ]
+OptionalRolloutArgument = Annotated[Path | None, typer.Argument(metavar="ROLLOUT", help=_ROLLOUT)]
 WaveOption = Annotated[str | None, typer.Option(help="Limit to the clusters of this wave. Default: all.")]
 ClusterOption = Annotated[str | None, typer.Option(help="Limit to this cluster. Default: all.")]
 ClustersOption = Annotated[

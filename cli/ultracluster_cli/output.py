@@ -81,7 +81,7 @@ def short_time(at: datetime) -> str:
 def print_table(*, columns: Sequence[str], rows: Iterable[Mapping[str, Any]], title: str = "") -> None:
     """Print rows to stdout as a table with a column for each key of `columns`.
 
-    Words and IDs stay whole. Where the terminal is too narrow, columns with a single value move into the title; if that is
+    Columns without a value are left out. Words and IDs stay whole. Where the terminal is too narrow, columns with a single value move into the title; if that is
     not enough, each row becomes a list of its cells.
 
     Args:
@@ -91,7 +91,11 @@ def print_table(*, columns: Sequence[str], rows: Iterable[Mapping[str, Any]], ti
     """
     rows = list(rows)
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else _UNLIMITED
-    cells = {column: [_text(row.get(column)) for row in rows] for column in columns}
+    cells = {
+        column: [_text(row.get(column)) for row in rows]
+        for column in columns
+        if not rows or any(row.get(column) is not None for row in rows)
+    }
     if _narrowest(cells) > width and len(rows) > 1:
         constant = {column: texts[0] for column, texts in cells.items() if len(set(texts)) == 1}
         said = ", ".join(f"{_heading(column)} {text}" for column, text in constant.items() if text)

@@ -99,6 +99,38 @@ def check_allocation_strategy(market_type: str, strategy: str, *, path: str) -> 
     return [Finding(code="UC4131", problem=problem, allowed=" or ".join(allowed), path=path)]
 
 
+def check_group_settings(
+    launched_by: str, market_type: str, strategy: str | None, max_price_percent: int | None
+) -> list[Finding]:
+    """Check that a source has no settings of AWS Batch if an Auto Scaling group starts its nodes.
+
+    Args:
+        launched_by: ``batch`` or ``auto-scaling``.
+        market_type: ``capacity-block``, ``on-demand`` or ``spot``.
+        strategy: Allocation strategy. None if it is not set.
+        max_price_percent: Maximum price of Spot nodes. None if it is not set.
+
+    Returns:
+        UC4126 for each that it has.
+    """
+    if launched_by == "batch":
+        return []
+    unused = {
+        "allocation_strategy": strategy not in {None, ALLOCATION_STRATEGIES[market_type][0]},
+        "max_price_percent": max_price_percent is not None,
+    }
+    return [
+        Finding(
+            code=SETTING_OF_ANOTHER_KIND,
+            problem=f"{name} is of AWS Batch, and an Auto Scaling group starts these nodes",
+            remedy="Leave it out",
+            path=name,
+        )
+        for name, is_set in unused.items()
+        if is_set
+    ]
+
+
 def check_max_nodes(count: int | None, *, path: str) -> list[Finding]:
     """Check the maximum number of nodes of a queue.
 

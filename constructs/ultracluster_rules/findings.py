@@ -36,11 +36,7 @@ def quote(value: Any) -> str:
 
 
 def printable(text: str) -> str:
-    """Return a text with escapes instead of characters that control a terminal or cannot be encoded.
-
-    Args:
-        text: Text of a user, a file or a service. Line breaks and tabs stay.
-    """
+    """Return a text with escapes instead of characters that control a terminal or cannot be encoded."""
     if text.isprintable():
         return text
     return "".join(

@@ -150,6 +150,47 @@ def check_spot(*, spot: bool, path: str = "") -> list[Finding]:
     ]
 
 
+def check_one_road(launched_by: Collection[str], *, path: str = "") -> list[Finding]:
+    """Check that one definition of a multi-node job suits all nodes of its queue.
+
+    Args:
+        launched_by: What starts the nodes of each source.
+        path: Path in the input.
+
+    Returns:
+        UC6309 if it does not.
+    """
+    if len(set(launched_by)) <= 1:
+        return []
+    return [
+        Finding(
+            code="UC6309",
+            problem="AWS Batch starts some nodes of the queue and an Auto Scaling group others; a multi-node job is a "
+            "multi-node parallel job on the former and an array on the latter",
+            remedy="Use one queue for each",
+            path=path,
+        )
+    ]
+
+
+def check_meeting_place(nodes: int, *, has_place: bool, path: str = "") -> list[Finding]:
+    """Check that the children of an array that is one job have a place to find each other.
+
+    Returns:
+        UC6118 if they have none.
+    """
+    if has_place or nodes == 1:
+        return []
+    return [
+        Finding(
+            code="UC6118",
+            problem="the nodes share neither a file system nor a bucket in which the children of the job can meet",
+            remedy="Mount a file system, or pass a bucket as meeting_place",
+            path=path,
+        )
+    ]
+
+
 def check_launcher(launcher: str, processes_per_node: int | None, command: Sequence[str]) -> list[Finding]:
     """Check whether a launcher can start a command.
 

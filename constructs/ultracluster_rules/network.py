@@ -226,11 +226,6 @@ def cluster_addresses(*, instance_type: InstanceType, nodes: int, nic_layout: Ni
     The node of precompile jobs is not counted: it terminates before the other nodes start, or uses addresses that are
     reserved for the file system.
 
-    Args:
-        instance_type: Type of the nodes.
-        nodes: Maximum number of nodes, with one task of a multi-node job on each.
-        nic_layout: Network interface layout of the nodes.
-
     Raises:
         FindingsError: UC3001 for a negative count, or what `network_interfaces` raises.
     """

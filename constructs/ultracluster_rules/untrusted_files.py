@@ -6,8 +6,24 @@ import stat
 from collections.abc import Sequence
 from typing import Any, Final
 
+from ultracluster_rules.findings import Finding, FindingsError
+
 LARGEST_JSON_FILE: Final = 64 * 1024 * 1024
 """Largest JSON file in bytes; a year of a cluster's metrics takes 40 MB."""
+
+
+def display_name(path: str | os.PathLike[str]) -> str:
+    """Format a path in ASCII, without control characters."""
+    return ascii(os.fspath(path))[1:-1]
+
+
+def refuse_file(
+    path: str | os.PathLike[str], code: str, problem: str, allowed: str = "", *, line: int | None = None
+) -> FindingsError:
+    """Return the error with one finding about a file, or a line of it."""
+    name = display_name(path)
+    location = name if line is None else f"{name}:{line}"
+    return FindingsError([Finding(code=code, problem=problem, allowed=allowed, location=location)])
 
 
 class NotRegularError(ValueError):

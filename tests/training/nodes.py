@@ -1,4 +1,7 @@
-"""Nodes of AWS Batch on this machine: each runs the job's own launcher, with the variables that Batch gives it."""
+"""Nodes of AWS Batch on this machine: each runs the job's own launcher, with the variables that Batch gives it.
+
+Those of a `Gang` are children of an array, and run the command of its job definition.
+"""
 
 import os
 import random
@@ -14,9 +17,11 @@ from pathlib import Path
 
 from tests.processes import descendants
 
-from ultracluster_rules.commands import encode_word
+from ultracluster.jobs.gang import gang_command
+from ultracluster.jobs.launcher import Launcher
+from ultracluster_rules.commands import LAUNCHER_PATH, encode_word
 
-__all__ = ["Job", "environment_folder"]
+__all__ = ["Gang", "Job", "environment_folder"]
 
 ROOT = Path(__file__).parents[2]
 SCRIPTS = ROOT / "constructs/ultracluster/scripts"
@@ -33,7 +38,7 @@ def environment_folder() -> Path:
 class Job:
     """A multi-node parallel job: as many launchers as nodes, in a folder that stands for the shared file system."""
 
-    def __init__(self, folder: Path, launcher: str, command: list[str], *, nodes: int = 4) -> None:
+    def __init__(self, folder: Path, launcher: Launcher, command: list[str], *, nodes: int = 4) -> None:
         self.folder = folder
         self.orders = folder / "orders"
         self.orders.mkdir(parents=True)
@@ -98,6 +103,10 @@ class Job:
             with suppress(ProcessLookupError):  # the launcher's own short commands come and go
                 os.kill(pid, signal.SIGKILL)
 
+    def terminate(self, index: int) -> None:
+        """Do what TerminateJob does to a container."""
+        self._nodes[index].terminate()
+
     def wait(self) -> list[int]:
         """Wait for all nodes, and give their exit codes."""
         deadline = time.monotonic() + PATIENCE
@@ -127,6 +136,36 @@ class Job:
 
     def _log(self, index: int) -> Path:
         return self.folder / f"node-{index}.log"
+
+
+class Gang(Job):
+    """A job as an array of one child for each node, as where an Auto Scaling group starts the nodes."""
+
+    def __init__(self, folder: Path, launcher: Launcher, command: list[str], *, nodes: int = 4) -> None:
+        super().__init__(folder, launcher, command, nodes=nodes)
+        self.job_id = "9c1f2e0a-0000-4000-8000-000000000000"
+        scripts = {LAUNCHER_PATH: str(SCRIPTS / "launch.py")}
+        self._command = [scripts.get(word, word) for word in gang_command(command, launcher)]
+
+    def _start_node(self, index: int, variables: Mapping[str, str]) -> subprocess.Popen[bytes]:
+        array = {
+            "AWS_BATCH_JOB_ID": f"{self.job_id}:{index}",
+            "AWS_BATCH_JOB_ARRAY_INDEX": str(index),
+            "UC_GANG_SIZE": str(self._count),
+            "UC_GANG_PLACE": str(self.folder / "gangs"),
+            "UC_GANG_ADDRESS": "127.0.0.1",
+            "UC_GANG_POLL": "0.3",
+            "UC_GANG_LEASE": "12",
+            "UC_GANG_PORT": variables["MASTER_PORT"],
+        }
+        with self._log(index).open("ab") as log:
+            return subprocess.Popen(
+                self._command,
+                env=array | variables,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
 
 
 def free_port() -> int:

@@ -20,14 +20,28 @@ def rollout_file(directory: Path, rollout: Path | None) -> Path:
     Raises:
         FindingsError: If cdk.json does not exist (UC9001) or does not specify a rollout (UC9002).
     """
+    _require_app(directory)
+    return (rollout or directory / default_rollout(directory)).resolve()
+
+
+def _require_app(directory: Path) -> None:
     if not (directory / "cdk.json").is_file():
         problem = f"no cdk.json in {quote(str(directory))}"
         remedy = "Run this command in the folder of a CDK app; create one with `ultracluster init DIR`"
         raise FindingsError.of("UC9001", problem, remedy=remedy)
-    return (rollout or _default_rollout(directory)).resolve()
 
 
-def _default_rollout(directory: Path) -> Path:
+def default_rollout(directory: Path | None = None) -> Path:
+    """Return the rollout file that cdk.json names.
+
+    Args:
+        directory: Folder of the app. Default: the current folder, to which the file is then relative.
+
+    Raises:
+        FindingsError: If cdk.json does not exist (UC9001) or does not specify a rollout (UC9002).
+    """
+    directory = directory or Path()
+    _require_app(directory)
     cdk_json = directory / "cdk.json"
     try:
         rollout = read_untrusted_json(cdk_json).get("context", {}).get("rollout")

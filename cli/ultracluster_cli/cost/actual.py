@@ -121,26 +121,46 @@ def _compare(
         client=client,
     )
     hours = _paid_hours(cluster, start, end) if node_hours is None else Decimal(str(node_hours))
-    estimate = estimate_cost(
-        configured_footprint(cluster),
-        usage=Usage(hours=max(hours, Decimal(1))),
-        prices=catalogue_prices(fallback_region=fallback_region),
-    )
-    all_hours = Decimal((end - start) // timedelta(hours=1))
-    nodes = Money.total(line.hour for line in estimate.lines if line.charged == "run")
     return _Comparison(
         cluster=cluster,
         actual=actual,
         node_hours=hours,
-        estimate=nodes * hours + estimate.idle_hour * all_hours,
+        estimate=estimated_cost(
+            cluster, node_hours=hours, hours=in_hours(end - start), fallback_region=fallback_region
+        ),
     )
+
+
+def in_hours(duration: timedelta) -> Decimal:
+    """Return a duration in hours, to the minute."""
+    return Decimal(duration // timedelta(minutes=1)) / 60
+
+
+def estimated_cost(
+    cluster: ClusterConfig, *, node_hours: Decimal, hours: Decimal, fallback_region: str | None = None
+) -> Money:
+    """Return the estimated cost of a cluster that exists for some hours, and whose nodes are paid for some of them.
+
+    Args:
+        cluster: The cluster.
+        node_hours: Hours for which the nodes are paid.
+        hours: Hours for which the cluster exists.
+        fallback_region: Region whose prices to use where the cluster's has none. Default: none.
+    """
+    estimate = estimate_cost(
+        configured_footprint(cluster),
+        usage=Usage(hours=max(node_hours, Decimal(1))),
+        prices=catalogue_prices(fallback_region=fallback_region),
+    )
+    nodes = Money.total(line.hour for line in estimate.lines if line.charged == "run")
+    return nodes * node_hours + estimate.idle_hour * hours
 
 
 def _paid_hours(cluster: ClusterConfig, start: date, end: date) -> Decimal:
     first, last = (datetime.combine(day, time(), UTC) for day in (start, end))
     opens = max(first, cluster.capacity.start or first)
     closes = min(last, cluster.capacity.end or last)
-    return Decimal(max(closes - opens, timedelta(0)) // timedelta(minutes=1)) / 60
+    return in_hours(max(closes - opens, timedelta(0)))
 
 
 def _json(comparison: _Comparison) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 import json
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -14,17 +15,19 @@ from ultracluster_cli.jobs.session import (
     open_region,
     read_duration,
     read_variables,
+    report_notified,
 )
+from ultracluster_cli.jobs.shell import open_shell
 from ultracluster_cli.jobs.submit import submit_all
 from ultracluster_cli.options import JsonOption, ProfileOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
-from ultracluster_rules.findings import Finding, printable
-from ultracluster_runtime.jobs.describe import STATES, describe_pending_job
+from ultracluster_rules.findings import Finding, FindingsError, printable
+from ultracluster_runtime.jobs.describe import STATES, describe_job, describe_pending_job, find_job
 from ultracluster_runtime.jobs.describe import list_jobs as jobs_of
 from ultracluster_runtime.jobs.diagnose import diagnose
 from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tail
-from ultracluster_runtime.jobs.queues import find_definition, find_queue, find_queues
-from ultracluster_runtime.jobs.stop import stop_job
+from ultracluster_runtime.jobs.queues import Client, find_definition, find_queue, find_queues
+from ultracluster_runtime.jobs.stop import instances_of, request_checkpoint, stop_job
 
 app = typer.Typer(
     add_completion=False,
@@ -33,11 +36,12 @@ app = typer.Typer(
 )
 
 _FOLLOW_SECONDS = 2.0
+_CHECKPOINT_VALID = timedelta(minutes=5)  # the launcher ignores a request that reaches it later
 
 _Cluster = Annotated[
     str, typer.Argument(metavar="CLUSTER", help="Cluster name, stack name, or ARN of the job queue.")
 ]
-_Job = Annotated[str, typer.Argument(metavar="JOB", help="ID or ARN of the job.")]
+_Job = Annotated[str, typer.Argument(metavar="JOB", help="ID of the job or its start, its ARN, or its name.")]
 _Queue = Annotated[
     str | None,
     typer.Option("--queue", help="Name of one of `additional_queues`. Default: the cluster's main queue."),
@@ -169,7 +173,7 @@ def why(
     """Explain why a job is waiting and what to do about it."""
     _, client = open_region(job, region=region, profile=profile)
     with aws_errors_as_findings():
-        snapshot = describe_pending_job(job, now=datetime.now(UTC), client=client)
+        snapshot = describe_pending_job(find_job(job, client=client), now=datetime.now(UTC), client=client)
     explanations = diagnose(snapshot)
     if as_json:
         rows = [
@@ -220,7 +224,7 @@ def logs(
 
     _, client = open_region(job, region=region, profile=profile)
     with aws_errors_as_findings():
-        stream = find_stream(job, node=node, client=client)
+        stream = find_stream(find_job(job, client=client), node=node, client=client)
         lines, token = read_tail(stream, count=tail, client=client)
         show(lines)
         while follow:
@@ -234,7 +238,7 @@ def logs(
 def stop(
     job: _Job,
     *,
-    now: Annotated[bool, typer.Option("--now", help="Stop immediately, without a checkpoint.")] = False,
+    now: Annotated[bool, typer.Option("--now", help="Do it immediately, without a checkpoint.")] = False,
     wait: Annotated[str, typer.Option(help="Time to wait for the checkpoint, such as 10m.")] = "5m",
     reason: Annotated[
         str, typer.Option(help="Reason to show in AWS Batch.")
@@ -250,16 +254,14 @@ def stop(
         say(f"Waiting up to {wait} for a checkpoint; use --now to stop immediately.")
     with aws_errors_as_findings():
         stopped = stop_job(
-            job,
+            find_job(job, client=client),
             reason=reason,
             wait=checkpoint_time,
             client=client,
             clock=lambda: datetime.now(UTC),
             sleep=time.sleep,
         )
-    if stopped.problem is not None:
-        problem = f"{len(stopped.notified_nodes)} nodes of {stopped.job_id} were notified: {stopped.problem}"
-        print_findings([Finding(code="UC6207", problem=problem)])
+    report_notified(stopped.job_id, stopped.notified_nodes, stopped.problem)
     if as_json:
         print_json(
             {
@@ -274,3 +276,58 @@ def stop(
         say(
             f"{stopped.job_id} was {stopped.status_before}; {len(stopped.notified_nodes)} nodes were notified; {outcome}."
         )
+
+
+@app.command()
+def checkpoint(
+    job: _Job,
+    *,
+    region: _Region = None,
+    profile: ProfileOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Request a checkpoint from a running job, which goes on.
+
+    The program gets the signal that it also gets before the end of a Capacity Block.
+    """
+    _, client = open_region(job, region=region, profile=profile)
+    with aws_errors_as_findings():
+        described = _running_job(job, client)
+        notified, problem = request_checkpoint(described, datetime.now(UTC) + _CHECKPOINT_VALID, client)
+    report_notified(described["jobId"], notified, problem)
+    if as_json:
+        print_json({"job": described["jobId"], "told_nodes": list(notified)})
+    elif notified:
+        say(f"{len(notified)} nodes of {described['jobName']} were asked for a checkpoint; the job goes on.")
+    if not notified:
+        raise typer.Exit(ExitCode.FINDINGS)
+
+
+@app.command()
+def shell(
+    job: _Job,
+    *,
+    node: Annotated[int, typer.Option(min=0, help="Index of the node.")] = 0,
+    region: _Region = None,
+    profile: ProfileOption = None,
+) -> None:
+    """Open a shell in the container of a running job with Session Manager."""
+    region, client = open_region(job, region=region, profile=profile)
+    with aws_errors_as_findings():
+        described = _running_job(job, client)
+        places = list(instances_of(described, client).items())
+    if node >= len(places):
+        raise _not_running(f"{described['jobName']} runs on {len(places)} nodes; got node {node}")
+    task, instance = places[node]
+    open_shell(instance, region=region, profile=profile, container_of=task)
+
+
+def _running_job(text: str, client: Client) -> Mapping[str, Any]:
+    described = describe_job(find_job(text, client=client), client=client)
+    if described["status"] != "RUNNING":
+        raise _not_running(f"{described['jobName']} is {described['status']}")
+    return described
+
+
+def _not_running(problem: str) -> FindingsError:
+    return FindingsError.of("UC6230", problem, remedy="`ultracluster jobs list CLUSTER` shows what runs")

@@ -1,7 +1,7 @@
 """Create clients, parse options and report AWS errors for `ultracluster jobs`."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 from botocore.config import Config
 
 from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG, RESUME_TAG
+from ultracluster_cli.output import print_findings
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.job_definitions import VARIABLE
 from ultracluster_runtime.aws.aws_session import aws_session
@@ -76,6 +77,13 @@ def aws_errors_as_findings(
         raise
     except AWS_ERRORS as error:
         raise FindingsError.of("UC6206", problem_of(error), remedy=remedy) from error
+
+
+def report_notified(job: str, notified: Sequence[str], problem: str | None) -> None:
+    """Print UC6207 if not all nodes of a job got the request for a checkpoint."""
+    if problem is not None:
+        said = f"{len(notified)} nodes of {job} were notified: {problem}"
+        print_findings([Finding(code="UC6207", problem=said)])
 
 
 def read_duration(option: str, text: str) -> timedelta:

@@ -68,8 +68,20 @@ def _rank(name: str) -> int:
     return next(rank for rank, part in enumerate(_ORDER) if name.endswith(part))
 
 
-def remove_stacks(client: Client, stacks: Collection[LeftStack]) -> None:
-    """Delete stacks with everything in them, and wait until they are gone.
+def remove_stacks(
+    client: Client,
+    stacks: Collection[LeftStack],
+    *,
+    empty: bool = True,
+    again: str = "ultracluster rehearse ROLLOUT --clean",
+) -> None:
+    """Delete stacks, and wait until they are gone.
+
+    Args:
+        client: Returns boto3 clients.
+        stacks: Stacks of clusters.
+        empty: Whether to empty their buckets first. Default: True.
+        again: Command that continues after a failure.
 
     Raises:
         FindingsError: With what could not be removed, in AWS's words (UC9703).
@@ -79,24 +91,24 @@ def remove_stacks(client: Client, stacks: Collection[LeftStack]) -> None:
         part = [stack for stack in stacks if _rank(stack.name) == rank]
         for stack in part:
             say(f"Removing {stack.name} in {stack.region}")
-            _begin(client, stack)
+            _begin(client, stack, empty=empty)
         for stack in part:
-            if reason := _finish(client, stack):
-                remedy = "Remove the cause, then run `ultracluster rehearse ROLLOUT --clean`"
+            if reason := _finish(client, stack, empty=empty):
+                remedy = f"Remove the cause, then run `{again}`"
                 problem = f"{stack.name} in {stack.region} is still there: {reason}"
                 findings.append(Finding(code="UC9703", problem=problem, remedy=remedy))
     if findings:
         raise FindingsError(findings)
 
 
-def _begin(client: Client, stack: LeftStack) -> None:
+def _begin(client: Client, stack: LeftStack, *, empty: bool) -> None:
     cloudformation = client("cloudformation", stack.region)
-    for bucket in _buckets(cloudformation, stack):
-        _empty(client("s3", stack.region), bucket)
+    for bucket in _buckets(cloudformation, stack) if empty else ():
+        empty_bucket(client("s3", stack.region), bucket)
     cloudformation.delete_stack(StackName=stack.stack_id)
 
 
-def _finish(client: Client, stack: LeftStack) -> str | None:
+def _finish(client: Client, stack: LeftStack, *, empty: bool) -> str | None:
     """Wait until a stack is gone. Return why it is not."""
     cloudformation = client("cloudformation", stack.region)
     for attempt in range(_ATTEMPTS):
@@ -105,7 +117,7 @@ def _finish(client: Client, stack: LeftStack) -> str | None:
             return None
         if attempt < _ATTEMPTS - 1:
             time.sleep(_LONGEST_WAIT * attempt)
-            _begin(client, stack)
+            _begin(client, stack, empty=empty)
     return _reasons(cloudformation, stack)
 
 
@@ -151,7 +163,7 @@ def _buckets(cloudformation: Any, stack: LeftStack) -> list[str]:
     ]
 
 
-def _empty(s3: Any, bucket: str) -> None:
+def empty_bucket(s3: Any, bucket: str) -> None:
     """Delete every version of every object, such as the test object that FSx writes for a link."""
     try:
         pages = list(s3.get_paginator("list_object_versions").paginate(Bucket=bucket))

@@ -104,10 +104,6 @@ def prune_assemblies(rollouts: Path, runs: list[Run]) -> None:
     """Remove cloud assemblies that neither --resume nor --rollback can need.
 
     Keep those of the last rollout and of the last 5 deployments of each cluster, and all journals.
-
-    Args:
-        rollouts: Folder of all rollouts.
-        runs: The rollouts of one rollout file, oldest first.
     """
     deployments: Counter[str] = Counter()
     kept: set[str] = set()

@@ -25,11 +25,7 @@ def name_cluster(scope: Construct, name: str) -> None:
 
 
 def cluster_name(scope: Construct) -> str:
-    """Return the name of the cluster that a construct belongs to; by default, the name of its stack.
-
-    Args:
-        scope: Construct in the cluster.
-    """
+    """Return the name of the cluster that a construct belongs to; by default, the name of its stack."""
     return str(scope.node.try_get_context(_CONTEXT) or Stack.of(scope).stack_name)
 
 

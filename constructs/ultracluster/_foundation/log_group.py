@@ -30,11 +30,7 @@ class RetainedLogGroup(logs.LogGroup):
 
 
 def write_statement(log_group: logs.ILogGroup) -> iam.PolicyStatement:
-    """Return the statement that allows a role to write to a log group.
-
-    Args:
-        log_group: Log group.
-    """
+    """Return the statement that allows a role to write to a log group."""
     return iam.PolicyStatement(
         sid="Log", actions=["logs:CreateLogStream", "logs:PutLogEvents"], resources=[log_group.log_group_arn]
     )

@@ -12,7 +12,7 @@ from typing import ClassVar, Self
 from aws_cdk import Token
 from aws_cdk import aws_ec2 as ec2
 
-from ultracluster.capacity.capacity_source import CapacitySource
+from ultracluster.capacity.capacity_source import CapacitySource, LaunchedBy
 from ultracluster.capacity.unreserved_capacity import OnDemandCapacity, SpotCapacity
 from ultracluster_catalog.names.cluster_tag import RESERVATION_TAG
 from ultracluster_rules.capacity import RESERVATION, RESOURCE_GROUP, AllocationStrategy, check_window
@@ -70,6 +70,7 @@ class CapacityReservation(_Reservation):
         name: str | None = None,
         max_nodes: int | None = None,
         allocation_strategy: AllocationStrategy = "best-fit-progressive",
+        launched_by: LaunchedBy = "batch",
     ) -> Self:
         """Import a reservation by its ID.
 
@@ -81,6 +82,7 @@ class CapacityReservation(_Reservation):
             max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
             allocation_strategy: ``best-fit`` or ``best-fit-progressive``; see `CapacitySource`.
                 Default: ``best-fit-progressive``.
+            launched_by: ``batch`` or ``auto-scaling``; see `CapacitySource`. Default: ``batch``.
 
         Raises:
             FindingsError: If the reservation ID is malformed (UC4109), the name is malformed (UC4123), or `max_nodes` is
@@ -93,6 +95,7 @@ class CapacityReservation(_Reservation):
             name=name,
             max_nodes=max_nodes,
             allocation_strategy=allocation_strategy,
+            launched_by=launched_by,
         )
 
 
@@ -132,6 +135,7 @@ class ReservationGroup(CapacitySource):
         name: str | None = None,
         max_nodes: int | None = None,
         allocation_strategy: AllocationStrategy = "best-fit-progressive",
+        launched_by: LaunchedBy = "batch",
     ) -> Self:
         """Import a resource group of reservations.
 
@@ -143,6 +147,7 @@ class ReservationGroup(CapacitySource):
             max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
             allocation_strategy: ``best-fit`` or ``best-fit-progressive``; see `CapacitySource`.
                 Default: ``best-fit-progressive``.
+            launched_by: ``batch`` or ``auto-scaling``; see `CapacitySource`. Default: ``batch``.
 
         Raises:
             FindingsError: If the ARN is malformed (UC4124), the name is malformed (UC4123), or `max_nodes` is outside 1 to
@@ -155,6 +160,7 @@ class ReservationGroup(CapacitySource):
             name=name,
             max_nodes=max_nodes,
             allocation_strategy=allocation_strategy,
+            launched_by=launched_by,
         )
 
     @property
@@ -205,6 +211,7 @@ class CapacityBlock(_Reservation):
         name: str | None = None,
         max_nodes: int | None = None,
         allocation_strategy: AllocationStrategy = "best-fit",
+        launched_by: LaunchedBy = "batch",
     ) -> Self:
         """Import a Capacity Block by reservation ID.
 
@@ -217,6 +224,7 @@ class CapacityBlock(_Reservation):
             max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
             allocation_strategy: ``best-fit`` or ``best-fit-progressive``; see `CapacitySource`.
                 Default: ``best-fit``.
+            launched_by: ``batch`` or ``auto-scaling``; see `CapacitySource`. Default: ``batch``.
 
         Raises:
             FindingsError: If the reservation ID is malformed (UC4109), the end is before the start (UC4112), the name is
@@ -230,6 +238,7 @@ class CapacityBlock(_Reservation):
             name=name,
             max_nodes=max_nodes,
             allocation_strategy=allocation_strategy,
+            launched_by=launched_by,
         )
 
     @property

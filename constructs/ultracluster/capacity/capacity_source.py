@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from aws_cdk import Token
 from aws_cdk import aws_ec2 as ec2
@@ -14,9 +14,13 @@ from ultracluster_rules.capacity import (
     SETTING_OF_ANOTHER_KIND,
     AllocationStrategy,
     check_allocation_strategy,
+    check_group_settings,
 )
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.numbers import reject_unsafe_numbers
+
+LaunchedBy = Literal["batch", "auto-scaling"]
+"""What starts the nodes of a source."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,6 +36,8 @@ class CapacitySource:
             one instance more than `max_nodes`, or ``best-fit``, with which AWS Batch replaces it for each new AMI or
             launch template. AWS Batch cannot change ``best-fit`` of an existing environment; name the source differently
             to get a new one. Default: ``best-fit-progressive``; ``best-fit`` for a Capacity Block.
+        launched_by: ``batch``, or ``auto-scaling``: an Auto Scaling group starts the nodes, which stay while no job runs, and
+            multi-node jobs run as arrays (docs/decisions/0024). Default: ``batch``.
     """
 
     market_type: ClassVar[str] = "on-demand"
@@ -39,6 +45,7 @@ class CapacitySource:
     name: str | None = None
     max_nodes: int | None = None
     allocation_strategy: AllocationStrategy = "best-fit-progressive"
+    launched_by: LaunchedBy = "batch"
 
     def __post_init__(self) -> None:
         reject_unsafe_numbers(self)
@@ -90,4 +97,6 @@ def _common_problems(source: CapacitySource) -> list[Finding]:
             )
         )
     strategy = source.allocation_strategy
-    return findings + check_allocation_strategy(source.market_type, strategy, path="allocation_strategy")
+    price = getattr(source, "max_price_percent", None)
+    findings += check_allocation_strategy(source.market_type, strategy, path="allocation_strategy")
+    return findings + check_group_settings(source.launched_by, source.market_type, strategy, price)

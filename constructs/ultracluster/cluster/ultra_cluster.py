@@ -11,6 +11,7 @@ from constructs import Construct
 from ultracluster._foundation.cluster_name import cluster_name, tag_resources
 from ultracluster.capacity.capacity import Capacity, CapacityBlock
 from ultracluster.capacity.sources import check_main_queue, named, sources_of, used_by_queue
+from ultracluster.compliance.cluster_key import let_services_use
 from ultracluster.jobs.fabric_gate import FabricGate
 from ultracluster.jobs.job import Job
 from ultracluster.jobs.job_options import GateOptions, JobOptions
@@ -20,7 +21,8 @@ from ultracluster.jobs.single_node_job import SingleNodeJob
 from ultracluster.jobs.smoke_train import SmokeTrain
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.nodes.cluster_placement import ClusterPlacement, placement_of
-from ultracluster.nodes.node_group import NodeGroup
+from ultracluster.nodes.node_fleet import NodeFleet
+from ultracluster.nodes.node_group import JoinedCluster, NodeGroup
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.operations.alarm_settings import AlarmSettings
 from ultracluster.operations.block_lifecycle import BlockLifecycle
@@ -30,6 +32,7 @@ from ultracluster.operations.job_resume import JobResume
 from ultracluster.operations.notifications import Notifications
 from ultracluster.scheduling.fair_share import FairShare
 from ultracluster.scheduling.training_queue import TrainingQueue
+from ultracluster.scheduling.unmanaged_environment import UnmanagedEnvironment
 from ultracluster.scheduling.wait_limits import WaitLimits
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster.storage.compile_cache import CompileCache
@@ -123,9 +126,10 @@ class UltraCluster(Construct):
             notify: Recipients of notifications about alarms, nodes that refuse to join, interrupted jobs and the end of Capacity Blocks: mail
                 addresses, each of which must confirm, or an SNS topic, or its ARN. Alarms with recipients of their own
                 notify those. Default: the recipients of the alarms; without any, a Capacity Block is warned of (UC6448).
-            kms_key: Key for all new resources that store data: buckets, file system, root volumes, logs and topics. Its
-                policy must allow the services to use it, as that of `ClusterKey` does. Changing this in an existing
-                cluster replaces the file system. Default: AWS managed or AWS owned keys.
+            kms_key: Key for all new resources that store data: buckets, file system, root volumes, logs and topics. The
+                services around the cluster are added to the policy of a key of the app; that of an imported key must
+                allow them, as `ClusterKey` does (UC5251). Changing this in an existing cluster replaces the file system.
+                Default: AWS managed or AWS owned keys.
 
         Raises:
             FindingsError: If a recipient is neither an address nor a topic (UC6449), neither `capacity`, `network` nor `zone_id` determines the Availability Zone (UC4022), `network`
@@ -169,6 +173,8 @@ class UltraCluster(Construct):
         if has_block and topic is None and not (settings and (settings.emails or settings.topic)):
             finding = warn_of_missing_recipients()
             Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
+        for finding in let_services_use(kms_key, self) if kms_key else ():
+            Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
         self._network = network or ClusterNetwork(
             self,
             "Network",
@@ -210,8 +216,19 @@ class UltraCluster(Construct):
                 tags=tags,
                 metrics=self._metrics,
                 kms_key=kms_key,
+                joins=self._cluster_of(source, get_instance_type(instance_type).vcpus * node_count),
             )
             for source in sources
+        )
+        self._fleets = tuple(
+            NodeFleet(
+                self,
+                named("Fleet", group.capacity),
+                nodes=group,
+                max_nodes=(group.capacity and group.capacity.max_nodes) or node_count,
+            )
+            for group in self._node_groups
+            if group.joins
         )
         self._queue = TrainingQueue(
             self,
@@ -238,6 +255,7 @@ class UltraCluster(Construct):
                 named("BlockLifecycle", source),
                 block=source,
                 queue=self._queue,
+                fleet=next((fleet for fleet in self._fleets if fleet.nodes.capacity is source), None),
                 checkpoint_lead=checkpoint_lead,
                 max_refusals=max_refusals,
                 topic=self._topic,
@@ -249,6 +267,12 @@ class UltraCluster(Construct):
         self._kms_key = kms_key
         self._job_resume: JobResume | None = None
         tag_resources(self, self.nodes.cluster_name)
+
+    def _cluster_of(self, source: Capacity | None, max_vcpus: int) -> JoinedCluster | None:
+        """Define the cluster that nodes of a source join, unless AWS Batch starts them."""
+        if source is None or source.launched_by == "batch":
+            return None
+        return UnmanagedEnvironment(self, named("Environment", source), max_vcpus=max_vcpus).cluster
 
     def _define_alarms(
         self,
@@ -584,6 +608,11 @@ class UltraCluster(Construct):
     def nodes(self) -> NodeGroup:
         """Nodes of the first capacity source."""
         return self._node_groups[0]
+
+    @property
+    def fleets(self) -> tuple[NodeFleet, ...]:
+        """Auto Scaling groups of the sources that have one."""
+        return self._fleets
 
     @property
     def node_groups(self) -> tuple[NodeGroup, ...]:

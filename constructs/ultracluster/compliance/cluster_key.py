@@ -5,6 +5,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
+from ultracluster_rules.findings import Finding
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 _USE = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"]
@@ -45,71 +46,95 @@ class ClusterKey(Construct):
             enable_key_rotation=True,
             removal_policy=removal_policy,
         )
-        region = Stack.of(self).region
-        source_account = {"aws:SourceAccount": Aws.ACCOUNT_ID}
-        caller = {"kms:CallerAccount": Aws.ACCOUNT_ID}
-        any_principal = iam.AnyPrincipal()  # the conditions limit it to the account
-        for statement in (
-            # CloudWatch Logs User Guide, "Encrypt log data in CloudWatch Logs", read 2026-11-22.
-            _allow(
-                "Logs",
-                iam.ServicePrincipal(f"logs.{region}.amazonaws.com"),
-                _USE,
-                {
-                    "ArnLike": {
-                        "kms:EncryptionContext:aws:logs:arn": f"arn:{Aws.PARTITION}:logs:{region}:{Aws.ACCOUNT_ID}:log-group:*"
-                    }
-                },
-            ),
-            # Assumed to suffice (docs/live-checks.md, L104): principals that may launch instances or attach volumes. The
-            # service-linked roles of AWS Batch cannot be named, since KMS rejects key policies with principals that do not exist.
-            _allow(
-                "Volumes",
-                any_principal,
-                _USE,
-                {"StringEquals": caller | {"kms:ViaService": f"ec2.{region}.amazonaws.com"}},
-            ),
-            _allow(
-                "GrantForVolumes",
-                any_principal,
-                ["kms:CreateGrant"],
-                {
-                    "StringEquals": caller | {"kms:ViaService": f"ec2.{region}.amazonaws.com"},
-                    "Bool": {"kms:GrantIsForAWSResource": "true"},
-                },
-            ),
-            _allow(
-                "JoinedBuckets",
-                any_principal,
-                _USE,
-                {
-                    "StringEquals": caller | {"kms:ViaService": f"s3.{region}.amazonaws.com"},
-                    "ArnLike": {
-                        "aws:PrincipalArn": f"arn:{Aws.PARTITION}:iam::{Aws.ACCOUNT_ID}:role/{_FSX_ROLE}"
-                    },
-                },
-            ),
-            _allow(
-                "Alarms",
-                iam.ServicePrincipal("cloudwatch.amazonaws.com"),
-                _PUBLISH,
-                {"StringEquals": source_account},
-            ),
-            _allow(
-                "Budgets",
-                iam.ServicePrincipal("budgets.amazonaws.com"),
-                _PUBLISH,
-                {"StringEquals": source_account},
-            ),
-            # Without conditions on the source, as in capacity_guard.py: SNS does not support them for EventBridge.
-            _allow("Events", iam.ServicePrincipal("events.amazonaws.com"), _PUBLISH, None),
-        ):
-            self._key.add_to_resource_policy(statement)
+        let_services_use(self._key, self)
 
     @property
     def key(self) -> kms.IKey:
         """Underlying key."""
         return self._key
+
+
+def let_services_use(key: kms.IKey, scope: Construct) -> list[Finding]:
+    """Let the services around a cluster use a key, in addition to what its policy allows already.
+
+    Args:
+        key: Key of the app, or an imported one, whose policy the CDK cannot change.
+        scope: Construct in the Region of the cluster.
+
+    Returns:
+        UC5251, a warning, if the policy could not be changed.
+    """
+    added = True
+    region = Stack.of(scope).region
+    source_account = {"aws:SourceAccount": Aws.ACCOUNT_ID}
+    caller = {"kms:CallerAccount": Aws.ACCOUNT_ID}
+    any_principal = iam.AnyPrincipal()  # the conditions limit it to the account
+    for statement in (
+        # CloudWatch Logs User Guide, "Encrypt log data in CloudWatch Logs", read 2026-11-22.
+        _allow(
+            "Logs",
+            iam.ServicePrincipal(f"logs.{region}.amazonaws.com"),
+            _USE,
+            {
+                "ArnLike": {
+                    "kms:EncryptionContext:aws:logs:arn": f"arn:{Aws.PARTITION}:logs:{region}:{Aws.ACCOUNT_ID}:log-group:*"
+                }
+            },
+        ),
+        # Assumed to suffice (docs/live-checks.md, L104): principals that may launch instances or attach volumes. The
+        # service-linked roles of AWS Batch cannot be named, since KMS rejects key policies with principals that do not exist.
+        _allow(
+            "Volumes",
+            any_principal,
+            _USE,
+            {"StringEquals": caller | {"kms:ViaService": f"ec2.{region}.amazonaws.com"}},
+        ),
+        _allow(
+            "GrantForVolumes",
+            any_principal,
+            ["kms:CreateGrant"],
+            {
+                "StringEquals": caller | {"kms:ViaService": f"ec2.{region}.amazonaws.com"},
+                "Bool": {"kms:GrantIsForAWSResource": "true"},
+            },
+        ),
+        _allow(
+            "JoinedBuckets",
+            any_principal,
+            _USE,
+            {
+                "StringEquals": caller | {"kms:ViaService": f"s3.{region}.amazonaws.com"},
+                "ArnLike": {
+                    "aws:PrincipalArn": f"arn:{Aws.PARTITION}:iam::{Aws.ACCOUNT_ID}:role/{_FSX_ROLE}"
+                },
+            },
+        ),
+        _allow(
+            "Alarms",
+            iam.ServicePrincipal("cloudwatch.amazonaws.com"),
+            _PUBLISH,
+            {"StringEquals": source_account},
+        ),
+        _allow(
+            "Budgets",
+            iam.ServicePrincipal("budgets.amazonaws.com"),
+            _PUBLISH,
+            {"StringEquals": source_account},
+        ),
+        # Without conditions on the source, as in capacity_guard.py: SNS does not support them for EventBridge.
+        _allow("Events", iam.ServicePrincipal("events.amazonaws.com"), _PUBLISH, None),
+    ):
+        added = key.add_to_resource_policy(statement).statement_added
+    if added:
+        return []
+    return [
+        Finding(
+            code="UC5251",
+            problem="the policy of an imported key is not known here; if it does not let the services use the key, no node starts",
+            remedy="Copy the statements of ClusterKey into it, and check it with `ultracluster preflight`",
+            path="kms_key",
+        )
+    ]
 
 
 def _allow(

@@ -20,12 +20,6 @@ def bake_component(
     """Return the component document as JSON, which is also YAML.
 
     It contains no double braces, which the document language would read as a reference.
-
-    Args:
-        parts: Parts to install.
-        container_images: Images to pull.
-        efa_version: Version of the EFA installer.
-        efa_sha256: SHA-256 checksum of its archive.
     """
     script = resources.files("ultracluster").joinpath("scripts/bake-ami.sh").read_text(encoding="ascii")
     settings = {

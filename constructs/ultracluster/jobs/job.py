@@ -33,6 +33,7 @@ class Job(Construct):
     """Base class of the jobs: two roles, and the parts of a job definition that do not depend on its type."""
 
     _trains = True
+    _on_several_nodes = False
 
     @rejects_unsafe_numbers
     def __init__(
@@ -163,7 +164,7 @@ class Job(Construct):
         retries = [
             batch.CfnJobDefinition.EvaluateOnExitProperty(action="RETRY", on_status_reason="Host EC2*")
         ]
-        if "node_properties" in properties and self._attempts > 1:
+        if self._on_several_nodes and self._attempts > 1:
             # AWS Batch does not retry a job that lost a node other than the main one; the launcher reports it by this exit code.
             lost = str(LOST_NODE)
             retries += [batch.CfnJobDefinition.EvaluateOnExitProperty(action="RETRY", on_exit_code=lost)]

@@ -5,17 +5,22 @@ from typing import Unpack
 from aws_cdk import aws_batch as batch
 from constructs import Construct
 
+from ultracluster.jobs.gang import gang_command, gang_environment
 from ultracluster.jobs.job import Job
 from ultracluster.jobs.job_options import JobOptions, reject_unknown_options
 from ultracluster.jobs.launcher import launch_command
 from ultracluster.scheduling.training_queue import TrainingQueue
+from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
+from ultracluster_catalog.names.submission_tags import ARRAY_SIZE_TAG
 from ultracluster_rules.findings import Finding
 from ultracluster_rules.job_definitions import (
     ULTRASERVER_VARIABLE,
+    check_meeting_place,
     check_nodes_can_talk,
     check_nodes_fit,
+    check_one_road,
     check_spot,
 )
 from ultracluster_rules.machines import check_job_ultraservers
@@ -30,6 +35,8 @@ class MultiNodeJob(Job):
     torchrun launcher, torchrun. docs/training.md explains how training code resumes.
     """
 
+    _on_several_nodes = True
+
     @rejects_unsafe_numbers
     def __init__(
         self,
@@ -40,6 +47,7 @@ class MultiNodeJob(Job):
         node_count: int | None = None,
         compile_cache: CompileCache | PosixCompileCache | None = None,
         without_efa: bool = False,
+        meeting_place: CheckpointBucket | None = None,
         **options: Unpack[JobOptions],
     ) -> None:
         """Define the job.
@@ -52,11 +60,14 @@ class MultiNodeJob(Job):
             compile_cache: Compile cache to use. Default: none.
             without_efa: Allow several nodes of an instance type without EFA. They communicate over TCP, at a fraction of
                 the speed. Default: rejected.
+            meeting_place: Bucket in which the nodes find each other, if an Auto Scaling group starts them; the image needs
+                boto3. Default: the file system of the nodes.
             **options: Image, command and other arguments of `JobOptions`. `attempts` defaults to 1.
 
         Raises:
-            FindingsError: If the queue has fewer nodes (UC6101), the instance type cannot run the job (UC6102, UC4028), the
-                queue has Spot nodes (UC6308), the environment is not allowed (UC6109, UC6010), the Neuron settings are
+            FindingsError: If the queue has fewer nodes (UC6101), the instance type cannot run the job (UC6102, UC4028), AWS
+                Batch starts Spot nodes of the queue (UC6308) or only some of its nodes (UC6309), array children have no place to
+                meet (UC6118), the environment is not allowed (UC6109, UC6010), the Neuron settings are
                 invalid or conflict (UC6011, UC6012), `attempts` is out of range (UC6104), the job has too many dependencies
                 (UC6113), the nodes do not mount its cache (UC6016), or the launcher is unknown (UC6141), starts one process
                 only (UC6140) or has nothing to start (UC6142).
@@ -65,6 +76,7 @@ class MultiNodeJob(Job):
         reject_unknown_options(options, JobOptions)
         nodes = queue.max_nodes if node_count is None else node_count
         machine = queue.nodes.instance_type
+        file_system = queue.nodes.file_system
         variables = {}
         if without_efa and not queue.nodes.efa_devices:
             variables = {"FI_PROVIDER": "tcp", "FI_EFA_USE_DEVICE_RDMA": "0"}
@@ -79,11 +91,22 @@ class MultiNodeJob(Job):
             default_environment=variables,
             findings=[
                 *_check_nodes(queue, nodes, without_efa=without_efa),
+                *check_meeting_place(
+                    nodes,
+                    has_place=bool(queue.is_managed or file_system or meeting_place),
+                    path="meeting_place",
+                ),
                 *check_job_ultraservers(machine, nodes),
                 *check_task_interface(machine, queue.nodes.network_interfaces),
             ],
             **options,
         )
+        if queue.is_managed:
+            self._define_multi_node(nodes)
+        else:
+            self._define_array(nodes, meeting_place)
+
+    def _define_multi_node(self, nodes: int) -> None:
         self._define(
             type="multinode",
             node_properties=batch.CfnJobDefinition.NodePropertiesProperty(
@@ -94,11 +117,29 @@ class MultiNodeJob(Job):
                         # Open-ended: AWS Batch can change the number of nodes at submission only for such a range.
                         target_nodes="0:",
                         container=self._container(
-                            launch_command(self._command, self._launcher), instance_type=machine.name
+                            launch_command(self._command, self._launcher),
+                            instance_type=self._queue.nodes.instance_type.name,
                         ),
                     )
                 ],
             ),
+        )
+
+    def _define_array(self, nodes: int, bucket: CheckpointBucket | None) -> None:
+        """Define one child for each node; `ultracluster jobs submit` reads the size of the array from the tag."""
+        if nodes == 1:  # AWS Batch has no arrays of one
+            command = launch_command(self._command, self._launcher)
+            self._define(type="container", container_properties=self._container(command))
+            return
+        file_system = self._queue.nodes.file_system
+        place = f"s3://{bucket.bucket_name}" if bucket else file_system.mount_path if file_system else ""
+        if bucket:
+            bucket.grant_use(self._role)
+        self._environment = {**self._environment, **gang_environment(nodes=nodes, place=place)}
+        self._define(
+            type="container",
+            tags={ARRAY_SIZE_TAG: str(nodes)},
+            container_properties=self._container(gang_command(self._command, self._launcher)),
         )
 
 
@@ -106,7 +147,10 @@ def _check_nodes(queue: TrainingQueue, nodes: int, *, without_efa: bool) -> list
     machine = queue.nodes.instance_type.name
     has_efa = without_efa or bool(queue.nodes.efa_devices)
     return [
-        *check_spot(spot=queue.has_spot, path="queue"),
+        *check_spot(spot=any(each.is_spot and each.is_managed for each in queue.environments), path="queue"),
+        *check_one_road(
+            ["batch" if each.is_managed else "auto-scaling" for each in queue.environments], path="queue"
+        ),
         *check_nodes_fit(nodes, queue.max_nodes, path="node_count"),
         *check_nodes_can_talk(nodes, machine, has_efa=has_efa, path="node_count"),
     ]

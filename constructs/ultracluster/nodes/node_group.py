@@ -1,6 +1,7 @@
 """The nodes: a launch template with the EFA interfaces of every network card."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import jsii
 from aws_cdk import Annotations, Fn, IStableAnyProducer, ITaggable, Lazy, TagManager, TagType
@@ -11,6 +12,7 @@ from constructs import Construct
 
 from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster.capacity.capacity import Capacity
+from ultracluster.capacity.unreserved_capacity import SpotCapacity
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.nodes.cluster_placement import ClusterPlacement
 from ultracluster.nodes.node_checks import check_nodes
@@ -33,6 +35,19 @@ _ROOT_IOPS = 3000
 _ROOT_THROUGHPUT_MIB = (
     500  # gp3's default of 125 MiB/s would double the billed time for pulling images of tens of GB
 )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JoinedCluster:
+    """The cluster of an unmanaged compute environment.
+
+    Attributes:
+        compute_environment_arn: ARN of the compute environment, which queues use.
+        ecs_cluster_arn: ARN of its ECS cluster, which nodes join.
+    """
+
+    compute_environment_arn: str
+    ecs_cluster_arn: str
 
 
 @jsii.implements(ec2.IConnectable, iam.IGrantable, ITaggable)
@@ -60,6 +75,7 @@ class NodeGroup(Construct):
         tags: Mapping[str, str] | None = None,
         metrics: NodeMetrics | None = None,
         kms_key: kms.IKey | None = None,
+        joins: JoinedCluster | None = None,
     ) -> None:
         """Define the nodes.
 
@@ -85,6 +101,8 @@ class NodeGroup(Construct):
                 Default: no metrics.
             kms_key: KMS key for the root volume. Its policy must allow EC2 to use it for the roles that launch nodes for
                 AWS Batch, as that of `ClusterKey` does; otherwise no node starts. Default: the default EBS key.
+            joins: Cluster that the nodes join by themselves, because AWS Batch does not start them. Default: AWS Batch starts
+                them.
 
         Raises:
             FindingsError: If the instance type is unknown, a Capacity Block is combined with a placement group (UC4020), a
@@ -117,6 +135,7 @@ class NodeGroup(Construct):
         self._file_system = file_system
         self._scratch_path = scratch_path
         self._kms_key = kms_key
+        self._joins = joins
         self._role = define_node_role(self)
         if metrics is not None:
             metrics.grant_publish(self._role)
@@ -141,7 +160,13 @@ class NodeGroup(Construct):
                 image_id=image_id,
                 instance_type=machine.name,
                 network_interfaces=[_interface_property(interface, group_id) for interface in interfaces],
-                instance_market_options=capacity.market_options if capacity else None,
+                # AWS Batch sets both itself on nodes that it starts.
+                iam_instance_profile=ec2.CfnLaunchTemplate.IamInstanceProfileProperty(
+                    arn=self._instance_profile
+                )
+                if joins
+                else None,
+                instance_market_options=_market_options(capacity, by_batch=joins is None),
                 capacity_reservation_specification=capacity.reservation_specification if capacity else None,
                 # A node that refuses to join shuts itself down, and must leave its place in the reservation.
                 instance_initiated_shutdown_behavior="terminate",
@@ -171,6 +196,7 @@ class NodeGroup(Construct):
                         file_system=file_system,
                         scratch_path=scratch_path,
                         metrics=metrics,
+                        ecs_cluster_arn=joins.ecs_cluster_arn if joins else None,
                     )
                 ),
             ),
@@ -231,6 +257,11 @@ class NodeGroup(Construct):
         return self._instance_type
 
     @property
+    def joins(self) -> JoinedCluster | None:
+        """Cluster that the nodes join by themselves; None if AWS Batch starts them."""
+        return self._joins
+
+    @property
     def kms_key(self) -> kms.IKey | None:
         """KMS key of the root volumes; None for the default EBS key."""
         return self._kms_key
@@ -269,6 +300,14 @@ class NodeGroup(Construct):
     def scratch_path(self) -> str | None:
         """Mount point of the instance store volumes; None if they are not mounted."""
         return self._scratch_path
+
+
+def _market_options(
+    capacity: Capacity | None, *, by_batch: bool
+) -> ec2.CfnLaunchTemplate.InstanceMarketOptionsProperty | None:
+    if isinstance(capacity, SpotCapacity) and not by_batch:
+        return ec2.CfnLaunchTemplate.InstanceMarketOptionsProperty(market_type="spot")
+    return capacity.market_options if capacity else None
 
 
 def _interface_property(

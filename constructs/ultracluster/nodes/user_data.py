@@ -35,6 +35,7 @@ def node_user_data(
     file_system: SharedFileSystem | None,
     scratch_path: str | None,
     metrics: NodeMetrics | None = None,
+    ecs_cluster_arn: str | None = None,
 ) -> str:
     """Return the user data of a node as plain text.
 
@@ -44,6 +45,7 @@ def node_user_data(
         file_system: File system to mount. None mounts nothing.
         scratch_path: Mount point of the instance store volumes. None does not mount them.
         metrics: Where the node publishes its metrics. Default: no metrics.
+        ecs_cluster_arn: ECS cluster to join. Default: AWS Batch names it.
     """
     settings = {
         "UC_NEURON_DEVICES": str(len(instance_type.neuron_devices)),
@@ -62,6 +64,9 @@ def node_user_data(
     if scratch_path is not None:
         settings |= {"UC_SCRATCH_PATH": scratch_path, "UC_SCRATCH_DISKS": str(instance_type.nvme_count)}
         parts.append("node-scratch.sh")
+    if ecs_cluster_arn is not None:
+        settings["UC_ECS_CLUSTER"] = ecs_cluster_arn
+        parts.append("node-cluster.sh")
     script = boot_script(parts)
     if metrics is not None:
         settings |= metrics.settings

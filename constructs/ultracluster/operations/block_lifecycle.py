@@ -15,6 +15,7 @@ from ultracluster._foundation.private_topic import publish_statements
 from ultracluster._foundation.scheduled_function import ScheduledFunction
 from ultracluster._foundation.state_table import StateTable
 from ultracluster.capacity.capacity import CapacityBlock, CapacityReservation
+from ultracluster.nodes.node_fleet import NodeFleet
 from ultracluster.scheduling.compute_environment import ComputeEnvironment
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster_catalog.capacity.capacity_blocks import (
@@ -60,8 +61,10 @@ class BlockLifecycle(Construct):
     When a deployment names another reservation, jobs that still run in the former block are notified and terminated before its
     end as well.
 
-    Nodes that refuse to join the cluster are reported with their reason; several in a row close the environment, so that
-    a bad image does not launch nodes in a loop. Only one invocation runs at a time: it holds a lease in a DynamoDB table.
+    Where an Auto Scaling group starts the nodes, its desired capacity is that of the block while it is open, and 0 otherwise.
+
+    Nodes that refuse to join the cluster are reported with their reason; several in a row close the environment, or in an hour
+    keep the Auto Scaling group from replacing more, so that a bad image does not launch nodes in a loop. Only one invocation runs at a time: it holds a lease in a DynamoDB table.
     """
 
     @rejects_unsafe_numbers
@@ -72,6 +75,7 @@ class BlockLifecycle(Construct):
         *,
         block: CapacityBlock,
         queue: TrainingQueue,
+        fleet: NodeFleet | None = None,
         checkpoint_lead: Duration | None = None,
         max_refusals: int = 3,
         topic: sns.ITopic | None = None,
@@ -85,10 +89,12 @@ class BlockLifecycle(Construct):
             block: Capacity Block. Its start and end are not needed here; the function reads them from EC2.
             queue: Queue with the compute environment that launches into the block. It is disabled with the environment,
                 unless another of its environments can still run jobs.
+            fleet: Auto Scaling group that starts the nodes of the block. Default: AWS Batch starts them.
             checkpoint_lead: How long before the drain running jobs are notified to write a checkpoint, 0 to 12 hours.
                 Default: 20 minutes.
             max_refusals: Number of nodes that refuse to join one after another before the compute environment is closed,
-                1 to 100. It must be enabled again manually. Default: 3.
+                1 to 100. It must be enabled again manually. With a fleet: that refuse within an hour before it replaces no
+                more. Default: 3.
             topic: SNS topic for notices. Default: a new one without subscriptions.
             kms_key: KMS key for the log group, the state and a new topic; its policy must allow CloudWatch and CloudWatch
                 Logs to use it. Default: AWS owned keys, and none for the topic.
@@ -103,6 +109,7 @@ class BlockLifecycle(Construct):
         self._environment = environment
         self._block = block
         self._queue = queue
+        self._fleet = fleet
         self._additional_queues: list[str] = []
         self._kms_key = kms_key
         self._topic = topic or sns.Topic(self, "Notices", master_key=kms_key, enforce_ssl=True)
@@ -136,6 +143,7 @@ class BlockLifecycle(Construct):
                 "UC_STATE_TABLE": self._state.table_name,
                 "UC_CHECKPOINT_LEAD_SECONDS": str(lead),
                 "UC_MAX_REFUSALS": str(max_refusals),
+                **({"UC_AUTO_SCALING_GROUP": self._fleet.auto_scaling_group_name} if self._fleet else {}),
             },
             timeout=Duration.seconds(TIMEOUT),
             memory_size=_MEMORY_MIB,
@@ -200,6 +208,7 @@ class BlockLifecycle(Construct):
                     "StringEquals": {f"aws:ResourceTag/{RESERVATION_TAG}": self._block.reservation_id}
                 },
             ),
+            *(self._fleet.size_statements() if self._fleet else ()),
             *self._state.statements("dynamodb:Scan", "dynamodb:UpdateItem"),
             *publish_statements("Notify", self._topic, self._topic.master_key),
         ]

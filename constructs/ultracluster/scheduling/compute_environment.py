@@ -1,4 +1,4 @@
-"""AWS Batch managed compute environment for the nodes of one capacity source."""
+"""AWS Batch compute environment for the nodes of one capacity source."""
 
 from dataclasses import dataclass
 
@@ -40,8 +40,13 @@ class ComputeEnvironment:
 
     @property
     def is_spot(self) -> bool:
-        """Whether it launches Spot nodes, on which multi-node jobs cannot run."""
+        """Whether its nodes are Spot nodes, on which multi-node parallel jobs cannot run."""
         return isinstance(self.nodes.capacity, SpotCapacity)
+
+    @property
+    def is_managed(self) -> bool:
+        """Whether AWS Batch starts its nodes, and runs multi-node parallel jobs on them."""
+        return self.nodes.joins is None
 
     @property
     def source_name(self) -> str | None:
@@ -52,7 +57,7 @@ class ComputeEnvironment:
 def define_compute_environment(
     scope: Construct, construct_id: str, *, nodes: NodeGroup, max_nodes: int
 ) -> ComputeEnvironment:
-    """Define a compute environment.
+    """Define a managed compute environment, or take the unmanaged one that the nodes join.
 
     Args:
         scope: Parent construct.
@@ -60,6 +65,8 @@ def define_compute_environment(
         nodes: Nodes that it launches.
         max_nodes: Maximum number of nodes at one time, from which maxvCpus is computed.
     """
+    if nodes.joins:
+        return ComputeEnvironment(arn=nodes.joins.compute_environment_arn, nodes=nodes, max_nodes=max_nodes)
     spot = nodes.capacity if isinstance(nodes.capacity, SpotCapacity) else None
     strategy = nodes.capacity.allocation_strategy if nodes.capacity else "best-fit-progressive"
     # "BEST_FIT isn't supported when updating compute environments" (AWS Batch User Guide, allocation strategies, read

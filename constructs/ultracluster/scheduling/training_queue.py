@@ -166,6 +166,11 @@ class TrainingQueue(Construct):
         return any(environment.is_spot for environment in self._environments)
 
     @property
+    def is_managed(self) -> bool:
+        """Whether AWS Batch starts the nodes of its first source."""
+        return self._environments[0].is_managed
+
+    @property
     def job_queue_arn(self) -> str:
         """ARN of the job queue."""
         return self._job_queue_arn

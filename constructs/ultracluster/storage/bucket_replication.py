@@ -14,9 +14,6 @@ from ultracluster_rules.findings import Finding, FindingsError, quote
 def check_destinations(destinations: Sequence[s3.IBucket]) -> None:
     """Raise for destinations that S3 rejects, or to which it would copy nothing.
 
-    Args:
-        destinations: Destination buckets.
-
     Raises:
         FindingsError: UC5140 for a duplicate bucket, UC5141 for one with a customer managed key.
     """
@@ -39,11 +36,7 @@ def check_destinations(destinations: Sequence[s3.IBucket]) -> None:
 
 
 def replication_role(scope: Construct) -> iam.Role:
-    """Define the replication role; `allow_replication` adds its permissions.
-
-    Args:
-        scope: Parent construct, which contains the bucket.
-    """
+    """Define the replication role; `allow_replication` adds its permissions."""
     return iam.Role(
         scope,
         "ReplicationRole",
@@ -78,12 +71,6 @@ def allow_replication(
 
     The actions are those of the S3 User Guide, "Setting up permissions for live replication" (read 2026-10), without
     the one that replicates deletions.
-
-    Args:
-        role: Replication role.
-        source: Source bucket.
-        destinations: Destination buckets.
-        prefix: Key prefix of the objects to copy.
     """
     for actions, resources in (
         (["s3:GetReplicationConfiguration", "s3:ListBucket"], [source.bucket_arn]),

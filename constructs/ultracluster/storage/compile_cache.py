@@ -1,4 +1,4 @@
-"""The Neuron compile cache on S3: each graph is compiled once, not on every node and not in paid hours."""
+"""The Neuron compile cache on S3, which lets a cluster compile each graph once, before its paid hours."""
 
 import re
 from collections.abc import Mapping, Sequence

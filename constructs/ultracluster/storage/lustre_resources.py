@@ -10,12 +10,7 @@ from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssoci
 def lustre_configuration(
     settings: LustreSettings, *, data_compression: bool
 ) -> fsx.CfnFileSystem.LustreConfigurationProperty:
-    """Return the Lustre configuration of a file system, without unset properties.
-
-    Args:
-        settings: Settings of the file system.
-        data_compression: Whether Lustre compresses data with LZ4.
-    """
+    """Return the Lustre configuration of a file system, without unset properties."""
     backups = settings.backup_retention_days != 0
     return fsx.CfnFileSystem.LustreConfigurationProperty(
         deployment_type=settings.deployment_type,

@@ -12,6 +12,7 @@ __all__ = [
     "COMMAND_TAG",
     "COMMIT_TAG",
     "DEFAULT_SHARE",
+    "GANG_SIZE_VARIABLE",
     "MOST_ARRAY_JOBS",
     "MOST_DEPENDENCIES",
     "QUEUE_TAG",
@@ -45,6 +46,9 @@ COMMAND_TAG: Final = "ultracluster:command"
 
 RESUME_OF_TAG: Final = "ultracluster:resume-of"
 """ID of the job that a job continues."""
+
+GANG_SIZE_VARIABLE: Final = "UC_GANG_SIZE"
+"""Environment variable of array children that are the nodes of one job: how many they are."""
 
 MOST_DEPENDENCIES: Final = 20
 """Maximum number of dependencies of a job."""

@@ -67,163 +67,139 @@ def _of_jobs(metric: str, label: str, scale: float = 1) -> MetricLine:
     return MetricLine(metric=metric, statistic="Average", label=label, by_job=True, scale=scale)
 
 
+def _panel(
+    section: Literal["Capacity", "Training", "Health", "Fabric", "Storage", "Queue"],
+    title: str,
+    unit: str,
+    *lines: MetricLine,
+) -> Panel:
+    return Panel(section=section, title=title, unit=unit, lines=lines)
+
+
 PANELS: Final = (
-    Panel(
-        section="Capacity",
-        title="Nodes: paid, running, unused",
-        unit="nodes",
-        lines=(
-            _mean("PaidNodes", "paid"),
-            _mean("RunningNodes", "running"),
-            _mean("UnusedNodes", "paid, without an instance"),
-            MetricLine(metric="NodesReporting", statistic="Sum", label="reporting", per_seconds=60),
+    _panel(
+        "Capacity",
+        "Nodes: paid, running, unused",
+        "nodes",
+        _mean("PaidNodes", "paid"),
+        _mean("RunningNodes", "running"),
+        _mean("UnusedNodes", "paid, without an instance"),
+        MetricLine(metric="NodesReporting", statistic="Sum", label="reporting", per_seconds=60),
+    ),
+    _panel(
+        "Capacity",
+        "NeuronCore utilisation",
+        "percent",
+        _mean("CoreUtilization", "mean of the nodes"),
+        MetricLine(metric="CoreUtilization", statistic="Minimum", label="lowest node"),
+    ),
+    _panel(
+        "Capacity",
+        "Time left until the drain of the block",
+        "hours",
+        MetricLine(metric="SecondsToDrain", statistic="Minimum", label="until the drain", scale=1 / 3600),
+    ),
+    _panel("Training", "Throughput", "tokens a second", _of_jobs("TokensPerSecond", "tokens a second")),
+    _panel("Training", "Time of a step", "seconds", _of_jobs("StepSeconds", "step")),
+    _panel("Training", "Loss", "as reported", _of_jobs("Loss", "loss")),
+    _panel(
+        "Training",
+        "Use of the chips, and time in collectives",
+        "percent",
+        _of_jobs("Mfu", "model FLOPs utilisation", 100),
+        _of_jobs("CollectiveShare", "share of the step in collectives", 100),
+    ),
+    _panel(
+        "Training",
+        "Compile cache",
+        "graphs",
+        _sum("CacheHits", "hits", by_job=True),
+        _sum("CacheMisses", "misses", by_job=True),
+    ),
+    _panel(
+        "Training",
+        "Time that the run waited",
+        "seconds",
+        _sum("CompileSeconds", "for compilation", by_job=True),
+        _sum("CheckpointSeconds", "for checkpoints", by_job=True),
+    ),
+    _panel(
+        "Health",
+        "Errors of nodes",
+        "events",
+        _sum("ExecutionErrors", "Neuron execution errors"),
+        _sum("EccUncorrected", "uncorrected ECC events"),
+        _sum("EccCorrected", "corrected ECC events"),
+    ),
+    _panel(
+        "Health",
+        "Devices that are missing",
+        "devices",
+        _most("NeuronDevicesMissing", "Neuron, worst node"),
+        _most("EfaDevicesMissing", "EFA, worst node"),
+    ),
+    _panel(
+        "Health",
+        "Memory and disks of the fullest node",
+        "percent",
+        _most("HostMemoryPercent", "host memory"),
+        _most("DiskPercent", "disk"),
+    ),
+    _panel(
+        "Health",
+        "Device latency of an execution",
+        "seconds",
+        _mean("ExecutionSeconds", "mean of the nodes"),
+        _most("ExecutionSeconds", "slowest node"),
+    ),
+    _panel(
+        "Fabric",
+        "Traffic of all nodes",
+        "GB/s",
+        _per_second("EfaBytes", "EFA", 1e-9),
+        _per_second("TcpBytes", "TCP beside Lustre", 1e-9),
+    ),
+    _panel(
+        "Fabric",
+        "Trouble in the fabric",
+        "packets, nodes",
+        _sum("EfaRetransmits", "retransmitted packets"),
+        _sum("EfaDrops", "dropped packets"),
+        _most("TcpFallback", "a node fell back to TCP"),
+    ),
+    _panel(
+        "Storage",
+        "Lustre throughput of all nodes",
+        "MB/s",
+        _per_second("LustreReadBytes", "read", 1e-6),
+        _per_second("LustreWriteBytes", "written", 1e-6),
+    ),
+    _panel(
+        "Storage",
+        "Free space of the file system",
+        "GiB",
+        MetricLine(
+            metric="FreeDataStorageCapacity",
+            statistic="Sum",
+            label="free",
+            per_seconds=60,
+            scale=2**-30,
+            source="AWS/FSx",
         ),
     ),
-    Panel(
-        section="Capacity",
-        title="NeuronCore utilisation",
-        unit="percent",
-        lines=(
-            _mean("CoreUtilization", "mean of the nodes"),
-            MetricLine(metric="CoreUtilization", statistic="Minimum", label="lowest node"),
-        ),
+    _panel(
+        "Queue",
+        "Jobs",
+        "jobs",
+        _mean("RunningJobs", "running"),
+        _mean("RunnableJobs", "waiting"),
+        _mean("BlockedJobs", "blocked"),
     ),
-    Panel(
-        section="Capacity",
-        title="Time left until the drain of the block",
-        unit="hours",
-        lines=(
-            MetricLine(metric="SecondsToDrain", statistic="Minimum", label="until the drain", scale=1 / 3600),
-        ),
-    ),
-    Panel(
-        section="Training",
-        title="Throughput",
-        unit="tokens a second",
-        lines=(_of_jobs("TokensPerSecond", "tokens a second"),),
-    ),
-    Panel(
-        section="Training", title="Time of a step", unit="seconds", lines=(_of_jobs("StepSeconds", "step"),)
-    ),
-    Panel(section="Training", title="Loss", unit="as reported", lines=(_of_jobs("Loss", "loss"),)),
-    Panel(
-        section="Training",
-        title="Use of the chips, and time in collectives",
-        unit="percent",
-        lines=(
-            _of_jobs("Mfu", "model FLOPs utilisation", 100),
-            _of_jobs("CollectiveShare", "share of the step in collectives", 100),
-        ),
-    ),
-    Panel(
-        section="Training",
-        title="Compile cache",
-        unit="graphs",
-        lines=(_sum("CacheHits", "hits", by_job=True), _sum("CacheMisses", "misses", by_job=True)),
-    ),
-    Panel(
-        section="Training",
-        title="Time that the run waited",
-        unit="seconds",
-        lines=(
-            _sum("CompileSeconds", "for compilation", by_job=True),
-            _sum("CheckpointSeconds", "for checkpoints", by_job=True),
-        ),
-    ),
-    Panel(
-        section="Health",
-        title="Errors of nodes",
-        unit="events",
-        lines=(
-            _sum("ExecutionErrors", "Neuron execution errors"),
-            _sum("EccUncorrected", "uncorrected ECC events"),
-            _sum("EccCorrected", "corrected ECC events"),
-        ),
-    ),
-    Panel(
-        section="Health",
-        title="Devices that are missing",
-        unit="devices",
-        lines=(
-            _most("NeuronDevicesMissing", "Neuron, worst node"),
-            _most("EfaDevicesMissing", "EFA, worst node"),
-        ),
-    ),
-    Panel(
-        section="Health",
-        title="Memory and disks of the fullest node",
-        unit="percent",
-        lines=(
-            _most("HostMemoryPercent", "host memory"),
-            _most("DiskPercent", "disk"),
-        ),
-    ),
-    Panel(
-        section="Health",
-        title="Device latency of an execution",
-        unit="seconds",
-        lines=(
-            _mean("ExecutionSeconds", "mean of the nodes"),
-            _most("ExecutionSeconds", "slowest node"),
-        ),
-    ),
-    Panel(
-        section="Fabric",
-        title="Traffic of all nodes",
-        unit="GB/s",
-        lines=(_per_second("EfaBytes", "EFA", 1e-9), _per_second("TcpBytes", "TCP beside Lustre", 1e-9)),
-    ),
-    Panel(
-        section="Fabric",
-        title="Trouble in the fabric",
-        unit="packets, nodes",
-        lines=(
-            _sum("EfaRetransmits", "retransmitted packets"),
-            _sum("EfaDrops", "dropped packets"),
-            _most("TcpFallback", "a node fell back to TCP"),
-        ),
-    ),
-    Panel(
-        section="Storage",
-        title="Lustre throughput of all nodes",
-        unit="MB/s",
-        lines=(
-            _per_second("LustreReadBytes", "read", 1e-6),
-            _per_second("LustreWriteBytes", "written", 1e-6),
-        ),
-    ),
-    Panel(
-        section="Storage",
-        title="Free space of the file system",
-        unit="GiB",
-        lines=(
-            MetricLine(
-                metric="FreeDataStorageCapacity",
-                statistic="Sum",
-                label="free",
-                per_seconds=60,
-                scale=2**-30,
-                source="AWS/FSx",
-            ),
-        ),
-    ),
-    Panel(
-        section="Queue",
-        title="Jobs",
-        unit="jobs",
-        lines=(
-            _mean("RunningJobs", "running"),
-            _mean("RunnableJobs", "waiting"),
-            _mean("BlockedJobs", "blocked"),
-        ),
-    ),
-    Panel(
-        section="Queue",
-        title="Longest wait of a job that could run",
-        unit="minutes",
-        lines=(
-            MetricLine(metric="WaitSeconds", statistic="Maximum", label="oldest waiting job", scale=1 / 60),
-        ),
+    _panel(
+        "Queue",
+        "Longest wait of a job that could run",
+        "minutes",
+        MetricLine(metric="WaitSeconds", statistic="Maximum", label="oldest waiting job", scale=1 / 60),
     ),
 )
 """Panels in the order of the dashboard."""

@@ -64,11 +64,7 @@ class SkippedRule:
 
 
 def fraction_true(flags: Sequence[bool]) -> float:
-    """Return the share of flags that are true.
-
-    Args:
-        flags: Flags, at least one.
-    """
+    """Return the share of flags that are true."""
     return sum(flags) / len(flags)
 
 

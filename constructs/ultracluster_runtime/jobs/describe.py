@@ -1,5 +1,6 @@
 """Describe a job and everything it may wait for. All calls are read-only."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeVar
@@ -8,16 +9,20 @@ from botocore.exceptions import ClientError
 
 from ultracluster_catalog.limits.quotas import on_demand_quota
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.jobs.pending import Capacity, Environment, Job, PendingJob, QueuedJob, Quota
-from ultracluster_runtime.jobs.queues import Client
+from ultracluster_runtime.jobs.queues import Client, region_from_arn
 from ultracluster_runtime.lifecycle.observations import Reservation
 from ultracluster_runtime.lifecycle.reader import chunks
 
 STATES: Final = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED")
 """States of a job, in order."""
 
+_JOB_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:[:#][0-9]+)?")
+_LIST_JOBS: Final = (
+    "AWS Batch deletes ended jobs after some days; `ultracluster jobs list CLUSTER` lists the IDs"
+)
 _JOBS_PER_CALL: Final = 100  # DescribeJobs, API Reference, read 2026-11
 _Result = TypeVar("_Result")
 
@@ -30,16 +35,58 @@ def describe_job(job_id: str, *, client: Client) -> Mapping[str, Any]:
     """
     jobs = client("batch").describe_jobs(jobs=[job_id.rpartition("/")[2]])["jobs"]
     if not jobs:
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC6205",
-                    problem=f"AWS Batch has no job {quote(job_id)} in this Region",
-                    remedy="AWS Batch deletes ended jobs after some days; `ultracluster jobs list CLUSTER` lists the IDs",
-                )
-            ]
-        )
+        raise FindingsError.of("UC6205", _no_job(job_id), remedy=_LIST_JOBS)
     return dict(jobs[0])
+
+
+def find_job(text: str, *, client: Client) -> str:
+    """Return the ID of a job that is given by its ID, its ARN, its name or the start of its ID.
+
+    Of several jobs of one name it is the last that was created, and an active one before one that has ended.
+
+    Args:
+        text: What the user typed.
+        client: Returns boto3 clients.
+
+    Raises:
+        FindingsError: UC6205 if no job matches, or several do.
+    """
+    if region_from_arn(text) or _JOB_ID.fullmatch(text):
+        return text
+    batch = client("batch")
+    queues = [
+        queue["jobQueueArn"]
+        for page in batch.get_paginator("describe_job_queues").paginate()
+        for queue in page["jobQueues"]
+    ]
+    jobs = batch.get_paginator("list_jobs")
+    named = [
+        job
+        for queue in queues
+        for page in jobs.paginate(jobQueue=queue, filters=[{"name": "JOB_NAME", "values": [text]}])
+        for job in page["jobSummaryList"]
+    ]
+    if named:
+        ended = {"SUCCEEDED", "FAILED"}
+        return str(
+            max(named, key=lambda job: (job.get("status") not in ended, job.get("createdAt", 0)))["jobId"]
+        )
+    matching = dict.fromkeys(
+        str(job["jobId"])
+        for queue in queues
+        for state in STATES
+        for page in jobs.paginate(jobQueue=queue, jobStatus=state)
+        for job in page["jobSummaryList"]
+        if str(job["jobId"]).startswith(text)
+    )
+    if len(matching) == 1:
+        return next(iter(matching))
+    problem = f"{len(matching)} jobs match {quote(text)}" if matching else _no_job(text)
+    raise FindingsError.of("UC6205", problem, allowed=", ".join(list(matching)[:10]), remedy=_LIST_JOBS)
+
+
+def _no_job(text: str) -> str:
+    return f"AWS Batch has no job {quote(text)} in this Region"
 
 
 def describe_jobs(job_ids: Sequence[str], *, client: Client) -> list[Mapping[str, Any]]:

@@ -69,7 +69,7 @@ def stop_job(
     problem = None
     if status == "RUNNING" and wait > timedelta(0):
         until = clock() + wait
-        notified, problem = _request_checkpoint(job, until, client)
+        notified, problem = request_checkpoint(job, until, client)
         while notified and clock() < until:
             sleep(min(_POLL_SECONDS, max(0.0, (until - clock()).total_seconds())))
             if describe_job(resolved_id, client=client)["status"] in _TERMINAL_STATES:
@@ -101,9 +101,19 @@ def checkpoint_commands(until: datetime) -> list[str]:
     ]
 
 
-def _request_checkpoint(
+def request_checkpoint(
     job: Mapping[str, Any], until: datetime, client: Client
 ) -> tuple[tuple[str, ...], str | None]:
+    """Request a checkpoint from a running multi-node job.
+
+    Args:
+        job: Job as AWS Batch describes it.
+        until: Time at which the request expires.
+        client: Returns boto3 clients.
+
+    Returns:
+        The nodes that got the request, and why not all did. None if they did.
+    """
     if "nodeProperties" not in job:
         return (
             (),
@@ -111,7 +121,7 @@ def _request_checkpoint(
         )
     notified: list[str] = []
     try:
-        nodes = _instances(job, client)
+        nodes = sorted(instances_of(job, client).values())
         for chunk in chunks(nodes, _NODES_PER_COMMAND):
             client("ssm").send_command(
                 InstanceIds=chunk,
@@ -128,20 +138,35 @@ def _request_checkpoint(
     return tuple(notified), None
 
 
-def _instances(job: Mapping[str, Any], client: Client) -> list[str]:
+def instances_of(job: Mapping[str, Any], client: Client) -> dict[str, str]:
+    """Return the instance IDs of a running job by the ARN of its ECS task on each, in the order of its nodes.
+
+    Args:
+        job: Job as AWS Batch describes it.
+        client: Returns boto3 clients.
+    """
     batch, ecs = client("batch"), client("ecs")
-    # AWS Batch represents each node of a multi-node job as a child job.
-    names = [f"{job['jobId']}#{index}" for index in range(node_count_of(job))]
-    parts = [part for chunk in chunks(names, _PER_CALL) for part in batch.describe_jobs(jobs=chunk)["jobs"]]
-    hosts = sorted({arn for part in parts if (arn := part.get("container", {}).get("containerInstanceArn"))})
+    parts = [job]
+    if "nodeProperties" in job:
+        # AWS Batch represents each node of a multi-node job as a child job.
+        names = [f"{job['jobId']}#{index}" for index in range(node_count_of(job))]
+        parts = [
+            part for chunk in chunks(names, _PER_CALL) for part in batch.describe_jobs(jobs=chunk)["jobs"]
+        ]
+    hosts = {
+        container.get("taskArn", part["jobId"]): container["containerInstanceArn"]
+        for part in parts
+        if (container := part.get("container", {})).get("containerInstanceArn")
+    }
     by_cluster: dict[str, list[str]] = {}
-    for host in hosts:  # arn:aws:ecs:REGION:ACCOUNT:container-instance/CLUSTER/ID
+    for host in sorted(set(hosts.values())):  # arn:aws:ecs:REGION:ACCOUNT:container-instance/CLUSTER/ID
         by_cluster.setdefault(host.split("/")[1], []).append(host)
-    return sorted(
-        container_instance["ec2InstanceId"]
+    ids = {
+        instance["containerInstanceArn"]: instance["ec2InstanceId"]
         for cluster, host_arns in by_cluster.items()
         for chunk in chunks(host_arns, _PER_CALL)
-        for container_instance in ecs.describe_container_instances(cluster=cluster, containerInstances=chunk)[
+        for instance in ecs.describe_container_instances(cluster=cluster, containerInstances=chunk)[
             "containerInstances"
         ]
-    )
+    }
+    return {task: ids[host] for task, host in hosts.items() if host in ids}

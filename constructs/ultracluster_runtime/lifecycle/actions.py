@@ -20,6 +20,21 @@ class SetQueue:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class SetFleet:
+    """Set the desired capacity of the Auto Scaling group of the block."""
+
+    nodes: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SetProtection:
+    """Protect nodes from scaling in, or let the Auto Scaling group end them."""
+
+    nodes: frozenset[str]
+    protected: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class RequestCheckpoint:
     """Request a checkpoint from the jobs on some nodes.
 
@@ -34,10 +49,17 @@ class RequestCheckpoint:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TerminateJob:
-    """Terminate a job that runs on nodes of the block."""
+    """Terminate a job that runs on nodes of the block.
+
+    Attributes:
+        job_id: ID of the job.
+        reason: Reason that AWS Batch shows.
+        children: IDs of the array children that end with it, before it. Default: none.
+    """
 
     job_id: str
     reason: str
+    children: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,7 +81,7 @@ class Notify:
     report: dict[str, Any] = field(default_factory=dict)
 
 
-Action = SetEnvironment | SetQueue | RequestCheckpoint | TerminateJob | Notify
+Action = SetEnvironment | SetQueue | SetFleet | SetProtection | RequestCheckpoint | TerminateJob | Notify
 
 
 class PartialDeliveryError(Exception):

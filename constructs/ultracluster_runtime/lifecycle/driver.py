@@ -19,6 +19,8 @@ from ultracluster_runtime.lifecycle.actions import (
     PartialDeliveryError,
     RequestCheckpoint,
     SetEnvironment,
+    SetFleet,
+    SetProtection,
     SetQueue,
     TerminateJob,
 )
@@ -40,6 +42,7 @@ CHECKPOINT_FILE: Final = "/run/ultracluster/checkpoint"
 
 _SECONDS_TO_DELIVER = 60  # the next run sends the request again
 _NODES_PER_COMMAND = 50  # SendCommand, botocore 1.44.5
+_NODES_PER_PROTECTION = 50  # SetInstanceProtection, API Reference, read 2026-11
 _SUBJECT_LIMIT = 99  # subjects of Publish are below 100 characters
 _EXTENSION_HOURS = (24, 168)  # blocks grow by a day up to 14 days, then by a week
 
@@ -59,7 +62,7 @@ def new_clients() -> Clients:
     return Clients(
         **{
             name: boto3.client(name, config=_SSM_CONFIG if name == "ssm" else _CONFIG)
-            for name in ("batch", "dynamodb", "ec2", "ecs", "sns", "ssm")
+            for name in ("autoscaling", "batch", "dynamodb", "ec2", "ecs", "sns", "ssm")
         }
     )
 
@@ -160,11 +163,34 @@ def _perform(action: Action, block: ManagedBlock, clients: Clients) -> None:
             clients.batch.update_job_queue(jobQueue=block.job_queue, state=_batch_state(enabled=enabled))
         case RequestCheckpoint():
             _request_checkpoints(action, clients)
-        case TerminateJob(job_id=job_id, reason=reason):
-            clients.batch.terminate_job(jobId=job_id, reason=reason)
+        case SetFleet(nodes=nodes):
+            clients.autoscaling.set_desired_capacity(
+                AutoScalingGroupName=block.auto_scaling_group, DesiredCapacity=nodes
+            )
+        case SetProtection(nodes=instances, protected=protected):
+            for chunk in chunks(sorted(instances), _NODES_PER_PROTECTION):
+                clients.autoscaling.set_instance_protection(
+                    AutoScalingGroupName=block.auto_scaling_group,
+                    InstanceIds=chunk,
+                    ProtectedFromScaleIn=protected,
+                )
+        case TerminateJob():
+            _terminate(action, clients)
         case Notify():
             _notify(action, block, clients)
     _log.info(json.dumps({"reservation": block.reservation_id, "done": repr(action)}))
+
+
+def _terminate(action: TerminateJob, clients: Clients) -> None:
+    # What TerminateJob of an array does to its children is not documented. The array is last: while it is not over, the next
+    # run finds children that are left.
+    with ThreadPoolExecutor(_REQUESTS_AT_ONCE) as pool:
+        list(
+            pool.map(
+                lambda child: clients.batch.terminate_job(jobId=child, reason=action.reason), action.children
+            )
+        )
+    clients.batch.terminate_job(jobId=action.job_id, reason=action.reason)
 
 
 def _batch_state(*, enabled: bool) -> str:

@@ -35,6 +35,7 @@ def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lamb
                 filter(None, os.environ.get("UC_ADDITIONAL_JOB_QUEUES", "").split(","))
             ),
             max_refusals=int(os.environ["UC_MAX_REFUSALS"]),
+            auto_scaling_group=os.environ.get("UC_AUTO_SCALING_GROUP", ""),
         ),
         _clients(),
         datetime.now(UTC),

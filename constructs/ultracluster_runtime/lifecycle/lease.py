@@ -66,11 +66,7 @@ class LeasedState:
 
     @staticmethod
     def text_of(item: Mapping[str, Any]) -> str:
-        """Return the text that an item stores, ``{}`` at first.
-
-        Args:
-            item: The item, as DynamoDB returns it.
-        """
+        """Return the text that an item stores, ``{}`` at first."""
         return str(item.get("state", {}).get("S", "{}"))
 
     def save(self, text: str) -> None:

@@ -15,6 +15,8 @@ from ultracluster_runtime.lifecycle.actions import (
     PartialDeliveryError,
     RequestCheckpoint,
     SetEnvironment,
+    SetFleet,
+    SetProtection,
     SetQueue,
     TerminateJob,
 )
@@ -89,6 +91,7 @@ def plan_actions(observations: Observations, state: LifecycleState | None) -> tu
         *_plan_environment(observations, phase, state),
         *_plan_queue(observations, phase),
         *terminations,
+        *_plan_fleet(observations, phase, state),
         *_plan_checkpoint_requests(observations, phase, state, ending={end.job_id for end in terminations}),
         *_plan_notices(observations, phase, state),
     )
@@ -99,9 +102,9 @@ def _plan_environment(observations: Observations, phase: Phase, state: Lifecycle
     # A change of an environment that is being modified is refused; the next run tries again.
     if phase is Phase.UNKNOWN or environment is None or environment.status in CHANGING:
         return []
-    refusals = state.refusals if state else observations.refusals or ()
+    refusals = _refusals(observations, state)
     enabled = phase is Phase.OPEN
-    if enabled and len(refusals) >= observations.max_refusals:
+    if enabled and not observations.has_fleet and len(refusals) >= observations.max_refusals:
         if state is None:
             return []  # only the state knows whether a person has enabled it again
         enabled = False
@@ -116,6 +119,44 @@ def _plan_queue(observations: Observations, phase: Phase) -> list[Action]:
     if phase in (Phase.WAITING, Phase.OPEN):
         return [] if queue.enabled or queue.closed_by_budget else [SetQueue(enabled=True)]
     return [SetQueue(enabled=False)] if queue.enabled and queue.others_serve is False else []
+
+
+def _plan_fleet(observations: Observations, phase: Phase, state: LifecycleState | None) -> list[Action]:
+    fleet, reservation, nodes = observations.fleet, observations.reservation, observations.nodes
+    if fleet is None or phase is Phase.UNKNOWN:
+        return []
+    if phase is not Phase.OPEN or reservation is None:
+        # Protected nodes stay for the last words of their jobs: a desired capacity that falls ends no protected node.
+        empty: list[Action] = [] if fleet.desired == 0 else [SetFleet(nodes=0)]
+        released = fleet.protected & _idle_nodes(observations)
+        return [*empty, SetProtection(nodes=released, protected=False)] if released else empty
+    wanted = min(reservation.instances, fleet.most)
+    if len(_refusals(observations, state)) >= observations.max_refusals:
+        if nodes is None:
+            return []
+        wanted = min(wanted, len(nodes))  # no more replacements; those that run stay
+    actions: list[Action] = [] if fleet.desired == wanted else [SetFleet(nodes=wanted)]
+    if fleet.exposed:  # released at a drain that an extension took back
+        actions.insert(0, SetProtection(nodes=fleet.exposed, protected=True))
+    return actions
+
+
+def _idle_nodes(observations: Observations) -> frozenset[str]:
+    """Return the nodes of the block that certainly have no job any more."""
+    # An open environment may place another job, and an extension may take the drain back.
+    environment = observations.environment
+    if (
+        environment is None
+        or environment.enabled
+        or observations.jobs is None
+        or observations.extension_pending is not False
+    ):
+        return frozenset()
+    return (observations.nodes or frozenset()) - observations.busy
+
+
+def _refusals(observations: Observations, state: LifecycleState | None) -> Collection[str]:
+    return state.refusals if state else [refusal.node for refusal in observations.refusals or ()]
 
 
 def _plan_checkpoint_requests(
@@ -160,7 +201,7 @@ def _plan_terminations(
     if observations.extension_pending is not False and not last_call:
         return []
     return [
-        TerminateJob(job_id=job.job_id, reason=reason)
+        TerminateJob(job_id=job.job_id, reason=reason, children=job.children)
         for job in observations.jobs
         if (own := job.nodes & observations.nodes)
         and (
@@ -221,7 +262,12 @@ def _describe_refusal(refusal: Refusal, observations: Observations, state: Lifec
     )
     return (
         f"Launched {_format_time(refusal.launched)}: {reason}. It has shut itself down, and the reservation provides another "
-        f"node. {len(state.refusals)} of {observations.max_refusals} refusals in a row that close the compute environment."
+        f"node. {len(state.refusals)} of {observations.max_refusals} refusals "
+        + (
+            "in an hour, after which none is replaced."
+            if observations.has_fleet
+            else "in a row that close the compute environment."
+        )
     )
 
 
@@ -229,6 +275,15 @@ def _closed_notice(observations: Observations, state: LifecycleState) -> Notify 
     if len(state.refusals) < observations.max_refusals:
         return None
     nodes = ", ".join(sorted(state.refusals))
+    if observations.has_fleet:
+        return Notify(
+            notices=frozenset({f"held: {nodes}"}),
+            subject=f"Capacity Block {observations.reservation_id}: {len(state.refusals)} nodes refused to join within an hour",
+            text=(
+                f"{nodes} refused, so the Auto Scaling group starts no others until an hour after the first of them. Nodes that "
+                "have joined go on with their jobs. Correct the image or the host; the notices before this one have the reasons."
+            ),
+        )
     return Notify(
         notices=frozenset({f"closed: {nodes}"}),
         subject=f"Capacity Block {observations.reservation_id} is closed: {len(state.refusals)} nodes refused to join",
@@ -374,6 +429,7 @@ def _record_sample(observations: Observations, state: LifecycleState | None) -> 
             enabled=observations.environment.enabled,
             limit=observations.max_refusals,
             now=observations.now,
+            hourly=observations.has_fleet,
         )
     return state.with_sample(observations.now, busy=len(observations.busy))
 

@@ -128,12 +128,32 @@ class Job:
     """Job that has started.
 
     Attributes:
-        job_id: ID of the job; for a multi-node job, of the whole job.
+        job_id: ID of the job; for a multi-node job, of the whole job; for an array, of one child, unless its children are the
+            nodes of one job.
         nodes: IDs of the instances that it runs on.
+        children: IDs of all its array children, started or not, if they are the nodes of one job. Default: none.
     """
 
     job_id: str
     nodes: frozenset[str]
+    children: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fleet:
+    """Auto Scaling group that starts the nodes of the block.
+
+    Attributes:
+        desired: Desired capacity.
+        most: Maximum size.
+        protected: IDs of its instances in service that are protected from scaling in. Default: none.
+        exposed: IDs of its instances in service that are not. Default: none.
+    """
+
+    desired: int
+    most: int
+    protected: frozenset[str] = frozenset()
+    exposed: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,6 +173,9 @@ class Observations:
         launched: Launch times of `nodes`. Default: unknown.
         refusals: Nodes of the block that refused to join the cluster, as long as EC2 shows them. Default: none.
         max_refusals: Number of refusals in a row that close the environment. Default: 3.
+        has_fleet: Whether an Auto Scaling group starts the nodes. Then `max_refusals` limits refusals in an hour, and the
+            group stops replacing nodes above it; the environment stays open. Default: False, AWS Batch starts them.
+        fleet: The group. Default: none, or unknown.
     """
 
     now: datetime
@@ -167,6 +190,8 @@ class Observations:
     launched: Mapping[str, datetime] = field(default_factory=dict)
     refusals: tuple[Refusal, ...] | None = ()
     max_refusals: int = 3
+    has_fleet: bool = False
+    fleet: Fleet | None = None
 
     @cached_property
     def window(self) -> BlockWindow | None:

@@ -11,11 +11,13 @@ from botocore.exceptions import ClientError
 
 from ultracluster_catalog.limits.budgets import CLOSED_BY_BUDGET_TAG
 from ultracluster_catalog.names.cluster_tag import RESERVATION_TAG
+from ultracluster_catalog.names.submission_tags import GANG_SIZE_VARIABLE
 from ultracluster_runtime.functions.responses import AWS_ERRORS, UNREADABLE
 from ultracluster_runtime.lifecycle.observations import (
     ACTIVE,
     SHUT_DOWN_FROM_INSIDE,
     Environment,
+    Fleet,
     Job,
     Observations,
     Queue,
@@ -44,7 +46,9 @@ class ManagedBlock:
         state_table: Name of the DynamoDB table that stores the state, with the reservation as the ID of the item.
         checkpoint_lead: Time between the checkpoint request and the drain.
         additional_job_queues: ARNs of other queues whose jobs can run in the environment. Default: none.
-        max_refusals: Number of nodes that refuse in a row before the environment is closed. Default: 3.
+        max_refusals: Number of nodes that refuse in a row before the environment is closed, or in an hour before the Auto
+            Scaling group replaces none. Default: 3.
+        auto_scaling_group: Name of the Auto Scaling group that starts the nodes. Default: AWS Batch starts them.
         former: Whether the cluster now launches into another block: then only jobs that still run in this one are
             managed, and environment and queue belong to the other. Default: False.
     """
@@ -57,6 +61,7 @@ class ManagedBlock:
     checkpoint_lead: timedelta
     additional_job_queues: tuple[str, ...] = ()
     max_refusals: int = 3
+    auto_scaling_group: str = ""
     former: bool = False
 
 
@@ -64,6 +69,7 @@ class ManagedBlock:
 class Clients:
     """boto3 clients, all of one Region."""
 
+    autoscaling: Any
     batch: Any
     dynamodb: Any
     ec2: Any
@@ -125,6 +131,10 @@ def observe(block: ManagedBlock, clients: Clients, now: datetime, errors: list[E
         launched=launched or {},
         refusals=refusals,
         max_refusals=block.max_refusals,
+        has_fleet=bool(block.auto_scaling_group),
+        fleet=try_read(lambda: _fleet(clients, block.auto_scaling_group), errors)
+        if block.auto_scaling_group and not block.former
+        else None,
     )
 
 
@@ -139,6 +149,22 @@ def _reservation(clients: Clients, reservation_id: str) -> Reservation | None:
             return None
         raise
     return Reservation.from_description(reservation)
+
+
+def _fleet(clients: Clients, name: str) -> Fleet:
+    (group,) = clients.autoscaling.describe_auto_scaling_groups(AutoScalingGroupNames=[name])[
+        "AutoScalingGroups"
+    ]
+    protected: dict[bool, set[str]] = {True: set(), False: set()}
+    for instance in group.get("Instances", []):
+        if instance["LifecycleState"] == "InService":
+            protected[instance["ProtectedFromScaleIn"]].add(instance["InstanceId"])
+    return Fleet(
+        desired=group["DesiredCapacity"],
+        most=group["MaxSize"],
+        protected=frozenset(protected[True]),
+        exposed=frozenset(protected[False]),
+    )
 
 
 def _environment(clients: Clients, arn: str) -> dict[str, Any]:
@@ -265,6 +291,7 @@ def _instances(clients: Clients, name: str, value: str, states: Sequence[str]) -
 def _jobs(clients: Clients, queues: Iterable[str]) -> tuple[Job, ...]:
     """Return the started jobs of some queues with the instances that they run on."""
     hosts: dict[str, set[str]] = {}
+    children: dict[str, tuple[str, ...]] = {}
     started = [job for queue in queues for job in _listed(clients, queue)]
     details = _details(clients, started)
     # The containers of a multi-node job belong to its child jobs, whose IDs are its own with the index of the node.
@@ -276,6 +303,9 @@ def _jobs(clients: Clients, queues: Iterable[str]) -> tuple[Job, ...]:
     for detail in (*details, *_details(clients, parts)):
         if detail["status"] in _STARTED:
             job = detail["jobId"].partition("#")[0]
+            if size := gang_size(detail):
+                job = job.partition(":")[0]
+                children[job] = tuple(f"{job}:{index}" for index in range(size))
             hosts[job] = hosts.get(job, set()) | _container_instances(detail)
     # Each environment has an ECS cluster; that of a former block may be of one that AWS Batch is deleting.
     host_arns = sorted({host for job_hosts in hosts.values() for host in job_hosts})
@@ -287,18 +317,49 @@ def _jobs(clients: Clients, queues: Iterable[str]) -> tuple[Job, ...]:
                 host["containerInstanceArn"]: host["ec2InstanceId"] for host in response["containerInstances"]
             }
     return tuple(
-        Job(job_id=job, nodes=frozenset(instances[host] for host in job_hosts if host in instances))
+        Job(
+            job_id=job,
+            nodes=frozenset(instances[host] for host in job_hosts if host in instances),
+            children=children.get(job, ()),
+        )
         for job, job_hosts in hosts.items()
     )
 
 
 def _listed(clients: Clients, queue: str) -> list[str]:
-    pages = (
-        page
-        for status in _STARTED
-        for page in clients.batch.get_paginator("list_jobs").paginate(jobQueue=queue, jobStatus=status)
+    """Return the IDs of started jobs, of array jobs those of their started children.
+
+    A queue lists an array, not its children, and as PENDING until all of them have ended (AWS Batch User Guide, array_jobs,
+    read 2026-11).
+    """
+    summaries = list(_summaries(clients, (*_STARTED, "PENDING"), jobQueue=queue))
+    arrays = [summary["jobId"] for summary in summaries if "arrayProperties" in summary]
+    return [
+        *(summary["jobId"] for summary in summaries if _has_started(summary)),
+        *(child["jobId"] for array in arrays for child in _summaries(clients, _STARTED, arrayJobId=array)),
+    ]
+
+
+def _has_started(summary: Mapping[str, Any]) -> bool:
+    return "arrayProperties" not in summary and summary.get("status") in _STARTED
+
+
+def _summaries(clients: Clients, statuses: Iterable[str], **where: str) -> Iterable[dict[str, Any]]:
+    return (
+        {**summary, "status": status}
+        for status in statuses
+        for page in clients.batch.get_paginator("list_jobs").paginate(**where, jobStatus=status)
+        for summary in page["jobSummaryList"]
     )
-    return [summary["jobId"] for page in pages for summary in page["jobSummaryList"]]
+
+
+def gang_size(job: Mapping[str, Any]) -> int:
+    """Return the number of children of an array whose children are the nodes of one job, or 0; also for one of them."""
+    variables = {
+        entry["name"]: entry.get("value", "") for entry in job.get("container", {}).get("environment", [])
+    }
+    size = variables.get(GANG_SIZE_VARIABLE, "")
+    return int(size) if size.isdecimal() else 0
 
 
 def _details(clients: Clients, jobs: Sequence[str]) -> list[dict[str, Any]]:

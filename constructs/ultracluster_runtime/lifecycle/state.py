@@ -126,6 +126,7 @@ class LifecycleState:
         enabled: bool,
         limit: int,
         now: datetime,
+        hourly: bool = False,
     ) -> "LifecycleState":
         """Return the state with the nodes that refused in a row, and whether they closed the environment.
 
@@ -135,10 +136,13 @@ class LifecycleState:
             enabled: Whether the environment is enabled.
             limit: Number of refusals in a row that close the environment.
             now: Current time.
+            hourly: Whether all refusals of the last hour count, instead of those in a row. Default: False.
         """
         # Only a person enables a closed environment.
         reopened_at = now if self.closed and enabled else self.reopened_at
         since = max((at for at in (joined_at, reopened_at) if at), default=None)
+        if hourly:
+            since = now - timedelta(hours=1)
         counted = {
             node: at for node, at in {**self.refusals, **refusals}.items() if since is None or at > since
         }

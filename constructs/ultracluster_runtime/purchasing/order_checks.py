@@ -206,14 +206,7 @@ def _start_window(order: BlockOrder, now: datetime) -> Iterator[Finding]:
 def check_window(
     path: str, start_after: datetime, start_before: datetime, *, now: datetime
 ) -> Iterator[Finding]:
-    """Yield UC7014 unless a block can start in a window.
-
-    Args:
-        path: Path of the window in the input.
-        start_after: Earliest start.
-        start_before: Latest start.
-        now: Current time.
-    """
+    """Yield UC7014 unless a block can start in a window."""
     if start_before < now:
         problem = f"the latest start, {start_before:%Y-%m-%d %H:%M} UTC, is in the past"
     elif start_before < start_after:

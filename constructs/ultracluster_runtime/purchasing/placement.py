@@ -48,12 +48,6 @@ def place(
     Clusters choose in order, so the first cluster of a wave gets the best offering. Each offering is assigned once.
     Offerings in one zone may represent the same instances, so search again after each purchase.
 
-    Args:
-        requests: Clusters to place.
-        offerings: Available offerings of any type, size and Region.
-        rules: Rules to meet.
-        taken: Names and Regions of existing clusters; a name is used once per Region.
-
     Returns:
         The offering of each cluster; None if none is left.
     """

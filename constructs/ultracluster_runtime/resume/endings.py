@@ -37,14 +37,17 @@ def ending_of(job: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> End
 
     Args:
         job: Job as AWS Batch describes it.
-        nodes: Nodes of a multi-node job, as AWS Batch describes them; empty for other jobs.
+        nodes: Nodes of a multi-node job or children of an array, as AWS Batch describes them; empty for other jobs.
     """
     if job.get("status") != "FAILED":
         return None
-    reason = str(job.get("statusReason", ""))
-    if reason.startswith(DRAIN_REASON):
-        return Ending(kind="drained", reason=reason.removeprefix("ultracluster: ").partition(";")[0])
-    if job.get("isTerminated") or job.get("isCancelled"):
+    # An array ends with a reason of its own when its children are terminated.
+    for part in [job, *nodes]:
+        reason = str(part.get("statusReason", ""))
+        if reason.startswith(DRAIN_REASON):
+            return Ending(kind="drained", reason=reason.removeprefix("ultracluster: ").partition(";")[0])
+    children = nodes if job.get("arrayProperties") else ()
+    if any(part.get("isTerminated") or part.get("isCancelled") for part in [job, *children]):
         return None  # ended by a person, a time limit or a failed dependency
     # The end of a multi-node job is that of its main node. Another node that is lost first makes the main one fail.
     lost_before = [node for node in nodes if int(node.get("stoppedAt", 0)) <= int(job.get("stoppedAt", 0))]
@@ -52,10 +55,10 @@ def ending_of(job: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> End
         if match := _LOST.match(text):
             node = match[1]
             return Ending(kind="lost", reason=f"node {node} was lost" if node else "a node was lost")
-    if LOST_NODE in _exit_codes([job, *nodes[:1]]):
+    if LOST_NODE in _exit_codes([job, *(children or nodes[:1])]):
         return Ending(
             kind="lost", reason="a node was lost"
-        )  # the launcher of the main node reported it by its exit code
+        )  # the launcher of the main node, or a child that lost its gang, reported it by its exit code
     return None
 
 
@@ -98,6 +101,8 @@ def resubmission(job: Mapping[str, Any], definition: Mapping[str, Any]) -> dict[
         "tags": tags | {RESUME_TAG: str(resumes_left(job, definition) - 1), RESUME_OF_TAG: job_id},
         **_overrides(job, definition),
     }
+    if size := job.get("arrayProperties", {}).get("size"):
+        request["arrayProperties"] = {"size": size}
     if "shareIdentifier" in job:
         request["shareIdentifier"] = job["shareIdentifier"]
         request["schedulingPriorityOverride"] = int(job.get("schedulingPriority", 0))

@@ -20,7 +20,7 @@ from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.lifecycle.lease import LeasedState, LeaseHeldError
 from ultracluster_runtime.lifecycle.observations import CHANGING
-from ultracluster_runtime.lifecycle.reader import chunks
+from ultracluster_runtime.lifecycle.reader import chunks, gang_size
 from ultracluster_runtime.resume.endings import ending_of, resubmission, resumes_left
 
 _log = logging.getLogger(__name__)
@@ -165,10 +165,14 @@ class _Sweep:
 
     def _record(self, job: Mapping[str, Any]) -> _Item | None:
         count = int(job.get("nodeProperties", {}).get("numNodes", 0))
-        nodes = list(self._details(f"{job['jobId']}#{index}" for index in range(count)))
+        part = "#"
+        if job.get("arrayProperties"):
+            count, part = gang_size(job), ":"
+            if not count:
+                return None  # its children are jobs of their own, which AWS Batch retries
+        nodes = list(self._details(f"{job['jobId']}{part}{index}" for index in range(count)))
         ending = ending_of(job, nodes)
-        # An array is submitted by its size; its single jobs are retried by AWS Batch.
-        if ending is None or job.get("arrayProperties"):
+        if ending is None:
             return None
         (definition,) = self._clients.batch.describe_job_definitions(jobDefinitions=[job["jobDefinition"]])[
             "jobDefinitions"

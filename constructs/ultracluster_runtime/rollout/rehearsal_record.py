@@ -65,7 +65,7 @@ def write_rehearsal(ssm: Any, cluster: str, rehearsal: Rehearsal) -> None:
 
 
 def read_rehearsal(ssm: Any, cluster: str) -> Rehearsal | None:
-    """Return the record of a cluster, or None if it was never rehearsed, or by another version.
+    """Return the record of a cluster, or None if it was never rehearsed or another version wrote it.
 
     Raises:
         botocore.exceptions.ClientError: If it may not be read.

@@ -8,7 +8,7 @@ __all__ = ["deliver_notices"]
 
 
 def deliver_notices() -> None:
-    """Deliver what groups have done since the last move of the clock."""
+    """Deliver the events of groups since the clock last moved."""
     for region in regions_with_state("autoscaling:notices"):
         waiting = notices(region)
         while waiting:

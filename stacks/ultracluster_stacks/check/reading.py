@@ -5,8 +5,6 @@ aliases, duplicate keys.
 """
 
 import json
-import os
-import stat
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -15,6 +13,13 @@ from typing import Any, Final
 from ultracluster_catalog.limits.service_limits import TEMPLATE_RESOURCES, TEMPLATE_SIZE_BYTES
 from ultracluster_checks import Source
 from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.untrusted_files import (
+    NotRegularError,
+    TooLargeError,
+    display_name,
+    read_untrusted_file,
+    refuse_file,
+)
 from ultracluster_stacks.check.yaml_template import (
     DEEPEST_NESTING,
     TemplateError,
@@ -76,7 +81,7 @@ def _artifacts(folder: Path, whole: Path) -> Mapping[str, Mapping[str, Any]]:
         manifest = None
     artifacts = manifest.get("artifacts") if isinstance(manifest, dict) else None
     if not isinstance(artifacts, dict):
-        raise _refusal(
+        raise refuse_file(
             whole,
             "UC9510",
             "the directory has no manifest.json of the CDK",
@@ -89,7 +94,7 @@ def _inside(folder: Path, whole: Path, name: object) -> Path:
     """Return the path of an assembly's file, refusing paths outside the assembly."""
     path = folder / str(name)
     if not isinstance(name, str) or not path.resolve().is_relative_to(whole.resolve()):
-        raise _refusal(
+        raise refuse_file(
             whole, "UC9510", f"the manifest refers to {quote(name)}, which is outside the directory"
         )
     return path
@@ -104,36 +109,32 @@ def _read(path: Path, region: str | None) -> Source:
         else:
             body, lines = read_yaml_template(text)
     except TemplateError as error:
-        raise _refusal(path, error.code, error.problem, error.allowed, line=error.line) from None
+        raise refuse_file(path, error.code, error.problem, error.allowed, line=error.line) from None
     if not isinstance(body, dict) or not isinstance(body.get("Resources"), dict):
-        raise _refusal(path, "UC9508", "there are no top-level Resources", "a CloudFormation template")
+        raise refuse_file(path, "UC9508", "there are no top-level Resources", "a CloudFormation template")
     if len(body["Resources"]) > TEMPLATE_RESOURCES:
         problem = f"there are {len(body['Resources'])} Resources"
-        raise _refusal(path, "UC9508", problem, f"at most {TEMPLATE_RESOURCES}, the limit of CloudFormation")
-    return Source(name=_name(path), body=body, region=region, lines=lines)
+        raise refuse_file(
+            path, "UC9508", problem, f"at most {TEMPLATE_RESOURCES}, the limit of CloudFormation"
+        )
+    return Source(name=display_name(path), body=body, region=region, lines=lines)
 
 
 def _text(path: Path) -> str:
     try:
-        # O_NONBLOCK, so that a named pipe without a writer is refused rather than waited for.
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise _refusal(path, "UC9505", "this is not a regular file", "a template")
-            content = file.read(TEMPLATE_SIZE_BYTES + 1)
+        content = read_untrusted_file(path, most_bytes=TEMPLATE_SIZE_BYTES)
     except OSError as error:
-        raise _refusal(path, "UC9505", f"the file cannot be read: {error.strerror}") from None
-    if len(content) > TEMPLATE_SIZE_BYTES:
-        raise _refusal(
-            path,
-            "UC9505",
-            "the file exceeds the limit of CloudFormation",
-            f"at most {TEMPLATE_SIZE_BYTES:,} bytes",
-        )
+        raise refuse_file(path, "UC9505", f"the file cannot be read: {error.strerror}") from None
+    except NotRegularError:
+        raise refuse_file(path, "UC9505", "this is not a regular file", "a template") from None
+    except TooLargeError:
+        allowed = f"at most {TEMPLATE_SIZE_BYTES:,} bytes"
+        raise refuse_file(path, "UC9505", "the file exceeds the limit of CloudFormation", allowed) from None
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise _refusal(path, "UC9505", "this is not UTF-8", "text in UTF-8", line=line) from None
+        raise refuse_file(path, "UC9505", "this is not UTF-8", "text in UTF-8", line=line) from None
 
 
 def _json(text: str) -> Any:
@@ -202,14 +203,3 @@ class _LinesOfJson(Mapping[tuple[str | int, ...], int]):
 
     def __len__(self) -> int:
         return len(self._lines)
-
-
-def _name(path: Path) -> str:
-    return ascii(os.fspath(path))[1:-1]
-
-
-def _refusal(
-    path: Path, code: str, problem: str, allowed: str = "", *, line: int | None = None
-) -> FindingsError:
-    location = _name(path) if line is None else f"{_name(path)}:{line}"
-    return FindingsError([Finding(code=code, problem=problem, allowed=allowed, location=location)])

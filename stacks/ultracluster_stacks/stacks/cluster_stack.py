@@ -49,6 +49,11 @@ class ClusterStack(cdk.Stack):
         """
         super().__init__(scope, construct_id, **options)
         key = encryption_key(self, "Key", config.kms_key_arn)
+        if key is not None:
+            known = cdk.Acknowledgment(
+                id="ultracluster:UC5251", reason="UC9451 of preflight reads its policy"
+            )
+            cdk.Validations.of(self).acknowledge(known)
         cluster = UltraCluster(
             self,
             "Cluster",

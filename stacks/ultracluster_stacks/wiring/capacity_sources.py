@@ -24,7 +24,10 @@ from ultracluster_stacks.config.models.queue import OWN_CAPACITY, AdditionalQueu
 
 def capacity_sources(config: ClusterConfig) -> list[Capacity]:
     """Return the sources of capacity in order of preference."""
-    return [_source(capacity, zone_id=config.zone_id) for _, capacity in config.sources()]
+    return [
+        replace(_source(capacity, zone_id=config.zone_id), launched_by=capacity.launched_by)
+        for _, capacity in config.sources()
+    ]
 
 
 def _source(capacity: CapacityConfig, *, zone_id: str) -> Capacity:

@@ -18,11 +18,12 @@ OF_A_COMMAND = {
     "--image": 2,  # one to look at, or folders that stand for some
     "--json": 2,  # a document, or one for each line of a log
     "--name": 3,
+    "--node": 2,  # whose log, and where to open a shell
     "--nodes": 4,
     "--parameter": 2,
     "--price": 2,
     "--profile": 2,  # with a rollout, and without
-    "--region": 11,
+    "--region": 12,
     "--regions": 2,
     "--reservation-id": 2,
     "--resume": 3,  # a rollout, or how often a job goes on: by default as its definition, or as the job it is based on

@@ -41,10 +41,13 @@ def plain(text: str) -> str:
 
 def test_a_table_shows_every_cell(capsys: pytest.CaptureFixture[str]) -> None:
     print_table(
-        columns=["name", "nodes_used"], rows=[{"name": "a", "nodes_used": 1234}, {"name": "b"}], title="T"
+        columns=["name", "nodes_used", "empty"],
+        rows=[{"name": "a", "nodes_used": 1234}, {"name": "b"}],
+        title="T",
     )
 
     shown = capsys.readouterr().out
+    assert "empty" not in shown
     assert shown.startswith("T")
     assert "nodes used" in shown
     assert "1,234" in shown

@@ -16,7 +16,7 @@ from ultracluster_local.services.ec2.user_data import decoded
 
 __all__ = ["join_cluster", "leave_clusters"]
 
-_CLUSTER = re.compile(r"ECS_CLUSTER=([A-Za-z0-9:/_-]+)")
+_CLUSTER = re.compile(r"ECS_CLUSTER=['\"]?([A-Za-z0-9:/_-]+)")
 
 
 def join_cluster(region: str, instance_id: str, template: Mapping[str, Any]) -> None:

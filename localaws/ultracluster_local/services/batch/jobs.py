@@ -128,8 +128,14 @@ def list_jobs(request: Request) -> Mapping[str, Any]:
         "stoppedAt",
         "jobDefinition",
     )
-    summaries = [{key: job[key] for key in fields if key in job} for job in shown]
+    summaries = [{key: job[key] for key in fields if key in job} | _array(job) for job in shown]
     return page(summaries, parameters=request.parameters, key="jobSummaryList", cursor="nextToken")
+
+
+def _array(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a summary shows of an array (ArrayPropertiesSummary, botocore 1.44.5)."""
+    shown = {key: value for key, value in job.get("arrayProperties", {}).items() if key in {"size", "index"}}
+    return {"arrayProperties": shown} if shown else {}
 
 
 @handlers("CancelJob")

@@ -68,6 +68,7 @@ def add_children(batch: Batch, job: dict[str, Any], size: int) -> None:
             "jobArn": f"{job['jobArn']}:{index}",
             "arrayProperties": {"index": index},
             "dependsOn": [],
+            "container": dict(job["container"]),
         }
         batch.jobs[child["jobId"]] = child
     job["arrayProperties"] = {"size": size, "statusSummary": {}}

@@ -133,7 +133,7 @@ def know_policy(request: Request) -> None:
 
 
 def _know(arn: str) -> None:
-    """Add a policy of AWS to moto, which has them and does not load the 1,500 by default."""
+    """Add an AWS managed policy to moto, which does not load its 1,500 by default."""
     policies = iam_backends[ACCOUNT]["aws"].managed_policies
     named = _AWS_POLICY.fullmatch(arn)
     if named is None or arn in policies:

@@ -49,7 +49,7 @@ def can_assume(service: str, wanted: str) -> bool:
 
 
 def may_call(wanted: str, action: str) -> bool:
-    """Return whether a policy of a role allows an action on something; conditions count as met.
+    """Return whether a policy of a role allows an action on a resource; conditions count as met.
 
     Args:
         wanted: ARN or name of the role.

@@ -120,6 +120,10 @@ class CapacityConfig(ConfigModel):
     another strategy under another `name`. For `spot`: `price-capacity-optimized` or `capacity-optimized`. Default:
     best-fit for `capacity-block`, best-fit-progressive for `on-demand`, price-capacity-optimized for `spot`."""
 
+    launched_by: Literal["batch", "auto-scaling"] = "batch"
+    """What starts the nodes. `auto-scaling`: an Auto Scaling group, whose nodes stay while no job runs; multi-node jobs run as
+    arrays of one child for each node. Default: batch."""
+
     max_price_percent: Annotated[int, constraint(MAX_PRICE_PERCENT)] | None = None
     """For `spot`: maximum price, in percent of the On-Demand price. Default: 100."""
 

@@ -30,10 +30,6 @@ _AMBIGUOUS_WORD: Final = re.compile(r"(?:y|n|yes|no|on|off|true|false|null)", re
 def read_plain_scalar(text: str, loc: Loc) -> Scalar | Problem:
     """Read a scalar without quotes and without a tag.
 
-    Args:
-        text: Text of the scalar.
-        loc: Location of the scalar, for problems.
-
     Returns:
         The value, or a problem if the text is ambiguous.
     """

@@ -4,8 +4,13 @@ import os
 import re
 from typing import Final
 
-from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_rules.untrusted_files import NotRegularError, TooLargeError, read_untrusted_file
+from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.untrusted_files import (
+    NotRegularError,
+    TooLargeError,
+    read_untrusted_file,
+    refuse_file,
+)
 
 HIDDEN_CHARACTER: Final = "UC1004"
 """Code of the rule about invisible characters."""
@@ -22,11 +27,6 @@ _HIDDEN: Final = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\ufffe\uffff]"
 )
-
-
-def display_name(path: str | os.PathLike[str]) -> str:
-    """Format a path in ASCII, without control characters."""
-    return ascii(os.fspath(path))[1:-1]
 
 
 def hidden_character(text: str) -> re.Match[str] | None:
@@ -47,20 +47,22 @@ def read_source_file(path: str | os.PathLike[str]) -> str:
     try:
         return _text(path, _bytes(path))
     except OSError as error:
-        raise _refusal(path, "UC1001", f"the file cannot be read: {error.strerror}") from None
+        raise refuse_file(path, "UC1001", f"the file cannot be read: {error.strerror}") from None
     except ValueError as error:
         if isinstance(error, FindingsError):
             raise
-        raise _refusal(path, "UC1001", f"the path cannot be used: {error}") from None
+        raise refuse_file(path, "UC1001", f"the path cannot be used: {error}") from None
 
 
 def _bytes(path: str | os.PathLike[str]) -> bytes:
     try:
         return read_untrusted_file(path, most_bytes=LARGEST_FILE)
     except NotRegularError:
-        raise _refusal(path, "UC1001", "this is not a regular file", "a YAML rollout file") from None
+        raise refuse_file(path, "UC1001", "this is not a regular file", "a YAML rollout file") from None
     except TooLargeError:
-        raise _refusal(path, "UC1002", "the file is larger than 256 KiB", "at most 262,144 bytes") from None
+        raise refuse_file(
+            path, "UC1002", "the file is larger than 256 KiB", "at most 262,144 bytes"
+        ) from None
 
 
 def _text(path: str | os.PathLike[str], content: bytes) -> str:
@@ -69,18 +71,10 @@ def _text(path: str | os.PathLike[str], content: bytes) -> str:
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         problem = f"byte {error.start + 1} is not valid UTF-8"
-        raise _refusal(path, "UC1003", problem, "text in UTF-8", line=line) from None
+        raise refuse_file(path, "UC1003", problem, "text in UTF-8", line=line) from None
     if hidden := hidden_character(text):
         line = text.count("\n", 0, hidden.start()) + 1
         column = hidden.start() - text.rfind("\n", 0, hidden.start())
         problem = f"invisible character U+{ord(hidden[0]):04X} in column {column}"
-        raise _refusal(path, HIDDEN_CHARACTER, problem, VISIBLE, line=line)
+        raise refuse_file(path, HIDDEN_CHARACTER, problem, VISIBLE, line=line)
     return text
-
-
-def _refusal(
-    path: str | os.PathLike[str], code: str, problem: str, allowed: str = "", *, line: int | None = None
-) -> FindingsError:
-    name = display_name(path)
-    location = name if line is None else f"{name}:{line}"
-    return FindingsError([Finding(code=code, problem=problem, allowed=allowed, location=location)])

@@ -13,6 +13,7 @@ from ultracluster_catalog.capacity.capacity_blocks import (
 from ultracluster_rules.capacity import (
     SETTING_OF_ANOTHER_KIND,
     check_allocation_strategy,
+    check_group_settings,
     check_purchase_option,
     check_targets,
     check_window,
@@ -123,6 +124,9 @@ def settings_fit_kind(cluster: ClusterConfig) -> Iterator[Problem]:
         strategy = capacity.allocation_strategy
         for finding in check_allocation_strategy(kind, strategy, path="") if strategy else ():
             yield Problem((*loc, "allocation_strategy"), finding)
+        price = capacity.max_price_percent if kind == "spot" else None
+        for finding in check_group_settings(capacity.launched_by, kind, strategy, price):
+            yield Problem((*loc, finding.path), finding)
         if kind == "on-demand" and capacity.reservation_id and capacity.resource_group_arn:
             yield Problem.of(
                 (*loc, "resource_group_arn"),

@@ -15,6 +15,7 @@ from ultracluster_rules.job_definitions import (
     check_launcher,
     check_nodes_can_talk,
     check_nodes_fit,
+    check_one_road,
     check_spot,
 )
 from ultracluster_rules.machines import get_instance_type
@@ -63,9 +64,12 @@ def job_fits_cluster(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem
 
 
 def queue_starts_job(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
-    """Refuse multi-node jobs on Spot nodes, where AWS Batch never starts them."""
-    spot = any(source.market_type == "spot" for source in _behind(cluster, job).values())
-    for finding in check_spot(spot=spot and job.kind == "multi-node"):
+    """Refuse multi-node jobs on Spot nodes, where AWS Batch never starts them, and over nodes that differ in what starts them."""
+    if job.kind != "multi-node":
+        return
+    sources = _behind(cluster, job).values()
+    spot = any(source.market_type == "spot" and source.launched_by == "batch" for source in sources)
+    for finding in [*check_spot(spot=spot), *check_one_road([source.launched_by for source in sources])]:
         yield Problem(("queue",), finding)
 
 

@@ -71,10 +71,21 @@ class Fake:
                 }
             ]
 
-        def jobs(jobStatus: str, **_: Any) -> Any:  # noqa: N803 - the name is AWS's
-            return [{"jobSummaryList": [one for one in self.jobs if one["status"] == jobStatus]}]
+        def jobs(jobStatus: str = "", filters: Any = (), **_: Any) -> Any:  # noqa: N803 - the name is AWS's
+            names = [name for one in filters for name in one["values"]]
+            return [
+                {
+                    "jobSummaryList": [
+                        one for one in self.jobs if one["status"] == jobStatus or one["jobName"] in names
+                    ]
+                }
+            ]
 
-        return SimpleNamespace(paginate={"list_stack_resources": resources, "list_jobs": jobs}[call])
+        def queues() -> Any:
+            return [{"jobQueues": [{"jobQueueArn": QUEUE}]}]
+
+        calls = {"list_stack_resources": resources, "list_jobs": jobs, "describe_job_queues": queues}
+        return SimpleNamespace(paginate=calls[call])
 
     def batch(self) -> Any:
         queue = {

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from botocore.exceptions import EndpointConnectionError
-from tests.unit.cli.jobs.fake_batch import DEFINITION, QUEUE, URGENT, Fake, refuse
+from tests.unit.cli.jobs.fake_batch import DEFINITION, JOB, QUEUE, URGENT, Fake, refuse
 
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.main import main
@@ -116,3 +116,38 @@ def test_the_number_of_resumes_of_the_run_reaches_the_job(aws: Fake) -> None:
     assert main(["jobs", "submit", "quickstart", "evaluate", "--resume", "3"]) == 0
     assert aws.submitted["tags"] == {"ultracluster:resume": "3"}
     assert main(["jobs", "submit", "quickstart", "evaluate", "--resume", "101"]) == 2
+
+
+@pytest.mark.parametrize("text", ["one", "on", "pretrain"])
+def test_a_job_is_named_by_its_id_its_start_or_its_name(aws: Fake, text: str) -> None:
+    assert main(["jobs", "stop", text, "--now"]) == ExitCode.DONE
+    assert aws.terminated == ["one"]
+
+
+def test_several_jobs_that_match_are_listed_and_none_is_stopped(
+    aws: Fake, capsys: pytest.CaptureFixture[str]
+) -> None:
+    aws.jobs = [JOB, {**JOB, "jobId": "only"}]
+
+    assert main(["jobs", "stop", "on", "--now"]) == ExitCode.FINDINGS
+    assert "UC6205: 2 jobs match 'on'. Allowed: one, only." in capsys.readouterr().err
+    assert aws.terminated == []
+
+
+def test_of_jobs_with_one_name_the_active_one_is_meant(aws: Fake) -> None:
+    aws.jobs = [JOB, {**JOB, "jobId": "later", "status": "FAILED", "createdAt": 9}]
+
+    main(["jobs", "stop", "pretrain", "--now"])
+
+    assert aws.terminated == ["one"]
+
+
+@pytest.mark.parametrize("command", ["checkpoint", "shell"])
+def test_a_job_that_does_not_run_has_no_checkpoint_and_no_shell(
+    aws: Fake, command: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    aws.jobs = [{**JOB, "status": "RUNNABLE"}]
+
+    assert main(["jobs", command, "pretrain"]) == ExitCode.FINDINGS
+    assert "UC6230: pretrain is RUNNABLE" in capsys.readouterr().err
+    assert aws.terminated == []

@@ -98,7 +98,12 @@ def expect_nodes(aws: StubbedAws, count: int) -> None:
     aws.answer(
         "ecs",
         "describe_container_instances",
-        {"containerInstances": [{"ec2InstanceId": f"i-{index:017x}"} for index in range(count)]},
+        {
+            "containerInstances": [
+                {"containerInstanceArn": f"{HOST}{index}", "ec2InstanceId": f"i-{index:017x}"}
+                for index in range(count)
+            ]
+        },
         {"cluster": "AWSBatch-nodes", "containerInstances": [f"{HOST}{index}" for index in range(count)]},
     )
 

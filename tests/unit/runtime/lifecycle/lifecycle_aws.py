@@ -142,6 +142,12 @@ class FakeAws:
         self.answered: Callable[[str], None] = lambda _: (
             None
         )  # called with the name of each call, before its answer
+        self.arrays: dict[
+            str, int
+        ] = {}  # array: its size, of `jobs` whose ID is that of the array, a colon and an index
+        self.gangs: set[str] = set()  # arrays whose children are the nodes of one job
+        self.desired = 2
+        self.protected = {NODES[0]: True, NODES[1]: True}
         self.shut_down: dict[str, str] = {}  # node that refused: what its console shows
 
     @staticmethod
@@ -168,7 +174,10 @@ class FakeAws:
     def clients(self) -> Clients:
         """Real boto3 clients that this fake answers from now on."""
         return Clients(
-            **{name: self.client(name) for name in ("batch", "dynamodb", "ec2", "ecs", "sns", "ssm")}
+            **{
+                name: self.client(name)
+                for name in ("autoscaling", "batch", "dynamodb", "ec2", "ecs", "sns", "ssm")
+            }
         )
 
     def client(self, service: str) -> Any:
@@ -281,11 +290,22 @@ class FakeAws:
         return {"jobQueues": [queue]}
 
     def _ListJobs(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        if "arrayJobId" in asked:
+            children = [job for job in self.jobs if job.startswith(f"{asked['arrayJobId']}:")]
+            return {
+                "jobSummaryList": [
+                    {"jobId": job, "jobName": job, "arrayProperties": {"index": int(job.partition(":")[2])}}
+                    for job in children
+                    if self.jobs[job] == asked["jobStatus"]
+                ]
+            }
         shown = [
             {"jobId": job, "jobName": job}
+            | ({"arrayProperties": {"size": self.arrays[job]}} if job in self.arrays else {})
             for job, status in self.jobs.items()
             if status == asked["jobStatus"]
             and "#" not in job
+            and ":" not in job
             and (job in self.further_jobs) == (asked["jobQueue"] == ADDITIONAL_QUEUE)
         ]
         return {"jobSummaryList": shown}
@@ -311,6 +331,9 @@ class FakeAws:
             name = "theirs" if node == FOREIGN else "ours_Batch_1"
             arn = f"arn:aws:ecs:us-east-2:123456789012:container-instance/{name}/{node}"
             detail["container"] = {"containerInstanceArn": arn}
+            if job.partition(":")[0] in self.gangs:
+                size = self.arrays[job.partition(":")[0]]
+                detail["container"]["environment"] = [{"name": "UC_GANG_SIZE", "value": str(size)}]
         return detail
 
     def _DescribeContainerInstances(self, asked: Mapping[str, Any]) -> dict[str, Any]:
@@ -338,6 +361,51 @@ class FakeAws:
         self.terminated[asked["jobId"]] = asked["reason"]
         for job in [job for job in self.jobs if job.partition("#")[0] == asked["jobId"]]:
             self.jobs[job] = "FAILED"
+        return {}
+
+    # Auto Scaling
+
+    def _DescribeAutoScalingGroups(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        assert asked["AutoScalingGroupNames"] == ["fleet"]
+        group = {
+            "AutoScalingGroupName": "fleet",
+            "MinSize": 0,
+            "MaxSize": 2,
+            "DesiredCapacity": self.desired,
+            "DefaultCooldown": 300,
+            "AvailabilityZones": ["us-east-2c"],
+            "HealthCheckType": "EC2",
+            "CreatedTime": START,
+            "Instances": [
+                {
+                    "InstanceId": node,
+                    "AvailabilityZone": "us-east-2c",
+                    "LifecycleState": "InService",
+                    "HealthStatus": "Healthy",
+                    "ProtectedFromScaleIn": protected,
+                }
+                for node, protected in self.protected.items()
+            ]
+            + [
+                {
+                    "InstanceId": "i-that-comes",
+                    "AvailabilityZone": "us-east-2c",
+                    "LifecycleState": "Pending",
+                    "HealthStatus": "Healthy",
+                    "ProtectedFromScaleIn": False,
+                }
+            ],
+        }
+        return {"AutoScalingGroups": [group]}
+
+    def _SetDesiredCapacity(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        assert asked["AutoScalingGroupName"] == "fleet"
+        self.desired = asked["DesiredCapacity"]
+        return {}
+
+    def _SetInstanceProtection(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+        assert len(asked["InstanceIds"]) <= 50
+        self.protected |= dict.fromkeys(asked["InstanceIds"], asked["ProtectedFromScaleIn"])
         return {}
 
     # SNS and SSM

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tests.unit.runtime.lifecycle.lifecycle_simulation import RunCycle
 
-__all__ = ["BUGS", "Bug", "cycle_with_bug"]
+__all__ = ["BUGS", "FLEET_BUGS", "Bug", "cycle_with_bug"]
 
 _PACKAGE = "ultracluster_runtime.lifecycle"
 
@@ -175,7 +175,7 @@ BUGS = (
     Bug(
         "launches-in-a-loop",
         "machine",
-        "if enabled and len(refusals) >= observations.max_refusals:",
+        "if enabled and not observations.has_fleet and len(refusals) >= observations.max_refusals:",
         "if False:",
         found_by="refusing_nodes",
     ),
@@ -215,6 +215,103 @@ BUGS = (
         "busy_seconds=self.busy_seconds + seconds * self.instances",
     ),
 )
+
+
+FLEET_BUGS = (
+    Bug("never-fills-the-block", "machine", "if phase is not Phase.OPEN or reservation is None:", "if True:"),
+    Bug(
+        "fills-it-before-the-start",
+        "machine",
+        "if phase is not Phase.OPEN or reservation is None:",
+        "if phase is Phase.DRAINING:",
+    ),
+    Bug(
+        "fills-it-in-the-drain",
+        "machine",
+        "if phase is not Phase.OPEN or reservation is None:",
+        "if phase is Phase.WAITING:",
+    ),
+    Bug("never-empties-the-group", "machine", "[] if fleet.desired == 0 else [SetFleet(nodes=0)]", "[]"),
+    Bug(
+        "empties-it-only-once-filled",
+        "machine",
+        "[] if fleet.desired == 0 else [SetFleet(nodes=0)]",
+        "[SetFleet(nodes=0)] if fleet.desired == 4 and fleet.exposed else []",
+    ),
+    Bug(
+        "keeps-every-node",
+        "machine",
+        "released = fleet.protected & _idle_nodes(observations)",
+        "released = frozenset()",
+    ),
+    Bug(
+        "gives-up-busy-nodes",
+        "machine",
+        "return (observations.nodes or frozenset()) - observations.busy",
+        "return observations.nodes or frozenset()",
+    ),
+    Bug(
+        "gives-up-nodes-that-are-gone",
+        "machine",
+        "released = fleet.protected & _idle_nodes(observations)",
+        "released = _idle_nodes(observations) or frozenset({'i-gone'})",
+    ),
+    Bug(
+        "waits-for-closed-environments-only",
+        "machine",
+        "or environment.enabled\n",
+        "or not environment.enabled\n",
+    ),
+    Bug(
+        "takes-unread-jobs-for-none",
+        "machine",
+        "        or observations.jobs is None\n        or observations.extension_pending is not False",
+        "        or observations.extension_pending is not False",
+    ),
+    Bug(
+        "ignores-an-extension-on-its-way",
+        "machine",
+        "        or observations.jobs is None\n        or observations.extension_pending is not False",
+        "        or observations.jobs is None",
+    ),
+    Bug("never-protects-again", "machine", "    if fleet.exposed:", "    if False:"),
+    Bug("wants-more-than-the-block-has", "machine", "min(reservation.instances, fleet.most)", "fleet.most"),
+    Bug(
+        "wants-less-than-the-block-has",
+        "machine",
+        "min(reservation.instances, fleet.most)",
+        "reservation.instances - 1",
+    ),
+    Bug(
+        "replaces-refusing-nodes-for-ever",
+        "machine",
+        "len(_refusals(observations, state)) >= observations.max_refusals",
+        "False",
+    ),
+    Bug(
+        "stops-at-the-first-refusal",
+        "machine",
+        "len(_refusals(observations, state)) >= observations.max_refusals",
+        "_refusals(observations, state)",
+    ),
+    Bug("never-tries-again", "state", "since = now - timedelta(hours=1)", "since = None"),
+    Bug("counts-refusals-in-a-row-only", "machine", "hourly=observations.has_fleet", "hourly=False"),
+    Bug("gives-up-those-that-run", "machine", "wanted = min(wanted, len(nodes))", "wanted = 0"),
+    Bug(
+        "closes-the-environment-after-refusals",
+        "machine",
+        "if enabled and not observations.has_fleet and",
+        "if enabled and",
+    ),
+    Bug("holds-in-silence", "machine", 'notices=frozenset({f"held: {nodes}"})', "notices=frozenset()"),
+    Bug(
+        "acts-in-states-that-it-does-not-know",
+        "machine",
+        "if fleet is None or phase is Phase.UNKNOWN:",
+        "if fleet is None:",
+    ),
+)
+"""Mistakes around the Auto Scaling group of a block."""
 
 
 @contextmanager

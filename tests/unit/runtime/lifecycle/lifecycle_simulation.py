@@ -5,7 +5,8 @@ counts what happens to jobs.
 """
 
 import random
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
@@ -18,11 +19,14 @@ from ultracluster_runtime.lifecycle.actions import (
     Notify,
     RequestCheckpoint,
     SetEnvironment,
+    SetFleet,
+    SetProtection,
     SetQueue,
     TerminateJob,
 )
 from ultracluster_runtime.lifecycle.observations import (
     Environment,
+    Fleet,
     Job,
     Observations,
     Queue,
@@ -42,6 +46,7 @@ __all__ = [
     "Simulation",
     "Violation",
     "at",
+    "by_fleets",
     "reports",
 ]
 
@@ -87,6 +92,19 @@ class Faults:
 NO_FAULTS = Faults()
 
 
+_roads = [False]
+
+
+@contextmanager
+def by_fleets() -> Iterator[None]:
+    """Let Auto Scaling groups start the nodes of all blocks."""
+    _roads.append(True)
+    try:
+        yield
+    finally:
+        _roads.pop()
+
+
 @dataclass(kw_only=True)
 class Block:
     """One block, its compute environment and the function that looks after it."""
@@ -109,6 +127,11 @@ class Block:
     modified: range = range(0)  # minutes in which the environment is UPDATING
     refusing: range = range(0)  # minutes in which nodes that are launched refuse to join
     refused: dict[str, int] = field(default_factory=dict)  # node: launched
+    fleet: bool = field(default_factory=lambda: _roads[-1])  # an Auto Scaling group starts the nodes
+    desired: int = 0
+    protected: set[str] = field(default_factory=set)
+    losing: range = range(0)  # minutes in which a node is lost
+    left_to_ec2: int = 0  # nodes that EC2 had to end
     spent: int = 0  # launches, of nodes that join and of those that refuse
 
     def end_at(self, minute: int) -> int:
@@ -148,6 +171,10 @@ class Block:
     def serves_at(self, minute: int) -> bool:
         return self.state_at(minute) in ("scheduled", "active") and minute < self.drain_at(minute)
 
+    def limited(self, minute: int) -> bool:
+        """Whether so many nodes refused within an hour that the group may stop replacing them."""
+        return sum(minute - at <= 61 for at in self.refused.values()) >= 3
+
     def pending_at(self, minute: int) -> bool:
         return any(bought <= minute < paid for bought, (paid, _) in self.extensions.items())
 
@@ -175,6 +202,15 @@ class Block:
                 for node, launched in self.refused.items()
                 if minute - launched < 60
             ),
+            has_fleet=self.fleet,
+            fleet=Fleet(
+                desired=self.desired,
+                most=NODES + 1,
+                protected=frozenset(self.nodes.keys() & self.protected),
+                exposed=frozenset(self.nodes.keys() - self.protected),
+            )
+            if self.fleet
+            else None,
         )
         unseen: dict[str, Any] = dict.fromkeys(faults.blind)
         return replace(facts, **unseen) if unseen else facts
@@ -255,6 +291,7 @@ class Simulation:
                 refused=block.refused.copy(),
                 told=block.told.copy(),
                 notices=block.notices.copy(),
+                protected=block.protected.copy(),
             )
             for block in self.blocks
         )
@@ -270,7 +307,10 @@ class Simulation:
             (len(self.started), *((job, nodes, self.started[job]) for job, nodes in self.running.items())),
             frozenset((what, minutes) for what, minutes in self._wrong.items() if minutes),
             *(
-                (block.enabled, block.memory, tuple(block.nodes.items()), frozenset(block.told.items()))
+                (
+                    (block.enabled, block.memory, tuple(block.nodes.items()), frozenset(block.told.items())),
+                    (block.desired, frozenset(block.protected & block.nodes.keys())),
+                )
                 for block in self.blocks
             ),
         )
@@ -282,7 +322,7 @@ class Simulation:
             other.enabled or other.serves_at(self.minute) for other in self.blocks if other is not block
         )
 
-    def do(self, action: Action, block: Block) -> None:
+    def do(self, action: Action, block: Block) -> None:  # noqa: C901 - one case for each action
         if self.never_works is not None and isinstance(action, self.never_works):
             raise PermissionError("access denied")
         match action:
@@ -291,6 +331,12 @@ class Simulation:
                     raise Violation(f"{self.minute}: {block.name} is changed while it is being modified")
                 self._check_closing(block, enabled=enabled)
                 block.enabled = enabled
+            case SetFleet(nodes=nodes):
+                self._check_size(block, nodes)
+                block.desired = nodes
+            case SetProtection(nodes=group, protected=protected):
+                self._check_protection(block, group, protected=protected)
+                block.protected = block.protected | group if protected else block.protected - group
             case SetQueue(enabled=enabled):
                 self._check_closing_the_queue(block, enabled=enabled)
                 self.queue_enabled = enabled
@@ -305,8 +351,24 @@ class Simulation:
                 block.notices.append(action)
 
     def _check_closing(self, block: Block, *, enabled: bool) -> None:
-        if not enabled and self._surely(block, "active") and len(block.refused) < 3:
+        if not enabled and self._surely(block, "active") and (block.fleet or len(block.refused) < 3):
             raise Violation(f"{self.minute}: {block.name} is closed in paid time")
+
+    def _check_size(self, block: Block, nodes: int) -> None:
+        if nodes and block.state_at(self.minute) != "active" and block.state_at(self.minute - 3) != "active":
+            raise Violation(f"{self.minute}: {block.name} wants {nodes} nodes outside its time")
+        if nodes < NODES and self._surely(block, "active") and not block.limited(self.minute):
+            raise Violation(f"{self.minute}: {block.name} wants {nodes} nodes in paid time")
+        if nodes < len(block.nodes) and self._surely(block, "active"):
+            raise Violation(f"{self.minute}: {block.name} gives running nodes up")
+        if nodes > NODES:
+            raise Violation(f"{self.minute}: {block.name} wants more nodes than it has")
+
+    def _check_protection(self, block: Block, group: frozenset[str], *, protected: bool) -> None:
+        if not group or not group <= block.nodes.keys():
+            raise Violation(f"{self.minute}: {block.name} protects nodes that it does not have: {group}")
+        if not protected and self._surely(block, "active"):
+            raise Violation(f"{self.minute}: {block.name} gives nodes up in paid time")
 
     def _check_closing_the_queue(self, block: Block, *, enabled: bool) -> None:
         if not enabled and (self._surely(block, "scheduled", "active") or self.others_serve(block)):
@@ -365,7 +427,10 @@ class Simulation:
                 for job in [job for job, nodes in self.running.items() if nodes & set(block.nodes)]:
                     # A block that is released without warning takes its jobs with it, and nobody can tell them.
                     self._end(job, "lost" if block.over_from else "killed")
+                block.left_to_ec2 += len(block.nodes)
                 block.nodes.clear()
+            elif block.fleet:
+                self._scale(block)
             if any(paid == self.minute for paid, _ in block.extensions.values()):
                 block.told.clear()  # another end: what was told is over
         for job in [job for job in self.running if self._random.random() < 0.01]:
@@ -376,10 +441,35 @@ class Simulation:
             block.busy_minutes += len(busy)
             for node in list(block.nodes):
                 block.nodes[node] = 0 if node in busy else block.nodes[node] + 1
-                if block.nodes[node] > SCALE_IN:
+                if block.nodes[node] > SCALE_IN and not block.fleet:
                     del block.nodes[node]
         self.check()
         self.minute += 1
+
+    def _scale(self, block: Block) -> None:
+        """Do what an Auto Scaling group does: end unprotected nodes, replace lost ones, launch what is missing."""
+        if self.minute in block.losing and block.nodes:
+            self._end_node(block, min(block.nodes), "lost")
+        for node in [node for node in block.nodes if node not in block.protected]:
+            if len(block.nodes) > block.desired:
+                self._end_node(block, node, "scaled in")
+        while len(block.nodes) < block.desired:
+            self._serial += 1
+            node = f"i-{block.name}-{self._serial}"
+            block.spent += 1
+            if self.minute in block.refusing:
+                block.refused[node] = self.minute
+                return
+            block.nodes[node] = 0
+            block.launched[node] = self.minute
+            block.protected.add(node)
+
+    def _end_node(self, block: Block, node: str, how: str) -> None:
+        for job in [job for job, nodes in self.running.items() if node in nodes]:
+            if how != "lost":
+                raise Violation(f"{self.minute}: the group ends {node}, on which {job} runs")
+            self._end(job, how)
+        del block.nodes[node]
 
     def _start_jobs(self) -> None:
         for block in self.blocks:
@@ -390,7 +480,7 @@ class Simulation:
                 busy = {node for nodes in self.running.values() for node in nodes}
                 free = [node for node in block.nodes if node not in busy]
                 wanted = self._random.choice((1, 2))
-                while len(free) < wanted and len(block.nodes) < NODES:
+                while len(free) < wanted and len(block.nodes) < NODES and not block.fleet:
                     self._serial += 1
                     node = f"i-{block.name}-{self._serial}"
                     block.spent += 1
@@ -419,11 +509,16 @@ class Simulation:
         """Nothing is wrong for longer than the tolerance."""
         for block in self.blocks:
             past = block.state_at(self.minute) == "active" and self.minute >= block.drain_at(self.minute)
+            usable = block.usable_at(self.minute)
             self._note(f"{block.name} is open past its drain", block.enabled and past)
             self._note(
                 f"{block.name} is closed in paid time",
-                not block.enabled and block.usable_at(self.minute) and not block.refused,
+                not block.enabled and block.usable_at(self.minute) and (block.fleet or not block.refused),
             )
+            if block.fleet:
+                self._note(f"{block.name} wants nodes outside its time", block.desired > 0 and not usable)
+                short = usable and block.desired < NODES and not block.limited(self.minute)
+                self._note(f"{block.name} wants too few nodes in paid time", short)
         serves = any(block.serves_at(self.minute) for block in self.blocks)
         self._note("the queue is closed though a block serves it", serves and not self.queue_enabled)
         nothing = not self.on_demand and not any(
@@ -446,6 +541,8 @@ class Simulation:
         if self.minute in block.modified or block.refused:
             return
         wanted = facts.reservation.state == "active" and facts.now < window.drain_at
+        if block.fleet and block.desired != (NODES if wanted else 0) and self.never_works is not SetFleet:
+            raise Violation(f"{self.minute}: {block.name} wants {block.desired} nodes after a wake-up")
         if block.enabled is not wanted:
             raise Violation(
                 f"{self.minute}: {block.name} is {'open' if block.enabled else 'closed'} after a wake-up"

@@ -500,3 +500,38 @@ def live(aws: FakeAws, block: ManagedBlock) -> int:
             assert list(aws.terminated) == ["multi"]
             return minute
     pytest.fail("jobs were left to EC2")
+
+
+def test_group_is_filled_while_the_block_is_open_and_emptied_in_its_drain(aws: FakeAws) -> None:
+    block = cluster(auto_scaling_group="fleet")
+    aws.arrays["gang"], aws.gangs = 3, {"gang"}
+    aws.jobs = {"gang": "PENDING", "gang:0": "RUNNING", "gang:1": "RUNNING", "gang:2": "RUNNABLE"}
+    aws.hosts = {"gang:0": NODES[0], "gang:1": NODES[1]}
+    aws.desired = 0
+    manage_block(block, aws.clients, START + MINUTE, owner="first")
+    assert aws.desired == 2
+
+    manage_block(block, aws.clients, SIGNAL, owner="signal")
+    manage_block(block, aws.clients, DRAIN, owner="drain")
+    assert aws.desired == 0
+    assert aws.protected == dict.fromkeys(NODES, True)
+    # The array last: while it is listed, children that are left are found.
+    assert sorted([*aws.terminated][:3]) == ["gang:0", "gang:1", "gang:2"]
+    assert [*aws.terminated][3:] == ["gang"]
+
+    manage_block(block, aws.clients, DRAIN + MINUTE, owner="after")
+    assert aws.protected == dict.fromkeys(NODES, False)
+
+
+def test_array_is_not_terminated_before_all_its_children(aws: FakeAws) -> None:
+    aws.arrays["gang"], aws.gangs = 2, {"gang"}
+    aws.jobs = {"gang": "PENDING", "gang:0": "RUNNING", "gang:1": "RUNNING"}
+    aws.hosts = {"gang:0": NODES[0], "gang:1": NODES[1]}
+    manage_block(cluster(), aws.clients, SIGNAL, owner="signal")
+    aws.failing["TerminateJob"] = "denied"
+    with pytest.raises(LifecycleError, match="AccessDenied"):
+        manage_block(cluster(), aws.clients, DRAIN, owner="drain")
+    assert aws.terminated == {}
+    aws.failing.clear()
+    manage_block(cluster(), aws.clients, DRAIN + MINUTE, owner="again")
+    assert [*aws.terminated][-1] == "gang"

@@ -36,6 +36,7 @@ def test_the_function_takes_its_cluster_from_the_environment(
         "UC_MAX_REFUSALS": "3",
         "UC_CHECKPOINT_LEAD_SECONDS": "1200",
         "UC_ADDITIONAL_JOB_QUEUES": ADDITIONAL_QUEUE,
+        "UC_AUTO_SCALING_GROUP": "fleet",
     }.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(function, "_clients", lambda: aws.clients)
@@ -48,4 +49,4 @@ def test_the_function_takes_its_cluster_from_the_environment(
     )
     function.handler({"detail-type": "anything"}, SimpleNamespace(aws_request_id="request"))
     assert aws.environments[ENVIRONMENT]["state"] == "DISABLED"
-    assert asked == [cluster(additional_job_queues=(ADDITIONAL_QUEUE,))]
+    assert asked == [cluster(additional_job_queues=(ADDITIONAL_QUEUE,), auto_scaling_group="fleet")]

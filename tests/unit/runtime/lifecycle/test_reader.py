@@ -13,7 +13,7 @@ from tests.unit.runtime.lifecycle.lifecycle_aws import (
     cluster,
 )
 
-from ultracluster_runtime.lifecycle.observations import Environment, Job, Observations, Queue, Refusal
+from ultracluster_runtime.lifecycle.observations import Environment, Fleet, Job, Observations, Queue, Refusal
 from ultracluster_runtime.lifecycle.reader import chunks, observe, try_read
 
 pytestmark = pytest.mark.sweep  # boto3 needs a second for its clients
@@ -129,3 +129,48 @@ def test_only_read_errors_are_recorded() -> None:
 
 def _not_implemented() -> None:
     raise NotImplementedError
+
+
+def array(aws: FakeAws, *, gang: bool) -> None:
+    """Two started children of an array of three, on the nodes of the block."""
+    aws.arrays["array"] = 3
+    aws.gangs |= {"array"} if gang else set()
+    aws.jobs |= {"array": "PENDING", "array:0": "RUNNING", "array:1": "STARTING", "array:2": "RUNNABLE"}
+    aws.hosts |= {"array:0": NODES[0], "array:1": NODES[1]}
+
+
+def test_children_of_an_array_are_jobs_of_their_own(aws: FakeAws) -> None:
+    array(aws, gang=False)
+    jobs = {job.job_id: job for job in observed(aws).jobs or ()}
+
+    assert jobs["array:0"] == Job(job_id="array:0", nodes=frozenset({NODES[0]}))
+    assert jobs["array:1"] == Job(job_id="array:1", nodes=frozenset({NODES[1]}))
+    assert not {"array", "array:2"} & jobs.keys()
+
+
+def test_children_that_are_the_nodes_of_one_job_are_one_job_with_those_that_wait(aws: FakeAws) -> None:
+    array(aws, gang=True)
+    jobs = {job.job_id: job for job in observed(aws).jobs or ()}
+
+    children = ("array:0", "array:1", "array:2")
+    assert jobs["array"] == Job(job_id="array", nodes=frozenset(NODES), children=children)
+    assert not set(children) & jobs.keys()
+
+
+def test_reads_the_auto_scaling_group_without_nodes_that_are_not_in_service(aws: FakeAws) -> None:
+    aws.protected[NODES[1]] = False
+    failures: list[Exception] = []
+    observations = observe(cluster(auto_scaling_group="fleet"), aws.clients, NOW, failures)
+
+    assert failures == []
+    assert observations.has_fleet
+    assert observations.fleet == Fleet(
+        desired=2, most=2, protected=frozenset({NODES[0]}), exposed=frozenset({NODES[1]})
+    )
+
+
+def test_former_block_leaves_the_auto_scaling_group_to_the_present_one(aws: FakeAws) -> None:
+    observations = observe(cluster(auto_scaling_group="fleet", former=True), aws.clients, NOW, [])
+
+    assert observations.fleet is None
+    assert "DescribeAutoScalingGroups" not in aws.calls

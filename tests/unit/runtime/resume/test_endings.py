@@ -70,6 +70,31 @@ def test_a_job_goes_on_after_a_drain_or_the_loss_of_a_node_only(
     assert (ending.kind if ending else None) == kind
 
 
+def child(index: int, **changes: Any) -> dict[str, Any]:
+    return {"jobId": f"11111111-0000:{index}", "status": "FAILED", "stoppedAt": 100} | changes
+
+
+@pytest.mark.parametrize(
+    ("children", "kind"),
+    [
+        ([child(0, statusReason=DRAINED, isTerminated=True), child(1, isTerminated=True)], "drained"),
+        ([child(0, container={"exitCode": 112}), child(1, statusReason=HOST)], "lost"),
+        ([child(0), child(1, container={"exitCode": 112})], "lost"),
+        ([child(0, container={"exitCode": 1}), child(1, container={"exitCode": 1})], None),
+        # A person stopped one child, and the others lost it.
+        ([child(0, container={"exitCode": 112}), child(1, isTerminated=True, statusReason="enough")], None),
+    ],
+)
+def test_an_array_that_is_one_job_ends_as_its_children_did(
+    children: list[dict[str, Any]], kind: str | None
+) -> None:
+    array = failed(statusReason="Array Child Job failed", arrayProperties={"size": 2})
+    del array["nodeProperties"]
+    ending = ending_of(array, children)
+    assert (ending.kind if ending else None) == kind
+    assert resubmission(array, {})["arrayProperties"] == {"size": 2}
+
+
 def test_the_reason_names_the_node() -> None:
     ending = ending_of(failed(statusReason=HOST), [])
     assert ending is not None

@@ -1,8 +1,26 @@
 import aws_cdk as cdk
 import pytest
-from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, allowed, block, network, of_type, only
+from tests.unit.ultracluster.builders import (
+    IMAGE,
+    IMAGE_ID,
+    RESERVATION,
+    ZONE,
+    allowed,
+    block,
+    network,
+    of_type,
+    only,
+)
 
-from ultracluster import CheckpointBucket, CompileCache, FairShare, SharedFileSystem, UltraCluster, WaitLimits
+from ultracluster import (
+    CapacityBlock,
+    CheckpointBucket,
+    CompileCache,
+    FairShare,
+    SharedFileSystem,
+    UltraCluster,
+    WaitLimits,
+)
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.synth
@@ -21,6 +39,25 @@ def test_a_block_is_all_that_it_needs(stack: cdk.Stack) -> None:
     assert only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]["MaxvCpus"] == 768
     assert len(of_type(stack, "AWS::S3::Bucket")) == 2
     assert only(stack, "AWS::Batch::JobDefinition")["NodeProperties"]["NumNodes"] == 4
+
+
+def test_a_block_whose_nodes_an_auto_scaling_group_starts_runs_multi_node_jobs_as_arrays(
+    stack: cdk.Stack,
+) -> None:
+    source = CapacityBlock.from_reservation_id(RESERVATION, zone_id=ZONE, launched_by="auto-scaling")
+    place = network(stack)
+    whole = cluster(
+        stack,
+        capacity=source,
+        network=place,
+        file_system=SharedFileSystem(stack, "FileSystem", network=place),
+    )
+    whole.add_multi_node_job("Pretrain", image=IMAGE, command=["train.py"])
+    assert only(stack, "AWS::Batch::ComputeEnvironment")["Type"] == "UNMANAGED"
+    assert only(stack, "AWS::AutoScaling::AutoScalingGroup")["MaxSize"] == "4"
+    assert only(stack, "AWS::Batch::JobDefinition")["Type"] == "container"
+    (fleet,) = whole.fleets
+    assert fleet.max_nodes == 4
 
 
 def test_on_demand_nodes_need_a_zone_and_get_a_placement_group(stack: cdk.Stack) -> None:

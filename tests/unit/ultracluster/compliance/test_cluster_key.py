@@ -5,6 +5,7 @@ import pytest
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
+from aws_cdk.assertions import Annotations, Match
 from tests.unit.ultracluster.builders import ZONE, block, new_stack, of_type, only
 
 import ultracluster as uc
@@ -62,6 +63,38 @@ def test_functions_that_publish_may_use_it_for_that(stack: cdk.Stack) -> None:
     ]
     assert {each["Sid"] for each in encrypted} == {"NotifyEncrypted", "RememberEncrypted", "TellEncrypted"}
     assert all(each["Resource"] == ARN for each in encrypted)
+
+
+def _cluster(stack: cdk.Stack, construct_id: str, key: kms.IKey) -> uc.UltraCluster:
+    return uc.UltraCluster(
+        stack,
+        construct_id,
+        instance_type="trn2.48xlarge",
+        node_count=1,
+        image_id="ami-0123456789abcdef0",
+        zone_id=ZONE,
+        kms_key=key,
+    )
+
+
+def test_a_key_of_the_app_lets_the_services_use_it_as_a_cluster_key_does() -> None:
+    ours, theirs = new_stack(), new_stack()
+    _cluster(ours, "Cluster", uc.ClusterKey(ours, "Key").key)
+    key = kms.Key(theirs, "Key")
+    _cluster(theirs, "Cluster", key)
+    _cluster(theirs, "Another", key)
+
+    policies = [only(stack, "AWS::KMS::Key")["KeyPolicy"]["Statement"] for stack in (ours, theirs)]
+
+    assert policies[0] == policies[1], "and each statement once, however many clusters use the key"
+    assert Annotations.from_stack(theirs).find_warning("*", Match.string_like_regexp("UC5251")) == []
+
+
+def test_an_imported_key_is_warned_of_because_no_node_starts_without_its_policy() -> None:
+    stack = new_stack()
+    _cluster(stack, "Cluster", kms.Key.from_key_arn(stack, "Theirs", ARN))
+    (warning,) = Annotations.from_stack(stack).find_warning("*", Match.string_like_regexp("UC5251"))
+    assert warning.id == "/Test/Cluster"
 
 
 def test_an_imported_topic_grants_no_use_of_the_key() -> None:

@@ -16,6 +16,7 @@ from ultracluster import (
     CapacityReservation,
     UltraCluster,
 )
+from ultracluster.nodes.node_fleet import NodeFleet
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.synth
@@ -298,3 +299,17 @@ def test_a_cluster_passes_on_after_how_many_refusals_its_block_closes(stack: cdk
         for each in of_type(stack, "AWS::Lambda::Function")
     ]
     assert [limit for limit in limits if limit] == ["5"]
+
+
+def test_function_sizes_the_auto_scaling_group_of_its_block_only(stack: cdk.Stack) -> None:
+    source = block()
+    training = queue(stack, capacity=source)
+    fleet = NodeFleet(stack, "Fleet", nodes=training.nodes, max_nodes=4)
+    life = lifecycle(stack, block=source, queue=training, fleet=fleet)
+    may = statements(stack)["SizeGroup"]
+    assert actions(may) == ["autoscaling:SetDesiredCapacity", "autoscaling:SetInstanceProtection"]
+    group = stack.resolve(fleet.auto_scaling_group_name)
+    assert may["Resource"]["Fn::Join"][1][-1] == group
+    variables = only(stack, "AWS::Lambda::Function")["Environment"]["Variables"]
+    assert variables["UC_AUTO_SCALING_GROUP"] == group
+    assert life.block is source

@@ -107,6 +107,29 @@ def test_a_job_over_several_nodes_needs_efa(findings: Findings) -> None:
     ("edits", "code", "path"),
     [
         ([ON_DEMAND, further("name: spot, market_type: spot")], "UC6308", "jobs[0].queue"),
+        (
+            [ON_DEMAND, further("name: own, market_type: on-demand, launched_by: auto-scaling")],
+            "UC6309",
+            "jobs[0].queue",
+        ),
+        (
+            [
+                ON_DEMAND,
+                further("name: spot, market_type: spot, launched_by: auto-scaling, max_price_percent: 60"),
+            ],
+            "UC4126",
+            "additional_capacity[0].max_price_percent",
+        ),
+        (
+            [
+                ON_DEMAND,
+                further(
+                    "name: own, market_type: on-demand, launched_by: auto-scaling, allocation_strategy: best-fit"
+                ),
+            ],
+            "UC4126",
+            "additional_capacity[0].allocation_strategy",
+        ),
     ],
 )
 def test_refuses_further_capacity_and_queues_at_their_place(
@@ -128,6 +151,22 @@ def test_refuses_further_capacity_and_queues_at_their_place(
             "UC6308",
         ),
         ([ON_DEMAND, further("name: spot, market_type: spot, max_price_percent: 60"), NO_JOBS], "UC6308"),
+        (
+            [
+                ON_DEMAND,
+                further("name: spot, market_type: spot, launched_by: auto-scaling"),
+                lines("queue: {capacity: [spot]}"),
+            ],
+            "UC6308",
+        ),
+        (
+            [
+                ON_DEMAND,
+                further("name: own, market_type: on-demand, launched_by: auto-scaling"),
+                ("- name: pretrain", "- name: pretrain\n            kind: single-node"),
+            ],
+            "UC6309",
+        ),
         (
             [
                 ON_DEMAND,

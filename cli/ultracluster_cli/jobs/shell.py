@@ -1,0 +1,52 @@
+"""Open a shell on a node with Session Manager."""
+
+import os
+import shlex
+import shutil
+
+from ultracluster_rules.findings import FindingsError
+
+
+def open_shell(node: str, *, region: str, profile: str | None, container_of: str | None = None) -> None:
+    """Replace this process with a shell on a node, or in the container of a job there.
+
+    Args:
+        node: Instance ID.
+        region: Region of the node.
+        profile: AWS profile. None for the default credentials.
+        container_of: ARN of the ECS task whose container to enter. None for the node itself.
+
+    Raises:
+        FindingsError: If the AWS CLI or its Session Manager plugin is not installed, or this is the local AWS (UC6232).
+    """
+    command = _command(node, region=region, profile=profile, container_of=container_of)
+    if "AWS_ENDPOINT_URL" in os.environ:
+        problem, remedy = "the local AWS has no instances to open a shell on", "Use it with an account"
+        raise FindingsError.of("UC6232", problem, remedy=remedy)
+    if missing := [name for name in ("aws", "session-manager-plugin") if not shutil.which(name)]:
+        remedy = (
+            f"Install the AWS CLI and its Session Manager plugin, or run elsewhere: {shlex.join(command)}"
+        )
+        raise FindingsError.of("UC6232", f"{' and '.join(missing)} not found on PATH", remedy=remedy)
+    os.execvp(command[0], command)  # noqa: S606 - a shell for the user, without a shell in between
+
+
+def _command(node: str, *, region: str, profile: str | None, container_of: str | None) -> list[str]:
+    command = ["aws", "ssm", "start-session", "--target", node, "--region", region]
+    if profile:
+        command += ["--profile", profile]
+    if container_of:
+        # The ECS agent labels each container with the ARN of its task.
+        ids = f"sudo docker ps --quiet --filter label=com.amazonaws.ecs.task-arn={container_of}"
+        inside = f"sudo docker exec --interactive --tty $({ids} | head -1) sh -c 'command -v bash >/dev/null && exec bash || exec sh'"
+        command += [
+            "--document-name",
+            "AWS-StartInteractiveCommand",
+            "--parameters",
+            f'{{"command":[{_json(inside)}]}}',
+        ]
+    return command
+
+
+def _json(text: str) -> str:
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,0 +1,1 @@
+"""`ultracluster status`, `nodes` and `destroy`: what every day after the first needs."""

@@ -1,0 +1,263 @@
+"""`ultracluster destroy`: delete the stacks of clusters in an order that AWS accepts, and say what is kept."""
+
+import time
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
+from typing import Annotated, Any, Final
+
+import typer
+from botocore.exceptions import ClientError
+
+from ultracluster_cli._aws.deployed_template import read_deployed
+from ultracluster_cli._aws.target import Target
+from ultracluster_cli.operate.status import open_clusters, stacks_of
+from ultracluster_cli.options import (
+    ClustersOption,
+    JsonOption,
+    LocalOption,
+    OptionalRolloutArgument,
+    YesOption,
+)
+from ultracluster_cli.output import print_json, print_table, say
+from ultracluster_cli.progress import doing, if_interrupted
+from ultracluster_cli.rehearse.removal import LeftStack, empty_bucket, remove_stacks
+from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
+from ultracluster_stacks.config import ClusterConfig
+from ultracluster_stacks.cost import (
+    HOURS_OF_A_MONTH,
+    Usage,
+    catalogue_prices,
+    configured_footprint,
+    estimate_cost,
+)
+
+app = typer.Typer(add_completion=False)
+
+_RETAINING: Final = {"Retain", "RetainExceptOnCreate"}
+_COSTS: Final = {"AWS::FSx::FileSystem": "file system", "AWS::S3::Bucket": "buckets"}  # lines of the estimate
+# Each only after what is in it: EC2 and FSx refuse the others with DependencyViolation.
+_ORDER: Final = (
+    "AWS::FSx::DataRepositoryAssociation",
+    "AWS::FSx::FileSystem",
+    "AWS::EC2::SecurityGroup",
+    "AWS::EC2::Subnet",
+    "AWS::EC2::VPC",
+    "AWS::S3::Bucket",
+    "AWS::DynamoDB::Table",
+    "AWS::Logs::LogGroup",
+)
+_PARTS: Final = frozenset(
+    {"AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress"}
+)  # go with their group
+_POLL_SECONDS: Final = 1.0
+_PATIENCE_SECONDS: Final = 1_800.0  # FSx deletes a file system within minutes
+
+
+@app.command()
+def destroy(
+    rollout: OptionalRolloutArgument = None,
+    *,
+    cluster: ClustersOption = None,
+    local: LocalOption = False,
+    delete_data: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="CLUSTER",
+            help="Type the name of a cluster to delete its data too: file system, buckets, logs; repeatable.",
+        ),
+    ] = None,
+    yes: YesOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Delete the stacks of clusters, and show what is kept and what it costs a month.
+
+    Data is kept unless --delete-data names its cluster. Capacity Blocks are paid for until their end and cannot be
+    cancelled.
+    """
+    doomed = delete_data or []
+    with open_clusters(rollout, cluster or [], local=local) as (clusters, targets):
+        names = [one.name for one in clusters]
+        if unknown := [name for name in doomed if name not in names]:
+            problem = f"--delete-data got {quote(unknown[0])}"
+            raise FindingsError.of("UC9017", problem, allowed=", ".join(names))
+        with doing("Reading the stacks"):
+            found = [_Deployed(one, targets.of(one.stage)) for one in clusters]
+        found = [one for one in found if one.stacks]
+        if not found:
+            say("Nothing is deployed.")
+        if not as_json:
+            for one in found:
+                one.show(delete_data=one.config.name in doomed)
+        if found and not (yes or local):
+            what = ", ".join(one.config.stage for one in found)
+            data = f" AND THE DATA of {', '.join(doomed)}" if doomed else ""
+            typer.confirm(f"Delete {what}{data} in {targets.name}?", abort=True, err=True)
+        for one in found:
+            one.delete(delete_data=one.config.name in doomed)
+        if as_json:
+            print_json({"clusters": [one.as_json(delete_data=one.config.name in doomed) for one in found]})
+        elif found:
+            say("Everything else is deleted." if any(one.kept for one in found) else "Everything is deleted.")
+
+
+class _Deployed:
+    """The stacks of a cluster, and what stays when they are deleted."""
+
+    def __init__(self, config: ClusterConfig, target: Target) -> None:
+        self.config = config
+        self._target = target
+        cloudformation = self._client("cloudformation")
+        self.stacks = [
+            LeftStack(region=config.region, name=stack["name"], stack_id=stack["id"], status=stack["status"])
+            for stack in stacks_of(config, cloudformation)
+        ]
+        self.kept = [kept for stack in self.stacks for kept in _kept(stack.name, cloudformation)]
+
+    def _client(self, service: str) -> Any:
+        return self._target.client(service, self.config.region)
+
+    def show(self, *, delete_data: bool) -> None:
+        """Print what will be deleted and what stays."""
+        title = f"{self.config.stage}: {len(self.stacks)} stacks will be deleted"
+        print_table(
+            columns=["stack", "status"],
+            rows=[{"stack": s.name, "status": s.status} for s in self.stacks],
+            title=title,
+        )
+        rows = self.kept_rows()
+        if rows and delete_data:
+            print_table(columns=["resource", "id"], rows=rows, title="DELETED WITH THEIR DATA")
+        elif rows:
+            columns = ["resource", "id", "usd_per_month"]
+            print_table(columns=columns, rows=rows, title="Kept, and paid for until you delete them")
+            say(f"To delete these too: --delete-data {self.config.name}")
+        for _, capacity in self.config.sources():
+            if capacity.reservation_id and capacity.market_type == "capacity-block":
+                say(
+                    f"{capacity.reservation_id} stays yours until its end: a Capacity Block cannot be cancelled."
+                )
+
+    def kept_rows(self) -> list[dict[str, Any]]:
+        """Return what stays as rows, with the list price of those that cost by what they are."""
+        estimate = estimate_cost(
+            configured_footprint(self.config),
+            usage=Usage(hours=Decimal(HOURS_OF_A_MONTH)),
+            prices=catalogue_prices(),
+        )
+        prices = {line.name: line.month(estimate.usage).text() for line in estimate.lines}
+        return [
+            {
+                "resource": kind.rpartition("::")[2],
+                "id": physical_id,
+                "usd_per_month": prices.get(_COSTS[kind], "by use") if kind in _COSTS else None,
+            }
+            for kind, physical_id in self.kept
+            if kind not in _PARTS
+        ]
+
+    def delete(self, *, delete_data: bool) -> None:
+        """Delete the stacks, the last deployed first, then the data."""
+        again = f"ultracluster destroy --cluster {self.config.name}"
+        note = f"CloudFormation finishes the stack that it is deleting; the rest stays. To continue: {again}"
+        with if_interrupted(note):
+            remove_stacks(self._target.client, self.stacks, empty=False, again=again)
+            if delete_data:
+                self._delete_data()
+
+    def _delete_data(self) -> None:
+        findings = []
+        left = []
+        for kind, physical_id in sorted(self.kept, key=lambda kept: _rank(kept[0])):
+            if kind in _PARTS:
+                continue
+            say(f"Deleting {kind.rpartition('::')[2]} {physical_id}")
+            try:
+                deleted = self._delete_one(kind, physical_id)
+            except (*AWS_ERRORS, TimeoutError) as error:
+                problem = f"{kind} {physical_id} is still there: {problem_of(error)}"
+                findings.append(Finding(code="UC9018", problem=problem))
+                deleted = False
+            if not deleted:
+                left.append((kind, physical_id))
+        self.kept = left
+        if findings:
+            raise FindingsError(findings)
+
+    def _delete_one(self, kind: str, physical_id: str) -> bool:
+        ec2, fsx, s3 = self._client("ec2"), self._client("fsx"), self._client("s3")
+        if kind == "AWS::FSx::DataRepositoryAssociation":
+            fsx.delete_data_repository_association(AssociationId=physical_id, DeleteDataInFileSystem=False)
+            _wait(
+                lambda: fsx.describe_data_repository_associations(AssociationIds=[physical_id])[
+                    "Associations"
+                ]
+            )
+        elif kind == "AWS::FSx::FileSystem":
+            fsx.delete_file_system(FileSystemId=physical_id)
+            _wait(lambda: fsx.describe_file_systems(FileSystemIds=[physical_id])["FileSystems"])
+        elif kind == "AWS::EC2::SecurityGroup":
+            ec2.delete_security_group(GroupId=physical_id)
+        elif kind == "AWS::EC2::Subnet":
+            ec2.delete_subnet(SubnetId=physical_id)
+        elif kind == "AWS::EC2::VPC":
+            ec2.delete_vpc(VpcId=physical_id)
+        elif kind == "AWS::S3::Bucket":
+            empty_bucket(s3, physical_id)
+            s3.delete_bucket(Bucket=physical_id)
+        elif kind == "AWS::DynamoDB::Table":
+            self._client("dynamodb").delete_table(TableName=physical_id)
+        elif kind == "AWS::Logs::LogGroup":
+            self._client("logs").delete_log_group(logGroupName=physical_id)
+        else:
+            say(f"{kind} {physical_id} is kept: delete it yourself if you do not need it.")
+            return False
+        return True
+
+    def as_json(self, *, delete_data: bool) -> dict[str, Any]:
+        """Return what was deleted and what is kept as plain values."""
+        return {
+            "cluster": self.config.name,
+            "region": self.config.region,
+            "deleted_stacks": [stack.name for stack in self.stacks],
+            "data_deleted": delete_data,
+            "kept": self.kept_rows(),
+        }
+
+
+def _kept(stack: str, cloudformation: Any) -> Iterator[tuple[str, str]]:
+    """Return the types and IDs of resources that stay when a stack is deleted."""
+    template = read_deployed(stack, cloudformation).template or {}
+    retained = {
+        logical_id
+        for logical_id, resource in template.get("Resources", {}).items()
+        if resource.get("DeletionPolicy") in _RETAINING
+    }
+    for page in cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack):
+        for resource in page["StackResourceSummaries"]:
+            if resource["LogicalResourceId"] in retained and resource.get("PhysicalResourceId"):
+                yield resource["ResourceType"], resource["PhysicalResourceId"]
+
+
+def _rank(kind: str) -> int:
+    return _ORDER.index(kind) if kind in _ORDER else len(_ORDER)
+
+
+def _wait(describe: Any) -> None:
+    """Wait until FSx no longer knows what was deleted.
+
+    Raises:
+        TimeoutError: If it is still there after half an hour.
+    """
+    deadline = time.monotonic() + _PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            remaining: Sequence[Any] = describe()
+        except ClientError as error:
+            if "NotFound" in error.response["Error"]["Code"]:
+                return
+            raise
+        if not remaining:
+            return
+        time.sleep(_POLL_SECONDS)
+    raise TimeoutError("it is still being deleted")

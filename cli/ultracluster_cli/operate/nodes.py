@@ -1,0 +1,173 @@
+"""`ultracluster nodes`: list and describe nodes, replace one, or open a shell on it."""
+
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+
+import typer
+
+from ultracluster_cli.jobs.session import aws_errors_as_findings, open_region, read_duration, report_notified
+from ultracluster_cli.jobs.shell import open_shell
+from ultracluster_cli.operate.status import nodes_of
+from ultracluster_cli.options import JsonOption, ProfileOption, YesOption
+from ultracluster_cli.output import print_json, print_table, say, say_command
+from ultracluster_cli.progress import doing, if_interrupted
+from ultracluster_rules.findings import FindingsError, quote
+from ultracluster_runtime.jobs.describe import describe_job, list_jobs
+from ultracluster_runtime.jobs.queues import Client, find_queues
+from ultracluster_runtime.jobs.stop import instances_of, request_checkpoint
+
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, help="List, describe and replace nodes, or open a shell."
+)
+
+_Cluster = Annotated[str, typer.Argument(metavar="CLUSTER", help="Cluster name.")]
+_Node = Annotated[str, typer.Argument(metavar="NODE", help="Instance ID of the node, or its start.")]
+_Region = Annotated[
+    str | None, typer.Option(help="AWS Region. Default: Region of the environment or the profile.")
+]
+
+
+@app.command("list")
+def list_nodes(
+    cluster: _Cluster, *, region: _Region = None, profile: ProfileOption = None, as_json: JsonOption = False
+) -> None:
+    """List the nodes of a cluster, and the job on each."""
+    region, client = open_region(region=region, profile=profile)
+    with doing("Reading the nodes"), aws_errors_as_findings():
+        nodes = list(nodes_of(cluster, client("ec2")))
+        jobs = _jobs_by_node(cluster, region, client) if nodes else {}
+    rows = [{**node, "job": jobs.get(node["node"])} for node in nodes]
+    if as_json:
+        print_json({"nodes": rows})
+    elif rows:
+        columns = ["node", "state", "zone", "launched", "job", "reservation"]
+        print_table(
+            columns=columns, rows=rows, title=f"{cluster} in {region}: {len(rows)} x {rows[0]['type']}"
+        )
+    else:
+        say(f"{cluster} has no nodes in {region} now: they start when a job waits for them.")
+
+
+@app.command()
+def describe(
+    node: _Node, *, region: _Region = None, profile: ProfileOption = None, as_json: JsonOption = False
+) -> None:
+    """Describe a node: its state, its health, its job, and what to do next."""
+    region, client = open_region(region=region, profile=profile)
+    with doing("Reading the node"), aws_errors_as_findings():
+        found = _find(node, region, client)
+        answer = client("ec2").describe_instance_status(InstanceIds=[found["node"]], IncludeAllInstances=True)
+        health = answer["InstanceStatuses"][0] if answer["InstanceStatuses"] else {}
+        jobs = _jobs_by_node(found["cluster"], region, client)
+    document = {
+        **found,
+        "job": jobs.get(found["node"]),
+        "system_status": health.get("SystemStatus", {}).get("Status"),
+        "instance_status": health.get("InstanceStatus", {}).get("Status"),
+        "events": [f"{event['Code']}: {event['Description']}" for event in health.get("Events", ())],
+    }
+    if as_json:
+        print_json(document)
+        return
+    rows = [
+        {"": name.replace("_", " "), "value": "; ".join(value) if isinstance(value, list) else value}
+        for name, value in document.items()
+        if value
+    ]
+    print_table(columns=["", "value"], rows=rows)
+    place = ["--region", region]
+    say("To look inside, and to replace it:")
+    say_command(["ultracluster", "nodes", "shell", found["node"], *place])
+    say_command(["ultracluster", "nodes", "replace", found["node"], *place])
+    say("The console of a node that does not join the cluster says why:")
+    say_command(
+        [
+            "aws",
+            "ec2",
+            "get-console-output",
+            "--latest",
+            "--output",
+            "text",
+            "--instance-id",
+            found["node"],
+            *place,
+        ]
+    )
+
+
+@app.command()
+def shell(node: _Node, *, region: _Region = None, profile: ProfileOption = None) -> None:
+    """Open a shell on a node with Session Manager, without SSH and open ports."""
+    region, client = open_region(region=region, profile=profile)
+    with aws_errors_as_findings():
+        found = _find(node, region, client)
+    open_shell(found["node"], region=region, profile=profile)
+
+
+@app.command()
+def replace(
+    node: _Node,
+    *,
+    wait: Annotated[str, typer.Option(help="Time to wait for the checkpoint, such as 10m.")] = "5m",
+    now: Annotated[bool, typer.Option("--now", help="Do it immediately, without a checkpoint.")] = False,
+    yes: YesOption = False,
+    region: _Region = None,
+    profile: ProfileOption = None,
+) -> None:
+    """Terminate a node, after a checkpoint of its job; AWS Batch starts another for the next attempt.
+
+    A job of several nodes loses this attempt, and starts again if it has attempts left.
+    """
+    region, client = open_region(region=region, profile=profile)
+    patience = timedelta(0) if now else read_duration("--wait", wait)
+    with aws_errors_as_findings():
+        found = _find(node, region, client)
+        job = _jobs_by_node(found["cluster"], region, client).get(found["node"])
+    on_it = f", on which job {job} runs" if job else ""
+    if not yes:
+        typer.confirm(f"Terminate {found['node']} of {found['cluster']}{on_it}?", abort=True, err=True)
+    with aws_errors_as_findings():
+        if job and patience:
+            with if_interrupted(
+                f"A checkpoint was requested from job {job}; {found['node']} was not terminated."
+            ):
+                _wait_for_checkpoint(job, patience, client)
+        client("ec2").terminate_instances(InstanceIds=[found["node"]])
+    say(f"{found['node']} is terminating. AWS Batch starts another node when a job needs it.")
+    if found["reservation"]:
+        say(f"{found['reservation']} has room for it again some minutes after this one has ended.")
+
+
+def _wait_for_checkpoint(job: str, patience: timedelta, client: Client) -> None:
+    described = describe_job(job, client=client)
+    until = datetime.now(UTC) + patience
+    notified, problem = request_checkpoint(described, until, client)
+    report_notified(job, notified, problem)
+    with doing(f"Waiting for the checkpoint of {job}"):
+        while (
+            notified and datetime.now(UTC) < until and describe_job(job, client=client)["status"] == "RUNNING"
+        ):
+            time.sleep(min(5.0, patience.total_seconds()))
+
+
+def _find(text: str, region: str, client: Client) -> dict[str, Any]:
+    """Return the only node whose ID starts with `text`."""
+    found = list(nodes_of(None, client("ec2"), node=f"{text}*"))
+    if len(found) == 1:
+        return found[0]
+    problem = f"{len(found) or 'no'} nodes in {region} match {quote(text)}"
+    raise FindingsError.of(
+        "UC6231",
+        problem,
+        allowed=", ".join(node["node"] for node in found[:10]),
+        remedy="`ultracluster nodes list CLUSTER` lists them",
+    )
+
+
+def _jobs_by_node(cluster: str, region: str, client: Client) -> dict[str, str]:
+    jobs: dict[str, str] = {}
+    for queue in find_queues(cluster, region=region, client=client):
+        for job in list_jobs(queue.arn, states=["RUNNING"], client=client):
+            jobs |= dict.fromkeys(instances_of(job, client).values(), str(job["jobId"]))
+    return jobs

@@ -1,0 +1,326 @@
+"""`ultracluster status`: show what is deployed, what runs, and what it costs, on one screen."""
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+import typer
+from botocore.exceptions import ClientError
+
+from ultracluster_catalog.capacity.capacity_blocks import drain_before_end
+from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
+from ultracluster_cli._aws.cluster_targets import ClusterTargets, single_target, targets_by_profile
+from ultracluster_cli._aws.rehearsals import describe_rehearsals
+from ultracluster_cli._aws.selection import clusters_named, clusters_of
+from ultracluster_cli._aws.target import Target
+from ultracluster_cli._aws.targets import account, running_local_aws
+from ultracluster_cli._cdk.workspace import default_rollout, state_directory
+from ultracluster_cli.cost.actual import estimated_cost, in_hours
+from ultracluster_cli.jobs.session import job_row
+from ultracluster_cli.options import ClustersOption, JsonOption, LocalOption, OptionalRolloutArgument
+from ultracluster_cli.output import print_json, print_table, say, short_time
+from ultracluster_cli.progress import doing
+from ultracluster_rules.findings import FindingsError
+from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
+from ultracluster_runtime.jobs.describe import STATES, list_jobs
+from ultracluster_runtime.jobs.queues import find_queues
+from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_stacks.config.rehearsal import cluster_digest
+
+app = typer.Typer(add_completion=False)
+
+STACKS: Final = ("Network", "Storage", "Cluster")
+"""The stacks of a cluster, in the order of their deployment."""
+
+_ALARMS: Final = ("AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm")
+_NAMES_AT_ONCE: Final = 100  # DescribeAlarms
+_ACTIVE: Final = tuple(state for state in STATES if state not in {"SUCCEEDED", "FAILED"})
+
+
+@app.command()
+def status(
+    rollout: OptionalRolloutArgument = None,
+    *,
+    cluster: ClustersOption = None,
+    local: LocalOption = False,
+    watch: Annotated[bool, typer.Option("--watch", help="Show it again and again until Ctrl-C.")] = False,
+    every: Annotated[float, typer.Option(min=1, help="Seconds between two reads of --watch.")] = 10,
+    as_json: JsonOption = False,
+) -> None:
+    """Show what is deployed, what runs, and what it costs, on one screen.
+
+    Sends only read requests that cost nothing.
+    """
+    with open_clusters(rollout, cluster or [], local=local) as (clusters, targets):
+        while True:
+            with doing("Reading the clusters"):
+                states = [read_status(one, targets.of(one.stage)) for one in clusters]
+            if watch and sys.stdout.isatty():
+                sys.stdout.write("\x1b[H\x1b[2J")
+            if as_json:
+                print_json({"target": targets.name, "clusters": states})
+            else:
+                for state in states:
+                    _print(state, where=targets.name)
+            sys.stdout.flush()
+            if not watch:
+                return
+            time.sleep(every)
+
+
+@contextmanager
+def open_clusters(
+    rollout: Path | None, names: Sequence[str], *, local: bool
+) -> Iterator[tuple[list[ClusterConfig], ClusterTargets]]:
+    """Open the accounts of the clusters of a rollout, or the running local AWS.
+
+    Args:
+        rollout: Rollout file. None for that of cdk.json.
+        names: Names of the clusters. Empty for all.
+        local: Whether they are on the local AWS.
+    """
+    directory = Path.cwd()
+    file = rollout or default_rollout(directory)
+    config = load_rollout(file, deployable=False).config
+    clusters = clusters_named(clusters_of(config, None), names, rollout=file)
+    if local:
+        background = state_directory(directory) / "local"
+        yield clusters, single_target(running_local_aws(background=background, region=clusters[0].region))
+        return
+    with targets_by_profile(clusters, account) as targets:
+        yield clusters, targets
+
+
+def read_status(cluster: ClusterConfig, target: Target) -> dict[str, Any]:
+    """Return the state of a cluster as plain values. What cannot be read is listed under ``unread``.
+
+    Args:
+        cluster: The cluster.
+        target: Its account.
+    """
+
+    def client(service: str) -> Any:
+        return target.client(service, cluster.region)
+
+    now, unread = datetime.now(UTC), []
+
+    def read(what: str, function: Callable[[], Any]) -> Any:
+        try:
+            return function()
+        except (FindingsError, *AWS_ERRORS) as error:
+            unread.append(f"{what}: {error if isinstance(error, FindingsError) else problem_of(error)}")
+            return None
+
+    stacks = read("stacks", lambda: stacks_of(cluster, client("cloudformation"))) or []
+    deployed = any(stack["name"].endswith("-Cluster") for stack in stacks)
+    blocks = read("capacity", lambda: _blocks(cluster, client("ec2"), now)) or []
+    queues = (read("queues", lambda: _queues(cluster, client)) or []) if deployed else []
+    created = min((stack["created"] for stack in stacks), default=None)
+    return {
+        "cluster": cluster.name,
+        "region": cluster.region,
+        "stacks": stacks,
+        "capacity": blocks,
+        "nodes": read("nodes", lambda: list(nodes_of(cluster.name, client("ec2")))),
+        "queues": [{name: value for name, value in queue.items() if name != "jobs"} for queue in queues],
+        "jobs": [job for queue in queues for job in queue["jobs"]],
+        "alarms": read("alarms", lambda: _alarms(cluster, client)) if deployed else None,
+        "cost": _cost(cluster, datetime.fromisoformat(created), blocks, now) if created else None,
+        "rehearsal": describe_rehearsals(
+            cluster.name,
+            [cluster.region],
+            ssm=partial(target.client, "ssm"),
+            digests={cluster.region: cluster_digest(cluster)},
+        ),
+        "unread": unread,
+    }
+
+
+def stacks_of(cluster: ClusterConfig, cloudformation: Any) -> list[dict[str, Any]]:
+    """Return the existing stacks of a cluster, in the order of their deployment."""
+    found = []
+    for part in STACKS:
+        try:
+            (stack,) = cloudformation.describe_stacks(StackName=f"{cluster.stage}-{part}")["Stacks"]
+        except ClientError as error:
+            if "does not exist" not in str(error):
+                raise
+            continue
+        found.append(
+            {
+                "name": stack["StackName"],
+                "id": stack["StackId"],
+                "status": stack["StackStatus"],
+                "created": stack["CreationTime"].isoformat(),
+            }
+        )
+    return found
+
+
+def nodes_of(cluster: str | None, ec2: Any, *, node: str = "*") -> Iterator[dict[str, Any]]:
+    """Return the nodes of a cluster that have not been terminated.
+
+    Args:
+        cluster: Name of the cluster. None for those of all clusters.
+        ec2: EC2 client of its Region.
+        node: ID of a node, in which `*` stands for any characters. Default: all.
+    """
+    tag = {"Name": f"tag:{CLUSTER_TAG}", "Values": [cluster]} if cluster else {}
+    pages = ec2.get_paginator("describe_instances").paginate(
+        Filters=[
+            tag or {"Name": "tag-key", "Values": [CLUSTER_TAG]},
+            {"Name": "instance-state-name", "Values": ["pending", "running", "shutting-down", "stopping"]},
+            {"Name": "instance-id", "Values": [node]},
+        ]
+    )
+    for page in pages:
+        for reservation in page["Reservations"]:
+            for instance in reservation["Instances"]:
+                yield {
+                    "node": instance["InstanceId"],
+                    "state": instance["State"]["Name"],
+                    "type": instance["InstanceType"],
+                    "zone": instance["Placement"]["AvailabilityZone"],
+                    "launched": instance["LaunchTime"].isoformat(),
+                    "address": instance.get("PrivateIpAddress"),
+                    "image": instance.get("ImageId"),
+                    "reservation": instance.get("CapacityReservationId"),
+                    "cluster": {tag["Key"]: tag["Value"] for tag in instance.get("Tags", [])}[CLUSTER_TAG],
+                }
+
+
+def _blocks(cluster: ClusterConfig, ec2: Any, now: datetime) -> list[dict[str, Any]]:
+    ids = [capacity.reservation_id for _, capacity in cluster.sources() if capacity.reservation_id]
+    if not ids:
+        return []
+    answer = ec2.describe_capacity_reservations(CapacityReservationIds=ids)
+    blocks = []
+    for item in answer["CapacityReservations"]:
+        end = item.get("EndDate")
+        is_block = item.get("ReservationType") == "capacity-block"
+        drain = end - drain_before_end(cluster.machine) if end and is_block else None
+        blocks.append(
+            {
+                "id": item["CapacityReservationId"],
+                "state": item["State"],
+                "instances": item["TotalInstanceCount"],
+                "free": item["AvailableInstanceCount"],
+                "start": item["StartDate"].isoformat() if item.get("StartDate") else None,
+                "end": end.isoformat() if end else None,
+                "drain": drain.isoformat() if drain else None,
+                "hours_left": round((end - now) / timedelta(hours=1), 1) if end else None,
+            }
+        )
+    return blocks
+
+
+def _queues(cluster: ClusterConfig, client: Callable[[str], Any]) -> list[dict[str, Any]]:
+    found = []
+    for queue in find_queues(cluster.name, region=cluster.region, client=client):
+        described = client("batch").describe_job_queues(jobQueues=[queue.arn])["jobQueues"]
+        jobs = [job_row(job) for job in list_jobs(queue.arn, states=_ACTIVE, client=client)]
+        found.append(
+            {
+                "queue": queue.name or "main",
+                "state": described[0]["state"] if described else "missing",
+                "status": described[0]["status"] if described else "missing",
+                "running": sum(job["state"] == "RUNNING" for job in jobs),
+                "waiting": sum(job["state"] != "RUNNING" for job in jobs),
+                "jobs": jobs,
+            }
+        )
+    return found
+
+
+def _alarms(cluster: ClusterConfig, client: Callable[[str], Any]) -> dict[str, Any]:
+    pages = client("cloudformation").get_paginator("list_stack_resources")
+    names = [
+        resource["PhysicalResourceId"]
+        for page in pages.paginate(StackName=f"{cluster.stage}-Cluster")
+        for resource in page["StackResourceSummaries"]
+        if resource["ResourceType"] in _ALARMS and "PhysicalResourceId" in resource
+    ]
+    firing = []
+    for first in range(0, len(names), _NAMES_AT_ONCE):
+        answer = client("cloudwatch").describe_alarms(
+            AlarmNames=names[first : first + _NAMES_AT_ONCE],
+            AlarmTypes=["MetricAlarm", "CompositeAlarm"],
+            MaxRecords=_NAMES_AT_ONCE,
+        )
+        firing += [
+            {"alarm": alarm["AlarmName"], "reason": alarm.get("StateReason")}
+            for alarm in [*answer.get("MetricAlarms", ()), *answer.get("CompositeAlarms", ())]
+            if alarm["StateValue"] == "ALARM"
+        ]
+    return {"alarms": len(names), "firing": firing}
+
+
+def _cost(
+    cluster: ClusterConfig, created: datetime, blocks: Sequence[dict[str, Any]], now: datetime
+) -> dict[str, Any]:
+    """Return the cost so far at list prices: nodes from the start of their capacity, the rest from the first deployment."""
+    start = next((datetime.fromisoformat(block["start"]) for block in blocks if block["start"]), None)
+    end = next((datetime.fromisoformat(block["end"]) for block in blocks if block["end"]), now)
+    paid = in_hours(max(min(now, end) - start, timedelta(0))) if start else Decimal(0)
+    money = estimated_cost(cluster, node_hours=paid, hours=in_hours(now - created))
+    return {
+        "usd_so_far": money.text(),
+        "without": list(money.without),
+        "node_hours": f"{paid:.1f}",
+        "since": created.isoformat(),
+    }
+
+
+def _print(state: dict[str, Any], *, where: str) -> None:
+    rows = [{"": name, "value": value} for name, value in _lines(state) if value]
+    title = f"{state['cluster']} in {state['region']}, {where}, {short_time(datetime.now(UTC))}"
+    print_table(columns=["", "value"], rows=rows, title=title)
+    if state["jobs"]:
+        print_table(columns=["job", "name", "state", "nodes", "since"], rows=state["jobs"], title="Jobs")
+    for problem in state["unread"]:
+        say(f"warning: not read: {problem}")
+    if not state["stacks"]:
+        say("Nothing is deployed. To deploy it: ultracluster deploy")
+
+
+def _lines(state: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    stages = [f"{stack['name'].rpartition('-')[2]} {stack['status']}" for stack in state["stacks"]]
+    yield "stacks", ", ".join(stages) or "none"
+    for block in state["capacity"]:
+        yield "capacity", _block_text(block)
+    nodes = state["nodes"] or []
+    counts = Counter(f"{node['type']} {node['state']}" for node in nodes)
+    texts = ", ".join(f"{count} x {what}" for what, count in counts.items())
+    yield "nodes", texts or ("none" if state["nodes"] is not None else "")
+    for queue in state["queues"]:
+        numbers = f"{queue['running']} running, {queue['waiting']} waiting"
+        yield "queue", f"{queue['queue']} {queue['state']} {queue['status']}: {numbers}"
+    if alarms := state["alarms"]:
+        yield "alarms", f"{len(alarms['firing'])} of {alarms['alarms']} in ALARM"
+        for alarm in alarms["firing"]:
+            yield "", f"{alarm['alarm']}: {alarm['reason']}"
+    if cost := state["cost"]:
+        without = f", without {', '.join(cost['without'])}" if cost["without"] else ""
+        yield "cost", f"{cost['usd_so_far']} USD so far at list prices{without}"
+    for sentence in state["rehearsal"]:
+        yield "rehearsal", sentence
+
+
+def _block_text(block: dict[str, Any]) -> str:
+    text = f"{block['id']} {block['state']}: {block['free']} of {block['instances']} instances free"
+    if block["start"]:
+        text += f", from {short_time(datetime.fromisoformat(block['start']))}"
+    if block["end"]:
+        hours = block["hours_left"]
+        left = f"{hours / 24:.0f} days" if hours >= 72 else f"{hours:.1f} hours"  # noqa: PLR2004 - three days
+        text += f" to {short_time(datetime.fromisoformat(block['end']))} (in {left})"
+    if block["drain"]:
+        text += f"; jobs end from {short_time(datetime.fromisoformat(block['drain']))}"
+    return text

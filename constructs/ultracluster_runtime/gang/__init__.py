@@ -1,0 +1,1 @@
+"""Children of an array job find each other, start together and end together."""

@@ -1,0 +1,68 @@
+"""`ultracluster destroy` deletes stacks in order, and data only where its cluster is named."""
+
+import io
+import json
+import sys
+from typing import Any
+
+import pytest
+from tests.unit.cli.operate.fake_aws import STAGE, Aws
+
+STACKS = [f"delete_stack {STAGE}-{part}" for part in ("Cluster", "Storage", "Network")]
+
+
+def test_stacks_go_in_the_order_that_aws_accepts_and_data_stays(run: Any, aws: Aws) -> None:
+    outcome = run("destroy", "--yes")
+
+    assert outcome.code == 0, outcome.stderr
+    assert aws.done == STACKS
+    for text in ("Kept, and paid for until you delete them", "fs-1", "bucket-1", "vpc-1"):
+        assert text in outcome.stdout
+    assert "a Capacity Block cannot be cancelled" in outcome.stderr
+
+
+def test_nothing_is_deleted_without_an_answer(run: Any, aws: Aws, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))
+
+    outcome = run("destroy", "--delete-data", "quickstart")
+
+    assert outcome.code == 1
+    assert f"Delete {STAGE} AND THE DATA of quickstart in account 123456789012?" in outcome.stderr
+    assert aws.done == []
+
+
+def test_data_is_deleted_only_of_a_cluster_whose_name_is_typed(run: Any, aws: Aws) -> None:
+    refused = run("destroy", "--yes", "--delete-data", "other")
+
+    assert refused.code == 2
+    assert refused.stderr == "UC9017: --delete-data got 'other'. Allowed: quickstart.\n"
+    assert aws.done == []
+
+    done = run("destroy", "--yes", "--delete-data", "quickstart", "--json")
+
+    assert done.code == 0, done.stderr
+    assert aws.done == [
+        *STACKS,
+        "delete_file_system fs-1",
+        "delete_vpc vpc-1",
+        "delete_objects bucket-1",
+        "delete_bucket bucket-1",
+        "delete_log_group logs-1",
+    ]
+    assert json.loads(done.stdout)["clusters"][0]["kept"] == []
+
+
+def test_what_could_not_be_deleted_is_named(run: Any, aws: Aws) -> None:
+    aws.refused["delete_bucket"] = "AccessDenied"
+
+    outcome = run("destroy", "--yes", "--delete-data", "quickstart")
+
+    assert outcome.code == 4
+    assert "UC9018: AWS::S3::Bucket bucket-1 is still there: " in outcome.stderr
+    assert "delete_log_group logs-1" in aws.done
+
+
+def test_destroying_nothing_is_said(run: Any, aws: Aws) -> None:
+    aws.stacks.clear()
+
+    assert run("destroy", "--yes").stderr == "Nothing is deployed.\n"

@@ -1,0 +1,68 @@
+"""`ultracluster status` shows a deployed cluster on one screen."""
+
+import json
+from typing import Any
+
+from tests.unit.cli.operate.fake_aws import JOB, NODE, Aws
+
+
+def test_one_screen_has_stacks_block_nodes_queue_jobs_alarms_and_cost(run: Any, aws: Aws) -> None:
+    assert aws.done == []
+
+    shown = run("status").stdout
+
+    for text in (
+        "quickstart in us-east-2, account 123456789012",
+        "Network CREATE_COMPLETE, Storage CREATE_COMPLETE, Cluster CREATE_COMPLETE",
+        "cr-0123456789abcdef0 active: 3 of 4 instances free",
+        "(in 12 days); jobs end from ",
+        "1 x trn2.48xlarge running",
+        "main ENABLED VALID: 1 running, 0 waiting",
+        "1 of 1 in ALARM",
+        "alarm-1: too hot",
+        "USD so far at list prices",
+        JOB,
+    ):
+        assert text in shown
+    assert len(shown.splitlines()) <= 24
+    assert aws.done == []
+
+
+def test_json_has_the_same_as_values(run: Any, aws: Aws) -> None:
+    assert aws
+
+    (cluster,) = json.loads(run("status", "--json").stdout)["clusters"]
+
+    assert [stack["status"] for stack in cluster["stacks"]] == ["CREATE_COMPLETE"] * 3
+    assert cluster["capacity"][0]["hours_left"] == 288.0
+    assert [node["node"] for node in cluster["nodes"]] == [NODE]
+    assert cluster["queues"] == [
+        {"queue": "main", "state": "ENABLED", "status": "VALID", "running": 1, "waiting": 0}
+    ]
+    assert cluster["cost"]["node_hours"] == "48.0"
+    assert cluster["unread"] == []
+
+
+def test_what_cannot_be_read_is_named_and_the_rest_is_shown(run: Any, aws: Aws) -> None:
+    aws.refused["cloudwatch"] = "AccessDenied"
+
+    outcome = run("status")
+
+    assert outcome.code == 0
+    assert "warning: not read: alarms: " in outcome.stderr
+    assert "main ENABLED VALID" in outcome.stdout
+
+
+def test_nothing_deployed_is_said_with_the_next_command(run: Any, aws: Aws) -> None:
+    aws.stacks.clear()
+
+    outcome = run("status")
+
+    assert "stacks     none" in outcome.stdout
+    assert "To deploy it: ultracluster deploy" in outcome.stderr
+
+
+def test_an_unknown_cluster_is_refused(run: Any, aws: Aws) -> None:
+    assert aws
+
+    assert run("status", "--cluster", "other").stderr.startswith("UC2201: ")

@@ -1,0 +1,116 @@
+"""Array children that start the launcher of multi-node jobs: real processes on one machine."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from ultracluster_runtime.gang.child import node_variables
+from ultracluster_runtime.gang.rendezvous import Child, Start
+
+LAUNCHER = Path(__file__).parents[4] / "constructs/ultracluster/scripts/launch.py"
+NAMES = ("NODE_RANK", "NNODES", "MASTER_ADDR", "MASTER_PORT")
+TELL = f"import json, os; print('told ' + json.dumps([os.environ.get(n) for n in {NAMES}]), flush=True); {{}}"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def start(place: Path, size: int, attempt: int, then: str, port: int) -> list[subprocess.Popen[str]]:
+    children = []
+    for index in range(size):
+        environment = {
+            **os.environ,
+            "AWS_BATCH_JOB_ID": f"0b8e2d0a-job:{index}",
+            "AWS_BATCH_JOB_ARRAY_INDEX": str(index),
+            "AWS_BATCH_JOB_ATTEMPT": str(attempt),
+            "UC_GANG_SIZE": str(size),
+            "UC_GANG_PLACE": str(place),
+            "UC_GANG_ADDRESS": "127.0.0.1",
+            "UC_GANG_POLL": "0.05",
+            "UC_GANG_DEADLINE": "20",
+            "UC_GANG_LEASE": "1.5",
+            "UC_GANG_PORT": str(port),
+            "UC_LOST_SECONDS": "6",
+        }
+        program = [sys.executable, str(LAUNCHER), "raw", sys.executable, "-c", TELL.format(then)]
+        children.append(
+            subprocess.Popen(
+                [sys.executable, "-m", "ultracluster_runtime.gang.child", *program],
+                env=environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                start_new_session=True,
+            )
+        )
+    return children
+
+
+def ended(children: list[subprocess.Popen[str]]) -> list[tuple[int, str, str]]:
+    texts = [one.communicate(timeout=60) for one in children]
+    return [(one.returncode, *text) for one, text in zip(children, texts, strict=True)]
+
+
+def told(out: str) -> list[str]:
+    found: list[str] = json.loads(out.partition("told ")[2].splitlines()[0])
+    return found
+
+
+@pytest.mark.process
+def test_launcher_sees_ranks_and_the_address_of_child_0(tmp_path: Path) -> None:
+    port = free_port()
+    results = ended(start(tmp_path, 3, 1, "", port))
+    assert [code for code, _, _ in results] == [0, 0, 0], results
+    ranks, sizes, addresses, ports = zip(*(told(out) for _, out, _ in results), strict=True)
+    assert (ranks, sizes) == (("0", "1", "2"), ("3", "3", "3"))
+    assert set(addresses[1:]) == {"127.0.0.1"}  # the main node takes its own address from its routes
+    assert set(ports) == {str(port + 3)}
+    assert all("all children succeeded" in err for _, _, err in results)
+
+
+@pytest.mark.process
+def test_lost_host_ends_all_children_with_the_code_of_a_lost_node(tmp_path: Path) -> None:
+    children = start(tmp_path, 3, 1, "import time; time.sleep(60)", free_port())
+    deadline = time.monotonic() + 30
+    while not (tmp_path / "0b8e2d0a-job/0001/beat/2").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    os.killpg(children[1].pid, signal.SIGKILL)
+    assert [children[index].wait(timeout=60) for index in (0, 2)] == [112, 112]
+    ended(children)
+
+
+@pytest.mark.process
+def test_terminated_child_passes_the_signal_on(tmp_path: Path) -> None:
+    then = "import signal, sys, time; signal.signal(15, lambda *_: sys.exit(print('checkpoint', flush=True))); time.sleep(60)"
+    (child,) = children = start(tmp_path, 1, 1, then, free_port())
+    deadline = time.monotonic() + 30
+    while not (tmp_path / "0b8e2d0a-job/0001/beat/0").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    time.sleep(1)
+    child.terminate()
+    ((code, out, _),) = ended(children)
+    assert (code, "checkpoint" in out) == (143, True)
+
+
+def test_each_generation_has_its_own_name_and_ports() -> None:
+    child = Child(job="job", index=2, size=4, attempt=1, nonce="a", address="10.0.0.3")
+    first, second = (
+        node_variables(child, Start(generation=number, addresses=("10.0.0.1",) * 4, before=0))
+        for number in (1, 2)
+    )
+    assert first["AWS_BATCH_JOB_ID"] == "job.1#2"
+    assert second["AWS_BATCH_JOB_ID"] == "job.2#2"
+    assert int(second["MASTER_PORT"]) - int(first["MASTER_PORT"]) >= 3
+    assert first["AWS_BATCH_JOB_MAIN_NODE_PRIVATE_IPV4_ADDRESS"] == "10.0.0.1"

@@ -1,0 +1,116 @@
+"""Multi-node jobs where an Auto Scaling group starts the nodes: arrays of one child for each node."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, allowed, block, network, of_type, only
+
+import ultracluster as uc
+from ultracluster.jobs.gang import gang_command
+from ultracluster.scheduling.unmanaged_environment import UnmanagedEnvironment
+from ultracluster_rules.commands import LAUNCHER_PATH
+from ultracluster_rules.findings import FindingsError
+
+LAUNCHER = Path(__file__).parents[4] / "constructs/ultracluster/scripts/launch.py"
+
+
+def job(stack: cdk.Stack, *, shared: bool = True, **options: Any) -> uc.MultiNodeJob:
+    environment = UnmanagedEnvironment(stack, "Environment", max_vcpus=4 * 192)
+    place = network(stack)
+    nodes = uc.NodeGroup(
+        stack,
+        "Nodes",
+        network=place,
+        instance_type="trn2.48xlarge",
+        image_id=IMAGE_ID,
+        capacity=block(),
+        file_system=uc.SharedFileSystem(stack, "Files", network=place) if shared else None,
+        joins=environment.cluster,
+    )
+    queue = uc.TrainingQueue(stack, "Queue", nodes=nodes, max_nodes=4)
+    return uc.MultiNodeJob(
+        stack, "Train", queue=queue, image=IMAGE, command=["train.py", "--lr=1e-4"], **options
+    )
+
+
+@pytest.mark.synth
+def test_multi_node_job_is_an_array_of_whole_nodes(stack: cdk.Stack) -> None:
+    job(stack, attempts=3)
+    definition = only(stack, "AWS::Batch::JobDefinition")
+    assert definition["Type"] == "container"
+    assert definition["Tags"]["ultracluster:array-size"] == "4"
+    container = definition["ContainerProperties"]
+    assert {"Type": "VCPU", "Value": "192"} in container["ResourceRequirements"]
+    variables = {one["Name"]: one["Value"] for one in container["Environment"]}
+    assert (variables["UC_GANG_SIZE"], variables["UC_GANG_PLACE"]) == ("4", "/fsx/.ultracluster/gangs")
+    # A child whose gang lost another child leaves with this code.
+    assert {"Action": "RETRY", "OnExitCode": "112"} in definition["RetryStrategy"]["EvaluateOnExit"]
+
+
+@pytest.mark.synth
+def test_children_without_a_file_system_meet_in_a_bucket(stack: cdk.Stack) -> None:
+    with pytest.raises(FindingsError, match="UC6118"):
+        job(cdk.Stack(cdk.App(), "Without"), shared=False)
+    job(stack, shared=False, meeting_place=uc.CheckpointBucket(stack, "Checkpoints"))
+    (definition,) = (each["Properties"] for each in of_type(stack, "AWS::Batch::JobDefinition"))
+    variables = {one["Name"]: one["Value"] for one in definition["ContainerProperties"]["Environment"]}
+    before, bucket, after = variables["UC_GANG_PLACE"]["Fn::Join"][1]
+    assert (before, after) == ("s3://", "/.ultracluster/gangs")
+    may = allowed(stack, "What the training program may do")
+    assert any("s3:PutObject" in statement["Action"] for statement in may)
+    assert bucket["Ref"].startswith("Checkpoints")
+
+
+@pytest.mark.synth
+def test_job_on_one_node_is_no_array(stack: cdk.Stack) -> None:
+    job(stack, node_count=1)
+    definition = only(stack, "AWS::Batch::JobDefinition")
+    assert "Tags" not in definition
+    assert definition["ContainerProperties"]["Command"][2] == "torchrun"
+
+
+@pytest.mark.synth
+def test_queue_uses_the_unmanaged_environment_only(stack: cdk.Stack) -> None:
+    job(stack)
+    assert only(stack, "AWS::Batch::ComputeEnvironment")["Type"] == "UNMANAGED"
+
+
+def test_command_leaves_room_in_a_job_definition() -> None:
+    assert sum(map(len, gang_command(["train.py"], "torchrun"))) < 8_000
+
+
+@pytest.mark.process
+def test_command_of_a_definition_runs_a_gang(tmp_path: Path) -> None:
+    program = "import os; print(os.environ['NODE_RANK'] + ' of ' + os.environ['NNODES'])"
+    command = [
+        {"python3": sys.executable, LAUNCHER_PATH: str(LAUNCHER)}.get(word, word)
+        for word in gang_command([sys.executable, "-c", program], "raw")
+    ]
+    children = [
+        subprocess.Popen(
+            command,
+            env={
+                **os.environ,
+                "PYTHONPATH": "",
+                "AWS_BATCH_JOB_ID": f"job:{index}",
+                "AWS_BATCH_JOB_ARRAY_INDEX": str(index),
+                "UC_GANG_SIZE": "3",
+                "UC_GANG_PLACE": str(tmp_path),
+                "UC_GANG_ADDRESS": "127.0.0.1",
+                "UC_GANG_POLL": "0.05",
+                "UC_GANG_LEASE": "3",
+                "UC_GANG_PORT": "28700",
+                "UC_LOST_SECONDS": "6",
+            },
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for index in range(3)
+    ]
+    assert [one.communicate(timeout=60)[0].strip() for one in children] == ["0 of 3", "1 of 3", "2 of 3"]
+    assert [one.returncode for one in children] == [0, 0, 0]

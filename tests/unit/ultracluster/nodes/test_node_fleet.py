@@ -1,0 +1,161 @@
+"""Nodes that an Auto Scaling group starts in a Capacity Block, and that join the cluster of an unmanaged environment."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import aws_cdk as cdk
+import pytest
+from tests.unit.ultracluster.builders import (
+    IMAGE_ID,
+    REGION,
+    RESERVATION,
+    ZONE,
+    block,
+    network,
+    of_type,
+    only,
+    unpacked,
+)
+
+import ultracluster as uc
+from ultracluster.nodes.node_fleet import NodeFleet
+from ultracluster.scheduling.unmanaged_environment import UnmanagedEnvironment
+from ultracluster_local import LocalAws
+from ultracluster_local.deploy import deploy_assembly
+from ultracluster_local.seeding.seed import seed_capacity_block
+
+pytestmark = pytest.mark.synth
+
+START = datetime(2026, 12, 2, 11, 30, tzinfo=UTC)
+
+
+def fleet(stack: cdk.Stack, **changes: Any) -> NodeFleet:
+    environment = UnmanagedEnvironment(stack, "Environment", max_vcpus=4 * 192)
+    nodes = uc.NodeGroup(
+        stack,
+        "Nodes",
+        **{
+            "network": network(stack),
+            "instance_type": "trn2.48xlarge",
+            "image_id": IMAGE_ID,
+            "capacity": block(),
+            "joins": environment.cluster,
+        }
+        | changes,
+    )
+    return NodeFleet(stack, "Fleet", nodes=nodes, max_nodes=4)
+
+
+def template_data(stack: cdk.Stack) -> dict[str, Any]:
+    found: dict[str, Any] = only(stack, "AWS::EC2::LaunchTemplate")["LaunchTemplateData"]
+    return found
+
+
+def test_group_has_one_type_a_pinned_version_one_subnet_and_no_nodes_yet(stack: cdk.Stack) -> None:
+    fleet(stack)
+    group = only(stack, "AWS::AutoScaling::AutoScalingGroup")
+    assert group["LaunchTemplate"]["Version"]["Fn::GetAtt"][1] == "LatestVersionNumber"
+    assert len(group["VPCZoneIdentifier"]) == 1
+    assert (group["MinSize"], group["MaxSize"]) == ("0", "4")
+    # A deployment in the middle of a block must not set it back.
+    assert not {"DesiredCapacity", "MixedInstancesPolicy"} & group.keys()
+    assert group["NewInstancesProtectedFromScaleIn"] is True
+    assert group["CapacityRebalance"] is False
+    (resource,) = of_type(stack, "AWS::AutoScaling::AutoScalingGroup")
+    assert resource["UpdatePolicy"]["AutoScalingScheduledAction"] == {
+        "IgnoreUnmodifiedGroupSizeProperties": True
+    }
+
+
+def test_environment_starts_nothing_and_names_its_service_role(stack: cdk.Stack) -> None:
+    fleet(stack)
+    environment = only(stack, "AWS::Batch::ComputeEnvironment")
+    assert environment["Type"] == "UNMANAGED"
+    assert environment["UnmanagedvCpus"] == 4 * 192
+    assert "Fn::GetAtt" in environment["ServiceRole"]
+    assert "ComputeResources" not in environment
+
+
+def test_nodes_are_told_their_cluster_before_the_agent_starts(stack: cdk.Stack) -> None:
+    fleet(stack)
+    joined = template_data(stack)["UserData"]["Fn::Base64"]["Fn::Join"][1]
+    told = next(
+        index
+        for index, part in enumerate(joined)
+        if isinstance(part, dict) and part.get("Fn::GetAtt", [""])[-1] == "Arn"
+    )
+    assert joined[told - 1].endswith("export UC_ECS_CLUSTER='")
+    text = unpacked("".join(part if isinstance(part, str) else "X" for part in joined))
+    assert "ECS_CLUSTER=%s" in text
+    assert text.index("ECS_AWSVPC_BLOCK_IMDS") < text.index("ECS_CLUSTER=%s") < text.index('say "ready"')
+
+
+def test_launch_template_has_the_profile_and_the_market_that_aws_batch_would_set(stack: cdk.Stack) -> None:
+    fleet(stack)
+    assert "Arn" in template_data(stack)["IamInstanceProfile"]
+    assert template_data(stack)["InstanceMarketOptions"] == {"MarketType": "capacity-block"}
+
+
+def test_spot_nodes_of_a_group_ask_for_spot_themselves(stack: cdk.Stack) -> None:
+    fleet(stack, capacity=uc.SpotCapacity())
+    assert template_data(stack)["InstanceMarketOptions"] == {"MarketType": "spot"}
+
+
+def test_nodes_that_aws_batch_starts_name_neither_profile_nor_cluster(stack: cdk.Stack) -> None:
+    fleet(stack, joins=None)
+    assert "IamInstanceProfile" not in template_data(stack)
+    assert "UC_ECS_CLUSTER" not in json.dumps(template_data(stack))
+
+
+@pytest.mark.parametrize(
+    "capacity",
+    [
+        uc.CapacityReservation.from_reservation_id(RESERVATION, zone_id=ZONE, launched_by="auto-scaling"),
+        uc.ReservationGroup.from_resource_group_arn(
+            f"arn:aws:resource-groups:{REGION}:123456789012:group/nodes",
+            zone_id=ZONE,
+            launched_by="auto-scaling",
+        ),
+        uc.OnDemandCapacity(launched_by="auto-scaling"),
+        uc.SpotCapacity(launched_by="auto-scaling"),
+    ],
+    ids=lambda capacity: type(capacity).__name__,
+)
+def test_no_deployment_starts_or_waits_for_nodes(stack: cdk.Stack, capacity: uc.Capacity) -> None:
+    fleet(stack, capacity=capacity)
+    assert "DesiredCapacity" not in only(stack, "AWS::AutoScaling::AutoScalingGroup")
+
+
+@pytest.mark.deploy
+def test_deployed_fleet_fills_the_block_and_its_nodes_join(local_aws: LocalAws, tmp_path: Path) -> None:
+    local_aws.clock.set(START - timedelta(hours=1))
+    seed_capacity_block(
+        reservation_id=RESERVATION,
+        instance_type="trn2.48xlarge",
+        count=4,
+        zone_id=ZONE,
+        start=START,
+        end=START + timedelta(days=1),
+        region=REGION,
+    )
+    image = local_aws.client("ec2", REGION).register_image(Name="nodes", RootDeviceName="/dev/xvda")[
+        "ImageId"
+    ]
+    app = cdk.App(analytics_reporting=False, tree_metadata=False, outdir=str(tmp_path))
+    fleet(cdk.Stack(app, "Test", env=cdk.Environment(region=REGION, account="123456789012")), image_id=image)
+    app.synth()
+    assert [(one.status, one.reason) for one in deploy_assembly(local_aws, tmp_path)] == [
+        ("CREATE_COMPLETE", "")
+    ]
+    groups = local_aws.client("autoscaling", REGION)
+    (group,) = groups.describe_auto_scaling_groups()["AutoScalingGroups"]
+    assert group["Instances"] == []
+    local_aws.clock.set(START)
+    groups.set_desired_capacity(AutoScalingGroupName=group["AutoScalingGroupName"], DesiredCapacity=4)
+    (environment,) = local_aws.client("batch", REGION).describe_compute_environments()["computeEnvironments"]
+    (cluster,) = local_aws.client("ecs", REGION).describe_clusters(clusters=[environment["ecsClusterArn"]])[
+        "clusters"
+    ]
+    assert cluster["registeredContainerInstancesCount"] == 4
