@@ -11,8 +11,7 @@ import typer
 from botocore.exceptions import ClientError
 
 from ultracluster_catalog.names.submission_tags import CODE_TAG, COMMAND_TAG, COMMIT_TAG
-from ultracluster_cli._aws.targets import running_local_aws
-from ultracluster_cli._cdk.workspace import rollout_file, state_directory
+from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.jobs.follow import follow_job
 from ultracluster_cli.jobs.session import (
@@ -22,7 +21,7 @@ from ultracluster_cli.jobs.session import (
     read_variables,
 )
 from ultracluster_cli.jobs.submit import submit_all
-from ultracluster_cli.options import JsonOption, LocalOption, ProfileOption
+from ultracluster_cli.options import JsonOption, ProfileOption
 from ultracluster_cli.output import print_json, say
 from ultracluster_cli.run.code import Code, pack
 from ultracluster_rules.commands import LAUNCHER_PATH
@@ -89,7 +88,6 @@ def run(
         ),
     ] = None,
     detach: Annotated[bool, typer.Option("--detach", help="Do not follow the log.")] = False,
-    local: LocalOption = False,
     region: Annotated[
         str | None,
         typer.Option(help="AWS Region. Default: that of the rollout, the environment or the profile."),
@@ -108,9 +106,7 @@ def run(
     seconds = int(read_duration("--timeout", timeout).total_seconds()) if timeout else None
     cluster, region = _place(cluster, region)
     # SubmitJob is not idempotent: retrying after a lost response would submit a second job.
-    region, client = (
-        _local(region) if local else open_region(cluster, region=region, profile=profile, attempts=1)
-    )
+    region, client = open_region(cluster, region=region, profile=profile, attempts=1)
     with aws_errors_as_findings():
         queue = find_queue(cluster, region=region, client=client)
         definition = _definition(job, queue=queue, client=client)
@@ -184,12 +180,6 @@ def _place(cluster: str | None, region: str | None) -> tuple[str, str | None]:
     raise FindingsError(
         [refuse_option("--cluster", got, allowed=names, remedy="Specify --cluster and --region")]
     )
-
-
-def _local(region: str | None) -> tuple[str, Client]:
-    chosen = region or "us-east-2"
-    target = running_local_aws(background=state_directory(Path.cwd()) / "local", region=chosen)
-    return chosen, lambda service: target.client(service, chosen)
 
 
 def _definition(job: str | None, *, queue: Queue, client: Client) -> Mapping[str, Any]:
