@@ -230,10 +230,6 @@ def check_launcher(launcher: str, processes_per_node: int | None, command: Seque
 def check_variables(environment: Mapping[str, str], *, path: str) -> list[Finding]:
     """Check environment variables for those that would break a job.
 
-    Args:
-        environment: Environment variables of a job.
-        path: Start of the paths in the input, before the name of a variable.
-
     Returns:
         UC6109 for names, UC6010 for a second address of the compile cache.
     """
@@ -464,12 +460,7 @@ def warn_of_other_graphs(precompile: str, job: str, differences: Sequence[str]) 
 
 
 def refuse_default_compile_type(type_name: str, zone: str) -> Finding:
-    """Return the finding (UC6116) about a zone without a smaller type with the same chips.
-
-    Args:
-        type_name: Name of the type that the graphs are for.
-        zone: The zone, in words.
-    """
+    """Return the finding (UC6116) about a zone without a smaller type with the same chips."""
     return Finding(
         code="UC6116",
         problem=f"no smaller type with the chips of {type_name} is known to be offered in {zone}",

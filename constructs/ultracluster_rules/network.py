@@ -456,11 +456,7 @@ def check_node_addresses(network: ipaddress.IPv4Network, *, needed: int) -> list
 
 
 def warn_of_unknown_efa_rules(group: str) -> Finding:
-    """Return the warning (UC3106) about an existing security group whose rules are not known.
-
-    Args:
-        group: The group, in words.
-    """
+    """Return the warning (UC3106) about an existing security group whose rules are not known."""
     return Finding(
         code="UC3106",
         problem=f"the rules of {group} are unknown; unless it allows all traffic from and to itself, EFA fails, "

@@ -32,9 +32,6 @@ _Result = TypeVar("_Result")
 def rejects_unsafe_numbers(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
     """Make a function reject numbers that jsii cannot carry before its body runs.
 
-    Args:
-        function: Function or constructor whose annotations say which arguments are numbers.
-
     Returns:
         A wrapper that raises FindingsError (UC1030, UC1032) with all such arguments.
     """

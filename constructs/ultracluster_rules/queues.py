@@ -156,10 +156,6 @@ def check_source_exists(name: str | None, known: Collection[str | None], *, path
 def check_blocks_used(blocks: Iterable[str], used: Collection[str]) -> list[Finding]:
     """Check whether the main queue of a cluster, which its Capacity Blocks open and close, uses all of them.
 
-    Args:
-        blocks: Names or reservations of the blocks of the cluster.
-        used: Those of its main queue.
-
     Returns:
         UC6314 for each block that it leaves out.
     """

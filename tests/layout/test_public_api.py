@@ -22,24 +22,23 @@ PACKAGES = (
 )
 
 
-# Users import the modules of the catalogue and those that runtime documents by their path. In the others there is no `__all__`: an
-# underscore marks what a module keeps to itself, and mypy's strict mode keeps names from being re-exported.
+# Users import the modules of the catalogue whose types are arguments of constructs, and those of the runtime that are documented
+# by their path. In the others there is no `__all__`: an underscore marks what a module keeps to itself, and mypy's strict mode
+# keeps names from being re-exported.
 USERS_IMPORT = re.compile(
-    r"ultracluster(_catalog(\..+)?|_runtime\.(bake_off|checkpoints|service_jobs|training_metrics))?"
+    r"ultracluster(_catalog\.(machines\.(instance_type|nic_layouts)|neuron\.neuron_(images|settings))"
+    r"|_runtime\.(bake_off|checkpoints|service_jobs|training_metrics))?"
 )
-
-# It offers what its modules offer; tests/unit/catalog/test_catalog.py holds it to them.
-GATHERS_ALL = "ultracluster_catalog"
 
 
 def test_every_public_module_for_users_has_a_sorted_all(modules: Mapping[str, ast.Module]) -> None:
     public = {
         name: _all(tree)
         for name, tree in modules.items()
-        if _is_public(name) and not _is_program(tree) and name != GATHERS_ALL and _lists_names(name)
+        if _is_public(name) and not _is_program(tree) and _lists_names(name)
     }
 
-    assert {*PACKAGES} - {GATHERS_ALL} <= set(public)
+    assert {*PACKAGES} <= set(public)
     assert [name for name, exported in public.items() if exported is None] == []
     assert [name for name, exported in public.items() if exported != sorted(exported or [], key=_order)] == []
 
@@ -48,13 +47,13 @@ def test_every_public_definition_for_users_is_in_all(modules: Mapping[str, ast.M
     assert [
         f"{name}.{definition.name}"
         for name, tree in modules.items()
-        if _is_public(name) and not _is_program(tree) and USERS_IMPORT.fullmatch(name) and name != GATHERS_ALL
+        if _is_public(name) and not _is_program(tree) and USERS_IMPORT.fullmatch(name)
         for definition in _definitions(tree)
         if not definition.name.startswith("_") and definition.name not in (_all(tree) or [])
     ] == []
 
 
-@pytest.mark.parametrize("package", sorted({*PACKAGES} - {GATHERS_ALL}))
+@pytest.mark.parametrize("package", PACKAGES)
 def test_a_package_offers_everything_that_it_gathers(modules: Mapping[str, ast.Module], package: str) -> None:
     tree = modules[package]
     gathered = {

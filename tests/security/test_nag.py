@@ -4,8 +4,10 @@ import re
 from pathlib import Path
 
 import aws_cdk as cdk
+import cdk_nag
 import pytest
 from aws_cdk import aws_iam as iam
+from tests.security.everything import define_everything
 from tests.security.nag import Nagged, nagged
 from tests.unit.ultracluster.builders import block, nodes
 
@@ -61,6 +63,23 @@ def test_what_a_user_adds_to_our_role_is_not_answered(tmp_path: Path) -> None:
         "AwsSolutions-IAM5[Resource::*]",
         "AwsSolutions-IAM5[Resource::arn:aws:s3:::theirs/*]",
     }
+
+
+def test_every_failing_rule_of_the_compliance_packs_has_a_row(tmp_path: Path) -> None:
+    packs = (cdk_nag.NIST80053R5Checks, cdk_nag.HIPAASecurityChecks, cdk_nag.PCIDSS321Checks)
+    seen = nagged(
+        tmp_path / "assembly",
+        lambda app: define_everything(app, directory=tmp_path),
+        packs=packs,
+    )
+    rules = {rule.partition("[")[0].rpartition("-")[2] for rule, _ in seen.unanswered}
+    section = (
+        (ROOT / "docs/security.md").read_text().partition("## Compliance packs")[2].partition("\n## ")[0]
+    )
+    rows = re.findall(r"^\| (\w+) \|", section, re.MULTILINE)
+
+    assert len(rules) == 15
+    assert sorted(rows) == sorted(rules)
 
 
 def test_the_page_names_every_rule_and_only_files_that_exist() -> None:

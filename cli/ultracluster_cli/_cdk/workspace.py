@@ -74,7 +74,8 @@ def run_directory(state: Path) -> Iterator[Path]:
     """
     temporary = state / "tmp"
     for leftover in temporary.glob("run-*"):
-        if not _is_running(int(leftover.name.removeprefix("run-"))):
+        process = leftover.name.removeprefix("run-")
+        if process.isdecimal() and not _is_running(int(process)):
             shutil.rmtree(leftover, ignore_errors=True)
     directory = temporary / f"run-{os.getpid()}"
     directory.mkdir(parents=True, exist_ok=True)
@@ -87,7 +88,7 @@ def run_directory(state: Path) -> Iterator[Path]:
 def _is_running(pid: int) -> bool:
     try:
         os.kill(pid, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:  # another user's process
         return True

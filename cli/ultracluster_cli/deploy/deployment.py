@@ -1,8 +1,12 @@
 """Run `cdk deploy` on a synthesized assembly and read the deployed clusters back from AWS."""
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from ultracluster_cli._aws.target import Target
 from ultracluster_cli._cdk.assembly import read_assembly
@@ -113,9 +117,13 @@ def deploy_to(
     Raises:
         FindingsError: If the CDK CLI fails (UC9006) or reading back fails (UC9007).
     """
-    log = state_directory(directory) / "logs" / "cdk-deploy.log"
     progress = DeploymentProgress()
-    with measure(steps, "cdk deploy"), if_interrupted(_LEFT), progress_display() as display:
+    with (
+        _own_log(state_directory(directory) / "logs") as log,
+        measure(steps, "cdk deploy"),
+        if_interrupted(_LEFT),
+        progress_display() as display,
+    ):
         display.show(progress)
         code = cdk_deploy(
             assembly,
@@ -142,3 +150,19 @@ def deploy_to(
             },
         )
     return Deployed(clusters=tuple(read), stacks=tuple(progress.deployed))
+
+
+@contextmanager
+def _own_log(folder: Path) -> Iterator[Path]:
+    """Yield the log of this deployment: another name while a second deployment writes the usual one."""
+    folder.mkdir(exist_ok=True)
+    lock = FileLock(folder / "cdk-deploy.lock")
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        yield folder / f"cdk-deploy-{os.getpid()}.log"
+        return
+    try:
+        yield folder / "cdk-deploy.log"
+    finally:
+        lock.release()

@@ -32,13 +32,7 @@ _STORAGE_QUOTAS = {"PERSISTENT_2": "lustre-persistent-2", "SCRATCH_2": "lustre-s
 def rollout_requirements(
     clusters: Sequence[ClusterConfig], *, qualifier: str, ledger: tuple[str, str] | None = None
 ) -> RolloutRequirements:
-    """Return the requirements of clusters of one account.
-
-    Args:
-        clusters: The clusters, at least one.
-        qualifier: CDK bootstrap qualifier.
-        ledger: Table and Region of the capacity ledger. Default: none.
-    """
+    """Return the requirements of clusters of one account."""
     needs = tuple(_cluster(cluster, ledger) for cluster in clusters)
     return RolloutRequirements(clusters=needs, qualifier=qualifier)
 

@@ -55,9 +55,6 @@ class Run:
 def rollout_lock(rollouts: Path) -> Iterator[None]:
     """Hold the lock of a project's rollouts, which the kernel releases when this process ends.
 
-    Args:
-        rollouts: Folder of all rollouts; created if missing.
-
     Raises:
         FindingsError: If another process holds it (UC9601).
     """

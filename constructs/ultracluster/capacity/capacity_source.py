@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from aws_cdk import Token
 from aws_cdk import aws_ec2 as ec2
 
-from ultracluster_catalog.names.identifiers import SOURCE_NAME
+from ultracluster_catalog.names.identifiers import SOURCE_NAME, ZONE_ID
 from ultracluster_rules.capacity import (
     MAX_NODES,
     SETTING_OF_ANOTHER_KIND,
@@ -17,6 +17,7 @@ from ultracluster_rules.capacity import (
     check_group_settings,
 )
 from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.network import check_zone_id
 from ultracluster_rules.numbers import reject_unsafe_numbers
 
 LaunchedBy = Literal["batch", "auto-scaling"]
@@ -87,6 +88,9 @@ def _common_problems(source: CapacitySource) -> list[Finding]:
     max_nodes = source.max_nodes
     if max_nodes is not None and not Token.is_unresolved(max_nodes):
         findings += MAX_NODES.check(max_nodes, path="max_nodes")
+    zone_id = getattr(source, "zone_id", None)
+    if zone_id is not None and not Token.is_unresolved(zone_id) and not re.fullmatch(ZONE_ID, zone_id):
+        findings += [finding.at("zone_id") for finding in check_zone_id(zone_id)]
     if source.market_type == "spot" and (source.reservation_specification or source.market_options):
         findings.append(
             Finding(

@@ -46,12 +46,7 @@ def replication_role(scope: Construct) -> iam.Role:
 
 
 def replication_rules(destinations: Sequence[s3.IBucket], *, prefix: str) -> list[s3.ReplicationRule]:
-    """Return one rule per destination. Deletions are not replicated.
-
-    Args:
-        destinations: Destination buckets, with versioning.
-        prefix: Key prefix of the objects to copy.
-    """
+    """Return one rule per destination. Deletions are not replicated."""
     return [
         s3.ReplicationRule(
             id=f"copy-{index + 1}",

@@ -1,3 +1,1 @@
 """Capacity Blocks: sizes, durations and Regions."""
-
-__all__: list[str] = []

@@ -12,40 +12,6 @@ from typing import Final
 from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, InstanceType
 from ultracluster_catalog.machines.instance_types import FAMILIES, INSTANCE_TYPES, MACHINES
 
-__all__ = [
-    "BLOCK_DELIVERED_EVENTS",
-    "BLOCK_END_UTC",
-    "BLOCK_EXPIRATION_WARNING_EVENTS",
-    "BLOCK_LOCAL_ZONES",
-    "BLOCK_PLATFORMS",
-    "BLOCK_REGIONS",
-    "BLOCK_REGIONS_DATED",
-    "BLOCK_REGIONS_SEEN",
-    "BLOCK_STATES",
-    "DRAIN_BEFORE_END",
-    "EXTENSION_CLOSES",
-    "EXTENSION_OPENS",
-    "EXTENSION_STATES",
-    "FURTHEST_START",
-    "INSTANCE_INTERRUPTION_WARNING_EVENT",
-    "LONGEST_BLOCK",
-    "MAX_INSTANCES_ACROSS_BLOCKS",
-    "MAX_INSTANCES_PER_BLOCK",
-    "NEAREST_START",
-    "RESERVATION_STATES",
-    "SHORTEST_BLOCK",
-    "TERMINATION_BEFORE_END",
-    "ULTRASERVER_DRAIN_BEFORE_END",
-    "ULTRASERVER_REGIONS",
-    "ULTRASERVER_TERMINATION_BEFORE_END",
-    "WARNING_BEFORE_END",
-    "block_durations",
-    "block_regions",
-    "drain_before_end",
-    "is_block_duration",
-    "sold_by_instance_type",
-]
-
 BLOCK_REGIONS_DATED: Final = date(2026, 9, 1)
 """Earliest day on which the User Guide's table of Regions was read; the latest is two months later."""
 

@@ -1,3 +1,1 @@
 """Quotas and limits of AWS services."""
-
-__all__: list[str] = []

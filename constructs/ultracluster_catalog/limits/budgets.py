@@ -5,8 +5,6 @@ Figures: AWS::Budgets::Budget in the CloudFormation guide and the model of botoc
 
 from typing import Final
 
-__all__ = ["CLOSED_BY_BUDGET_TAG", "MOST_BUDGET_EMAILS", "MOST_BUDGET_NOTIFICATIONS", "MOST_BUDGET_PERCENT"]
-
 CLOSED_BY_BUDGET_TAG: Final = "ultracluster:closed-by-budget"
 """Tag of a job queue that a budget has closed, with the time. Remove the tag before you enable the queue again."""
 

@@ -7,19 +7,6 @@ read 2026-11-21.
 from collections.abc import Mapping
 from typing import Final
 
-__all__ = [
-    "MOST_ENVIRONMENTS",
-    "MOST_NODES",
-    "MOST_PARTS",
-    "MOST_PRIORITY",
-    "MOST_RESERVED_PERCENT",
-    "MOST_SHARES",
-    "QUEUE_NAME_TAG",
-    "SHARE_DECAY_SECONDS",
-    "WAIT_LIMIT_REASONS",
-    "WAIT_LIMIT_SECONDS",
-]
-
 MOST_ENVIRONMENTS: Final = 3
 """Maximum number of compute environments of a queue."""
 

@@ -14,17 +14,6 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import FAMILIES
 from ultracluster_catalog.machines.machine import BlockQuotaCodes
 
-__all__ = [
-    "CAPACITY_BLOCK_QUOTAS",
-    "ON_DEMAND_QUOTAS",
-    "SPOT_QUOTAS",
-    "CapacityBlockQuotas",
-    "Quota",
-    "capacity_block_quotas",
-    "on_demand_quota",
-    "spot_quota",
-]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Quota:

@@ -7,15 +7,6 @@ from typing import Final
 
 from ultracluster_catalog.machines.instance_types import MACHINES
 
-__all__ = [
-    "MOST_QUOTA_UNITS",
-    "MOST_SERVICE_PAYLOAD_BYTES",
-    "SAGEMAKER_TRAINING_TYPES",
-    "TRAINING_JOB_NAME_PREFIX",
-    "TRAINING_PLAN_ARN",
-    "TRAINING_PLAN_TYPES",
-]
-
 SAGEMAKER_TRAINING_TYPES: Final = tuple(
     f"ml.{name}" for name, machine in MACHINES.items() if machine.sagemaker_training
 )

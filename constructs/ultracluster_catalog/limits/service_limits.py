@@ -18,16 +18,6 @@ from ultracluster_catalog.capacity.capacity_blocks import (
 from ultracluster_catalog.limits.queues import MOST_NODES
 from ultracluster_catalog.lustre.lustre_figures import EFA_CONNECTIONS_PER_FILE_SYSTEM
 
-__all__ = [
-    "RUN_INSTANCES_REFILL_PER_SECOND",
-    "SERVICE_LIMITS",
-    "TEMPLATE_OUTPUTS",
-    "TEMPLATE_RESOURCES",
-    "TEMPLATE_SIZE_BYTES",
-    "LimitScope",
-    "ServiceLimit",
-]
-
 
 class LimitScope(StrEnum):
     """Scope of a limit."""

@@ -11,8 +11,6 @@ from typing import Final
 
 from ultracluster_catalog.limits.service_limits import SERVICE_LIMITS
 
-__all__ = ["SERVICE_QUOTAS", "ServiceQuota", "quota_request_command"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ServiceQuota:

@@ -1,3 +1,1 @@
 """FSx for Lustre: tiers, sizes and associations."""
-
-__all__: list[str] = []

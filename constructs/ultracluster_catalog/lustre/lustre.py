@@ -7,21 +7,6 @@ October 2026) and the CreateFileSystem model of botocore 1.44.5.
 from dataclasses import dataclass, replace
 from typing import Final
 
-__all__ = [
-    "BACKUP_RETENTION_DAYS",
-    "FILE_SYSTEM_TYPE_VERSIONS",
-    "INTELLIGENT_TIERING",
-    "INTELLIGENT_TIERING_METADATA_IOPS",
-    "LUSTRE_PORTS",
-    "METADATA_CONFIGURATION_VERSION",
-    "METADATA_IOPS",
-    "READ_CACHE_GIB_PER_STEP",
-    "READ_CACHE_MODES",
-    "STORAGE_TYPES",
-    "THROUGHPUT_CAPACITIES",
-    "LustreSettings",
-]
-
 FILE_SYSTEM_TYPE_VERSIONS: Final = ("2.10", "2.12", "2.15")
 """Lustre versions that FSx offers."""
 

@@ -7,8 +7,6 @@ CreateDataRepositoryAssociation model of botocore 1.44.5.
 from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["ASSOCIATION_EVENTS", "DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM", "DataRepositoryAssociation"]
-
 ASSOCIATION_EVENTS: Final = ("NEW", "CHANGED", "DELETED")
 """Events that an association propagates to the other side."""
 

@@ -19,22 +19,6 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import MACHINES
 from ultracluster_catalog.prices.prices import Price, lustre_storage_price
 
-__all__ = [
-    "CLIENT_GBPS",
-    "CLIENT_GBPS_OVER_EFA",
-    "CLIENT_GBPS_PER_OBJECT_SERVER",
-    "EFA_CONNECTIONS_PER_FILE_SYSTEM",
-    "LustreFigures",
-    "automatic_metadata_iops",
-    "can_mount_over_efa",
-    "client_throughput_gbps",
-    "efa_connections",
-    "file_system_figures",
-    "file_system_interfaces",
-    "object_servers",
-    "throughput_mb_per_s",
-]
-
 CLIENT_GBPS_PER_OBJECT_SERVER: Final = 5
 """Gbit/s between one client and one object server without EFA."""
 

@@ -7,8 +7,6 @@ model of botocore 1.44.5. The storage type Intelligent-Tiering has no tiers: see
 from dataclasses import dataclass
 from typing import Final, Literal
 
-__all__ = ["DEPLOYMENT_TYPES", "LUSTRE_TIERS", "LustreTier", "get_lustre_tier"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LustreTier:

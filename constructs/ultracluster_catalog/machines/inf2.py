@@ -12,8 +12,6 @@ from ultracluster_catalog.machines.machine import (
     zone_ids,
 )
 
-__all__ = ["INF2"]
-
 INF2: Final = MachineFamily(
     machines=(
         Machine(

@@ -18,8 +18,6 @@ from ultracluster_catalog.machines.p6 import P6
 from ultracluster_catalog.machines.trn1 import TRN1
 from ultracluster_catalog.machines.trn2 import TRN2
 
-__all__ = ["FAMILIES", "INSTANCE_TYPES", "MACHINES"]
-
 FAMILIES: Final[tuple[MachineFamily, ...]] = (TRN1, TRN2, INF2, P4, P5, P6)
 """Every family of the catalogue."""
 

@@ -9,20 +9,6 @@ from typing import Any, Final
 
 from ultracluster_catalog.machines.instance_type import InstanceType, describe_instance_type
 
-__all__ = [
-    "BlockQuotaCodes",
-    "BlockSales",
-    "Machine",
-    "MachineFamily",
-    "PeakTflops",
-    "SpotRange",
-    "block_sales",
-    "known_type",
-    "peak_tflops",
-    "spot_range",
-    "zone_ids",
-]
-
 _SOURCE: Final = (
     "EC2 DescribeInstanceTypes (copy in moto 5.2.5), EC2 User Guide (EFA, network cards), EC2 instance types guide "
     "(Nitro generations), Neuron documentation 2.32 (Trainium architecture)"

@@ -14,8 +14,6 @@ from ultracluster_catalog.machines.machine import (
     zone_ids,
 )
 
-__all__ = ["P5"]
-
 _HOPPER: Final = peak_tflops(
     1978.9,
     989.4,

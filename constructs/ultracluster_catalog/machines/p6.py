@@ -13,8 +13,6 @@ from ultracluster_catalog.machines.machine import (
     zone_ids,
 )
 
-__all__ = ["P6"]
-
 P6: Final = MachineFamily(
     machines=(
         Machine(

@@ -8,8 +8,6 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import FAMILIES
 from ultracluster_catalog.machines.machine import PeakTflops
 
-__all__ = ["PEAK_TFLOPS", "PRECISIONS", "node_peak_tflops"]
-
 PRECISIONS: Final = ("fp8", "bf16", "fp16", "tf32", "fp32")
 """Precisions that peaks are kept for."""
 

@@ -15,8 +15,6 @@ from ultracluster_catalog.machines.machine import (
     zone_ids,
 )
 
-__all__ = ["TRN1"]
-
 TRN1: Final = MachineFamily(
     machines=(
         Machine(

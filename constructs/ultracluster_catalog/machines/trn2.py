@@ -14,8 +14,6 @@ from ultracluster_catalog.machines.machine import (
     zone_ids,
 )
 
-__all__ = ["TRN2"]
-
 _NOTES: Final = (
     "Device memory: DescribeInstanceTypes says 512 GiB per chip; the Neuron documentation and field measurements "
     "say 96. EC2 lists the usage class on-demand, but no on-demand price is published: plan with a Capacity Block."

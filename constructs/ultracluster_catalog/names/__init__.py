@@ -1,3 +1,1 @@
 """Identifiers and tags."""
-
-__all__: list[str] = []

@@ -2,7 +2,5 @@
 
 from typing import Final
 
-__all__ = ["LOST_NODE"]
-
 LOST_NODE: Final = 112
 """The main node's, when the job lost another node. A job with attempts left starts again: the program did not fail."""

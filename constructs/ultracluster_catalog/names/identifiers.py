@@ -2,22 +2,6 @@
 
 from typing import Final
 
-__all__ = [
-    "ECR_DOMAIN",
-    "ECR_IMAGE",
-    "FILE_SYSTEM_DNS_NAME",
-    "FILE_SYSTEM_ID",
-    "IAM_PATH",
-    "IMAGE_ID",
-    "LUSTRE_MOUNT_NAME",
-    "PLACEMENT_GROUP",
-    "RESERVATION_ID",
-    "RESOURCE_GROUP_ARN",
-    "SNS_TOPIC_ARN",
-    "SOURCE_NAME",
-    "ZONE_ID",
-]
-
 ECR_DOMAIN: Final = r"dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?"
 """The part of an Amazon ECR registry's address after the account; ``.cn`` in China."""
 

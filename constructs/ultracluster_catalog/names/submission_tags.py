@@ -5,21 +5,6 @@ Dependencies, the size of a job array and the queue are parameters of SubmitJob;
 
 from typing import Final
 
-__all__ = [
-    "AFTER_TAG",
-    "ARRAY_SIZE_TAG",
-    "CODE_TAG",
-    "COMMAND_TAG",
-    "COMMIT_TAG",
-    "DEFAULT_SHARE",
-    "GANG_SIZE_VARIABLE",
-    "MOST_ARRAY_JOBS",
-    "MOST_DEPENDENCIES",
-    "QUEUE_TAG",
-    "RESUME_OF_TAG",
-    "RESUME_TAG",
-]
-
 DEFAULT_SHARE: Final = "default"
 """Share identifier of jobs that specify none; a fair-share queue rejects jobs without one."""
 

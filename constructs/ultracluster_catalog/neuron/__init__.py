@@ -1,3 +1,1 @@
 """Neuron SDK: images, containers, settings and compiler flags."""
-
-__all__: list[str] = []

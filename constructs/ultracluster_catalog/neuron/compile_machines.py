@@ -18,8 +18,6 @@ from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.neuron.neuron_settings import compile_target
 from ultracluster_catalog.places.zones import offered_zones
 
-__all__ = ["CPU", "CPU_HOST", "VLLM_CPU_COMPILE_VARIABLE", "compile_type"]
-
 CPU: Final = "cpu"
 """Name of the host without Neuron devices, where a precompile job names its instance type."""
 

@@ -8,8 +8,6 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-__all__ = ["CompilerFlag", "merge_compiler_flags", "split_compiler_flags"]
-
 # A word of a command line; quotes keep the spaces of a value such as --tensorizer-options='--a --b' together.
 _WORD = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+|['"]""")
 _SHORT_LEVEL = re.compile(r"-O([0-9])")

@@ -13,25 +13,6 @@ from typing import Final
 
 from ultracluster_catalog.machines.instance_type import InstanceType
 
-__all__ = [
-    "CACHE_BYPASS_FLAG",
-    "CACHE_URL_FLAG",
-    "ECS_NEURON_AMI_PARAMETER",
-    "JAX_CACHE_VARIABLE",
-    "LAST_XLA_TRAINING_IMAGE",
-    "NEURON_DLAMI_PARAMETERS",
-    "NEURON_SDK",
-    "RETRY_FAILED_COMPILATION_FLAG",
-    "ROOT_COMM_ID_VARIABLE",
-    "TORCHNEURON_CACHE_VARIABLE",
-    "TORCHNEURON_LOCAL_CACHE_VARIABLE",
-    "VLLM_REMOTE_CACHE_VARIABLE",
-    "XLA_CACHE_VARIABLE",
-    "XLA_COMPILER_FLAGS_VARIABLE",
-    "NeuronSdk",
-    "runs_torchneuron",
-]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NeuronSdk:

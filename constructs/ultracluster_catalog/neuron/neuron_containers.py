@@ -8,14 +8,6 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final, Literal
 
-__all__ = [
-    "NEURON_CONTAINERS",
-    "PUBLIC_GALLERY",
-    "Framework",
-    "NeuronContainer",
-    "container_of_reference",
-]
-
 Framework = Literal["torch-neuronx", "torchneuron", "jax", "nxd", "vllm"]
 """torch-neuronx: PyTorch/XLA. torchneuron: PyTorch with Trainium as a native device. nxd: NeuronX Distributed."""
 

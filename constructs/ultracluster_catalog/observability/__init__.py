@@ -1,3 +1,1 @@
 """Metrics, alarm thresholds and dashboard panels."""
-
-__all__: list[str] = []

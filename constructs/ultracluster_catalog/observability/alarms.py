@@ -4,8 +4,6 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-__all__ = ["REMINDING_ALARMS", "THRESHOLD_BOUNDS", "AlarmThresholds"]
-
 THRESHOLD_BOUNDS: Final = MappingProxyType(
     {
         "idle_percent": (0, 100),

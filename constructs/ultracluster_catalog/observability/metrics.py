@@ -7,16 +7,6 @@ dimensions as one metric. Details of a node or a job are properties of the log e
 from dataclasses import dataclass
 from typing import Final, Literal
 
-__all__ = [
-    "BAKE_OFF_NAMESPACE",
-    "CANDIDATE_DIMENSION",
-    "CLUSTER_DIMENSION",
-    "JOB_DIMENSION",
-    "METRICS",
-    "NAMESPACE",
-    "ClusterMetric",
-]
-
 NAMESPACE: Final = "UltraCluster"
 """Namespace of the metrics of clusters."""
 

@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
-__all__ = ["PANELS", "MetricLine", "Panel"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MetricLine:

@@ -1,3 +1,1 @@
 """Regions, Availability Zones and addresses."""
-
-__all__: list[str] = []

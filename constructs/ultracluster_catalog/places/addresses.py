@@ -5,14 +5,6 @@ A cluster has one subnet: a Capacity Block is in one zone, and EFA traffic canno
 
 from typing import Final
 
-__all__ = [
-    "LARGEST_SUBNET_PREFIX",
-    "RESERVED_PER_SUBNET",
-    "SMALLEST_SUBNET_PREFIX",
-    "subnet_addresses",
-    "subnet_prefix",
-]
-
 RESERVED_PER_SUBNET: Final = 5
 """Addresses that AWS reserves in every subnet: network, router, DNS, future use, broadcast (VPC User Guide)."""
 

@@ -2,8 +2,6 @@
 
 from typing import Final
 
-__all__ = ["FILE_SYSTEM_ADDRESSES", "NODE_SERVICES"]
-
 NODE_SERVICES: Final = (
     "ecr.api",
     "ecr.dkr",

@@ -12,16 +12,6 @@ from typing import Final
 from ultracluster_catalog.machines.instance_types import MACHINES
 from ultracluster_catalog.names.identifiers import ZONE_ID
 
-__all__ = [
-    "OFFERED_ZONES",
-    "OFFERED_ZONES_DATED",
-    "OFFERED_ZONES_SOURCE",
-    "REGIONS",
-    "ZONE_ID_PREFIXES",
-    "offered_zones",
-    "region_of_zone_id",
-]
-
 ZONE_ID_PREFIXES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "afs1": "af-south-1",

@@ -1,3 +1,1 @@
 """Prices and billable items."""
-
-__all__: list[str] = []

@@ -17,8 +17,6 @@ from ultracluster_catalog.prices.prices import (
 )
 from ultracluster_catalog.prices.service_prices import SERVICE_PRICES, PaidService, service_price
 
-__all__ = ["BillableItem", "nearest_price", "nearest_regions", "price_of"]
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BillableItem:

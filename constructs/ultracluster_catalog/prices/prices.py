@@ -13,19 +13,6 @@ from typing import Final, Literal
 
 from ultracluster_catalog.machines.instance_types import MACHINES
 
-__all__ = [
-    "CAPACITY_BLOCK_PRICES",
-    "LUSTRE_STORAGE_PRICES",
-    "ON_DEMAND_PRICES",
-    "SPOT_PRICES",
-    "Price",
-    "capacity_block_price",
-    "lustre_storage_price",
-    "on_demand_price",
-    "spot_price",
-    "unknown_price",
-]
-
 PriceUnit = Literal[
     "instance-hour",
     "hour",

@@ -11,8 +11,6 @@ from typing import Final, Literal, get_args
 
 from ultracluster_catalog.prices.prices import Price, PriceUnit, unknown_price
 
-__all__ = ["PAID_SERVICES", "SERVICE_PRICES", "service_price"]
-
 PaidService = Literal[
     "alarm",
     "composite alarm",

@@ -48,7 +48,6 @@ class Status:
         key: Access key ID that requests must carry.
         pid: Process ID.
         started: Start time in UTC.
-        runs_jobs: Whether it runs AWS Batch jobs.
         directory: Directory of its files.
         log: Log file.
     """
@@ -58,7 +57,6 @@ class Status:
     key: str = field(repr=False)
     pid: int
     started: datetime
-    runs_jobs: bool
     directory: Path
     log: Path
 
@@ -92,14 +90,15 @@ def up(
     _clear(directory)
     temporary = directory / "tmp"
     temporary.mkdir()
-    order = {
-        "directory": str(directory),
-        "port": port or 0,
-        "jobs": None if jobs is None else {image: str(folder) for image, folder in jobs.items()},
-    }
+    # null if jobs are not run
+    images = json.dumps(None if jobs is None else {image: str(folder) for image, folder in jobs.items()})
     with (directory / "log").open("wb") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "ultracluster_local.server.daemon", json.dumps(order)],
+            [
+                sys.executable,
+                *("-m", "ultracluster_local.server.daemon", str(directory), str(port or 0)),
+                images,
+            ],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -132,21 +131,19 @@ def status(directory: Path = DEFAULT_DIRECTORY) -> Status | None:
     directory = directory.absolute()
     try:
         state = json.loads((directory / "state.json").read_text("utf-8"))
-    except (OSError, ValueError):
-        return None  # no server, or one that is starting or stopping
+        found = Status(
+            endpoint=require_loopback(state["endpoint"]),
+            port=int(state["port"]),
+            key=str(state["key"]),
+            pid=int(state["pid"]),
+            started=datetime.fromisoformat(state["started"]),
+            directory=directory,
+            log=directory / "log",
+        )
+    except (OSError, ValueError, TypeError, LookupError, RecursionError, LocalAwsError):
+        return None  # no server, one that is starting or stopping, or a file that none has written
     # The process is checked too: another call of this function holds the lock for a moment.
-    if _lock_is_free(directory) or not _is_alive(state["pid"]):
-        return None
-    return Status(
-        endpoint=require_loopback(state["endpoint"]),
-        port=state["port"],
-        key=state["key"],
-        pid=state["pid"],
-        started=datetime.fromisoformat(state["started"]),
-        runs_jobs=state["runs_jobs"],
-        directory=directory,
-        log=directory / "log",
-    )
+    return None if _lock_is_free(directory) or not _serves(found.pid, directory) else found
 
 
 def down(directory: Path = DEFAULT_DIRECTORY) -> bool:
@@ -207,12 +204,22 @@ def _lock_is_free(directory: Path) -> bool:
         return False
 
 
-def _is_alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except OSError:  # the process has ended, or its ID was reused by another user's process
+def _serves(pid: int, directory: Path) -> bool:
+    """Return whether a process is the server of a directory: `down` signals no other one, whatever the file says."""
+    if pid <= 1:  # 0 and -1 are groups of processes
         return False
-    return True
+    if Path("/proc/self/cmdline").exists():
+        with suppress(OSError):
+            arguments = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
+            return _arguments(directory) in arguments.replace("\0", " ")
+        return False
+    command = ["ps", "-ww", "-o", "args=", "-p", str(pid)]
+    shown = subprocess.run(command, check=False, capture_output=True, text=True, errors="replace")
+    return _arguments(directory) in shown.stdout
+
+
+def _arguments(directory: Path) -> str:
+    return f" -m ultracluster_local.server.daemon {directory} "
 
 
 def _clear(directory: Path) -> None:
@@ -252,7 +259,6 @@ def _serve(directory: Path, port: int, jobs: JobSettings | None = None) -> int:
             "endpoint": local.endpoint,
             "key": local.key,
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
-            "runs_jobs": jobs is not None,
         }
         partial = directory / "state.json.partial"
         partial.unlink(missing_ok=True)
@@ -266,11 +272,10 @@ def _serve(directory: Path, port: int, jobs: JobSettings | None = None) -> int:
 
 
 if __name__ == "__main__":
-    _order = json.loads(sys.argv[1])
-    _images = _order["jobs"]
+    _images = json.loads(sys.argv[3])
     _settings = (
         None
         if _images is None
         else JobSettings(images={image: Path(folder) for image, folder in _images.items()})
     )
-    sys.exit(_serve(Path(_order["directory"]), _order["port"], _settings))
+    sys.exit(_serve(Path(sys.argv[1]), int(sys.argv[2]), _settings))

@@ -1,5 +1,7 @@
+import ast
 import dataclasses
 import importlib
+import inspect
 import pkgutil
 from types import ModuleType
 
@@ -15,14 +17,14 @@ _MODULES = [
 
 
 def test_every_public_name_is_unique_in_the_catalogue() -> None:
-    public = [name for module in _MODULES for name in module.__all__]
+    public = [name for module in _MODULES for name in _public(module)]
 
     assert len(set(public)) == len(public) > 50
 
 
 @pytest.mark.parametrize("module", _MODULES, ids=lambda module: module.__name__)
 def test_every_row_of_facts_is_frozen_slotted_and_built_by_keywords(module: ModuleType) -> None:
-    facts = [value for value in (getattr(module, name) for name in module.__all__) if _is_fact(value)]
+    facts = [value for value in (getattr(module, name) for name in _public(module)) if _is_fact(value)]
 
     for fact in facts:
         assert vars(fact)["__dataclass_params__"].frozen
@@ -31,7 +33,22 @@ def test_every_row_of_facts_is_frozen_slotted_and_built_by_keywords(module: Modu
 
 
 def test_there_are_rows_of_facts() -> None:
-    assert sum(_is_fact(getattr(module, name)) for module in _MODULES for name in module.__all__) > 5
+    assert sum(_is_fact(getattr(module, name)) for module in _MODULES for name in _public(module)) > 5
+
+
+def _public(module: ModuleType) -> list[str]:
+    """Return the names that a module defines without an underscore."""
+    targets = [
+        target
+        for statement in ast.parse(inspect.getsource(module)).body
+        for target in (
+            statement.targets
+            if isinstance(statement, ast.Assign)
+            else [getattr(statement, "target", statement)]
+        )
+    ]
+    names = [getattr(target, "id", getattr(target, "name", "_")) for target in targets]
+    return [name for name in names if not name.startswith("_")]
 
 
 def _is_fact(value: object) -> bool:

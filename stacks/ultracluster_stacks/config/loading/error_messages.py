@@ -30,13 +30,7 @@ MOST_PROBLEMS: Final = 1_000
 def translate(
     error: ValidationError, model: type[BaseModel], *, additional_keys: Collection[str] = ()
 ) -> list[Problem]:
-    """Return the problems of a pydantic error, except those that the YAML reader reported.
-
-    Args:
-        error: Error of the validation.
-        model: Validated model.
-        additional_keys: Top-level keys that are not in the model. Default: none.
-    """
+    """Return the problems of a pydantic error, except those that the YAML reader reported."""
     problems = []
     for details in error.errors(include_url=False)[: MOST_PROBLEMS + 1]:
         if details["input"] is UNREADABLE and details["type"] != "extra_forbidden":

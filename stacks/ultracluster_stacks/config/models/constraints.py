@@ -35,14 +35,7 @@ class _Constraint:
         raise NotImplementedError
 
     def broken(self, loc: Loc, problem: str, *, allowed: str = "", remedy: str = "") -> Problem:
-        """Return the problem of a value that breaks the rule in combination with other fields.
-
-        Args:
-            loc: Location of the value in the cluster or job.
-            problem: What is wrong, with the value.
-            allowed: What is allowed. Default: omitted.
-            remedy: What to do. Default: omitted.
-        """
+        """Return the problem of a value that breaks the rule in combination with other fields."""
         return Problem.of(loc, code=self.code, problem=problem, allowed=allowed, remedy=remedy)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:

@@ -58,13 +58,7 @@ def not_a_choice(loc: Loc, value: object, choices: Collection[str], *, remedy: s
 
 
 def unknown_key(loc: Loc, known: Collection[str], *, of: str = "") -> Problem:
-    """Return the problem of an unknown key.
-
-    Args:
-        loc: Location of the key.
-        known: Allowed keys.
-        of: Description of the mapping, if the location does not identify it. Default: omitted.
-    """
+    """Return the problem of an unknown key."""
     key = str(loc[-1])
     return Problem.of(
         loc,

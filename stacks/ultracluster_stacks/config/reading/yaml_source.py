@@ -79,9 +79,6 @@ class YamlSource:
 def read_yaml(path: str | os.PathLike[str]) -> YamlSource:
     """Read a YAML file.
 
-    Args:
-        path: Regular file of at most 256 KiB.
-
     Returns:
         Values with their lines, and the problems of single values.
 

@@ -1,9 +1,10 @@
-"""Rules about the alarms of a cluster."""
+"""Rules about the alarms and the budget of a cluster."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
 
 from ultracluster_rules.alarms import check_recipients, warn_of_missing_recipients
+from ultracluster_rules.budgets import check_budget
 from ultracluster_stacks.config.models.alarms import EMAIL, TOPIC_ARN, AlarmsConfig
 from ultracluster_stacks.config.models.budget import BudgetConfig
 from ultracluster_stacks.config.models.cluster import ClusterConfig
@@ -69,11 +70,34 @@ def topic_has_subscribers(name: str, settings: AlarmsConfig | BudgetConfig) -> I
         )
 
 
+def budget_is_valid(cluster: ClusterConfig) -> Iterator[Problem]:
+    """Refuse amounts and thresholds that AWS Budgets does not accept."""
+    budget = cluster.budget
+    if budget is None:
+        return
+    for finding in check_budget(
+        monthly_usd=budget.monthly_usd,
+        actual_percents=budget.actual_percents,
+        forecast_percents=budget.forecast_percents,
+        close_at_percent=budget.close_queues_at_percent,
+        emails=budget.emails,
+    ):
+        yield Problem(("budget", finding.path), finding)
+
+
+def budget_has_recipients(cluster: ClusterConfig) -> Iterator[Problem]:
+    """Warn about a budget that notifies no one."""
+    if cluster.budget:
+        yield from topic_has_subscribers("budget", cluster.budget)
+
+
 RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (
     recipients_are_emails_or_a_topic,
     emails_are_unique,
     topic_is_in_the_region,
     alarms_have_recipients,
     cluster_notifies_addresses_or_a_topic,
+    budget_is_valid,
+    budget_has_recipients,
 )
-"""Rules about alarms."""
+"""The rules in the order in which their problems are found."""

@@ -11,20 +11,17 @@ from ultracluster_stacks.config.reading.partial import readable_part
 from ultracluster_stacks.config.reading.problem import Problem, under
 from ultracluster_stacks.config.rules import (
     alarm_rules,
-    budget_rules,
     capacity_rules,
     compile_cache_rules,
     job_rules,
     machine_rules,
     network_rules,
-    permission_rules,
     placement_rules,
     queue_rules,
     storage_rules,
 )
 
 _RULES: Final = (
-    *permission_rules.RULES,
     *placement_rules.RULES,
     *machine_rules.RULES,
     *capacity_rules.RULES,
@@ -34,7 +31,6 @@ _RULES: Final = (
     *compile_cache_rules.RULES,
     *job_rules.RULES,
     *alarm_rules.RULES,
-    *budget_rules.RULES,
 )
 
 

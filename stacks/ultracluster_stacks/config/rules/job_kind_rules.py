@@ -1,4 +1,4 @@
-"""Rules about kinds of jobs, their dependencies and their Neuron settings."""
+"""Rules about kinds of jobs, their dependencies, gates and Neuron settings."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -10,6 +10,7 @@ from ultracluster_rules.job_definitions import (
     check_compile_type,
     check_dependencies,
     check_dependency,
+    check_fabric,
     check_phase,
     refuse_circle,
     refuse_default_compile_type,
@@ -53,6 +54,24 @@ def gates_protect_several_nodes(cluster: ClusterConfig, job: JobConfig) -> Itera
     if job.kind != "multi-node" and job.gate_names:
         remedy = "Remove them, or set kind: multi-node"
         yield Problem(("gates",), refuse_for_kind("gates", job.kind, remedy=remedy))
+
+
+def gates_have_their_own_names(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
+    """Refuse a job with the name of a gate, which is a job too."""
+    for name in sorted(set(job.gate_names) & {getattr(each, "name", None) for each in cluster.jobs}):
+        yield Problem.of(
+            ("gates",),
+            code="UC6153",
+            problem=f"a gate and a job have the same name {shown(name)}",
+            remedy="Rename the job",
+        )
+
+
+def fabric_is_there(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
+    """Refuse a fabric gate on nodes without EFA."""
+    machine = cluster.machine
+    findings = check_fabric(machine.name, has_efa=machine.efa_interfaces > 0) if job.gates.fabric else []
+    yield from (Problem(("gates", "fabric"), finding) for finding in findings)
 
 
 def neuron_settings_agree(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
@@ -157,3 +176,6 @@ JOB_RULES: Final[tuple[Callable[[ClusterConfig, JobConfig], Iterator[Problem]], 
     precompile_job_has_a_node,
 )
 """Rules over one job; places are seen from the job."""
+
+GATE_RULES: Final = (gates_have_their_own_names, gates_protect_several_nodes, fabric_is_there)
+"""Rules over the gates of one job; places are seen from the job."""

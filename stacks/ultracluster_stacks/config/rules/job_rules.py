@@ -23,7 +23,7 @@ from ultracluster_stacks.config.models.capacity import CapacityConfig
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.job import PROCESSES_PER_NODE, JobConfig
 from ultracluster_stacks.config.reading.problem import Problem, shown
-from ultracluster_stacks.config.rules import gate_rules, job_kind_rules
+from ultracluster_stacks.config.rules import job_kind_rules
 from ultracluster_stacks.config.rules.queue_rules import used
 
 
@@ -164,7 +164,7 @@ JOB_RULES: Final[tuple[Callable[[ClusterConfig, JobConfig], Iterator[Problem]], 
     node_holds_processes,
     launcher_starts_command,
     timeout_is_within_capacity,
-    *gate_rules.JOB_RULES,
+    *job_kind_rules.GATE_RULES,
     image_is_pinned,
     image_is_near,
     image_runs_on_chips,

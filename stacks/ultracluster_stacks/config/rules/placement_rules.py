@@ -1,4 +1,4 @@
-"""Rules about the location of a cluster: partition, Region, zone, and whether its type is offered there."""
+"""Rules about the location of a cluster: account, partition, Region, zone, and whether its type is offered there."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -8,6 +8,21 @@ from ultracluster_rules.machines import check_offered
 from ultracluster_rules.network import check_zone_id, check_zone_region
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.reading.problem import Problem
+
+
+def boundary_is_of_the_account(cluster: ClusterConfig) -> Iterator[Problem]:
+    """Refuse a permissions boundary from another account."""
+    boundary = cluster.permissions_boundary
+    if boundary is None or not boundary.startswith("arn:") or cluster.account is None:
+        return
+    account = boundary.split(":")[4]
+    if account not in {"aws", cluster.account}:
+        yield Problem.of(
+            ("permissions_boundary",),
+            code="UC2262",
+            problem=f"the policy is in {account}, the cluster in {cluster.account}",
+            remedy="Specify the name of the policy, which refers to the account of the cluster",
+        )
 
 
 def partition_is_tested(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -45,6 +60,7 @@ def type_is_offered_in_zone(cluster: ClusterConfig) -> Iterator[Problem]:
 
 
 RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (
+    boundary_is_of_the_account,
     partition_is_tested,
     zone_is_in_region,
     type_is_offered_in_zone,

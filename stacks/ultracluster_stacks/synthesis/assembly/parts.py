@@ -45,11 +45,7 @@ class Part:
 
 
 def split_assembly(root: Path) -> dict[str, Part]:
-    """Return the parts of an assembly by the names of their stages.
-
-    Args:
-        root: Cloud assembly whose stacks are all in stages.
-    """
+    """Return the parts of an assembly by the names of their stages."""
     manifest = json.loads((root / _MANIFEST).read_text(encoding="utf-8"))
     stages = {
         name: artifact

@@ -51,9 +51,13 @@ def test_temporary_files_end_with_the_run(tmp_path: Path) -> None:
 def test_removes_temporary_files_of_killed_runs_but_not_of_running_ones(tmp_path: Path) -> None:
     killed = tmp_path / "tmp" / f"run-{2**22 + 1}"  # above the highest process id of Linux and macOS
     running = tmp_path / "tmp" / f"run-{os.getppid()}"
-    for folder in (killed, running):
+    others = [tmp_path / "tmp" / f"run-{name}" for name in ("", "x", "-1", "1.5")]
+    huge = tmp_path / "tmp" / f"run-{10**30}"
+    for folder in (killed, running, huge, *others):
         folder.mkdir(parents=True)
 
     with run_directory(tmp_path):
         assert not killed.exists()
+        assert not huge.exists()
         assert running.exists()
+        assert all(folder.exists() for folder in others)

@@ -1,11 +1,13 @@
 """`ultracluster deploy` with a fake CDK CLI (the real one: tests/integration)."""
 
 import json
+import os
 import shutil
 import sys
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from tests.unit.cli.deploy.fake_deployment import Run, called
 from tests.unit.cli.plan.fake_project import TEMPLATE, write_assembly
 
@@ -90,6 +92,24 @@ def test_an_unrecognized_failure_shows_the_last_lines(
     monkeypatch.setenv("FAKE_FAILURE", "silent")
 
     assert "  | connect ECONNREFUSED 127.0.0.1:1\n" in run("deploy", "--yes").stderr
+
+
+def test_a_second_deployment_has_its_own_log_and_says_why_it_failed(
+    run: Run, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_FAILURE", "silent")
+    logs = project / ".ultracluster" / "logs"
+    logs.mkdir(parents=True, exist_ok=True)
+    (logs / "cdk-deploy.log").write_text("the first one")
+
+    with FileLock(logs / "cdk-deploy.lock"):
+        outcome = run("deploy", "--yes")
+
+    own = logs / f"cdk-deploy-{os.getpid()}.log"
+    assert "  | connect ECONNREFUSED 127.0.0.1:1\n" in outcome.stderr
+    assert f"cdk deploy ended with code 1; see {own}" in outcome.stderr
+    assert "ECONNREFUSED" in own.read_text()
+    assert (logs / "cdk-deploy.log").read_text() == "the first one"
 
 
 def test_clusters_of_several_profiles_are_deployed_one_profile_after_the_other(

@@ -1,6 +1,7 @@
 """The local AWS in the background: up, down, status, reset, and what a kill leaves behind."""
 
 import http.client
+import json
 import os
 import signal
 import stat
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from filelock import FileLock
 
 from ultracluster_local.errors import LocalAwsError
 from ultracluster_local.instance.clients import Clients
@@ -31,6 +33,15 @@ def s3(running: daemon.Status) -> Any:
 def buckets(running: daemon.Status) -> list[str]:
     found = s3(running).list_buckets()["Buckets"]
     return [one["Name"] for one in found]
+
+
+GOOD = {
+    "endpoint": "http://127.0.0.1:1",
+    "port": 1,
+    "key": "k",
+    "pid": os.getpid(),
+    "started": "2026-01-01T00:00:00+00:00",
+}
 
 
 def test_goes_up_keeps_its_state_and_goes_down(directory: Path) -> None:
@@ -75,6 +86,32 @@ def test_state_of_another_process_is_not_trusted(directory: Path) -> None:
     (directory / "state.json").write_text(state)
     assert daemon.status(directory) is None
     assert daemon.down(directory) is False  # and this process is still alive
+
+
+@pytest.mark.parametrize(
+    "state",
+    [
+        *(GOOD | {"pid": pid} for pid in (0, 1, -1, os.getpid(), 10**30, "1", None, [], {})),
+        *(GOOD | {name: None} for name in GOOD),
+        *({key: value for key, value in GOOD.items() if key != name} for name in GOOD),
+        GOOD | {"endpoint": "http://example.com"},
+        GOOD | {"started": "yesterday"},
+        [],
+        "text",
+        None,
+    ],
+    ids=repr,
+)
+def test_a_malformed_state_or_a_foreign_process_is_never_signalled(
+    directory: Path, state: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    directory.mkdir()
+    (directory / "state.json").write_text(json.dumps(state))
+    monkeypatch.setattr(daemon.os, "kill", lambda *order: pytest.fail(f"signalled {order}"))
+    with FileLock(directory / "lock"):
+        monkeypatch.setattr(daemon, "_lock_is_free", lambda _: False)
+        assert daemon.status(directory) is None
+        assert daemon.down(directory) is False
 
 
 def test_port_in_use_is_reported_at_once(directory: Path, tmp_path: Path) -> None:

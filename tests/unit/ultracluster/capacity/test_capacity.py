@@ -30,6 +30,15 @@ def test_rejects_a_malformed_reservation_id(
         source.from_reservation_id(reservation_id, zone_id="use2-az3")
 
 
+@pytest.mark.parametrize("zone_id", ["use2-azX", "us-east-2a", "", " use2-az3", "use2-az3\n"])
+@pytest.mark.parametrize("source", [CapacityBlock, CapacityReservation])
+def test_rejects_a_malformed_zone_id(
+    source: type[CapacityBlock] | type[CapacityReservation], zone_id: str
+) -> None:
+    with pytest.raises(FindingsError, match="UC3003: zone_id"):
+        source.from_reservation_id(ID, zone_id=zone_id)
+
+
 def test_says_that_an_offering_is_not_a_reservation() -> None:
     with pytest.raises(FindingsError, match="cb- is an offering"):
         CapacityBlock.from_reservation_id("cb-0123456789abcdef0", zone_id="use2-az3")

@@ -26,6 +26,14 @@ def test_rejects_a_name_that_cannot_be_part_of_an_id(name: str) -> None:
         OnDemandCapacity(name=name)
 
 
+@pytest.mark.parametrize("setting", ["reservation_specification", "market_options"])
+def test_rejects_a_spot_source_that_names_a_reservation_or_a_market(setting: str) -> None:
+    contradicting = type("Contradicting", (SpotCapacity,), {setting: object()})
+
+    with pytest.raises(FindingsError, match="UC4126: market_type: Contradicting is of the Spot market"):
+        contradicting()
+
+
 @pytest.mark.parametrize("name", ["sp", "s" * 32, "spill-2"])
 def test_accepts_a_short_name(name: str) -> None:
     assert OnDemandCapacity(name=name).name == name

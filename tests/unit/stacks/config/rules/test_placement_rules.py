@@ -1,10 +1,12 @@
-"""The zone of a cluster, its Region and what is offered there."""
+"""The account, the zone and the Region of a cluster, and what is offered there."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+from tests.unit.stacks.config.permission_edits import load_with_permissions
 
-from ultracluster_rules.findings import Finding
+from ultracluster_rules.findings import Finding, FindingsError
 
 _CLUSTER = "waves[0].clusters[0]"
 Findings = Callable[..., list[Finding]]
@@ -45,3 +47,30 @@ def test_warns_of_a_partition_that_was_never_tested(findings: Findings) -> None:
     china = [("us-east-2\n", "cn-north-1\n"), ("use2-az3", "cnn1-az1"), ("us-east-2.ama", "cn-north-1.ama")]
 
     assert [finding.code for finding in findings(*china, _ON_DEMAND)] == ["UC2103"]
+
+
+ACCOUNT = "012345678901"
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        (
+            f'permissions_boundary: "arn:aws:iam::999999999999:policy/x"\n        account: "{ACCOUNT}"',
+            "UC2262",
+        ),
+    ],
+)
+def test_refuses_a_boundary_or_path_with_its_line(fields: str, code: str, tmp_path: Path) -> None:
+    with pytest.raises(FindingsError) as refused:
+        load_with_permissions(fields, tmp_path)
+
+    assert [each.code for each in refused.value.findings] == [code]
+    assert "rollout.yaml:" in refused.value.findings[0].location
+
+
+def test_a_boundary_of_another_account_passes_while_the_account_is_not_known(tmp_path: Path) -> None:
+    assert (
+        load_with_permissions('permissions_boundary: "arn:aws:iam::999999999999:policy/x"', tmp_path).account
+        is None
+    )

@@ -1,0 +1,84 @@
+"""Alarms, budget and blocked-queue events of a cluster."""
+
+from collections.abc import Mapping, Sequence
+
+from aws_cdk import aws_events_targets as targets
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_sns as sns
+from constructs import Construct
+
+import ultracluster  # attributes of ultracluster are imported lazily
+from ultracluster import TrainingQueue
+from ultracluster_stacks.config import ClusterConfig
+
+
+def alarm_settings(scope: Construct, config: ClusterConfig) -> "ultracluster.AlarmSettings | None":
+    """Return the alarm settings of a cluster, or None without alarms."""
+    alarms = config.effective_alarms
+    if alarms is None:
+        return None
+    arn = alarms.topic_arn
+    return ultracluster.AlarmSettings(
+        topic=sns.Topic.from_topic_arn(scope, "AlarmTopic", arn) if arn else None,
+        emails=alarms.emails,
+        thresholds=alarms.thresholds,
+    )
+
+
+def define_budget(
+    scope: Construct, config: ClusterConfig, *, queues: Sequence[TrainingQueue], kms_key: kms.IKey | None
+) -> None:
+    """Define the budget of a cluster, if it has one.
+
+    Args:
+        scope: Stack of the queues.
+        config: Configuration of the cluster.
+        queues: All queues of the cluster.
+        kms_key: Key of its topics and log group. None for AWS managed keys.
+    """
+    budget = config.budget
+    if budget is None:
+        return
+    topic = None
+    if budget.topic_arn is not None:
+        topic = sns.Topic.from_topic_arn(scope, "BudgetTopic", budget.topic_arn)
+    close_at = budget.close_queues_at_percent
+    ultracluster.ClusterBudget(
+        scope,
+        "Budget",
+        monthly_usd=budget.monthly_usd,
+        tag_value=config.name,
+        actual_percents=budget.actual_percents,
+        forecast_percents=budget.forecast_percents,
+        emails=budget.emails,
+        topic=topic,
+        queues_to_close=() if close_at is None else queues,
+        close_at_percent=100 if close_at is None else close_at,
+        kms_key=kms_key,
+    )
+
+
+def notify_of_blocked_queues(
+    scope: Construct,
+    config: ClusterConfig,
+    *,
+    own: TrainingQueue,
+    additional: Mapping[str, TrainingQueue],
+    kms_key: kms.IKey | None,
+) -> None:
+    """Publish AWS Batch's blocked-queue events to one topic, if any queue has `notify_blocked`.
+
+    Args:
+        scope: Stack of the queues.
+        config: Configuration of the cluster.
+        own: The cluster's own queue.
+        additional: Additional queues by name.
+        kms_key: Key to encrypt the topic. None for no encryption.
+    """
+    queues = [own] if config.queue.notify_blocked else []
+    queues += [additional[queue.name] for queue in config.additional_queues if queue.notify_blocked]
+    if not queues:
+        return
+    target = targets.SnsTopic(sns.Topic(scope, "BlockedQueues", enforce_ssl=True, master_key=kms_key))
+    for queue in queues:
+        queue.on_blocked("Blocked", target)

@@ -1,0 +1,103 @@
+"""What takes connectivity or permissions away stops; what adds to them passes."""
+
+from typing import Any
+
+import pytest
+from tests.unit.stacks.plan.small_stacks import stack
+
+from ultracluster_stacks.plan import Stop, compare
+
+GROUP, ENDPOINT, ROLE = "AWS::EC2::SecurityGroup", "AWS::EC2::VPCEndpoint", "AWS::IAM::Role"
+HTTPS = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "CidrIp": "0.0.0.0/0"}
+SSH = HTTPS | {"FromPort": 22, "ToPort": 22}
+
+
+def resource(kind: str, properties: dict[str, Any] | None = None) -> dict[str, Any]:
+    return {"Type": kind, "Properties": properties or {}}
+
+
+def stops(before: dict[str, Any], after: dict[str, Any]) -> list[Stop]:
+    return [*compare([stack(R=before)], [stack(R=after)]).stops()]
+
+
+def policy(*statements: dict[str, Any]) -> dict[str, Any]:
+    return {"Version": "2012-10-17", "Statement": list(statements)}
+
+
+def allow(actions: Any, resources: Any = "*", **more: Any) -> dict[str, Any]:
+    return {"Effect": "Allow", "Action": actions, "Resource": resources} | more
+
+
+def deny(actions: Any, **more: Any) -> dict[str, Any]:
+    return {"Effect": "Deny", "Principal": "*", "Action": actions, "Resource": "*"} | more
+
+
+def role(*statements: dict[str, Any], **properties: Any) -> dict[str, Any]:
+    policies = [{"PolicyName": "P", "PolicyDocument": policy(*statements)}]
+    return resource(ROLE, {"Policies": policies} | properties)
+
+
+def bucket(*statements: dict[str, Any]) -> dict[str, Any]:
+    return resource("AWS::S3::BucketPolicy", {"PolicyDocument": policy(*statements)})
+
+
+def endpoint(**properties: Any) -> dict[str, Any]:
+    return resource(ENDPOINT, {"SubnetIds": ["a"]} | properties)
+
+
+TLS = {"Bool": {"aws:SecureTransport": "false"}}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "kind"),
+    [
+        (
+            resource(GROUP, {"SecurityGroupEgress": [HTTPS, SSH]}),
+            resource(GROUP, {"SecurityGroupEgress": [HTTPS]}),
+            "network",
+        ),
+        (resource(GROUP, {"SecurityGroupIngress": [HTTPS]}), resource(GROUP), "network"),
+        (endpoint(SubnetIds=["a", "b"]), endpoint(SubnetIds=["a"]), "network"),
+        (endpoint(PrivateDnsEnabled=True), endpoint(), "network"),
+        (endpoint(), endpoint(PolicyDocument=policy(allow("s3:Get*", Principal="*"))), "permission"),
+        (
+            endpoint(PolicyDocument=policy(allow("s3:*", Principal="*"))),
+            endpoint(PolicyDocument=policy(allow("s3:Get*", Principal="*"))),
+            "permission",
+        ),
+        (role(allow(["s3:Get*", "s3:Put*"])), role(allow("s3:Get*")), "permission"),
+        (role(allow("s3:*", "arn:aws:s3:::*")), role(allow("s3:*", "arn:aws:s3:::b/*")), "permission"),
+        (role(allow("s3:*")), role(allow("s3:*", Condition={"Bool": {"a": "b"}})), "permission"),
+        (role(allow("s3:*")), role(), "permission"),
+        (role(ManagedPolicyArns=["a", "b"]), role(ManagedPolicyArns=["b"]), "permission"),
+        (bucket(), bucket(deny("s3:*")), "permission"),
+        (bucket(), bucket(deny("s3:*", Condition=TLS | {"StringEquals": {"a": "b"}})), "permission"),
+    ],
+)
+def test_what_is_cut_or_narrowed_stops(before: dict[str, Any], after: dict[str, Any], kind: str) -> None:
+    (stop,) = stops(before, after)
+
+    assert (str(stop.kind), stop.allow) == (kind, "change:s/R")
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (
+            resource(GROUP, {"SecurityGroupEgress": [HTTPS]}),
+            resource(GROUP, {"SecurityGroupEgress": [SSH, HTTPS]}),
+        ),
+        (endpoint(), endpoint(SubnetIds=["b", "a"])),
+        (endpoint(), endpoint(Tags=[{"Key": "a", "Value": "b"}])),
+        (endpoint(), endpoint(PolicyDocument=policy(allow("*", Principal="*")))),
+        (endpoint(PolicyDocument=policy(allow("s3:*", Principal="*"))), endpoint()),
+        (role(allow("s3:Get*")), role(allow("s3:*"))),
+        (role(allow(["s3:Get*", "s3:Put*"])), role(allow("s3:Put*"), allow("S3:get*"))),
+        (role(allow("s3:*", Condition={"Bool": {"a": "b"}})), role(allow("s3:*"))),
+        (bucket(deny("s3:*")), bucket()),
+        (bucket(), bucket(deny("s3:*", Condition=TLS))),
+        (bucket(), bucket(deny("s3:*", Condition={"NumericLessThan": {"s3:TlsVersion": 1.2}}))),
+    ],
+)
+def test_what_adds_or_says_the_same_passes(before: dict[str, Any], after: dict[str, Any]) -> None:
+    assert stops(before, after) == []
