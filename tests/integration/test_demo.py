@@ -47,7 +47,7 @@ count(ec2_capacity_extensions.handlers.table, "PurchaseCapacityBlockExtension")
 COMMAND_LINE = COUNTING + "from ultracluster_cli.main import main; sys.exit(main())"
 DAEMON = (
     COUNTING
-    + "from ultracluster_local.server import daemon; sys.exit(daemon._serve(pathlib.Path(sys.argv[1]), 0))"
+    + "from ultracluster_local.server import daemon; sys.exit(daemon._serve(pathlib.Path(sys.argv[3]), 0))"
 )
 
 
@@ -145,7 +145,9 @@ def background(project: Project) -> Iterator[Status]:
     directory = project.folder / ".ultracluster" / "local"
     directory.mkdir(parents=True, exist_ok=True)
     environment = os.environ | {"PURCHASES": str(project.folder / "purchases")}
-    with subprocess.Popen([sys.executable, "-c", DAEMON, str(directory)], env=environment) as process:
+    # With the arguments by which a server is told from other processes.
+    arguments = ["-m", "ultracluster_local.server.daemon", str(directory), "0"]
+    with subprocess.Popen([sys.executable, "-c", DAEMON, *arguments], env=environment) as process:
         try:
             deadline = time.monotonic() + 60
             while (running := status(directory)) is None:
