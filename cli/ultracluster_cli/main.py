@@ -69,7 +69,10 @@ COMMANDS = {
         "ultracluster_cli.export.command",
         "Export CloudFormation templates for teams that deploy without the CDK.",
     ),
-    "init": Command("ultracluster_cli.project.init", "Create a project: app, rollout file, tests and CI."),
+    "init": Command(
+        "ultracluster_cli.project.init",
+        "Create a project: app, rollout file, tests and pipelines for GitHub and GitLab.",
+    ),
     "jobs": Command("ultracluster_cli.jobs.command", "Submit, list, explain, follow and stop jobs."),
     "local": Command(
         "ultracluster_cli.local.command", "Run a local AWS on this machine: no account, no cost."

@@ -143,18 +143,26 @@ def _list_lines(cells: Mapping[str, Sequence[str]], width: int) -> Iterable[str]
     first, *others = cells
     for number, text in enumerate(cells[first]):
         yield _styled(text, _BOLD)
-        line = ""
-        for column in others:
-            if not (value := cells[column][number]):
+        lines, line, values = [], "", {column: cells[column][number] for column in others}
+        for column, value in values.items():
+            if not value:
                 continue
             pair = f"{_heading(column)}: {value}"
             if line and len(line) + len(_PAIRS) + len(pair) > width:
-                yield line
+                lines.append(line)
                 line = ""
             *full, line = _wrap(f"{line}{_PAIRS}{pair}" if line else f"{_GAP}{pair}", width, indent=_GAP * 2)
-            yield from full
-        if line:
-            yield line
+            lines += full
+        yield from (_colored(full_line, values) for full_line in ((*lines, line) if line else lines))
+
+
+def _colored(line: str, values: Mapping[str, str]) -> str:
+    for column, value in values.items():
+        if style := _style_of(value):
+            line = line.replace(
+                f"{_heading(column)}: {value}", f"{_heading(column)}: {_styled(value, style)}"
+            )
+    return line
 
 
 def _narrowest(cells: Mapping[str, Sequence[str]]) -> int:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_catalog.machines.instance_type import InstanceType
+from ultracluster_catalog.neuron.neuron import XLA_CACHE_VARIABLE
 from ultracluster_checks.jobs import JobContainer, job_containers
 from ultracluster_checks.nodes import nodes_of
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
@@ -23,7 +24,8 @@ _COMPILING: Final = {"NEURON_CC_FLAGS", "NEURON_PLATFORM_TARGET_OVERRIDE", "XLA_
 # Targets of the Neuron compiler: the family of chips, and the size of logical cores.
 _COMPILED_FOR: Final = re.compile(r"--target[= ](inf[12]|trn[123]n?)")
 _CORES: Final = re.compile(r"--l(?:nc|ogical-nc-config)[= ](\d+)")
-_LOGICAL: Final = {"NEURON_LOGICAL_NC_CONFIG", "NEURON_RT_VIRTUAL_CORE_SIZE"}
+_LOGICAL: Final = ("NEURON_LOGICAL_NC_CONFIG", "NEURON_RT_VIRTUAL_CORE_SIZE")
+_MOST_PORT: Final = 65_535
 _POSITIVE: Final = {"MALLOC_ARENA_MAX", "NEURON_RT_EXEC_TIMEOUT"}
 _OTHER_HOST: Final = re.compile(r"(?:127\.|localhost|0\.0\.0\.0|::1)")
 _MAIN: Final = "the address of the main node, set by the command of the job"
@@ -37,6 +39,10 @@ _BETWEEN_NODES: Final = (
         "an interface that does not reach other nodes",
         "eth0",
     ),
+    ({"NCCL_NET"}, re.compile("(?i)socket$"), "with which NCCL uses TCP beside EFA", "no value, or the plug-in for libfabric"),
+    ({"NCCL_NET_PLUGIN"}, re.compile("none$"), "without which NCCL does not use libfabric", "no value, or aws-ofi"),
+    ({"I_MPI_FABRICS"}, re.compile("(?!.*ofi)"), "with which Intel MPI does not use libfabric", "shm:ofi"),
+    ({"I_MPI_OFI_PROVIDER"}, re.compile("(?!efa)"), "with which Intel MPI does not use EFA", "efa"),
 )  # fmt: skip
 
 
@@ -103,6 +109,25 @@ def efa_devices_are_at_the_nodes(templates: Templates) -> Iterator[Wrong]:
             yield asked[max(held)], got, f"{max(held)} devices, or as many EFA interfaces"
 
 
+@rule("UC6403")
+def gpu_nodes_give_their_efa_devices(templates: Templates) -> Iterator[Wrong]:
+    """Find multi-node jobs on GPU nodes that lack EFA devices which the launch template attaches."""
+    nodes = [each for each in nodes_of(templates) if each.in_batch]
+    gpus = bool(nodes) and all(each.types and all(machine.gpus for machine in each.types) for each in nodes)
+    attached = min((len(each.efa_interfaces) for each in nodes), default=0)
+    for container in job_containers(templates) if gpus and attached else ():
+        paths, at = [each.text for each in container.devices], container.at["LinuxParameters"]["Devices"]
+        given = sum(bool(_EFA.fullmatch(path or "")) for path in paths)
+        if (
+            (container.nodes or 1) > 1
+            and None not in paths
+            and (at.missing or isinstance(at.value, list))
+            and given < attached
+        ):
+            got = f"{given} EFA devices, and the nodes have {attached} EFA interfaces"
+            yield at, got, f"{_EFA_FOLDER}/uverbs0 to {_EFA_FOLDER}/uverbs{attached - 1}"
+
+
 @rule("UC6414", job_containers)
 def devices_are_in_place(container: JobContainer) -> Iterator[Wrong]:
     """Find devices of nodes that a container maps read-only, or under another path."""
@@ -123,10 +148,16 @@ def memory_can_be_shared(container: JobContainer) -> Iterator[Wrong]:
     """Find accelerator jobs that keep Docker's default of 64 MiB shared memory."""
     size = container.at["LinuxParameters"]["SharedMemorySize"]
     small = size.missing or (size.number is not None and size.number <= _DEFAULT_SHARED_MEMORY_MIB)
-    if small and _uses(container, _DEVICE):
+    # One process on one chip shares no memory.
+    several = (container.nodes or 2) > 1 or len(container.at["LinuxParameters"]["Devices"].certain) > 1
+    if small and several and _uses(container, _DEVICE):
         got = "no size, which is 64 MiB" if size.missing else f"{size.number} MiB"
         wanted = "some GiB, such as a quarter of the memory of the node"
         yield size, f"got {got}; data loaders and collectives of several processes need more", wanted
+    kinds = container.at["ResourceRequirements"].items
+    asked = [each["Value"].number or 0 for each in kinds if each["Type"].text == "MEMORY"]
+    if asked and asked[0] and (size.number or 0) > asked[0]:
+        yield size, f"got {size.number} MiB, and the container has {asked[0]}", f"less than {asked[0]}"
 
 
 @rule("UC6406", job_containers)
@@ -195,7 +226,18 @@ def _unfit(name: str, text: str, container: JobContainer) -> tuple[str, str] | N
                 return problem, allowed
     if name in _POSITIVE and (not text.isdigit() or int(text[:9]) == 0):
         return "which is no positive number", "a number above 0"
+    if name == "MASTER_PORT" and not (text.isdigit() and 0 < int(text[:9]) <= _MOST_PORT):
+        return "which is no port", f"1 to {_MOST_PORT:,}"
+    if name == XLA_CACHE_VARIABLE and not text.startswith(("s3://", "/", "$")):
+        return "which is a folder of the container without s3://", "s3:// and the bucket, or an absolute path"
     chips = [machine for machine in container.machines if machine.is_neuron]
+    if "NUM_CORES" in name or "VISIBLE_CORES" in name:
+        sizes = [container.environment[each].text for each in _LOGICAL if each in container.environment]
+        if sizes == ["2"] and all(each.neuron_cores == 2 * each.logical_neuron_cores for each in chips):
+            most = max((each.logical_neuron_cores for each in chips), default=0)
+            counted = range(1, most + 1) if "NUM" in name else range(most)
+            if chips and any(int(each[:9]) not in counted for each in re.findall(r"\d+", text)):
+                return f"and a node has {most} logical cores of two", f"{counted[0]} to {counted[-1]}"
     return _not_of(chips, name, text) if chips and len(chips) == len(container.machines) else None
 
 

@@ -22,6 +22,12 @@ def no_credentials(templates: Templates) -> Iterator[Wrong]:
         for path, text in _texts(resource.properties.path, resource.properties.value):
             if kind := credential_kind(text):
                 yield Property(resource, path, text), f"this looks like {kind}", *_ALLOWED
+        if resource.type == "AWS::IAM::AccessKey":
+            yield (
+                resource.properties,
+                "an access key does not expire, and outputs can show its secret",
+                *_ALLOWED,
+            )
         for name, value in _variables(resource):
             if value.text and _DYNAMIC not in value.text and names_credential(name):
                 yield value, f"the variable {name} is a credential by its name", *_ALLOWED

@@ -42,7 +42,7 @@ def environments_hold_whole_nodes(nodes: Nodes) -> Iterator[Wrong]:
     if least.number is not None and most.number is not None and least.number > most.number:
         yield least, f"got {least.number}, and MaxvCpus is {most.number}", "MaxvCpus or less"
     machines = environment_types(nodes.owner)
-    if machines and least.number:
+    if least.number:
         yield Problem.of(least, "UC4214", f"{least.number} vCPUs run and are billed without jobs", "0")
     if not machines or most.number is None:
         return

@@ -32,7 +32,11 @@ _PROPERTIES: Final = {"card": "NetworkCardIndex", "device": "DeviceIndex", "inte
 def interfaces_are_legal(template: Resource) -> Iterator[Wrong]:
     """Find interfaces that EC2 would reject, and network cards without EFA."""
     interfaces, at = interfaces_of(template), launch_data(template)["NetworkInterfaces"]
-    for machine in template_types(template) if interfaces is not None else ():
+    jobs = list(template.template.templates.of_type("AWS::Batch::JobDefinition"))
+    alone = jobs and all(job["NodeProperties"].missing for job in jobs)
+    if interfaces is None or (not interfaces and alone):
+        return  # jobs on one node need no EFA
+    for machine in template_types(template):
         # Without interfaces, EC2 creates one ENA interface.
         findings = (check_network_interfaces if interfaces else check_efa_use)(machine, interfaces or [])
         if interfaces and is_in_batch(template) and machine.efa_interfaces > 1:

@@ -27,6 +27,8 @@ _PART_OF_BATCH: Final = (
     1024  # 770 bytes in aws/aws-cdk#9900 (2020-08): eight lines of agent settings, with MIME headers
 )
 _BOUNDARY: Final = re.compile(r"""boundary="?([^"\s;$]+)(?:["\s;]|$)""", re.IGNORECASE)  # RFC 2046, 5.1.1
+# To a container takes 2; what AWS itself writes has up to 4: https://docs.aws.amazon.com/pcs/latest/userguide/working-with_launch-templates.html (2026-11)
+_MOST_HOPS: Final = 4
 _SSM_TYPE: Final = "AWS::SSM::Parameter::Value<"
 
 
@@ -69,6 +71,13 @@ def metadata_needs_a_token(template: Resource) -> Iterator[Wrong]:
     if options["HttpEndpoint"].text != "disabled" and (tokens.missing or tokens.text == "optional"):
         got = "instance metadata, with the credentials of the node, is read without a token"
         yield tokens, got, "HttpTokens: required"
+    hops = options["HttpPutResponseHopLimit"]
+    if (hops.number or 0) > _MOST_HOPS:
+        yield (
+            hops,
+            f"got {hops.number}: what a container forwards reaches the credentials of the node",
+            "1, or 2 for containers",
+        )
 
 
 @rule("UC4208", LAUNCH_TEMPLATE)
@@ -89,6 +98,12 @@ def user_data_can_be_merged(template: Resource) -> Iterator[Wrong]:
     if boundary and f"--{boundary[1]}" not in map(str.rstrip, start.splitlines()):
         got = f"no part begins with the boundary that the header names, {quote(boundary[1])}, so that none of it runs"
         yield at, got, f"the line --{boundary[1]} before each part"
+    elif boundary and f"--{boundary[1]}--" not in start:
+        yield (
+            at,
+            "the last part has no closing boundary, and AWS Batch takes it for no MIME multipart",
+            f"--{boundary[1]}--",
+        )
 
 
 @rule("UC4209", LAUNCH_TEMPLATE)

@@ -16,6 +16,7 @@ from ultracluster_checks.permissions import (
     identity_statements,
     is_bound,
     names_everything,
+    trusts,
 )
 from ultracluster_checks.problem import Problem, Wrong, rule
 from ultracluster_checks.template import Property, Resource, Templates
@@ -78,6 +79,8 @@ _ESCALATING: Final = (
     "sns:AddPermission",
 )
 _LEAKING: Final = (
+    "cloudtrail:DeleteTrail",
+    "cloudtrail:StopLogging",
     "dynamodb:DeleteTable",
     "dynamodb:GetItem",
     "dynamodb:Scan",
@@ -134,6 +137,9 @@ def actions_are_named(templates: Templates) -> Iterator[Wrong]:
         for at in (statement["NotAction"] for statement in allowing(document)):
             if not at.missing:
                 yield at, "allows everything that is not listed, including actions that AWS adds later", named
+        for at in (statement["NotResource"] for statement in allowing(document)):
+            if not at.missing:
+                yield at, "allows its actions on everything that is not listed", "the resources by ARN"
 
 
 @rule(POWERFUL_POLICY, *PRINCIPALS)
@@ -189,6 +195,8 @@ def _asks_for_order(statement: Property) -> bool:
 def roles_reserve_no_capacity(templates: Templates) -> Iterator[Wrong]:
     """Find permissions to reserve or start instances other than through the queues."""
     for statement, action, name in _allowed(templates, _RESERVING):
+        if statement.resource.type == ROLE and trusts(statement.resource, "batch"):
+            continue  # the service role, with which AWS Batch starts the nodes of its environments
         if _unbound(statement) or ("Reservation" in name and not is_bound(statement)):
             got = (
                 f"got {quote(action.text)}, which starts or reserves capacity that is billed at once ({name})"

@@ -24,6 +24,9 @@ _POLICIES: Final = {
     "AWS::SQS::QueuePolicy": "PolicyDocument",
     "AWS::SecretsManager::ResourcePolicy": "ResourcePolicy",
 }
+_EVERY_REPOSITORY: Final = re.compile(
+    r"\*|repo:\*.*|repo:[^/:*]*\*?"
+)  # also of an owner, without a repository
 _PERMISSION: Final = "AWS::Lambda::Permission"
 _TOPIC: Final = "AWS::SNS::Topic"
 _KEY: Final = "AWS::KMS::Key"
@@ -72,6 +75,32 @@ def principals_are_named(templates: Templates) -> Iterator[Wrong]:
             yield at, "got '*' under a condition that does not say who", named
         if not statement["NotPrincipal"].missing:
             yield statement["NotPrincipal"], "everyone but those named", named
+
+
+@rule("UC6421", "AWS::IAM::Role")
+def workflows_are_named(role: Resource) -> Iterator[Wrong]:
+    """Find roles that workflows of every repository on GitHub can assume."""
+    for statement in allowing(role["AssumeRolePolicyDocument"]):
+        provider = statement["Principal"]["Federated"]
+        url = provider.target["Url"].pattern if provider.target is not None else provider.pattern
+        subjects = [key for key in conditions_of(statement) if str(key.path[-1]).endswith(":sub")]
+        named = any(
+            each.unknown or not _EVERY_REPOSITORY.fullmatch(each.pattern)
+            for key in subjects
+            for each in key.one_or_more
+        )
+        wide = any(_EVERY_REPOSITORY.fullmatch(each.pattern) for key in subjects for each in key.one_or_more)
+        if (
+            "token.actions.githubusercontent.com" in url
+            and not statement["Condition"].unknown
+            and (wide or not named)
+        ):
+            got = "workflows of every repository can assume the role"
+            yield (
+                subjects[0] if subjects else statement["Principal"],
+                got,
+                "token.actions.githubusercontent.com:sub of one repository",
+            )
 
 
 @rule("UC6454")

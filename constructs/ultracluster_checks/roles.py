@@ -22,6 +22,8 @@ _SERVICES: Final = (
     ("AWS::Batch::ComputeEnvironment", ("ServiceRole",), "batch"),
     (MACHINE, ("RoleArn",), "states"),
     ("AWS::CodeBuild::Project", ("ServiceRole",), "codebuild"),
+    ("AWS::Backup::BackupSelection", ("BackupSelection", "IamRoleArn"), "backup"),
+    ("AWS::S3::Bucket", ("ReplicationConfiguration", "Role"), "s3"),
 )
 # Actions by which functions use the resources of their environment.
 _CALLS: Final = {
@@ -120,6 +122,9 @@ def roles_of_jobs_may_do_what_they_need(container: JobContainer) -> Iterator[Wro
                 who = role.logical_id if role else "a job without a role"
                 got = f"{name} names {bucket}, and {who} does not allow {' or '.join(actions)} on its objects"
                 yield value if role is not None else at, got, " and ".join(_OBJECTS) + " on its objects"
+            if role is not None and isinstance(on, Resource) and (closed := _lacks_key(role, on)):
+                got = f"{on.logical_id} is encrypted with a key, and {role.logical_id} does not allow {closed} on it"
+                yield value, got, "kms:Decrypt and kms:GenerateDataKey on the key"
     at, execution = container.at["ExecutionRoleArn"], role_of(container.at["ExecutionRoleArn"])
     needed = _needed(container) if execution is not None else []
     if lacking := [each for each, on in needed if execution is not None and not may(execution, each, on)]:
@@ -131,6 +136,18 @@ def roles_of_jobs_may_do_what_they_need(container: JobContainer) -> Iterator[Wro
     group, region = options["awslogs-group"].target, options["awslogs-region"]
     if group is not None and region.text and own and region.text != own:
         yield region, f"got {region.text}, and {group.logical_id} is in {own}", own
+
+
+def _lacks_key(role: Resource, bucket: Resource) -> str | None:
+    """Return an action that a role lacks on the key of a bucket, unless the key may allow it itself."""
+    default = [
+        each["ServerSideEncryptionByDefault"]
+        for each in bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"].items
+    ]
+    key = default[0]["KMSMasterKeyID"].target if default else None
+    if key is None or key.type != "AWS::KMS::Key" or role in key["KeyPolicy"].targets:
+        return None
+    return next((each for each in ("kms:Decrypt", "kms:GenerateDataKey") if not may(role, each, key)), None)
 
 
 def _buckets(value: Property) -> list[Resource | str]:

@@ -1,9 +1,12 @@
 """Resources with data: retained, encrypted, private and recoverable."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
+from ultracluster_checks.jobs import job_containers
 from ultracluster_checks.nodes import LAUNCH_TEMPLATE
+from ultracluster_checks.permissions import covers, may, role_of
 from ultracluster_checks.problem import Wrong, rule
 from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_checks.values import Reference, Text
@@ -35,6 +38,15 @@ _STATEFUL: Final = {
     "AWS::RDS::DBCluster": "rows are lost",
     "AWS::RDS::DBInstance": "rows are lost",
 }
+_ONLY_IF_TOLD: Final = {
+    "AWS::ECR::Repository": "images are lost",
+    "AWS::Backup::BackupVault": "backups are lost",
+}
+"""CloudFormation does not delete these while they hold something, unless the template empties them or says Delete."""
+
+_ARCHIVES: Final = {"GLACIER", "DEEP_ARCHIVE"}
+_LONG: Final = 90  # days after which a checkpoint may be in an archive
+_CHECKPOINTS: Final = re.compile("(?i)checkpoint|save")
 _LOST: Final = {"DeletionPolicy": "the stack is deleted", "UpdateReplacePolicy": "an update replaces it"}
 _BLOCKS: Final = ("BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets")
 _PUBLIC_LISTS: Final = ("PublicRead", "PublicReadWrite", "AuthenticatedRead")
@@ -44,10 +56,20 @@ _PUBLIC_LISTS: Final = ("PublicRead", "PublicReadWrite", "AuthenticatedRead")
 def data_is_retained(resource: Resource) -> Iterator[Wrong]:
     """Find resources with data that are deleted with their stack or on replacement."""
     kept = {"Retain", "RetainExceptOnCreate"} | ({"Snapshot"} if resource.type in _SNAPSHOTS else set())
-    by_default = resource.type in _SNAPSHOTS_BY_DEFAULT and resource["DBClusterIdentifier"].missing
+    by_default = resource.type in _SNAPSHOTS_BY_DEFAULT
+    if resource.type == "AWS::RDS::DBInstance" and not resource["DBClusterIdentifier"].missing:
+        return  # the rows are in the volume of the cluster
     for at, when in ((resource.attribute(name), when) for name, when in _LOST.items()):
         if (at.missing and not by_default) or (not at.missing and at.text not in {*kept, None}):
             yield at, f"{_STATEFUL[resource.type]} when {when}", "Retain"
+
+
+@rule("UC5201", *_ONLY_IF_TOLD)
+def images_and_backups_are_retained(resource: Resource) -> Iterator[Wrong]:
+    """Find repositories of images and vaults of backups that a template deletes."""
+    for at, when in ((resource.attribute(name), when) for name, when in _LOST.items()):
+        if at.text == "Delete":
+            yield at, f"{_ONLY_IF_TOLD[resource.type]} when {when}", "Retain"
 
 
 @rule("UC5206", BUCKET)
@@ -82,12 +104,24 @@ def buckets_ask_for_tls(bucket: Resource) -> Iterator[Wrong]:
 
 def _denies_plain(document: Property) -> bool:
     for statement in document["Statement"].one_or_more:
+        places, actions = statement["Resource"].one_or_more, statement["Action"].one_or_more
+        objects = any(
+            each.unknown or each.pattern.endswith(("*", "}")) for each in places if not _is_bucket(each)
+        )
+        reading = any(each.text is None or covers(each, "s3:GetObject") for each in actions)
+        if statement["Effect"].text == "Deny" and not (objects and reading):
+            continue
         condition = statement["Condition"]
         values = [each for at in condition.members for each in at["aws:SecureTransport"].one_or_more]
         unknown = any(at.unknown for at in (statement, condition, *condition.members, *values))
         if statement["Effect"].text != "Allow" and (unknown or any(at.flag is False for at in values)):
             return True
     return document.unknown
+
+
+def _is_bucket(at: Property) -> bool:
+    """Return whether a resource of a statement is a bucket without its objects."""
+    return at.target is not None
 
 
 @rule("UC5204", LAUNCH_TEMPLATE, "AWS::EC2::Instance", "AWS::EC2::Volume", "AWS::EFS::FileSystem")
@@ -140,9 +174,21 @@ def checkpoints_keep_versions(bucket: Resource) -> Iterator[Wrong]:
         yield status, got, "Enabled, with expiration of noncurrent versions"
 
 
-@rule("UC5210", _written_buckets)
+def _needed_buckets(templates: Templates) -> list[Resource]:
+    """Return the buckets that file systems export to, and those that jobs save checkpoints to."""
+    named = [
+        target
+        for container in job_containers(templates)
+        for name, value in container.environment.items()
+        for target in (value.targets if _CHECKPOINTS.search(f"{name} {value.pattern}") else ())
+        if target.type == BUCKET
+    ]
+    return list(dict.fromkeys([*_written_buckets(templates), *named]))
+
+
+@rule("UC5210", _needed_buckets)
 def checkpoints_do_not_expire(bucket: Resource) -> Iterator[Wrong]:
-    """Find buckets linked to a file system that expire current objects."""
+    """Find buckets with checkpoints that expire or archive current objects."""
     active = [
         each for each in bucket["LifecycleConfiguration"]["Rules"].items if each["Status"].text != "Disabled"
     ]
@@ -150,6 +196,10 @@ def checkpoints_do_not_expire(bucket: Resource) -> Iterator[Wrong]:
         if at.known:
             got = "objects expire whose only copy may be in S3, after the file system released them"
             yield at, got, "NoncurrentVersionExpiration"
+    for move in (move for each in active for move in (*each["Transitions"].items, each["Transition"])):
+        days = move["TransitionInDays"]
+        if move["StorageClass"].text in _ARCHIVES and days.number is not None and days.number < _LONG:
+            yield days, "a checkpoint in an archive is readable hours after a restore", f"{_LONG} or more"
 
 
 @rule("UC5212", _TABLE)
@@ -166,3 +216,51 @@ def keys_change(key: Resource) -> Iterator[Wrong]:
     at, kind = key["EnableKeyRotation"], key["KeySpec"]
     if at.off and (kind.missing or kind.text == "SYMMETRIC_DEFAULT"):
         yield at, "the key material never changes", "EnableKeyRotation: true"
+
+
+@rule("UC5214", _KEY)
+def keys_are_enabled(key: Resource) -> Iterator[Wrong]:
+    """Find keys that are disabled, so that nothing that they encrypt can be read or written."""
+    if key["Enabled"].flag is False:
+        yield key["Enabled"], "got false: what the key encrypts can be neither read nor written", "true"
+
+
+@rule("UC5215", "AWS::Backup::BackupPlan")
+def backups_are_kept(plan: Resource) -> Iterator[Wrong]:
+    """Find backups that are gone before the next one is proven, or leave cold storage too early."""
+    for life in (each["Lifecycle"] for each in plan["BackupPlan"]["BackupPlanRule"].items):
+        kept, cold = life["DeleteAfterDays"], life["MoveToColdStorageAfterDays"].number
+        if kept.number is not None and kept.number <= 1:
+            yield kept, f"got {kept.number}: yesterday's backup is gone when that of today fails", "7 or more"
+        if kept.number is not None and cold is not None and kept.number < cold + 90:
+            yield (
+                kept,
+                f"got {kept.number}; AWS Backup keeps cold backups for 90 days more",
+                f"{cold + 90} or more",
+            )
+
+
+@rule("UC5215", "AWS::Backup::BackupSelection")
+def backups_are_of_something(selection: Resource) -> Iterator[Wrong]:
+    """Find selections of backups that select nothing."""
+    at = selection["BackupSelection"]
+    if not at.unknown and all(at[name].empty for name in ("Resources", "ListOfTags", "Conditions")):
+        yield at, "nothing is selected, so that nothing is backed up", "Resources or ListOfTags"
+
+
+@rule("UC5215", BUCKET)
+def replication_copies(bucket: Resource) -> Iterator[Wrong]:
+    """Find buckets whose replication is disabled, refused without versions, or not allowed to its role."""
+    at = bucket["ReplicationConfiguration"]
+    rules, role = at["Rules"].items, role_of(at["Role"])
+    if at.missing or at.unknown:
+        return
+    if rules and all(each["Status"].text == "Disabled" for each in rules):
+        yield rules[0]["Status"], "got Disabled, so that nothing is copied", "Enabled"
+    status = bucket["VersioningConfiguration"]["Status"]
+    if status.missing or status.text == "Suspended":
+        yield status, "S3 replicates buckets with versions only", "Enabled"
+    encrypted = any(not each["SourceSelectionCriteria"]["SseKmsEncryptedObjects"].missing for each in rules)
+    needed = ("s3:ReplicateObject", *(("kms:Decrypt",) if encrypted else ()))
+    if role is not None and (lacking := [action for action in needed if not may(role, action)]):
+        yield at["Role"], f"{role.logical_id} does not allow {', '.join(lacking)}", ", ".join(needed)

@@ -4,7 +4,9 @@ from functools import cache
 from typing import Final
 
 from ultracluster_checks import (  # noqa: F401 - importing a module registers its rules
+    bounds,
     containers,
+    costs,
     credentials,
     environments,
     file_systems,

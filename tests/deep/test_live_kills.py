@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -122,7 +122,7 @@ def check(local: LocalAws, state: Path, spent: Counter[str], when: str) -> None:
 
 
 def test_a_killed_run_goes_on_pays_nothing_twice_and_leaves_nothing(
-    local_aws: LocalAws, tmp_path: Path, spent: Counter[str]
+    local_aws: LocalAws, tmp_path: Path, spent: Counter[str], tried: Callable[[str, str], None]
 ) -> None:
     chance = random.Random(SEED)  # noqa: S311 - instants, not secrets
     first = tmp_path / "whole" / "state"
@@ -136,6 +136,7 @@ def test_a_killed_run_goes_on_pays_nothing_twice_and_leaves_nothing(
     assert templates.exists(), (first.parent / "output.log").read_text()[-3000:]
     assert spent["purchases"] == 1
     check_cleaned(local_aws, first, spent, "without a kill")
+    killed = continued = left_before_cleaning = 0
     for number in range(KILLS):
         local_aws.reset()
         spent.clear()
@@ -152,9 +153,17 @@ def test_a_killed_run_goes_on_pays_nothing_twice_and_leaves_nothing(
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+            killed += 1
+        left_before_cleaning += any(what_costs(local_aws))
         if number % 2:  # half of the runs go on, the others are only cleaned up after
             run(local_aws, state).wait(600)
+            continued += 1
         check_cleaned(local_aws, state, spent, f"kill {number} after {instant:.1f} of {lasted:.1f} s")
+    tried(
+        "live run",
+        f"{killed} of {KILLS} runs of {lasted:.0f} s killed, {left_before_cleaning} left what costs, {continued} went on; "
+        "0 left after cleaning, 0 paid twice, 0 above the budget",
+    )
 
 
 def check_cleaned(local: LocalAws, state: Path, spent: Counter[str], when: str) -> None:

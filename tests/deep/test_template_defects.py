@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.deep.conftest import Tried
 from tests.deep.template_defects import foreign
-from tests.deep.template_defects.defects import defects, sources
+from tests.deep.template_defects.defects import defects, second_defects, sources
 from tests.deep.template_defects.judge import found, newly_found
 from tests.deep.template_defects.rewrites import Rewrite, rewrites
 from tests.deep.template_defects.templates import (
@@ -69,16 +69,18 @@ def test_no_base_has_a_loose_end() -> None:
 
 
 def test_each_edit_changes_its_base_and_leaves_no_loose_end(tried: Tried) -> None:
-    unchanged = [defect.id for defect in defects() if text(defect.application()) == text(base(defect.base))]
+    every = (*defects(), *second_defects())
+    unchanged = [defect.id for defect in every if text(defect.application()) == text(base(defect.base))]
     assert unchanged == []
-    loose = {defect.id: ends for defect in defects() if (ends := loose_ends(defect.application()))}
+    loose = {defect.id: ends for defect in every if (ends := loose_ends(defect.application()))}
     assert loose == {}
     tried("template defects", f"{len(defects())} edits")
 
 
 def test_each_defect_has_a_name_of_its_own_a_sentence_and_a_source() -> None:
-    assert [name for name, count in Counter(defect.id for defect in defects()).items() if count > 1] == []
-    assert [defect.id for defect in defects() if not defect.wrong.endswith(".")] == []
+    every = (*defects(), *second_defects())
+    assert [name for name, count in Counter(defect.id for defect in every).items() if count > 1] == []
+    assert [defect.id for defect in every if not defect.wrong.endswith(".")] == []
     assert {defect.source for defect in defects()} == set(sources())
 
 

@@ -144,7 +144,9 @@ def test_a_sound_rollout_passes_and_nothing_is_left(rehearse: Rehearse, local_aw
 
     assert outcome["code"] == 0, outcome["err"]
     assert {code for code, row in outcome["rows"].items() if row["status"] == "FAIL"} == set()
-    assert {row["status"] for code, row in outcome["rows"].items() if code.startswith("UC97")} == {"PASS"}
+    shown = {code: row["status"] for code, row in outcome["rows"].items() if code.startswith("UC97")}
+    assert {code for code, status in shown.items() if status != "PASS"} == {"UC9715"}
+    assert shown["UC9715"] == "WARN"  # EC2 ends at the reservation, which is a placeholder
     assert outcome["err"].index("The rehearsal costs at most") < outcome["err"].index("PASS UC9401")
     assert left(local_aws) == []
     name = "/ultracluster/rehearsals/quickstart"

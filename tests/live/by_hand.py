@@ -33,7 +33,7 @@ untested(
   Cancel the reservation at once afterwards.""",
     cost="one small reservation, minutes",
     tier=1,
-    reason="its resource group must be in the rollout before the deployment; not written yet",
+    reason="the resource group must be in the rollout before the deployment, and the cluster of L83 has none; the launch template of L83 names no reservation",
 )
 
 untested(
@@ -42,7 +42,7 @@ untested(
     """a queue whose first source is a reservation with no free instance, and whose second is on-demand. Shown when a multi-node job stays RUNNABLE
   for an hour, the second environment keeps desiredvCpus 0, and `ultracluster jobs why` says `held-by-the-first-source`.""",
     tier=1,
-    reason="an hour of waiting for nothing, whose reason a person judges; not written yet",
+    reason="a person judges after an hour why the job waits, and a reservation that is full is paid for all of it; L41 asks what a closed first source does",
 )
 
 untested(
@@ -101,7 +101,7 @@ untested(
   of the dashboard have figures after five minutes.""",
     cost="two small instances, minutes",
     tier=1,
-    reason="the program and its two machines are those of a user; not written yet",
+    reason="the program and its two machines are those of a user, and a `BakeOff` is defined in an app, not in a rollout that a live run can export",
 )
 
 untested(
@@ -268,7 +268,7 @@ untested(
   alarm brings a mail, and a file that was written below the checkpoints' folder is in the bucket. Then take the statement `GrantForVolumes` from the key: note what AWS Batch says.""",
     cost="one small on-demand node, a file system for an hour",
     tier=1,
-    reason="its key and alarms need a second deployment, and a person reads the mail; not written yet",
+    reason="a person reads the mail, and a key that the run makes cannot be deleted for seven days: its removal would not be complete when the run ends",
 )
 
 untested(
@@ -278,5 +278,60 @@ untested(
   join, and preflight and the read-back should say so; note what they say.""",
     cost="one small on-demand node for minutes",
     tier=1,
-    reason="its boundary is a policy that a person writes for the account; not written yet",
+    reason="its boundary is a policy that a person writes for the account, and taking an action from it changes what every other user of the boundary may do",
+)
+
+
+untested(
+    "L124",
+    "Does a group with the launch template of a block that has not begun pass its creation at desired capacity 0?",
+    """After L31 and before the block starts: `aws autoscaling create-auto-scaling-group` with the launch template of the block, minimum and desired capacity 0, then 1. Note what `describe-scaling-activities` says. F4 of
+[0024](decisions/0024-auto-scaling-road.md).""",
+    cost="as L31",
+    tier=2,
+    reason="the one block that a run buys is full of nodes that AWS Batch launches, and leaves no place for those of a group",
+)
+
+
+untested(
+    "L125",
+    "Does an array child start on an instance that joined by ECS_CLUSTER alone, and which status does it get when its parent is terminated?",
+    """On an unmanaged environment as in L121: launch one instance whose user data writes ECS_CLUSTER, submit an array of two, note the network of the child, then `aws batch terminate-job` of the parent. F5 and F6 of
+[0024](decisions/0024-auto-scaling-road.md).""",
+    cost="one small instance, minutes",
+    tier=1,
+    reason="not written: it needs a second deployment, of a source with `launched_by: auto-scaling`",
+)
+
+
+untested(
+    "L126",
+    "Are children of an older array placed before those of a younger one, also after a retry and with shares?",
+    """As L125 with three instances: two arrays of three, the first with a child that fails once; then the same with two shares and `unmanagedvCpus`. F7 and F8 of
+[0024](decisions/0024-auto-scaling-road.md).""",
+    cost="three small instances, minutes",
+    tier=1,
+    reason="it needs the array jobs of L125",
+)
+
+
+untested(
+    "L127",
+    "How long is the place of a terminated node in a block unavailable, and how often does a group try in the meantime?",
+    """During a block, with a group as in L124 at its full size: terminate one instance, and note each activity until the next one runs; then a child with all vCPUs and 0.96 of the memory on it. F9 and F10 of
+[0024](decisions/0024-auto-scaling-road.md).""",
+    cost="as L118",
+    tier=3,
+    reason="it needs the group of L124",
+)
+
+
+untested(
+    "L128",
+    "Does a group take a resource group of several blocks in its launch template?",
+    """With two blocks in one resource group: the launch template of a group names `CapacityReservationResourceGroupArn`. F11 of
+[0024](decisions/0024-auto-scaling-road.md).""",
+    cost="two blocks",
+    tier=3,
+    reason="two blocks at once are bought for no other question",
 )

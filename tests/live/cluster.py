@@ -155,27 +155,32 @@ def write_rollout(live: Live, file: str, folder: Path, *, region: str, name: str
     return path
 
 
-_exported: Final[dict[str, tuple[str, Path]]] = {}
+_exported: Final[dict[str, tuple[str, Path, Mapping[str, str]]]] = {}
+_OF_A_BLOCK: Final = ("RESERVATION", "START", "END")
+"""Values of another block, of which templates have the reservation only."""
 
 
 def _export_once(live: Live, folder: Path, file: str, values: Mapping[str, str]) -> None:
-    """Export the rollout in `folder`; another run of this process takes the same templates, with its own ID in them."""
-    key = f"{file} {sorted(values.items())}"
+    """Export the rollout in `folder`; another run on the local AWS takes the same templates, with its own IDs in them."""
+    others = sorted((key, value) for key, value in values.items() if key not in _OF_A_BLOCK)
+    key = f"{file} {others}" if live.run.where.is_local else str(folder)
     if key not in _exported:
         export(folder / "rollout.yaml", folder / "templates")
-        _exported[key] = (live.run.id, folder)
+        _exported[key] = (live.run.id, folder, values)
         return
-    run_id, source = _exported[key]
+    run_id, source, known = _exported[key]
+    replaced = [
+        (run_id, live.run.id),
+        *((known[name], values[name]) for name in known if name == "RESERVATION"),
+    ]
     for path in (source / "templates").rglob("*"):
         target = folder / str(path.relative_to(source)).replace(run_id, live.run.id)
         if path.is_file():
             target.parent.mkdir(parents=True, exist_ok=True)
-            binary = path.suffix == ".zip"
-            target.write_bytes(
-                path.read_bytes()
-                if binary
-                else path.read_bytes().replace(run_id.encode(), live.run.id.encode())
-            )
+            content = path.read_bytes()
+            for old, new in replaced if path.suffix != ".zip" else ():
+                content = content.replace(old.encode(), new.encode())
+            target.write_bytes(content)
 
 
 def export(rollout: Path, output: Path) -> None:

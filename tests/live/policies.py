@@ -92,6 +92,7 @@ _SCOPES: Final[Mapping[str, tuple[str, Mapping[str, Any] | None]]] = {
         {
             "StringEquals": {
                 "iam:PassedToService": [
+                    "batch.amazonaws.com",
                     "cloudformation.amazonaws.com",
                     "ec2.amazonaws.com",
                     "scheduler.amazonaws.com",

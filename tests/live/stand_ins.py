@@ -506,6 +506,39 @@ def _drops_the_delay(_: Mapping[str, Any], parsed: Any) -> None:
 edits("L111", "DescribeComputeEnvironments", _drops_the_delay, fails="the delay is not shown")
 
 
+answers("L120", "CreateComputeEnvironment", refusal("ClientException", "serviceRole is required"))
+answers(
+    "L120",
+    "CreateComputeEnvironment",
+    refusal("ServerException", "try again"),
+    fails="expected ClientException, got ServerException",
+)
+
+
+def _names_no_cluster(_: Mapping[str, Any], parsed: Any) -> None:
+    for each in parsed["computeEnvironments"]:
+        each.pop("ecsClusterArn", None)
+
+
+edits("L121", "DescribeComputeEnvironments", _names_no_cluster, fails="a VALID environment names no cluster")
+
+
+def _invalid_queue(_: Mapping[str, Any], parsed: Any) -> None:
+    for each in parsed["jobQueues"]:
+        each |= {"status": "INVALID", "statusReason": "mixed types"}
+
+
+edits("L122", "DescribeJobQueues", _invalid_queue, fails="INVALID: mixed types")
+
+
+def _runs_anyway(_: Mapping[str, Any], parsed: Any) -> None:
+    for each in parsed["jobs"]:
+        each["status"] = "RUNNING"
+
+
+edits("L123", "DescribeJobs", _runs_anyway, fails="the job waits: no longer")
+
+
 @fault("L115", "two invocations hold one lease")
 def _lost_condition(stand_in: StandIn) -> None:
     stand_in.answers["UpdateItem"] = lambda _: {"Attributes": {}}

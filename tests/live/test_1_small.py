@@ -25,6 +25,22 @@ SMALL = "trn1.2xlarge"
 SOLD = "trn2.3xlarge"
 USER_DATA_LIMIT = 16_384
 _TAGS = [{"Key": "uc:po", "Value": "check"}]
+_OF_A_SERVICE_ROLE = [
+    "ec2:DescribeInstanceStatus",
+    "ec2:DescribeInstances",
+    "ecs:CreateCluster",
+    "ecs:DeleteCluster",
+    "ecs:DeregisterTaskDefinition",
+    "ecs:DescribeClusters",
+    "ecs:DescribeContainerInstances",
+    "ecs:DescribeTasks",
+    "ecs:ListContainerInstances",
+    "ecs:ListTasks",
+    "ecs:RegisterTaskDefinition",
+    "ecs:RunTask",
+    "ecs:StartTask",
+    "ecs:StopTask",
+]  # of AWS's policy AWSBatchServiceRole, those that an environment without instances of AWS Batch uses
 
 
 # The net
@@ -214,11 +230,19 @@ def environment(live: Live, base: Cluster, suffix: str, **changes: Any) -> dict[
         computeEnvironmentName=name, type="MANAGED", tags=live.tags, computeResources=taken | changes
     )
 
-    def settled() -> Any:
-        (found,) = batch.describe_compute_environments(computeEnvironments=[name])["computeEnvironments"]
+    return settled(live, base, name)
+
+
+def settled(live: Live, base: Cluster, name: str) -> dict[str, Any]:
+    """Return an environment when it is VALID or INVALID."""
+
+    def ended() -> Any:
+        (found,) = base.client("batch").describe_compute_environments(computeEnvironments=[name])[
+            "computeEnvironments"
+        ]
         return found if found["status"] in {"VALID", "INVALID"} else None
 
-    return dict(live.wait("the environment", settled, minutes=5, every=5))
+    return dict(live.wait("the environment", ended, minutes=5, every=5))
 
 
 @question("L110", tier=1, minutes=2, needs=["L83"], checks=["UC9710"])
@@ -255,6 +279,118 @@ def test_batch_takes_a_scale_down_delay(live: Live) -> None:
     assert found["status"] == "VALID", f"INVALID: {found.get('statusReason')}"
     policy = found["computeResources"].get("scalingPolicy", {})
     assert policy.get("minScaleDownDelayMinutes") == 1440, f"the delay is not shown: {policy}"
+
+
+# Unmanaged environments, on which nodes of an Auto Scaling group would run jobs (docs/decisions/0024-auto-scaling-road.md)
+
+
+def unmanaged(live: Live, base: Cluster, **changes: Any) -> dict[str, Any]:
+    """Create an unmanaged environment without instances, and return it when it is settled."""
+    iam, batch = live.client("iam"), base.client("batch")
+    trust = {"Effect": "Allow", "Principal": {"Service": "batch.amazonaws.com"}, "Action": "sts:AssumeRole"}
+    manage = {"Effect": "Allow", "Action": _OF_A_SERVICE_ROLE, "Resource": "*"}
+    role = iam.create_role(
+        Path=f"/live-{live.run.id}/",
+        RoleName=f"live-{live.run.id}-batch-{live.question.id}",
+        AssumeRolePolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [trust]}),
+        Tags=live.tag_list,
+    )["Role"]
+    document = json.dumps({"Version": "2012-10-17", "Statement": [manage]})
+    iam.put_role_policy(RoleName=role["RoleName"], PolicyName="one", PolicyDocument=document)
+    live.run.where.sleep(15)  # roles reach AWS Batch later than IAM
+    name = live.name("unmanaged")
+    batch.create_compute_environment(
+        computeEnvironmentName=name, type="UNMANAGED", serviceRole=role["Arn"], tags=live.tags, **changes
+    )
+    return settled(live, base, name)
+
+
+@question("L120", tier=1, minutes=3)
+def test_an_unmanaged_environment_without_a_service_role_is_refused(live: Live) -> None:
+    """Does AWS Batch refuse an unmanaged environment without a service role?
+
+    `CreateComputeEnvironment` with type UNMANAGED and no `serviceRole`. Shown when it is refused; the message is in the record. F0 of
+    [0024](decisions/0024-auto-scaling-road.md).
+    """
+
+    def create() -> None:
+        live.client("batch").create_compute_environment(
+            computeEnvironmentName=live.name("unmanaged"), type="UNMANAGED", tags=live.tags
+        )
+
+    live.note(message=live.refused(create, "ClientException"))
+
+
+@question("L121", tier=1, minutes=10, needs=["L83"])
+def test_an_unmanaged_environment_names_its_cluster_and_keeps_it(live: Live) -> None:
+    """Is the ECS cluster of an unmanaged environment there as soon as it is VALID, and the same after an update?
+
+    `DescribeComputeEnvironments` of a new unmanaged environment, and again after it was disabled. Shown when `ecsClusterArn` is there both times and the
+    same: user data can then name the cluster. F1 of [0024](decisions/0024-auto-scaling-road.md).
+    """
+    base = Cluster(live, live.of("L83"))
+    before = unmanaged(live, base)
+    assert before["status"] == "VALID", f"INVALID: {before.get('statusReason')}"
+    assert before.get("ecsClusterArn"), "a VALID environment names no cluster"
+    name = before["computeEnvironmentName"]
+    base.client("batch").update_compute_environment(computeEnvironment=name, state="DISABLED")
+    after = settled(live, base, name)
+    assert after["ecsClusterArn"] == before["ecsClusterArn"], "the update changed the cluster"
+
+
+@question("L122", tier=1, minutes=10, needs=["L83"])
+def test_a_queue_over_managed_and_unmanaged_environments_is_valid_or_refused(live: Live) -> None:
+    """May one queue have managed and unmanaged environments?
+
+    `CreateJobQueue` over the first environment of L83 and an unmanaged one. The record says whether it is accepted. Shown when it becomes VALID, or when
+    CreateJobQueue refuses it: an INVALID queue would hold jobs without a word. F2 of [0024](decisions/0024-auto-scaling-road.md).
+    """
+    base = Cluster(live, live.of("L83"))
+    other = unmanaged(live, base)
+    order = [base.environment()["computeEnvironmentArn"], other["computeEnvironmentArn"]]
+    refused: Any = {}
+    try:
+        queue(live, base, *order)
+    except ClientError as error:
+        refused = error.response["Error"]
+    live.note(refused=refused)
+    assert refused.get("Code", "ClientException") == "ClientException", f"{refused}"
+
+
+@question("L123", tier=1, minutes=20, needs=["L83"])
+def test_a_multi_node_job_on_an_unmanaged_environment_does_not_run(live: Live) -> None:
+    """What does AWS Batch do with a multi-node job on an unmanaged environment?
+
+    Submits a job of two nodes to a queue over an unmanaged environment without instances. Note whether SubmitJob refuses, as the guide lets one expect, or the job waits. Shown when
+    it does not run within 10 minutes. F3 of [0024](decisions/0024-auto-scaling-road.md).
+    """
+    base = Cluster(live, live.of("L83"))
+    arn = queue(live, base, unmanaged(live, base)["computeEnvironmentArn"])
+    try:
+        job = base.submit("pair", queue_arn=arn)
+    except ClientError as error:
+        live.note(refused=error.response["Error"])
+        return
+    waiting = {"SUBMITTED", "PENDING", "RUNNABLE", "FAILED"}
+    live.stay("the job waits", lambda: base.job(job)["status"] in waiting, minutes=10)
+    live.note(status=base.job(job)["status"], reason=base.job(job).get("statusReason", ""))
+
+
+def queue(live: Live, base: Cluster, *environments: str) -> str:
+    """Create a job queue over environments, and return its ARN when it is VALID."""
+    batch = base.client("batch")
+    order = [{"order": place, "computeEnvironment": arn} for place, arn in enumerate(environments)]
+    arn = batch.create_job_queue(
+        jobQueueName=live.name("queue"), priority=1, computeEnvironmentOrder=order, tags=live.tags
+    )["jobQueueArn"]
+
+    def ended() -> Any:
+        (found,) = batch.describe_job_queues(jobQueues=[arn])["jobQueues"]
+        return found if found["status"] in {"VALID", "INVALID"} else None
+
+    found = live.wait("the queue", ended, minutes=5, every=5)
+    assert found["status"] == "VALID", f"INVALID: {found.get('statusReason')}"
+    return str(arn)
 
 
 @question("L115", tier=1, minutes=5, cost=once("0.01", "requests of a table"))

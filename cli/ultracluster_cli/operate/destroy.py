@@ -127,9 +127,9 @@ class _Deployed:
         )
         rows = self.kept_rows()
         if rows and delete_data:
-            print_table(columns=["resource", "id"], rows=rows, title="DELETED WITH THEIR DATA")
+            print_table(columns=["id", "resource"], rows=rows, title="DELETED WITH THEIR DATA")
         elif rows:
-            columns = ["resource", "id", "usd_per_month"]
+            columns = ["id", "resource", "usd_per_month"]
             print_table(columns=columns, rows=rows, title="Kept, and paid for until you delete them")
             say(f"To delete these too: --delete-data {self.config.name}")
         for _, capacity in self.config.sources():

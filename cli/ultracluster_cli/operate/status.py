@@ -31,6 +31,7 @@ from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.jobs.describe import STATES, list_jobs
 from ultracluster_runtime.jobs.queues import find_queues
+from ultracluster_runtime.preflight.live_facts import live_facts, summarize
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 from ultracluster_stacks.config.rehearsal import cluster_digest
 
@@ -65,10 +66,13 @@ def status(
             if watch and sys.stdout.isatty():
                 sys.stdout.write("\x1b[H\x1b[2J")
             if as_json:
-                print_json({"target": targets.name, "clusters": states})
+                facts = [str(fact) for fact in live_facts()]
+                print_json({"target": targets.name, "clusters": states, "live_tests": facts})
             else:
                 for state in states:
                     _print(state, where=targets.name)
+                if live_tests := summarize(live_facts()):
+                    say(live_tests)
             sys.stdout.flush()
             if not watch:
                 return

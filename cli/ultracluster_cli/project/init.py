@@ -1,27 +1,45 @@
 """`ultracluster init`: create a project."""
 
+import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from ultracluster_catalog.capacity.capacity_blocks import BLOCK_REGIONS, block_regions
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.places.zones import REGIONS, offered_zones
 from ultracluster_cli.output import say
 from ultracluster_cli.project.project_files import (
     ProjectAnswers,
+    check_answer,
     example_names,
     proposed_zone_id,
     write_example,
     write_project,
 )
 from ultracluster_rules.findings import quote
+from ultracluster_rules.untrusted_files import read_untrusted_json
 
 app = typer.Typer(add_completion=False)
+
+_QUESTIONS = {
+    "instance_type": "Instance type",
+    "region": "Region",
+    "zone_id": "Zone ID of the capacity",
+    "name": "Name of the cluster",
+    "nodes": "Nodes",
+}
 
 
 @app.command()
 def init(
-    directory: Annotated[Path, typer.Argument(metavar="DIR", help="Project folder, new or empty.")],
+    directory: Annotated[
+        Path | None,
+        typer.Argument(metavar="DIR", help="Project folder, new or empty. Default: the name of the cluster."),
+    ] = None,
     *,
     example: Annotated[
         str | None,
@@ -37,10 +55,10 @@ def init(
     ] = None,
     image_id: Annotated[str | None, typer.Option(help="AMI of the nodes. Default: a placeholder.")] = None,
 ) -> None:
-    """Create a project: app, rollout file, tests and CI.
+    """Create a project: app, rollout file, tests and pipelines for GitHub and GitLab.
 
-    The project can be deployed to the local AWS unchanged. Prompts for missing options at a terminal, and uses defaults
-    elsewhere.
+    The project can be deployed to the local AWS unchanged. At a terminal, asks for what the options leave out, checks each
+    answer when it is given, and goes on with earlier answers after an interruption. Elsewhere, uses defaults.
     """
     for option in (example, name, region, zone_id, instance_type, reservation_id, image_id):
         if option is not None and not option.isprintable():
@@ -49,25 +67,103 @@ def init(
         typer.echo("\n".join(example_names()))
         return
     if example is not None:
+        directory = directory or Path(example)
         write_example(directory, example)
     else:
-        instance_type = _answer("Instance type", instance_type, "trn2.48xlarge")
-        region = _answer("Region", region, "us-east-2")
-        zone_id = _answer("Zone ID of the capacity", zone_id, proposed_zone_id(instance_type, region))
-        answers = ProjectAnswers(
-            name=_answer("Name of the cluster", name, "training"),
-            region=region,
-            zone_id=zone_id,
-            instance_type=instance_type,
-            nodes=_answer("Nodes", nodes, 4),
-            reservation_id=reservation_id,
-            image_id=image_id,
-        )
+        options: dict[str, Any] = {
+            "instance_type": instance_type,
+            "region": region,
+            "zone_id": zone_id,
+            "name": name,
+            "nodes": nodes,
+            "reservation_id": reservation_id,
+            "image_id": image_id,
+        }
+        given = {field: value for field, value in options.items() if value is not None}
+        answers = _ask(given) if sys.stdin.isatty() else _complete(given)
+        if directory is None:
+            directory = Path(answers.name)
+            if sys.stdin.isatty():
+                directory = Path(typer.prompt("Folder", default=answers.name, err=True))
         write_project(directory, answers)
+        _kept_answers().unlink(missing_ok=True)
     say(f"Created a project in {directory}. See its README.md for next steps.")
 
 
-def _answer(question: str, option: Any, default: Any) -> Any:
-    if option is not None:
-        return option
-    return typer.prompt(question, default=default, err=True) if sys.stdin.isatty() else default
+def _complete(given: Mapping[str, Any]) -> ProjectAnswers:
+    """Return answers with defaults for those that are not given, and with a zone that fits type and Region."""
+    answers = {
+        "name": "training",
+        "instance_type": "trn2.48xlarge",
+        "region": "us-east-2",
+        "nodes": 4,
+        **given,
+    }
+    zone = proposed_zone_id(answers["instance_type"], answers["region"])
+    return ProjectAnswers(**{"zone_id": zone, **answers})
+
+
+def _ask(given: Mapping[str, Any]) -> ProjectAnswers:
+    """Ask for what is not given, and keep the answers until the project is written."""
+    kept = _read_kept()
+    if kept:
+        say("These are your answers of last time; press Enter to keep one.")
+    known = dict(given)
+    try:
+        for field, question in _QUESTIONS.items():
+            if field not in given:
+                known[field] = _ask_one(field, question, known, kept)
+                _kept_answers().parent.mkdir(exist_ok=True)
+                _kept_answers().write_text(json.dumps(known), encoding="utf-8")
+    except typer.Abort:
+        say("Your answers are kept: `ultracluster init` goes on with them.")
+        raise
+    return _complete(known)
+
+
+def _ask_one(field: str, question: str, known: Mapping[str, Any], kept: Mapping[str, Any]) -> Any:
+    choices = _choices(field, known)
+    default = getattr(_complete(known), field)
+    if field in kept and not check_answer(_complete({**known, field: kept[field]}), field):
+        default = kept[field]
+    if choices:
+        say(f"{question}: " + ", ".join(f"{number} {choice}" for number, choice in enumerate(choices, 1)))
+    while True:
+        answer = typer.prompt(question, default=default, err=True, type=type(default))
+        if isinstance(answer, str) and answer.isdecimal() and 1 <= int(answer) <= len(choices):
+            answer = choices[int(answer) - 1]
+        findings = check_answer(_complete({**known, field: answer}), field)
+        if not findings:
+            return answer
+        for finding in findings:
+            say(str(finding))
+
+
+def _choices(field: str, known: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return what the catalogue lists for a question, the most likely first."""
+    if field == "instance_type":
+        neuron = sorted(BLOCK_REGIONS, key=lambda name: (not name.startswith("trn"), name))
+        return tuple(name for name in neuron if INSTANCE_TYPES[name].is_neuron)
+    answers = _complete(known)
+    if field == "region":
+        return block_regions(answers.instance_type) or REGIONS
+    if field == "zone_id":
+        return tuple(offered_zones(answers.instance_type, answers.region))
+    return ()
+
+
+def _kept_answers() -> Path:
+    return Path(".ultracluster") / "init.json"
+
+
+def _read_kept() -> dict[str, Any]:
+    try:
+        kept = read_untrusted_json(_kept_answers())
+    except (OSError, ValueError):
+        return {}
+    known = kept if isinstance(kept, dict) else {}
+    return {
+        field: value
+        for field, value in known.items()
+        if field in _QUESTIONS and isinstance(value, int if field == "nodes" else str)
+    }

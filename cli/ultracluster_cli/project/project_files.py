@@ -6,13 +6,13 @@ import shutil
 import string
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from ultracluster_catalog.places.zones import offered_zones
 from ultracluster_cli.output import print_findings
-from ultracluster_rules.findings import FindingsError, quote
+from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.reading.yaml_edit import set_values
 from ultracluster_stacks.config.schema import schema_text
@@ -67,10 +67,10 @@ def write_project(directory: Path, answers: ProjectAnswers) -> None:
     """
     _require_empty(directory)
     rollout = _rollout(answers)
-    with tempfile.TemporaryDirectory() as temporary:
-        draft = Path(temporary) / "rollout.yaml"
-        draft.write_text(rollout, encoding="utf-8")
-        print_findings(load_rollout(draft).warnings)
+    findings, warnings = _check(rollout)
+    if findings:
+        raise FindingsError(findings)
+    print_findings(warnings)
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "rollout.yaml").write_text(rollout, encoding="utf-8")
     (directory / "rollout.schema.json").write_text(schema_text(), encoding="utf-8")
@@ -83,7 +83,33 @@ def write_project(directory: Path, answers: ProjectAnswers) -> None:
         deploy="ultracluster plan && ultracluster deploy",
         deploy_local="ultracluster deploy --local           # deploy with the CDK CLI",
         validate="\n      - run: ultracluster validate rollout.yaml",
+        validate_gitlab="\n    - ultracluster validate rollout.yaml",
+        deployment=_template("ci-deploy.yaml").substitute().rstrip(),
+        deployment_gitlab=_template("gitlab-deploy.yml").substitute().rstrip(),
     )
+
+
+def check_answer(answers: ProjectAnswers, field: str) -> list[Finding]:
+    """Return what the rules of rollout files say of one answer.
+
+    Args:
+        answers: The answers so far.
+        field: Name of the answer.
+    """
+    findings, _ = _check(_rollout(answers))
+    place = f"waves[0].clusters[0].{field}"
+    return [replace(finding, path="") for finding in findings if finding.path == place]
+
+
+def _check(rollout: str) -> tuple[list[Finding], list[Finding]]:
+    """Return the errors and the warnings of a rollout, without the place in a file that is not written yet."""
+    with tempfile.TemporaryDirectory() as temporary:
+        draft = Path(temporary) / "rollout.yaml"
+        draft.write_text(rollout, encoding="utf-8")
+        try:
+            return [], list(load_rollout(draft).warnings)
+        except FindingsError as error:
+            return [replace(finding, location="") for finding in error.findings], []
 
 
 def write_example(directory: Path, example: str) -> None:
@@ -110,6 +136,9 @@ def write_example(directory: Path, example: str) -> None:
         deploy="npx cdk deploy --all",
         deploy_local='ultracluster local up && eval "$(ultracluster local env)" && npx cdk deploy --all',
         validate="",
+        validate_gitlab="",
+        deployment="",
+        deployment_gitlab="",
     )
 
 
@@ -157,14 +186,18 @@ def _write_common_files(
         ("requirements.txt", "requirements.txt"),
         ("gitignore", ".gitignore"),
         ("ci.yaml", ".github/workflows/ci.yaml"),
+        ("gitlab-ci.yml", ".gitlab-ci.yml"),
         ("test_app.py", "tests/test_app.py"),
     ):
         target = directory / file
         if target.exists():  # the example provides this file
             continue
         target.parent.mkdir(parents=True, exist_ok=True)
-        text = string.Template((_TEMPLATES / f"{template}.template").read_text(encoding="utf-8"))
-        target.write_text(text.substitute(values), encoding="utf-8")
+        target.write_text(_template(template).substitute(values), encoding="utf-8")
+
+
+def _template(name: str) -> string.Template:
+    return string.Template((_TEMPLATES / f"{name}.template").read_text(encoding="utf-8"))
 
 
 def _requirements() -> Iterator[str]:

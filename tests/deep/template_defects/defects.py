@@ -43,6 +43,13 @@ def defects() -> tuple[Defect, ...]:
 
 
 @cache
+def second_defects() -> tuple[Defect, ...]:
+    """Return the defects that were written later, see second.yaml."""
+    rows = parse((HERE / "second.yaml").read_text())
+    return tuple(Defect(**(row | {"edit": tuple(map(tuple, row["edit"]))})) for row in rows)
+
+
+@cache
 def sources() -> dict[str, str]:
     """Return where the sentences come from, by key."""
     result: dict[str, str] = parse((HERE / "sources.yaml").read_text())

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import yaml
 from tests.deep.template_defects import foreign
-from tests.deep.template_defects.defects import Defect, defects
+from tests.deep.template_defects.defects import Defect, defects, second_defects
 from tests.deep.template_defects.rewrites import Rewrite, rewrites
 from tests.deep.template_defects.templates import GOLDEN, Found, base, by_code, findings, names, region
 
@@ -63,9 +63,9 @@ def newly_found_as_text() -> dict[str, Counter[str]]:
     return result
 
 
-def _defects(*, listing: bool) -> list[str]:
-    results = {defect: bool(found(defect)) for defect in defects()}
-    lines = [f"{'kind':<16}{'defects':>8}{'found':>8}{'share':>8}"]
+def _defects(title: str, some_defects: tuple[Defect, ...], *, listing: bool) -> list[str]:
+    results = {defect: bool(found(defect)) for defect in some_defects}
+    lines = [f"{title:<16}{'defects':>8}{'found':>8}{'share':>8}"]
     for kind in [*dict.fromkeys(defect.kind for defect in results), "all"]:
         some = [hit for defect, hit in results.items() if kind in (defect.kind, "all")]
         lines.append(f"{kind:<16}{len(some):>8}{sum(some):>8}{sum(some) / len(some):>8.0%}")
@@ -114,5 +114,7 @@ def report(*, listing: bool) -> str:
     Args:
         listing: Whether to name each defect that is missed and each rewrite in which something is newly found.
     """
-    parts = (_defects(listing=listing), _rewrites(listing=listing), _foreign(listing=listing))
+    first = _defects("kind", defects(), listing=listing)
+    second = _defects("written second", second_defects(), listing=listing)
+    parts = (first, second, _rewrites(listing=listing), _foreign(listing=listing))
     return "\n\n".join("\n".join(part) for part in parts) + "\n"

@@ -72,7 +72,7 @@ def logs(at: Any) -> dict[str, Any]:
             "Type": "AWS::Logs::LogGroup",
             "DeletionPolicy": "Retain",
             "UpdateReplacePolicy": "Retain",
-            "Properties": {"KmsKeyId": at},
+            "Properties": {"KmsKeyId": at, "RetentionInDays": 30},
         }
     }
 

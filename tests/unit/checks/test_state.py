@@ -17,10 +17,38 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
         {
             "/Resources/Rows": {
                 "Type": "AWS::RDS::DBInstance",
-                "Properties": {"DBClusterIdentifier": "cluster"},
+                "DeletionPolicy": "Delete",
             }
         },
     ),
+    ("UC5214", "lustre-data", {"Key/Enabled": False}),
+    (
+        "UC5215",
+        "lustre-data",
+        {
+            "/Resources/All": {
+                "Type": "AWS::Backup::BackupSelection",
+                "Properties": {"BackupSelection": {"SelectionName": "all"}},
+            }
+        },
+    ),
+    (
+        "UC5215",
+        "lustre-data",
+        {
+            "/Resources/Plan": {
+                "Type": "AWS::Backup::BackupPlan",
+                "Properties": {"BackupPlan": {"BackupPlanRule": [{"Lifecycle": {"DeleteAfterDays": 1}}]}},
+            }
+        },
+    ),
+    ("UC5215", "lustre-data", {"Bucket/ReplicationConfiguration": {"Rules": [{"Status": "Disabled"}]}}),
+    (
+        "UC5201",
+        "lustre-data",
+        {"/Resources/Images": {"Type": "AWS::ECR::Repository", "DeletionPolicy": "Delete"}},
+    ),
+    ("UC5205", "lustre-data", {"BucketPolicy/PolicyDocument/Statement/0/Action": "s3:ListBucket"}),
     ("UC5209", "lustre-data", {"Bucket/VersioningConfiguration": DROP}),
     (
         "UC5210",

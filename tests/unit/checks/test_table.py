@@ -2,7 +2,9 @@
 
 import pytest
 from tests.unit.checks import (
+    test_bounds,
     test_containers,
+    test_costs,
     test_credentials,
     test_environments,
     test_file_systems,
@@ -44,7 +46,9 @@ REGION = "us-east-2"
 
 
 RULE_TESTS = (
+    test_bounds,
     test_containers,
+    test_costs,
     test_credentials,
     test_environments,
     test_file_systems,
@@ -67,6 +71,8 @@ RULE_TESTS = (
 
 # What the rules say of the seeded defects in templates of other people; what is not here is for the schemas.
 SEEDED = {
+    "a function that runs an hour": "UC6458",
+    "a retention that CloudWatch Logs does not have": "UC6458",
     "a trust policy without a principal": "UC6455",
     "a runtime that was withdrawn": "UC6433",
     "a deletion policy that does not exist": "UC5201",

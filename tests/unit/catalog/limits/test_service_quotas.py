@@ -17,9 +17,10 @@ def test_a_quota_has_a_code_a_default_and_a_source(quota: ServiceQuota) -> None:
 
 
 def test_a_quota_that_is_also_a_limit_has_its_value() -> None:
-    assert {name: SERVICE_QUOTAS[name].default for name in ("vpcs", "network-interfaces")} == {
-        name: SERVICE_LIMITS[name].value for name in ("vpcs", "network-interfaces")
-    }
+    # Amazon VPC quotas, Amazon VPC User Guide.
+    expected = {"vpcs": 5, "network-interfaces": 5000}
+    assert {name: SERVICE_QUOTAS[name].default for name in expected} == expected
+    assert {name: SERVICE_LIMITS[name].value for name in expected} == expected
 
 
 def test_the_command_requests_the_value_in_the_region() -> None:

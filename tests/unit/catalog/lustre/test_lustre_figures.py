@@ -102,6 +102,7 @@ def test_a_price_without_a_date_is_unknown(region: str, throughput: int) -> None
 
 def test_says_what_is_paid_beside_the_storage() -> None:
     assert _figures(metadata_iops=6000).not_priced == ()
+    assert _figures(backup_retention_days=1).not_priced == ("backups",)
     assert _figures(metadata_iops=12_000, backup_retention_days=7).not_priced == (
         "6000 metadata IOPS beyond the 6000 of the size",
         "backups",

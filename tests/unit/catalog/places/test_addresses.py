@@ -31,7 +31,8 @@ def test_a_node_has_one_task_unless_said_otherwise() -> None:
 
 
 def test_an_empty_subnet_needs_what_aws_keeps() -> None:
-    assert subnet_addresses(nodes=0, addresses_per_node=1) == RESERVED_PER_SUBNET
+    # The first four addresses and the last (Amazon VPC User Guide, subnet sizing).
+    assert subnet_addresses(nodes=0, addresses_per_node=1) == RESERVED_PER_SUBNET == 5
 
 
 def test_sixty_four_trn2_nodes_need_a_hundred_and_thirty_addresses_instead_of_a_thousand() -> None:

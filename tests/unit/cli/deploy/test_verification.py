@@ -207,7 +207,7 @@ def test_reads_a_cluster(read: Callable[[], Cluster]) -> None:
                 object_servers=2,
                 node_gbps=10,
                 node_mb_per_s=300,
-                usd_per_month=None,
+                usd_per_month=1008.0,
             ),
         ),
         buckets=("checkpoints",),

@@ -3,7 +3,11 @@
 import json
 from typing import Any
 
+import pytest
 from tests.unit.cli.operate.fake_aws import JOB, NODE, Aws
+
+from ultracluster_cli.operate import status
+from ultracluster_runtime.preflight.live_facts import LiveFact
 
 
 def test_one_screen_has_stacks_block_nodes_queue_jobs_alarms_and_cost(run: Any, aws: Aws) -> None:
@@ -66,3 +70,14 @@ def test_an_unknown_cluster_is_refused(run: Any, aws: Aws) -> None:
     assert aws
 
     assert run("status", "--cluster", "other").stderr.startswith("UC2201: ")
+
+
+def test_answers_of_live_tests_are_shown_with_their_date(
+    run: Any, aws: Aws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert aws
+    fact = LiveFact(id="L8", title="?", shown=True, date="2026-12-01", version="0.1.0")
+    monkeypatch.setattr(status, "live_facts", lambda: (fact,))
+
+    assert "shown by live tests: 1, last asked on 2026-12-01" in run("status").stderr
+    assert json.loads(run("status", "--json").stdout)["live_tests"] == ["L8 shown on 2026-12-01"]

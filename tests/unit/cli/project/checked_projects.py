@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[4]
 EVERY_PROJECT = {
     ".github",
     ".gitignore",
+    ".gitlab-ci.yml",
     ".npmrc",
     "README.md",
     "app.py",

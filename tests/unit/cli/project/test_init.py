@@ -2,11 +2,14 @@
 
 import os
 import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 from tests.unit.cli.project.checked_projects import Run, check_project
 
 from ultracluster_stacks.config import load_rollout
@@ -41,31 +44,85 @@ def test_uses_defaults_without_a_terminal(run: Run, tmp_path: Path) -> None:
     assert (cluster.name, cluster.nodes, cluster.instance_type) == ("training", 4, "trn2.48xlarge")
 
 
+def answer(folder: Path, answers: bytes, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run `ultracluster init` at a terminal where these answers are typed."""
+    person, terminal = pty.openpty()
+    os.write(person, answers)
+    try:
+        return subprocess.run(
+            [sys.executable, "-m", "ultracluster_cli", "init", *arguments],
+            cwd=folder,
+            stdin=terminal,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+    finally:
+        os.close(terminal)
+        os.close(person)
+
+
+def cluster_in(project: Path) -> tuple[Any, ...]:
+    ((cluster,),) = (wave.clusters for wave in load_rollout(project / "rollout.yaml").config.waves)
+    return cluster.instance_type, cluster.region, cluster.zone_id, cluster.name, cluster.nodes
+
+
 @pytest.mark.process
 def test_prompts_for_missing_options_at_a_terminal(tmp_path: Path) -> None:
-    person, terminal = pty.openpty()
-    os.write(person, b"us-west-2\nusw2-az4\n\n7\n")  # an empty answer takes what is proposed
-    done = subprocess.run(
-        [sys.executable, "-m", "ultracluster_cli", "init", "p", "--instance-type", "trn1.32xlarge"],
-        cwd=tmp_path,
-        stdin=terminal,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
-    os.close(terminal)
-    os.close(person)
+    # An empty answer takes what is proposed.
+    done = answer(tmp_path, b"us-west-2\nusw2-az4\n\n7\n", "p", "--instance-type", "trn1.32xlarge")
 
     assert done.returncode == 0, done.stderr
     assert "Instance type" not in done.stderr  # an option said it
-    ((cluster,),) = (wave.clusters for wave in load_rollout(tmp_path / "p" / "rollout.yaml").config.waves)
-    assert (cluster.region, cluster.zone_id, cluster.name, cluster.nodes) == (
-        "us-west-2",
-        "usw2-az4",
-        "training",
-        7,
-    )
+    assert cluster_in(tmp_path / "p") == ("trn1.32xlarge", "us-west-2", "usw2-az4", "training", 7)
+
+
+@pytest.mark.process
+def test_an_answer_is_checked_when_it_is_given_and_asked_for_again(tmp_path: Path) -> None:
+    typed = b"trn2\ntrn2.48xlarge\nus-esat-2\nus-east-2\nusw2-az1\n2\nX y\nours\n0\n8\n\n"
+
+    done = answer(tmp_path, typed)
+
+    assert done.returncode == 0, done.stderr
+    for said in ("UC4001: ", "UC2102: got 'us-esat-2'", "UC3102: ", "UC2101: ", "UC4101: "):
+        assert said in done.stderr
+    # The numbers are those of the lists, and the folder is proposed: the name of the cluster.
+    zones = re.search(r"Zone ID of the capacity: 1 (\S+), 2 ([^,\s]+)", done.stderr)
+    assert zones is not None
+    assert cluster_in(tmp_path / "ours") == ("trn2.48xlarge", "us-east-2", zones[2], "ours", 8)
+
+
+@pytest.mark.process
+def test_answers_survive_an_interruption(tmp_path: Path) -> None:
+    interrupted = answer(tmp_path, b"trn1.32xlarge\nus-west-2\n\x04")
+
+    assert interrupted.returncode == 1
+    assert "Your answers are kept" in interrupted.stderr
+    assert [path.name for path in tmp_path.iterdir()] == [".ultracluster"]
+
+    done = answer(tmp_path, b"\n\n\n\n\n\n")
+
+    assert done.returncode == 0, done.stderr
+    assert "your answers of last time" in done.stderr
+    assert cluster_in(tmp_path / "training")[:2] == ("trn1.32xlarge", "us-west-2")
+    assert not (tmp_path / ".ultracluster" / "init.json").exists()
+
+
+def test_pipelines_test_plan_and_deploy_without_a_stored_key(run: Run, tmp_path: Path) -> None:
+    assert run("init", str(tmp_path / "p")).code == 0
+    github = yaml.safe_load((tmp_path / "p" / ".github/workflows/ci.yaml").read_text())
+    gitlab = yaml.safe_load((tmp_path / "p" / ".gitlab-ci.yml").read_text())
+
+    assert list(github["jobs"]) == ["test", "plan", "deploy"]
+    assert {github["jobs"][job]["permissions"]["id-token"] for job in ("plan", "deploy")} == {"write"}
+    assert github["permissions"] == {"contents": "read"}
+    assert "ultracluster plan --markdown" in str(github["jobs"]["plan"])
+    assert "ultracluster deploy --yes" in str(github["jobs"]["deploy"])
+    assert {"test", "plan", "deploy"} <= set(gitlab)
+    assert gitlab["plan"]["extends"] == gitlab["deploy"]["extends"] == ".aws"
+    assert "id_tokens" in gitlab[".aws"]
+    assert "secrets." not in str(github)
 
 
 def test_answers_that_make_no_valid_rollout_write_nothing(run: Run, tmp_path: Path) -> None:
@@ -74,6 +131,7 @@ def test_answers_that_make_no_valid_rollout_write_nothing(run: Run, tmp_path: Pa
     assert outcome.code == 2
     assert "UC4101" in outcome.stderr
     assert "UC2102" in outcome.stderr
+    assert "rollout.yaml:" not in outcome.stderr  # no place in a file that does not exist
     assert not (tmp_path / "p").exists()
 
 

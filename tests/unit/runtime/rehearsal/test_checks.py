@@ -280,15 +280,17 @@ def test_a_consequence_of_a_failure_is_not_named() -> None:
     assert "cancelled" not in Aws(**changed).outcomes()["UC9711"].evidence
 
 
-def test_the_placeholder_is_all_that_a_dry_run_may_lack() -> None:
+def test_a_dry_run_that_ends_at_the_placeholder_shows_nothing() -> None:
     words = refusal(
         "The capacity reservation ID 'cr-0' does not exist", "InvalidCapacityReservationId.NotFound"
     )
 
     outcome = Aws(run_instances=words).outcomes()["UC9715"]
 
-    assert outcome.status is Status.PASS
-    assert "does not exist" in outcome.evidence
+    assert outcome.status is Status.WARN
+    assert outcome.evidence.startswith("could not be shown for ce, because EC2 ends at the reservation")
+    assert "The capacity reservation ID 'cr-0' does not exist" in outcome.evidence
+    assert "as soon as it is bought" in outcome.remedy
 
 
 def test_a_dry_run_names_the_subnet_at_each_interface() -> None:

@@ -1,5 +1,6 @@
 """The same run on another instance type."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -24,6 +25,25 @@ def test_the_same_run_on_another_type_ends_earlier_by_the_ratio_that_was_measure
     assert own.million_tokens is not None
     tokens = Decimal(1000) * 3600 * 24 / 1_000_000
     assert alternative.estimate.million_tokens.low == pytest.approx(alternative.estimate.run.low / tokens)
+
+
+def test_prices_that_were_given_count_except_those_of_the_nodes() -> None:
+    own = estimate()
+
+    given = {
+        name: replace(line.price, amount=Decimal(7)) for name, line in names(own).items() if line.price.amount
+    }
+
+    found = compare_with(
+        "p5.48xlarge", own, prices=catalogue_prices(), throughput_ratio=Decimal(1), given=given
+    )
+
+    assert found.estimate is not None
+    lines = names(found.estimate)
+    assert {name for name in given if lines[name].price.amount != 7} == {
+        name for name in given if name.startswith("nodes")
+    }
+    assert lines["nodes"].price.amount == Decimal("41.528")
 
 
 def test_without_a_measured_ratio_only_prices_are_compared() -> None:

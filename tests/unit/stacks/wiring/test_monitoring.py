@@ -1,11 +1,11 @@
 """Alarms, budgets and blocked queues of a rollout notify whom it names."""
 
+import dataclasses
 from collections.abc import Callable
 
 import pytest
 from tests.unit.ultracluster import builders
 
-from ultracluster import AlarmSettings
 from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.wiring.monitoring import alarm_settings, define_budget, notify_of_blocked_queues
 
@@ -15,7 +15,20 @@ TOPIC = "arn:aws:sns:us-east-2:123456789012:alarms"
 
 
 def test_a_capacity_block_has_alarms_by_default(configured: Callable[..., ClusterConfig]) -> None:
-    assert alarm_settings(builders.new_stack(), configured()) == AlarmSettings()
+    settings = alarm_settings(builders.new_stack(), configured())
+
+    assert (settings.topic, settings.emails) == (None, ())
+    # As docs/observability.md says them.
+    assert dataclasses.asdict(settings.thresholds) == {
+        "idle_percent": 5,
+        "idle_minutes": 15,
+        "drain_minutes": 120,
+        "wait_minutes": 60,
+        "collective_percent": 25,
+        "stalled_steps": 10,
+        "free_percent": 10,
+        "cache_misses": 10,
+    }
 
 
 def test_addresses_and_thresholds_are_those_of_the_rollout(configured: Callable[..., ClusterConfig]) -> None:

@@ -1,0 +1,73 @@
+"""The terminal of a person who has a project and a local AWS, and the screens that are kept."""
+
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.diaries.terminal import Screen, Terminal
+
+ROOT = Path(__file__).parents[2]
+SCREENS = Path(__file__).with_name("screens")
+_CHANGING = (
+    (re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"), "00000000-0000-0000-0000-000000000000"),
+    (re.compile(r"\b(fs|vpc|subnet|sg|dra)-[0-9a-f]{17}\b"), r"\1-00000000000000000"),
+    (re.compile(r"-[0-9a-f]{12}\b"), "-000000000000"),
+    (re.compile(r"\b\d{1,2} [A-Z][a-z]{2} \d\d:\d\d\b"), "1 Jan 12:00"),
+    (re.compile(r"localhost:\d+"), "localhost:1"),
+    (re.compile(r"\d[\d,]*\.\d\d USD so far"), "1.00 USD so far"),
+    (re.compile(r"\d+\.\d s\b"), "1.0 s"),
+)  # fmt: skip
+
+
+def settled(text: str) -> str:
+    """Return a screen without what differs from run to run, such as times and generated IDs."""
+    for pattern, stand_in in _CHANGING:
+        text = pattern.sub(stand_in, text)
+    return text
+
+
+@pytest.fixture
+def keeps() -> Callable[[str, Screen], None]:
+    """Compare a screen with the one that is kept; `SCREENS=write` keeps new ones."""
+
+    def keeps(name: str, screen: Screen) -> None:
+        path = SCREENS / f"{name}.txt"
+        if os.environ.get("SCREENS") == "write":
+            path.write_text(settled(screen.text), encoding="utf-8")
+        assert settled(screen.text).split() == path.read_text(encoding="utf-8").split()
+
+    return keeps
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Terminal:
+    """The terminal of somebody without a project and without credentials."""
+    folder = tmp_path_factory.mktemp("empty")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+    outside = {"HOME": str(folder), "AWS_EC2_METADATA_DISABLED": "true", "TERM": "xterm", "TZ": "UTC"}
+    return Terminal(folder, environment | outside)
+
+
+@pytest.fixture(scope="module")
+def project(empty: Terminal, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Terminal]:
+    """The terminal of somebody whose cluster is deployed on a local AWS."""
+    folder = tmp_path_factory.mktemp("project")
+    rollout = (ROOT / "stacks" / "rollouts" / "quickstart.yaml").read_text()
+    (folder / "rollout.yaml").write_text(rollout)
+    cdk_json = json.loads((ROOT / "cdk.json").read_text())
+    cdk_json["app"] = f"{sys.executable} {ROOT / 'app.py'}"
+    cdk_json["context"]["rollout"] = "rollout.yaml"
+    (folder / "cdk.json").write_text(json.dumps(cdk_json))
+    (folder / "node_modules").symlink_to(ROOT / "node_modules")
+    terminal = Terminal(folder, empty._environment)
+    assert terminal.type("local", "up").code == 0
+    try:
+        deployed = terminal.type("deploy", "--local")
+        assert deployed.code == 0, deployed.text
+        yield terminal
+    finally:
+        terminal.type("local", "down")

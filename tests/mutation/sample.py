@@ -1,0 +1,183 @@
+"""Mutate random places of each package and count what the tests of the same modules notice.
+
+`python -m tests.mutation.sample --seed 21 --count 20` works in a copy of the repository. A mutant changes one comparison,
+operator, condition, number, text, argument or returned value; docstrings, messages and annotations are left alone. The tests
+are those that mirror the module, by their names. Survivors are printed with their lines, to be judged by a person.
+"""
+
+import argparse
+import ast
+import os
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+__all__ = ["PACKAGES", "Mutant", "draw", "tests_of"]
+
+ROOT: Final = Path(__file__).parents[2]
+PACKAGES: Final = {
+    "catalog": ("constructs/ultracluster_catalog", "tests/unit/catalog"),
+    "checks": ("constructs/ultracluster_checks", "tests/unit/checks"),
+    "cli": ("cli/ultracluster_cli", "tests/unit/cli"),
+    "constructs": ("constructs/ultracluster", "tests/unit/ultracluster"),
+    "local": ("localaws/ultracluster_local", "tests/unit/local"),
+    "rules": ("constructs/ultracluster_rules", "tests/unit/rules"),
+    "runtime": ("constructs/ultracluster_runtime", "tests/unit/runtime"),
+    "stacks": ("stacks/ultracluster_stacks", "tests/unit/stacks"),
+}
+_COMPARED: Final = {
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+    ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+}  # fmt: skip
+_WORDS: Final = frozenset({"problem", "remedy", "allowed", "reason", "help", "description"})
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """A changed module: its file, the line, and its text before and after."""
+
+    path: Path
+    line: int
+    before: str
+    after: str
+    text: str
+
+
+def _changes(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Yield expressions of functions with their replacement."""
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    left_out = {id(inner) for part in _not_mutated(tree, functions) for inner in ast.walk(part)}
+    for node in {id(node): node for function in functions for node in ast.walk(function)}.values():
+        if id(node) in left_out:
+            continue
+        if isinstance(node, ast.Return) and node.value is not None:
+            yield node.value, ast.Constant(None)
+        elif isinstance(node, ast.expr) and (replacement := _replacement(node)):
+            yield node, replacement
+
+
+def _not_mutated(tree: ast.AST, functions: list[ast.FunctionDef]) -> Iterator[ast.AST]:
+    for function in functions:
+        yield from function.decorator_list
+    for node in ast.walk(tree):
+        docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        words = isinstance(node, ast.keyword) and node.arg in _WORDS
+        if docstring or words or isinstance(node, ast.JoinedStr | ast.arg | ast.Raise):
+            yield node
+
+
+def _replacement(node: ast.expr) -> ast.expr | None:  # noqa: PLR0911 - one for each kind
+    match node:
+        case ast.Compare(left=left, ops=[operator], comparators=others):
+            return ast.Compare(left, [_COMPARED[type(operator)]()], others)
+        case ast.BoolOp(op=operator, values=values):
+            return ast.BoolOp(ast.Or() if isinstance(operator, ast.And) else ast.And(), values)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return operand
+        case ast.IfExp(test=test, body=body, orelse=other):
+            return ast.IfExp(ast.UnaryOp(ast.Not(), test), body, other)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            return ast.BinOp(left, ast.Sub(), right)
+        case ast.Constant(value=bool(value)):
+            return ast.Constant(not value)
+        case ast.Constant(value=int(value)):
+            return ast.Constant(value + 1)
+        case ast.Constant(value=str(value)) if value:
+            return ast.Constant(f"XX{value}")
+    return None
+
+
+def tests_of(module: Path, source: Path, tests: Path) -> list[Path]:
+    """Return the test files that mirror a module.
+
+    Args:
+        module: File of the module.
+        source: Folder of its package.
+        tests: Folder of the tests of the package.
+    """
+    folder = tests / module.relative_to(source).parent
+    return sorted(folder.glob(f"test_{module.stem.strip('_')}*.py"))
+
+
+def draw(package: str, generator: random.Random, root: Path = ROOT) -> Mutant:
+    """Draw a mutant of a random place; each place of a package is equally likely.
+
+    Args:
+        package: Name in `PACKAGES`.
+        generator: Source of the draw.
+        root: Folder of the repository.
+    """
+    source, tests = (root / name for name in PACKAGES[package])
+    modules = [path for path in sorted(source.rglob("*.py")) if tests_of(path, source, tests)]
+    path = generator.choices(modules, [path.stat().st_size for path in modules])[0]
+    text = path.read_text("utf-8")
+    places = [pair for pair in _changes(ast.parse(text)) if pair[0].lineno == pair[0].end_lineno]
+    if not places:
+        return draw(package, generator, root)
+    node, replacement = generator.choice(places)
+    lines = text.splitlines(keepends=True)
+    encoded = lines[node.lineno - 1].encode()
+    new = f"({ast.unparse(ast.fix_missing_locations(replacement))})".encode()
+    changed = (encoded[: node.col_offset] + new + encoded[node.end_col_offset :]).decode()
+    mutated = "".join([*lines[: node.lineno - 1], changed, *lines[node.lineno :]])
+    before = lines[node.lineno - 1].strip()
+    return Mutant(path.relative_to(root), node.lineno, before, changed.strip(), mutated)
+
+
+def main() -> int:
+    """Try the mutants and print the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("packages", nargs="*", choices=[[], *PACKAGES], help="default: all")
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
+    parser.add_argument("--count", type=int, default=20)
+    chosen = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder) / "copy"
+        shutil.copytree(
+            ROOT, copy, ignore=shutil.ignore_patterns(".git", ".venv", "node_modules", ".ultracluster")
+        )
+        (copy / "node_modules").symlink_to((ROOT / "node_modules").resolve())
+        for package in chosen.packages or PACKAGES:
+            generator = random.Random(f"{chosen.seed} {package}")  # noqa: S311 - to draw the same again
+            survivors = [
+                mutant
+                for mutant in (draw(package, generator, copy) for _ in range(chosen.count))
+                if _survives(mutant, package, copy)
+            ]
+            killed = chosen.count - len(survivors)
+            print(f"{package}: seed {chosen.seed}, {killed} of {chosen.count} killed", flush=True)  # noqa: T201
+            for one in survivors:
+                print(f"  {one.path}:{one.line}\n    - {one.before}\n    + {one.after}", flush=True)  # noqa: T201
+    return 0
+
+
+def _survives(mutant: Mutant, package: str, copy: Path) -> bool:
+    path, (source, tests) = copy / mutant.path, (copy / name for name in PACKAGES[package])
+    original = path.read_text("utf-8")
+    path.write_text(mutant.text, "utf-8")
+    folders = ("constructs", "stacks", "cli", "localaws")
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(str(copy / name) for name in folders),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    files = [str(file.relative_to(copy)) for file in tests_of(path, source, tests)]
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *files]
+    try:
+        done = subprocess.run(
+            command, cwd=copy, env=environment, check=False, capture_output=True, timeout=300
+        )
+    except subprocess.TimeoutExpired:
+        return False
+    finally:
+        path.write_text(original, "utf-8")
+    return done.returncode in {0, 5}
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

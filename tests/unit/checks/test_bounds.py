@@ -1,0 +1,47 @@
+"""Numbers, lengths and names that AWS's APIs refuse."""
+
+from typing import Any
+
+import pytest
+
+from ultracluster_checks import Source, check_templates
+
+BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("UC6458", "Lambda::Function", {"MemorySize": 20_480}),
+    ("UC6458", "Lambda::Function", {"Layers": [f"arn:aws:lambda:us-east-2:123456789012:layer:{n}:1" for n in range(6)]}),
+    ("UC6458", "SQS::Queue", {"VisibilityTimeout": 43_201}),
+    ("UC6458", "Batch::JobQueue", {"JobQueueName": "two words"}),
+    ("UC6458", "Batch::SchedulingPolicy", {"FairsharePolicy": {"ShareDistribution": [{"WeightFactor": 1000}]}}),
+    ("UC6458", "Events::Rule", {"ScheduleExpression": "rate(1 minutes)"}),
+    ("UC6458", "Events::Rule", {"ScheduleExpression": "cron(0 * * * *)"}),
+    ("UC6458", "Logs::LogGroup", {"RetentionInDays": 45}),
+    ("UC6458", "CloudWatch::Alarm", {"EvaluationPeriods": 3, "DatapointsToAlarm": 4}),
+    ("UC6458", "CloudWatch::Alarm", {"EvaluationPeriods": 30, "Period": 86_400}),
+    ("UC6458", "FSx::FileSystem", {"FileSystemType": "LUSTRE", "SubnetIds": ["subnet-1", "subnet-2"]}),
+    ("UC6458", "EC2::LaunchTemplate", {"LaunchTemplateData": {"BlockDeviceMappings": [{"Ebs": {"VolumeType": "gp3", "VolumeSize": 10, "Iops": 6000}}]}}),
+    ("UC6458", "EC2::LaunchTemplate", {"LaunchTemplateData": {"BlockDeviceMappings": [{"Ebs": {"VolumeType": "gp3", "VolumeSize": 10, "Throughput": 1000}}]}}),
+)  # fmt: skip
+KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("Lambda::Function", {"MemorySize": 10_240, "Timeout": 900}),
+    ("Batch::JobQueue", {"JobQueueName": {"Ref": "AWS::StackName"}, "Priority": 1000}),
+    ("Events::Rule", {"ScheduleExpression": "rate(5 minutes)"}),
+    ("Events::Rule", {"ScheduleExpression": "cron(0/5 * * * ? *)"}),
+    ("CloudWatch::Alarm", {"EvaluationPeriods": 7, "Period": 86_400, "DatapointsToAlarm": 7}),
+    ("CloudWatch::Alarm", {"Period": 60}),
+    ("S3::Bucket", {"BucketName": {"Fn::Sub": "Data-${AWS::AccountId}"}}),
+)
+
+
+def codes(kind: str, properties: dict[str, Any]) -> set[str]:
+    body = {"Resources": {"It": {"Type": f"AWS::{kind}", "Properties": properties}}}
+    return {each.code for each in check_templates([Source(name="it", body=body)]).findings}
+
+
+@pytest.mark.parametrize(("code", "kind", "properties"), BROKEN)
+def test_a_value_out_of_bounds_breaks_the_rule(code: str, kind: str, properties: dict[str, Any]) -> None:
+    assert code in codes(kind, properties)
+
+
+@pytest.mark.parametrize(("kind", "properties"), KEPT, ids=str)
+def test_a_value_within_bounds_keeps_the_rule(kind: str, properties: dict[str, Any]) -> None:
+    assert "UC6458" not in codes(kind, properties)
