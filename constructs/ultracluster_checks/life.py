@@ -64,13 +64,7 @@ _SHORTEST_TIMEOUT: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """A trigger of a function or state machine.
-
-    Attributes:
-        source: A rule of EventBridge or a schedule.
-        target: Its target.
-        worker: The function or state machine.
-    """
+    """A rule of EventBridge or a schedule, with a target of it that is a function or state machine."""
 
     source: Resource
     target: Property

@@ -61,6 +61,7 @@ from ultracluster_local.services.ec2 import launch_templates as ec2_launch_templ
 from ultracluster_local.services.ec2 import placement_groups as ec2_placement_groups
 from ultracluster_local.services.ec2 import security_groups as ec2_security_groups
 from ultracluster_local.services.ec2 import tags as ec2_tags
+from ultracluster_local.services.ec2 import values as ec2_values
 from ultracluster_local.services.fsx import associations as fsx_associations
 from ultracluster_local.services.fsx import backups as fsx_backups
 from ultracluster_local.services.fsx import file_systems as fsx
@@ -140,6 +141,7 @@ _CHECKED = (
     ec2_deletions,
     ec2_flow_logs,
     ec2_internet_access,
+    ec2_values,
     ecs,
     eventbridge,
     iam,

@@ -98,6 +98,11 @@ def list_jobs(request: Request) -> Mapping[str, Any]:
     """List the jobs of a queue with a status, by default RUNNING."""
     batch = batch_of(request.region)
     settle(batch)
+    named = [key for key in ("jobQueue", "arrayJobId", "multiNodeJobId") if request.parameters.get(key)]
+    if len(named) != 1:  # API_ListJobs
+        raise client_error(
+            "You must specify only one of the following items: jobQueue, arrayJobId, multiNodeJobId"
+        )
     shown = [
         job
         for job in batch.jobs.values()
