@@ -53,7 +53,7 @@ COMMANDS = {
     ),
     "demo": Command(
         "ultracluster_cli.local.demo",
-        "Buy capacity with fake money and deploy a rollout on it, on a local AWS.",
+        "Buy capacity with fake money, deploy a rollout on it and train, on a local AWS.",
     ),
     "destroy": Command(
         "ultracluster_cli.operate.destroy",
@@ -93,6 +93,10 @@ COMMANDS = {
         "ultracluster_cli.rollout.command", "Deploy a rollout wave by wave, with gates in between."
     ),
     "rules": Command("ultracluster_cli.inspect.rules", "Explain rules by their codes, or list them all."),
+    "run": Command(
+        "ultracluster_cli.run.command",
+        "Run a Python program of a folder on a cluster, and follow its log until it ends.",
+    ),
     "status": Command(
         "ultracluster_cli.operate.status",
         "Show what is deployed, what runs, and what it costs, on one screen.",

@@ -224,7 +224,7 @@ class _Sweep:
         ending = Ending(kind="dependent", reason=f"it waited for {names}, which goes on")
         return ending, tuple(job_id for job_id in after if job_id in resumed | running)
 
-    # What goes on
+    # Jobs that continue
 
     def _continue(self, item: _Item) -> None:
         job_id, state = item["id"]["S"], item["state"]["S"]

@@ -20,6 +20,7 @@ from ultracluster_local.cloudformation import api, stack_set_api
 from ultracluster_local.cloudformation.change_sets import api as change_set_api
 from ultracluster_local.cloudformation.drift import api as drift_api
 from ultracluster_local.functions import lambda_runtime
+from ultracluster_local.jobs import node_commands
 from ultracluster_local.server import moto_caching as moto_costs
 from ultracluster_local.services import (
     budgets,
@@ -147,6 +148,7 @@ _CHECKED = (
     kms,
     lambda_functions,
     logs,
+    node_commands,
     s3_configurations,
     secretsmanager,
     sns,

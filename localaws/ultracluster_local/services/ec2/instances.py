@@ -38,6 +38,23 @@ def install() -> None:
     Instance.attach_eni = _on_any_card(Instance.attach_eni)
     Instance.detach_eni = _from_any_card(Instance.detach_eni)
     filter_dict_attribute_mapping.update(_FILTERS)
+    Instance.terminate = _with_all_interfaces(Instance.terminate)
+
+
+def _with_all_interfaces(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Delete the interfaces of all network cards; moto knows one for each device index, which the cards share."""
+
+    @functools.wraps(original)
+    def terminate(instance: Any) -> Any:
+        own = [one for one in instance.ec2_backend.enis.values() if one.instance is instance]
+        answer = original(instance)
+        for interface in own:
+            if interface.delete_on_termination and interface.id in instance.ec2_backend.enis:
+                interface.stop()
+                interface.delete()
+        return answer
+
+    return terminate
 
 
 def _on_any_card(original: Callable[..., Any]) -> Callable[..., Any]:
