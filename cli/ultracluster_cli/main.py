@@ -35,7 +35,7 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "advise": Command("ultracluster_cli.metrics.advise", "Find capacity you pay for but do not use."),
-    "ami": Command("ultracluster_cli.ami.command", "Find AMIs and pin rollouts to their IDs."),
+    "ami": Command("ultracluster_cli.ami.command", "Bake and find AMIs, and pin rollouts to their IDs."),
     "capacity": Command(
         "ultracluster_cli.capacity.command",
         "Find Capacity Blocks, buy each at most once, and verify their use.",
@@ -53,7 +53,7 @@ COMMANDS = {
     ),
     "demo": Command(
         "ultracluster_cli.local.demo",
-        "Buy capacity with fake money and deploy a rollout on it, on a local AWS.",
+        "Buy capacity with fake money, deploy a rollout on it and train, on a local AWS.",
     ),
     "destroy": Command(
         "ultracluster_cli.operate.destroy",
@@ -93,6 +93,10 @@ COMMANDS = {
         "ultracluster_cli.rollout.command", "Deploy a rollout wave by wave, with gates in between."
     ),
     "rules": Command("ultracluster_cli.inspect.rules", "Explain rules by their codes, or list them all."),
+    "run": Command(
+        "ultracluster_cli.run.command",
+        "Run a Python program of a folder on a cluster, and follow its log until it ends.",
+    ),
     "status": Command(
         "ultracluster_cli.operate.status",
         "Show what is deployed, what runs, and what it costs, on one screen.",

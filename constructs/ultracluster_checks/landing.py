@@ -130,7 +130,7 @@ def groups_of_reservations_are_not_exceeded(template: Resource) -> Iterator[Wron
 
 @rule("UC4205", LAUNCH_TEMPLATE)
 def blocks_have_one_type(template: Resource) -> Iterator[Wrong]:
-    """Find Capacity Blocks with several instance types, in a placement group, or of a type or ID that is none."""
+    """Find Capacity Blocks with several instance types, in a placement group, or with an invalid type or ID."""
     data = launch_data(template)
     at, block = target_of(data)["CapacityReservationId"], is_block(data)
     if at.text is not None:

@@ -64,13 +64,7 @@ _SHORTEST_TIMEOUT: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class Trigger:
-    """A trigger of a function or state machine.
-
-    Attributes:
-        source: A rule of EventBridge or a schedule.
-        target: Its target.
-        worker: The function or state machine.
-    """
+    """A rule of EventBridge or a schedule, with a target of it that is a function or state machine."""
 
     source: Resource
     target: Property
@@ -158,7 +152,7 @@ def _cycles(templates: Templates) -> list[tuple[Resource, list[Trigger]]]:
 
 @rule("UC6430")
 def block_jobs_are_ended(templates: Templates) -> Iterator[Wrong]:
-    """Find queues over a Capacity Block whose jobs nothing in the templates ends."""
+    """Find queues of a Capacity Block for which the templates define nothing that ends their jobs."""
     acting = life_cycles(templates) or any(templates.of_type(MACHINE))
     scheduled = any("batch" in each["Target"]["Arn"].pattern for each in templates.of_type(SCHEDULE))
     jobs = templates.of_type("AWS::Batch::JobDefinition")

@@ -26,12 +26,7 @@ _LARGEST_PUBLIC: Final = 8  # a /7 or larger counts as open to the internet
 
 @dataclass(frozen=True, slots=True)
 class GroupRule:
-    """One rule of a security group.
-
-    Attributes:
-        at: Where it is written.
-        direction: Whether it lets traffic in or out.
-    """
+    """One rule of a security group, for traffic in or out."""
 
     at: Property
     direction: Direction

@@ -153,10 +153,6 @@ def check_spot(*, spot: bool, path: str = "") -> list[Finding]:
 def check_one_road(launched_by: Collection[str], *, path: str = "") -> list[Finding]:
     """Check that one definition of a multi-node job suits all nodes of its queue.
 
-    Args:
-        launched_by: What starts the nodes of each source.
-        path: Path in the input.
-
     Returns:
         UC6309 if it does not.
     """

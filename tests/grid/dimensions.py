@@ -75,6 +75,7 @@ DIMENSIONS: dict[str, dict[str, dict[str, Any]]] = {
         "on-demand": {"capacity": {"market_type": "on-demand"}},
         "spot": {"capacity": {"market_type": "spot", "max_price_percent": 60}},
     },
+    "launched by": {"batch": {}, "auto-scaling": {"capacity": {"launched_by": "auto-scaling"}}},
     "placement": {
         "auto": {},
         "none": {"network": {"placement": "none"}},
@@ -280,6 +281,18 @@ REFUSED: Mapping[tuple[str, ...], tuple[str, Callable[[Row], bool]]] = {
     ("capacity", "jobs"): (
         "UC6308",
         lambda row: row["capacity"] == "spot" and row["jobs"] not in {"none", "on one node"},
+    ),
+    ("capacity", "launched by"): (
+        "UC4126",
+        lambda row: row["capacity"] == "spot" and row["launched by"] == "auto-scaling",
+    ),
+    ("capacity", "launched by", "jobs"): (
+        "UC6309",
+        lambda row: (
+            row["capacity"] == "reservation, then on-demand"
+            and row["launched by"] == "auto-scaling"
+            and row["jobs"] not in {"none", "on one node"}
+        ),
     ),
     ("capacity", "placement"): (
         "UC4020",

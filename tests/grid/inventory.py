@@ -8,6 +8,12 @@ from ultracluster_local import LocalAws
 __all__ = ["LISTED", "PARTS", "RETAINED", "inventory", "remove"]
 
 LISTED: Mapping[str, tuple[str, str, str, str]] = {
+    "AWS::AutoScaling::AutoScalingGroup": (
+        "autoscaling",
+        "describe_auto_scaling_groups",
+        "AutoScalingGroups",
+        "AutoScalingGroupName",
+    ),
     "AWS::Batch::ComputeEnvironment": (
         "batch",
         "describe_compute_environments",

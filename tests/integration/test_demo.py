@@ -47,7 +47,7 @@ count(ec2_capacity_extensions.handlers.table, "PurchaseCapacityBlockExtension")
 COMMAND_LINE = COUNTING + "from ultracluster_cli.main import main; sys.exit(main())"
 DAEMON = (
     COUNTING
-    + "from ultracluster_local.server import daemon; sys.exit(daemon._serve(pathlib.Path(sys.argv[1]), 0))"
+    + "from ultracluster_local.server import daemon; sys.exit(daemon._serve(pathlib.Path(sys.argv[3]), 0))"
 )
 
 
@@ -114,10 +114,10 @@ def targeted(told: dict[str, Any]) -> str:
     return reservation
 
 
-def test_the_demo_buys_one_block_and_deploys_on_it(project: Project) -> None:
+def test_the_demo_buys_one_block_deploys_and_trains_on_it_into_its_extension(project: Project) -> None:
     told, said = project.demo()
 
-    assert project.purchases() == ["PurchaseCapacityBlock"]
+    assert project.purchases() == ["PurchaseCapacityBlock", "PurchaseCapacityBlockExtension"]
     (purchase,) = told["purchases"]
     assert (purchase["state_before"], purchase["state"]) == (None, "PAID")
     assert targeted(told) == purchase["reservation_id"]
@@ -130,6 +130,13 @@ def test_the_demo_buys_one_block_and_deploys_on_it(project: Project) -> None:
     with_money = [line for line in said.splitlines() if re.search(r"\d\.\d\d\b(?! s)", line)]
     assert len(with_money) >= 3
     assert [line for line in with_money if "fake" not in line] == []
+    job = told["job"]
+    assert f"Capacity Block {purchase['reservation_id']} ends" in job["reason"]
+    assert job["resumed"] != job["job"]
+    assert job["first_step"] == job["checkpoint"] > 100
+    losses = [float(loss) for loss in re.findall(r"step +[\d,]+  loss ([\d.]+)  █", said)]
+    assert len(losses) == 20
+    assert losses[-1] < losses[0] / 2
 
 
 @pytest.fixture(scope="module")
@@ -138,7 +145,9 @@ def background(project: Project) -> Iterator[Status]:
     directory = project.folder / ".ultracluster" / "local"
     directory.mkdir(parents=True, exist_ok=True)
     environment = os.environ | {"PURCHASES": str(project.folder / "purchases")}
-    with subprocess.Popen([sys.executable, "-c", DAEMON, str(directory)], env=environment) as process:
+    # With the arguments by which a server is told from other processes.
+    arguments = ["-m", "ultracluster_local.server.daemon", str(directory), "0"]
+    with subprocess.Popen([sys.executable, "-c", DAEMON, *arguments], env=environment) as process:
         try:
             deadline = time.monotonic() + 60
             while (running := status(directory)) is None:
@@ -208,6 +217,7 @@ def test_on_the_same_local_aws_the_demo_buys_and_changes_nothing(
     told, said = project.demo()
 
     assert project.purchases() == []
+    assert told["job"] is None  # the clock of the user's local AWS is not moved
     assert told["changed"] is False
     assert said.count(": no changes") == 3
     (purchase,) = told["purchases"]

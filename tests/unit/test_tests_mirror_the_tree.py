@@ -63,10 +63,19 @@ OTHER_SUBJECTS = {
 TESTED_ELSEWHERE = {
     "constructs/ultracluster/compliance/nag.py": "tests/security/test_nag.py",  # judges whole clusters
     "constructs/ultracluster/scripts/smoke_train.py": "tests/training/test_smoke_train.py",  # needs torch
+    # What users do with the local AWS and jobs, in one story each.
+    "cli/ultracluster_cli/jobs/follow.py": "tests/integration/test_run_command.py",
+    "cli/ultracluster_cli/local/clock.py": "tests/unit/cli/local/test_command.py",
+    "cli/ultracluster_cli/local/demo_job.py": "tests/integration/test_demo.py",
+    "cli/ultracluster_cli/run/command.py": "tests/integration/test_run_command.py",
+    "localaws/ultracluster_local/events/moves.py": "tests/unit/cli/local/test_command.py",
+    "localaws/ultracluster_local/services/batch/overrides.py": "tests/unit/local/jobs/test_runner.py",
 }
-# Folders whose modules are tested together: each resource type with those that it refers to, in one deployment.
+# Folders whose modules are tested together: each resource type with those that it refers to, in one deployment, and what runs
+# jobs, as processes.
 TESTED_TOGETHER = {
-    "localaws/ultracluster_local/cloudformation/resource_types": "tests/unit/local/cloudformation/test_every_type.py"
+    "localaws/ultracluster_local/jobs": "tests/unit/local/jobs/test_runner.py",
+    "localaws/ultracluster_local/cloudformation/resource_types": "tests/unit/local/cloudformation/test_every_type.py",
 }
 # The tests of what nodes run import nothing of the CDK, unlike the others of the constructs.
 FOLDERS = {"tests/unit/ultracluster/scripts": "tests/unit/scripts"}

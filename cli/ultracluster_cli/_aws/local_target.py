@@ -1,9 +1,11 @@
 """The local AWS as a deployment target; requires ultracluster-local."""
 
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
+from importlib.util import find_spec
 from pathlib import Path
 
 import ultracluster_local
@@ -13,11 +15,15 @@ from ultracluster_cli._aws.target import Target
 from ultracluster_cli._cdk.timing import measure
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.environment import ACCOUNT, child_environment
+from ultracluster_local.jobs.settings import JobSettings
 from ultracluster_local.seeding.seed_client import SeedContainerImage, SeedImage, SeedReservation, seed
 from ultracluster_local.server.daemon import status
+from ultracluster_rules.commands import LAUNCHER_PATH
 from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import ClusterConfig
 
+_MOUNT_PATH = "/fsx"
+"""Path at which the nodes of a rollout mount their file system."""
 _FAKE_BLOCK = timedelta(days=14)
 
 
@@ -29,19 +35,35 @@ def local_aws(
     temporary: Path,
     steps: dict[str, float],
     seed_blocks: bool = True,
+    run_jobs: bool = False,
 ) -> Iterator[Target]:
     """Open the running local AWS, or start one; see `targets.local_aws`."""
     with ExitStack() as stack:
         with measure(steps, "starting the local AWS"):
-            local = status(background) or stack.enter_context(
-                ultracluster_local.LocalAws(directory=temporary / "local")
-            )
-            endpoint, key = local.endpoint, local.key
+            running = status(background)
+            if running is None:
+                local = stack.enter_context(ultracluster_local.LocalAws(directory=temporary / "local"))
+                if run_jobs:
+                    # The programs of the demo need only what this Python has.
+                    folder = Path(sys.executable).parent
+                    images = {job.image: folder for cluster in clusters for job in cluster.jobs}
+                    local.run_jobs(JobSettings(images=images))
+                endpoint, key = local.endpoint, local.key
+            else:
+                endpoint, key = running.endpoint, running.key
             seed(
                 endpoint=endpoint,
                 key=key,
                 regions={cluster.region for cluster in clusters},
-                images=[SeedImage(image_id=cluster.image_id, region=cluster.region) for cluster in clusters],
+                images=[
+                    SeedImage(
+                        image_id=cluster.image_id,
+                        region=cluster.region,
+                        files=node_files(),
+                        shared=_MOUNT_PATH,
+                    )
+                    for cluster in clusters
+                ],
                 container_images={fake for cluster in clusters for fake in _container_images(cluster)},
                 reservations=[
                     fake
@@ -58,6 +80,7 @@ def local_aws(
             environment=child_environment(endpoint=endpoint, key=key, region=clusters[0].region),
             client=calls.wrap(Clients(endpoint=endpoint, key=key).get),
             calls=calls,
+            runs_jobs=run_jobs and running is None,
         )
 
 
@@ -74,6 +97,15 @@ def running_local_aws(*, background: Path, region: str) -> Target:
         environment=child_environment(endpoint=running.endpoint, key=running.key, region=region),
         client=Clients(endpoint=running.endpoint, key=running.key).get,
     )
+
+
+def node_files() -> dict[str, str]:
+    """Return the files that user data puts on a node: the launcher of jobs. The local AWS runs no user data."""
+    package = find_spec("ultracluster")  # not imported: that would start Node
+    if package is None or not package.submodule_search_locations:
+        return {}
+    launcher = Path(package.submodule_search_locations[0]) / "scripts" / "launch.py"
+    return {LAUNCHER_PATH: launcher.read_text("utf-8")}
 
 
 def _container_images(cluster: ClusterConfig) -> Iterator[SeedContainerImage]:

@@ -18,6 +18,7 @@ class Target:
         client: Returns boto3 clients.
         account: Account ID. None for a local AWS.
         profile: AWS profile. None for the default credentials.
+        runs_jobs: Whether it is a local AWS of this process that runs jobs.
         calls: Requests of the clients, excluding those of the CDK CLI.
     """
 
@@ -27,6 +28,7 @@ class Target:
     client: Client
     account: str | None = None
     profile: str | None = None
+    runs_jobs: bool = False
     calls: CallCounts = field(default_factory=CallCounts)
 
     @property

@@ -72,6 +72,7 @@ def local_aws(
     temporary: Path,
     steps: dict[str, float],
     seed_blocks: bool = True,
+    run_jobs: bool = False,
 ) -> Iterator[Target]:
     """Open the local AWS, seeded with fakes of the clusters' reservations and images.
 
@@ -83,6 +84,7 @@ def local_aws(
         temporary: Directory for one started here.
         steps: Receives the seconds taken to start.
         seed_blocks: Whether to seed the clusters' Capacity Blocks too. Default: True.
+        run_jobs: Whether one started here runs jobs as processes of this machine. Default: False.
 
     Raises:
         FindingsError: If it is not installed (UC8004), cannot start (UC8002, UC8003), or rejects the reservations
@@ -92,7 +94,12 @@ def local_aws(
         from ultracluster_cli._aws import local_target  # noqa: PLC0415 - optional dependency
 
         with local_target.local_aws(
-            clusters, background=background, temporary=temporary, steps=steps, seed_blocks=seed_blocks
+            clusters,
+            background=background,
+            temporary=temporary,
+            steps=steps,
+            seed_blocks=seed_blocks,
+            run_jobs=run_jobs,
         ) as target:
             yield target
 

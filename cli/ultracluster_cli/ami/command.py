@@ -1,5 +1,7 @@
 """`ultracluster ami`: pin rollouts to AMIs."""
 
+import time
+import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -11,14 +13,17 @@ from botocore.config import Config
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.neuron.neuron_images import IMAGE_KINDS
 from ultracluster_cli._aws.clients import Client
+from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import (
     ClustersOption,
     JsonOption,
     RolloutArgument,
     RolloutProfileOption,
     WriteOption,
+    YesOption,
 )
-from ultracluster_cli.output import print_findings, print_json, print_table, say
+from ultracluster_cli.output import print_findings, print_json, print_table, say, short_time
+from ultracluster_cli.progress import doing, if_interrupted
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.images import check_image_kind
 from ultracluster_runtime.aws.aws_session import aws_session
@@ -27,14 +32,13 @@ from ultracluster_stacks.config.editing.image_references import ClusterImage, cl
 from ultracluster_stacks.config.loading.loader import rollout_findings
 from ultracluster_stacks.config.reading.source_file import read_source_file
 
-app = typer.Typer(add_completion=False, no_args_is_help=True, help="Find AMIs and pin rollouts to their IDs.")
+app = typer.Typer(
+    add_completion=False, no_args_is_help=True, help="Bake and find AMIs, and pin rollouts to their IDs."
+)
 
+_ENDED = {"AVAILABLE", "CANCELLED", "DELETED", "DEPRECATED", "DISABLED", "FAILED"}
+_POLL_SECONDS = 20.0
 _LINES = [name for name, kind in IMAGE_KINDS.items() if kind.parameter]
-
-
-@app.callback()
-def _group() -> None:
-    """Keep `resolve` a subcommand although it is the only one."""
 
 
 @app.command()
@@ -99,6 +103,59 @@ def resolve(
         return
     print_table(columns=list(rows[0]) if rows else [], rows=rows)
     say(f"Updated {rollout}." if write else "Nothing written; use --write to pin the rollout to these AMIs.")
+
+
+@app.command()
+def bake(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the deployed NeuronAmi.")],
+    rollout: RolloutArgument,
+    *,
+    region: Annotated[
+        str | None, typer.Option(help="AWS Region. Default: Region of the environment or the profile.")
+    ] = None,
+    cluster: ClustersOption = None,
+    write: WriteOption = False,
+    yes: YesOption = False,
+    profile: RolloutProfileOption = None,
+) -> None:
+    """Bake an AMI with a deployed NeuronAmi, follow the build, and show or pin it.
+
+    A build runs an instance for about an hour. `ultracluster init --example node-image` creates an app with a NeuronAmi.
+    """
+    session = aws_session(profile)
+    builder = session.client("imagebuilder", region_name=region)
+    place = builder.meta.region_name
+    found = builder.list_image_pipelines(filters=[{"name": "name", "values": [name]}])["imagePipelineList"]
+    if not found:
+        problem = f"no NeuronAmi {quote(name)} is deployed in {place}; see docs/images.md"
+        raise typer.BadParameter(problem, param_hint="NAME")
+    if not yes:
+        typer.confirm(f"Bake {name} in {place}? It runs an instance for about an hour.", abort=True, err=True)
+    build = builder.start_image_pipeline_execution(
+        imagePipelineArn=found[0]["arn"], clientToken=uuid.uuid4().hex
+    )["imageBuildVersionArn"]
+    say(f"Started {build}")
+    later = f"ultracluster ami resolve {rollout} --baked {name} --write"
+    with if_interrupted(f"The build goes on. When it has ended, pin its AMI with: {later}"):
+        state = _follow(builder, build)
+    if state["status"] != "AVAILABLE":
+        say(f"The build is {state['status']}: {state.get('reason') or 'no reason given'}")
+        raise typer.Exit(ExitCode.FAILED)
+    resolve(rollout, baked=name, cluster=cluster, write=write, profile=profile)
+
+
+def _follow(builder: Any, build: str) -> dict[str, Any]:
+    """Print each state of a build, and return the last one."""
+    status = ""
+    while True:
+        state: dict[str, Any] = builder.get_image(imageBuildVersionArn=build)["image"]["state"]
+        if state["status"] != status:
+            status = state["status"]
+            say(f"{short_time(datetime.now(UTC))}: {status}")
+        if status in _ENDED:
+            return state
+        with doing(f"The build is {status}"):
+            time.sleep(_POLL_SECONDS)
 
 
 def _check_choice(image: str, parameter: str | None, baked: str | None) -> None:

@@ -1,6 +1,8 @@
 """`ultracluster capacity approve`, `extend` and `reserve`: record the terms of a purchase."""
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
@@ -12,6 +14,7 @@ from ultracluster_cli.capacity.options import (
     ApprovalOptions,
     BetweenOption,
     DaysOption,
+    ExtensionApprovalOptions,
     LedgerOptions,
     OrderArgument,
     PlatformOption,
@@ -24,8 +27,12 @@ from ultracluster_cli.capacity.parsing import accepted_hours, read_regions, read
 from ultracluster_cli.capacity.rehearsals import say_rehearsals
 from ultracluster_cli.capacity.session import open_session, record_row
 from ultracluster_cli.options import JsonOption
-from ultracluster_cli.output import print_findings, print_json, say
+from ultracluster_cli.output import print_findings, print_json, say, short_time
+from ultracluster_cli.progress import doing
 from ultracluster_rules.findings import FindingsError, Severity
+from ultracluster_runtime.purchasing.ec2_objects import ExtensionOffering
+from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
+from ultracluster_runtime.purchasing.effects import DescribeExtensionOfferings, perform_all
 from ultracluster_runtime.purchasing.order_checks import (
     MAX_INSTANCES_RESERVED,
     PRICE_DECIMALS,
@@ -36,6 +43,15 @@ from ultracluster_runtime.purchasing.order_checks import (
     parse_time,
 )
 from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
+from ultracluster_runtime.purchasing.pagination import iterate_pages
+
+_ASKED = {
+    "cluster": "Cluster to buy for",
+    "max_fee": "Maximum fee",
+    "month_cap": "Maximum total of fees in this month",
+    "approver": "Name or email address of the approver",
+}
+"""Options of an extension that are asked for, with their questions."""
 
 
 def _now() -> datetime:
@@ -138,20 +154,30 @@ def approve(
 def extend(
     order: OrderArgument,
     *,
-    approval: ApprovalOptions,
+    approval: ExtensionApprovalOptions,
     reservation: Annotated[str, typer.Option("--reservation-id", help="Reservation to extend: cr-….")],
     region: Annotated[str, typer.Option(help="Region of the reservation.")],
     expected_end: Annotated[
-        str,
+        str | None,
         typer.Option(
-            "--expected-end", help="Current end of the reservation; a different end cancels the purchase."
+            "--expected-end",
+            help="Current end of the reservation; a different end cancels the purchase. Default: as EC2 says now.",
         ),
-    ],
+    ] = None,
     days: Annotated[str, typer.Option("--days", metavar="INTEGER", help="Days to extend by.")],
     ledger: LedgerOptions,
     as_json: JsonOption = False,
 ) -> None:
-    """Approve the extension of a Capacity Block without buying it."""
+    """Approve the extension of a Capacity Block without buying it.
+
+    Quotes the extension first, and asks for what the options leave out.
+    """
+    hours = parse_count("--days", days, limit=LONGEST_BLOCK.days) * 24
+    missing = [name for name in _ASKED if not getattr(approval, name)]
+    if missing or expected_end is None:
+        quote = _quote_extension(reservation, region=region, hours=hours, ledger=ledger)
+        expected_end = expected_end or quote.start.isoformat()
+        approval = _ask(approval, missing, quote, order=order)
     _approve(
         ExtensionOrder,
         order,
@@ -161,8 +187,48 @@ def extend(
         region=region,
         reservation_id=reservation,
         expected_end=parse_time("--expected-end", expected_end),
-        extension_hours=parse_count("--days", days, limit=LONGEST_BLOCK.days) * 24,
+        extension_hours=hours,
     )
+
+
+def _quote_extension(
+    reservation: str, *, region: str, hours: int, ledger: LedgerOptions
+) -> ExtensionOffering:
+    """Print what an extension costs now, and return the cheapest offering."""
+    reads = Ec2Reads(open_session(ledger).make_client)
+    with doing("Reading the offerings"):
+        offerings: list[ExtensionOffering] = perform_all(
+            iterate_pages(
+                lambda page: DescribeExtensionOfferings(
+                    region=region, reservation_id=reservation, hours=hours, page=page
+                ),
+                "the extension offerings",
+            ),
+            lambda effect: reads.perform(effect) if isinstance(effect, DescribeExtensionOfferings) else None,
+        )
+    if not offerings:
+        problem = f"EC2 offers no extension of {reservation} by {hours // 24} days in {region} now"
+        raise FindingsError.of("UC7052", problem, remedy="Try another number of --days, or buy a new block")
+    quote = min(offerings, key=lambda offering: offering.fee)
+    say(f"Extending {reservation} by {quote.hours // 24} days costs {quote.fee:,} {quote.currency} now:")
+    say(f"from {short_time(quote.start)} to {short_time(quote.end)}. A quote is not held for you.")
+    return quote
+
+
+def _ask(
+    approval: ExtensionApprovalOptions, missing: Sequence[str], quote: ExtensionOffering, *, order: str
+) -> ExtensionApprovalOptions:
+    """Ask for what is missing, with the quoted fee as the proposed limit."""
+    if missing and not sys.stdin.isatty():
+        options = ", ".join(f"--{name.replace('_', '-')}" for name in missing)
+        example = f"--cluster CLUSTER --max-fee {quote.fee} --month-cap {quote.fee} --approver YOU"
+        raise typer.BadParameter(f"order {order} needs {options}, such as {example}")
+    answers: dict[str, Any] = {}
+    for name in missing:
+        proposed = answers.get("max_fee") or approval.max_fee or str(quote.fee)
+        default = proposed if name in {"max_fee", "month_cap"} else None
+        answers[name] = typer.prompt(_ASKED[name], default=default, err=True)
+    return replace(approval, **answers)
 
 
 def reserve(

@@ -32,7 +32,8 @@ PreferOption = Annotated[
     typer.Option("--prefer", help="Rank offerings by total, chip-hour, core-hour, start or node-hours."),
 ]
 RegionsOption = Annotated[str, typer.Option("--regions", help="Comma-separated Regions, or all.")]
-MaxFeeOption = Annotated[str, typer.Option("--max-fee", help="Maximum fee.")]
+_MAX_FEE = typer.Option("--max-fee", help="Maximum fee.")
+MaxFeeOption = Annotated[str, _MAX_FEE]
 
 RehearsedRolloutOption = Annotated[
     Path | None,
@@ -53,18 +54,31 @@ class LedgerOptions:
     ledger_region: LedgerRegionOption = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+_CLUSTER = typer.Option("--cluster", help="Cluster to buy for.")
+_MONTH_CAP = typer.Option("--month-cap", help="Maximum total of fees in a calendar month (UTC).")
+_APPROVER = typer.Option("--approver", help="Name or email address of the approver.")
+
+
+@dataclass(frozen=True, kw_only=True)
 class ApprovalOptions:
     """Options of the commands that approve an order."""
 
-    cluster: Annotated[str, typer.Option("--cluster", help="Cluster to buy for.")]
+    cluster: Annotated[str, _CLUSTER]
     max_fee: MaxFeeOption
-    month_cap: Annotated[
-        str, typer.Option("--month-cap", help="Maximum total of fees in a calendar month (UTC).")
-    ]
+    month_cap: Annotated[str, _MONTH_CAP]
     currency: Annotated[str, typer.Option("--currency", help="Currency to accept.")] = "USD"
-    approver: Annotated[str, typer.Option("--approver", help="Name or email address of the approver.")]
+    approver: Annotated[str, _APPROVER]
     expires_in_hours: Annotated[
         int, typer.Option("--expires-in-hours", min=1, max=24 * 31, help="Validity of the approval in hours.")
     ] = 24
     rollout: RehearsedRolloutOption = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExtensionApprovalOptions(ApprovalOptions):
+    """Options of an approval that asks for what is missing, after a quote. Empty for what is missing."""
+
+    cluster: Annotated[str, _CLUSTER] = ""
+    max_fee: Annotated[str, _MAX_FEE] = ""
+    month_cap: Annotated[str, _MONTH_CAP] = ""
+    approver: Annotated[str, _APPROVER] = ""

@@ -58,11 +58,13 @@ class _Reader:
 
     def cluster(self) -> Cluster:
         queue = self._queue()
-        environment = self._first_environment(queue)["computeResources"]
-        (type_name,) = environment["instanceTypes"]
+        environment = self._first_environment(queue)
+        group = self._group() if environment.get("type") == "UNMANAGED" else None
+        resources = {} if group else environment["computeResources"]
+        template = self._launch_template(group["LaunchTemplate"] if group else resources["launchTemplate"])
+        type_name = template["InstanceType"] if group else resources["instanceTypes"][0]
         instance_type = self._own_types.get(type_name) or get_instance_type(type_name)
-        nodes = environment["maxvCpus"] // instance_type.vcpus
-        template = self._launch_template(environment["launchTemplate"])
+        nodes = group["MaxSize"] if group else resources["maxvCpus"] // instance_type.vcpus
         interfaces = [
             interface
             for interface in template.get("NetworkInterfaces", [])
@@ -126,11 +128,20 @@ class _Reader:
         environment: Mapping[str, Any] = self._only(answer["computeEnvironments"], "compute environment")
         return environment
 
+    def _group(self) -> Mapping[str, Any]:
+        """Return the Auto Scaling group that starts the nodes of an unmanaged compute environment."""
+        names = self._ids("AWS::AutoScaling::AutoScalingGroup")[:1]
+        answer = self._call("autoscaling").describe_auto_scaling_groups(AutoScalingGroupNames=names)
+        group: Mapping[str, Any] = self._only(answer["AutoScalingGroups"], "Auto Scaling group")
+        return group
+
     def _launch_template(self, reference: Mapping[str, str]) -> Mapping[str, Any]:
+        # AWS Batch and Auto Scaling write its members with another first letter.
+        named = {key[0].lower() + key[1:]: value for key, value in reference.items()}
         parameters = {"launchTemplateId": "LaunchTemplateId", "launchTemplateName": "LaunchTemplateName"}
-        (key,) = parameters.keys() & reference.keys()
+        key = next(key for key in parameters if key in named)
         answer = self._call("ec2").describe_launch_template_versions(
-            **{parameters[key]: reference[key]}, Versions=[reference.get("version", "$Default")]
+            **{parameters[key]: named[key]}, Versions=[named.get("version", "$Default")]
         )
         data: Mapping[str, Any] = self._only(answer["LaunchTemplateVersions"], "launch template version")[
             "LaunchTemplateData"

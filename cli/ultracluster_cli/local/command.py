@@ -1,6 +1,9 @@
 """`ultracluster local`: run a local AWS in the background."""
 
+import dataclasses
+import os
 import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,8 +13,12 @@ from ultracluster_cli._aws.local_errors import local_aws_findings
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_json, print_table, say
+from ultracluster_rules.findings import FindingsError, quote
+from ultracluster_runtime.jobs.submission import refuse_option
 
 with local_aws_findings():  # ultracluster_local is an optional dependency
+    from ultracluster_cli.local.clock import STAGES, move, read_clock, stages, target_time
+    from ultracluster_local.instance.clients import Clients
     from ultracluster_local.instance.environment import child_environment
     from ultracluster_local.seeding.seed_client import seed
     from ultracluster_local.server import daemon
@@ -31,11 +38,29 @@ _Region = Annotated[str, typer.Option(help="Region of the environment.")]
 def up(
     *,
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port. Default: a free one.")] = None,
+    run_jobs: Annotated[
+        bool,
+        typer.Option(
+            "--run-jobs",
+            help="Run jobs as processes of this machine, as this user. Default: jobs wait in RUNNABLE.",
+        ),
+    ] = False,
+    image: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="IMAGE=FOLDER",
+            help="With --run-jobs: folder of a virtual environment whose programs stand for a container image, without its tag; "
+            "repeatable. Default: AWS's Neuron images stand for this Python.",
+        ),
+    ] = None,
     region: _Region = "us-east-2",
     as_json: JsonOption = False,
 ) -> None:
     """Start a local AWS in the background and print its environment variables."""
-    running = daemon.up(_directory(), port=port)
+    images = read_images(image or [])
+    if images and not run_jobs:
+        raise FindingsError([refuse_option("--image", "an image", remedy="Add --run-jobs")])
+    running = daemon.up(_directory(), port=port, jobs=images if run_jobs else None)
     environment = _environment(running, region)
     if as_json:
         print_json({**_status(running), "environment": environment})
@@ -83,6 +108,61 @@ def reset(*, region: _Region = "us-east-2") -> None:
 
 @app.command()
 @local_aws_findings()
+def clock(
+    by: Annotated[
+        str | None,
+        typer.Argument(metavar="TIME", help="New time, such as +13d, +90m or 2026-12-01T11:30:00Z."),
+    ] = None,
+    *,
+    to: Annotated[
+        str | None,
+        typer.Option(
+            metavar="|".join(STAGES), help="Move to a minute after the next such time of a Capacity Block."
+        ),
+    ] = None,
+    wait: Annotated[
+        float,
+        typer.Option(
+            min=0,
+            help="Seconds to wait at each time of a block on the way, if jobs run: they run in real time.",
+        ),
+    ] = 10,
+    region: Annotated[str, typer.Option(help="Region of the Capacity Blocks.")] = "us-east-2",
+    as_json: JsonOption = False,
+) -> None:
+    """Show the clock of the local AWS, or move it forward and run everything due until then.
+
+    Without TIME and --to, only show it, with the times of its Capacity Blocks that lie ahead.
+    """
+    endpoint, key = _address()
+    if to is not None and (to not in STAGES or by is not None):
+        got = f"{quote(to)} and TIME" if to in STAGES else quote(to)
+        raise FindingsError([refuse_option("--to", got, allowed=f"TIME, or one of {', '.join(STAGES)}")])
+    clients = Clients(endpoint=endpoint, key=key)
+    known = stages(lambda service: clients.get(service, region))
+    now = read_clock(endpoint=endpoint, key=key)
+    delivered: list[Mapping[str, Any]] = []
+    if by is not None or to is not None:
+        target = target_time(by, to, now=now, known=known)
+        delivered = move(target, endpoint=endpoint, key=key, known=known, wait=wait, report=say)
+        now = read_clock(endpoint=endpoint, key=key)
+    failures = [one for one in delivered if one["error"]]
+    ahead = [stage for stage in known if stage.at > now]
+    if as_json:
+        print_json(
+            {"now": now, "delivered": delivered, "ahead": [dataclasses.asdict(stage) for stage in ahead]}
+        )
+        return
+    for one in failures:
+        say(f"{one['at']}: {one['target']} failed: {one['error']}")
+    if by is None and to is None:
+        for stage in ahead:
+            say(f"{stage.at:%Y-%m-%d %H:%M} UTC: {stage.name} of {stage.reservation}")
+    typer.echo(f"{now:%Y-%m-%dT%H:%M:%SZ}")
+
+
+@app.command()
+@local_aws_findings()
 def down() -> None:
     """Stop the local AWS and delete its state."""
     say("Stopped the local AWS." if daemon.down(_directory()) else "No local AWS was running.")
@@ -90,6 +170,35 @@ def down() -> None:
 
 def _directory() -> Path:
     return Path.cwd() / DEFAULT_DIRECTORY
+
+
+def read_images(assignments: Sequence[str]) -> dict[str, Path]:
+    """Read ``IMAGE=FOLDER`` pairs, and return the folders with the programs.
+
+    Raises:
+        FindingsError: UC6204 if a folder has no programs.
+    """
+    images = {}
+    for text in assignments:
+        image, _, name = text.rpartition("=")
+        folder = Path(name).absolute()
+        programs = folder / "bin" if (folder / "bin").is_dir() else folder
+        if not image or not (programs / "python3").exists():
+            allowed = "IMAGE=FOLDER with the folder of a virtual environment"
+            raise FindingsError([refuse_option("--image", quote(text), allowed=allowed)])
+        images[image] = programs
+    return images
+
+
+def _address() -> tuple[str, str]:
+    """Return endpoint and key of the local AWS of this folder, or of the one in the environment."""
+    running = daemon.status(_directory())
+    if running is not None:
+        return running.endpoint, running.key
+    endpoint = os.environ.get("AWS_ENDPOINT_URL")
+    if endpoint is None:
+        raise _not_running()
+    return endpoint, os.environ.get("AWS_ACCESS_KEY_ID", "")
 
 
 def _status(running: Status | None) -> dict[str, Any]:

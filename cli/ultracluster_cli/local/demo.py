@@ -1,9 +1,9 @@
-"""`ultracluster demo`: buy capacity and deploy a rollout on a local AWS."""
+"""`ultracluster demo`: buy capacity, deploy a rollout and train on a local AWS."""
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -16,9 +16,11 @@ from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_d
 from ultracluster_cli.deploy.cluster_state import Cluster
 from ultracluster_cli.deploy.deployment import deploy_to
 from ultracluster_cli.deploy.summary import print_next_steps, print_summary, summary_json
+from ultracluster_cli.local.demo_job import DemoTraining, can_train
 from ultracluster_cli.local.demo_purchase import (
     LEDGER_REGION,
     LEDGER_TABLE,
+    CommandRunner,
     DemoBuyer,
     Purchase,
     make_ledger,
@@ -45,11 +47,13 @@ app = typer.Typer(add_completion=False)
 def demo(
     rollout: OptionalRolloutArgument = None,
     *,
+    no_job: Annotated[bool, typer.Option("--no-job", help="Stop after the deployment.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Buy capacity with fake money and deploy a rollout on it, on a local AWS.
+    """Buy capacity with fake money, deploy a rollout on it and train, on a local AWS.
 
-    Needs no account and no network. A second run on the same `ultracluster local up` buys and changes nothing.
+    Needs no account and no network. A second run on the same `ultracluster local up` buys and changes nothing, and trains nothing:
+    only a local AWS of its own has its clock moved.
     """
     directory = Path.cwd()
     rollout = rollout_file(directory, rollout)
@@ -69,7 +73,12 @@ def demo(
         measure(steps, "in all"),
         run_directory(state) as temporary,
         local_aws(
-            clusters, background=state / "local", temporary=temporary, steps=steps, seed_blocks=False
+            clusters,
+            background=state / "local",
+            temporary=temporary,
+            steps=steps,
+            seed_blocks=False,
+            run_jobs=not no_job,
         ) as target,
     ):
         say(f"Using {target.name} ({steps['starting the local AWS']:.1f} s)")
@@ -78,8 +87,9 @@ def demo(
             messages.append(
                 f"Created the ledger table {LEDGER_TABLE}; in an account, deploy the CapacityLedger construct"
             )
+        run = CommandRunner(target=target, directory=directory, log=log)
         buyer = DemoBuyer(
-            target=target, directory=directory, folder=folder, log=log, steps=steps, shows_offers=not as_json
+            target=target, directory=directory, folder=folder, run=run, steps=steps, shows_offers=not as_json
         )
         purchases = {loc: buyer.buy(cluster) for loc, cluster in blocks.items()}
         with measure_and_report(steps, "handing over") as messages:
@@ -108,9 +118,15 @@ def demo(
             steps=steps,
         )
         require_bought(deployed.clusters, list(purchases.values()))
+        trained = None
+        for loc, cluster in blocks.items():
+            if target.runs_jobs and trained is None and can_train(cluster):
+                trained = DemoTraining(target=target, run=run, steps=steps).train(cluster, purchases[loc])
     if as_json:
         summary = summary_json(deployed.clusters, local=True, steps=steps, deployed=deployed.stacks)
-        print_json(summary | {"rollout": str(copy), "purchases": [*map(_row, purchases.values())]})
+        job = dataclasses.asdict(trained) if trained else None
+        rows = [*map(_row, purchases.values())]
+        print_json(summary | {"rollout": str(copy), "purchases": rows, "job": job})
         return
     columns = ["order", "state_before", "state", "reservation_id", "zone_id", "start", "end", "fake_fee"]
     rows = [_row(purchase) for purchase in purchases.values()]

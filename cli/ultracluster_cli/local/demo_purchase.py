@@ -89,6 +89,55 @@ def order_name(cluster: ClusterConfig) -> str:
     return f"demo-{cluster.name}-{hashlib.sha256(need.encode()).hexdigest()[:8]}"
 
 
+class CommandRunner:
+    """Run commands of `ultracluster` as users do, and show their command lines.
+
+    Args:
+        target: Local AWS that they use.
+        directory: Working directory of the commands.
+        log: File for the commands and their output.
+    """
+
+    def __init__(self, *, target: Target, directory: Path, log: Path) -> None:
+        self._environment = command_environment(target)
+        self._directory = directory
+        self._log = log
+
+    def __call__(self, *arguments: str, quiet: bool = False) -> dict[str, Any]:
+        """Run a command and return its JSON.
+
+        Args:
+            arguments: Words of the command line after `ultracluster`.
+            quiet: Whether not to show the command line. Default: shown.
+
+        Raises:
+            FindingsError: If the command fails (UC9011).
+            typer.Exit: With `ExitCode.UNKNOWN` if the outcome of a purchase is unknown.
+        """
+        command_line = shlex.join(["ultracluster", *arguments])
+        if not quiet:
+            say(f"$ {command_line}  # local AWS, fake money")
+        completed = run_captured(
+            [sys.executable, "-P", "-m", "ultracluster_cli", *arguments],
+            directory=self._directory,
+            environment=self._environment,
+        )
+        with self._log.open("a", encoding="utf-8") as log:
+            log.write(f"$ {command_line}\n{completed.stderr}{completed.stdout}")
+        if completed.returncode == 0:
+            document: dict[str, Any] = json.loads(completed.stdout)
+            return document
+        for line in completed.stderr.splitlines():
+            say(f"  | (local AWS, fake money) {line}")
+        if completed.returncode == ExitCode.UNKNOWN:
+            say("Running the demo again is safe: it looks up the purchase and sends no second request.")
+            raise typer.Exit(ExitCode.UNKNOWN)
+        command = " ".join(arguments[:2])
+        raise failed_command(
+            f"ultracluster {command} ended with code {completed.returncode}; see {self._log}"
+        )
+
+
 class DemoBuyer:
     """Buy Capacity Blocks on a local AWS with the commands of `ultracluster capacity`.
 
@@ -96,7 +145,7 @@ class DemoBuyer:
         target: Local AWS with a ledger created by `make_ledger`.
         directory: Working directory of the commands.
         folder: Folder for the capacity settings of purchases.
-        log: File for the commands and their output.
+        run: Runs commands.
         steps: Receives the seconds of each step.
         shows_offers: Whether to print a table of offerings to stdout.
     """
@@ -107,17 +156,16 @@ class DemoBuyer:
         target: Target,
         directory: Path,
         folder: Path,
-        log: Path,
+        run: CommandRunner,
         steps: dict[str, float],
         shows_offers: bool,
     ) -> None:
         self._target = target
         self._directory = directory
         self._folder = folder
-        self._log = log
+        self._run = run
         self._steps = steps
         self._shows_offers = shows_offers
-        self._environment = command_environment(target)
         self._ledger = Ledger(target.client("dynamodb", LEDGER_REGION), LEDGER_TABLE)
 
     def buy(self, cluster: ClusterConfig) -> Purchase:
@@ -155,9 +203,9 @@ class DemoBuyer:
 
     def _find(self, cluster: ClusterConfig) -> dict[str, Any]:
         with measure_and_report(self._steps, "capacity find") as messages:
-            offers = self._run("find", *_search_options(cluster))["offerings"]
+            offers = self._run("capacity", "find", *_search_options(cluster), "--json")["offerings"]
             if not offers:
-                raise _failed_command(f"the local AWS offers no {cluster.instance_type} in {cluster.region}")
+                raise failed_command(f"the local AWS offers no {cluster.instance_type} in {cluster.region}")
             best: dict[str, Any] = offers[0]
             messages.append(f"{len(offers)} offerings; the best costs {best['total']} USD of fake money")
         if self._shows_offers:
@@ -175,8 +223,8 @@ class DemoBuyer:
         spent = sum((record.held_fee for record in records), Decimal(0))
         with measure_and_report(self._steps, "capacity approve") as messages:
             document = self._run(
-                *("approve", order, "--cluster", cluster.name, *_search_options(cluster)),
-                *("--max-fee", str(cap), "--month-cap", str(spent + cap), "--approver", "demo"),
+                *("capacity", "approve", order, "--cluster", cluster.name, *_search_options(cluster)),
+                *("--max-fee", str(cap), "--month-cap", str(spent + cap), "--approver", "demo", "--json"),
             )
             messages.append(f"Approved order {order} for at most {cap} USD of fake money")
         token: str = document["order"]["token"]
@@ -185,7 +233,9 @@ class DemoBuyer:
     def _buy(self, order: str, token: str, fragment: Path) -> dict[str, Any]:
         with measure_and_report(self._steps, "capacity buy") as messages:
             output = str(fragment.relative_to(self._directory))
-            order_row: dict[str, Any] = self._run("buy", order, "--token", token, "--write", output)["order"]
+            order_row: dict[str, Any] = self._run(
+                "capacity", "buy", order, "--token", token, "--write", output, "--json"
+            )["order"]
             messages += [
                 f"Order {order} is {order_row['state']}: {order_row['reservations']} in {order_row['zone_ids']}",
                 f"{order_row['fee']} USD of fake money",
@@ -194,7 +244,9 @@ class DemoBuyer:
 
     def _buy_again(self, order: str, token: str, first_row: Mapping[str, Any]) -> dict[str, Any]:
         with measure_and_report(self._steps, "capacity buy, again") as messages:
-            second_row: dict[str, Any] = self._run("buy", order, "--token", token)["order"]
+            second_row: dict[str, Any] = self._run("capacity", "buy", order, "--token", token, "--json")[
+                "order"
+            ]
             if second_row["reservations"] != first_row["reservations"]:
                 raise unexpected_purchase(
                     f"order {order} bought {first_row['reservations']}, then {second_row['reservations']}"
@@ -215,30 +267,6 @@ class DemoBuyer:
             raise unexpected_purchase(
                 f"the ledger has {reservation_id} for order {order}, but EC2 has {reservation_ids}"
             )
-
-    def _run(self, *arguments: str) -> dict[str, Any]:
-        """Run a command and return its JSON."""
-        arguments = ("capacity", *arguments, "--json")
-        command_line = shlex.join(["ultracluster", *arguments])
-        say(f"$ {command_line}  # local AWS, fake money")
-        completed = run_captured(
-            [sys.executable, "-P", "-m", "ultracluster_cli", *arguments],
-            directory=self._directory,
-            environment=self._environment,
-        )
-        with self._log.open("a", encoding="utf-8") as log:
-            log.write(f"$ {command_line}\n{completed.stderr}{completed.stdout}")
-        if completed.returncode == 0:
-            document: dict[str, Any] = json.loads(completed.stdout)
-            return document
-        for line in completed.stderr.splitlines():
-            say(f"  | (local AWS, fake money) {line}")
-        if completed.returncode == ExitCode.UNKNOWN:
-            say("Running the demo again is safe: it looks up the purchase and sends no second request.")
-            raise typer.Exit(ExitCode.UNKNOWN)
-        raise _failed_command(
-            f"ultracluster capacity {arguments[1]} ended with code {completed.returncode}; see {self._log}"
-        )
 
 
 def command_environment(target: Target) -> dict[str, str]:
@@ -263,7 +291,8 @@ def _search_options(cluster: ClusterConfig) -> list[str]:
     return [*size, "--days", str(_DAYS), "--between", *window, "--regions", cluster.region]
 
 
-def _failed_command(problem: str) -> FindingsError:
+def failed_command(problem: str) -> FindingsError:
+    """Return the error (UC9011) because a command of the demo failed, or did not have its effect."""
     return FindingsError.of("UC9011", problem, remedy=_RESET)
 
 

@@ -103,12 +103,7 @@ def open_clusters(
 
 
 def read_status(cluster: ClusterConfig, target: Target) -> dict[str, Any]:
-    """Return the state of a cluster as plain values. What cannot be read is listed under ``unread``.
-
-    Args:
-        cluster: The cluster.
-        target: Its account.
-    """
+    """Return the state of a cluster as plain values. What cannot be read is listed under ``unread``."""
 
     def client(service: str) -> Any:
         return target.client(service, cluster.region)

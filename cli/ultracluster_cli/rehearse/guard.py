@@ -49,7 +49,7 @@ def _problems(stack: StackTemplate) -> Iterator[str]:
         return
     for logical_id, resource in stack.resources.items():
         kind, where = resource["Type"], f"{stack.name}/{logical_id}"
-        if kind in _STARTING:
+        if kind in _STARTING and resource["Properties"].get("MaxSize") != "0":
             yield f"{where} is an {kind}, which starts instances"
         if kind == "AWS::Batch::ComputeEnvironment" and resource["Properties"].get("State") != "DISABLED":
             yield f"{where} is a compute environment that is not DISABLED"

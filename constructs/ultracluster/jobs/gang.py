@@ -17,10 +17,6 @@ def gang_command(command: Sequence[str], launcher: Launcher) -> list[str]:
     """Return the command of a child: it meets the others, then starts the launcher as on a node of a multi-node job.
 
     The program of the rendezvous is a word of the command, because user data has no room for it and images need not have it.
-
-    Args:
-        command: Program and arguments.
-        launcher: Launcher of the program.
     """
     return [
         "python3",

@@ -1,4 +1,4 @@
-"""Service Quotas of EC2 for accelerated instances, with the codes for requests of an increase.
+"""Service Quotas of EC2 for accelerated instances, with the codes for quota increase requests.
 
 All count vCPUs in one Region, all start at 0 in a new account, and all can be raised.
 """

@@ -20,6 +20,15 @@ QUEUE_TAG: Final = "ultracluster:queue"
 RESUME_TAG: Final = "ultracluster:resume"
 """How often a job is submitted again after a drain or the loss of a node; of a definition, what its jobs start with."""
 
+CODE_TAG: Final = "ultracluster:code"
+"""SHA-256 of the code that `ultracluster run` uploaded for a job."""
+
+COMMIT_TAG: Final = "ultracluster:commit"
+"""Commit of that code, followed by ``-dirty`` if files differed from it."""
+
+COMMAND_TAG: Final = "ultracluster:command"
+"""Program of that code with its arguments, up to 256 characters."""
+
 RESUME_OF_TAG: Final = "ultracluster:resume-of"
 """ID of the job that a job continues."""
 

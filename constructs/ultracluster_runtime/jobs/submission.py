@@ -40,6 +40,8 @@ def submission(
     after: Sequence[str] = (),
     array_size: int | None = None,
     resume: int | None = None,
+    launcher: str | None = None,
+    tags: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """Return the arguments of SubmitJob.
 
@@ -58,6 +60,8 @@ def submission(
         after: IDs of the jobs that have to succeed first. Default: none.
         array_size: Size of the array. Default: that of the definition, else no array.
         resume: How often the job is submitted again after a drain or the loss of a node. Default: that of the definition.
+        launcher: Launcher in front of `command`. Default: that of the definition.
+        tags: Tags of the job. Default: none.
 
     Raises:
         FindingsError: With all problems (UC6010, UC6101, UC6109, UC6111, UC6113, UC6117, UC6143, UC6204).
@@ -81,7 +85,7 @@ def submission(
         "jobName": name,
         "jobQueue": queue,
         "jobDefinition": definition["jobDefinitionArn"],
-        **_overrides(definition, nodes=nodes, variables=variables, command=command),
+        **_overrides(definition, nodes=nodes, variables=variables, command=command, launcher=launcher),
     }
     if fair_share:
         arguments["shareIdentifier"] = share or DEFAULT_SHARE
@@ -96,13 +100,19 @@ def submission(
         arguments["schedulingPriorityOverride"] = priority
     if timeout_seconds is not None:
         arguments["timeout"] = {"attemptDurationSeconds": timeout_seconds}
-    if resume is not None:
-        arguments["tags"] = {RESUME_TAG: str(resume)}
+    job_tags = dict(tags or {}) | ({} if resume is None else {RESUME_TAG: str(resume)})
+    if job_tags:
+        arguments["tags"] = job_tags
     return arguments
 
 
 def _overrides(
-    definition: Mapping[str, Any], *, nodes: int | None, variables: Mapping[str, str], command: Sequence[str]
+    definition: Mapping[str, Any],
+    *,
+    nodes: int | None,
+    variables: Mapping[str, str],
+    command: Sequence[str],
+    launcher: str | None,
 ) -> dict[str, Any]:
     def container(defined: Mapping[str, Any]) -> dict[str, Any]:
         changes: dict[str, Any] = {}
@@ -111,7 +121,7 @@ def _overrides(
                 {"name": key, "value": value} for key, value in sorted(variables.items())
             ]
         if command:
-            changes["command"] = _launched(defined.get("command", []), command)
+            changes["command"] = _launched(defined.get("command", []), command, launcher)
         return changes
 
     if "nodeProperties" not in definition:
@@ -130,12 +140,13 @@ def _overrides(
     return {"nodeOverrides": overrides} if overrides else {}
 
 
-def _launched(defined: Sequence[str], command: Sequence[str]) -> list[str]:
+def _launched(defined: Sequence[str], command: Sequence[str], launcher: str | None) -> list[str]:
     """Prefix a command with the launcher of the definition, without which nodes would not find each other."""
     if LAUNCHER_PATH not in defined:
         return list(command)
     # Form of a command: [neuron_parallel_compile] python3 PATH KIND WORDS.
-    return [*defined[: defined.index(LAUNCHER_PATH) + 2], *map(encode_word, command)]
+    place = defined.index(LAUNCHER_PATH) + 1
+    return [*defined[:place], launcher or defined[place], *map(encode_word, command)]
 
 
 def refuse_option(option: str, got: str, *, allowed: str = "", remedy: str = "") -> Finding:

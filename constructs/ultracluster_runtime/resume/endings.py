@@ -62,6 +62,19 @@ def ending_of(job: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> End
     return None
 
 
+def failed_dependencies(job: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the IDs of the jobs that a job waited for if it ended without having started, else none.
+
+    A job whose dependency fails ends from PENDING, as nobody has terminated or cancelled it (AWS Batch User Guide,
+    job_dependencies, read 2026-11).
+    """
+    if job.get("status") != "FAILED" or job.get("startedAt"):
+        return ()
+    if job.get("isTerminated") or job.get("isCancelled"):
+        return ()
+    return tuple(entry["jobId"] for entry in job.get("dependsOn", []))
+
+
 def _reasons(jobs: Iterable[Mapping[str, Any]]) -> Iterable[str]:
     for job in jobs:
         yield str(job.get("statusReason", ""))
@@ -84,11 +97,13 @@ def resumes_left(job: Mapping[str, Any], definition: Mapping[str, Any]) -> int:
     return int(text) if str(text).isdecimal() else 0
 
 
-def resubmission(job: Mapping[str, Any], definition: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of SubmitJob that resubmit a job, with one fewer resume left.
+def resubmission(
+    job: Mapping[str, Any], definition: Mapping[str, Any], *, left: int, after: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return the arguments of SubmitJob that resubmit a job.
 
     DescribeJobs shows a job with its overrides merged into its definition, so the overrides are what differs from it.
-    The jobs that it depended on have succeeded, and are not waited for again.
+    A job that has run waits for no other: those that it depended on have succeeded.
     """
     job_id = str(job["jobId"])
     suffix = f"-resume-{job_id[:_ID_IN_NAME]}"
@@ -98,9 +113,11 @@ def resubmission(job: Mapping[str, Any], definition: Mapping[str, Any]) -> dict[
         "jobName": name,
         "jobQueue": job["jobQueue"],
         "jobDefinition": job["jobDefinition"],
-        "tags": tags | {RESUME_TAG: str(resumes_left(job, definition) - 1), RESUME_OF_TAG: job_id},
+        "tags": tags | {RESUME_TAG: str(left), RESUME_OF_TAG: job_id},
         **_overrides(job, definition),
     }
+    if after:
+        request["dependsOn"] = [{"jobId": other} for other in after]
     if size := job.get("arrayProperties", {}).get("size"):
         request["arrayProperties"] = {"size": size}
     if "shareIdentifier" in job:

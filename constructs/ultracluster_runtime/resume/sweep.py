@@ -7,7 +7,7 @@ function; then AWS Batch is asked whether there is a job that continues the old 
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -21,7 +21,13 @@ from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.lifecycle.lease import LeasedState, LeaseHeldError
 from ultracluster_runtime.lifecycle.observations import CHANGING
 from ultracluster_runtime.lifecycle.reader import chunks, gang_size
-from ultracluster_runtime.resume.endings import ending_of, resubmission, resumes_left
+from ultracluster_runtime.resume.endings import (
+    Ending,
+    ending_of,
+    failed_dependencies,
+    resubmission,
+    resumes_left,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -122,18 +128,19 @@ class _Sweep:
         self._clients = clients
         self._now = now
         self._seconds = int(now.timestamp())
+        self._known: dict[str, _Item] = {}  # endings by the IDs of their jobs
         self.errors: list[Exception] = []
 
     def perform(self) -> None:
-        items = {item["id"]["S"]: item for item in self._items() if item["id"]["S"] != _LEASE_ITEM}
+        self._known = {item["id"]["S"]: item for item in self._items() if item["id"]["S"] != _LEASE_ITEM}
         for queue in self._queues.job_queues:
-            for job in self._ended(queue, known=items):
+            for job in self._ended(queue):
                 try:
                     if item := self._record(job):
-                        items[item["id"]["S"]] = item
+                        self._known[item["id"]["S"]] = item
                 except AWS_ERRORS as error:
                     self.errors.append(error)
-        for item in items.values():
+        for item in self._known.values():
             try:
                 self._continue(item)
             except AWS_ERRORS as error:
@@ -148,14 +155,14 @@ class _Sweep:
         for page in pages:
             yield from page["Items"]
 
-    def _ended(self, queue: str, *, known: Mapping[str, _Item]) -> Iterator[Mapping[str, Any]]:
+    def _ended(self, queue: str) -> Iterator[Mapping[str, Any]]:
         since = (self._now - _BACK).timestamp() * 1000
         pages = self._clients.batch.get_paginator("list_jobs").paginate(jobQueue=queue, jobStatus="FAILED")
         job_ids = [
             job["jobId"]
             for page in pages
             for job in page["jobSummaryList"]
-            if job.get("stoppedAt", 0) >= since and job["jobId"] not in known
+            if job.get("stoppedAt", 0) >= since and job["jobId"] not in self._known
         ]
         yield from self._details(job_ids)
 
@@ -164,20 +171,15 @@ class _Sweep:
             yield from self._clients.batch.describe_jobs(jobs=chunk)["jobs"]
 
     def _record(self, job: Mapping[str, Any]) -> _Item | None:
-        count = int(job.get("nodeProperties", {}).get("numNodes", 0))
-        part = "#"
-        if job.get("arrayProperties"):
-            count, part = gang_size(job), ":"
-            if not count:
-                return None  # its children are jobs of their own, which AWS Batch retries
-        nodes = list(self._details(f"{job['jobId']}{part}{index}" for index in range(count)))
-        ending = ending_of(job, nodes)
+        ending, after = self._dependent_ending(failed_dependencies(job))
+        ending = ending or self._own_ending(job)
         if ending is None:
             return None
         (definition,) = self._clients.batch.describe_job_definitions(jobDefinitions=[job["jobDefinition"]])[
             "jobDefinitions"
         ]
-        left = resumes_left(job, definition)
+        # A job that never ran uses no resume.
+        left = resumes_left(job, definition) + bool(after)
         item: _Item = {
             "id": {"S": job["jobId"]},
             "state": {"S": "waiting" if left else "over"},
@@ -189,7 +191,7 @@ class _Sweep:
             "told": {"S": ""},
         }
         if left:
-            item["request"] = {"S": json.dumps(resubmission(job, definition))}
+            item["request"] = {"S": json.dumps(resubmission(job, definition, left=left - 1, after=after))}
         try:
             self._clients.dynamodb.put_item(
                 TableName=self._queues.table, Item=item, ConditionExpression="attribute_not_exists(id)"
@@ -201,7 +203,28 @@ class _Sweep:
         _log.info(json.dumps({"job": job["jobId"], "ending": ending.kind, "resumes_left": left}))
         return item
 
-    # What goes on
+    def _own_ending(self, job: Mapping[str, Any]) -> Ending | None:
+        count = int(job.get("nodeProperties", {}).get("numNodes", 0))
+        part = "#"
+        if job.get("arrayProperties"):
+            count, part = gang_size(job), ":"
+            if not count:
+                return None  # its children are jobs of their own, which AWS Batch retries
+        return ending_of(job, list(self._details(f"{job['jobId']}{part}{index}" for index in range(count))))
+
+    def _dependent_ending(self, after: Sequence[str]) -> tuple[Ending | None, tuple[str, ...]]:
+        """Return the ending of a job whose dependencies go on, and those that the new job waits for."""
+        resumed = {job_id for job_id in after if job_id in self._known}
+        others = list(self._details(job_id for job_id in after if job_id not in resumed))
+        over = any(self._known[job_id]["state"]["S"] == "over" for job_id in resumed)
+        if not resumed or over or any(job["status"] == "FAILED" for job in others):
+            return None, ()
+        names = ", ".join(sorted(self._known[job_id]["name"]["S"] for job_id in resumed))
+        running = {job["jobId"] for job in others if job["status"] != "SUCCEEDED"}
+        ending = Ending(kind="dependent", reason=f"it waited for {names}, which goes on")
+        return ending, tuple(job_id for job_id in after if job_id in resumed | running)
+
+    # Jobs that continue
 
     def _continue(self, item: _Item) -> None:
         job_id, state = item["id"]["S"], item["state"]["S"]
@@ -214,8 +237,11 @@ class _Sweep:
             else:
                 item |= self._move(job_id, "sending", "sent", next={"S": next_id})
         if item["state"]["S"] == "waiting":
-            if self._accepts_jobs(item["queue"]["S"]):
-                item |= self._submit(item)
+            request = self._after_the_newest(json.loads(item["request"]["S"]))
+            if request is None:
+                self._tell(item, "waiting", "It is submitted again after the job that it waits for.")
+            elif self._accepts_jobs(item["queue"]["S"]):
+                item |= self._submit(item, request)
             else:
                 self._tell(
                     item,
@@ -240,9 +266,17 @@ class _Sweep:
             for environment in environments["computeEnvironments"]
         )
 
-    def _submit(self, item: _Item) -> _Item:
+    def _after_the_newest(self, request: dict[str, Any]) -> dict[str, Any] | None:
+        """Return a request that waits for the newest jobs of its dependencies; None while one is not submitted again."""
+        for entry in request.get("dependsOn", []):
+            while (other := self._known.get(entry["jobId"])) and other["state"]["S"] != "over":
+                if other["state"]["S"] != "sent":
+                    return None
+                entry["jobId"] = other["next"]["S"]
+        return request
+
+    def _submit(self, item: _Item, request: dict[str, Any]) -> _Item:
         job_id = item["id"]["S"]
-        request = json.loads(item["request"]["S"])
         request["jobDefinition"] = self._active_definition(request["jobDefinition"])
         changes = self._move(job_id, "waiting", "sending", at={"N": str(self._seconds)})
         try:

@@ -16,6 +16,7 @@ from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.ec2.capacity import zone_names
 from ultracluster_local.services.ec2.capacity_market import Reservation, Segment, capacity_market
 from ultracluster_local.services.handlers import Request, hex_id
+from ultracluster_local.services.node_images import NodeImage, node_images
 
 __all__ = ["BOOTSTRAP_VERSION", "bootstrap_bucket", "seed_capacity_block", "seed_from_request", "seed_region"]
 
@@ -128,6 +129,9 @@ def seed_from_request(clients: Clients, order: Mapping[str, Any]) -> None:
                 virtualization_type="hvm",
                 region_name=wanted["region"],
             )
+        node_images(wanted["region"])[wanted["image_id"]] = NodeImage(
+            files=wanted.get("files") or {}, shared=wanted.get("shared", "")
+        )
     for wanted in order.get("container_images", []):
         _seed_container_image(clients.get("ecr", wanted["region"]), wanted["repository"], wanted["tag"])
     for wanted in order["reservations"]:

@@ -1,19 +1,23 @@
-"""Seed a running local AWS, in this process or in the background, with the resources that a deployment refers to.
+"""Requests to a running local AWS, in this process or in the background, for which AWS has no API: seed, reset, move the clock.
 
-No AWS API creates a reservation with a given ID, so this uses an endpoint of its own. Importing it does not import moto.
+Importing this does not import moto.
 """
 
 import json
 import urllib.error
 import urllib.request
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from typing import Any
 
 from ultracluster_local.errors import LocalAwsError, no_answer
 from ultracluster_local.instance.environment import require_loopback
 
-__all__ = ["SeedContainerImage", "SeedImage", "SeedReservation", "seed"]
+__all__ = ["SeedContainerImage", "SeedImage", "SeedReservation", "move_clock", "reset", "seed"]
+
+_SECONDS = {"seed": 60, "reset": 30, "clock": 600}
+"""Timeouts; a move of the clock invokes functions."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,10 +27,15 @@ class SeedImage:
     Attributes:
         image_id: AMI ID.
         region: Region.
+        files: Texts of files, by absolute path, that image and user data put on a node. User data is not run, so nodes that
+            run jobs have these files only. Default: none.
+        shared: Path at which a node mounts the file system that its user data names. Default: none.
     """
 
     image_id: str
     region: str
+    files: Mapping[str, str] = field(default_factory=dict)
+    shared: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,21 +106,57 @@ def seed(
         "container_images": [asdict(image) for image in container_images],
         "reservations": [asdict(reservation) for reservation in reservations],
     }
+    _post(endpoint, key, "seed", order)
+
+
+def reset(*, endpoint: str, key: str) -> None:
+    """Discard all state of a local AWS.
+
+    Raises:
+        LocalAwsError: If `endpoint` is not a loopback address (UC8001), or the local AWS does not answer (UC8006).
+    """
+    _post(endpoint, key, "reset", {})
+
+
+def move_clock(
+    *, endpoint: str, key: str, to: datetime | None = None, most_firings: int = 10
+) -> dict[str, Any]:
+    """Move the clock of a local AWS forward, and run everything due until then.
+
+    Args:
+        endpoint: Endpoint URL of the local AWS.
+        key: Access key ID of the local AWS.
+        to: New time. Default: only read the clock.
+        most_firings: Maximum firings of each schedule during the move. Default: 10.
+
+    Returns:
+        The time as ``now``, whether the clock ``stands``, what was ``delivered``, and whether ``jobs`` run.
+
+    Raises:
+        LocalAwsError: If `endpoint` is not a loopback address (UC8001), or the local AWS refuses or does not answer (UC8006).
+    """
+    order = {} if to is None else {"to": to.isoformat(), "most_firings": most_firings}
+    answer: dict[str, Any] = _post(endpoint, key, "clock", order)
+    return answer
+
+
+def _post(endpoint: str, key: str, path: str, order: Any) -> Any:
     request = urllib.request.Request(  # noqa: S310 - require_loopback takes http to this machine only
-        f"{require_loopback(endpoint)}/_ultracluster/seed",
+        f"{require_loopback(endpoint)}/_ultracluster/{path}",
         data=json.dumps(order, default=datetime.isoformat).encode(),
         headers={"Content-Type": "application/json", "Authorization": f"Bearer {key}"},
         method="POST",
     )
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with opener.open(request, timeout=60):
-            pass
+        with opener.open(request, timeout=_SECONDS[path]) as answer:
+            return json.load(answer)
     except urllib.error.HTTPError as error:
-        raise _refused(endpoint, error.read().decode(errors="replace")) from None
+        raise _refused(endpoint, path, error.read().decode(errors="replace")) from None
     except urllib.error.URLError as error:
-        raise _refused(endpoint, str(error)) from None
+        raise _refused(endpoint, path, str(error)) from None
 
 
-def _refused(endpoint: str, reason: str) -> LocalAwsError:
-    return no_answer(f"the local AWS at {endpoint} did not take what the rollout needs: {reason}")
+def _refused(endpoint: str, path: str, reason: str) -> LocalAwsError:
+    asked = {"seed": "take what the rollout needs", "clock": "move its clock", "reset": "reset"}[path]
+    return no_answer(f"the local AWS at {endpoint} did not {asked}: {reason}")

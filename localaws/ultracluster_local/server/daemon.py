@@ -5,14 +5,14 @@ server neither blocks the next `up` nor is mistaken for a running one.
 """
 
 import json
+import logging
 import os
 import shutil
 import signal
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -24,6 +24,8 @@ from filelock import FileLock, Timeout
 import ultracluster_local
 from ultracluster_local.errors import LocalAwsError, no_answer, quote
 from ultracluster_local.instance.environment import require_loopback, without_aws
+from ultracluster_local.jobs.settings import JobSettings
+from ultracluster_local.seeding import seed_client
 
 __all__ = ["DEFAULT_DIRECTORY", "Status", "down", "reset", "status", "up"]
 
@@ -59,12 +61,19 @@ class Status:
     log: Path
 
 
-def up(directory: Path = DEFAULT_DIRECTORY, *, port: int | None = None) -> Status:
+def up(
+    directory: Path = DEFAULT_DIRECTORY,
+    *,
+    port: int | None = None,
+    jobs: Mapping[str, Path] | None = None,
+) -> Status:
     """Start the server in the background and return once it answers.
 
     Args:
         directory: Directory of its state, log and temporary files. Default: ``.ultracluster/local``.
         port: Port to listen on. Default: a free one.
+        jobs: Run AWS Batch jobs as processes of this machine, with these folders of programs by container image. Default: jobs
+            wait in RUNNABLE.
 
     Raises:
         LocalAwsError: If one is already running there (UC8005), or it does not become ready (UC8006).
@@ -81,9 +90,15 @@ def up(directory: Path = DEFAULT_DIRECTORY, *, port: int | None = None) -> Statu
     _clear(directory)
     temporary = directory / "tmp"
     temporary.mkdir()
+    # null if jobs are not run
+    images = json.dumps(None if jobs is None else {image: str(folder) for image, folder in jobs.items()})
     with (directory / "log").open("wb") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "ultracluster_local.server.daemon", str(directory), str(port or 0)],
+            [
+                sys.executable,
+                *("-m", "ultracluster_local.server.daemon", str(directory), str(port or 0)),
+                images,
+            ],
             stdin=subprocess.DEVNULL,
             stdout=log,
             stderr=subprocess.STDOUT,
@@ -174,20 +189,7 @@ def reset(directory: Path = DEFAULT_DIRECTORY) -> None:
             f"no local AWS is running in {quote(str(directory))}",
             remedy="Start one with `ultracluster local up`",
         )
-    request = urllib.request.Request(  # noqa: S310 - loopback only
-        f"{running.endpoint}/_ultracluster/reset",
-        headers={"Authorization": f"Bearer {running.key}"},
-        method="POST",
-    )
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    try:
-        with opener.open(request, timeout=30):
-            pass
-    except urllib.error.URLError as error:
-        raise no_answer(
-            f"the local AWS at {running.endpoint} does not answer: {error}",
-            remedy=f"See {running.log}",
-        ) from None
+    seed_client.reset(endpoint=running.endpoint, key=running.key)
 
 
 def _lock(directory: Path) -> FileLock:
@@ -223,7 +225,7 @@ def _arguments(directory: Path) -> str:
 def _clear(directory: Path) -> None:
     """Remove the files of an earlier server except its log and the lock, which another process may be acquiring."""
     (directory / "state.json").unlink(missing_ok=True)
-    for name in ("tmp", "functions"):
+    for name in ("tmp", "functions", "jobs"):
         shutil.rmtree(directory / name, ignore_errors=True)
 
 
@@ -232,7 +234,7 @@ def _log_end(directory: Path) -> str:
     return " | ".join(lines[-_LOG_LINES:]) or "its log is empty"
 
 
-def _serve(directory: Path, port: int) -> int:
+def _serve(directory: Path, port: int, jobs: JobSettings | None = None) -> int:
     """Run the server until SIGTERM while holding the lock."""
     try:
         lock = _lock(directory).acquire(timeout=_LOCK_SECONDS)  # `status` may hold the lock for a moment
@@ -242,9 +244,12 @@ def _serve(directory: Path, port: int) -> int:
     ended = Event()
     for order in (signal.SIGTERM, signal.SIGINT):
         signal.signal(order, lambda *_: ended.set())
+    logging.basicConfig(format="%(message)s")
+    logging.getLogger("ultracluster_local").setLevel(logging.INFO)
     with lock:
         try:
             local = ultracluster_local.LocalAws(port=port, directory=directory).start()
+            local.run_jobs(jobs)
         except LocalAwsError as error:
             sys.stderr.write(f"{error}\n")
             return 2
@@ -267,4 +272,10 @@ def _serve(directory: Path, port: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(_serve(Path(sys.argv[1]), int(sys.argv[2])))
+    _images = json.loads(sys.argv[3])
+    _settings = (
+        None
+        if _images is None
+        else JobSettings(images={image: Path(folder) for image, folder in _images.items()})
+    )
+    sys.exit(_serve(Path(sys.argv[1]), int(sys.argv[2]), _settings))

@@ -20,6 +20,7 @@ from ultracluster_local.cloudformation import api, stack_set_api
 from ultracluster_local.cloudformation.change_sets import api as change_set_api
 from ultracluster_local.cloudformation.drift import api as drift_api
 from ultracluster_local.functions import lambda_runtime
+from ultracluster_local.jobs import node_commands
 from ultracluster_local.server import moto_caching as moto_costs
 from ultracluster_local.services import (
     budgets,
@@ -60,6 +61,7 @@ from ultracluster_local.services.ec2 import launch_templates as ec2_launch_templ
 from ultracluster_local.services.ec2 import placement_groups as ec2_placement_groups
 from ultracluster_local.services.ec2 import security_groups as ec2_security_groups
 from ultracluster_local.services.ec2 import tags as ec2_tags
+from ultracluster_local.services.ec2 import values as ec2_values
 from ultracluster_local.services.fsx import associations as fsx_associations
 from ultracluster_local.services.fsx import backups as fsx_backups
 from ultracluster_local.services.fsx import file_systems as fsx
@@ -139,12 +141,14 @@ _CHECKED = (
     ec2_deletions,
     ec2_flow_logs,
     ec2_internet_access,
+    ec2_values,
     ecs,
     eventbridge,
     iam,
     kms,
     lambda_functions,
     logs,
+    node_commands,
     s3_configurations,
     secretsmanager,
     sns,

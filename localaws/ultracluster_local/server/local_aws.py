@@ -4,18 +4,22 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from ultracluster_local.errors import LocalAwsError
 from ultracluster_local.events.delivery import Delivery, history
+from ultracluster_local.events.moves import clock_from_request
 from ultracluster_local.events.timeline import EventSettings, event_settings, run_due
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.clock import CLOCK, Clock
 from ultracluster_local.instance.delays import Delays, delays
 from ultracluster_local.instance.environment import child_environment, new_key, remove_profiles
 from ultracluster_local.instance.running import Running, is_running, set_running
+from ultracluster_local.jobs.runner import JobRunner
+from ultracluster_local.jobs.settings import JobSettings
 from ultracluster_local.seeding.seed import seed_from_request, seed_region
 from ultracluster_local.server.in_process import before_send_handler
 from ultracluster_local.server.server import Server, forget
@@ -47,6 +51,7 @@ class LocalAws:
         self._server: Server | None = None
         self._profiles: dict[str, str] = {}
         self._clients: Clients | None = None
+        self._jobs: JobRunner | None = None
 
     def start(self) -> Self:
         """Start listening.
@@ -69,7 +74,14 @@ class LocalAws:
             )
         try:
             self._server = Server(
-                port=self._port, key=self._key, on_reset=self.reset, on_seed=self._seed_from_request
+                port=self._port,
+                key=self._key,
+                own={
+                    "/moto-api/reset": self._reset_from_request,
+                    "/_ultracluster/reset": self._reset_from_request,
+                    "/_ultracluster/seed": self._seed_from_request,
+                    "/_ultracluster/clock": self._clock_from_request,
+                },
             )
         except (OSError, OverflowError) as error:
             raise LocalAwsError(
@@ -83,13 +95,14 @@ class LocalAws:
         self._clients = Clients(endpoint=endpoint, key=self._key)
         own = Clients(endpoint=endpoint, key=self._key, answer=before_send_handler(self._server.application))
         set_running(Running(clients=own, directory=self._directory))
-        CLOCK.on_move(run_due)
+        CLOCK.on_move(self._run_due)
         self.reset()
 
     def stop(self) -> None:
         """Stop listening and discard all state; a second call does nothing."""
         if self._server is None:
             return
+        self.run_jobs(None)
         self._server.stop()
         self._server = None
         CLOCK.on_move(None)
@@ -149,12 +162,28 @@ class LocalAws:
     def reset(self) -> None:
         """Discard all state, set the clock to real time, and bootstrap again."""
         self._started()
+        if self._jobs:
+            self._jobs.forget()
         forget()
         if self._directory is not None:
             shutil.rmtree(self._directory / "functions", ignore_errors=True)
         CLOCK.follow_real_time()
         for region in self._regions:
             self._seed(region)
+
+    def run_jobs(self, settings: JobSettings | None) -> None:
+        """Run AWS Batch jobs as processes of this machine from now on, also after a reset.
+
+        Args:
+            settings: How jobs run. None kills running jobs; all jobs then wait in RUNNABLE.
+        """
+        if self._jobs:
+            self._jobs.stop()
+            self._jobs = None
+        if settings:
+            self._started()
+            self._jobs = JobRunner(settings)
+            self._jobs.start()
 
     @property
     def clock(self) -> Clock:
@@ -191,8 +220,22 @@ class LocalAws:
         self._started()
         return list(history(region))
 
-    def _seed_from_request(self, order: Mapping[str, Any]) -> None:
+    def _run_due(self, before: datetime, until: datetime) -> None:
+        run_due(before, until)
+        if self._jobs:
+            self._jobs.tick()
+            self._jobs.deliver()
+
+    def _reset_from_request(self, _: object) -> dict[str, str]:
+        self.reset()
+        return {"status": "ok"}
+
+    def _seed_from_request(self, order: Mapping[str, Any]) -> dict[str, str]:
         seed_from_request(self._started(), order)
+        return {"status": "ok"}
+
+    def _clock_from_request(self, order: Mapping[str, Any]) -> dict[str, Any]:
+        return clock_from_request(order) | {"jobs": self._jobs is not None}
 
     def _seed(self, region: str) -> None:
         seed_region(self._started(), region)

@@ -39,18 +39,15 @@ class Server:
     Args:
         port: Port to listen on; 0 takes a free one.
         key: Access key ID that requests must carry.
-        on_reset: Called when a client requests a reset.
-        on_seed: Called with a request of `ultracluster_local.seeding.seed_client.seed`.
+        own: Functions that answer requests for paths of the local AWS itself, such as ``/_ultracluster/seed``, from JSON to JSON.
 
     Raises:
         OSError: If the port is in use.
     """
 
-    def __init__(
-        self, *, port: int, key: str, on_reset: Callable[[], None], on_seed: Callable[[Any], None]
-    ) -> None:
+    def __init__(self, *, port: int, key: str, own: Mapping[str, Callable[[Any], Any]]) -> None:
         install()
-        front = _front(_ours_first(DomainDispatcherApplication(create_backend_app)), on_reset, on_seed)
+        front = _front(_ours_first(DomainDispatcherApplication(create_backend_app)), own)
         # Open the socket here: werkzeug exits the process if the port is in use.
         with socket.create_server((_HOST, port)) as listening:
             taken: int = listening.getsockname()[1]
@@ -82,21 +79,18 @@ def forget() -> None:
 
 
 def _front(
-    application: Any, on_reset: Callable[[], None], on_seed: Callable[[Any], None]
+    application: Any, own: Mapping[str, Callable[[Any], Any]]
 ) -> Callable[[dict[str, Any], Any], Iterable[bytes]]:
     def answer(environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         call = environ.get("HTTP_X_AMZ_TARGET") or f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']}"
-        if call in _RESETS:
-            on_reset()
-            start_response("200 OK", [("Content-Type", "application/json")])
-            return [b'{"status": "ok"}']
-        if call == _SEED:
+        if environ["REQUEST_METHOD"] == "POST" and environ["PATH_INFO"] in own:
             try:
-                on_seed(json.loads(environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))))
+                body = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+                result = own[environ["PATH_INFO"]](json.loads(body or b"{}"))
             except (KeyError, ValueError) as error:
-                return _refusal(environ, start_response, "InvalidSeed", str(error))
+                return _refusal(environ, start_response, "InvalidRequest", str(error))
             start_response("200 OK", [("Content-Type", "application/json")])
-            return [b'{"status": "ok"}']
+            return [json.dumps(result).encode()]
         begun: list[Any] = []
 
         def begin(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
@@ -152,8 +146,6 @@ def _asks_s3_for_an_object(environ: Mapping[str, Any]) -> bool:
     return environ["REQUEST_METHOD"] == "HEAD" and "/s3/" in environ.get("HTTP_AUTHORIZATION", "")
 
 
-_RESETS = frozenset({"POST /moto-api/reset", "POST /_ultracluster/reset"})
-_SEED = "POST /_ultracluster/seed"
 _FLASK_PAGE = "text/html; charset=utf-8"
 
 

@@ -122,6 +122,11 @@ def check_configuration(request: Request) -> None:
     role = request.parameters.get("Role")
     if role and not can_assume("lambda.amazonaws.com", role):
         raise _wrong("The role defined for the function cannot be assumed by Lambda.")
+    queue = (request.parameters.get("DeadLetterConfig") or {}).get("TargetArn") or ""
+    call = {"sqs": "SendMessage", "sns": "Publish"}.get((queue.split(":") + [""] * 3)[2])
+    if role and call and not may_call(role, f"{queue.split(':')[2]}:{call}"):
+        service = queue.split(":")[2].upper()
+        raise _wrong(f"The provided execution role does not have permissions to call {call} on {service}")
     in_network = (request.parameters.get("VpcConfig") or {}).get("SubnetIds")
     if role and in_network and not may_call(role, "ec2:CreateNetworkInterface"):
         # cloudposse/terraform-aws-lambda-function#10 (2022-04-20)

@@ -8,6 +8,7 @@ their names say so. Nothing is created before such a parameter is first read.
 import functools
 import hashlib
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -45,6 +46,7 @@ _OWNER = "591542846629"  # owner of the ECS AMIs; moto does not check it
 
 def install() -> None:
     """Create the AMIs of a Region when one of these parameters is first read."""
+    Ami.__init__ = _dated(Ami.__init__)
     load = ParameterDict._check_loading_status  # noqa: SLF001 - where moto loads its own public parameters
 
     @functools.wraps(load)
@@ -56,6 +58,18 @@ def install() -> None:
             _make_other(parameters, key)
 
     ParameterDict._check_loading_status = load_and_make  # noqa: SLF001
+
+
+def _dated(original: Callable[..., None]) -> Callable[..., None]:
+    """Date the public AMIs of moto, which are all of today, as their names say."""
+
+    @functools.wraps(original)
+    def create(image: Any, *arguments: Any, **settings: Any) -> None:
+        if settings.get("owner_id") not in {None, ACCOUNT} and settings.get("creation_date") is None:
+            settings["creation_date"] = _day_of(settings.get("name") or "")
+        original(image, *arguments, **settings)
+
+    return create
 
 
 def _make_images(parameters: Any) -> None:
@@ -86,8 +100,8 @@ def _value(parameters: Any, name: str) -> str:
 
 def _day_of(name: str) -> datetime:
     """Return the date in a name such as ``al2023-ami-ecs-neuron-hvm-2023.0.20261030-kernel-6.1-x86_64``."""
-    match = re.search(r"\.(20[0-9]{6})-", name)
-    return datetime.strptime(match[1], "%Y%m%d").replace(tzinfo=UTC) if match else _FAKES_DATED
+    match = re.search(r"[.-](20\d\d)\.?(0[1-9]|1[0-2])\.?([0-2]\d|3[01])(?:\D|$)", name)
+    return datetime(int(match[1]), int(match[2]), int(match[3]), tzinfo=UTC) if match else _FAKES_DATED
 
 
 def _make_image(region: str, image_id: str, name: str, created: datetime) -> None:

@@ -117,7 +117,9 @@ def _find(request: Request) -> dict[str, Any]:
         return _defaults()[name]
     except KeyError:
         raise ServiceError(
-            "NoSuchResourceException", f"The local AWS has no quota {name[1]} of {name[0]}."
+            "NoSuchResourceException",
+            "The request failed because the specified quota does not exist: the local AWS has no "
+            f"{name[1]} of {name[0]}.",
         ) from None
 
 
@@ -150,7 +152,10 @@ def _of_service(request: Request) -> list[dict[str, Any]]:
     service = request.parameters["ServiceCode"]
     found = [one for (known, _), one in _defaults().items() if known == service]
     if not found:
-        raise ServiceError("NoSuchResourceException", f"The local AWS has no quotas of {service}.")
+        raise ServiceError(
+            "NoSuchResourceException",
+            f"The request failed because the specified service does not exist: the local AWS has no quotas of {service}.",
+        )
     return found
 
 

@@ -3,6 +3,8 @@
 https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_PutParameter.html
 """
 
+import re
+
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
 
@@ -12,6 +14,22 @@ _check = Checks(service="ssm")
 
 _MOST_LEVELS = 15
 _LONGEST_VALUE = {"Standard": 4096, "Advanced": 8192, "Intelligent-Tiering": 8192}
+
+
+_NAME = re.compile(r"[\w./:-]+", re.ASCII)  # with a version or label, or as an ARN
+
+
+@_check("GetParameter", "GetParameterHistory", "DeleteParameter", "PutParameter")
+def check_name(request: Request) -> None:
+    """Refuse a name with other characters (localstack/localstack#7712)."""
+    name = request.parameters["Name"]
+    if not _NAME.fullmatch(name) or name.lower().lstrip("/").startswith("ssm"):
+        raise ServiceError(
+            "ValidationException",
+            'Parameter name: can\'t be prefixed with "ssm" (case-insensitive). If formed as a path, it can consist of '
+            "sub-paths divided by slash symbol; each sub-path can be formed as a mix of letters, numbers and the following "
+            "3 symbols .-_",
+        )
 
 
 @_check("PutParameter")

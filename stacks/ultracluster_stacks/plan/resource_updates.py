@@ -129,10 +129,12 @@ NETWORK_TYPES: Final = frozenset(
 )
 """Types that carry traffic of running nodes: collectives, Lustre, S3, the container agent."""
 
+AUTO_SCALING_GROUP: Final = "AWS::AutoScaling::AutoScalingGroup"
+
 JOB_CARRIERS: Final = frozenset(
     {
         COMPUTE_ENVIRONMENT,
-        "AWS::AutoScaling::AutoScalingGroup",
+        AUTO_SCALING_GROUP,
         "AWS::Batch::JobQueue",
         "AWS::Batch::ServiceEnvironment",
         "AWS::ECS::Cluster",
@@ -193,6 +195,10 @@ def replacement(resource_type: str, properties: Mapping[str, Any]) -> Replacemen
         # By default, every change but scaling replaces the environment; otherwise it is an infrastructure update.
         replaces = str(properties.get("ReplaceComputeEnvironment", True)).lower() != "false"
         return Replacement(always=always | sometimes if replaces else always)
+    if resource_type == AUTO_SCALING_GROUP:
+        # Replaced as a whole by its update policy only (UpdatePolicy attribute, CloudFormation User Guide, read 2026-11), which
+        # ours do not ask for; else only new nodes take another template.
+        sometimes = frozenset()
     return Replacement(always=always, sometimes=sometimes)
 
 

@@ -120,6 +120,7 @@ def stops_of(
         *permission_stops(change, before, after, old_resources, new_resources),
         *control_stops(change, before, after, old_resources, new_resources, is_idle=block == "idle"),
         *_jobs(change, after, block),
+        *_road(change, before, after, old_resources, new_resources),
         *(_linked_tags(change) if linked else ()),
     )
 
@@ -305,6 +306,38 @@ def _jobs(change: ResourceChange, after: Mapping[str, Any], block: Block | None)
         at_once = str(policy.get("TerminateJobsOnUpdate", False)).lower() == "true"
         when = "immediately" if at_once else f"after {policy.get('JobExecutionTimeoutMinutes', 30)} minutes"
         yield change.stop(StopKind.JOBS, f"an infrastructure update terminates running jobs {when}")
+
+
+def _road(
+    change: ResourceChange,
+    before: Mapping[str, Any],
+    after: Mapping[str, Any],
+    old_resources: Mapping[str, Any],
+    new_resources: Mapping[str, Any],
+) -> Iterator[Stop]:
+    """Stop a queue from changing what starts its nodes: multi-node jobs that wait in it are defined for the other."""
+    if change.resource_type != QUEUE:
+        return
+    old, new = (_environment_types(*each) for each in ((before, old_resources), (after, new_resources)))
+    if old and new and old != new:
+        starts = "an Auto Scaling group" if "UNMANAGED" in new else "AWS Batch"
+        reason = (
+            f"{starts} will start its nodes; multi-node jobs that wait in it are defined for the other way, and never start: "
+            "cancel and submit them again"
+        )
+        yield change.stop(StopKind.JOBS, reason)
+
+
+def _environment_types(queue: Mapping[str, Any], resources: Mapping[str, Any]) -> set[str]:
+    """Return the types of the compute environments of a queue, as far as they are in its stack."""
+    types = set()
+    for entry in _part(queue, "Properties", "ComputeEnvironmentOrder") or []:
+        name = (
+            _part(entry, "ComputeEnvironment", "Ref")
+            or (_part(entry, "ComputeEnvironment", "Fn::GetAtt") or [""])[0]
+        )
+        types.add(_part(resources.get(str(name), {}), "Properties", "Type"))
+    return {str(kind) for kind in types if kind}
 
 
 def _updates_infrastructure(change: ResourceChange) -> bool:

@@ -1,6 +1,7 @@
 """One cluster of a rollout: three stacks in one Region."""
 
 import aws_cdk as cdk
+from aws_cdk import aws_autoscaling as autoscaling
 from aws_cdk import aws_batch as batch
 from constructs import Construct
 
@@ -59,7 +60,10 @@ class ClusterStage(cdk.Stage):
                 # "Managed compute environments in the DISABLED state don't scale out" (Batch API, ComputeEnvironmentDetail,
                 # read 2026-11), and BEST_FIT starts no node larger than maxvCpus (aws/aws-parallelcluster#929).
                 construct.add_property_override("State", "DISABLED")
-                construct.add_property_override("ComputeResources.MaxvCpus", 1)
+                if construct.type == "MANAGED":
+                    construct.add_property_override("ComputeResources.MaxvCpus", 1)
+            if isinstance(construct, autoscaling.CfnAutoScalingGroup):
+                construct.max_size = "0"
         cdk.RemovalPolicies.of(self).destroy()
         cdk.Tags.of(self).add(REHEARSAL_TAG, name)
 

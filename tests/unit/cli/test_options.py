@@ -10,24 +10,28 @@ from ultracluster_cli.main import app
 
 # Each of these names means something of its own in some commands.
 OF_A_COMMAND = {
-    "--cluster": 4,  # one, some, the one in CloudWatch, and the one that an order is for
+    "--bucket": 2,
+    "--cluster": 5,  # one, some, the one in CloudWatch, the one that an order is for, and the one that runs a program
     "--days": 2,
     "--from": 2,
     "--hours": 2,
+    "--image": 2,  # one to look at, or folders that stand for some
     "--json": 2,  # a document, or one for each line of a log
-    "--name": 2,
+    "--name": 3,
     "--node": 2,  # whose log, and where to open a shell
     "--nodes": 4,
     "--parameter": 2,
     "--price": 2,
     "--profile": 2,  # with a rollout, and without
-    "--region": 10,
+    "--region": 12,
     "--regions": 2,
     "--reservation-id": 2,
-    "--resume": 2,  # a rollout, or how often a job goes on
+    "--resume": 3,  # a rollout, or how often a job goes on: by default as its definition, or as the job it is based on
     "--skip": 2,  # a check of an account, or a rule for templates with the reason
     "--timeout": 2,
+    "--to": 2,
     "--ultraservers": 2,
+    "--wait": 2,  # for a checkpoint, or at each stage of a block
     "--wave": 2,
     "--write": 2,
 }

@@ -20,7 +20,13 @@ def test_the_page_has_one_row_for_each_folder_and_repeats_the_text_of_its_app() 
         assert (folder, says) == (name, docstring.splitlines()[0])
 
 
-def test_every_folder_of_examples_has_an_app() -> None:
+def test_every_folder_of_examples_has_an_app_or_a_program_that_the_page_names() -> None:
     folders = {path.name for path in (ROOT / "examples").iterdir() if any(path.glob("*.py"))}
+    apps = {path.parent.name for path in (ROOT / "examples").glob("*/app.py")}
+    programs = re.findall(r"^\| \[(.+?)\]\(\.\./examples/(.+?)/train\.py\) \| (.+?) \|", PAGE, re.MULTILINE)
 
-    assert folders == {path.parent.name for path in (ROOT / "examples").glob("*/app.py")}
+    assert folders == apps | {name for name, _, _ in programs}
+    for name, folder, says in programs:
+        docstring = ast.get_docstring(ast.parse((ROOT / "examples" / name / "train.py").read_text()))
+        assert docstring is not None
+        assert (folder, says) == (name, docstring.splitlines()[0])

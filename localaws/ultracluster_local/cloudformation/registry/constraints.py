@@ -33,18 +33,13 @@ def violations(value: Any, shape: Mapping[str, Any], path: str, *, patterns: boo
 def _of_scalar(value: str | float, shape: Mapping[str, Any], path: str, *, patterns: bool) -> Iterator[str]:
     kinds = shape.get("type")
     kind = kinds if isinstance(kinds, str) else ""
+    if kind == "boolean" and _text(value).lower() not in {"true", "false"}:
+        yield f"{path}: expected type: Boolean, found: String"
+        return
     if "enum" in shape and _text(value) not in {_text(one) for one in shape["enum"]}:
         yield f"{path}: {_text(value)} is not a valid enum value"
     if kind in {"integer", "number"}:
-        try:
-            number = float(value)
-        except ValueError:
-            yield f"{path}: expected type: Number, found: String"
-            return
-        if "minimum" in shape and number < shape["minimum"]:
-            yield f"{path}: {number} is not greater or equal to {shape['minimum']}"
-        if "maximum" in shape and number > shape["maximum"]:
-            yield f"{path}: {number} is not less or equal to {shape['maximum']}"
+        yield from _of_number(value, shape, path)
     elif kind == "string":
         text = _text(value)
         if len(text) < shape.get("minLength", 0):
@@ -54,6 +49,18 @@ def _of_scalar(value: str | float, shape: Mapping[str, Any], path: str, *, patte
         compiled = _compiled(shape["pattern"]) if isinstance(shape.get("pattern"), str) else None
         if patterns and compiled and not compiled.search(text):
             yield f"{path}: failed validation constraint for keyword [pattern]"
+
+
+def _of_number(value: str | float, shape: Mapping[str, Any], path: str) -> Iterator[str]:
+    try:
+        number = float(value)
+    except ValueError:
+        yield f"{path}: expected type: Number, found: String"
+        return
+    if "minimum" in shape and number < shape["minimum"]:
+        yield f"{path}: {number} is not greater or equal to {shape['minimum']}"
+    if "maximum" in shape and number > shape["maximum"]:
+        yield f"{path}: {number} is not less or equal to {shape['maximum']}"
 
 
 def _text(value: Any) -> str:

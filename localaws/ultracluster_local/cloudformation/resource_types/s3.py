@@ -45,6 +45,9 @@ class _Bucket(Provider):
             request["CreateBucketConfiguration"] = {"LocationConstraint": context.region}
         if str(properties.get("ObjectLockEnabled", False)).lower() == "true":
             request["ObjectLockEnabledForBucket"] = True
+        if properties.get("BucketName") and self._exists(context, bucket):
+            # Outside of us-east-1 S3 itself says so; there the call would succeed for the owner.
+            raise ResourceError(f"{bucket} already exists")
         context.call("s3", "CreateBucket", request)
         try:
             # Versioning first: S3 refuses replication without it.
@@ -55,6 +58,13 @@ class _Bucket(Provider):
             context.call("s3", "DeleteBucket", {"Bucket": bucket})
             raise
         return str(bucket)
+
+    def _exists(self, context: Context, bucket: str) -> bool:
+        try:
+            context.call("s3", "HeadBucket", {"Bucket": bucket})
+        except ClientError:
+            return False
+        return True
 
     def _set(self, context: Context, bucket: str, name: str, value: Any) -> None:
         if name == "MetricsConfigurations":

@@ -10,6 +10,7 @@ from typing import Any
 
 from moto.autoscaling.responses import AutoScalingResponse
 
+from ultracluster_local.services.auto_scaling import policies
 from ultracluster_local.services.auto_scaling.group import (
     LEAVING,
     Group,
@@ -30,6 +31,7 @@ __all__ = ["install"]
 handlers = Handlers(service="autoscaling")
 
 _SIZES = ("MinSize", "MaxSize", "DesiredCapacity")
+_HEARTBEAT = (30, 7200)  # API_PutLifecycleHook
 _MOST_PROTECTED = 50  # API_SetInstanceProtection
 _UNCHANGED_BY_UPDATE = frozenset({"AutoScalingGroupName", *_SIZES, "Tags", "LifecycleHookSpecificationList"})
 
@@ -39,7 +41,8 @@ def install() -> None:
     for name, member in list(vars(AutoScalingResponse).items()):
         if callable(member) and not name.startswith("_"):
             delattr(AutoScalingResponse, name)
-    handlers.install(AutoScalingResponse)
+    for table in (handlers, policies.handlers):
+        table.install(AutoScalingResponse)
 
 
 # Groups
@@ -90,6 +93,8 @@ def _tag(group: str, tag: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_sizes(least: int, most: int, desired: int) -> None:
+    if least > most:
+        raise invalid(f"Max bound, {most}, must be greater than or equal to min bound, {least}")
     if not least <= desired <= most:
         raise invalid(
             f"Desired capacity:{desired} must be between the specified min size:{least} and max size:{most}"
@@ -378,6 +383,11 @@ def put_lifecycle_hook(request: Request) -> Mapping[str, Any]:
         "autoscaling:EC2_INSTANCE_"
     ):  # API_PutLifecycleHook
         raise invalid("LifecycleTransition is required: autoscaling:EC2_INSTANCE_LAUNCHING or _TERMINATING")
+    timeout = int(settings.get("HeartbeatTimeout", _HEARTBEAT[0]))
+    if not _HEARTBEAT[0] <= timeout <= _HEARTBEAT[1]:
+        raise invalid(f"HeartbeatTimeout must be between {_HEARTBEAT[0]} and {_HEARTBEAT[1]} seconds")
+    if settings.get("DefaultResult", "ABANDON") not in {"ABANDON", "CONTINUE"}:
+        raise invalid("Lifecycle Action Result must be one of ABANDON, CONTINUE")
     group.hooks[given["LifecycleHookName"]] = Hook(settings=settings)
     return {}
 

@@ -7,11 +7,9 @@ issues: traveloka/terraform-aws-autoscaling#38, hashicorp/terraform-provider-aws
 from collections.abc import Mapping
 from typing import Any
 
-from moto.iam.models import iam_backends
-
-from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.ec2.launch_templates import template_data
+from ultracluster_local.services.ec2.launches import check_launch
 from ultracluster_local.services.ec2.networks import network_of, subnets
 from ultracluster_local.services.handlers import Request, ServiceError
 
@@ -46,13 +44,12 @@ def _check_template(request: Request, data: Mapping[str, Any]) -> None:
     if data.get("NetworkInterfaces") and (data.get("SecurityGroupIds") or data.get("SecurityGroups")):
         problem = "When a network interface is provided, the security groups must be a part of it."
         raise ServiceError("InvalidQueryParameter", f"Invalid launch template: {problem}")
-    profile = data.get("IamInstanceProfile") or {}
-    name = profile.get("Name") or str(profile.get("Arn", "")).rsplit("/", 1)[-1]
-    if name and all(one.name != name for one in iam_backends[ACCOUNT]["aws"].instance_profiles.values()):
-        key = "name" if profile.get("Name") else "arn"
-        problem = f"Value ({profile.get('Name') or profile['Arn']}) for parameter iamInstanceProfile.{key} is invalid."
-        raise _wrong(f"{_UNFORMED} {problem} Invalid IAM Instance Profile {key if key == 'name' else 'ARN'}")
     _check_places(request, data, market)
+    try:
+        # As a dry run of a launch would: the group itself says where, and a reservation is looked at later.
+        check_launch(request, {**data, "MinCount": 1, "MaxCount": 1})
+    except ServiceError as error:
+        raise _wrong(f"{_UNFORMED} {error.message}") from None
 
 
 def _check_places(request: Request, data: Mapping[str, Any], market: str) -> None:

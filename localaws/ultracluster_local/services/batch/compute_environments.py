@@ -12,6 +12,7 @@ from typing import Any
 from moto.ecs.models import ecs_backends
 
 from ultracluster_local.services.batch.compute_resources import (
+    FIXED_ON_FARGATE,
     check_compute_resources,
     is_fargate,
     launch_template_data,
@@ -139,6 +140,9 @@ def update_compute_environment(request: Request) -> Mapping[str, Any]:
     arn = environment["computeEnvironmentArn"]
     refuse_changing(batch, arn, "update")
     check_state(given)
+    if not given.keys() & {"state", "computeResources", "serviceRole", "unmanagedvCpus", "updatePolicy"}:
+        # hashicorp/terraform-provider-aws#43969; only in GovCloud an update policy alone is nothing
+        raise client_error("One of [state | compute-resources | service-role | unmanaged-vcpus] is required.")
     changed = {**environment, **given}
     if given.get("computeResources"):
         resources = given["computeResources"]
@@ -167,6 +171,13 @@ def _check_resources(
     before, after = old["computeResources"], new["computeResources"]
     if is_fargate(before) != is_fargate(after):
         raise refused("The type of compute resources can't be changed between EC2 and Fargate")
+    if is_fargate(before) and any(
+        new["computeResources"].get(key) != before.get(key) for key in FIXED_ON_FARGATE
+    ):
+        # aws/aws-cdk#27054
+        raise refused(
+            f"The following parameters can't be updated for Fargate compute environment: {', '.join(FIXED_ON_FARGATE)}."
+        )
     infrastructure = sorted(key for key in after if key not in _SCALING and after[key] != before.get(key))
     if to_latest:
         infrastructure.append("updateToLatestImageVersion")

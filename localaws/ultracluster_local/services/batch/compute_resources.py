@@ -14,7 +14,7 @@ from ultracluster_local.services.batch.state import refused
 from ultracluster_local.services.ec2.launch_templates import template_data
 from ultracluster_local.services.handlers import Request, ServiceError
 
-__all__ = ["check_compute_resources", "is_fargate", "launch_template_data"]
+__all__ = ["FIXED_ON_FARGATE", "check_compute_resources", "is_fargate", "launch_template_data"]
 
 _TYPES = frozenset({"EC2", "SPOT", "FARGATE", "FARGATE_SPOT", "ECS_MANAGED_INSTANCES"})
 _SPOT_STRATEGIES = frozenset(
@@ -40,6 +40,21 @@ _NOT_FOR_FARGATE = (
     "ec2Configuration",
     "scalingPolicy",
 )
+FIXED_ON_FARGATE = (
+    "allocationStrategy",
+    "bidPercentage",
+    "ec2Configuration",
+    "ec2KeyPair",
+    "imageId",
+    "instanceRole",
+    "instanceTypes",
+    "launchTemplate",
+    "placementGroup",
+    "tags",
+    "type",
+)
+"""Settings that no update of a Fargate environment can have, as AWS lists them (aws/aws-cdk#27054)."""
+
 _IMAGE_TYPES = ("ECS_AL1", "ECS_AL2", "ECS_AL2_NVIDIA", "ECS_AL2023", "ECS_AL2023_NVIDIA")
 _EKS_IMAGE_TYPES = ("EKS_AL2", "EKS_AL2_NVIDIA", "EKS_AL2023", "EKS_AL2023_NVIDIA")
 _MOST_IMAGES = 2

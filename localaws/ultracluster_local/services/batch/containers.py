@@ -16,6 +16,7 @@ _TYPES = ("GPU", "MEMORY", "VCPU")
 _LEAST_MEMORY = 4
 _MOST_IMAGE = 255
 _MOST_SWAPPINESS = 100
+_MOST_PORT = 65_535
 _RESERVED = "AWS_BATCH"
 _USER = re.compile(r"[a-z0-9_][a-z0-9_-]{0,30}")
 _ULIMITS = frozenset(
@@ -168,6 +169,27 @@ def _check_volumes(container: Mapping[str, Any]) -> None:
     for name in names:
         if not re.fullmatch(r"[A-Za-z0-9_-]{1,255}", name or ""):
             raise refused(f"Volume name {name} should match valid pattern")
+    for volume in container.get("volumes") or []:
+        _check_efs(volume.get("efsVolumeConfiguration") or {})
+    for mount in container.get("mountPoints") or []:
+        if mount.get("sourceVolume") not in names:  # Amazon ECS has these words for a task definition
+            raise refused(f"Unknown volume '{mount.get('sourceVolume')}'.")
+
+
+def _check_efs(volume: Mapping[str, Any]) -> None:
+    """API_EFSVolumeConfiguration and API_EFSAuthorizationConfig."""
+    authorization = volume.get("authorizationConfig") or {}
+    encrypted = volume.get("transitEncryption") == "ENABLED"
+    if not encrypted and (authorization.get("iam") == "ENABLED" or authorization.get("accessPointId")):
+        raise refused(
+            "Transit encryption must be enabled in the EFSVolumeConfiguration if IAM authorization or an access point is "
+            "used."
+        )
+    root = volume.get("rootDirectory")
+    if authorization.get("accessPointId") and root not in {None, "", "/"}:
+        raise refused("rootDirectory must be omitted or set to / if an access point is specified.")
+    if not 0 <= int(volume.get("transitEncryptionPort") or 0) <= _MOST_PORT:
+        raise refused(f"transitEncryptionPort: the value must be between 0 and {_MOST_PORT}.")
 
 
 def _check_limits(container: Mapping[str, Any]) -> None:

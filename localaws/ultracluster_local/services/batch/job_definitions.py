@@ -80,6 +80,11 @@ def _check_multinode(given: Mapping[str, Any], platforms: list[str]) -> None:
         raise refused("nodeProperties must be provided for a multinode job definition")
     if platforms != ["EC2"]:
         raise refused("multinode job definitions are not supported on Fargate or Managed Instances")
+    beside = [name for name in ("containerProperties", "ecsProperties", "eksProperties") if given.get(name)]
+    if beside:  # API_JobDefinition
+        raise refused(
+            f"nodeProperties can't be used in addition to {', '.join(beside)} in a multinode job definition"
+        )
     _check_nodes(nodes)
 
 

@@ -70,6 +70,8 @@ def _check(request: Request, given: dict[str, Any]) -> None:
         raise refused(
             f"You can associate up to {_MOST_ENVIRONMENTS} compute environments with a job queue, got {len(order)}"
         )
+    if len({one["order"] for one in order}) < len(order):
+        raise refused("computeEnvironmentOrder: each order must be unique")
     environments = [
         get(batch.environments, "computeEnvironmentName", one["computeEnvironment"]) for one in order
     ]

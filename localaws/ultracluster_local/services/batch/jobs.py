@@ -1,4 +1,7 @@
-"""AWS Batch jobs. moto runs them in Docker; here a submitted job waits in RUNNABLE, and tests move it with `set_job_status`."""
+"""AWS Batch jobs. moto runs them in Docker; here they wait in RUNNABLE until `ultracluster_local.jobs` runs them.
+
+It does so only if the local AWS was told to run jobs. Without it, tests move jobs with `set_job_status`.
+"""
 
 import copy
 import uuid
@@ -6,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ultracluster_local.services.batch.job_definitions import find_definition
+from ultracluster_local.services.batch.overrides import with_overrides
 from ultracluster_local.services.batch.pending import (
     add_children,
     check_array,
@@ -31,7 +35,7 @@ handlers = Handlers(service="batch")
 
 @handlers("SubmitJob")
 def submit_job(request: Request) -> Mapping[str, Any]:
-    """Queue a job. It never runs: it waits in RUNNABLE, or in PENDING for other jobs, until a test sets its status."""
+    """Queue a job, in RUNNABLE, or in PENDING until other jobs have succeeded."""
     given = copy.deepcopy(dict(request.parameters))
     batch = batch_of(request.region)
     queue = get(batch.queues, "jobQueueName", given["jobQueue"])
@@ -56,12 +60,11 @@ def submit_job(request: Request) -> Mapping[str, Any]:
         "parameters": definition["parameters"] | (given.get("parameters") or {}),
         "tags": given.get("tags") or {},
     }
-    for key in ("nodeProperties", "retryStrategy", "timeout"):
+    for key in ("retryStrategy", "timeout"):
         value = given.get(key, definition.get(key))
         if value is not None:
             job[key] = value
-    if "containerProperties" in definition:
-        job["container"] = {**definition["containerProperties"], **(given.get("containerOverrides") or {})}
+    job |= with_overrides(definition, given)
     for key in ("shareIdentifier", "schedulingPriorityOverride"):
         if key in given:
             job["schedulingPriority" if key == "schedulingPriorityOverride" else key] = given[key]
@@ -95,9 +98,20 @@ def list_jobs(request: Request) -> Mapping[str, Any]:
     """List the jobs of a queue with a status, by default RUNNING."""
     batch = batch_of(request.region)
     settle(batch)
-    shown = [job for job in batch.jobs.values() if "index" not in job.get("arrayProperties", {})]
+    named = [key for key in ("jobQueue", "arrayJobId", "multiNodeJobId") if request.parameters.get(key)]
+    if len(named) != 1:  # API_ListJobs
+        raise client_error(
+            "You must specify only one of the following items: jobQueue, arrayJobId, multiNodeJobId"
+        )
+    shown = [
+        job
+        for job in batch.jobs.values()
+        if "index" not in job.get("arrayProperties", {}) and "nodeDetails" not in job
+    ]
     if array := request.parameters.get("arrayJobId"):
         shown = [job for job in batch.jobs.values() if job["jobId"].startswith(f"{array}:")]
+    if multi_node := request.parameters.get("multiNodeJobId"):
+        shown = [job for job in batch.jobs.values() if job["jobId"].startswith(f"{multi_node}#")]
     if "jobQueue" in request.parameters:
         queue = get(batch.queues, "jobQueueName", request.parameters["jobQueue"])
         shown = [job for job in shown if job["jobQueue"] == queue["jobQueueArn"]]
@@ -145,7 +159,10 @@ def terminate_job(request: Request) -> Mapping[str, Any]:
     job = _job(request)
     if job["status"] not in FINAL_STATES:
         job["isTerminated"] = True
-        finish_job(job, reason=request.parameters["reason"])
+        if job["jobId"] in batch_of(request.region).started:  # it fails when its containers have stopped
+            job["statusReason"] = request.parameters["reason"]
+        else:
+            finish_job(job, reason=request.parameters["reason"])
     return {}
 
 

@@ -43,6 +43,8 @@ class Batch:
     quota_shares: dict[str, dict[str, Any]] = field(default_factory=dict)
     service_jobs: dict[str, dict[str, Any]] = field(default_factory=dict)
     revisions: dict[str, int] = field(default_factory=dict)
+    started: set[str] = field(default_factory=set)
+    """IDs of the jobs whose containers run on this machine."""
     changing: dict[str, tuple[datetime, Mapping[str, Any]]] = field(default_factory=dict)
     """End of the change of environments and queues by ARN, and what it then sets; nothing if it deletes."""
 

@@ -121,3 +121,14 @@ def delete_placement_group(request: Request) -> None:
             "InvalidPlacementGroup.InUse",
             f"Placement group {group['GroupId']} is in use and may not be deleted.",
         )
+
+
+@_check("DeleteNetworkInterface")
+def delete_network_interface(request: Request) -> None:
+    """Refuse an interface that an instance has."""
+    interface = request.parameters["NetworkInterfaceId"]
+    for instance in instances(request.region):
+        if any(one.id == interface for one in instance.nics.values()):
+            raise ServiceError(
+                "InvalidParameterValue", f"Network interface '{interface}' is currently in use."
+            )

@@ -14,6 +14,7 @@ from moto.ec2.models.vpcs import VPCBackend
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.ec2.networks import backend_of, endpoints, network_of, subnets
 from ultracluster_local.services.handlers import Request, ServiceError
+from ultracluster_local.services.iam.policy_grammar import document, statements
 
 __all__ = ["install"]
 
@@ -50,9 +51,14 @@ def create_vpc_endpoint(request: Request) -> None:
         raise ServiceError("InvalidServiceName", f"The Vpc Endpoint Service '{service}' does not exist")
     if kind in {"Interface", "Gateway"} and service.startswith(f"{_PREFIX}{request.region}."):
         _check_type(service.removeprefix(f"{_PREFIX}{request.region}."), kind)
+    _check_policy(given.get("PolicyDocument"))
     if kind == "Gateway":
         _check_gateway(request)
     if kind == "Interface":
+        if given.get("RouteTableIds"):  # ansible-collections/amazon.aws#576
+            raise ServiceError(
+                "InvalidParameter", "Route table IDs are only supported for Gateway type VPC Endpoint."
+            )
         _check_subnets(request, given.get("SubnetIds") or [], taken=[])
         _check_groups(request, given["VpcId"], given.get("SecurityGroupIds") or [])
         if given.get("PrivateDnsEnabled"):
@@ -72,6 +78,15 @@ def _check_type(service: str, kind: str) -> None:
         raise ServiceError(
             "InvalidParameter",
             f"Endpoint type ({kind}) does not match available service types ([{', '.join(available)}]).",
+        )
+
+
+def _check_policy(text: str | None) -> None:
+    """API_CreateVpcEndpoint, PolicyDocument."""
+    policy = document(text) if text else {}
+    if policy is None or (text and not statements(policy)):
+        raise ServiceError(
+            "InvalidPolicyDocument", "Policy document is not valid: it must be in valid JSON format"
         )
 
 

@@ -7,6 +7,7 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from moto.ec2.models.instances import Instance
 from moto.ec2.responses import EC2Response
 from moto.ec2.utils import filter_dict_attribute_mapping
 
@@ -21,6 +22,7 @@ from ultracluster_local.services.handlers import Request, ServiceError
 
 __all__ = ["install"]
 
+_BEYOND_DEVICES = 1000  # keys of interfaces whose device index an interface of another card has
 _CAPACITY_BLOCK = "capacity-block"
 _FILTERS = {
     "capacity-reservation-id": "capacity_reservation_id",
@@ -33,7 +35,50 @@ _FILTERS = {
 def install() -> None:
     """Make RunInstances use launch templates and reservations, and DescribeInstances filter by them."""
     EC2Response.run_instances = _into_reservations(EC2Response.run_instances)
+    Instance.attach_eni = _on_any_card(Instance.attach_eni)
+    Instance.detach_eni = _from_any_card(Instance.detach_eni)
     filter_dict_attribute_mapping.update(_FILTERS)
+    Instance.terminate = _with_all_interfaces(Instance.terminate)
+
+
+def _with_all_interfaces(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Delete the interfaces of all network cards; moto knows one for each device index, which the cards share."""
+
+    @functools.wraps(original)
+    def terminate(instance: Any) -> Any:
+        own = [one for one in instance.ec2_backend.enis.values() if one.instance is instance]
+        answer = original(instance)
+        for interface in own:
+            if interface.delete_on_termination and interface.id in instance.ec2_backend.enis:
+                interface.stop()
+                interface.delete()
+        return answer
+
+    return terminate
+
+
+def _on_any_card(original: Callable[..., Any]) -> Callable[..., Any]:
+    """Keep each interface: moto forgets one if an interface of another card has its device index."""
+
+    @functools.wraps(original)
+    def attach_eni(instance: Any, eni: Any, device_index: int) -> Any:
+        other = instance.nics.get(int(device_index))
+        attachment = original(instance, eni, device_index)
+        if other is not None and other is not eni:
+            instance.nics[int(device_index)] = other
+            instance.nics[_BEYOND_DEVICES + len(instance.nics)] = eni
+        return attachment
+
+    return attach_eni
+
+
+def _from_any_card(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def detach_eni(instance: Any, eni: Any) -> Any:
+        eni.device_index = next((key for key, one in instance.nics.items() if one is eni), eni.device_index)
+        return original(instance, eni)
+
+    return detach_eni
 
 
 def _into_reservations(original: Callable[[Any], Any]) -> Callable[[Any], Any]:

@@ -1,8 +1,10 @@
-"""Constraints of NAT gateways and routes to the internet.
+"""Constraints of networks, NAT gateways and routes to the internet.
 
 The messages are those of issues of hashicorp/terraform-provider-aws; the rules are those of
 https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-troubleshooting.html and API_CreateRoute.
 """
+
+import ipaddress
 
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.ec2.networks import backend_of, subnets
@@ -11,6 +13,8 @@ from ultracluster_local.services.handlers import Request, ServiceError
 __all__: list[str] = []
 
 _check = Checks(service="ec2")
+
+_NETMASKS = (16, 28)
 
 
 @_check("CreateNatGateway")
@@ -55,9 +59,59 @@ def check_attach_internet_gateway(request: Request) -> None:
         raise ServiceError("Resource.AlreadyAssociated", problem)
 
 
+@_check("CreateVpc")
+def check_tenancy(request: Request) -> None:
+    """Refuse the tenancy host (API_CreateVpc)."""
+    if request.parameters.get("InstanceTenancy") == "host":
+        raise ServiceError("InvalidParameterValue", "Value (host) for parameter instanceTenancy is invalid.")
+
+
+@_check("CreateSubnet")
+def check_block(request: Request) -> None:
+    """Refuse a block that is none, or that a subnet cannot have.
+
+    https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html
+    """
+    block = request.parameters.get("CidrBlock")
+    if not block:
+        return
+    try:
+        size = ipaddress.ip_network(block, strict=False).prefixlen if "/" in block else None
+    except ValueError:
+        size = None
+    if size is None:
+        raise ServiceError(
+            "InvalidParameterValue",
+            f"Value ({block}) for parameter cidrBlock is invalid. This is not a valid CIDR block.",
+        )
+    if not _NETMASKS[0] <= size <= _NETMASKS[1]:
+        raise ServiceError("InvalidSubnet.Range", f"The CIDR '{block}' is invalid.")
+
+
+@_check("DescribeSecurityGroups")
+def check_groups(request: Request) -> None:
+    """Refuse groups that do not exist; moto names them as a Python set."""
+    for group in request.parameters.get("GroupIds") or []:
+        if backend_of(request.region).get_security_group_from_id(group) is None:
+            raise ServiceError("InvalidGroup.NotFound", f"The security group '{group}' does not exist")
+
+
 @_check("CreateRouteTable", "CreateSecurityGroup", "CreateSubnet", "CreateVpcEndpoint", "DeleteVpc")
 def check_vpc(request: Request) -> None:
     """Refuse a VPC that does not exist, with EC2's words."""
     vpc = request.parameters.get("VpcId")
     if vpc and vpc not in backend_of(request.region).vpcs:
         raise ServiceError("InvalidVpcID.NotFound", f"The vpc ID '{vpc}' does not exist")
+
+
+@_check("AssociateRouteTable")
+def check_associate_route_table(request: Request) -> None:
+    """Refuse a second route table of a subnet."""
+    subnet, wanted = request.parameters.get("SubnetId"), request.parameters["RouteTableId"]
+    for table in backend_of(request.region).route_tables.values():
+        taken = table._associations.values()  # noqa: SLF001 - moto shows them filtered
+        if subnet and table.id != wanted and subnet in taken:
+            problem = (
+                f"the specified association for route table {wanted} conflicts with an existing association"
+            )
+            raise ServiceError("Resource.AlreadyAssociated", problem)

@@ -14,7 +14,7 @@ from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.ec2.user_data import check_user_data
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError, hex_id, page, tags_of
 
-__all__ = ["handlers", "launch_templates", "template_data"]
+__all__ = ["check_hops", "handlers", "launch_templates", "template_data"]
 
 handlers = Handlers(service="ec2")
 
@@ -87,6 +87,15 @@ def _check_data(data: Mapping[str, Any]) -> None:
                 "InvalidParameterValue",
                 f"'{specification.get('ResourceType')}' is not a valid taggable resource type for this operation.",
             )
+    check_hops(data)
+
+
+def check_hops(data: Mapping[str, Any]) -> None:
+    """Refuse a hop limit that is out of range.
+
+    Raises:
+        ServiceError: If it is.
+    """
     hops = (data.get("MetadataOptions") or {}).get("HttpPutResponseHopLimit")
     if hops is not None and not 1 <= int(hops) <= _MOST_HOPS:
         raise ServiceError(
@@ -134,8 +143,9 @@ def create_launch_template(request: Request) -> Mapping[str, Any]:
     if not _NAME.fullmatch(name):
         raise ServiceError(
             "InvalidLaunchTemplateName.MalformedException",
-            f"The specified launch template name {name} is malformed: it must be 3 to 128 characters of (a-z, A-Z, 0-9, "
-            "and ()./_-).",
+            # awsdocs/aws-cloudformation-user-guide#132
+            "The specified launch template name is invalid. A launch template name must be between 3 and 128 characters, "
+            "and may contain letters, numbers, and the following characters: - ( ) . / _.",
         )
     if not request.parameters.get("LaunchTemplateData"):
         raise ServiceError("MissingParameter", "The request must contain the parameter LaunchTemplateData")

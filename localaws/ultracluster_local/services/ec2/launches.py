@@ -13,9 +13,11 @@ from moto.ec2.models.instance_types import INSTANCE_TYPES
 from moto.iam.models import iam_backends
 
 from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.services.ec2.launch_templates import check_hops
 from ultracluster_local.services.ec2.networks import network_of, subnets
 from ultracluster_local.services.ec2.placement_groups import placement_groups
 from ultracluster_local.services.ec2.user_data import check_user_data
+from ultracluster_local.services.ec2.volumes import check_mapping
 from ultracluster_local.services.handlers import Request, ServiceError
 
 __all__ = ["check_launch"]
@@ -23,8 +25,6 @@ __all__ = ["check_launch"]
 _EFA = frozenset({"efa", "efa-only"})
 _INTERFACE_TYPES = _EFA | {"interface"}
 _MOST_COUNT = 10_000
-_NEED_IOPS = frozenset({"io1", "io2"})
-_TAKE_IOPS = _NEED_IOPS | {"gp3"}
 
 
 def check_launch(request: Request, given: Mapping[str, Any]) -> None:
@@ -50,20 +50,47 @@ def check_launch(request: Request, given: Mapping[str, Any]) -> None:
     facts = INSTANCE_TYPES.get(given.get("InstanceType") or "")
     if facts is None and given.get("InstanceType"):
         raise _value(f"Invalid value '{given['InstanceType']}' for InstanceType.")
+    if not given.get("ImageId"):  # an image may also come from the launch template
+        raise ServiceError("MissingParameter", "The request must contain the parameter ImageId")
+    check_hops(given)
+    _check_addresses(given, most)
+    _check_combinations(given)
+    _check_names(request, given)
+    _check_interfaces(request, given, facts or {})
+    _check_placement(request, given, facts or {})
+    for mapping in given.get("BlockDeviceMappings") or []:
+        check_mapping(request, mapping, given.get("ImageId") or "")
+
+
+def _check_addresses(given: Mapping[str, Any], most: int) -> None:
+    """API_RunInstances, PrivateIpAddress."""
+    interfaces = given.get("NetworkInterfaces") or []
+    chosen = given.get("PrivateIpAddress") or any(
+        one.get("PrivateIpAddress") or one.get("PrivateIpAddresses") for one in interfaces
+    )
+    if chosen and most > 1:
+        raise _combination("The parameter PrivateIpAddress is supported for a single instance launch only")
+    if given.get("PrivateIpAddress") and interfaces:
+        raise _combination(
+            "Network interfaces and an instance-level private address may not be specified on the same request"
+        )
+
+
+def _check_combinations(given: Mapping[str, Any]) -> None:
     if given.get("NetworkInterfaces") and given.get("SubnetId"):  # aws/aws-cli#809
         raise _combination(
             "Network interfaces and an instance-level subnet ID may not be specified on the same request"
         )
+    if given.get("SecurityGroups") and given.get("SubnetId"):  # machulav/ec2-github-runner#168
+        raise _combination("The parameter groupName cannot be used with the parameter subnet")
+    market = given.get("InstanceMarketOptions")
+    if market and not market.get("MarketType"):  # spinnaker/spinnaker#6114
+        raise ServiceError("MissingParameter", "The request must contain the parameter MarketType.")
     reservation = given.get("CapacityReservationSpecification") or {}
     if reservation.get("CapacityReservationPreference") and reservation.get("CapacityReservationTarget"):
         raise _combination(  # hashicorp/packer#12912
             "The request can include either a CapacityReservationId or a CapacityReservationPreference but not both."
         )
-    _check_names(request, given)
-    _check_interfaces(request, given, facts or {})
-    _check_placement(request, given, facts or {})
-    for mapping in given.get("BlockDeviceMappings") or []:
-        _check_volume(mapping.get("Ebs") or {})
 
 
 def _value(message: str) -> ServiceError:
@@ -176,7 +203,7 @@ def _check_network(request: Request, subnet_id: str | None, groups: list[str]) -
             )
 
 
-# Placement and volumes
+# Placement
 
 
 def _check_placement(request: Request, given: Mapping[str, Any], facts: Mapping[str, Any]) -> None:
@@ -190,18 +217,4 @@ def _check_placement(request: Request, given: Mapping[str, Any], facts: Mapping[
     if strategies is not None and group["Strategy"] not in strategies:
         raise _combination(
             f"Placement groups may not be used with instances of type '{given['InstanceType']}'."
-        )
-
-
-def _check_volume(volume: Mapping[str, Any]) -> None:
-    kind, iops = volume.get("VolumeType", "gp2"), volume.get("Iops")
-    if kind in _NEED_IOPS and iops is None:
-        raise ServiceError("MissingParameter", f"The parameter iops must be specified for {kind} volumes.")
-    if iops is not None and kind not in _TAKE_IOPS:
-        raise _combination(f"The parameter iops is not supported for {kind} volumes.")
-    if volume.get("Throughput") is not None and kind != "gp3":
-        raise _combination(f"The parameter throughput is not supported for {kind} volumes.")
-    if volume.get("KmsKeyId") and str(volume.get("Encrypted")).lower() != "true":
-        raise ServiceError(
-            "InvalidParameterDependency", "The parameter KmsKeyId requires the parameter Encrypted to be set."
         )

@@ -71,7 +71,7 @@ def validate(file_system: Mapping[str, Any], associations: Sequence[Mapping[str,
         ServiceError: FSx would refuse it.
     """
     lustre = file_system["LustreConfiguration"]
-    for problem in _type_problems(file_system, lustre):
+    for problem in (*_type_problems(file_system, lustre), *_repository_problems(lustre)):
         raise bad_request(problem)
     if file_system["StorageType"] == _TIERED and lustre["DeploymentType"] == "PERSISTENT_2":
         _validate_tiered_storage(file_system, lustre)
@@ -98,14 +98,30 @@ def _type_problems(file_system: Mapping[str, Any], lustre: Mapping[str, Any]) ->
     deployment_type, storage_type = lustre["DeploymentType"], file_system["StorageType"]
     if "KmsKeyId" in file_system and deployment_type.startswith("SCRATCH"):
         yield f"KmsKeyId is supported for PERSISTENT_1 and PERSISTENT_2 deployment types only; got {deployment_type}."
-    for name in _OWN_REPOSITORY:
-        if name in lustre and deployment_type == "PERSISTENT_2":
-            yield f"{name} is not supported for the PERSISTENT_2 deployment type; create a data repository association."
-    if "ExportPath" in lustre and "ImportPath" not in lustre:
-        yield "ExportPath cannot be specified without ImportPath."
     if ("DriveCacheType" in lustre) != (storage_type == "HDD"):
         rule = "is required when" if storage_type == "HDD" else "is supported only when"
         yield f"DriveCacheType {rule} StorageType is HDD."
+
+
+def _repository_problems(lustre: Mapping[str, Any]) -> Iterator[str]:
+    """Yield settings of S3 and of logs that do not fit together."""
+    deployment_type = lustre["DeploymentType"]
+    for name in _OWN_REPOSITORY:
+        if name in lustre and deployment_type == "PERSISTENT_2":
+            yield f"{name} is not supported for the PERSISTENT_2 deployment type; create a data repository association."
+    for name in _OWN_REPOSITORY:
+        if name in lustre and "ImportPath" not in lustre:
+            yield f"{name} cannot be specified without ImportPath."
+    buckets = {lustre[name].split("/")[2] for name in ("ExportPath", "ImportPath") if name in lustre}
+    if len(buckets) > 1:
+        yield "The Amazon S3 export bucket must be the same as the import bucket specified by ImportPath."
+    logs = lustre.get("LogConfiguration") or {}
+    if logs.get("Destination") and ":log-group:" in logs["Destination"]:
+        group = logs["Destination"].split(":log-group:")[1]
+        if not group.startswith("/aws/fsx"):  # API_LustreLogCreateConfiguration
+            yield f"The name of the log group {group} must begin with the /aws/fsx prefix."
+    if logs.get("Destination") and logs.get("Level") == "DISABLED":
+        yield "If Level is set to DISABLED, you cannot specify a destination in Destination."
 
 
 def _validate_storage(file_system: Mapping[str, Any], lustre: Mapping[str, Any]) -> None:

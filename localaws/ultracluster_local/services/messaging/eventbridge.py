@@ -1,5 +1,6 @@
 """EventBridge rules and targets, and schedules of EventBridge Scheduler."""
 
+import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -25,6 +26,24 @@ _NEED_A_ROLE = frozenset(
     {"batch", "codebuild", "codepipeline", "ecs", "kinesis", "redshift", "states", "sagemaker", "ssm"}
 )
 """Services whose targets need a role: https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutTargets.html"""
+
+
+_TAKE_NO_ROLE = frozenset({"lambda", "logs", "sns", "sqs"})
+_TARGETS = (
+    _NEED_A_ROLE
+    | _TAKE_NO_ROLE
+    | {"apigateway", "appsync", "autoscaling", "ec2", "events", "execute-api", "firehose", "inspector"}
+    | {"kafka", "redshift-data", "redshift-serverless", "ssm-incidents"}
+)
+"""Services of targets: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-targets.html, read 2026-11."""
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _invalid(message: str) -> ServiceError:
@@ -71,6 +90,14 @@ def check_put_targets(request: Request) -> None:
             raise _invalid(f"Only one of {names} must be provided for target {target['Id']}.")
         _check_placeholders(target)
         service = (target["Arn"].split(":") + [""] * 3)[2]
+        if service not in _TARGETS:  # aws-cloudformation/cfn-lint#4505
+            raise _invalid(f"{service} is not a supported service for a target.")
+        if service in _TAKE_NO_ROLE and target.get("RoleArn"):  # cloudformation-coverage-roadmap#351
+            raise _invalid(f"RoleArn is not supported for target {target['Arn']}.")
+        if target.get("Input") and not _is_json(
+            target["Input"]
+        ):  # awsdocs/aws-cloudformation-user-guide#1010
+            raise _invalid(f"Input for target {target['Id']} is not a valid JSON text.")
         if service in _NEED_A_ROLE and not target.get("RoleArn"):
             raise _invalid(f"RoleArn is required for target {target['Arn']}.")
     rule = _rule(request)

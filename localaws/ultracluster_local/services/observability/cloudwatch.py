@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ultracluster_local.services.checks import Checks
@@ -117,3 +117,49 @@ def check_put_metric_alarm(request: Request) -> None:
             raise ServiceError(
                 "ValidationError", f"Metrics cannot be checked across more than {name} {limit}"
             )
+
+
+_OF_ONE_METRIC = ("MetricName", "Namespace", "Dimensions", "Period", "Statistic", "ExtendedStatistic", "Unit")
+
+
+@_check("PutMetricAlarm")
+def check_metrics_of_alarm(request: Request) -> None:
+    """Refuse an alarm that says in two ways or in none what it watches (API_PutMetricAlarm)."""
+    given = request.parameters
+    for name in ("AlarmActions", "InsufficientDataActions", "OKActions"):
+        for action in given.get(name) or []:
+            if not action.startswith("arn:"):
+                raise _wrong(f"Invalid arn syntax: {action}")
+    queries = given.get("Metrics") or []
+    if not queries:
+        _check_one_metric(given)
+        return
+    beside = [name for name in _OF_ONE_METRIC if given.get(name)]
+    if beside:
+        names = ", ".join(beside)
+        raise _wrong(f"The parameters {names} must not be specified together with the parameter Metrics")
+    if sum(str(one.get("ReturnData", True)).lower() == "true" for one in queries) != 1:
+        raise _wrong("Exactly one element of the metrics list should return data.")
+    if all(one.get("Expression") for one in queries) and not any(one.get("Period") for one in queries):
+        raise _wrong("Period must not be null")  # aws/aws-cdk#7155
+    for one in queries:
+        if bool(one.get("Expression")) == bool(one.get("MetricStat")):
+            raise _wrong(f"Exactly one of Expression and MetricStat must be specified for {one.get('Id')}")
+
+
+def _check_one_metric(given: Mapping[str, Any]) -> None:
+    for name in ("MetricName", "Namespace", "Period"):
+        if given.get(name) is None:
+            raise _wrong(
+                f"{name} must be specified"
+            )  # pulumi: "When metricQueries isn't used, period is required"
+    statistics = [name for name in ("Statistic", "ExtendedStatistic") if given.get(name)]
+    if len(statistics) != 1:
+        raise _wrong("Exactly one of Statistic and ExtendedStatistic must be specified")
+    datapoints, periods = given.get("DatapointsToAlarm"), given.get("EvaluationPeriods") or 0
+    if datapoints is not None and datapoints > periods:
+        raise _wrong("DatapointsToAlarm must be less than or equal to EvaluationPeriods")
+
+
+def _wrong(message: str) -> ServiceError:
+    return ServiceError("ValidationError", message)

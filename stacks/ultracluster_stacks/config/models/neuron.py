@@ -48,7 +48,7 @@ class NeuronConfig(ConfigModel):
     """Seed of stochastic rounding. Default: 0."""
 
     exec_timeout_seconds: _Count | None = None
-    """Timeout of one execution on a NeuronCore in seconds. Default: 30."""
+    """Timeout of one execution on a NeuronCore in seconds. Default: 600."""
 
     async_requests: _Count | None = None
     """Maximum number of queued asynchronous executions, up to 3; ignored since SDK 2.31. Default: 0."""

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -149,4 +150,83 @@ def test_rejects_invalid_options(
 ) -> None:
     assert resolve(*options) == 2
     assert [line.partition(":")[0] for line in capsys.readouterr().err.splitlines()] == codes
+    assert asked == []
+
+
+class Builder:
+    """EC2 Image Builder with a pipeline `nodes`, whose build ends in a state."""
+
+    meta = SimpleNamespace(region_name="us-east-2")
+
+    def __init__(self, end: str) -> None:
+        self.states = ["BUILDING", "TESTING", end]
+        self.started: list[str] = []
+
+    def client(self, *_: Any, **__: Any) -> "Builder":
+        return self
+
+    def list_image_pipelines(self, *, filters: Any) -> Any:
+        return {"imagePipelineList": [{"arn": "pipeline"}] if filters[0]["values"] == ["nodes"] else []}
+
+    def start_image_pipeline_execution(self, **given: Any) -> Any:
+        self.started.append(given["imagePipelineArn"])
+        return {"imageBuildVersionArn": "build"}
+
+    def get_image(self, **_: Any) -> Any:
+        return {"image": {"state": {"status": self.states.pop(0), "reason": "a test failed"}}}
+
+
+@pytest.fixture
+def bake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[int, Builder]]:
+    path = tmp_path / "rollout.yaml"
+    path.write_text(VALID)
+    monkeypatch.setattr(ami.time, "sleep", lambda _: None)
+
+    def run(name: str, *options: str, end: str = "AVAILABLE") -> tuple[int, Builder]:
+        builder = Builder(end)
+        monkeypatch.setattr(ami, "aws_session", lambda _: builder)
+        return main(["ami", "bake", name, str(path), "--yes", *options]), builder
+
+    return run
+
+
+def test_a_build_is_started_followed_and_pinned(
+    asked: list[dict[str, Any]],
+    bake: Callable[..., tuple[int, Builder]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, builder = bake("nodes", "--write")
+
+    assert code == 0
+    assert builder.started == ["pipeline"]
+    err = capsys.readouterr().err
+    assert [state for state in ("BUILDING", "TESTING", "AVAILABLE") if f": {state}\n" in err] == [
+        "BUILDING",
+        "TESTING",
+        "AVAILABLE",
+    ]
+    assert [one["baked"] for one in asked] == ["nodes"]
+    assert NEW in (tmp_path / "rollout.yaml").read_text()
+
+
+def test_a_build_that_fails_pins_nothing_and_says_why(
+    asked: list[dict[str, Any]],
+    bake: Callable[..., tuple[int, Builder]],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, _ = bake("nodes", "--write", end="FAILED")
+
+    assert code == 4
+    assert "The build is FAILED: a test failed" in capsys.readouterr().err
+    assert asked == []
+
+
+def test_a_pipeline_that_is_not_deployed_is_refused(
+    asked: list[dict[str, Any]], bake: Callable[..., tuple[int, Builder]]
+) -> None:
+    code, builder = bake("other")
+
+    assert code == 2
+    assert builder.started == []
     assert asked == []

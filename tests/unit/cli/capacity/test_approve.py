@@ -1,8 +1,11 @@
 """Each command that approves an order writes exactly that order into the ledger, unless it is invalid."""
 
+import io
 import json
+import re
+import sys
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
@@ -34,7 +37,21 @@ ON_DEMAND += ["--hourly-price", "21.50"]
 
 
 class NeverRehearsed:
-    """SSM without the record of a rehearsal."""
+    """SSM without the record of a rehearsal, and EC2 with one extension on offer."""
+
+    def describe_capacity_block_extension_offerings(self, **given: Any) -> dict[str, Any]:
+        hours = given["CapacityBlockExtensionDurationHours"]
+        end = datetime(2026, 12, 14, 11, 30, tzinfo=UTC)
+        offering = {
+            "CapacityBlockExtensionOfferingId": "cbe-1",
+            "StartDate": end - timedelta(days=14),
+            "CapacityBlockExtensionStartDate": end,
+            "CapacityBlockExtensionEndDate": end + timedelta(hours=hours),
+            "CapacityBlockExtensionDurationHours": hours,
+            "UpfrontFee": "12345.60",
+            "CurrencyCode": "USD",
+        }
+        return {"CapacityBlockExtensionOfferings": [offering] if hours == 24 else []}
 
     def get_parameter(self, **_: Any) -> dict[str, Any]:
         raise ClientError({"Error": {"Code": "ParameterNotFound", "Message": "no"}}, "GetParameter")
@@ -197,3 +214,55 @@ def test_price_of_an_hour_has_the_decimals_of_ec2(run: Run, approved: list[Order
     assert run("capacity", "approve" if command[0] == "approve" else command[0], *command[1:]).code == 0
     assert isinstance(approved[0], OnDemandOrder)
     assert str(approved[0].hourly_price) == "35.7608"
+
+
+SHORT = ["capacity", "extend", "longer", "--reservation-id", "cr-0123456789abcdef0", "--region", "us-east-2"]
+
+
+def test_an_extension_is_quoted_and_its_end_read_from_ec2(run: Run, approved: list[Order]) -> None:
+    outcome = run(*SHORT, "--days", "1", *TERMS)
+
+    assert outcome.code == 0, outcome.stderr
+    assert "Extending cr-0123456789abcdef0 by 1 days costs 12,345.60 USD now" in outcome.stderr
+    (order,) = approved
+    assert isinstance(order, ExtensionOrder)
+    assert order.expected_end == datetime(2026, 12, 14, 11, 30, tzinfo=UTC)
+
+
+def test_without_a_terminal_everything_that_is_missing_is_named_at_once(
+    run: Run, approved: list[Order], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stdin", io.StringIO())
+
+    outcome = run(*SHORT, "--days", "1")
+
+    assert outcome.code == 2
+    said = " ".join(re.sub("[^ -~]", " ", outcome.stderr).split())
+    for option in ("--cluster", "--max-fee", "--month-cap", "--approver"):
+        assert option in said
+    assert approved == []
+
+
+def test_what_is_missing_is_asked_for_with_the_quote_as_the_limit(
+    run: Run, approved: list[Order], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = {"Cluster to buy for": "ohio", "Name or email address of the approver": "a person"}
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: True))
+    monkeypatch.setattr(
+        approve.typer, "prompt", lambda question, default, **_: answers.get(question, default)
+    )
+
+    assert run(*SHORT, "--days", "1").code == 0
+    (order,) = approved
+    assert (order.cluster, order.max_fee, order.month_cap) == (
+        "ohio",
+        Decimal("12345.60"),
+        Decimal("12345.60"),
+    )
+
+
+def test_an_extension_that_is_not_on_offer_is_refused(run: Run, approved: list[Order]) -> None:
+    outcome = run(*SHORT, "--days", "7", *TERMS)
+
+    assert outcome.stderr.startswith("UC7052: EC2 offers no extension of cr-0123456789abcdef0 by 7 days")
+    assert approved == []

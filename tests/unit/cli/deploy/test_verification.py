@@ -115,6 +115,7 @@ def answers() -> Answers:
         ],
         "fsx": [("describe_file_systems", {"FileSystems": [file_system]})],
         "s3": [("list_buckets", {"Buckets": [{"Name": "checkpoints"}, {"Name": "somebody-else"}]})],
+        "autoscaling": [],
     }
 
 
@@ -141,7 +142,7 @@ def template() -> dict[str, Any]:
 def clients() -> Mapping[str, Any]:
     """Clients of each service; to load EC2's model takes a tenth of a second."""
     session = botocore.session.Session()
-    services = ("cloudformation", "batch", "ec2", "fsx", "s3")
+    services = ("autoscaling", "cloudformation", "batch", "ec2", "fsx", "s3")
     return {service: session.create_client(service, region_name=REGION) for service in services}
 
 
@@ -207,7 +208,7 @@ def test_reads_a_cluster(read: Callable[[], Cluster]) -> None:
                 object_servers=2,
                 node_gbps=10,
                 node_mb_per_s=300,
-                usd_per_month=None,
+                usd_per_month=1008.0,
             ),
         ),
         buckets=("checkpoints",),
@@ -275,6 +276,37 @@ def test_counts_the_nodes_that_the_compute_environment_can_have(
     answers["batch"][1][1]["computeEnvironments"][0]["computeResources"]["maxvCpus"] = 256
 
     assert read().nodes == 1  # what the L2 construct's default of 256 vCPUs makes of trn2.48xlarge
+
+
+def test_nodes_of_an_unmanaged_environment_are_those_of_the_auto_scaling_group(
+    read: Callable[[], Cluster], answers: Answers
+) -> None:
+    environment = answers["batch"][1][1]["computeEnvironments"][0]
+    environment |= {"type": "UNMANAGED"}
+    del environment["computeResources"]
+    answers["cloudformation"][0][1]["StackResourceSummaries"][-1] |= {
+        "ResourceType": "AWS::AutoScaling::AutoScalingGroup",
+        "PhysicalResourceId": "fleet",
+    }
+    answers["fsx"] = []
+    group = {
+        "AutoScalingGroupName": "fleet",
+        "MinSize": 0,
+        "MaxSize": 4,
+        "DesiredCapacity": 0,
+        "DefaultCooldown": 300,
+        "AvailabilityZones": ["us-east-2c"],
+        "HealthCheckType": "EC2",
+        "CreatedTime": datetime.now(UTC),
+        "LaunchTemplate": {"LaunchTemplateId": "lt-1", "LaunchTemplateName": "nodes", "Version": "7"},
+    }
+    answers["autoscaling"] = [("describe_auto_scaling_groups", {"AutoScalingGroups": [group]})]
+    template_data(answers)["InstanceType"] = "trn2.48xlarge"
+
+    cluster = read()
+
+    assert (cluster.nodes, cluster.instance_type) == (4, "trn2.48xlarge")
+    assert cluster.reservation is not None
 
 
 def test_on_demand_capacity_has_no_reservation(read: Callable[[], Cluster], answers: Answers) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -113,3 +114,33 @@ def client(told: dict[str, Any], service: str) -> Any:
         aws_access_key_id=told["environment"]["AWS_ACCESS_KEY_ID"],
         aws_secret_access_key=told["environment"]["AWS_SECRET_ACCESS_KEY"],
     )
+
+
+def test_the_clock_is_shown_and_moves_forward_only(run: Run, folder: Path) -> None:
+    assert folder.exists()
+    assert run("local", "clock").code == 6
+    run("local", "up")
+    before = run("local", "clock").stdout.strip()
+    assert run("local", "clock", "2030-01-01T00:00:00Z").stdout == "2030-01-01T00:00:00Z\n"
+    assert before < "2030"
+    assert run("local", "clock", "+13d").stdout == "2030-01-14T00:00:00Z\n"
+    told = json.loads(run("local", "clock", "--json").stdout)
+    assert told == {"now": "2030-01-14 00:00:00+00:00", "delivered": [], "ahead": []}
+    for mistake in (
+        ["2029-01-01"],
+        ["soon"],
+        ["+soon"],
+        ["--to", "drain"],
+        ["--to", "lunch"],
+        ["+1d", "--to", "end"],
+    ):
+        refused = run("local", "clock", *mistake)
+        assert refused.code == 2, mistake
+        assert refused.stderr.startswith(("UC6204: ", "UC7008: ")), refused.stderr
+
+
+def test_jobs_run_only_on_request_and_images_are_checked(run: Run, folder: Path) -> None:
+    assert "--run-jobs" in run("local", "up", "--image", f"training={sys.prefix}").stderr
+    assert run("local", "up", "--run-jobs", "--image", f"training={folder}").stderr.startswith("UC6204: ")
+    assert run("local", "status").code == 6
+    assert run("local", "up", "--run-jobs", "--image", f"training={sys.prefix}").code == 0

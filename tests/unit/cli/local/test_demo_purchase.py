@@ -157,7 +157,7 @@ def buy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, cluster: ClusterConfig)
             target=target,
             directory=tmp_path,
             folder=tmp_path,
-            log=tmp_path / "log",
+            run=demo_purchase.CommandRunner(target=target, directory=tmp_path, log=tmp_path / "log"),
             steps={},
             shows_offers=True,
         )

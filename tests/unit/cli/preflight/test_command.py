@@ -43,4 +43,5 @@ def test_a_failed_check_exits_with_4_and_json_has_all_results(
         "title": "A title.",
         "evidence": "bad",
         "remedy": "mend",
+        "live_tests": [],
     }

@@ -44,14 +44,23 @@ def policy(action: str) -> dict[str, Any]:
     }
 
 
+def group(most: str) -> dict[str, Any]:
+    return {
+        "Type": "AWS::AutoScaling::AutoScalingGroup",
+        "Properties": {"MinSize": "0", "MaxSize": most},
+        "DeletionPolicy": "Delete",
+    }
+
+
 def test_a_rehearsal_is_accepted(tmp_path: Path) -> None:
-    check_assembly(assembly(tmp_path, SOUND))
+    check_assembly(assembly(tmp_path, SOUND | {"Fleet": group("0")}))
 
 
 @pytest.mark.parametrize(
     ("resource", "said"),
     [
         ({"Type": "AWS::EC2::Instance", "Properties": {}, "DeletionPolicy": "Delete"}, "starts instances"),
+        (group("4"), "starts instances"),
         (SOUND["Environment"] | {"Properties": {"State": "ENABLED"}}, "not DISABLED"),
         (SOUND["Environment"] | {"Properties": {}}, "not DISABLED"),
         ({"Type": "AWS::S3::Bucket", "DeletionPolicy": "Retain"}, "DeletionPolicy Retain"),

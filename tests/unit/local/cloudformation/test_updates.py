@@ -43,7 +43,7 @@ CHANGES: list[tuple[str, str, Any]] = [
     ("Figures", "FilterPattern", "{ $.loss = * }"),
     ("Figures", "MetricTransformations.0.Dimensions.0.Value", "$.name"),
     ("Reservation", "InstanceCount", 8),
-    ("Template", "LaunchTemplateData.ImageId", "ami-0fedcba9876543210"),
+    ("Template", "LaunchTemplateData.ImageId", "ami-12c6146b"),
     ("Bucket", "LifecycleConfiguration.Rules.0.ExpirationInDays", 30),
     ("Bucket", "VersioningConfiguration.Status", "Suspended"),
     ("Bucket", "Tags", TAGS),

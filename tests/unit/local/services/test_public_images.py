@@ -34,7 +34,9 @@ def test_the_image_that_a_parameter_names_exists_and_is_marked_as_a_fake(local_a
 def test_the_image_for_ecs_has_the_name_in_its_parameter(local_aws: LocalAws) -> None:
     found = image(local_aws, value(local_aws, ECS))
 
-    assert found["Name"] == value(local_aws, ECS.replace("image_id", "image_name"))
+    name = value(local_aws, ECS.replace("image_id", "image_name"))
+    assert found["Name"] == name
+    assert found["CreationDate"][:10].replace("-", "") in name
 
 
 def test_an_image_has_an_id_for_each_region_that_a_reset_keeps(local_aws: LocalAws) -> None:

@@ -14,7 +14,7 @@ from tests.unit.runtime.lifecycle.lifecycle_aws import ENVIRONMENT, QUEUE, TOPIC
 
 from ultracluster_runtime.resume.sweep import Clients, ResumedQueues
 
-__all__ = ["DEFINITION", "NOW", "QUEUES", "ResumeAws", "drained", "multi_node"]
+__all__ = ["DEFINITION", "NOW", "QUEUES", "ResumeAws", "dependent", "drained", "multi_node"]
 
 NOW = datetime(2026, 12, 2, 10, 50, tzinfo=UTC)
 DEFINITION = "arn:aws:batch:us-east-2:123456789012:job-definition/pretrain:3"
@@ -52,6 +52,20 @@ def drained(job_id: str = "11111111-0000", **changes: Any) -> dict[str, Any]:
     return multi_node(job_id, **(ended | changes))
 
 
+def dependent(job_id: str = "99999999-0000", *after: str, **changes: Any) -> dict[str, Any]:
+    """A job that AWS Batch has failed because a job before it failed."""
+    ended = drained(
+        job_id,
+        jobName="evaluate",
+        startedAt=0,
+        statusReason="Dependent Job failed",
+        isTerminated=False,
+        tags={},
+        dependsOn=[{"jobId": one} for one in after or ("11111111-0000",)],
+    )
+    return ended | changes
+
+
 class ResumeAws(FakeAws):
     """One queue in front of one environment, with the jobs that a test puts there."""
 
@@ -82,7 +96,7 @@ class ResumeAws(FakeAws):
             "jobSummaryList": [
                 {member: job[member] for member in members if member in job}
                 for job in shown
-                if "#" not in job["jobId"] and not (self.hidden and "filters" in asked)
+                if not {"#", ":"} & {*job["jobId"]} and not (self.hidden and "filters" in asked)
             ]
         }
 

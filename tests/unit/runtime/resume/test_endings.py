@@ -3,10 +3,22 @@
 from typing import Any
 
 import pytest
-from tests.unit.runtime.resume.resume_aws import DEFINITION, DRAINED, container, drained, multi_node
+from tests.unit.runtime.resume.resume_aws import (
+    DEFINITION,
+    DRAINED,
+    container,
+    dependent,
+    drained,
+    multi_node,
+)
 
 from ultracluster_runtime.lifecycle.machine import DRAIN_REASON
-from ultracluster_runtime.resume.endings import ending_of, resubmission, resumes_left
+from ultracluster_runtime.resume.endings import (
+    ending_of,
+    failed_dependencies,
+    resubmission,
+    resumes_left,
+)
 
 HOST = "Host EC2 (instance i-0e234208f6fc9291f) terminated."
 DEFINED = {
@@ -92,7 +104,7 @@ def test_an_array_that_is_one_job_ends_as_its_children_did(
     del array["nodeProperties"]
     ending = ending_of(array, children)
     assert (ending.kind if ending else None) == kind
-    assert resubmission(array, {})["arrayProperties"] == {"size": 2}
+    assert resubmission(array, {}, left=0)["arrayProperties"] == {"size": 2}
 
 
 def test_the_reason_names_the_node() -> None:
@@ -123,7 +135,7 @@ def test_resumes_come_from_the_job_or_else_from_its_definition(
 
 
 def test_a_job_is_submitted_again_as_it_was_with_one_resume_less() -> None:
-    assert resubmission(drained(), DEFINED) == {
+    assert resubmission(drained(), DEFINED, left=2) == {
         "jobName": "pretrain-resume-11111111",
         "jobQueue": drained()["jobQueue"],
         "jobDefinition": DEFINITION,
@@ -132,9 +144,9 @@ def test_a_job_is_submitted_again_as_it_was_with_one_resume_less() -> None:
 
 
 def test_the_name_of_a_chain_does_not_grow() -> None:
-    again = resubmission(drained(jobName="pretrain-resume-00000000"), DEFINED)
+    again = resubmission(drained(jobName="pretrain-resume-00000000"), DEFINED, left=2)
     assert again["jobName"] == "pretrain-resume-11111111"
-    longest = resubmission(drained(jobName="x" * 128), DEFINED)["jobName"]
+    longest = resubmission(drained(jobName="x" * 128), DEFINED, left=2)["jobName"]
     assert (len(longest), longest[-16:]) == (128, "-resume-11111111")
 
 
@@ -172,7 +184,7 @@ def test_overrides_of_the_submission_are_kept_and_variables_of_aws_batch_are_not
         timeout={"attemptDurationSeconds": 3600},
         tags={"ultracluster:resume": "3", "team": "vision", "aws:x": "y"},
     )
-    again = resubmission(job, defined)
+    again = resubmission(job, defined, left=2)
     assert again["nodeOverrides"] == {
         "numNodes": 2,
         "nodePropertyOverrides": [
@@ -199,7 +211,34 @@ def test_a_job_on_one_node_keeps_its_overrides() -> None:
         "jobDefinition": "d",
         "container": {"command": ["a", "b"], "environment": []},
     }
-    assert resubmission(job, {"containerProperties": {"command": ["a"]}})["containerOverrides"] == {
+    assert resubmission(job, {"containerProperties": {"command": ["a"]}}, left=0)["containerOverrides"] == {
         "command": ["a", "b"]
     }
-    assert "containerOverrides" not in resubmission(job, {"containerProperties": {"command": ["a", "b"]}})
+    assert "containerOverrides" not in resubmission(
+        job, {"containerProperties": {"command": ["a", "b"]}}, left=0
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "after"),
+    [
+        ({}, ("11111111-0000",)),
+        ({"startedAt": 5}, ()),  # it ran: its end is its own
+        ({"status": "PENDING"}, ()),
+        ({"isTerminated": True}, ()),
+        ({"isCancelled": True}, ()),
+        ({"dependsOn": []}, ()),
+    ],
+)
+def test_a_job_that_never_started_ended_with_the_jobs_that_it_waited_for(
+    changes: dict[str, Any], after: tuple[str, ...]
+) -> None:
+    assert failed_dependencies(dependent() | changes) == after
+
+
+def test_a_job_is_submitted_again_after_other_jobs_and_as_the_array_that_it_was() -> None:
+    again = resubmission(
+        dependent(arrayProperties={"size": 8}), DEFINED, left=0, after=("11111111-0000", "33333333-0000")
+    )
+    assert again["dependsOn"] == [{"jobId": "11111111-0000"}, {"jobId": "33333333-0000"}]
+    assert again["arrayProperties"] == {"size": 8}

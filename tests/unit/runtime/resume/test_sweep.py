@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 from tests.unit.runtime.lifecycle.lifecycle_aws import FAULTS
-from tests.unit.runtime.resume.resume_aws import NOW, QUEUES, ResumeAws, drained, multi_node
+from tests.unit.runtime.resume.resume_aws import NOW, QUEUES, ResumeAws, dependent, drained, multi_node
 
+from ultracluster_catalog.names.submission_tags import GANG_SIZE_VARIABLE
 from ultracluster_runtime.resume.sweep import ResumeError, sweep
 
 pytestmark = pytest.mark.sweep  # boto3 needs a second for its clients
@@ -247,3 +248,103 @@ def test_throttling_is_tried_again_without_a_word() -> None:
     run(aws, NOW + MINUTE)
     assert len(aws.submitted) == 1
     assert [subject.split(":")[0] for subject in subjects(aws)] == ["Job pretrain goes on"]
+
+
+# Jobs that depend on resumed ones
+
+
+def test_a_job_that_waited_for_a_resumed_one_is_submitted_again_after_it() -> None:
+    aws = ResumeAws(drained(), dependent())
+    run_for(aws, 4)
+    first, second = aws.submitted
+    assert second["jobName"] == "evaluate-resume-99999999"
+    assert second["dependsOn"] == [{"jobId": "22222222-0000"}]
+    assert second["tags"] == {"ultracluster:resume": "0", "ultracluster:resume-of": "99999999-0000"}
+    assert "dependsOn" not in first
+    assert subjects(aws)[1] == "Job evaluate goes on: it waited for pretrain, which goes on"
+
+
+def test_a_chain_of_waiting_jobs_goes_on_in_its_order_whatever_the_order_of_their_endings() -> None:
+    aws = ResumeAws(dependent("88888888-0000", "99999999-0000"), dependent(), drained())
+    run_for(aws, 5)
+    assert [one["jobName"] for one in aws.submitted] == [
+        "pretrain-resume-11111111",
+        "evaluate-resume-99999999",
+        "evaluate-resume-88888888",
+    ]
+    assert aws.submitted[2]["dependsOn"] == [{"jobId": "33333333-0000"}]
+
+
+def test_a_waiting_job_waits_for_the_next_block_with_the_job_before_it() -> None:
+    aws = ResumeAws(drained(), dependent())
+    aws.queue_state = "DISABLED"
+    run_for(aws, 3)
+    assert aws.submitted == []
+    aws.queue_state = "ENABLED"
+    run_for(aws, 3, start=NOW + timedelta(days=20))
+    assert [one.get("dependsOn") for one in aws.submitted] == [None, [{"jobId": "22222222-0000"}]]
+
+
+def test_it_follows_a_job_before_it_that_was_resumed_twice() -> None:
+    aws = ResumeAws(drained())
+    run(aws)
+    again = aws.described["22222222-0000"]
+    again |= {key: drained()[key] for key in ("status", "statusReason", "isTerminated", "stoppedAt")}
+    run(aws, NOW + MINUTE)
+    aws.described["99999999-0000"] = dependent()
+    run_for(aws, 2, start=NOW + 2 * MINUTE)
+    assert aws.submitted[-1]["dependsOn"] == [{"jobId": "33333333-0000"}]
+
+
+@pytest.mark.parametrize(
+    ("before", "others"),
+    [
+        (drained(tags={}), []),  # no resumes left
+        (drained(statusReason="Essential container in task exited", isTerminated=False), []),
+        (drained(), [multi_node("55555555-0000", status="FAILED", statusReason="exit 1", stoppedAt=1)]),
+    ],
+)
+def test_a_job_whose_job_before_ended_for_good_is_not_submitted_again(
+    before: dict[str, Any], others: list[dict[str, Any]]
+) -> None:
+    waiting = dependent("99999999-0000", "11111111-0000", *(job["jobId"] for job in others))
+    aws = ResumeAws(before, waiting, *others)
+    run_for(aws, 3)
+    assert all(one["jobName"].startswith("pretrain") for one in aws.submitted)
+
+
+def test_it_waits_for_jobs_that_still_run_and_no_longer_for_those_that_succeeded() -> None:
+    done = multi_node("55555555-0000", status="SUCCEEDED")
+    aws = ResumeAws(
+        drained(),
+        done,
+        multi_node("66666666-0000"),
+        dependent("99999999-0000", "55555555-0000", "66666666-0000", "11111111-0000"),
+    )
+    run_for(aws, 3)
+    assert aws.submitted[1]["dependsOn"] == [{"jobId": "66666666-0000"}, {"jobId": "22222222-0000"}]
+
+
+def test_an_array_that_waited_is_submitted_again_whole() -> None:
+    aws = ResumeAws(drained(), dependent(arrayProperties={"size": 8}))
+    run_for(aws, 3)
+    assert aws.submitted[1]["arrayProperties"] == {"size": 8}
+
+
+def test_a_gang_that_ran_after_another_job_goes_on_after_the_loss_of_a_node() -> None:
+    gang = {
+        **dependent("11111111-0000", "55555555-0000"),
+        "tags": {"ultracluster:resume": "2"},
+        "statusReason": "Array Child Job failed",
+        "arrayProperties": {"size": 2},
+        "container": {"environment": [{"name": GANG_SIZE_VARIABLE, "value": "2"}]},
+    }
+    del gang["nodeProperties"]
+    aws = ResumeAws(gang, multi_node("55555555-0000", status="SUCCEEDED"))
+    aws.described["11111111-0000:0"] = drained(
+        "11111111-0000:0", statusReason="Host EC2 terminated.", isTerminated=False
+    )
+    run(aws)
+    (request,) = aws.submitted
+    assert (request["arrayProperties"], request["tags"]["ultracluster:resume"]) == ({"size": 2}, "1")
+    assert "dependsOn" not in request

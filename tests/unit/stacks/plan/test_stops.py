@@ -416,3 +416,49 @@ def test_a_change_is_listed_with_its_resource_and_the_effect() -> None:
     assert not change(resource(FILE_SYSTEM), GONE).leaves_behind
     assert not change(file_system(), file_system(StorageCapacity=9600)).leaves_behind
     assert change(file_system(), file_system(KmsKeyId="k")).leaves_behind
+
+
+def _queue_over(kind: str, name: str) -> dict[str, Any]:
+    order = [{"Order": 1, "ComputeEnvironment": {"Fn::GetAtt": [name, "ComputeEnvironmentArn"]}}]
+    return {
+        "Queue": resource("AWS::Batch::JobQueue", {"ComputeEnvironmentOrder": order}),
+        name: resource(ENVIRONMENT, {"Type": kind}),
+    }
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "starts"),
+    [
+        ("MANAGED", "UNMANAGED", "an Auto Scaling group will start its nodes"),
+        ("UNMANAGED", "MANAGED", "AWS Batch will start its nodes"),
+        ("MANAGED", "MANAGED", None),
+    ],
+)
+def test_stops_a_queue_whose_nodes_another_service_will_start(
+    before: str, after: str, starts: str | None
+) -> None:
+    old, new = (
+        StackTemplate(
+            cluster="c", name="s", region="us-east-2", template={"Resources": _queue_over(kind, name)}
+        )
+        for kind, name in ((before, "Old"), (after, "New"))
+    )
+    stops = [
+        stop
+        for changed in compare([old], [new]).stacks[0].changes
+        for stop in changed.stops
+        if changed.resource_type == "AWS::Batch::JobQueue"
+    ]
+    assert [(str(stop.kind), stop.reason.partition(";")[0]) for stop in stops] == (
+        [("jobs", starts)] if starts else []
+    )
+
+
+def test_lets_a_new_launch_template_reach_new_nodes_of_a_group_only() -> None:
+    groups = [
+        resource("AWS::AutoScaling::AutoScalingGroup", {"LaunchTemplate": {"Version": version}})
+        for version in ("1", "2")
+    ]
+    updated = change(*groups)
+    assert updated.action is Action.UPDATE
+    assert updated.stops == ()

@@ -1,62 +1,218 @@
-"""The quick start with one line changed: an Auto Scaling group starts the nodes."""
+"""The quick start with one line changed: an Auto Scaling group starts the nodes, for a whole life of its block and the next."""
 
-from datetime import timedelta
+import json
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.cfn_lint import lint
 from tests.unit.stacks.conftest import QUICKSTART
 
 from ultracluster_local import LocalAws
-from ultracluster_local.deploy import deploy_assembly, read_assembly
+from ultracluster_local.deploy import deploy_assembly, destroy_assembly, read_assembly
 from ultracluster_local.seeding.seed import seed_capacity_block
+from ultracluster_local.services.batch.jobs import set_job_status
+from ultracluster_local.services.batch.state import batch_of
 from ultracluster_stacks.config import load_rollout
+from ultracluster_stacks.config.rehearsal import rehearsed
 from ultracluster_stacks.synthesis.in_process import synthesize
 
 pytestmark = [pytest.mark.synth, pytest.mark.deploy]
 
 REGION = "us-east-2"
+FIRST, SECOND = "cr-0123456789abcdef0", "cr-0fedcba9876543210"
+LINE = "          market_type: capacity-block\n"
+MINUTE = timedelta(minutes=1)
 
 
-def test_quick_start_deploys_and_its_nodes_join(
-    local_aws: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("CDK_VALIDATION", "false")
-    line = "          market_type: capacity-block\n"
-    text = QUICKSTART.read_text()
-    assert text.count(line) == 1
-    image = local_aws.client("ec2", REGION).register_image(Name="nodes", RootDeviceName="/dev/xvda")[
-        "ImageId"
-    ]
-    path = tmp_path / "rollout.yaml"
-    path.write_text(
-        text.replace(line, f"{line}          launched_by: auto-scaling\n").replace(
-            "ami-0123456789abcdef0", image
+class Account:
+    """The quick start in an account of its own."""
+
+    def __init__(self, local: LocalAws, folder: Path) -> None:
+        self.local = local
+        self.folder = folder
+        self.image = local.client("ec2", REGION).register_image(Name="nodes", RootDeviceName="/dev/xvda")[
+            "ImageId"
+        ]
+        local.event_settings.most_firings = 1  # of the wake-ups in one move the last is enough
+
+    def deploy(self, reservation: str) -> None:
+        text = QUICKSTART.read_text()
+        assert text.count(LINE) == 1
+        for old, new in (
+            (LINE, f"{LINE}          launched_by: auto-scaling\n"),
+            ("ami-0123456789abcdef0", self.image),
+            (FIRST, reservation),
+        ):
+            assert old in text, old
+            text = text.replace(old, new)
+        path = self.folder / "rollout.yaml"
+        path.write_text(text)
+        (cluster,) = load_rollout(path).config.clusters()
+        synthesize([cluster], self.assembly)
+        results = deploy_assembly(self.local, self.assembly)
+        assert {(each.status, each.reason) for each in results} <= {
+            ("CREATE_COMPLETE", ""),
+            ("UPDATE_COMPLETE", ""),
+        }
+
+    @property
+    def assembly(self) -> Path:
+        return self.folder / "cdk.out"
+
+    def buy(self, reservation: str, start: datetime) -> datetime:
+        seed_capacity_block(
+            reservation_id=reservation,
+            instance_type="trn2.48xlarge",
+            count=4,
+            zone_id="use2-az3",
+            start=start,
+            end=start + timedelta(days=1),
+            region=REGION,
         )
-    )
-    (cluster,) = load_rollout(path).config.clusters()
-    synthesize([cluster], tmp_path / "cdk.out")
-    for stack in read_assembly(tmp_path / "cdk.out"):
+        return start + timedelta(days=1)
+
+    @property
+    def group(self) -> dict[str, Any]:
+        (group,) = self.local.client("autoscaling", REGION).describe_auto_scaling_groups()[
+            "AutoScalingGroups"
+        ]
+        return dict(group)
+
+    @property
+    def cluster(self) -> str:
+        batch = self.local.client("batch", REGION)
+        (environment,) = batch.describe_compute_environments()["computeEnvironments"]
+        return str(environment["ecsClusterArn"])
+
+    @property
+    def joined(self) -> dict[str, str]:
+        """Container instances by the ID of their instance."""
+        ecs = self.local.client("ecs", REGION)
+        arns = ecs.list_container_instances(cluster=self.cluster)["containerInstanceArns"]
+        if not arns:
+            return {}
+        shown = ecs.describe_container_instances(cluster=self.cluster, containerInstances=arns)
+        return {one["ec2InstanceId"]: one["containerInstanceArn"] for one in shown["containerInstances"]}
+
+    def place(self, array: str) -> None:
+        """Run each child on a node, as AWS Batch would."""
+        for index, host in enumerate(self.joined.values()):
+            batch_of(REGION).jobs[f"{array}:{index}"]["container"]["containerInstanceArn"] = host
+            set_job_status(region=REGION, job_id=f"{array}:{index}", status="RUNNING")
+
+    def submit(self) -> str:
+        batch = self.local.client("batch", REGION)
+        (queue,) = batch.describe_job_queues()["jobQueues"]
+        (definition,) = batch.describe_job_definitions(status="ACTIVE")["jobDefinitions"]
+        size = int(definition["tags"]["ultracluster:array-size"])
+        submitted = batch.submit_job(
+            jobName="pretrain",
+            jobQueue=queue["jobQueueArn"],
+            jobDefinition=definition["jobDefinitionArn"],
+            arrayProperties={"size": size},
+            tags={"ultracluster:resume": "2"},
+        )
+        return str(submitted["jobId"])
+
+    def jobs(self, status: str) -> list[dict[str, Any]]:
+        batch = self.local.client("batch", REGION)
+        (queue,) = batch.describe_job_queues()["jobQueues"]
+        found = batch.list_jobs(jobQueue=queue["jobQueueArn"], jobStatus=status)["jobSummaryList"]
+        return [dict(job) for job in found]
+
+
+@pytest.fixture
+def account(local_aws: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Account:
+    monkeypatch.setenv("CDK_VALIDATION", "false")
+    return Account(local_aws, tmp_path)
+
+
+def test_block_is_filled_a_lost_node_replaced_the_gang_drained_and_continued_in_the_next_block(
+    account: Account,
+) -> None:
+    local, clock = account.local, account.local.clock
+    start = (clock.now() + timedelta(days=1)).replace(hour=11, minute=30, second=0, microsecond=0)
+    end = account.buy(FIRST, start)
+    account.deploy(FIRST)
+    for stack in read_assembly(account.assembly):
         assert [str(each) for each in lint(stack.template.read_text(), regions=[REGION])] == []
-    start = local_aws.clock.now() + timedelta(hours=1)
-    seed_capacity_block(
-        reservation_id=cluster.capacity.reservation_id,
-        instance_type=cluster.instance_type,
-        count=cluster.nodes,
-        zone_id=cluster.zone_id,
-        start=start,
-        end=start + timedelta(days=1),
-        region=REGION,
+    clock.set(start - MINUTE)
+    assert (account.group["DesiredCapacity"], account.joined) == (0, {})
+
+    clock.set(start)
+    assert account.group["DesiredCapacity"] == 4
+    first_nodes = set(account.joined)
+    assert len(first_nodes) == 4
+    array = account.submit()
+    account.place(array)
+
+    # A node is lost: the group starts another one as soon as EC2 has its place back.
+    lost = min(first_nodes)
+    local.client("ec2", REGION).terminate_instances(InstanceIds=[lost])
+    clock.advance(30 * MINUTE)
+    assert len(account.joined) == 4
+    assert lost not in account.joined
+    account.place(array)
+
+    clock.set(end - 59 * MINUTE)  # jobs are told
+    clock.set(end - 41 * MINUTE)
+    assert account.group["DesiredCapacity"] == 4
+    ended_at = clock.now()
+    for _ in range(10):
+        clock.advance(MINUTE)
+        if not account.group["Instances"]:
+            break
+    assert clock.now() - ended_at < 10 * MINUTE  # none is left for EC2 to end
+    assert account.group["DesiredCapacity"] == 0
+    children = local.client("batch", REGION).describe_jobs(
+        jobs=[array, *(f"{array}:{index}" for index in range(4))]
     )
-    results = deploy_assembly(local_aws, tmp_path / "cdk.out")
-    assert {(each.status, each.reason) for each in results} == {("CREATE_COMPLETE", "")}
-    groups = local_aws.client("autoscaling", REGION)
-    (group,) = groups.describe_auto_scaling_groups()["AutoScalingGroups"]
-    local_aws.clock.set(start)
-    groups.set_desired_capacity(
-        AutoScalingGroupName=group["AutoScalingGroupName"], DesiredCapacity=cluster.nodes
-    )
-    batch = local_aws.client("batch", REGION)
-    (environment,) = batch.describe_compute_environments()["computeEnvironments"]
-    joined = local_aws.client("ecs", REGION).list_container_instances(cluster=environment["ecsClusterArn"])
-    assert len(joined["containerInstanceArns"]) == cluster.nodes
+    assert {job["status"] for job in children["jobs"]} == {"FAILED"}
+    assert all(FIRST in job["statusReason"] for job in children["jobs"])
+
+    # The next block: another deployment, and the same run goes on in it.
+    begins = end + timedelta(hours=2)
+    account.buy(SECOND, begins)
+    account.deploy(SECOND)
+    clock.set(begins - MINUTE)
+    assert account.group["DesiredCapacity"] == 0
+    clock.set(begins)
+    clock.advance(MINUTE)
+    (resumed,) = account.jobs("PENDING")
+    assert resumed["jobName"].startswith("pretrain-resume-")
+    assert resumed["arrayProperties"]["size"] == 4
+    assert len(account.joined) == 4
+    assert not first_nodes & set(account.joined)
+    assert {each.error for each in local.deliveries(REGION)} == {""}
+
+
+def test_cluster_with_running_nodes_is_destroyed(account: Account) -> None:
+    clock = account.local.clock
+    start = clock.now() + timedelta(hours=1)
+    account.buy(FIRST, start)
+    account.deploy(FIRST)
+    clock.set(start)
+    assert len(account.joined) == 4
+    gone = destroy_assembly(account.local, account.assembly)
+    assert [(each.status, each.reason) for each in gone] == [("DELETE_COMPLETE", "")] * len(gone)
+    reservations = account.local.client("ec2", REGION).describe_instances()["Reservations"]
+    assert {one["State"]["Name"] for each in reservations for one in each["Instances"]} <= {"terminated"}
+
+
+def test_rehearsal_can_start_no_node(tmp_path: Path) -> None:
+    path = tmp_path / "rollout.yaml"
+    path.write_text(QUICKSTART.read_text().replace(LINE, f"{LINE}          launched_by: auto-scaling\n"))
+    (cluster,) = load_rollout(path).config.clusters()
+    synthesize([rehearsed(cluster)], tmp_path / "cdk.out")
+    resources = [
+        resource
+        for stack in read_assembly(tmp_path / "cdk.out")
+        for resource in json.loads(stack.template.read_text())["Resources"].values()
+    ]
+    (group,) = (one for one in resources if one["Type"] == "AWS::AutoScaling::AutoScalingGroup")
+    assert group["Properties"]["MaxSize"] == "0"
+    (environment,) = (one for one in resources if one["Type"] == "AWS::Batch::ComputeEnvironment")
+    assert environment["Properties"]["State"] == "DISABLED"
+    assert "ComputeResources" not in environment["Properties"]

@@ -7,9 +7,7 @@ import pytest
 pytestmark = pytest.mark.deploy
 
 
-def template(
-    desired: str | None = "0", *, image: str = "ami-0123456789abcdef0", **settings: Any
-) -> dict[str, Any]:
+def template(desired: str | None = "0", *, image: str = "ami-03cf127a", **settings: Any) -> dict[str, Any]:
     """Return a group of at most two nodes of a block that is not there."""
     data = {
         "ImageId": image,
@@ -60,7 +58,7 @@ def test_new_launch_template_version_sets_the_sizes_of_the_template_again(stacks
     assert stacks.create("one", template()) == "CREATE_COMPLETE"
     client = stacks.local.client("autoscaling")
     client.update_auto_scaling_group(AutoScalingGroupName=group(stacks)["AutoScalingGroupName"], MaxSize=0)
-    assert stacks.update("one", template(image="ami-0fedcba9876543210")) == "UPDATE_COMPLETE"
+    assert stacks.update("one", template(image="ami-12c6146b")) == "UPDATE_COMPLETE"
     assert (group(stacks)["LaunchTemplate"]["Version"], group(stacks)["MaxSize"]) == ("2", 2)
 
 

@@ -131,3 +131,27 @@ def test_instances_are_found_by_reservation_lifecycle_and_profile(local: LocalAw
     assert found("capacity-reservation-id", RESERVATION) == [inside["InstanceId"]]
     assert found("instance-lifecycle", "capacity-block") == [inside["InstanceId"]]
     assert found("iam-instance-profile.arn", profile) == [outside["InstanceId"]]
+
+
+def test_an_instance_with_many_cards_leaves_no_interface_behind(local_aws: LocalAws) -> None:
+    ec2 = local_aws.client("ec2", REGION)
+    vpc = ec2.create_vpc(CidrBlock="10.8.0.0/16")["Vpc"]["VpcId"]
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.8.0.0/24")["Subnet"]["SubnetId"]
+    interfaces = [
+        {
+            "NetworkCardIndex": card,
+            "DeviceIndex": int(card > 0),
+            "InterfaceType": "efa-only" if card else "efa",
+            "SubnetId": subnet,
+            "DeleteOnTermination": True,
+        }
+        for card in range(8)
+    ]
+    image = ec2.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
+    (instance,) = ec2.run_instances(
+        ImageId=image, InstanceType="trn1.32xlarge", MinCount=1, MaxCount=1, NetworkInterfaces=interfaces
+    )["Instances"]
+    assert [one["Attachment"]["DeviceIndex"] for one in instance["NetworkInterfaces"]] == [0] + [1] * 7
+    ec2.terminate_instances(InstanceIds=[instance["InstanceId"]])
+    ec2.delete_subnet(SubnetId=subnet)
+    ec2.delete_vpc(VpcId=vpc)

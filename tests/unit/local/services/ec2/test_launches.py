@@ -12,7 +12,7 @@ from ultracluster_local.services.handlers import Request
 
 pytestmark = pytest.mark.deploy
 
-ONE = {"MinCount": 1, "MaxCount": 1, "InstanceType": "trn2.48xlarge"}
+ONE = {"MinCount": 1, "MaxCount": 1, "InstanceType": "trn2.48xlarge", "ImageId": "resolve:ssm:image"}
 
 
 def launched(**given: Any) -> str:

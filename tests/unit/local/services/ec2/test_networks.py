@@ -86,3 +86,24 @@ def test_interfaces_and_endpoints_use_the_groups_that_they_were_created_with(
 
     assert users[interface["NetworkInterfaceId"]] == {groups[0]}
     assert users[endpoint["VpcEndpointId"]] == {groups[1]}
+
+
+def test_interfaces_of_all_network_cards_go_with_their_instance(ec2: Any, subnet: str) -> None:
+    image = ec2.register_image(Name="nodes", RootDeviceName="/dev/sda1")["ImageId"]
+    cards = [
+        {
+            "NetworkCardIndex": card,
+            "DeviceIndex": min(card, 1),
+            "SubnetId": subnet,
+            "DeleteOnTermination": True,
+        }
+        for card in range(4)
+    ]
+    (instance,) = ec2.run_instances(ImageId=image, MinCount=1, MaxCount=1, NetworkInterfaces=cards)[
+        "Instances"
+    ]
+    assert sum(one.subnet.id == subnet for one in networks.interfaces(REGION)) == 4
+
+    ec2.terminate_instances(InstanceIds=[instance["InstanceId"]])
+
+    assert not any(one.subnet.id == subnet for one in networks.interfaces(REGION))

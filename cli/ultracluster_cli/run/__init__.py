@@ -1,0 +1,3 @@
+"""`ultracluster run`."""
+
+__all__: list[str] = []

@@ -1,0 +1,258 @@
+"""`ultracluster run`: run a program of a folder on a cluster, without building an image."""
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from botocore.exceptions import ClientError
+
+from ultracluster_catalog.names.submission_tags import CODE_TAG, COMMAND_TAG, COMMIT_TAG
+from ultracluster_cli._cdk.workspace import rollout_file
+from ultracluster_cli.exit_codes import ExitCode
+from ultracluster_cli.jobs.follow import follow_job
+from ultracluster_cli.jobs.session import (
+    aws_errors_as_findings,
+    open_region,
+    read_duration,
+    read_variables,
+)
+from ultracluster_cli.jobs.submit import submit_all
+from ultracluster_cli.options import JsonOption, ProfileOption
+from ultracluster_cli.output import print_json, say
+from ultracluster_cli.run.code import Code, pack
+from ultracluster_rules.commands import LAUNCHER_PATH
+from ultracluster_rules.findings import FindingsError, printable, quote
+from ultracluster_rules.job_definitions import LAUNCHERS
+from ultracluster_runtime.jobs.dependencies import job_name
+from ultracluster_runtime.jobs.logs import Line
+from ultracluster_runtime.jobs.queues import Client, Queue, find_definition, find_queue, list_definitions
+from ultracluster_runtime.jobs.submission import refuse_option
+from ultracluster_stacks.config import load_rollout
+
+app = typer.Typer(add_completion=False)
+
+_FOLLOW_SECONDS = 1.0
+_PREFIX = "code/"
+_LONGEST_TAG = 256
+
+
+@app.command()
+def run(
+    program: Annotated[str, typer.Argument(metavar="PROGRAM", help="Python program of the folder.")],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(metavar="[-- ARGUMENTS...]", help="Its arguments, after --.")
+    ] = None,
+    *,
+    nodes: Annotated[
+        int | None, typer.Option(help="Number of nodes. Default: nodes of the job definition.")
+    ] = None,
+    folder: Annotated[
+        Path, typer.Option(help="Folder whose files are uploaded, except those that git ignores.")
+    ] = Path(),
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Name of the cluster. Default: the only cluster of the rollout in cdk.json."),
+    ] = None,
+    job: Annotated[
+        str | None,
+        typer.Option(
+            help="Job of the cluster whose image, devices and role are used. Default: its only training job."
+        ),
+    ] = None,
+    launcher: Annotated[
+        str | None,
+        typer.Option(
+            metavar="|".join(LAUNCHERS), help="How a node starts the program. Default: as the job's."
+        ),
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Name of this job. Default: that of the program.")] = None,
+    env: Annotated[
+        list[str] | None, typer.Option(help="Environment variable NAME=VALUE on every node; repeatable.")
+    ] = None,
+    timeout: Annotated[str | None, typer.Option(help="Timeout of each attempt, such as 12h.")] = None,
+    resume: Annotated[
+        int | None,
+        typer.Option(
+            help="How often to submit the job again after a drain or the loss of a node. Default: resume of the job."
+        ),
+    ] = None,
+    share: Annotated[str | None, typer.Option(help="Fair-share identifier. Default: default.")] = None,
+    bucket: Annotated[
+        str | None,
+        typer.Option(
+            help="Bucket for the code, which jobs can read. Default: the cluster's checkpoint bucket."
+        ),
+    ] = None,
+    detach: Annotated[bool, typer.Option("--detach", help="Do not follow the log.")] = False,
+    region: Annotated[
+        str | None,
+        typer.Option(help="AWS Region. Default: that of the rollout, the environment or the profile."),
+    ] = None,
+    profile: ProfileOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Run a Python program of a folder on a cluster, and follow its log until it ends.
+
+    Uploads the folder once by its content, and submits a job that unpacks it on each node. Ctrl-C leaves the job running.
+    """
+    if launcher not in (None, *LAUNCHERS):
+        raise FindingsError([refuse_option("--launcher", quote(launcher), allowed=", ".join(LAUNCHERS))])
+    code = pack(folder, program)
+    variables = read_variables(env or [])
+    seconds = int(read_duration("--timeout", timeout).total_seconds()) if timeout else None
+    cluster, region = _place(cluster, region)
+    # SubmitJob is not idempotent: retrying after a lost response would submit a second job.
+    region, client = open_region(cluster, region=region, profile=profile, attempts=1)
+    with aws_errors_as_findings():
+        queue = find_queue(cluster, region=region, client=client)
+        definition = _definition(job, queue=queue, client=client)
+        place = bucket or _checkpoint_bucket(cluster, region=region, client=client)
+        url = _upload(code, bucket=place, client=client)
+    kind = launcher or _launcher_of(definition)
+    command = [program, *(arguments or [])]
+    (submitted,) = submit_all(
+        definition,
+        queue=queue,
+        client=client,
+        name=name or re.sub(r"[^A-Za-z0-9_-]", "-", Path(program).stem).lstrip("-_") or "run",
+        named_queue=False,
+        alone=True,
+        depends_on=[],
+        share=share,
+        settings={
+            "nodes": nodes,
+            "environment": variables,
+            "timeout_seconds": seconds,
+            "command": _bootstrap(code, url, command, launcher=kind),
+            "launcher": kind,
+            "resume": resume,
+            "tags": {
+                CODE_TAG: code.digest,
+                # Other characters are not allowed in tags.
+                COMMAND_TAG: re.sub(r"[^\w .:/=+@-]", "_", shlex.join(command))[:_LONGEST_TAG],
+                **({COMMIT_TAG: code.commit} if code.commit else {}),
+            },
+        },
+    )
+    if as_json:
+        print_json({"job": submitted.job_id, "name": submitted.name, "code": url, "commit": code.commit})
+    else:
+        say(f"Submitted {submitted.name} with {code.files} files of {folder.absolute().name}:")
+        typer.echo(submitted.job_id)
+    if not detach and not as_json:
+        _follow(submitted.job_id, client=client)
+
+
+def _follow(job_id: str, *, client: Client) -> None:
+    def show(lines: Sequence[Line]) -> None:
+        for line in lines:
+            if not line.message.startswith('{"_aws"'):  # metrics for CloudWatch
+                typer.echo(printable(line.message))
+
+    try:
+        with aws_errors_as_findings():
+            job = follow_job(job_id, client=client, node=None, show=show, report=say, seconds=_FOLLOW_SECONDS)
+    except KeyboardInterrupt:
+        say(f"The job goes on. To follow it again: ultracluster jobs logs {job_id} --follow")
+        say(f"To stop it: ultracluster jobs stop {job_id}")
+        raise
+    if job["status"] == "FAILED":
+        say(f"{job['jobName']} failed: {job.get('statusReason') or 'no reason given'}")
+        raise typer.Exit(ExitCode.FAILED)
+
+
+def _place(cluster: str | None, region: str | None) -> tuple[str, str | None]:
+    """Return the cluster and its Region, from the rollout in cdk.json as far as they are not given."""
+    if cluster is not None and (region is not None or not Path("cdk.json").is_file()):
+        return cluster, region
+    clusters = load_rollout(rollout_file(Path.cwd(), None)).config.clusters()
+    found = [one for one in clusters if cluster in (None, one.name) and region in (None, one.region)]
+    if len(found) == 1:
+        return found[0].name, found[0].region
+    if cluster is not None and not found:
+        return cluster, region
+    names = ", ".join(f"{one.name} in {one.region}" for one in clusters)
+    got = f"{len(found)} clusters" if cluster is None else f"{quote(cluster)} in several Regions"
+    raise FindingsError(
+        [refuse_option("--cluster", got, allowed=names, remedy="Specify --cluster and --region")]
+    )
+
+
+def _definition(job: str | None, *, queue: Queue, client: Client) -> Mapping[str, Any]:
+    if job is not None:
+        return find_definition(job, queue=queue, client=client)
+    found = [one for one in list_definitions(queue, client=client) if _trains(one)]
+    if len(found) != 1:
+        names = ", ".join(sorted(filter(None, map(job_name, found)))) or "none: the cluster has no job"
+        remedy = "" if found else "Add a job to the cluster in the rollout file, and deploy it"
+        raise FindingsError(
+            [refuse_option("--job", f"{len(found)} training jobs", allowed=names, remedy=remedy)]
+        )
+    return found[0]
+
+
+def _containers(definition: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    if "nodeProperties" in definition:
+        return [one.get("container", {}) for one in definition["nodeProperties"]["nodeRangeProperties"]]
+    return [definition.get("containerProperties", {})]
+
+
+def _trains(definition: Mapping[str, Any]) -> bool:
+    """Whether a definition is of a training job: gates and precompile jobs have no name for metrics, or another program."""
+    return all(
+        LAUNCHER_PATH in container.get("command", [])
+        and container["command"][0] == "python3"
+        and any(one["name"] == "UC_JOB" for one in container.get("environment", []))
+        for container in _containers(definition)
+    )
+
+
+def _launcher_of(definition: Mapping[str, Any]) -> str:
+    command = _containers(definition)[0].get("command", [])
+    return str(command[command.index(LAUNCHER_PATH) + 1]) if LAUNCHER_PATH in command else "raw"
+
+
+def _checkpoint_bucket(cluster: str, *, region: str, client: Client) -> str:
+    try:
+        pages = (
+            client("cloudformation")
+            .get_paginator("list_stack_resources")
+            .paginate(StackName=f"{cluster}-{region}-Storage")
+        )
+        for page in pages:
+            for resource in page["StackResourceSummaries"]:
+                if resource["ResourceType"] == "AWS::S3::Bucket" and resource["LogicalResourceId"].startswith(
+                    "Checkpoints"
+                ):
+                    return str(resource["PhysicalResourceId"])
+    except ClientError as error:
+        if error.response["Error"]["Code"] != "ValidationError":
+            raise
+    remedy = "Specify a bucket of the cluster that its jobs can read"
+    raise FindingsError(
+        [refuse_option("--bucket", "none, and the cluster created no checkpoint bucket", remedy=remedy)]
+    )
+
+
+def _upload(code: Code, *, bucket: str, client: Client) -> str:
+    """Upload code unless it is there, and return its URL."""
+    key = f"{_PREFIX}{code.digest}.tar.gz"
+    s3 = client("s3")
+    try:
+        s3.head_object(Bucket=bucket, Key=key)
+    except ClientError as error:
+        if error.response["Error"]["Code"] not in {"404", "NoSuchKey", "NotFound"}:
+            raise
+        s3.put_object(Bucket=bucket, Key=key, Body=code.archive, ContentType="application/gzip")
+    return f"s3://{bucket}/{key}"
+
+
+def _bootstrap(code: Code, url: str, command: Sequence[str], *, launcher: str) -> list[str]:
+    """Return the words for the launcher: a program that unpacks the code and becomes the user's."""
+    source = resources.files("ultracluster_runtime").joinpath("jobs", "unpack_code.py").read_text("utf-8")
+    words = ["python3", "-c", source, url, code.digest, *command]
+    return ["--no-python", *words] if launcher == "torchrun" else words

@@ -1,0 +1,190 @@
+"""Runs the jobs of all Regions: places runnable jobs on nodes, follows them, and scales the nodes."""
+
+import logging
+import shutil
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ultracluster_local.events.delivery import deliver_to_rules, new_event
+from ultracluster_local.instance.running import is_running, running
+from ultracluster_local.instance.state import regions_with_state
+from ultracluster_local.jobs.attempt import Attempt
+from ultracluster_local.jobs.nodes import Node, launch, nodes_in, terminate
+from ultracluster_local.jobs.settings import JobSettings
+from ultracluster_local.services.batch.compute_resources import is_fargate
+from ultracluster_local.services.batch.containers import quantity
+from ultracluster_local.services.batch.pending import settle
+from ultracluster_local.services.batch.state import Batch, batch_of
+
+__all__ = ["JobRunner"]
+
+_LOG = logging.getLogger(__name__)
+_TICK_SECONDS = 0.1
+_EVENT = "Batch Job State Change"  # https://docs.aws.amazon.com/batch/latest/userguide/batch_job_events.html
+
+
+class JobRunner:
+    """Runs jobs on a thread until it is stopped.
+
+    Args:
+        settings: How jobs run.
+    """
+
+    def __init__(self, settings: JobSettings) -> None:
+        self._settings = settings
+        self._attempts: list[Attempt] = []
+        self._known: dict[str, str] = {}
+        self._changes: deque[tuple[str, Mapping[str, Any]]] = deque()
+        self._ticking = threading.RLock()
+        self._delivering = threading.Lock()
+        self._stopped = threading.Event()
+        self._threads = [
+            threading.Thread(target=work, name=work.__name__, daemon=True)
+            for work in (self._run_jobs, self._deliver_events)
+        ]
+
+    def start(self) -> None:
+        """Start running jobs."""
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Kill all jobs and stop."""
+        self._stopped.set()
+        self.forget()
+        for thread in self._threads:
+            thread.join(timeout=10)
+
+    def forget(self) -> None:
+        """Kill all jobs and delete their files."""
+        with self._ticking:
+            for attempt in self._attempts:
+                attempt.kill()
+            self._attempts.clear()
+            self._known.clear()
+            self._changes.clear()
+            if is_running():
+                shutil.rmtree(running().directory / "jobs", ignore_errors=True)
+
+    def deliver(self) -> None:
+        """Deliver the events of jobs that have changed; return after the last."""
+        with self._delivering:
+            while self._changes and not self._stopped.is_set():
+                region, job = self._changes.popleft()
+                deliver_to_rules(
+                    new_event(
+                        region=region,
+                        source="aws.batch",
+                        detail_type=_EVENT,
+                        detail=job,
+                        resources=[job["jobArn"]],
+                    )
+                )
+
+    def _deliver_events(self) -> None:
+        while not self._stopped.wait(_TICK_SECONDS):
+            try:
+                self.deliver()
+            except Exception:  # noqa: BLE001 - a target that is not supported must not end the thread
+                _LOG.exception("an event of a job was not delivered")
+
+    def _run_jobs(self) -> None:
+        while not self._stopped.wait(_TICK_SECONDS):
+            try:
+                self.tick()
+            except Exception:  # noqa: BLE001 - one job must not end the thread
+                _LOG.exception("jobs were not followed")
+
+    def tick(self) -> None:
+        """Follow running jobs, start others for which there is room, and terminate idle nodes."""
+        with self._ticking:
+            if self._stopped.is_set():
+                return
+            self._attempts = [attempt for attempt in self._attempts if not attempt.poll()]
+            for region in regions_with_state("batch"):
+                batch = batch_of(region)
+                if not batch.jobs:
+                    continue
+                settle(batch)
+                for job in _runnable(batch):
+                    self._place(region, batch, job)
+                settle(batch)
+                terminate(_idle(region, batch))
+                self._note_changes(region, batch)
+
+    def _place(self, region: str, batch: Batch, job: dict[str, Any]) -> None:
+        count = job["nodeProperties"]["numNodes"] if "nodeProperties" in job else 1
+        if sum(len(attempt.nodes) for attempt in self._attempts) + count > self._settings.containers:
+            return
+        for entry in batch.queues[job["jobQueue"]].get("computeEnvironmentOrder") or []:
+            environment = batch.environments.get(entry["computeEnvironment"])
+            if environment is None or not _takes_jobs(environment):
+                continue
+            nodes = _nodes_for(region, environment, job, count)
+            if nodes:
+                attempt = Attempt(job, batch=batch, nodes=nodes, settings=self._settings)
+                self._attempts.append(attempt)
+                attempt.start()
+                return
+
+    def _note_changes(self, region: str, batch: Batch) -> None:
+        for job in batch.jobs.values():
+            if "nodeDetails" not in job and self._known.get(job["jobArn"]) != job["status"]:
+                self._known[job["jobArn"]] = job["status"]
+                self._changes.append((region, dict(job)))
+
+
+def _runnable(batch: Batch) -> list[dict[str, Any]]:
+    jobs = [job for job in batch.jobs.values() if job["status"] == "RUNNABLE" and "nodeDetails" not in job]
+    return sorted(
+        (job for job in jobs if job["jobQueue"] in batch.queues and job["jobId"] not in batch.started),
+        key=lambda job: (-batch.queues[job["jobQueue"]]["priority"], job["createdAt"]),
+    )
+
+
+def _takes_jobs(environment: Mapping[str, Any]) -> bool:
+    return (
+        environment["state"] == "ENABLED"
+        and environment["status"] == "VALID"
+        and environment["type"] == "MANAGED"
+        and not is_fargate(environment["computeResources"])
+    )
+
+
+def _nodes_for(region: str, environment: Mapping[str, Any], job: Mapping[str, Any], count: int) -> list[Node]:
+    """Return nodes with room for a job, launched if there are too few; empty if there is no room."""
+    own = [
+        one for one in nodes_in(region).values() if one.environment == environment["computeEnvironmentArn"]
+    ]
+    if "nodeProperties" in job:
+        free = [node for node in own if not node.busy][:count]
+    else:
+        vcpus = float(quantity(job["container"], "VCPU") or 1)
+        free = [node for node in own if node.vcpus - node.busy >= vcpus][:1]
+    missing = count - len(free)
+    if missing:
+        launched = launch(region, environment, missing, most_vcpus=_room(environment, own))
+        if not launched:
+            return []
+        free += launched
+    return free
+
+
+def _room(environment: Mapping[str, Any], nodes: list[Node]) -> int:
+    return int(environment["computeResources"].get("maxvCpus", 0)) - sum(node.vcpus for node in nodes)
+
+
+def _idle(region: str, batch: Batch) -> list[Node]:
+    """Return the nodes that no job needs, beyond the minimum of their environment."""
+
+    def kept(node: Node) -> bool:
+        environment = batch.environments.get(node.environment)
+        return environment is not None and environment["computeResources"].get("minvCpus", 0) > 0
+
+    return [node for node in _all(region) if not node.busy and not kept(node)]
+
+
+def _all(region: str) -> Iterator[Node]:
+    yield from list(nodes_in(region).values())

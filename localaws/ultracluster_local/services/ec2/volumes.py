@@ -1,0 +1,136 @@
+"""Constraints of EBS volumes, at their creation and at the launch of an instance.
+
+The sizes, IOPS and throughput are those of
+https://docs.aws.amazon.com/ebs/latest/userguide/ebs-volume-types.html (read 2026-11). The messages are AWS's answers:
+rocicorp/mono#4410 (ratio), scylladb/scylla-cluster-tests#2484 (snapshot), kubernetes-sigs/aws-ebs-csi-driver#582 (range).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ultracluster_local.services.checks import Checks
+from ultracluster_local.services.ec2.networks import backend_of
+from ultracluster_local.services.handlers import Request, ServiceError
+
+__all__ = ["check_mapping"]
+
+_check = Checks(service="ec2")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Kind:
+    sizes: tuple[int, int]
+    iops: tuple[int, int] | None = None
+    most_iops_per_gib: int = 0
+    throughput: tuple[int, int] | None = None
+
+
+_KINDS: Final = {
+    "standard": _Kind(sizes=(1, 1024)),
+    "gp2": _Kind(sizes=(1, 16_384)),
+    "gp3": _Kind(sizes=(1, 65_536), iops=(3000, 80_000), most_iops_per_gib=500, throughput=(125, 2000)),
+    "io1": _Kind(sizes=(4, 16_384), iops=(100, 64_000), most_iops_per_gib=50),
+    "io2": _Kind(sizes=(4, 65_536), iops=(100, 256_000), most_iops_per_gib=1000),
+    "st1": _Kind(sizes=(125, 16_384)),
+    "sc1": _Kind(sizes=(125, 16_384)),
+}
+_NEED_IOPS: Final = frozenset({"io1", "io2"})
+_MOST_THROUGHPUT_PER_IOPS: Final = 0.25
+
+
+def _value(message: str) -> ServiceError:
+    return ServiceError("InvalidParameterValue", message)
+
+
+def _combination(message: str) -> ServiceError:
+    return ServiceError("InvalidParameterCombination", message)
+
+
+@_check("CreateVolume")
+def create_volume(request: Request) -> None:
+    """Check a volume of its own."""
+    if not request.parameters.get("Size") and not request.parameters.get("SnapshotId"):
+        raise ServiceError("MissingParameter", "The request must contain the parameter size/snapshot")
+    check_volume(request.parameters, size=request.parameters.get("Size"))
+
+
+def check_volume(volume: Mapping[str, Any], *, size: int | None) -> None:
+    """Refuse a volume whose settings do not fit its type.
+
+    Args:
+        volume: Volume, or the EBS settings of a block device.
+        size: Its size in GiB, if it is known.
+
+    Raises:
+        ServiceError: If it is invalid.
+    """
+    name, iops = volume.get("VolumeType") or "gp2", volume.get("Iops")
+    throughput = volume.get("Throughput")
+    kind = _KINDS.get(name)
+    if kind is None:
+        raise _value(f"Invalid value '{name}' for VolumeType.")
+    if name in _NEED_IOPS and iops is None:
+        raise ServiceError("MissingParameter", f"The parameter iops must be specified for {name} volumes.")
+    if iops is not None and kind.iops is None:
+        raise _combination(f"The parameter iops is not supported for {name} volumes.")
+    if throughput is not None and kind.throughput is None:
+        raise _combination(f"The parameter throughput is not supported for {name} volumes.")
+    if volume.get("KmsKeyId") and str(volume.get("Encrypted")).lower() != "true":
+        raise ServiceError(
+            "InvalidParameterDependency", "The parameter KmsKeyId requires the parameter Encrypted to be set."
+        )
+    _check_range("size", f"{name} volumes", size, kind.sizes, "GiB")
+    _check_range("iops", f"{name} volumes", iops, kind.iops, "IOPS")
+    _check_range("throughput", f"{name} volumes", throughput, kind.throughput, "MiB/s")
+    _check_ratios(kind, size, iops, throughput)
+
+
+def _check_range(what: str, of: str, value: Any, bounds: tuple[int, int] | None, unit: str) -> None:
+    if value is None or bounds is None or bounds[0] <= int(value) <= bounds[1]:
+        return
+    which, bound = ("at least", bounds[0]) if int(value) < bounds[0] else ("at most", bounds[1])
+    raise _value(f"Volume {what} of {value} {unit} is invalid; {of} must have {which} {bound} {unit}.")
+
+
+def _check_ratios(kind: _Kind, size: Any, iops: Any, throughput: Any) -> None:
+    if iops is None:
+        return
+    free = kind.iops[0] if kind.iops else 0
+    if size is not None and int(iops) > free and (ratio := int(iops) / int(size)) > kind.most_iops_per_gib:
+        raise _value(
+            f"Iops to volume size ratio of {ratio:f} is too high; maximum is {kind.most_iops_per_gib}"
+        )
+    if throughput is not None and (ratio := int(throughput) / int(iops)) > _MOST_THROUGHPUT_PER_IOPS:
+        raise _value(
+            f"Throughput (MiBps) to iops ratio of {ratio:f} is too high; maximum is "
+            f"{_MOST_THROUGHPUT_PER_IOPS:f} MiBps per iops"
+        )
+
+
+def check_mapping(request: Request, mapping: Mapping[str, Any], image: str) -> None:
+    """Refuse a block device that an instance cannot have.
+
+    Args:
+        request: API request.
+        mapping: Block device mapping of a launch.
+        image: ID of the image that is launched.
+
+    Raises:
+        ServiceError: If it is invalid.
+    """
+    volume = mapping.get("Ebs") or {}
+    if not volume:
+        return
+    backend = backend_of(request.region)
+    snapshot = backend.snapshots.get(volume.get("SnapshotId") or "")
+    root = backend.amis.get(image)
+    if snapshot is None and root is not None and root.root_device_name == mapping.get("DeviceName"):
+        snapshot = root.ebs_snapshot
+    size = None if volume.get("VolumeSize") is None else int(volume["VolumeSize"])
+    if snapshot is not None and size is not None and size < (least := int(snapshot.volume.size)):
+        raise ServiceError(
+            "InvalidBlockDeviceMapping",
+            f"Volume of size {size}GB is smaller than snapshot '{snapshot.id}', expect size >= {least}GB",
+        )
+    check_volume(volume, size=size)

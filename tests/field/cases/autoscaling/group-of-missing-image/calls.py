@@ -1,0 +1,15 @@
+e = client("ec2")
+vpc = e.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+subnet = e.create_subnet(VpcId=vpc, CidrBlock="10.0.0.0/24")["Subnet"]["SubnetId"]
+group = e.create_security_group(GroupName="nodes", Description="nodes", VpcId=vpc)["GroupId"]
+e.create_launch_template(
+    LaunchTemplateName="nodes",
+    LaunchTemplateData={"ImageId": "ami-0123456789abcdef0", "InstanceType": "m5.large"},
+)
+client("autoscaling").create_auto_scaling_group(
+    AutoScalingGroupName="g",
+    MinSize=0,
+    MaxSize=1,
+    LaunchTemplate={"LaunchTemplateName": "nodes"},
+    VPCZoneIdentifier=subnet,
+)

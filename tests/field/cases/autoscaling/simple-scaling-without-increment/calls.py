@@ -1,0 +1,19 @@
+e = client("ec2")
+vpc = e.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+subnet = e.create_subnet(VpcId=vpc, CidrBlock="10.0.0.0/24")["Subnet"]["SubnetId"]
+group = e.create_security_group(GroupName="nodes", Description="nodes", VpcId=vpc)["GroupId"]
+image = e.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
+e.create_launch_template(
+    LaunchTemplateName="nodes", LaunchTemplateData={"ImageId": image, "InstanceType": "m5.large"}
+)
+a = client("autoscaling")
+a.create_auto_scaling_group(
+    AutoScalingGroupName="g",
+    MinSize=0,
+    MaxSize=1,
+    LaunchTemplate={"LaunchTemplateName": "nodes"},
+    VPCZoneIdentifier=subnet,
+)
+a.put_scaling_policy(
+    AutoScalingGroupName="g", PolicyName="p", PolicyType="SimpleScaling", AdjustmentType="ChangeInCapacity"
+)

@@ -1,0 +1,21 @@
+e = client("ec2")
+vpc = e.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+subnet = e.create_subnet(VpcId=vpc, CidrBlock="10.0.0.0/24")["Subnet"]["SubnetId"]
+group = e.create_security_group(GroupName="nodes", Description="nodes", VpcId=vpc)["GroupId"]
+b = client("batch")
+b.create_compute_environment(
+    computeEnvironmentName="f",
+    type="MANAGED",
+    computeResources={"type": "FARGATE", "maxvCpus": 8, "subnets": [subnet], "securityGroupIds": [group]},
+)
+b.create_compute_environment(
+    computeEnvironmentName="g",
+    type="MANAGED",
+    computeResources={
+        "type": "FARGATE",
+        "minvCpus": 1,
+        "maxvCpus": 8,
+        "subnets": [subnet],
+        "securityGroupIds": [group],
+    },
+)

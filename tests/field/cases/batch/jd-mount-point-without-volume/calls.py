@@ -1,0 +1,10 @@
+client("batch").register_job_definition(
+    jobDefinitionName="j",
+    type="container",
+    containerProperties={
+        "image": "busybox",
+        "vcpus": 1,
+        "memory": 64,
+        "mountPoints": [{"sourceVolume": "data", "containerPath": "/data"}],
+    },
+)

@@ -1,0 +1,1 @@
+client("batch").register_job_definition(jobDefinitionName="m", type="multinode")

@@ -1,0 +1,1 @@
+client("batch").list_jobs()

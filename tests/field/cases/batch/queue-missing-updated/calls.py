@@ -1,0 +1,1 @@
+client("batch").update_job_queue(jobQueue="none", priority=2)

@@ -1,0 +1,1 @@
+client("batch").create_job_queue(jobQueueName="q", priority=1, computeEnvironmentOrder=[])

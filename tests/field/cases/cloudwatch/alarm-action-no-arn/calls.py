@@ -1,0 +1,11 @@
+client("cloudwatch").put_metric_alarm(
+    AlarmName="a",
+    MetricName="m",
+    Namespace="n",
+    Period=60,
+    Statistic="Sum",
+    ComparisonOperator="GreaterThanThreshold",
+    EvaluationPeriods=1,
+    Threshold=1,
+    AlarmActions=["notify-me"],
+)

@@ -1,0 +1,1 @@
+client("ec2").describe_launch_template_versions(LaunchTemplateName="none")

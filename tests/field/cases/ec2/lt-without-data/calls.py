@@ -1,0 +1,1 @@
+client("ec2").create_launch_template(LaunchTemplateName="nodes", LaunchTemplateData={})

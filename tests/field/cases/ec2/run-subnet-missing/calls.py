@@ -1,0 +1,5 @@
+e = client("ec2")
+image = e.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
+e.run_instances(
+    ImageId=image, InstanceType="m5.large", MinCount=1, MaxCount=1, SubnetId="subnet-0123456789abcdef0"
+)

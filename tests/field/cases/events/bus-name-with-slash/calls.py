@@ -1,0 +1,1 @@
+client("events").create_event_bus(Name="team/a")

@@ -1,0 +1,4 @@
+import json
+
+p = {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "GetObject", "Resource": "*"}]}
+client("iam").create_policy(PolicyName="p", PolicyDocument=json.dumps(p))

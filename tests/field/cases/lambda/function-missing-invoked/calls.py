@@ -1,0 +1,1 @@
+client("lambda").invoke(FunctionName="none")

@@ -1,0 +1,1 @@
+client("ssm").get_parameter(Name="{test}-test")

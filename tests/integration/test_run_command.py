@@ -1,0 +1,144 @@
+"""`ultracluster run` on a deployed quick start: its nodes are processes, and a Capacity Block ends under a job."""
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.stacks.conftest import QUICKSTART, synthesize_rollout
+
+from ultracluster_cli._aws.local_target import node_files
+from ultracluster_cli.main import main
+from ultracluster_local import LocalAws
+from ultracluster_local.deploy import deploy_assembly
+from ultracluster_local.jobs.settings import JobSettings
+from ultracluster_local.seeding.seed import seed_from_request
+
+pytestmark = [pytest.mark.synth, pytest.mark.deploy, pytest.mark.process]
+
+REGION = "us-east-2"
+EXAMPLE = Path(__file__).parents[2] / "examples/hello-trainium"
+IMAGE = "123456789012.dkr.ecr.us-east-2.amazonaws.com/training"
+BLOCK = "cr-0123456789abcdef0"
+
+
+@pytest.fixture
+def cluster(local_aws: LocalAws, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[LocalAws]:
+    directory = tmp_path / "cdk.out"
+    assert synthesize_rollout(QUICKSTART, directory).returncode == 0
+    image = {"image_id": "ami-0123456789abcdef0", "region": REGION, "files": node_files(), "shared": "/fsx"}
+    block = {
+        "reservation_id": BLOCK,
+        "region": REGION,
+        "zone_id": "use2-az3",
+        "instance_type": "trn2.48xlarge",
+        "count": 4,
+        "start": "2030-01-01T11:30:00+00:00",
+        "end": "2030-01-15T11:30:00+00:00",
+        "block": True,
+    }
+    seed_from_request(local_aws._started(), {"regions": [REGION], "images": [image], "reservations": [block]})
+    deploy_assembly(local_aws, directory)
+    local_aws.run_jobs(JobSettings(images={IMAGE: Path(sys.executable).parent}))
+    for name, value in local_aws.environment(REGION).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(tmp_path)
+    yield local_aws
+    local_aws.run_jobs(None)
+
+
+def wait(check: Any, seconds: float = 60) -> None:
+    deadline = time.monotonic() + seconds
+    while not check():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_a_run_starts_with_its_block_is_checkpointed_and_drained_and_resumes_in_the_extension(
+    cluster: LocalAws, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def command(*words: str, code: int = 0) -> str:
+        assert main(list(words)) == code, capsys.readouterr()
+        return capsys.readouterr().out
+
+    def log(job: str) -> str:
+        return command("jobs", "logs", job)
+
+    def at(text: str) -> None:
+        cluster.event_settings.most_firings = 1
+        cluster.clock.set(datetime.fromisoformat(text))
+
+    batch = cluster.client("batch", REGION)
+
+    def state(job: str) -> str:
+        return str(batch.describe_jobs(jobs=[job])["jobs"][0]["status"])
+
+    at("2029-12-31T11:30:00+00:00")
+    words = ["--folder", str(EXAMPLE), "--cluster", "quickstart", "--nodes", "2", "--launcher", "raw"]
+    fast = ["--env", "UC_CHECKPOINT_POLL_SECONDS=0.2", "--", "--checkpoints", "/fsx/hello"]
+    told = json.loads(
+        command("run", "train.py", *words, "--json", *fast, "--steps", "100000", "--step-seconds", "0.05")
+    )
+    job = told["job"]
+    (shown,) = batch.describe_jobs(jobs=[job])["jobs"]
+    assert shown["tags"]["ultracluster:code"] in told["code"]
+    assert shown["tags"]["ultracluster:command"].startswith("train.py --checkpoints /fsx/hello")
+    time.sleep(1)
+    assert state(job) == "RUNNABLE"  # the block has not started
+
+    at("2030-01-01T11:31:00+00:00")
+    wait(lambda: state(job) == "RUNNING")
+    wait(lambda: "step 10 loss" in log(job))
+    assert "2 nodes, from step 0" in log(job)
+
+    at("2030-01-15T10:31:00+00:00")  # a minute after the checkpoint request
+    wait(lambda: "checkpoint of step" in log(job))
+    step = log(job).rpartition("checkpoint of step ")[2].split()[0]
+    at("2030-01-15T10:51:00+00:00")
+    wait(lambda: state(job) == "FAILED")
+    (ended,) = batch.describe_jobs(jobs=[job])["jobs"]
+    assert f"Capacity Block {BLOCK} ends 2030-01-15 11:30 UTC" in ended["statusReason"]
+
+    ec2 = cluster.client("ec2", REGION)
+    cluster.capacity_market(REGION).reservations[BLOCK].end = datetime.fromisoformat(
+        "2030-01-22T11:30:00+00:00"
+    )
+    assert ec2.describe_capacity_reservations()["CapacityReservations"][0]["State"] == "active"
+    at("2030-01-15T11:00:00+00:00")
+    at("2030-01-15T11:10:00+00:00")
+    jobs: list[dict[str, Any]] = []
+
+    def resumed() -> bool:
+        jobs[:] = json.loads(command("jobs", "list", "quickstart", "--json"))["jobs"]
+        return any(one["resumes"] == job for one in jobs)
+
+    wait(resumed)
+    (new,) = jobs
+    wait(lambda: state(new["job"]) == "RUNNING")
+    wait(lambda: f"2 nodes, from step {step}" in log(new["job"]))
+    command("jobs", "stop", new["job"], "--now")
+
+
+def test_a_run_is_followed_to_its_end_and_its_code_is_uploaded_once(
+    cluster: LocalAws, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cluster.clock.set(datetime.fromisoformat("2030-01-01T11:31:00+00:00"))
+    words = ["run", "train.py", "--folder", str(EXAMPLE), "--cluster", "quickstart", "--nodes", "2"]
+    raw = ["--launcher", "raw"]
+    assert main([*words, *raw, "--", "--steps", "20"]) == 0
+    out, err = capsys.readouterr()
+    assert "step 20 loss" in out
+    assert "_aws" not in out
+    assert "train is SUCCEEDED" in err
+    assert main([*words, *raw, "--", "--steps", "none"]) == 4
+    assert "train failed: Essential container in task exited" in capsys.readouterr().err
+    s3 = cluster.client("s3", REGION)
+    (bucket,) = (one["Name"] for one in s3.list_buckets()["Buckets"] if "checkpoints" in one["Name"])
+    assert len(s3.list_objects_v2(Bucket=bucket, Prefix="code/")["Contents"]) == 1
+    for mistake in (["--launcher", "mpi"], ["--nodes", "9"], ["--job", "nothing"], ["--env", "X"]):
+        assert main([*words, *mistake]) == 2, mistake
+        assert capsys.readouterr().err.startswith("UC")
