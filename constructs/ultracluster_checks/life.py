@@ -330,7 +330,7 @@ def _kept(group: Resource, *, scheduled: bool) -> Iterator[Wrong]:
     """Find what keeps nodes of a group when it is scaled in, or starts them before their block."""
     # Amazon EC2 Auto Scaling user guide, Capacity Blocks, 2026-11: scale in more than 30 minutes before the end.
     protected = group["NewInstancesProtectedFromScaleIn"]
-    if protected.flag:
+    if protected.flag and scheduled:
         yield protected, "got true: scaling to 0 does not end these nodes", "false"
     for at in (group["MinSize"], group["DesiredCapacity"]):
         if scheduled and (at.number or 0) > 0:
@@ -507,7 +507,8 @@ def life_cycles_are_aimed_at_their_block(worker: Resource) -> Iterator[Wrong]:
     over = [each.logical_id for each in templates.of_type(QUEUE) if owners & {*(environments_of(each) or ())}]
     for target in told.targets if owners else ():
         behind = {target} if target.type == COMPUTE_ENVIRONMENT else {*(environments_of(target) or owners)}
-        if target.type in _STATES and not owners & behind:
+        elsewhere = any(each["Type"].text == "UNMANAGED" for each in behind)  # nodes join those by themselves
+        if target.type in _STATES and not owners & behind and not elsewhere:
             yield told, f"got {target.logical_id}, whose nodes are in no block", " or ".join(over)
     for at in variables if blocks else ():
         if _RESERVATION_ID.fullmatch(at.text or "") and all(differ(at.value, each) for each in blocks):
