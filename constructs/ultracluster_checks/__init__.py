@@ -4,6 +4,6 @@
 """
 
 from ultracluster_checks.check import CheckReport, LeftOut, check_templates
-from ultracluster_checks.template import Source
+from ultracluster_checks.model.template import Source
 
 __all__ = ["CheckReport", "LeftOut", "Source", "check_templates"]

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Wrong, rule
-from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_rules.findings import quote
 
 _NAME: Final = r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}"

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from ultracluster_checks.model.template import Property, Resource, Source, Templates
 from ultracluster_checks.problem import Problem, finding_of
 from ultracluster_checks.table import CHECKS
-from ultracluster_checks.template import Property, Resource, Source, Templates
 from ultracluster_rules.findings import Finding, FindingsError, Severity, quote
 from ultracluster_rules.registry import RULES
 

@@ -7,9 +7,9 @@ from typing import Final
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.neuron.neuron import XLA_CACHE_VARIABLE
 from ultracluster_checks.jobs import JobContainer, job_containers
-from ultracluster_checks.nodes import nodes_of
+from ultracluster_checks.model.nodes import nodes_of
+from ultracluster_checks.model.template import Property, Templates
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
-from ultracluster_checks.template import Property, Templates
 from ultracluster_rules.findings import quote
 from ultracluster_rules.job_definitions import VARIABLE
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_checks.nodes import LAUNCH_TEMPLATE, launch_data
+from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE, launch_data
+from ultracluster_checks.model.template import Resource
 from ultracluster_checks.problem import Wrong, rule
-from ultracluster_checks.template import Resource
 
 _HIGHEST: Final = 200  # percent of a budget at which a notification is of no use
 

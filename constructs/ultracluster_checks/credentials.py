@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
+from ultracluster_checks.model.template import Property, Resource, Templates
+from ultracluster_checks.model.values import Text
 from ultracluster_checks.problem import Wrong, rule
-from ultracluster_checks.template import Property, Resource, Templates
-from ultracluster_checks.values import Text
 from ultracluster_rules.credentials import credential_kind, names_credential
 
 _DYNAMIC: Final = "{{resolve:"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_catalog.limits.queues import WAIT_LIMIT_REASONS
-from ultracluster_checks.nodes import (
+from ultracluster_checks.model.nodes import (
     COMPUTE_ENVIRONMENT,
     QUEUE,
     Nodes,
@@ -17,10 +17,10 @@ from ultracluster_checks.nodes import (
     launch_template_of,
     nodes_of,
 )
-from ultracluster_checks.permissions import may
+from ultracluster_checks.model.permissions import may
+from ultracluster_checks.model.template import Resource, Templates
+from ultracluster_checks.model.values import Reference
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
-from ultracluster_checks.template import Resource, Templates
-from ultracluster_checks.values import Reference
 from ultracluster_rules.findings import quote
 from ultracluster_rules.queues import check_environment_count, check_wait_limits
 

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 from ultracluster_catalog.lustre.lustre import LustreSettings
 from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
-from ultracluster_checks.nodes import LAUNCH_TEMPLATE, nodes_of, template_types, zone_of
+from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE, nodes_of, template_types, zone_of
+from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
-from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_rules.findings import quote
 from ultracluster_rules.lustre import (
     FILE_SYSTEM_KEY,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Protocol
 
-from ultracluster_checks.values import ABSENT, Unknown, joined
+from ultracluster_checks.model.values import ABSENT, Unknown, joined
 
 # Names exclude braces: otherwise a text of repeated "${" takes quadratic time.
 _PLACEHOLDER: Final = re.compile(r"\$\{(!?)([^{}]*)\}")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_checks.nodes import (
+from ultracluster_checks.model.nodes import (
     COMPUTE_ENVIRONMENT,
     INTERFACE_TYPES,
     LAUNCH_TEMPLATE,
@@ -19,8 +19,8 @@ from ultracluster_checks.nodes import (
     template_types,
     users_of,
 )
+from ultracluster_checks.model.template import Resource
 from ultracluster_checks.problem import Problem, Wrong, rule
-from ultracluster_checks.template import Resource
 from ultracluster_rules.findings import quote
 from ultracluster_rules.network import check_efa_use, check_network_interfaces, check_task_interface
 

@@ -11,15 +11,15 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.names.identifiers import ECR_DOMAIN
 from ultracluster_catalog.neuron.neuron import XLA_CACHE_VARIABLE, XLA_COMPILER_FLAGS_VARIABLE
-from ultracluster_checks.nodes import (
+from ultracluster_checks.model.nodes import (
     COMPUTE_ENVIRONMENT,
     QUEUE,
     batch_nodes,
     environment_types,
     environments_of,
 )
+from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Wrong, placed, rule
-from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_rules.findings import quote
 from ultracluster_rules.job_definitions import (
     ATTEMPTS,

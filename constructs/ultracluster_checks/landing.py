@@ -6,7 +6,7 @@ from typing import Final
 
 from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK
 from ultracluster_catalog.prices.prices import ON_DEMAND_PRICES
-from ultracluster_checks.nodes import (
+from ultracluster_checks.model.nodes import (
     COMPUTE_ENVIRONMENT,
     LAUNCH_TEMPLATE,
     QUEUE,
@@ -24,8 +24,8 @@ from ultracluster_checks.nodes import (
     users_of,
     zone_of,
 )
+from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
-from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_rules.capacity import (
     RESERVATION,
     check_allocation_strategy,

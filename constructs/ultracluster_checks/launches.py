@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_checks.nodes import (
+from ultracluster_checks.model.nodes import (
     COMPUTE_ENVIRONMENT,
     LAUNCH_TEMPLATE,
     catalogued,
@@ -12,9 +12,9 @@ from ultracluster_checks.nodes import (
     is_in_batch,
     launch_data,
 )
+from ultracluster_checks.model.template import Resource, Templates
+from ultracluster_checks.model.values import Unknown
 from ultracluster_checks.problem import Wrong, placed, rule
-from ultracluster_checks.template import Resource, Templates
-from ultracluster_checks.values import Unknown
 from ultracluster_rules.findings import quote
 from ultracluster_rules.images import AMI
 from ultracluster_rules.machines import INSTANCE_TYPE

@@ -15,7 +15,7 @@ from ultracluster_catalog.capacity.capacity_blocks import (
     INSTANCE_INTERRUPTION_WARNING_EVENT,
     TERMINATION_BEFORE_END,
 )
-from ultracluster_checks.nodes import (
+from ultracluster_checks.model.nodes import (
     AUTO_SCALING_GROUP,
     COMPUTE_ENVIRONMENT,
     EVENT_RULE,
@@ -26,11 +26,11 @@ from ultracluster_checks.nodes import (
     known_blocks,
     nodes_of,
 )
-from ultracluster_checks.permissions import fixed_arn, may, role_of, statements_of
+from ultracluster_checks.model.permissions import fixed_arn, may, role_of, statements_of
+from ultracluster_checks.model.template import Property, Resource, Templates
+from ultracluster_checks.model.values import Reference, Text
 from ultracluster_checks.problem import Wrong, rule
 from ultracluster_checks.roles import FUNCTION, MACHINE, SCHEDULE, worker_at
-from ultracluster_checks.template import Property, Resource, Templates
-from ultracluster_checks.values import Reference, Text
 from ultracluster_rules.findings import quote
 
 _PERMISSION: Final = "AWS::Lambda::Permission"

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from ultracluster_checks.permissions import (
+from ultracluster_checks.model.permissions import (
     PRINCIPALS,
     ROLE,
     allowing,
@@ -18,8 +18,8 @@ from ultracluster_checks.permissions import (
     names_everything,
     trusts,
 )
+from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Problem, Wrong, rule
-from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_rules.findings import quote
 
 EVERY_ACTION: Final = "UC6420"

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import wraps
 from typing import Any, Final, TypeVar, overload
 
-from ultracluster_checks.template import Property, Resource, Templates
+from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_rules.credentials import hide_credentials
 from ultracluster_rules.findings import Finding, Located
 

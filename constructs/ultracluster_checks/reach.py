@@ -6,7 +6,7 @@ from itertools import product
 from typing import Final
 
 from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
-from ultracluster_checks.nodes import (
+from ultracluster_checks.model.nodes import (
     SECURITY_GROUP,
     SUBNET,
     VPC,
@@ -15,10 +15,10 @@ from ultracluster_checks.nodes import (
     nodes_of,
     vpc_of,
 )
-from ultracluster_checks.permissions import is_bound, may_allow
+from ultracluster_checks.model.permissions import is_bound, may_allow
+from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Wrong, rule
 from ultracluster_checks.security_groups import DIRECTIONS, RULES_OF, admits, group_rules
-from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_rules.findings import quote
 
 _ENDPOINT: Final = "AWS::EC2::VPCEndpoint"

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_checks.jobs import job_containers
-from ultracluster_checks.permissions import allowing, conditions_of, covers, may_allow
+from ultracluster_checks.model.permissions import allowing, conditions_of, covers, may_allow
+from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Problem, Wrong, rule
-from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_rules.findings import quote
 
 # Endpoint policies grant nothing by themselves.

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_checks.jobs import JobContainer, job_containers
-from ultracluster_checks.nodes import nodes_of
-from ultracluster_checks.permissions import may, role_of, trusts
+from ultracluster_checks.model.nodes import nodes_of
+from ultracluster_checks.model.permissions import may, role_of, trusts
+from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Wrong, rule
-from ultracluster_checks.template import Property, Resource, Templates
 
 FUNCTION: Final = "AWS::Lambda::Function"
 MACHINE: Final = "AWS::StepFunctions::StateMachine"

@@ -8,9 +8,9 @@ from itertools import product
 from typing import Final, Literal
 
 from ultracluster_catalog.lustre.lustre_figures import can_mount_over_efa
-from ultracluster_checks.nodes import LAUNCH_TEMPLATE, SECURITY_GROUP, groups_at, launch_data, nodes_of
+from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE, SECURITY_GROUP, groups_at, launch_data, nodes_of
+from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Wrong, rule
-from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_rules.findings import quote
 
 Direction = Literal["in", "out"]

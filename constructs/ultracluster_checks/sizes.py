@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from ultracluster_checks.jobs import JOB_DEFINITION
-from ultracluster_checks.permissions import ROLE, inline_documents
+from ultracluster_checks.model.permissions import ROLE, inline_documents
+from ultracluster_checks.model.template import Resource, Templates
+from ultracluster_checks.model.values import Reference, Text, Unknown
 from ultracluster_checks.problem import Wrong, placed, rule
-from ultracluster_checks.template import Resource, Templates
-from ultracluster_checks.values import Reference, Text, Unknown
 from ultracluster_rules.job_definitions import check_definition_size
 
 # https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html (2026-11)

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_checks.jobs import job_containers
-from ultracluster_checks.nodes import LAUNCH_TEMPLATE
-from ultracluster_checks.permissions import covers, may, role_of
+from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE
+from ultracluster_checks.model.permissions import covers, may, role_of
+from ultracluster_checks.model.template import Property, Resource, Templates
+from ultracluster_checks.model.values import Reference, Text
 from ultracluster_checks.problem import Wrong, rule
-from ultracluster_checks.template import Property, Resource, Templates
-from ultracluster_checks.values import Reference, Text
 from ultracluster_rules.findings import quote
 
 BUCKET: Final = "AWS::S3::Bucket"

@@ -8,7 +8,7 @@ from typing import Final
 
 from ultracluster_catalog.machines.nic_layouts import addresses_per_node
 from ultracluster_catalog.places.zones import REGIONS, offered_zones, region_of_zone_id
-from ultracluster_checks.nodes import (
+from ultracluster_checks.model.nodes import (
     COMPUTE_ENVIRONMENT,
     SUBNET,
     VPC,
@@ -22,8 +22,8 @@ from ultracluster_checks.nodes import (
     template_types,
     vpc_of,
 )
+from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
-from ultracluster_checks.template import Property, Resource, Templates
 from ultracluster_rules.findings import quote
 from ultracluster_rules.machines import check_offered
 from ultracluster_rules.network import (

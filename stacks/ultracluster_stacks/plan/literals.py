@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from ultracluster_checks.functions import evaluate, resolve
-from ultracluster_checks.values import Unknown
+from ultracluster_checks.model.values import Unknown
 from ultracluster_stacks.plan.templates import StackTemplate
 
 

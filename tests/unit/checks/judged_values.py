@@ -3,7 +3,7 @@
 from typing import Any
 
 from ultracluster_checks import Source
-from ultracluster_checks.template import Property, Templates
+from ultracluster_checks.model.template import Property, Templates
 
 __all__ = ["judged"]
 

@@ -7,7 +7,7 @@ import pytest
 from tests.unit.checks.judged_values import judged
 
 from ultracluster_checks import Source
-from ultracluster_checks.template import Templates
+from ultracluster_checks.model.template import Templates
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,8 @@
 """Findings: where a problem is, and text of a template that must not be repeated as it is."""
 
 from ultracluster_checks import Source, check_templates
+from ultracluster_checks.model.template import Templates
 from ultracluster_checks.problem import Problem, finding_of
-from ultracluster_checks.template import Templates
 
 BUCKET = {"Type": "AWS::S3::Bucket", "DeletionPolicy": "Delete", "UpdateReplacePolicy": "Retain"}
 

@@ -26,8 +26,8 @@ from tests.unit.checks import (
 from tests.unit.checks.defects import DEFECTS, Defect, with_defect
 
 from ultracluster_checks import Source, check_templates
+from ultracluster_checks.model.template import Templates
 from ultracluster_checks.table import CHECKS, template_codes
-from ultracluster_checks.template import Templates
 from ultracluster_rules.registry import RULES
 
 

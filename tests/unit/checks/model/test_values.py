@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ultracluster_checks.values import Reference, Text, Unknown, joined
+from ultracluster_checks.model.values import Reference, Text, Unknown, joined
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ultracluster_checks import Source
-from ultracluster_checks.nodes import (
+from ultracluster_checks.model.nodes import (
     batch_nodes,
     catalogued,
     differ,
@@ -17,8 +17,8 @@ from ultracluster_checks.nodes import (
     template_types,
     users_of,
 )
-from ultracluster_checks.template import Property, Resource, Templates
-from ultracluster_checks.values import Reference, Text, Unknown
+from ultracluster_checks.model.template import Property, Resource, Templates
+from ultracluster_checks.model.values import Reference, Text, Unknown
 
 LAUNCH = {"LaunchTemplateId": {"Ref": "Nodes"}, "Version": "1"}
 BLOCK = {

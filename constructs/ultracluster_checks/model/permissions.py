@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from ultracluster_checks.template import Property, Resource, Templates
-from ultracluster_checks.values import Reference
+from ultracluster_checks.model.template import Property, Resource, Templates
+from ultracluster_checks.model.values import Reference
 
 ROLE: Final = "AWS::IAM::Role"
 PRINCIPALS: Final = ("AWS::IAM::Group", ROLE, "AWS::IAM::User")

@@ -6,8 +6,8 @@ import pytest
 from tests.unit.checks.edits import statement
 
 from ultracluster_checks import Source
-from ultracluster_checks.permissions import inline_documents, may, trusts
-from ultracluster_checks.template import Resource, Templates
+from ultracluster_checks.model.permissions import inline_documents, may, trusts
+from ultracluster_checks.model.template import Resource, Templates
 
 MANAGED = "arn:aws:iam::aws:policy/service-role"
 PUBLISH = statement(Action="sns:Publish", Resource={"Ref": "Topic"})

@@ -9,8 +9,8 @@ from typing import Any, Final
 from ultracluster_catalog.machines.instance_type import CAPACITY_BLOCK, InstanceType
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
-from ultracluster_checks.template import Property, Resource, Templates
-from ultracluster_checks.values import ABSENT, Reference, Text, Unknown
+from ultracluster_checks.model.template import Property, Resource, Templates
+from ultracluster_checks.model.values import ABSENT, Reference, Text, Unknown
 
 LAUNCH_TEMPLATE: Final = "AWS::EC2::LaunchTemplate"
 COMPUTE_ENVIRONMENT: Final = "AWS::Batch::ComputeEnvironment"
