@@ -44,10 +44,12 @@ _CLOUDWATCH: Final = "aws.amazon.com/cloudwatch/pricing, as cloudburn.io read it
 _ADDRESSES: Final = "AWS, Identify and optimize public IPv4 address usage; the same in all Regions"
 _SEARCHED_IN: Final = "AWS Price List, as Infracost, Karpenter and field reports keep it"
 
-_OHIO_LIST: Final = "AWS Price List API, as public notes on the calculator's CloudWatch form keep it"
-_OHIO_LIST_DATED: Final = date(2026, 9, 30)
-_OHIO_STORAGE: Final = "AWS Price List API, as a public benchmark of file systems keeps it"
-_OHIO_STORAGE_DATED: Final = date(2026, 9, 1)
+_OHIO_LIST: Final = "public notes on the calculator's CloudWatch form, from the AWS Price List API, without a date; read on the day given"
+_OHIO_LIST_DATED: Final = date(2026, 11, 22)
+_OHIO_STORAGE: Final = (
+    "a public benchmark of file systems, from the AWS Price List API, without a date; read on the day given"
+)
+_OHIO_STORAGE_DATED: Final = date(2026, 11, 22)
 
 _VIRGINIA: Final = "us-east-1"
 _OHIO: Final = "us-east-2"
