@@ -96,6 +96,7 @@ def _filled(local: LocalAws, row: Row) -> dict[str, Any]:
             each["GroupName"] for each in ec2.describe_placement_groups()["PlacementGroups"]
         }:
             ec2.create_placement_group(GroupName=PLACEMENT, Strategy="cluster")
+    image = local.client("ec2", region).register_image(Name=name_of(row), RootDeviceName="/dev/xvda")
     return cluster(
         row,
         RESERVATION=f"cr-{index:017x}",
@@ -104,7 +105,7 @@ def _filled(local: LocalAws, row: Row) -> dict[str, Any]:
         FILE_SYSTEM=f"fs-{index:017x}",
         IMAGE=f"123456789012.dkr.ecr.{region}.amazonaws.com/training:2026-11-20",
         **existing,
-    ) | {"name": name_of(row), "image_id": f"ami-{REGIONS.index(region):017x}"}
+    ) | {"name": name_of(row), "image_id": image["ImageId"]}
 
 
 @pytest.fixture(scope="module")

@@ -125,8 +125,8 @@ def bake(
     session = aws_session(profile)
     builder = session.client("imagebuilder", region_name=region)
     place = builder.meta.region_name
-    found = builder.list_image_pipelines(filters=[{"name": "name", "values": [name]}])["imagePipelineList"]
-    if not found:
+    answer = builder.list_image_pipelines(filters=[{"name": "name", "values": [name]}])
+    if not (found := answer.get("imagePipelineList")):
         problem = f"no NeuronAmi {quote(name)} is deployed in {place}; see docs/images.md"
         raise typer.BadParameter(problem, param_hint="NAME")
     if not yes:

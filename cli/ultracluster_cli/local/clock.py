@@ -61,7 +61,7 @@ def stages(client: Callable[[str], Any]) -> list[Stage]:
 def _checkpoint_leads(functions: Any) -> Iterator[tuple[str, timedelta]]:
     """Return the checkpoint lead of each block from the function that manages it."""
     for page in functions.get_paginator("list_functions").paginate():
-        for function in page["Functions"]:
+        for function in page.get("Functions", ()):
             variables = function.get("Environment", {}).get("Variables", {})
             if "UC_RESERVATION_ID" in variables and "UC_CHECKPOINT_LEAD_SECONDS" in variables:
                 lead = timedelta(seconds=int(variables["UC_CHECKPOINT_LEAD_SECONDS"]))

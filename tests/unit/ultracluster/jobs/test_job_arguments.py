@@ -12,6 +12,7 @@ from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, block, new_stack
 
 from ultracluster import FabricGate, MultiNodeJob, PrecompileJob, SingleNodeJob, SmokeTrain, UltraCluster
 from ultracluster.jobs.job import Job
+from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_catalog.names.submission_tags import QUEUE_TAG
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import FindingsError
@@ -118,12 +119,13 @@ class Made:
     jobs: Mapping[tuple[str, ...], Job]
 
     def definition(self, *name: str) -> dict[str, Any]:
-        """Properties of the definition of a job, without what its own name decides."""
+        """Properties of the definition of a job, without what its own name and its cluster decide."""
         job = self.jobs[name]
         logical_id = self.stack.resolve(job.job_definition_arn)["Ref"]
         text = json.dumps(self.resources[logical_id]["Properties"]).replace(f'"{job.node.id}"', '"ITSELF"')
         properties: dict[str, Any] = json.loads(text, object_hook=_without_roles)
-        properties["Tags"] = {key: tag for key, tag in properties.pop("Tags", {}).items() if key != QUEUE_TAG}
+        tags = properties.pop("Tags", {})
+        properties["Tags"] = {key: tag for key, tag in tags.items() if key not in {QUEUE_TAG, CLUSTER_TAG}}
         return properties
 
 

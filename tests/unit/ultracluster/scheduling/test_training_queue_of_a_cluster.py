@@ -66,7 +66,8 @@ def test_spot_nodes_get_a_separate_queue(stack: cdk.Stack) -> None:
     assert cluster.add_multi_node_job("Train", image=IMAGE, command=["train.py"])
     cluster.add_single_node_job("Evaluate", image=IMAGE, command=["evaluate.py"], queue=spot)
     tags = [each["Properties"].get("Tags") for each in of_type(stack, "AWS::Batch::JobDefinition")]
-    assert tags == [None, {"ultracluster:queue": stack.resolve(spot.job_queue_arn)}]
+    cluster_tag = {"ultracluster:cluster": "Test"}
+    assert tags == [cluster_tag, {"ultracluster:queue": stack.resolve(spot.job_queue_arn)} | cluster_tag]
     assert spot.has_spot
     assert not cluster.queue.has_spot
 
@@ -89,5 +90,5 @@ def test_the_command_line_finds_additional_queues_by_a_tag(
     team: tuple[UltraCluster, TrainingQueue, TrainingQueue], resources: Mapping[str, Any]
 ) -> None:
     cluster, urgent, _ = team
-    assert shown(urgent, resources)["Tags"] == {"ultracluster:queue-name": "urgent"}
-    assert "Tags" not in shown(cluster.queue, resources)
+    assert shown(urgent, resources)["Tags"]["ultracluster:queue-name"] == "urgent"
+    assert shown(cluster.queue, resources)["Tags"].keys() == {"ultracluster:cluster"}
