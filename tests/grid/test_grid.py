@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from moto.ec2.models.instance_types import INSTANCE_TYPES
 from tests.grid import inventory, lint, requests
 from tests.grid.dimensions import DIMENSIONS, REFUSED, ROWS, cluster, name_of
 from tests.grid.pairs import Row, pairs_of
@@ -61,9 +62,10 @@ def grid(local_aws_server: LocalAws, tmp_path_factory: pytest.TempPathFactory) -
         assembly = directory / "cdk.out"
         synthesize(load_rollout(path).config.clusters(), assembly)
     with pytest.MonkeyPatch.context() as patch:
-        # AWS Batch will know the type of one's own by the day that it is launched.
+        # AWS Batch and EC2 will know the custom type by the day that it is launched.
         known = instance_types._known() | {"trn9.48xlarge"}
         patch.setattr(instance_types, "_known", lambda: known)
+        patch.setitem(INSTANCE_TYPES, "trn9.48xlarge", INSTANCE_TYPES["trn2.48xlarge"])
         # The clusters of the grid are more than one account may have in a Region.
         patch.setattr(compute_environments, "_MOST_ENVIRONMENTS", 10 * len(ROWS))
         patch.setattr(job_queues, "_MOST_QUEUES", 10 * len(ROWS))

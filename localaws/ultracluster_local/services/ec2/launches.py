@@ -87,7 +87,10 @@ def _check_combinations(given: Mapping[str, Any]) -> None:
     if market and not market.get("MarketType"):  # spinnaker/spinnaker#6114
         raise ServiceError("MissingParameter", "The request must contain the parameter MarketType.")
     reservation = given.get("CapacityReservationSpecification") or {}
-    if reservation.get("CapacityReservationPreference") and reservation.get("CapacityReservationTarget"):
+    # "You can only specify CapacityReservationPreference and CapacityReservationTarget if the CapacityReservationPreference is
+    # capacity-reservations-only" (EC2 API reference, CapacityReservationSpecification, read 2026-11).
+    preference = reservation.get("CapacityReservationPreference") or "capacity-reservations-only"
+    if reservation.get("CapacityReservationTarget") and preference != "capacity-reservations-only":
         raise _combination(  # hashicorp/packer#12912
             "The request can include either a CapacityReservationId or a CapacityReservationPreference but not both."
         )
