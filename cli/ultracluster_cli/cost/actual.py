@@ -132,8 +132,8 @@ def _compare(
 
 
 def in_hours(duration: timedelta) -> Decimal:
-    """Return a duration in hours, to the minute."""
-    return Decimal(duration // timedelta(minutes=1)) / 60
+    """Return a duration in hours, to the minute; a begun minute counts, so that no cost is shown as zero."""
+    return Decimal(-(-duration // timedelta(minutes=1))) / 60
 
 
 def estimated_cost(
