@@ -69,9 +69,10 @@ _SPOT: Final = "Spot price history of one zone in 30 days, field report"
 _SPOT_DATED: Final = date(2026, 10, 3)
 _LUSTRE: Final = "AWS Price List API, field report"
 _LUSTRE_DATED: Final = date(2026, 7, 13)
-_LUSTRE_OHIO: Final = "field report of a file system of 12 TiB, without a date; read on the day given"
+# Sources without a date are dated by the day on which they were read.
+_LUSTRE_OHIO: Final = "undated field report"
 _LUSTRE_OHIO_DATED: Final = date(2026, 11, 22)
-_LUSTRE_FASTEST: Final = "public notes with the range of persistent file systems ($0.145 to $0.600), without a date; read on the day given"
+_LUSTRE_FASTEST: Final = "undated public notes, $0.145 to $0.600"
 _LUSTRE_FASTEST_DATED: Final = date(2026, 11, 22)
 _LUSTRE_TOKYO: Final = "price of 9.6 TiB an hour ($6.19), classmethod.jp, FSx for Lustre Persistent 2"
 _LUSTRE_TOKYO_DATED: Final = date(2022, 9, 3)

@@ -44,11 +44,10 @@ _CLOUDWATCH: Final = "aws.amazon.com/cloudwatch/pricing, as cloudburn.io read it
 _ADDRESSES: Final = "AWS, Identify and optimize public IPv4 address usage; the same in all Regions"
 _SEARCHED_IN: Final = "AWS Price List, as Infracost, Karpenter and field reports keep it"
 
-_OHIO_LIST: Final = "public notes on the calculator's CloudWatch form, from the AWS Price List API, without a date; read on the day given"
+# Sources without a date are dated by the day on which they were read.
+_OHIO_LIST: Final = "undated public notes from the AWS Price List API"
 _OHIO_LIST_DATED: Final = date(2026, 11, 22)
-_OHIO_STORAGE: Final = (
-    "a public benchmark of file systems, from the AWS Price List API, without a date; read on the day given"
-)
+_OHIO_STORAGE: Final = "undated public benchmark, from the AWS Price List API"
 _OHIO_STORAGE_DATED: Final = date(2026, 11, 22)
 
 _VIRGINIA: Final = "us-east-1"
