@@ -40,7 +40,7 @@ def stages(client: Callable[[str], Any]) -> list[Stage]:
     """
     leads = dict(_checkpoint_leads(client("lambda")))
     found = []
-    for reservation in client("ec2").describe_capacity_reservations()["CapacityReservations"]:
+    for reservation in client("ec2").describe_capacity_reservations().get("CapacityReservations", ()):
         if reservation.get("ReservationType") != "capacity-block" or "EndDate" not in reservation:
             continue
         reservation_id = reservation["CapacityReservationId"]

@@ -38,12 +38,12 @@ def test_json_has_the_same_as_values(run: Any, aws: Aws) -> None:
     (cluster,) = json.loads(run("status", "--json").stdout)["clusters"]
 
     assert [stack["status"] for stack in cluster["stacks"]] == ["CREATE_COMPLETE"] * 3
-    assert cluster["capacity"][0]["hours_left"] == pytest.approx(288, abs=0.2)  # by the clock of the machine
+    assert cluster["capacity"][0]["hours_left"] == pytest.approx(288, abs=0.5)  # by the clock of the machine
     assert [node["node"] for node in cluster["nodes"]] == [NODE]
     assert cluster["queues"] == [
         {"queue": "main", "state": "ENABLED", "status": "VALID", "running": 1, "waiting": 0}
     ]
-    assert cluster["cost"]["node_hours"] == "48.0"
+    assert float(cluster["cost"]["node_hours"]) == pytest.approx(48, abs=0.5)
     assert cluster["unread"] == []
 
 
