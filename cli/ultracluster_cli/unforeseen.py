@@ -5,6 +5,7 @@ import traceback
 from pathlib import Path
 
 from botocore.exceptions import BotoCoreError, ClientError
+from botocore.parsers import ResponseParserError
 
 from ultracluster_rules.findings import Finding
 
@@ -19,7 +20,7 @@ def finding_of(error: Exception) -> Finding:
     if isinstance(error, OSError):
         subject = str(error.filename) if error.filename is not None else "input or output"
         return Finding(code="UC9013", problem=f"{subject}: {error.strerror or error}")
-    if isinstance(error, (BotoCoreError, ClientError)):
+    if isinstance(error, (BotoCoreError, ClientError, ResponseParserError)):
         return Finding(
             code="UC9014", problem=str(error), remedy="Check credentials, Region, endpoint and permissions"
         )

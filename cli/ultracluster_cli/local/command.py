@@ -139,8 +139,8 @@ def clock(
         got = f"{quote(to)} and TIME" if to in STAGES else quote(to)
         raise FindingsError([refuse_option("--to", got, allowed=f"TIME, or one of {', '.join(STAGES)}")])
     clients = Clients(endpoint=endpoint, key=key)
+    now = read_clock(endpoint=endpoint, key=key)  # first: it refuses an endpoint that is not a local AWS
     known = stages(lambda service: clients.get(service, region))
-    now = read_clock(endpoint=endpoint, key=key)
     delivered: list[Mapping[str, Any]] = []
     if by is not None or to is not None:
         target = target_time(by, to, now=now, known=known)

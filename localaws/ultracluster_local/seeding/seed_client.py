@@ -137,6 +137,8 @@ def move_clock(
     """
     order = {} if to is None else {"to": to.isoformat(), "most_firings": most_firings}
     answer: dict[str, Any] = _post(endpoint, key, "clock", order)
+    if not isinstance(answer, dict) or "now" not in answer:
+        raise _refused(endpoint, "clock", "another server answers there")
     return answer
 
 
@@ -155,6 +157,8 @@ def _post(endpoint: str, key: str, path: str, order: Any) -> Any:
         raise _refused(endpoint, path, error.read().decode(errors="replace")) from None
     except urllib.error.URLError as error:
         raise _refused(endpoint, path, str(error)) from None
+    except ValueError:
+        raise _refused(endpoint, path, "another server answers there") from None
 
 
 def _refused(endpoint: str, path: str, reason: str) -> LocalAwsError:

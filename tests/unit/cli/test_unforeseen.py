@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
+from botocore.parsers import ResponseParserError
 
 from ultracluster_cli.unforeseen import TRACEBACK_VARIABLE, finding_of
 
@@ -36,6 +37,7 @@ def raised(error: Exception) -> Exception:
             ClientError({"Error": {"Code": "AccessDenied", "Message": "no\nway"}}, "Get"),
             "UC9014: An error occurred (AccessDenied)",
         ),
+        (ResponseParserError("<html>"), "UC9014: <html>. Check credentials, Region, endpoint"),
         (KeyError("jobs"), "UC9015: unexpected KeyError: 'jobs' (test_unforeseen.py:"),
     ],
 )

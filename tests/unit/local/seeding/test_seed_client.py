@@ -1,13 +1,15 @@
 """What a rollout refers to can be put into a running local AWS by its address."""
 
+import threading
 from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import pytest
 
 from ultracluster_local import LocalAws
 from ultracluster_local.errors import LocalAwsError
-from ultracluster_local.seeding.seed_client import SeedImage, SeedReservation, seed
+from ultracluster_local.seeding.seed_client import SeedImage, SeedReservation, move_clock, seed
 
 pytestmark = pytest.mark.deploy
 
@@ -106,6 +108,22 @@ def test_a_zone_that_the_region_does_not_have_is_a_finding(local_aws: LocalAws) 
 def test_a_local_aws_that_does_not_answer_is_a_finding() -> None:
     with pytest.raises(LocalAwsError, match="UC8006"):
         seed(endpoint="http://localhost:1", key="LOCAL1", regions=[])
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b"[]", b"{}"])
+def test_another_server_at_the_endpoint_is_a_finding(body: bytes) -> None:
+    class Other(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_: object) -> None: ...
+
+    with HTTPServer(("127.0.0.1", 0), Other) as server:
+        threading.Thread(target=server.handle_request).start()
+        with pytest.raises(LocalAwsError, match=r"UC8006: .*another server answers there"):
+            move_clock(endpoint=f"http://127.0.0.1:{server.server_port}", key="LOCAL1")
 
 
 def test_only_this_machine_can_be_asked() -> None:
