@@ -118,7 +118,7 @@ def _wrong_metadata(templates: Templates) -> Iterator[Problem]:
 
 def refuse_skip(problem: str, allowed: str, *, path: str = "") -> Finding:
     """Return the finding (UC9509) for a code that cannot be suppressed."""
-    return Finding(code="UC9509", problem=problem, allowed=allowed, path=path)
+    return Finding("UC9509", problem, allowed=allowed, path=path)
 
 
 def _refusals(code: str, reason: object) -> list[Finding]:

@@ -21,21 +21,13 @@ def notification_topic(scope: Construct, *, emails: Sequence[str], kms_key: kms.
     grant_publish(topic, sid="Alarms", service="cloudwatch.amazonaws.com")
     for number, address in enumerate(emails, start=1):
         sns.Subscription(
-            scope,
-            f"Email{number}",
-            topic=topic,
-            protocol=sns.SubscriptionProtocol.EMAIL,
-            endpoint=address,
+            scope, f"Email{number}", topic=topic, protocol=sns.SubscriptionProtocol.EMAIL, endpoint=address
         )
     return topic
 
 
 def grant_publish(
-    topic: sns.ITopic,
-    *,
-    sid: str,
-    service: str,
-    source: Mapping[str, Mapping[str, str]] | None = None,
+    topic: sns.ITopic, *, sid: str, service: str, source: Mapping[str, Mapping[str, str]] | None = None
 ) -> None:
     """Grant an AWS service permission to publish to a topic on behalf of this account only.
 

@@ -129,13 +129,7 @@ class ScheduledFunction(lambda_.Function):
         return rule
 
     def alarm_on_errors(
-        self,
-        construct_id: str,
-        *,
-        description: str,
-        minutes: int,
-        treat_missing_data: str,
-        topic: sns.ITopic,
+        self, construct_id: str, *, description: str, minutes: int, treat_missing_data: str, topic: sns.ITopic
     ) -> None:
         """Add an alarm on consecutive minutes with errors that notifies a topic.
 

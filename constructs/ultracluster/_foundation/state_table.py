@@ -63,9 +63,7 @@ class StateTable(dynamodb.Table):
                     actions=_USE_KEY,
                     resources=[self.encryption_key.key_arn],
                     conditions={
-                        "StringEquals": {
-                            "kms:ViaService": f"dynamodb.{Aws.REGION}.{Aws.URL_SUFFIX}",
-                        }
+                        "StringEquals": {"kms:ViaService": f"dynamodb.{Aws.REGION}.{Aws.URL_SUFFIX}"}
                     },
                 )
             )

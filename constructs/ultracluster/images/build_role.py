@@ -53,9 +53,7 @@ def define_build_role(scope: Construct, container_images: Sequence[str]) -> iam.
     )
     role.add_to_policy(
         iam.PolicyStatement(
-            sid="Tools",
-            actions=["s3:GetObject"],
-            resources=[f"arn:{Aws.PARTITION}:s3:::ec2imagebuilder*/*"],
+            sid="Tools", actions=["s3:GetObject"], resources=[f"arn:{Aws.PARTITION}:s3:::ec2imagebuilder*/*"]
         )
     )
     role.add_to_policy(

@@ -121,8 +121,8 @@ def _check_credentials(
         else:
             continue
         yield Finding(
-            code="UC2253",
-            problem=problem,
+            "UC2253",
+            problem,
             allowed="no credentials",
             remedy="Let the program read it from AWS Secrets Manager, and grant the job's role to read it",
             path=path,

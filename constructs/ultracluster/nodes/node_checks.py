@@ -44,8 +44,8 @@ def check_nodes(
     if group is not None and group != name and not any(map(Token.is_unresolved, (group, name))):
         findings.append(
             Finding(
-                code="UC4023",
-                problem=f"the reservation was made inside the placement group {quote(group)}, got {quote(name)}",
+                "UC4023",
+                f"the reservation was made inside the placement group {quote(group)}, got {quote(name)}",
                 remedy="Use that group as placement, as ClusterPlacement.for_capacity does",
                 path="placement",
             )
@@ -56,8 +56,8 @@ def check_nodes(
     if not (minimum <= root_volume_gib <= maximum or Token.is_unresolved(root_volume_gib)):
         findings.append(
             Finding(
-                code="UC2252",
-                problem=f"got {quote(root_volume_gib)} GiB",
+                "UC2252",
+                f"got {quote(root_volume_gib)} GiB",
                 allowed=f"{minimum} to {maximum:,}, and not less than the AMI has",
                 path="root_volume_gib",
             )
@@ -70,8 +70,8 @@ def check_nodes(
     ):
         findings.append(
             Finding(
-                code="UC4021",
-                problem=f"the capacity is in {quote(capacity.zone_id)}, the network in {quote(network.zone_id)}",
+                "UC4021",
+                f"the capacity is in {quote(capacity.zone_id)}, the network in {quote(network.zone_id)}",
                 remedy="Put the network into the zone of the capacity",
                 path="capacity",
             )

@@ -13,7 +13,7 @@ from ultracluster_catalog.limits.sagemaker import (
     TRAINING_PLAN_ARN,
     TRAINING_PLAN_TYPES,
 )
-from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.findings import Finding, quote, require
 from ultracluster_rules.numbers import reject_unsafe_numbers
 
 _SHARE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
@@ -50,31 +50,19 @@ def check_instances(instances: Mapping[str, int]) -> list[Finding]:
         instances: Maximum number of instances by type.
     """
     findings = [
-        Finding(
-            code="UC6334",
-            problem=f"got {quote(name)}",
-            allowed=", ".join(SAGEMAKER_TRAINING_TYPES),
-            path="instances",
-        )
+        Finding("UC6334", f"got {quote(name)}", allowed=", ".join(SAGEMAKER_TRAINING_TYPES), path="instances")
         for name in instances
         if name not in SAGEMAKER_TRAINING_TYPES
     ]
-    if not 1 <= len(instances) <= MOST_QUOTA_UNITS:
-        findings.append(
-            Finding(
-                code="UC6335",
-                problem=f"got {len(instances)} instance types",
-                allowed=f"1 to {MOST_QUOTA_UNITS}",
-                path="instances",
-            )
-        )
+    findings += require(
+        1 <= len(instances) <= MOST_QUOTA_UNITS,
+        "UC6335",
+        f"got {len(instances)} instance types",
+        allowed=f"1 to {MOST_QUOTA_UNITS}",
+        path="instances",
+    )
     findings += [
-        Finding(
-            code="UC6335",
-            problem=f"got {quote(number)} of {name}",
-            allowed="1 or more",
-            path=f"instances.{name}",
-        )
+        Finding("UC6335", f"got {quote(number)} of {name}", allowed="1 or more", path=f"instances.{name}")
         for name, number in instances.items()
         if number < 1
     ]
@@ -90,7 +78,7 @@ def check_shares(shares: Sequence[QuotaShare], instances: Mapping[str, int]) -> 
     """
 
     def wrong(path: str, problem: str, allowed: str) -> Finding:
-        return Finding(code="UC6336", problem=problem, allowed=allowed, path=path)
+        return Finding("UC6336", problem, allowed=allowed, path=path)
 
     findings = []
     if not shares:
@@ -136,16 +124,16 @@ def check_plan(arn: str | None, instances: Mapping[str, int], region: str) -> li
         where = "this Region" if Token.is_unresolved(region) else region
         return [
             Finding(
-                code="UC6337",
-                problem=f"got {quote(arn)}",
+                "UC6337",
+                f"got {quote(arn)}",
                 allowed=f"the ARN of a training plan in {where}",
                 path="training_plan_arn",
             )
         ]
     return [
         Finding(
-            code="UC6334",
-            problem=f"got {quote(name)} with a training plan",
+            "UC6334",
+            f"got {quote(name)} with a training plan",
             allowed=f"types that plans reserve: {', '.join(TRAINING_PLAN_TYPES)}",
             path="instances",
         )

@@ -30,7 +30,7 @@ def check_destinations(destinations: Sequence[s3.IBucket]) -> None:
         if bucket.encryption_key is not None:
             problem = f"{quote(name)} has a customer managed key"
             remedy = "Use a bucket with S3 managed keys, such as that of a CompileCache"
-            findings.append(Finding(code="UC5141", problem=problem, remedy=remedy, path=path))
+            findings.append(Finding("UC5141", problem, remedy=remedy, path=path))
     if findings:
         raise FindingsError(findings)
 
@@ -70,11 +70,7 @@ def allow_replication(
     for actions, resources in (
         (["s3:GetReplicationConfiguration", "s3:ListBucket"], [source.bucket_arn]),
         (
-            [
-                "s3:GetObjectVersionForReplication",
-                "s3:GetObjectVersionAcl",
-                "s3:GetObjectVersionTagging",
-            ],
+            ["s3:GetObjectVersionForReplication", "s3:GetObjectVersionAcl", "s3:GetObjectVersionTagging"],
             [f"{source.bucket_arn}/{prefix}*"],
         ),
         (

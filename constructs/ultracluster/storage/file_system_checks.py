@@ -85,12 +85,7 @@ def _check_efa_clients(instance_type: str | InstanceType) -> list[Finding]:
 
 
 def check_existing_file_system(
-    *,
-    network_zone_id: str,
-    file_system_id: str,
-    mount_name: str,
-    dns_name: str | None,
-    zone_id: str | None,
+    *, network_zone_id: str, file_system_id: str, mount_name: str, dns_name: str | None, zone_id: str | None
 ) -> None:
     """Raise for attributes that cannot belong to a Lustre file system in the zone of its clients.
 

@@ -29,10 +29,7 @@ def add_lustre_rules(
         within_file_system: Removal policy of the rules among the servers of the file system. None adds none, since EC2
             rejects a duplicate rule.
     """
-    pairs = [
-        ("FromNodes", node_group, file_system_group),
-        ("ToNodes", file_system_group, node_group),
-    ]
+    pairs = [("FromNodes", node_group, file_system_group), ("ToNodes", file_system_group, node_group)]
     if within_file_system is not None:
         pairs.insert(0, ("Own", file_system_group, file_system_group))
     rules: list[CfnResource] = []

@@ -12,11 +12,7 @@ from dataclasses import dataclass
 _WORD = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+|['"]""")
 _SHORT_LEVEL = re.compile(r"-O([0-9])")
 
-_SPELLINGS = {
-    "--lnc": "--logical-nc-config",
-    "-lnc": "--logical-nc-config",
-    "-O": "--optlevel",
-}
+_SPELLINGS = {"--lnc": "--logical-nc-config", "-lnc": "--logical-nc-config", "-O": "--optlevel"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

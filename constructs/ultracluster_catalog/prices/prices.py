@@ -172,9 +172,7 @@ def on_demand_price(instance_type: str, region: str) -> Price:
         region: Region of the instance; only us-east-1 has prices.
     """
     return ON_DEMAND_PRICES.get((instance_type, region)) or unknown_price(
-        "instance-hour",
-        source=_ON_DEMAND,
-        reason=f"no dated on-demand price for {instance_type} in {region}",
+        "instance-hour", source=_ON_DEMAND, reason=f"no dated on-demand price for {instance_type} in {region}"
     )
 
 

@@ -107,9 +107,7 @@ def _check_size(source: YamlSource) -> None:
         )
         allowed = f"at most {LARGEST_ROLLOUT:,} values"
         remedy = "Split the rollout into several files"
-        raise FindingsError(
-            [Finding(code="UC1018", problem=problem, allowed=allowed, remedy=remedy, location=source.name)]
-        )
+        raise FindingsError.of("UC1018", problem, allowed=allowed, remedy=remedy, location=source.name)
 
 
 def _validate(
@@ -171,8 +169,8 @@ def _line(source: YamlSource, problem: Problem) -> int:
 
 def _too_many(source: YamlSource) -> Finding:
     return Finding(
-        code="UC1031",
-        problem=f"the file has more than {MOST_PROBLEMS - 1:,} problems; only the first are shown",
+        "UC1031",
+        f"the file has more than {MOST_PROBLEMS - 1:,} problems; only the first are shown",
         remedy="Check that this is a rollout file, or fix these problems and validate again",
         location=source.name,
     )

@@ -46,8 +46,8 @@ def _read_utc(value: Any) -> Any:
         remedy = "Convert it to UTC"
     raise refusal(
         Finding(
-            code=UTC_TIME,
-            problem=f"got {shown(text)}",
+            UTC_TIME,
+            f"got {shown(text)}",
             allowed='ISO 8601 in UTC, such as "2026-12-01T11:30:00Z"',
             remedy=remedy,
         )

@@ -76,8 +76,8 @@ def credential(problem: str) -> Finding:
         problem: Description of the credential, without its value.
     """
     return Finding(
-        code="UC2108",
-        problem=problem,
+        "UC2108",
+        problem,
         allowed="no credentials",
         remedy="Remove it from the file, rotate it, and let the job read it from AWS Secrets Manager",
     )

@@ -106,7 +106,7 @@ def read_yaml(path: str | os.PathLike[str]) -> YamlSource:
 
 
 def _refusal(name: str, line: int, code: str, problem: str, allowed: str = "") -> FindingsError:
-    return FindingsError([Finding(code=code, problem=problem, allowed=allowed, location=f"{name}:{line}")])
+    return FindingsError.of(code, problem, allowed=allowed, location=f"{name}:{line}")
 
 
 def _line(event: yaml.Event) -> int:
@@ -202,10 +202,7 @@ class _Builder:
             return UNREADABLE
         if isinstance(value, str) and "${" in value and "command" not in loc:  # a shell may expand a command
             self._report(
-                loc,
-                "UC1017",
-                f"got {shown(value)}, which is not expanded",
-                remedy="Write the value itself",
+                loc, "UC1017", f"got {shown(value)}, which is not expanded", remedy="Write the value itself"
             )
         return value
 

@@ -19,10 +19,7 @@ from ultracluster_rules.network import (
     warn_of_unknown_efa_rules,
 )
 from ultracluster_stacks.config.models.cluster import ClusterConfig
-from ultracluster_stacks.config.models.network import (
-    SECURITY_GROUP_ID,
-    SUBNET_ID,
-)
+from ultracluster_stacks.config.models.network import SECURITY_GROUP_ID, SUBNET_ID
 from ultracluster_stacks.config.reading.problem import Problem
 
 _PRIVATE: Final = tuple(map(ipaddress.IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))

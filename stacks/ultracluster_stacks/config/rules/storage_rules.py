@@ -5,10 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
-from ultracluster_catalog.lustre.lustre_figures import (
-    EFA_CONNECTIONS_PER_FILE_SYSTEM,
-    efa_connections,
-)
+from ultracluster_catalog.lustre.lustre_figures import EFA_CONNECTIONS_PER_FILE_SYSTEM, efa_connections
 from ultracluster_rules.lustre import (
     check_access,
     check_associations,
