@@ -26,12 +26,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """The findings of a set of templates.
-
-    Attributes:
-        problems: What was found, with the resource that each is about, in the order of the templates.
-        left_out: What was found and is left out.
-    """
+    """The findings of a set of templates, in their order: problems with the resource of each, and what is left out."""
 
     problems: tuple[Problem, ...]
     left_out: tuple[LeftOut, ...]

@@ -51,13 +51,7 @@ _MEMORY_PER_VCPU: Final = {"c": 2048, "m": 4096, "r": 8192}
 
 @dataclass(frozen=True, slots=True)
 class JobContainer:
-    """One container of a job definition.
-
-    Attributes:
-        at: Its properties.
-        nodes: Nodes of the job; 1 for a job without nodes. None if not known.
-        machines: Types of the nodes that it may run on; empty if not known.
-    """
+    """One container of a job definition, with its number of nodes (1 without nodes) and machines, if known."""
 
     at: Property
     nodes: int | None

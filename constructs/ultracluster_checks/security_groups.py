@@ -74,12 +74,7 @@ def admits(
 ) -> bool:
     """Return whether security groups admit TCP on ports from or to peers, or may do so.
 
-    Args:
-        groups: Groups of one end.
-        direction: Whether they let traffic in or out.
-        peers: Groups of the other end.
-        ports: First and last port.
-        networks: CIDR blocks of the other end's subnets. Default: not known, so that any address may be one of it.
+    Without `networks`, the CIDR blocks of the other end's subnets, any address may be one of it.
     """
     if direction == "out" and any(_allows_all_out(group) for group in groups):
         return True

@@ -55,15 +55,7 @@ class ClusterKey(Construct):
 
 
 def let_services_use(key: kms.IKey, scope: Construct) -> list[Finding]:
-    """Let the services around a cluster use a key, in addition to what its policy allows already.
-
-    Args:
-        key: Key of the app, or an imported one, whose policy the CDK cannot change.
-        scope: Construct in the Region of the cluster.
-
-    Returns:
-        UC5251, a warning, if the policy could not be changed.
-    """
+    """Let the services around a cluster use a key, or warn (UC5251) about an imported key, whose policy cannot change."""
     added = True
     region = Stack.of(scope).region
     source_account = {"aws:SourceAccount": Aws.ACCOUNT_ID}

@@ -22,18 +22,7 @@ def check_nodes(
     placement: ClusterPlacement | None,
     root_volume_gib: int,
 ) -> list[Finding]:
-    """Check that network, image, capacity and placement of nodes fit together.
-
-    Args:
-        network: Network of the nodes.
-        image_id: ID of their AMI.
-        capacity: Capacity source. None is On-Demand.
-        placement: Cluster placement group. None is no group.
-        root_volume_gib: Size of the root volume in GiB.
-
-    Returns:
-        Findings UC4020, UC4023, UC4110, UC4021 and UC2252; values that are unknown until deployment pass.
-    """
+    """Check that network, image, capacity and placement of nodes fit together; values unknown until deployment pass."""
     findings = []
     block = check_block_placement(block=isinstance(capacity, CapacityBlock), placed=placement is not None)
     findings += [finding.at("placement") for finding in block]

@@ -44,11 +44,7 @@ class QuotaShare:
 
 
 def check_instances(instances: Mapping[str, int]) -> list[Finding]:
-    """Check the instance types and numbers of a queue.
-
-    Args:
-        instances: Maximum number of instances by type.
-    """
+    """Check the maximum numbers of instances by type of a queue."""
     findings = [
         Finding("UC6334", f"got {quote(name)}", allowed=", ".join(SAGEMAKER_TRAINING_TYPES), path="instances")
         for name in instances
@@ -70,12 +66,7 @@ def check_instances(instances: Mapping[str, int]) -> list[Finding]:
 
 
 def check_shares(shares: Sequence[QuotaShare], instances: Mapping[str, int]) -> list[Finding]:
-    """Check the quota shares of a queue.
-
-    Args:
-        shares: Quota shares.
-        instances: Maximum number of instances by type of the queue.
-    """
+    """Check the quota shares of a queue."""
 
     def wrong(path: str, problem: str, allowed: str) -> Finding:
         return Finding("UC6336", problem, allowed=allowed, path=path)
@@ -110,13 +101,7 @@ def check_shares(shares: Sequence[QuotaShare], instances: Mapping[str, int]) -> 
 
 
 def check_plan(arn: str | None, instances: Mapping[str, int], region: str) -> list[Finding]:
-    """Check that a training plan fits a queue.
-
-    Args:
-        arn: ARN of the training plan. None for no plan.
-        instances: Maximum number of instances by type of the queue.
-        region: Region of the queue.
-    """
+    """Check that a training plan, if any, fits a queue."""
     if arn is None or Token.is_unresolved(arn):
         return []
     match = re.fullmatch(TRAINING_PLAN_ARN, arn)

@@ -12,11 +12,7 @@ from ultracluster_rules.findings import Finding, FindingsError, quote
 
 
 def check_destinations(destinations: Sequence[s3.IBucket]) -> None:
-    """Raise for destinations that S3 rejects, or to which it would copy nothing.
-
-    Raises:
-        FindingsError: UC5140 for a duplicate bucket, UC5141 for one with a customer managed key.
-    """
+    """Raise for duplicate destinations (UC5140), and for those with a customer managed key (UC5141)."""
     names = [bucket.bucket_name for bucket in destinations]
     findings = [
         finding.at(f"replicate_to[{index}]")

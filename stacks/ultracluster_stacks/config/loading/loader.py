@@ -40,14 +40,7 @@ class SuppressedWarning:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LoadedRollout:
-    """A rollout read from a file.
-
-    Attributes:
-        config: Rollout, with `defaults` merged into each cluster.
-        warnings: Warnings in file order.
-        suppressed: Warnings suppressed by the file. Default: none.
-        source: Path of the file.
-    """
+    """A rollout with `defaults` merged into each cluster, and its warnings, shown or suppressed, in file order."""
 
     config: RolloutConfig
     warnings: tuple[Finding, ...]
@@ -56,15 +49,12 @@ class LoadedRollout:
 
 
 def load_rollout(path: str | os.PathLike[str], *, deployable: bool = True) -> LoadedRollout:
-    """Load and validate a rollout file, without an AWS account or network.
+    """Load and validate a rollout file or an environment file, without an AWS account or network.
 
     Args:
-        path: Rollout file in YAML of at most 256 KiB, or an environment file.
+        path: File in YAML of at most 256 KiB.
         deployable: Whether all capacity must be bought (UC2220). If not, a placeholder is the reservation of an order that
             is not resolved. Default: it must.
-
-    Returns:
-        Rollout with warnings.
 
     Raises:
         FindingsError: The file is invalid; contains all errors and warnings in file order.

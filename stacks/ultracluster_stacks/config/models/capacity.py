@@ -62,11 +62,7 @@ _Utc = Annotated[
 
 
 def placeholder_reservation(name: str) -> str:
-    """Return a reservation ID that stands for capacity that is not bought: nine zeros, then a checksum of the name.
-
-    Args:
-        name: Name of the order, so that two orders have different placeholders.
-    """
+    """Return the reservation ID of an order that is not bought: nine zeros, then a checksum of its name."""
     return f"cr-{zlib.crc32(name.encode()):017x}"
 
 

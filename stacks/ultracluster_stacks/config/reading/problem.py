@@ -70,11 +70,7 @@ def unknown_key(loc: Loc, known: Collection[str], *, of: str = "") -> Problem:
 
 
 def credential(problem: str) -> Finding:
-    """Return the finding of a credential in the file.
-
-    Args:
-        problem: Description of the credential, without its value.
-    """
+    """Return the finding of a credential in the file, described without its value."""
     return Finding(
         "UC2108",
         problem,

@@ -28,11 +28,7 @@ _AMBIGUOUS_WORD: Final = re.compile(r"(?:y|n|yes|no|on|off|true|false|null)", re
 
 
 def read_plain_scalar(text: str, loc: Loc) -> Scalar | Problem:
-    """Read a scalar without quotes and without a tag.
-
-    Returns:
-        The value, or a problem if the text is ambiguous.
-    """
+    """Read a scalar without quotes and without a tag, or return a problem if the text is ambiguous."""
     if text in {"", "~", "null"}:
         return None
     if text in {"true", "false"}:

@@ -77,10 +77,7 @@ class YamlSource:
 
 
 def read_yaml(path: str | os.PathLike[str]) -> YamlSource:
-    """Read a YAML file.
-
-    Returns:
-        Values with their lines, and the problems of single values.
+    """Read a YAML file, with the line of each value and the problems of single values.
 
     Raises:
         FindingsError: The file as a whole is invalid: unreadable, too large, not UTF-8, not YAML, nested deeper
