@@ -237,11 +237,8 @@ def containers_request_vcpus_and_memory(container: JobContainer) -> Iterator[Wro
     kinds = [each["Type"].text for each in requested.items]
     missing = [kind for kind, older in _REQUESTS.items() if kind not in kinds and container.at[older].missing]
     if missing and not requested.unknown and None not in kinds:
-        yield (
-            requested,
-            f"no {' and no '.join(missing)}, which AWS Batch needs to place the job",
-            " and ".join(_REQUESTS),
-        )
+        got = f"no {' and no '.join(missing)}, which AWS Batch needs to place the job"
+        yield requested, got, " and ".join(_REQUESTS)
 
 
 @rule("UC6415")

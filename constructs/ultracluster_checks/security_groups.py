@@ -155,11 +155,9 @@ def efa_flows_both_ways(templates: Templates) -> Iterator[Wrong]:
             pairs += [(servers, clients), (clients, servers)]
         for (groups, peers), direction in product(pairs, DIRECTIONS):
             if not _efa_admitted(groups, direction, peers):
-                yield (
-                    groups[0][RULES_OF[direction]],
-                    f"{groups[0].logical_id} does not let all traffic {direction} of {peers[0].logical_id}, which EFA of {resource.logical_id} requires",
-                    'IpProtocol "-1" with the other group; addresses do not count',
-                )
+                got = f"{groups[0].logical_id} does not let all traffic {direction} of {peers[0].logical_id}, which EFA of {resource.logical_id} requires"
+                allowed = 'IpProtocol "-1" with the other group; addresses do not count'
+                yield groups[0][RULES_OF[direction]], got, allowed
 
 
 def _groups_with_efa(templates: Templates) -> list[tuple[Resource, ...]]:

@@ -36,7 +36,7 @@ class _Constraint:
 
     def broken(self, loc: Loc, problem: str, *, allowed: str = "", remedy: str = "") -> Problem:
         """Return the problem of a value that breaks the rule in combination with other fields."""
-        return Problem.of(loc, code=self.code, problem=problem, allowed=allowed, remedy=remedy)
+        return Problem.of(loc, self.code, problem, allowed=allowed, remedy=remedy)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_after_validator_function(self.apply, handler(source))
