@@ -11,8 +11,7 @@ from ultracluster_stacks.config.models.file_system import FileSystemConfig
 from ultracluster_stacks.config.models.job import JobConfig
 from ultracluster_stacks.config.models.network import NetworkConfig
 from ultracluster_stacks.config.models.queue import AdditionalQueueConfig, QueueConfig
-from ultracluster_stacks.config.models.rollout import RolloutConfig
-from ultracluster_stacks.config.models.wave import WaveConfig
+from ultracluster_stacks.config.models.rollout import RolloutConfig, WaveConfig
 
 __all__ = [
     "AdditionalCapacityConfig",

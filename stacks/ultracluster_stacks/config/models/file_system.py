@@ -8,8 +8,8 @@ from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES
 from ultracluster_rules.lustre import DNS_NAME, FILE_SYSTEM, MOUNT_NAME, check_file_system
 from ultracluster_stacks.config.models.association import AssociationConfig
 from ultracluster_stacks.config.models.constraints import Between, constraint, resource_id
-from ultracluster_stacks.config.models.keys import KeyArn
 from ultracluster_stacks.config.models.model import ConfigModel
+from ultracluster_stacks.config.models.names import KeyArn
 
 OF_EXISTING: Final = ("mount_name", "dns_name", "zone_id", "security_group_id")
 """Settings of an existing file system besides its ID."""
