@@ -31,10 +31,4 @@ class AssociationConfig(ConfigModel):
     @property
     def association(self) -> DataRepositoryAssociation:
         """The association for the constructs."""
-        return DataRepositoryAssociation(
-            file_system_path=self.file_system_path,
-            data_repository_path=self.data_repository_path,
-            import_events=self.import_events,
-            export_events=self.export_events,
-            import_existing=self.import_existing,
-        )
+        return DataRepositoryAssociation(**{name: getattr(self, name) for name in type(self).model_fields})

@@ -1,6 +1,7 @@
 """`file_system` of a cluster: a new or existing FSx for Lustre file system."""
 
-from typing import Annotated, Final, Literal
+from dataclasses import fields
+from typing import Annotated, Any, Final, Literal
 
 from ultracluster_catalog.lustre.lustre import LustreSettings
 from ultracluster_catalog.lustre.lustre_figures import file_system_interfaces
@@ -92,20 +93,9 @@ class FileSystemConfig(ConfigModel):
     @property
     def settings(self) -> LustreSettings:
         """Settings of the new file system for the constructs."""
-        return LustreSettings(
-            deployment_type=self.deployment_type,
-            storage_type=self.storage_type,
-            storage_capacity_gib=self.storage_capacity_gib,
-            per_unit_storage_throughput=self.per_unit_storage_throughput,
-            throughput_capacity=self.throughput_capacity,
-            read_cache=self.read_cache,
-            read_cache_gib=self.read_cache_gib,
-            metadata_iops=self.metadata_iops,
-            efa_enabled=self.efa,
-            backup_retention_days=self.backup_retention_days,
-            backup_start_time=self.backup_start_time,
-            copy_tags_to_backups=self.copy_tags_to_backups,
-        ).with_defaults()
+        same = [field.name for field in fields(LustreSettings) if field.name in type(self).model_fields]
+        settings: dict[str, Any] = {name: getattr(self, name) for name in same}
+        return LustreSettings(**settings, efa_enabled=self.efa).with_defaults()
 
     @property
     def subnet_addresses(self) -> int:
