@@ -119,3 +119,9 @@ class FindingsError(ValueError):
     def of(cls, code: str, problem: str, **fields: str) -> Self:
         """Create the error of one finding; see `Finding`."""
         return cls([Finding(code, problem, **fields)])
+
+
+def reject(findings: Iterable[Finding]) -> None:
+    """Raise FindingsError if there are findings."""
+    if found := tuple(findings):
+        raise FindingsError(found)

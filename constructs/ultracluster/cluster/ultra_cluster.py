@@ -43,7 +43,7 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NicLayout
 from ultracluster_catalog.names.submission_tags import QUEUE_TAG
 from ultracluster_rules.alarms import check_recipients, warn_of_missing_recipients
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.findings import FindingsError, reject
 from ultracluster_rules.machines import check_whole_ultraservers, get_instance_type
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
@@ -138,8 +138,8 @@ class UltraCluster(Construct):
         """
         sources = sources_of(capacity)
         check_main_queue(sources, queue_sources)
-        if isinstance(notify, (list, tuple)) and (findings := check_recipients(notify, region=None)):
-            raise FindingsError(findings)
+        if isinstance(notify, (list, tuple)):
+            reject(check_recipients(notify, region=None))
         has_block = any(isinstance(source, CapacityBlock) for source in sources)
         settings = _alarm_settings(alarms, has_block=has_block)
         zone = (

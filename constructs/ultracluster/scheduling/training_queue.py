@@ -15,7 +15,7 @@ from ultracluster.scheduling.compute_environment import ComputeEnvironment, defi
 from ultracluster.scheduling.fair_share import FairShare
 from ultracluster.scheduling.wait_limits import WaitLimits
 from ultracluster_rules.capacity import check_max_nodes
-from ultracluster_rules.findings import Finding, FindingsError, require
+from ultracluster_rules.findings import Finding, reject, require
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_rules.queues import PRIORITY, check_environment_count
 
@@ -227,8 +227,7 @@ def _check(
         *wait_limits.check([group.capacity for group in all_nodes]),
     ]
     findings += PRIORITY.check(priority, path="priority")
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
 
 
 def _check_nodes(groups: Sequence[NodeGroup], max_nodes: int | None) -> list[Finding]:

@@ -1,19 +1,46 @@
-"""`file_system` of a cluster: a new or existing FSx for Lustre file system."""
+"""`file_system` of a cluster: a new or existing FSx for Lustre file system, and its directories linked to S3."""
 
 from dataclasses import fields
 from typing import Annotated, Any, Final, Literal
 
 from ultracluster_catalog.lustre.lustre import LustreSettings
+from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
 from ultracluster_catalog.lustre.lustre_figures import file_system_interfaces
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES
-from ultracluster_rules.lustre import DNS_NAME, FILE_SYSTEM, MOUNT_NAME, check_file_system
-from ultracluster_stacks.config.models.association import AssociationConfig
+from ultracluster_rules.lustre import DATA_REPOSITORY, DNS_NAME, FILE_SYSTEM, MOUNT_NAME, check_file_system
 from ultracluster_stacks.config.models.constraints import Between, constraint, resource_id
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import KeyArn
 
 OF_EXISTING: Final = ("mount_name", "dns_name", "zone_id", "security_group_id")
 """Settings of an existing file system besides its ID."""
+
+
+_Event = Literal["NEW", "CHANGED", "DELETED"]
+
+
+class AssociationConfig(ConfigModel):
+    """A data repository association: a directory of the file system linked to a bucket or prefix."""
+
+    file_system_path: str
+    """Directory of the file system, such as /datasets."""
+
+    data_repository_path: Annotated[str, constraint(DATA_REPOSITORY)]
+    """Existing bucket and prefix, such as s3://my-bucket/c4/."""
+
+    import_events: tuple[_Event, ...] = ("NEW", "CHANGED")
+    """Changes in S3 that are imported automatically. Must be empty for a bucket in another Region."""
+
+    export_events: tuple[_Event, ...] = ("NEW", "CHANGED")
+    """Changes in the directory that are exported to S3 automatically. With `DELETED`, rm on Lustre deletes the object."""
+
+    import_existing: bool = True
+    """Whether to import the metadata of objects that exist at creation."""
+
+    @property
+    def association(self) -> DataRepositoryAssociation:
+        """The association for the constructs."""
+        return DataRepositoryAssociation(**{name: getattr(self, name) for name in type(self).model_fields})
 
 
 class FileSystemConfig(ConfigModel):
