@@ -249,14 +249,7 @@ def _options(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        arguments: Command-line arguments. Default: `sys.argv[1:]`.
-
-    Returns:
-        An `ExitCode`.
-    """
+    """Run the command line, by default with the arguments of this process, and return an `ExitCode`."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # the caller closed it
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - open until the process ends

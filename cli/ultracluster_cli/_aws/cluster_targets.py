@@ -17,9 +17,7 @@ ProfileTarget = Callable[[str | None], AbstractContextManager[Target]]
 class ClusterTargets:
     """Where each cluster of a rollout is deployed.
 
-    Attributes:
-        profiles: Profile of each cluster, by stage name such as ``training-a-us-east-2``.
-        targets: Target of each profile, in the order of the file.
+    Profiles are by stage name, such as ``training-a-us-east-2``, and targets by profile, in the order of the file.
     """
 
     profiles: Mapping[str, str | None]

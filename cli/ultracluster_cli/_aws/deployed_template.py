@@ -14,12 +14,7 @@ EMPTY_STATES = frozenset({"REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE", "DELETE_COM
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeployedTemplate:
-    """A stack in CloudFormation.
-
-    Attributes:
-        status: Stack status. None if the stack does not exist.
-        template: Template. None if the stack has no resources.
-    """
+    """A stack in CloudFormation. The status is None if it does not exist, the template if it has no resources."""
 
     status: str | None
     template: Mapping[str, Any] | None

@@ -17,11 +17,7 @@ _Cluster = TypeVar("_Cluster", bound=_Named)
 
 
 def clusters_of(config: RolloutConfig, wave: str | None) -> list[ClusterConfig]:
-    """Return the clusters of a wave.
-
-    Args:
-        config: The rollout.
-        wave: Name of the wave. None for all.
+    """Return the clusters of a wave; None is all waves.
 
     Raises:
         FindingsError: If the wave does not exist (UC9008).
@@ -34,12 +30,7 @@ def clusters_of(config: RolloutConfig, wave: str | None) -> list[ClusterConfig]:
 
 
 def clusters_named(clusters: Sequence[_Cluster], names: Sequence[str], *, rollout: Path) -> list[_Cluster]:
-    """Return the clusters with the given names, which may occur in several Regions.
-
-    Args:
-        clusters: The clusters.
-        names: The names. Empty for all.
-        rollout: The rollout file.
+    """Return the clusters with the given names, which may occur in several Regions; without names, all.
 
     Raises:
         FindingsError: For each unknown name (UC2201).

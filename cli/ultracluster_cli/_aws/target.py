@@ -15,7 +15,6 @@ class Target:
         name: Name in messages.
         local: Whether it is a local AWS, where no confirmation is needed.
         environment: Environment variables for the CDK CLI.
-        client: Returns boto3 clients.
         account: Account ID. None for a local AWS.
         profile: AWS profile. None for the default credentials.
         runs_jobs: Whether it is a local AWS of this process that runs jobs.

@@ -23,9 +23,6 @@ from ultracluster_stacks.config import ClusterConfig
 def account(profile: str | None = None) -> Iterator[Target]:
     """Open the account of a profile or of the default credentials.
 
-    Args:
-        profile: AWS profile. Default: boto3's default credentials.
-
     Raises:
         FindingsError: If credentials are missing or invalid (UC9009).
     """
@@ -78,14 +75,6 @@ def local_aws(
 
     Use the one started by `ultracluster local up`, or start one for the duration of this context.
 
-    Args:
-        clusters: Clusters to deploy.
-        background: Directory of `ultracluster local up`.
-        temporary: Directory for one started here.
-        steps: Receives the seconds taken to start.
-        seed_blocks: Whether to seed the clusters' Capacity Blocks too. Default: True.
-        run_jobs: Whether one started here runs jobs as processes of this machine. Default: False.
-
     Raises:
         FindingsError: If it is not installed (UC8004), cannot start (UC8002, UC8003), or rejects the reservations
             (UC8006).
@@ -106,10 +95,6 @@ def local_aws(
 
 def running_local_aws(*, background: Path, region: str) -> Target:
     """Return the local AWS started by `ultracluster local up`, without seeding it.
-
-    Args:
-        background: Directory of `ultracluster local up`.
-        region: Region for its environment.
 
     Raises:
         FindingsError: If it is not installed (UC8004), or is not running (UC9206).

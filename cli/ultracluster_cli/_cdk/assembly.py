@@ -14,8 +14,6 @@ class AssemblyStack:
 
     Attributes:
         cluster: Name of its stage, such as ``training-a-us-east-2``.
-        name: Stack name.
-        region: AWS Region.
     """
 
     cluster: str
@@ -56,10 +54,6 @@ def inside(directory: Path, name: str) -> Path:
 
 def artifacts(directory: Path, *, kind: str) -> Iterator[tuple[str, Any]]:
     """Return the artifacts of one kind by name, excluding those of stages.
-
-    Args:
-        directory: The cloud assembly, or the folder of a stage in one.
-        kind: Artifact type, such as ``aws:cloudformation:stack``.
 
     Raises:
         OSError: If the directory is not a cloud assembly.

@@ -27,16 +27,7 @@ def synthesize_into(
 ) -> None:
     """Synthesize a rollout.
 
-    Args:
-        output: New folder for the cloud assembly.
-        toolchain: CDK toolchain.
-        directory: Folder of the CDK app.
-        rollout: Valid rollout file.
-        wave: Wave to synthesize. None for all.
-        temporary: Folder for temporary files.
-        environment: Environment variables of the CDK CLI.
-        purpose: Purpose in the app's context, for which capacity need not be bought. Default: a deployment.
-        no_cache: Whether to synthesize unchanged clusters too. Default: False.
+    ``purpose`` is a context value of the app, for which capacity need not be bought. Default: a deployment.
 
     Raises:
         FindingsError: If cdk synth fails (UC9201).

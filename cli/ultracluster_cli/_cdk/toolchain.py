@@ -23,7 +23,6 @@ class Toolchain:
     """The CDK CLI and its search path.
 
     Attributes:
-        cdk: Path of the CDK CLI.
         version: Version, such as ``2.1148.1``.
         path: PATH for the CDK CLI, the CDK app and jsii.
     """
@@ -68,12 +67,6 @@ def with_project_folders(
     """Return `environment` with caches and temporary files inside the project.
 
     Keep cache folders that the environment already defines.
-
-    Args:
-        environment: Environment variables of the CDK CLI.
-        toolchain: Toolchain whose PATH to use.
-        state: State directory; see `ultracluster_cli._cdk.workspace.state_directory`.
-        temporary: Temporary directory; see `ultracluster_cli._cdk.workspace.run_directory`.
     """
     folders = {
         "CDK_HOME": str(state / "cdk"),

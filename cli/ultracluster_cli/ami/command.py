@@ -218,9 +218,6 @@ def _missing_parts(image: str) -> list[Finding]:
 def clients_of(profile: str | None) -> Client:
     """Return a function that creates clients.
 
-    Args:
-        profile: AWS profile. None for boto3's default.
-
     Raises:
         FindingsError: If the profile does not exist (UC9009).
     """
@@ -234,12 +231,7 @@ def find_images(
 ) -> dict[str, MachineImage]:
     """Find the AMI of each Region.
 
-    Args:
-        clients: Returns boto3 clients.
-        regions: Regions to search.
-        image: AMI family with a public parameter, used without `parameter` and `baked`.
-        parameter: Name of an SSM parameter with an AMI ID.
-        baked: Name of a `NeuronAmi`.
+    ``image`` is an AMI family with a public parameter; it counts without ``parameter`` and ``baked``.
 
     Raises:
         FindingsError: UC4055 or UC4056, for all Regions together.

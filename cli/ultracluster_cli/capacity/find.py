@@ -115,12 +115,7 @@ def _rounded(amount: Decimal | None, places: str = "0.0001") -> str | None:
 
 
 def offering_row(offering: Offering, *, earliest: datetime) -> dict[str, Any]:
-    """Return an offering as a row of the table and of the JSON.
-
-    Args:
-        offering: The offering.
-        earliest: Requested earliest start, from which `gap_hours` counts.
-    """
+    """Return an offering as a row of the table and of the JSON. ``gap_hours`` counts from ``earliest``."""
     return {
         "offering": offering.offering_id,
         "region": offering.region,
@@ -234,11 +229,7 @@ def _show_next(best: Offering, search: Search, *, prefer: str, days: str, betwee
 
 
 def plot_offerings(offerings: Sequence[Offering], path: Path) -> None:
-    """Plot the price per chip-hour over the start time.
-
-    Args:
-        offerings: Offerings to plot, except those with an unknown number of chips.
-        path: Output file; its suffix selects the format, such as ``.png`` or ``.svg``.
+    """Plot the price per chip-hour over the start time; the suffix of the path selects the format, such as ``.svg``.
 
     Raises:
         FindingsError: If matplotlib is not installed (UC9209).

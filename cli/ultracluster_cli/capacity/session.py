@@ -29,14 +29,7 @@ from ultracluster_runtime.purchasing.reconcile import Outcome
 
 
 class Session:
-    """The ledger and the AWS clients of one command.
-
-    Args:
-        profile: AWS profile. None for boto3's default.
-        table: DynamoDB table of the ledger.
-        region: Region of the table.
-        token: Token of the order to buy without a prompt. None to prompt.
-    """
+    """The ledger and the AWS clients of one command. The token of an order buys it without a prompt."""
 
     def __init__(self, *, profile: str | None, table: str, region: str, token: str | None = None) -> None:
         self.make_client = session_clients(profile)

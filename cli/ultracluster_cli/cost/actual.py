@@ -139,14 +139,7 @@ def in_hours(duration: timedelta) -> Decimal:
 def estimated_cost(
     cluster: ClusterConfig, *, node_hours: Decimal, hours: Decimal, fallback_region: str | None = None
 ) -> Money:
-    """Return the estimated cost of a cluster that exists for some hours, and whose nodes are paid for some of them.
-
-    Args:
-        cluster: The cluster.
-        node_hours: Hours for which the nodes are paid.
-        hours: Hours for which the cluster exists.
-        fallback_region: Region whose prices to use where the cluster's has none. Default: none.
-    """
+    """Return the estimated cost of a cluster that exists for some hours, and whose nodes are paid for some of them."""
     estimate = estimate_cost(
         configured_footprint(cluster),
         usage=Usage(hours=max(node_hours, Decimal(1))),

@@ -13,11 +13,7 @@ _WIDTH, _HEIGHT_OF_A_BAR, _HEIGHT_BESIDE = 10.0, 0.32, 1.3
 
 
 def draw_costs(estimates: Sequence[Estimate], path: Path) -> None:
-    """Draw the cost of a run by line, with one panel per cluster. Ranges are drawn to their upper end.
-
-    Args:
-        estimates: Estimates to draw.
-        path: Output file, ``.html`` or ``.png``.
+    """Draw the cost of a run by line as ``.html`` or ``.png``, with one panel per cluster and ranges to their upper end.
 
     Raises:
         FindingsError: If matplotlib is not installed (UC9209).

@@ -91,13 +91,7 @@ class _Plans:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _ClusterEstimate:
-    """A cluster with its estimate.
-
-    Attributes:
-        estimate: Estimate.
-        hours_from: Source of the hours of a run.
-        alternative: Comparison with another instance type. None without --compare.
-    """
+    """A cluster with its estimate."""
 
     estimate: Estimate
     hours_from: Literal["--hours", "window of the capacity", "a month"]

@@ -21,7 +21,6 @@ class DeployedStack:
 
     Attributes:
         name: Display name in the CDK CLI, such as ``TrainingA/Network (TrainingA-Network)``.
-        changed: Whether the stack changed.
         seconds: Deployment time reported by the CDK CLI. None until reported.
     """
 
@@ -39,8 +38,6 @@ class DeploymentProgress:
         stacks: Number of stacks to deploy. 0 until the first starts.
         resources_done: Finished resources of the current stack.
         resources_total: Total resources of the current stack. 0 while unknown.
-        deployed: Finished stacks, in order.
-        failures: Output lines with failures, in order.
         last_lines: Last non-empty output lines, shown when a failure has no line of its own.
     """
 

@@ -32,12 +32,7 @@ _LEFT = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Deployed:
-    """The result of a deployment.
-
-    Attributes:
-        clusters: The clusters, read back from AWS.
-        stacks: Stacks reported by the CDK CLI.
-    """
+    """The result of a deployment."""
 
     clusters: tuple[Cluster, ...]
     stacks: tuple[DeployedStack, ...]
@@ -58,17 +53,7 @@ def cdk_deploy(
 ) -> int:
     """Run `cdk deploy` on an assembly whose plan has been approved, and return its exit code.
 
-    Args:
-        assembly: Cloud assembly.
-        clusters: Stage names of the clusters to deploy, such as ``training-a-us-east-2``. Default: all.
-        target: Deployment target.
-        toolchain: CDK toolchain.
-        directory: Folder of the CDK app.
-        temporary: Folder for temporary files.
-        log: File for the output.
-        progress: Receives the progress.
-        on_change: Called after each line of output.
-        options: Further options of `cdk deploy`. Default: none.
+    ``clusters`` are stage names, such as ``training-a-us-east-2``. Default: all.
     """
     # --all would select only stacks outside of stages.
     command = [str(toolchain.cdk), "deploy", *([f"{cluster}/**" for cluster in clusters] or ["**"])]
@@ -103,16 +88,6 @@ def deploy_to(
     steps: dict[str, float],
 ) -> Deployed:
     """Deploy an assembly with the CDK CLI, and read back the deployed clusters.
-
-    Args:
-        target: Deployment target.
-        assembly: Cloud assembly.
-        clusters: Configuration of its clusters.
-        only: Stage names of the clusters to deploy. Default: all.
-        toolchain: CDK toolchain.
-        directory: Folder of the CDK app.
-        temporary: Folder for temporary files.
-        steps: Receives the seconds of each step.
 
     Raises:
         FindingsError: If the CDK CLI fails (UC9006) or reading back fails (UC9007).

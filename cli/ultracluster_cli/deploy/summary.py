@@ -22,14 +22,7 @@ For a local AWS that keeps running: ultracluster local up"""
 def summary_json(
     clusters: Sequence[Cluster], *, local: bool, steps: Mapping[str, float], deployed: Sequence[DeployedStack]
 ) -> dict[str, Any]:
-    """Return the summary as plain values.
-
-    Args:
-        clusters: Clusters read back from AWS.
-        local: Whether they are in the local AWS.
-        steps: Seconds of each step, in order.
-        deployed: Stacks reported by the CDK CLI. Empty if it ran interactively.
-    """
+    """Return the summary as plain values. Without deployed stacks, the CDK CLI ran interactively."""
     return {
         "local": local,
         "changed": any(stack.changed for stack in deployed) if deployed else None,
@@ -46,15 +39,7 @@ def print_summary(
     steps: Mapping[str, float],
     deployed: Sequence[DeployedStack],
 ) -> None:
-    """Print the summary to stdout.
-
-    Args:
-        clusters: Clusters read back from AWS.
-        local: Whether they are in the local AWS.
-        as_json: JSON instead of tables.
-        steps: Seconds of each step, in order.
-        deployed: Stacks reported by the CDK CLI. Empty if it ran interactively.
-    """
+    """Print the summary to stdout."""
     if as_json:
         print_json(summary_json(clusters, local=local, steps=steps, deployed=deployed))
         return

@@ -17,16 +17,7 @@ _NO_TIME = (1980, 1, 1, 0, 0, 0)  # reproducible archives
 def export_assembly(
     assembly: Path, clusters: list[ClusterConfig], *, output: Path, bucket: str | None
 ) -> list[dict[str, Any]]:
-    """Write the templates and assets of a cloud assembly.
-
-    Args:
-        assembly: Cloud assembly.
-        clusters: Clusters in the assembly.
-        output: Output folder.
-        bucket: Default of the asset bucket parameter. None for no default.
-
-    Returns:
-        A row for each template.
+    """Write the templates and assets of a cloud assembly, and return a row for each template.
 
     Raises:
         FindingsError: If a template cannot be exported (UC9610, UC9612); nothing is written.

@@ -27,11 +27,7 @@ def open_region(
 ) -> tuple[str, Client]:
     """Return the Region of a command and a function that creates clients.
 
-    Args:
-        names: Names or ARNs on the command line; an ARN determines the Region.
-        region: Region of the command line. None for the Region of the environment or the profile.
-        profile: AWS profile. None for boto3's default.
-        attempts: Maximum attempts of each request. Default: 3.
+    The Region is that of the first ARN among the names, else the given one, that of the environment or the profile.
 
     Raises:
         FindingsError: UC6201 if no Region is given, UC9009 if the profile does not exist.
@@ -64,9 +60,6 @@ def aws_errors_as_findings(
     remedy: str = "Check the credentials, their permissions and the Region",
 ) -> Iterator[None]:
     """Convert AWS errors to a finding.
-
-    Args:
-        remedy: Remedy of the finding. Default: check the credentials.
 
     Raises:
         FindingsError: UC6206.

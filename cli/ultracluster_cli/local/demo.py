@@ -160,11 +160,6 @@ def blocks_of(config: RolloutConfig) -> dict[Loc, ClusterConfig]:
 def write_copy(rollout: Path, copy: Path, fragments: Mapping[Loc, Path]) -> None:
     """Write a copy of a rollout with purchased capacity, keeping everything else including comments.
 
-    Args:
-        rollout: Rollout file.
-        copy: File to write.
-        fragments: Output of `ultracluster capacity buy --write` by location of the cluster.
-
     Raises:
         FindingsError: If a file cannot be read.
     """

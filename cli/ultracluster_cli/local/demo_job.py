@@ -55,13 +55,7 @@ def can_train(cluster: ClusterConfig) -> bool:
 
 
 class DemoTraining:
-    """Run `examples/hello-trainium` on a cluster of the demo with the commands of users.
-
-    Args:
-        target: Local AWS that runs jobs.
-        run: Runs commands.
-        steps: Receives the seconds of each step.
-    """
+    """Run `examples/hello-trainium` on a cluster of the demo with the commands of users."""
 
     def __init__(self, *, target: Target, run: CommandRunner, steps: dict[str, float]) -> None:
         self._target = target

@@ -40,14 +40,7 @@ class Purchase:
     """A purchase for a cluster, with fake money.
 
     Attributes:
-        cluster: Name of the cluster.
-        order: Name of the order in the ledger.
         state_before: State of the order before this demo. None if there was no such order.
-        state: State of the order now.
-        reservation_id: Reservation ID.
-        zone_id: Zone ID of the reservation.
-        start: Start in ISO 8601.
-        end: End in ISO 8601.
         fake_fee: Fee with its currency, in fake money.
         fragment: File with the capacity settings for a rollout.
     """
@@ -65,11 +58,7 @@ class Purchase:
 
 
 def make_ledger(client: Any) -> None:
-    """Create the ledger's table unless it exists.
-
-    Args:
-        client: A DynamoDB client of the local AWS, in `LEDGER_REGION`.
-    """
+    """Create the ledger's table unless it exists."""
     keys = {PARTITION_KEY: "HASH", SORT_KEY: "RANGE"}
     try:
         client.create_table(
@@ -90,13 +79,7 @@ def order_name(cluster: ClusterConfig) -> str:
 
 
 class CommandRunner:
-    """Run commands of `ultracluster` as users do, and show their command lines.
-
-    Args:
-        target: Local AWS that they use.
-        directory: Working directory of the commands.
-        log: File for the commands and their output.
-    """
+    """Run commands of `ultracluster` as users do, and show their command lines."""
 
     def __init__(self, *, target: Target, directory: Path, log: Path) -> None:
         self._environment = command_environment(target)
@@ -105,10 +88,6 @@ class CommandRunner:
 
     def __call__(self, *arguments: str, quiet: bool = False) -> dict[str, Any]:
         """Run a command and return its JSON.
-
-        Args:
-            arguments: Words of the command line after `ultracluster`.
-            quiet: Whether not to show the command line. Default: shown.
 
         Raises:
             FindingsError: If the command fails (UC9011).
@@ -139,16 +118,7 @@ class CommandRunner:
 
 
 class DemoBuyer:
-    """Buy Capacity Blocks on a local AWS with the commands of `ultracluster capacity`.
-
-    Args:
-        target: Local AWS with a ledger created by `make_ledger`.
-        directory: Working directory of the commands.
-        folder: Folder for the capacity settings of purchases.
-        run: Runs commands.
-        steps: Receives the seconds of each step.
-        shows_offers: Whether to print a table of offerings to stdout.
-    """
+    """Buy Capacity Blocks on a local AWS with the commands of `ultracluster capacity`."""
 
     def __init__(
         self,

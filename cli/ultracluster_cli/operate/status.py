@@ -83,13 +83,7 @@ def status(
 def open_clusters(
     rollout: Path | None, names: Sequence[str], *, local: bool
 ) -> Iterator[tuple[list[ClusterConfig], ClusterTargets]]:
-    """Open the accounts of the clusters of a rollout, or the running local AWS.
-
-    Args:
-        rollout: Rollout file. None for that of cdk.json.
-        names: Names of the clusters. Empty for all.
-        local: Whether they are on the local AWS.
-    """
+    """Open the accounts of the clusters of a rollout, by default that of cdk.json, or the running local AWS."""
     directory = Path.cwd()
     file = rollout or default_rollout(directory)
     config = load_rollout(file, deployable=False).config
@@ -166,10 +160,7 @@ def stacks_of(cluster: ClusterConfig, cloudformation: Any) -> list[dict[str, Any
 def nodes_of(cluster: str | None, ec2: Any, *, node: str = "*") -> Iterator[dict[str, Any]]:
     """Return the nodes of a cluster that have not been terminated.
 
-    Args:
-        cluster: Name of the cluster. None for those of all clusters.
-        ec2: EC2 client of its Region.
-        node: ID of a node, in which `*` stands for any characters. Default: all.
+    ``node`` is an instance ID, in which `*` stands for any characters.
     """
     tag = {"Name": f"tag:{CLUSTER_TAG}", "Values": [cluster]} if cluster else {}
     pages = ec2.get_paginator("describe_instances").paginate(

@@ -19,7 +19,6 @@ class PlannedCluster:
         name: Stage name, such as ``train-us-east-2``.
         start: Start of its capacity. None if unknown.
         end: End of its capacity. None if unknown.
-        difference: Cost difference of the plan.
     """
 
     name: str

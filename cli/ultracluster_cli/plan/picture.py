@@ -27,8 +27,6 @@ class Box:
     """A box of the picture.
 
     Attributes:
-        title: First line.
-        lines: Further lines.
         place: Left, bottom, width and height.
         action: Most severe change of its resources. None without changes.
     """

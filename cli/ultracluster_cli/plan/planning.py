@@ -72,17 +72,7 @@ def is_approved(
 ) -> bool:
     """Compare stacks with what is deployed, show the plan, and ask unless the target is a local AWS.
 
-    Args:
-        stacks: Stacks to deploy.
-        targets: Target of each cluster.
-        clusters: Configuration of the clusters.
-        allowed: Values of `--allow`.
-        yes: Whether not to ask.
-        as_json: Whether to show the plan only if it is stopped.
-        question: Question to ask.
-
-    Returns:
-        False if the plan is stopped.
+    As JSON, the plan is shown only if it is stopped. Return False if it is.
 
     Raises:
         FindingsError: As `check_allowed`, `check_limits` and `deployed_by_target`.

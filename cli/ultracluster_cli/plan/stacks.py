@@ -28,7 +28,6 @@ class AssembledStack:
 
     Attributes:
         account: Account ID of the stack. None for the account of the credentials.
-        stack: The stack.
     """
 
     account: str | None
@@ -37,9 +36,6 @@ class AssembledStack:
 
 def assembled_stacks(directory: Path) -> list[AssembledStack]:
     """Read the stacks of a cloud assembly and of its stages, in the order of the manifests.
-
-    Args:
-        directory: Cloud assembly, such as cdk.out.
 
     Raises:
         FindingsError: If it is not a cloud assembly (UC9202).
@@ -96,11 +92,6 @@ def deployed_stacks(
     stacks: Sequence[AssembledStack], *, client: Client, account: str | None
 ) -> list[StackTemplate]:
     """Read deployed stacks from CloudFormation, leaving out those that do not exist.
-
-    Args:
-        stacks: The stacks to look for.
-        client: Returns boto3 clients.
-        account: Account ID of the credentials. None for the local AWS.
 
     Raises:
         FindingsError: If a stack belongs to another account (UC9204), or a template cannot be read (UC9205).

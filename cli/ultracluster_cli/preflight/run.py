@@ -43,19 +43,7 @@ def check_accounts(
     ledger: tuple[str, str] | None,
     seconds: float,
 ) -> tuple[list[CheckResult], Counter[str]]:
-    """Run the checks on the account of each cluster.
-
-    Args:
-        clusters: The clusters.
-        skip: Codes of checks to skip.
-        local: Whether to check a local AWS.
-        profile: AWS profile. None for the profile of each cluster.
-        qualifier: CDK bootstrap qualifier.
-        ledger: Table and Region of the capacity ledger. None without one.
-        seconds: Time limit for all checks.
-
-    Returns:
-        The result of each check, and the number of requests by API call.
+    """Run the checks on the account of each cluster, and return their results and the number of requests by API call.
 
     Raises:
         FindingsError: If a profile does not exist (UC9009).

@@ -33,12 +33,7 @@ _USAGE: Final = Usage(
 
 
 def hourly_price(clusters: Sequence[RehearsedCluster], *, pricing: Any | None) -> Money:
-    """Return the list price of an hour of rehearsals, without nodes, which never start.
-
-    Args:
-        clusters: Rehearsed clusters.
-        pricing: Client of the AWS Price List API. None for the prices of the catalogue.
-    """
+    """Return the list price of an hour of rehearsals, without nodes, which never start; without a client, the catalogue's."""
     prices = catalogue_prices() if pricing is None else _current_prices(clusters, pricing)
     return Money.total(_hour(cluster, prices) for cluster in clusters)
 

@@ -25,10 +25,7 @@ class LeftStack:
     """A stack of a rehearsal.
 
     Attributes:
-        region: Region of the stack.
-        name: Name of the stack.
         stack_id: ARN of the stack, by which it is also found when it is deleted.
-        status: Status of the stack.
     """
 
     region: str
@@ -77,11 +74,7 @@ def remove_stacks(
 ) -> None:
     """Delete stacks, and wait until they are gone.
 
-    Args:
-        client: Returns boto3 clients.
-        stacks: Stacks of clusters.
-        empty: Whether to empty their buckets first. Default: True.
-        again: Command that continues after a failure.
+    ``empty`` is whether to empty their buckets first, ``again`` the command that continues after a failure.
 
     Raises:
         FindingsError: With what could not be removed, in AWS's words (UC9703).

@@ -17,10 +17,7 @@ _POLL_SECONDS = 0.5  # Python handles signals only between waits
 class ThreadedExecutor:
     """Run each step in a separate thread.
 
-    Args:
-        take: Runs a step.
-        report: Called when a step starts, with None, and when it ends, with its result.
-        stopping: Set on the first Ctrl-C.
+    ``report`` gets None when a step starts, and its result when it ends. ``stopping`` is set on the first Ctrl-C.
     """
 
     def __init__(

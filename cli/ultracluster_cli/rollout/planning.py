@@ -44,16 +44,7 @@ def plan_forward(
     stacks: Sequence[AssembledStack],
     assembly: str,
 ) -> RolloutPlan:
-    """Plan a rollout.
-
-    Args:
-        config: Rollout.
-        file: Rollout file.
-        wave: Wave to roll out. None for all.
-        targets: Target of each cluster.
-        bake_minutes: Minutes without a firing alarm before a cluster passes.
-        stacks: Synthesized stacks.
-        assembly: Path of their cloud assembly in the folder of all rollouts.
+    """Plan a rollout. ``assembly`` is the path of the stacks' cloud assembly in the folder of all rollouts.
 
     Raises:
         FindingsError: If another deployment is changing a stack (UC9602).

@@ -107,10 +107,7 @@ class _RolloutContext:
 
 
 def roll_out(request: RolloutRequest) -> ExitCode:
-    """Roll out, resume or roll back, and print the result.
-
-    Returns:
-        The exit code.
+    """Roll out, resume or roll back, print the result, and return the exit code.
 
     Raises:
         FindingsError: If the rollout is invalid or cannot be started (UC9601 to UC9608).

@@ -26,7 +26,6 @@ class StackStatus:
     """The status of a stack in CloudFormation.
 
     Attributes:
-        planned: Planned stack.
         status: Stack status. None if the stack does not exist.
         digest: Digest of the template. None if the stack has no resources.
     """

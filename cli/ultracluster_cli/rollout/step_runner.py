@@ -48,15 +48,8 @@ class Steps:
     """Run steps. Thread-safe.
 
     Attributes:
-        plan: The rollout.
-        run_id: ID of the rollout run.
-        rollouts: The folder of all rollouts.
         needs: Preflight requirements of each cluster. Empty for a rollback.
         skip: Codes of preflight checks to skip.
-        targets: Target of each cluster.
-        toolchain: CDK toolchain.
-        directory: Folder of the CDK app.
-        temporary: Temporary directory.
         patience_minutes: Minutes to wait for another deployment of a stack, and for a gate's job.
         poll_seconds: Seconds between polls.
         stopping: Set on Ctrl-C; waiting gates then end.

@@ -31,8 +31,6 @@ class Code:
     """Packed code.
 
     Attributes:
-        archive: A tar file, compressed by gzip.
-        digest: SHA-256 of the archive.
         files: Number of files of the user.
         commit: Commit that is checked out, followed by ``-dirty`` if files differ from it. None without git.
     """
@@ -45,10 +43,6 @@ class Code:
 
 def pack(folder: Path, program: str) -> Code:
     """Pack a folder.
-
-    Args:
-        folder: Folder.
-        program: Program that is run, relative to the folder.
 
     Raises:
         FindingsError: UC6210 with all problems: no such program, too many or too large files, or secrets.
