@@ -3,13 +3,14 @@
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ultracluster_cli._aws.call_counts import CallCounts
 from ultracluster_cli._aws.clients import Client
+from ultracluster_cli._aws.cluster_targets import ClusterTargets, single_target
 from ultracluster_cli._aws.local_errors import local_aws_findings
 from ultracluster_cli._aws.target import Target
 from ultracluster_cli._cdk.workspace import state_directory
@@ -62,10 +63,46 @@ def _clients(session: Any) -> Client:
 
 
 @contextmanager
+def targets_by_profile(clusters: Sequence[ClusterConfig]) -> Iterator[ClusterTargets]:
+    """Open the accounts of all profiles before using any of them.
+
+    Raises:
+        FindingsError: If a profile does not exist or its credentials are invalid (UC9009).
+    """
+    profiles = {cluster.stage: cluster.profile for cluster in clusters}
+    with ExitStack() as stack:
+        targets = {
+            profile: stack.enter_context(account(profile)) for profile in dict.fromkeys(profiles.values())
+        }
+        yield ClusterTargets(profiles=profiles, targets=targets)
+
+
+@contextmanager
+def open_targets(
+    clusters: Sequence[ClusterConfig],
+    *,
+    local: bool,
+    state: Path,
+    temporary: Path,
+    steps: dict[str, float],
+    seed_blocks: bool = True,
+) -> Iterator[ClusterTargets]:
+    """Open the accounts of all profiles, or the local AWS for all clusters; see `local_aws`."""
+    if not local:
+        with targets_by_profile(clusters) as targets:
+            yield targets
+        return
+    with local_aws(
+        clusters, state=state, temporary=temporary, steps=steps, seed_blocks=seed_blocks
+    ) as target:
+        yield single_target(target)
+
+
+@contextmanager
 def local_aws(
     clusters: Sequence[ClusterConfig],
     *,
-    background: Path,
+    state: Path,
     temporary: Path,
     steps: dict[str, float],
     seed_blocks: bool = True,
@@ -84,7 +121,7 @@ def local_aws(
 
         with local_target.local_aws(
             clusters,
-            background=background,
+            state=state,
             temporary=temporary,
             steps=steps,
             seed_blocks=seed_blocks,
@@ -93,7 +130,7 @@ def local_aws(
             yield target
 
 
-def running_local_aws(*, background: Path, region: str) -> Target:
+def running_local_aws(*, state: Path, region: str) -> Target:
     """Return the local AWS started by `ultracluster local up`, without seeding it.
 
     Raises:
@@ -102,7 +139,7 @@ def running_local_aws(*, background: Path, region: str) -> Target:
     with local_aws_findings():
         from ultracluster_cli._aws import local_target  # noqa: PLC0415 - optional dependency
 
-        return local_target.running_local_aws(background=background, region=region)
+        return local_target.running_local_aws(state=state, region=region)
 
 
 def use_local_aws() -> Callable[[], None]:
@@ -112,7 +149,7 @@ def use_local_aws() -> Callable[[], None]:
         FindingsError: If it is not installed (UC8004), or is not running (UC9206).
     """
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-2"
-    target = running_local_aws(background=state_directory(Path.cwd()) / "local", region=region)
+    target = running_local_aws(state=state_directory(Path.cwd()), region=region)
     before = dict(os.environ)
     os.environ.clear()
     os.environ.update(target.environment)

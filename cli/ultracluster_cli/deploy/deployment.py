@@ -12,8 +12,7 @@ from ultracluster_cli._aws.target import Target
 from ultracluster_cli._cdk.assembly import read_assembly
 from ultracluster_cli._cdk.child_process import run_logged
 from ultracluster_cli._cdk.timing import measure
-from ultracluster_cli._cdk.toolchain import Toolchain, with_project_folders
-from ultracluster_cli._cdk.workspace import state_directory
+from ultracluster_cli._cdk.toolchain import Project
 from ultracluster_cli.deploy.cdk_progress import DeployedStack, DeploymentProgress
 from ultracluster_cli.deploy.cluster_state import Cluster
 from ultracluster_cli.deploy.progress_display import progress_display
@@ -40,12 +39,10 @@ class Deployed:
 
 def cdk_deploy(
     assembly: Path,
+    project: Project,
     *,
     clusters: Sequence[str] = (),
     target: Target,
-    toolchain: Toolchain,
-    directory: Path,
-    temporary: Path,
     log: Path,
     progress: DeploymentProgress,
     on_change: Callable[[], object],
@@ -56,7 +53,7 @@ def cdk_deploy(
     ``clusters`` are stage names, such as ``training-a-us-east-2``. Default: all.
     """
     # --all would select only stacks outside of stages.
-    command = [str(toolchain.cdk), "deploy", *([f"{cluster}/**" for cluster in clusters] or ["**"])]
+    command = [str(project.toolchain.cdk), "deploy", *([f"{cluster}/**" for cluster in clusters] or ["**"])]
     # The plan, with the permissions that it widens, has been approved.
     command += ["--app", str(assembly), "--require-approval", "never", "--progress", "events", "--no-color"]
     log.parent.mkdir(exist_ok=True)
@@ -67,10 +64,8 @@ def cdk_deploy(
 
     return run_logged(
         [*command, *options, *target.cdk_options],
-        directory=directory,
-        environment=with_project_folders(
-            target.environment, toolchain=toolchain, state=state_directory(directory), temporary=temporary
-        ),
+        directory=project.directory,
+        environment=project.environment(target.environment),
         log=log,
         on_line=on_line,
     )
@@ -78,13 +73,11 @@ def cdk_deploy(
 
 def deploy_to(
     target: Target,
+    project: Project,
     *,
     assembly: Path,
     clusters: Sequence[ClusterConfig],
     only: Sequence[str] = (),
-    toolchain: Toolchain,
-    directory: Path,
-    temporary: Path,
     steps: dict[str, float],
 ) -> Deployed:
     """Deploy an assembly with the CDK CLI, and read back the deployed clusters.
@@ -94,7 +87,7 @@ def deploy_to(
     """
     progress = DeploymentProgress()
     with (
-        _own_log(state_directory(directory) / "logs") as log,
+        _own_log(project.state / "logs") as log,
         measure(steps, "cdk deploy"),
         if_interrupted(_LEFT),
         progress_display() as display,
@@ -102,11 +95,9 @@ def deploy_to(
         display.show(progress)
         code = cdk_deploy(
             assembly,
+            project,
             clusters=only,
             target=target,
-            toolchain=toolchain,
-            directory=directory,
-            temporary=temporary,
             log=log,
             progress=progress,
             on_change=lambda: display.show(progress),

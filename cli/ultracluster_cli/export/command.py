@@ -8,8 +8,8 @@ import typer
 
 from ultracluster_cli._aws.selection import clusters_of
 from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
-from ultracluster_cli._cdk.toolchain import find_toolchain
-from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
+from ultracluster_cli._cdk.toolchain import open_project
+from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.export.run import export_assembly
 from ultracluster_cli.options import JsonOption, OptionalRolloutArgument, WaveOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
@@ -43,18 +43,10 @@ def export(
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         problem = f"{quote(str(output))} exists and is not empty"
         raise FindingsError.of("UC9611", problem, remedy="Choose another folder")
-    state = state_directory(directory)
-    with run_directory(state) as temporary:
-        synthesize_into(
-            temporary / "export",
-            toolchain=find_toolchain(directory),
-            directory=directory,
-            rollout=rollout,
-            wave=wave,
-            temporary=temporary,
-            environment=os.environ,
-        )
-        rows = export_assembly(temporary / "export", clusters, output=output, bucket=bucket)
+    with open_project(directory) as project:
+        assembly = project.temporary / "export"
+        synthesize_into(assembly, project, rollout=rollout, wave=wave, environment=os.environ)
+        rows = export_assembly(assembly, clusters, output=output, bucket=bucket)
     if as_json:
         print_json({"templates": rows})
     else:

@@ -16,11 +16,11 @@ from botocore.exceptions import ClientError
 
 from ultracluster_catalog.capacity.capacity_blocks import drain_before_end
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
-from ultracluster_cli._aws.cluster_targets import ClusterTargets, single_target, targets_by_profile
+from ultracluster_cli._aws.cluster_targets import ClusterTargets, single_target
 from ultracluster_cli._aws.rehearsals import describe_rehearsals
 from ultracluster_cli._aws.selection import clusters_named, clusters_of
 from ultracluster_cli._aws.target import Target
-from ultracluster_cli._aws.targets import account, running_local_aws
+from ultracluster_cli._aws.targets import running_local_aws, targets_by_profile
 from ultracluster_cli._cdk.workspace import default_rollout, state_directory
 from ultracluster_cli.cost.actual import estimated_cost, in_hours
 from ultracluster_cli.jobs.session import job_row
@@ -89,10 +89,10 @@ def open_clusters(
     config = load_rollout(file, deployable=False).config
     clusters = clusters_named(clusters_of(config, None), names, rollout=file)
     if local:
-        background = state_directory(directory) / "local"
-        yield clusters, single_target(running_local_aws(background=background, region=clusters[0].region))
+        state = state_directory(directory)
+        yield clusters, single_target(running_local_aws(state=state, region=clusters[0].region))
         return
-    with targets_by_profile(clusters, account) as targets:
+    with targets_by_profile(clusters) as targets:
         yield clusters, targets
 
 

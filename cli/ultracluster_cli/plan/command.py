@@ -9,14 +9,13 @@ from typing import Annotated
 
 import typer
 
-from ultracluster_cli._aws.cluster_targets import targets_by_profile
 from ultracluster_cli._aws.rehearsals import describe_rehearsals
 from ultracluster_cli._aws.selection import clusters_of
 from ultracluster_cli._aws.target import Target
-from ultracluster_cli._aws.targets import account, running_local_aws
+from ultracluster_cli._aws.targets import running_local_aws, targets_by_profile
 from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
-from ultracluster_cli._cdk.toolchain import find_toolchain
-from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
+from ultracluster_cli._cdk.toolchain import open_project
+from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import (
     AllowOption,
@@ -73,21 +72,17 @@ def plan(
     unbought = [order for cluster in clusters for order in cluster.unresolved_orders]
     if unbought:
         say(f"Placeholders stand for what is not bought yet: {', '.join(unbought)}")
-    toolchain = find_toolchain(directory)
-    state = state_directory(directory)
-    target = running_local_aws(background=state / "local", region=clusters[0].region) if local else None
-    with run_directory(state) as temporary:
+    with open_project(directory) as project:
+        target = running_local_aws(state=project.state, region=clusters[0].region) if local else None
         synthesize_into(
-            temporary / "plan",
-            toolchain=toolchain,
-            directory=directory,
+            project.temporary / "plan",
+            project,
             rollout=rollout,
             wave=wave,
-            temporary=temporary,
             environment=target.environment if target else os.environ,
             purpose=PLAN if unbought else None,
         )
-        assembled_after = assembled_stacks(temporary / "plan")
+        assembled_after = assembled_stacks(project.temporary / "plan")
         if against != "deployed":
             saved = Path(against)
             before, compared_with = [assembled.stack for assembled in assembled_stacks(saved)], str(saved)
@@ -99,7 +94,7 @@ def plan(
             )
             _say_rehearsals(clusters, lambda _: target)
         else:
-            with targets_by_profile(clusters, account) as targets:
+            with targets_by_profile(clusters) as targets:
                 before, compared_with = deployed_by_target(assembled_after, targets), targets.name
                 _say_rehearsals(clusters, targets.of)
         after = [assembled.stack for assembled in assembled_after]

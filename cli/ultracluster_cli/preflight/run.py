@@ -102,7 +102,7 @@ def _clients(clusters: Sequence[ClusterConfig], *, local: bool, profile: str | N
         state = state_directory(Path.cwd())
         with (
             run_directory(state) as temporary,
-            local_aws(clusters, background=state / "local", temporary=temporary, steps={}) as target,
+            local_aws(clusters, state=state, temporary=temporary, steps={}) as target,
         ):
             say(f"Checking {target.name}")
             yield target.client

@@ -11,7 +11,7 @@ from typing import Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_cli._aws.target import Target
-from ultracluster_cli._cdk.toolchain import Toolchain
+from ultracluster_cli._cdk.toolchain import Project
 from ultracluster_cli.deploy.cdk_progress import DeploymentProgress
 from ultracluster_cli.deploy.deployment import cdk_deploy
 from ultracluster_cli.output import say
@@ -99,11 +99,9 @@ class AccountRehearsal:
         """Run the checks of deployed rehearsals."""
         return self._run(REHEARSAL_CHECKS, self.rehearsals, qualifier="", report=report_result)
 
-    def deploy(
-        self, assembly: Path, *, toolchain: Toolchain, directory: Path, state: Path, temporary: Path
-    ) -> None:
+    def deploy(self, assembly: Path, project: Project) -> None:
         """Deploy the stacks, and keep what was created when one of them fails, for the checks."""
-        log = state / "logs" / "cdk-rehearse.log"
+        log = project.state / "logs" / "cdk-rehearse.log"
         progress = DeploymentProgress()
         known: set[str] = set()
 
@@ -115,11 +113,9 @@ class AccountRehearsal:
 
         code = cdk_deploy(
             assembly,
+            project,
             clusters=[cluster.stage for cluster in self.rehearsals],
             target=self.target,
-            toolchain=toolchain,
-            directory=directory,
-            temporary=temporary,
             log=log,
             progress=progress,
             on_change=on_change,

@@ -3,7 +3,6 @@
 import shutil
 import threading
 from collections.abc import Mapping
-from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,12 +10,12 @@ from typing import Annotated
 
 import typer
 
-from ultracluster_cli._aws.cluster_targets import ClusterTargets, single_target, targets_by_profile
+from ultracluster_cli._aws.cluster_targets import ClusterTargets
 from ultracluster_cli._aws.selection import clusters_of
-from ultracluster_cli._aws.targets import account, local_aws
+from ultracluster_cli._aws.targets import open_targets
 from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
-from ultracluster_cli._cdk.toolchain import Toolchain, find_toolchain
-from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
+from ultracluster_cli._cdk.toolchain import Project, open_project
+from ultracluster_cli._cdk.workspace import rollout_file, state_directory
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import (
     AllowOption,
@@ -96,13 +95,10 @@ class _RolloutContext:
     """Values shared by the steps of a rollout."""
 
     request: RolloutRequest
-    directory: Path
+    project: Project
     file: Path
     config: RolloutConfig
-    toolchain: Toolchain
-    state: Path
     rollouts: Path
-    temporary: Path
     targets: ClusterTargets
 
 
@@ -118,28 +114,20 @@ def roll_out(request: RolloutRequest) -> ExitCode:
     print_findings(loaded.warnings)
     clusters = clusters_of(loaded.config, request.wave)
     check_codes(request.skip or [])
-    toolchain = find_toolchain(directory)
-    state = state_directory(directory)
-    rollouts = state / "rollouts"
+    rollouts = state_directory(directory) / "rollouts"
     with (
+        open_project(directory) as project,
         rollout_lock(rollouts),
-        run_directory(state) as temporary,
-        ExitStack() as stack,
+        open_targets(
+            clusters, local=request.local, state=project.state, temporary=project.temporary, steps={}
+        ) as targets,
     ):
-        if request.local:
-            local_target = local_aws(clusters, background=state / "local", temporary=temporary, steps={})
-            targets = single_target(stack.enter_context(local_target))
-        else:
-            targets = stack.enter_context(targets_by_profile(clusters, account))
         context = _RolloutContext(
             request=request,
-            directory=directory,
+            project=project,
             file=file,
             config=loaded.config,
-            toolchain=toolchain,
-            state=state,
             rollouts=rollouts,
-            temporary=temporary,
             targets=targets,
         )
         run = _resume(context) if request.resume else _plan(context)
@@ -194,14 +182,12 @@ def _plan(context: _RolloutContext) -> Run | None:
         )
         stacks = [stack for cluster in plan.clusters for stack in stacks_of(cluster, context.rollouts)]
     else:
-        synthesized = context.temporary / "rollout"
+        synthesized = context.project.temporary / "rollout"
         synthesize_into(
             synthesized,
-            toolchain=context.toolchain,
-            directory=context.directory,
+            context.project,
             rollout=context.file,
             wave=request.wave,
-            temporary=context.temporary,
             environment=targets.environment,
         )
         stacks = assembled_stacks(synthesized)
@@ -250,9 +236,7 @@ def _run(run: Run, context: _RolloutContext) -> ExitCode:
             },
             skip=(*(context.request.skip or ()), *(_NOT_LOCALLY if targets.local else ())),
             targets=targets,
-            toolchain=context.toolchain,
-            directory=context.directory,
-            temporary=context.temporary,
+            project=context.project,
             patience_minutes=context.request.patience,
             poll_seconds=_POLL_SECONDS_LOCAL if targets.local else _POLL_SECONDS,
             stopping=stopping,

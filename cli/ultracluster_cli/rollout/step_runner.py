@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ultracluster_cli._aws.cluster_targets import ClusterTargets
-from ultracluster_cli._cdk.toolchain import Toolchain
+from ultracluster_cli._cdk.toolchain import Project
 from ultracluster_cli.deploy.cdk_progress import DeploymentProgress
 from ultracluster_cli.deploy.deployment import cdk_deploy
 from ultracluster_cli.jobs.session import open_region
@@ -62,9 +62,7 @@ class Steps:
     needs: Mapping[str, RolloutRequirements]
     skip: Collection[str]
     targets: ClusterTargets
-    toolchain: Toolchain
-    directory: Path
-    temporary: Path
+    project: Project
     patience_minutes: float
     poll_seconds: float
     stopping: threading.Event
@@ -119,11 +117,9 @@ class Steps:
         log = self.rollouts / self.run_id / "logs" / f"{cluster.name}.log"
         code = cdk_deploy(
             self.rollouts / cluster.assembly,
+            self.project,
             clusters=[cluster.name],
             target=target,
-            toolchain=self.toolchain,
-            directory=self.directory,
-            temporary=self.temporary,
             log=log,
             progress=progress,
             on_change=lambda: self.show(cluster.name, progress.current or "preparing"),
