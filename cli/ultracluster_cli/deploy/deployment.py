@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 
@@ -13,9 +14,7 @@ from ultracluster_cli._cdk.assembly import read_assembly
 from ultracluster_cli._cdk.child_process import run_logged
 from ultracluster_cli._cdk.timing import measure
 from ultracluster_cli._cdk.toolchain import Project
-from ultracluster_cli.deploy.cdk_progress import DeployedStack, DeploymentProgress
-from ultracluster_cli.deploy.cluster_state import Cluster
-from ultracluster_cli.deploy.progress_display import progress_display
+from ultracluster_cli.deploy.cdk_progress import DeployedStack, DeploymentProgress, progress_display
 from ultracluster_cli.deploy.verification import read_clusters
 from ultracluster_cli.output import say
 from ultracluster_cli.progress import if_interrupted
@@ -33,7 +32,7 @@ _LEFT = (
 class Deployed:
     """The result of a deployment."""
 
-    clusters: tuple[Cluster, ...]
+    clusters: tuple[dict[str, Any], ...]
     stacks: tuple[DeployedStack, ...]
 
 
@@ -90,9 +89,9 @@ def deploy_to(
         _own_log(project.state / "logs") as log,
         measure(steps, "cdk deploy"),
         if_interrupted(_LEFT),
-        progress_display() as display,
+        progress_display() as show,
     ):
-        display.show(progress)
+        show(progress)
         code = cdk_deploy(
             assembly,
             project,
@@ -100,7 +99,7 @@ def deploy_to(
             target=target,
             log=log,
             progress=progress,
-            on_change=lambda: display.show(progress),
+            on_change=lambda: show(progress),
         )
     if code:
         for line in progress.failures[:_FAILURES_SHOWN] or progress.last_lines:

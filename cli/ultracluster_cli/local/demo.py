@@ -13,7 +13,6 @@ from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
 from ultracluster_cli._cdk.timing import measure, measure_and_report
 from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
-from ultracluster_cli.deploy.cluster_state import Cluster
 from ultracluster_cli.deploy.deployment import deploy_to
 from ultracluster_cli.deploy.summary import print_next_steps, print_summary, summary_json
 from ultracluster_cli.local.demo_job import DemoTraining, can_train
@@ -162,16 +161,16 @@ def _leaves(values: Mapping[str, Any]) -> Iterator[tuple[Loc, str]]:
             yield (key,), str(value)
 
 
-def require_bought(clusters: Sequence[Cluster], purchases: Sequence[Purchase]) -> None:
+def require_bought(clusters: Sequence[Mapping[str, Any]], purchases: Sequence[Purchase]) -> None:
     """Check that the launch templates target exactly the purchased reservations.
 
     Raises:
         FindingsError: If they differ (UC9010).
     """
     targeted = sorted(
-        cluster.reservation.id
+        cluster["reservation"]["id"]
         for cluster in clusters
-        if cluster.reservation and cluster.reservation.market_type == "capacity-block"
+        if cluster["reservation"] and cluster["reservation"]["market_type"] == "capacity-block"
     )
     reservation_ids = sorted(purchase.reservation_id for purchase in purchases)
     if targeted != reservation_ids:
