@@ -11,17 +11,7 @@ import typer
 
 from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_cli._aws.call_counts import CallCounts
-from ultracluster_cli.capacity.options import (
-    DEFAULT_ULTRASERVER,
-    BetweenOption,
-    DaysOption,
-    NodesOption,
-    PreferOption,
-    RegionsOption,
-    TypeOption,
-    UltraServersOption,
-    UltraServerTypeOption,
-)
+from ultracluster_cli.capacity import options
 from ultracluster_cli.capacity.parsing import block_search, read_size, searched_regions
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import JsonOption, PictureOption, ProfileOption
@@ -42,13 +32,13 @@ _MARKERS = "osD^vPX"
 
 def find(
     *,
-    instance_type: TypeOption = None,
-    nodes: NodesOption = None,
-    ultraservers: UltraServersOption = None,
-    ultraserver_type: UltraServerTypeOption = DEFAULT_ULTRASERVER,
-    days: DaysOption,
-    between: BetweenOption,
-    regions: RegionsOption = "all",
+    instance_type: options.TypeOption = None,
+    nodes: options.NodesOption = None,
+    ultraservers: options.UltraServersOption = None,
+    ultraserver_type: options.UltraServerTypeOption = options.DEFAULT_ULTRASERVER,
+    days: options.DaysOption,
+    between: options.BetweenOption,
+    regions: options.RegionsOption = "all",
     everywhere: Annotated[
         bool,
         typer.Option(
@@ -56,7 +46,7 @@ def find(
             help="With --regions all, search every Region, including those not known to sell the type.",
         ),
     ] = False,
-    prefer: PreferOption = "total",
+    prefer: options.PreferOption = "total",
     limit: Annotated[
         int, typer.Option(min=1, help="Offerings to list, the best first. --json has all.")
     ] = 10,

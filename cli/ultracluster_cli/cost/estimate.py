@@ -10,17 +10,11 @@ import typer
 
 from ultracluster_catalog.prices.billable_items import BillableItem, price_of
 from ultracluster_catalog.prices.prices import Price
+from ultracluster_cli import options
 from ultracluster_cli._aws.selection import clusters_named, clusters_of
 from ultracluster_cli._aws.targets import account
 from ultracluster_cli.cost.chart import check_chart, draw_costs
 from ultracluster_cli.cost.output import cost_json, invalid_number, print_cost, print_total, total_json
-from ultracluster_cli.options import (
-    ClusterOption,
-    FallbackRegionOption,
-    JsonOption,
-    PictureOption,
-    RolloutArgument,
-)
 from ultracluster_cli.output import print_findings, print_json
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION, listed_prices
@@ -63,7 +57,7 @@ class _Plans:
         list[str] | None,
         typer.Option(metavar="LINE=USD", help="Price of a line of the estimate; repeatable."),
     ] = None
-    fallback_region: FallbackRegionOption = None
+    fallback_region: options.FallbackRegionOption = None
     stored_gb: Annotated[float | None, typer.Option(help="GB stored in buckets.")] = None
     logs_gb: Annotated[float | None, typer.Option(help="GB of logs per month.")] = None
     endpoint_gb: Annotated[float | None, typer.Option(help="GB through VPC endpoints per month.")] = None
@@ -99,15 +93,15 @@ class _ClusterEstimate:
 
 
 def estimate(
-    rollout: RolloutArgument,
+    rollout: options.RolloutArgument,
     *,
-    cluster: ClusterOption = None,
+    cluster: options.ClusterOption = None,
     plans: _Plans,
     live: Annotated[
         bool, typer.Option("--live", help="Use current prices of the AWS Price List API.")
     ] = False,
-    picture: PictureOption = None,
-    as_json: JsonOption = False,
+    picture: options.PictureOption = None,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Estimate the costs of the clusters of a rollout.
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ultracluster_cli import options
 from ultracluster_cli._aws.selection import clusters_of
 from ultracluster_cli._aws.targets import open_targets
 from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
@@ -15,14 +16,6 @@ from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.deploy.deployment import deploy_to
 from ultracluster_cli.deploy.summary import print_next_steps, print_summary
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.options import (
-    AllowOption,
-    JsonOption,
-    LocalOption,
-    OptionalRolloutArgument,
-    WaveOption,
-    YesOption,
-)
 from ultracluster_cli.output import print_findings, say
 from ultracluster_cli.plan.planning import is_approved
 from ultracluster_cli.plan.stacks import assembled_stacks
@@ -33,16 +26,16 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def deploy(
-    rollout: OptionalRolloutArgument = None,
+    rollout: options.OptionalRolloutArgument = None,
     *,
-    local: LocalOption = False,
-    wave: WaveOption = None,
-    allow: AllowOption = None,
-    yes: YesOption = False,
+    local: options.LocalOption = False,
+    wave: options.WaveOption = None,
+    allow: options.AllowOption = None,
+    yes: options.YesOption = False,
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Synthesize all clusters, including unchanged ones.")
     ] = False,
-    as_json: JsonOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Deploy a rollout with the CDK CLI and show the result.
 

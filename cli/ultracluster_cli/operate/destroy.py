@@ -8,16 +8,10 @@ from typing import Annotated, Any, Final
 import typer
 from botocore.exceptions import ClientError
 
+from ultracluster_cli import options
 from ultracluster_cli._aws.deployed_template import read_deployed
 from ultracluster_cli._aws.target import Target
 from ultracluster_cli.operate.status import open_clusters, stacks_of
-from ultracluster_cli.options import (
-    ClustersOption,
-    JsonOption,
-    LocalOption,
-    OptionalRolloutArgument,
-    YesOption,
-)
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_cli.progress import doing, if_interrupted
 from ultracluster_cli.rehearse.removal import LeftStack, empty_bucket, remove_stacks
@@ -56,10 +50,10 @@ _PATIENCE_SECONDS: Final = 1_800.0  # FSx deletes a file system within minutes
 
 @app.command()
 def destroy(
-    rollout: OptionalRolloutArgument = None,
+    rollout: options.OptionalRolloutArgument = None,
     *,
-    cluster: ClustersOption = None,
-    local: LocalOption = False,
+    cluster: options.ClustersOption = None,
+    local: options.LocalOption = False,
     delete_data: Annotated[
         list[str] | None,
         typer.Option(
@@ -67,8 +61,8 @@ def destroy(
             help="Type the name of a cluster to delete its data too: file system, buckets, logs; repeatable.",
         ),
     ] = None,
-    yes: YesOption = False,
-    as_json: JsonOption = False,
+    yes: options.YesOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Delete the stacks of clusters, and show what is kept and what it costs a month.
 

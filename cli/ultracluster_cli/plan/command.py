@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from ultracluster_cli import options
 from ultracluster_cli._aws.rehearsals import describe_rehearsals
 from ultracluster_cli._aws.selection import clusters_of
 from ultracluster_cli._aws.target import Target
@@ -17,14 +18,6 @@ from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
 from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.options import (
-    AllowOption,
-    JsonOption,
-    LocalOption,
-    OptionalRolloutArgument,
-    PictureOption,
-    WaveOption,
-)
 from ultracluster_cli.output import print_findings, print_json, say
 from ultracluster_cli.plan.costs import planned_clusters, planned_clusters_json, planned_lines
 from ultracluster_cli.plan.output import plan_json, plan_markdown, print_plan
@@ -40,7 +33,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def plan(
-    rollout: OptionalRolloutArgument = None,
+    rollout: options.OptionalRolloutArgument = None,
     *,
     against: Annotated[
         str,
@@ -48,14 +41,14 @@ def plan(
             metavar="DIR|deployed", help="Compare with a saved cloud assembly or with the deployed stacks."
         ),
     ] = "deployed",
-    local: LocalOption = False,
-    wave: WaveOption = None,
-    allow: AllowOption = None,
-    as_json: JsonOption = False,
+    local: options.LocalOption = False,
+    wave: options.WaveOption = None,
+    allow: options.AllowOption = None,
+    as_json: options.JsonOption = False,
     as_markdown: Annotated[
         bool, typer.Option("--markdown", help="Print Markdown for a pull request.")
     ] = False,
-    picture: PictureOption = None,
+    picture: options.PictureOption = None,
 ) -> None:
     """Show what a deployment would add, change, replace, retain and remove.
 

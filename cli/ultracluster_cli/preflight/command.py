@@ -6,19 +6,9 @@ from typing import Annotated, Any
 
 import typer
 
+from ultracluster_cli import options
 from ultracluster_cli._aws.selection import clusters_named, clusters_of
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.options import (
-    ClustersOption,
-    JsonOption,
-    LedgerOption,
-    LedgerRegionOption,
-    LocalOption,
-    RolloutArgument,
-    RolloutProfileOption,
-    SkipOption,
-    WaveOption,
-)
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_cli.preflight.run import check_accounts, check_codes
 from ultracluster_runtime.preflight.check import Status
@@ -31,18 +21,18 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def preflight(
-    rollout: RolloutArgument,
+    rollout: options.RolloutArgument,
     *,
-    wave: WaveOption = None,
-    cluster: ClustersOption = None,
-    skip: SkipOption = None,
-    local: LocalOption = False,
-    profile: RolloutProfileOption = None,
+    wave: options.WaveOption = None,
+    cluster: options.ClustersOption = None,
+    skip: options.SkipOption = None,
+    local: options.LocalOption = False,
+    profile: options.RolloutProfileOption = None,
     qualifier: Annotated[str, typer.Option(help="CDK bootstrap qualifier.")] = "hnb659fds",
-    ledger: LedgerOption = None,
-    ledger_region: LedgerRegionOption = None,
+    ledger: options.LedgerOption = None,
+    ledger_region: options.LedgerRegionOption = None,
     timeout: Annotated[float, typer.Option(help="Time limit for all checks, in seconds.")] = 120.0,
-    as_json: JsonOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Check whether an account is ready for a rollout.
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from ultracluster_cli import options
 from ultracluster_cli._aws.cluster_targets import ClusterTargets
 from ultracluster_cli._aws.selection import clusters_named
 from ultracluster_cli._aws.targets import open_targets
@@ -15,13 +16,6 @@ from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
 from ultracluster_cli._cdk.toolchain import Project, find_toolchain
 from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.options import (
-    ClustersOption,
-    JsonOption,
-    LocalOption,
-    OptionalRolloutArgument,
-    YesOption,
-)
 from ultracluster_cli.output import print_findings, print_json, say
 from ultracluster_cli.preflight.command import print_results, result_row
 from ultracluster_cli.rehearse.guard import check_assembly
@@ -43,19 +37,19 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def rehearse(
-    rollout: OptionalRolloutArgument = None,
+    rollout: options.OptionalRolloutArgument = None,
     *,
-    cluster: ClustersOption = None,
+    cluster: options.ClustersOption = None,
     no_file_system: Annotated[
         bool, typer.Option("--no-file-system", help="Create no file system: faster and cheaper, not checked.")
     ] = False,
     clean: Annotated[
         bool, typer.Option("--clean", help="Only remove what an interrupted rehearsal has left.")
     ] = False,
-    local: LocalOption = False,
-    yes: YesOption = False,
+    local: options.LocalOption = False,
+    yes: options.YesOption = False,
     qualifier: Annotated[str, typer.Option(help="CDK bootstrap qualifier.")] = "hnb659fds",
-    as_json: JsonOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Deploy a rollout without capacity, check the result, and remove it.
 

@@ -10,6 +10,7 @@ from typing import Annotated
 
 import typer
 
+from ultracluster_cli import options
 from ultracluster_cli._aws.cluster_targets import ClusterTargets
 from ultracluster_cli._aws.selection import clusters_of
 from ultracluster_cli._aws.targets import open_targets
@@ -17,15 +18,6 @@ from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
 from ultracluster_cli._cdk.toolchain import Project, open_project
 from ultracluster_cli._cdk.workspace import rollout_file, state_directory
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.options import (
-    AllowOption,
-    JsonOption,
-    LocalOption,
-    OptionalRolloutArgument,
-    SkipOption,
-    WaveOption,
-    YesOption,
-)
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_cli.plan.planning import is_approved
 from ultracluster_cli.plan.stacks import assembled_stacks
@@ -68,9 +60,9 @@ _POLL_SECONDS_LOCAL = 0.5
 class RolloutRequest:
     """Options of `ultracluster rollout`."""
 
-    rollout: OptionalRolloutArgument = None
-    wave: WaveOption = None
-    local: LocalOption = False
+    rollout: options.OptionalRolloutArgument = None
+    wave: options.WaveOption = None
+    local: options.LocalOption = False
     bake: Annotated[
         float, typer.Option(min=0, max=_DAY, help="Minutes without a firing alarm before a cluster passes.")
     ] = 10
@@ -84,10 +76,10 @@ class RolloutRequest:
         str | None,
         typer.Option(metavar="WAVE", help="Roll this wave back to its state before the last rollout."),
     ] = None
-    allow: AllowOption = None
-    skip: SkipOption = None
-    yes: YesOption = False
-    as_json: JsonOption = False
+    allow: options.AllowOption = None
+    skip: options.SkipOption = None
+    yes: options.YesOption = False
+    as_json: options.JsonOption = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
