@@ -1,10 +1,13 @@
 """A deployment target."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ultracluster_cli._aws.call_counts import CallCounts
-from ultracluster_cli._aws.clients import Client
+
+Client = Callable[[str, str], Any]
+"""Returns the boto3 client of a service in a Region."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

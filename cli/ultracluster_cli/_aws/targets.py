@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from ultracluster_cli._aws.call_counts import CallCounts
-from ultracluster_cli._aws.clients import Client
 from ultracluster_cli._aws.cluster_targets import ClusterTargets, single_target
 from ultracluster_cli._aws.local_errors import local_aws_findings
-from ultracluster_cli._aws.target import Target
+from ultracluster_cli._aws.target import Client, Target
 from ultracluster_cli._cdk.workspace import state_directory
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.aws.aws_session import aws_session, refuse_credentials

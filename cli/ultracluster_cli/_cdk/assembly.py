@@ -1,43 +1,10 @@
-"""Read the stacks of a cloud assembly by cluster."""
+"""Read the artifacts of a cloud assembly."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ultracluster_rules.untrusted_files import read_untrusted_json
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class AssemblyStack:
-    """A stack to deploy.
-
-    Attributes:
-        cluster: Name of its stage, such as ``training-a-us-east-2``.
-    """
-
-    cluster: str
-    name: str
-    region: str
-
-
-def read_assembly(directory: Path) -> list[AssemblyStack]:
-    """Return the stacks of all stages under `directory`, in the order of the manifests.
-
-    Raises:
-        OSError: If the directory is not a cloud assembly.
-    """
-    return [
-        AssemblyStack(
-            cluster=stage["properties"].get("displayName", stage["properties"]["directoryName"]),
-            name=stack["properties"].get("stackName", stack_id),
-            region=stack["environment"].rpartition("/")[2],  # format: aws://ACCOUNT/REGION
-        )
-        for _, stage in artifacts(directory, kind="cdk:cloud-assembly")
-        for stack_id, stack in artifacts(
-            directory / stage["properties"]["directoryName"], kind="aws:cloudformation:stack"
-        )
-    ]
 
 
 def inside(directory: Path, name: str) -> Path:

@@ -13,7 +13,7 @@ from botocore.config import Config
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.neuron.neuron_images import IMAGE_KINDS
 from ultracluster_cli import options
-from ultracluster_cli._aws.clients import Client
+from ultracluster_cli._aws.target import Client
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_findings, print_json, print_table, say, short_time
 from ultracluster_cli.progress import doing, if_interrupted

@@ -10,13 +10,13 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from ultracluster_cli._aws.target import Target
-from ultracluster_cli._cdk.assembly import read_assembly
 from ultracluster_cli._cdk.child_process import run_logged
 from ultracluster_cli._cdk.timing import measure
 from ultracluster_cli._cdk.toolchain import Project
 from ultracluster_cli.deploy.cdk_progress import DeployedStack, DeploymentProgress, progress_display
 from ultracluster_cli.deploy.verification import read_clusters
 from ultracluster_cli.output import say
+from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_cli.progress import if_interrupted
 from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import ClusterConfig
@@ -107,8 +107,9 @@ def deploy_to(
         problem = f"cdk deploy ended with code {code}; see {log}"
         raise FindingsError.of("UC9006", problem, remedy="Fix the error and deploy again")
     with measure(steps, "reading back"):
+        stacks = [assembled.stack for assembled in assembled_stacks(assembly)]
         read = read_clusters(
-            [stack for stack in read_assembly(assembly) if not only or stack.cluster in only],
+            [stack for stack in stacks if stack.cluster and (not only or stack.cluster in only)],
             client=target.client,
             own_types={
                 cluster.instance_type: cluster.machine for cluster in clusters if cluster.custom_instance_type

@@ -9,16 +9,17 @@ from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.lustre.lustre import LustreSettings
 from ultracluster_catalog.lustre.lustre_figures import file_system_figures
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_cli._aws.clients import Client
-from ultracluster_cli._cdk.assembly import AssemblyStack
+from ultracluster_cli._aws.deployed_template import stack_resources
+from ultracluster_cli._aws.target import Client
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.machines import get_instance_type
+from ultracluster_stacks.plan import StackTemplate
 
 _EFA = {"efa", "efa-only"}
 
 
 def read_clusters(
-    stacks: Sequence[AssemblyStack], *, client: Client, own_types: Mapping[str, InstanceType] | None = None
+    stacks: Sequence[StackTemplate], *, client: Client, own_types: Mapping[str, InstanceType] | None = None
 ) -> list[dict[str, Any]]:
     """Read back every cluster from AWS.
 
@@ -47,13 +48,15 @@ class _Reader:
     """Read one cluster, whose stacks are in one Region."""
 
     def __init__(
-        self, stacks: Sequence[AssemblyStack], client: Client, own_types: Mapping[str, InstanceType]
+        self, stacks: Sequence[StackTemplate], client: Client, own_types: Mapping[str, InstanceType]
     ) -> None:
         self._stacks = stacks
         self._region = stacks[0].region
         self._client = client
         self._own_types = own_types
-        self._resources = {stack.name: self._resources_of(stack.name) for stack in stacks}
+        self._resources = {
+            stack.name: list(stack_resources(stack.name, self._call("cloudformation"))) for stack in stacks
+        }
 
     def cluster(self) -> dict[str, Any]:
         queue = self._queue()
@@ -90,10 +93,6 @@ class _Reader:
 
     def _call(self, service: str) -> Any:
         return self._client(service, self._region)
-
-    def _resources_of(self, stack: str) -> list[Mapping[str, Any]]:
-        pages = self._call("cloudformation").get_paginator("list_stack_resources").paginate(StackName=stack)
-        return [resource for page in pages for resource in page["StackResourceSummaries"]]
 
     def _ids(self, resource_type: str) -> list[str]:
         return [

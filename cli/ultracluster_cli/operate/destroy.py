@@ -9,7 +9,7 @@ import typer
 from botocore.exceptions import ClientError
 
 from ultracluster_cli import options
-from ultracluster_cli._aws.deployed_template import read_deployed
+from ultracluster_cli._aws.deployed_template import read_deployed, stack_resources
 from ultracluster_cli._aws.target import Target
 from ultracluster_cli.operate.status import open_clusters, stacks_of
 from ultracluster_cli.output import print_json, print_table, say
@@ -227,10 +227,9 @@ def _kept(stack: str, cloudformation: Any) -> Iterator[tuple[str, str]]:
         for logical_id, resource in template.get("Resources", {}).items()
         if resource.get("DeletionPolicy") in _RETAINING
     }
-    for page in cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack):
-        for resource in page["StackResourceSummaries"]:
-            if resource["LogicalResourceId"] in retained and resource.get("PhysicalResourceId"):
-                yield resource["ResourceType"], resource["PhysicalResourceId"]
+    for resource in stack_resources(stack, cloudformation):
+        if resource["LogicalResourceId"] in retained and resource.get("PhysicalResourceId"):
+            yield resource["ResourceType"], resource["PhysicalResourceId"]
 
 
 def _rank(kind: str) -> int:

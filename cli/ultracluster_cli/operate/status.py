@@ -17,6 +17,7 @@ from botocore.exceptions import ClientError
 from ultracluster_catalog.capacity.capacity_blocks import drain_before_end
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_cli._aws.cluster_targets import ClusterTargets, single_target
+from ultracluster_cli._aws.deployed_template import stack_resources
 from ultracluster_cli._aws.rehearsals import describe_rehearsals
 from ultracluster_cli._aws.selection import clusters_named, clusters_of
 from ultracluster_cli._aws.target import Target
@@ -27,6 +28,7 @@ from ultracluster_cli.jobs.session import job_row
 from ultracluster_cli.options import ClustersOption, JsonOption, LocalOption, OptionalRolloutArgument
 from ultracluster_cli.output import print_json, print_table, say, short_time
 from ultracluster_cli.progress import doing
+from ultracluster_cli.rollout.stack_status import firing_alarms
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.jobs.describe import STATES, list_jobs
@@ -41,7 +43,6 @@ STACKS: Final = ("Network", "Storage", "Cluster")
 """The stacks of a cluster, in the order of their deployment."""
 
 _ALARMS: Final = ("AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm")
-_NAMES_AT_ONCE: Final = 100  # DescribeAlarms
 _ACTIVE: Final = tuple(state for state in STATES if state not in {"SUCCEEDED", "FAILED"})
 
 
@@ -230,25 +231,15 @@ def _queues(cluster: ClusterConfig, client: Callable[[str], Any]) -> list[dict[s
 
 
 def _alarms(cluster: ClusterConfig, client: Callable[[str], Any]) -> dict[str, Any]:
-    pages = client("cloudformation").get_paginator("list_stack_resources")
     names = [
         resource["PhysicalResourceId"]
-        for page in pages.paginate(StackName=f"{cluster.stage}-Cluster")
-        for resource in page["StackResourceSummaries"]
+        for resource in stack_resources(f"{cluster.stage}-Cluster", client("cloudformation"))
         if resource["ResourceType"] in _ALARMS and "PhysicalResourceId" in resource
     ]
-    firing = []
-    for first in range(0, len(names), _NAMES_AT_ONCE):
-        answer = client("cloudwatch").describe_alarms(
-            AlarmNames=names[first : first + _NAMES_AT_ONCE],
-            AlarmTypes=["MetricAlarm", "CompositeAlarm"],
-            MaxRecords=_NAMES_AT_ONCE,
-        )
-        firing += [
-            {"alarm": alarm["AlarmName"], "reason": alarm.get("StateReason")}
-            for alarm in [*answer.get("MetricAlarms", ()), *answer.get("CompositeAlarms", ())]
-            if alarm["StateValue"] == "ALARM"
-        ]
+    firing = [
+        {"alarm": alarm["AlarmName"], "reason": alarm.get("StateReason")}
+        for alarm in firing_alarms(names, client("cloudwatch"))
+    ]
     return {"alarms": len(names), "firing": firing}
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import botocore.exceptions
 
-from ultracluster_cli._aws.clients import Client
 from ultracluster_cli._aws.deployed_template import read_deployed
+from ultracluster_cli._aws.target import Client
 from ultracluster_cli._cdk.assembly import artifacts, inside
 from ultracluster_cli.progress import doing
 from ultracluster_rules.findings import Finding, FindingsError, quote

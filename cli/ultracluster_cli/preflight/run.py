@@ -10,7 +10,7 @@ from pathlib import Path
 
 from botocore.config import Config
 
-from ultracluster_cli._aws.clients import Client
+from ultracluster_cli._aws.target import Client
 from ultracluster_cli._aws.targets import local_aws
 from ultracluster_cli._cdk.workspace import run_directory, state_directory
 from ultracluster_cli.output import say

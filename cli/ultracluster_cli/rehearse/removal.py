@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-from ultracluster_cli._aws.clients import Client
+from ultracluster_cli._aws.deployed_template import stack_resources
+from ultracluster_cli._aws.target import Client
 from ultracluster_cli.output import say
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_stacks.config.rehearsal import REHEARSAL_PREFIX, REHEARSAL_TAG
@@ -143,13 +144,12 @@ def _reasons(cloudformation: Any, stack: LeftStack) -> str:
 
 def _buckets(cloudformation: Any, stack: LeftStack) -> list[str]:
     try:
-        pages = list(cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack.stack_id))
+        resources = list(stack_resources(stack.stack_id, cloudformation))
     except ClientError:  # a stack without resources
         return []
     return [
         resource["PhysicalResourceId"]
-        for page in pages
-        for resource in page["StackResourceSummaries"]
+        for resource in resources
         if resource["ResourceType"] == "AWS::S3::Bucket"
         and resource.get("PhysicalResourceId")
         and not resource["ResourceStatus"].startswith("DELETE_COMPLETE")

@@ -19,6 +19,7 @@ from ultracluster_cli.rollout.stack_status import (
     changing_stacks,
     describe_stacks,
     differing_stacks,
+    firing_alarms,
     unhealthy_stacks,
 )
 from ultracluster_runtime.jobs.queues import find_definition, find_queue
@@ -38,7 +39,6 @@ from ultracluster_runtime.rollout.plan import (
     RolloutPlan,
 )
 
-_NAMES_AT_ONCE = 100  # limit of DescribeAlarms
 _PREFLIGHT_SECONDS = 120.0
 _GIVEN_UP = Result(passed=None, note="given up")
 
@@ -143,8 +143,12 @@ class Steps:
         cloudwatch = target.client("cloudwatch", cluster.region)
         deadline = time.monotonic() + self.plan.bake_minutes * 60
         while True:
-            if alarms := _firing_alarms(cloudwatch, names):
-                return Result(passed=False, note="; ".join(alarms))
+            if alarms := list(firing_alarms(names, cloudwatch)):
+                reasons = (
+                    f"alarm {alarm['AlarmName']}: {alarm.get('StateReason') or 'no reason given'}"
+                    for alarm in alarms
+                )
+                return Result(passed=False, note="; ".join(reasons))
             seconds_left = deadline - time.monotonic()
             if seconds_left <= 0:
                 return Result(
@@ -214,22 +218,6 @@ class Steps:
 
 def _result(problems: list[str], *, good: str) -> Result:
     return Result(passed=not problems, note="; ".join(problems) or good)
-
-
-def _firing_alarms(cloudwatch: Any, names: list[str]) -> list[str]:
-    firing = []
-    for first in range(0, len(names), _NAMES_AT_ONCE):
-        answer = cloudwatch.describe_alarms(
-            AlarmNames=names[first : first + _NAMES_AT_ONCE],
-            AlarmTypes=["MetricAlarm", "CompositeAlarm"],
-            MaxRecords=_NAMES_AT_ONCE,
-        )
-        firing += [
-            f"alarm {alarm['AlarmName']}: {alarm.get('StateReason') or 'no reason given'}"
-            for alarm in [*answer.get("MetricAlarms", ()), *answer.get("CompositeAlarms", ())]
-            if alarm["StateValue"] == "ALARM"
-        ]
-    return firing
 
 
 def _job_ids_named(batch: Any, queue: str, name: str) -> list[str]:

@@ -9,13 +9,15 @@ import botocore.session
 import pytest
 from botocore.stub import Stubber
 
-from ultracluster_cli._cdk.assembly import AssemblyStack
 from ultracluster_cli.deploy.verification import read_clusters
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.machines import get_instance_type
+from ultracluster_stacks.plan import StackTemplate
 
 REGION = "us-east-2"
-STACK = AssemblyStack(cluster="training-us-east-2", name="training-us-east-2-Cluster", region=REGION)
+STACK = StackTemplate(
+    cluster="training-us-east-2", name="training-us-east-2-Cluster", region=REGION, template={}
+)
 RESERVATION = "cr-0123456789abcdef0"
 RESOURCES = {
     "AWS::Batch::ComputeEnvironment": "arn:aws:batch:us-east-2:123456789012:compute-environment/nodes",
