@@ -1,10 +1,10 @@
 """`ultracluster cost estimate`: estimate the costs of the clusters of a rollout."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -146,20 +146,31 @@ def estimate(
             print_total([cluster_config.estimate for cluster_config in estimates])
 
 
+def listed_today(
+    estimate: Callable[[Prices], object], pricing: Any
+) -> tuple[dict[tuple[BillableItem, str], Price], list[Finding]]:
+    """Return the current prices of all items that an estimate looks up, and findings about those without one."""
+    items: list[tuple[BillableItem, str]] = []
+
+    def note(item: BillableItem, region: str) -> Price:
+        items.append((item, region))
+        return price_of(item, region)
+
+    estimate(note)
+    return listed_prices(items, client=pricing)
+
+
 def _prices_of_today(footprints: Sequence[Footprint], plans: _Plans) -> dict[tuple[BillableItem, str], Price]:
-    billable: list[tuple[BillableItem, str]] = []
+    usage = Usage(hours=Decimal(1), compile_hours=_decimal(plans.compile_hours))
 
-    def note_price(thing: BillableItem, region: str) -> Price:
-        billable.append((thing, region))
-        return price_of(thing, region)
+    def estimate_all(prices: Prices) -> None:
+        for footprint in footprints:
+            estimate = estimate_cost(footprint, usage=usage, prices=prices)
+            if plans.compare is not None:
+                compare_with(plans.compare, estimate, prices=prices, throughput_ratio=None)
 
-    for footprint in footprints:
-        usage = Usage(hours=Decimal(1), compile_hours=_decimal(plans.compile_hours))
-        estimate = estimate_cost(footprint, usage=usage, prices=note_price)
-        if plans.compare is not None:
-            compare_with(plans.compare, estimate, prices=note_price, throughput_ratio=None)
     with account() as target:
-        prices, findings = listed_prices(billable, client=target.client("pricing", PRICE_LIST_REGION))
+        prices, findings = listed_today(estimate_all, target.client("pricing", PRICE_LIST_REGION))
     print_findings(findings)
     return prices
 

@@ -19,13 +19,14 @@ from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_findings, print_json, say
-from ultracluster_cli.plan.costs import planned_clusters, planned_clusters_json, planned_lines
+from ultracluster_cli.plan.costs import cost_lines, costs_json
 from ultracluster_cli.plan.output import plan_json, plan_markdown, print_plan
 from ultracluster_cli.plan.picture import draw_plan
 from ultracluster_cli.plan.planning import blocks_to_come, check_allowed, check_limits
 from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks, deployed_by_target, deployed_stacks
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 from ultracluster_stacks.config.rehearsal import PLAN, cluster_digest
+from ultracluster_stacks.cost import catalogue_prices, cost_differences
 from ultracluster_stacks.plan import StackTemplate, compare, headroom
 
 app = typer.Typer(add_completion=False)
@@ -92,7 +93,8 @@ def plan(
                 _say_rehearsals(clusters, targets.of)
         after = [assembled.stack for assembled in assembled_after]
         changes = compare(before, after, idle_blocks=blocks_to_come(clusters))
-    costs = planned_clusters(before, after, clusters)
+    costs = cost_differences(before, after, prices=catalogue_prices())
+    windows = {cluster.stage: (cluster.capacity.start, cluster.capacity.end) for cluster in clusters}
     check_allowed(changes, allowed)
     check_limits(after)
     if picture is not None:
@@ -101,14 +103,14 @@ def plan(
         usages = [dataclasses.asdict(usage) for usage in headroom(after)]
         print_json(
             plan_json(changes, against=compared_with, allowed=allowed)
-            | {"headroom": usages, "clusters": planned_clusters_json(costs)}
+            | {"headroom": usages, "clusters": costs_json(costs, windows)}
         )
     elif as_markdown:
         print(plan_markdown(changes, against=compared_with, allowed=allowed))  # noqa: T201 - output
-        print("\n".join(f"- {line}" for line in planned_lines(costs)))  # noqa: T201
+        print("\n".join(f"- {line}" for line in cost_lines(costs, windows)))  # noqa: T201
     else:
         print_plan(changes, against=compared_with, allowed=allowed)
-        print("\n".join(planned_lines(costs)))  # noqa: T201
+        print("\n".join(cost_lines(costs, windows)))  # noqa: T201
         fullest_stacks = "; ".join(str(usage) for usage in headroom(after))
         print(f"Fullest stacks: {fullest_stacks}")  # noqa: T201 - part of the output
     if changes.stopped(allowed):

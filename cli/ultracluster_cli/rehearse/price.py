@@ -5,10 +5,8 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final
 
-from ultracluster_catalog.prices.billable_items import BillableItem, price_of
-from ultracluster_catalog.prices.prices import Price
+from ultracluster_cli.cost.estimate import listed_today
 from ultracluster_rules.findings import FindingsError
-from ultracluster_runtime.costs.price_list import listed_prices
 from ultracluster_stacks.config.rehearsal import RehearsedCluster
 from ultracluster_stacks.cost import (
     Money,
@@ -63,16 +61,8 @@ def _hour(cluster: RehearsedCluster, prices: Prices) -> Money:
 
 
 def _current_prices(clusters: Sequence[RehearsedCluster], pricing: Any) -> Prices:
-    items: list[tuple[BillableItem, str]] = []
-
-    def note(item: BillableItem, region: str) -> Price:
-        items.append((item, region))
-        return price_of(item, region)
-
-    for cluster in clusters:
-        _hour(cluster, note)
     try:
-        known, _ = listed_prices(items, client=pricing)
+        known, _ = listed_today(lambda prices: [_hour(cluster, prices) for cluster in clusters], pricing)
     except FindingsError:  # the credentials may not call this operation
         known = {}
     return catalogue_prices(known=known)

@@ -15,8 +15,8 @@ from ultracluster_cli._cdk.toolchain import Project
 from ultracluster_cli.deploy.cdk_progress import DeploymentProgress
 from ultracluster_cli.deploy.deployment import cdk_deploy
 from ultracluster_cli.output import say
+from ultracluster_cli.preflight.command import report_result
 from ultracluster_cli.preflight.requirements import rollout_requirements
-from ultracluster_cli.preflight.run import report_result
 from ultracluster_cli.rehearse.removal import LeftStack, find_stacks, remove_stacks
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_runtime.preflight.account import ACCOUNT_CHECKS

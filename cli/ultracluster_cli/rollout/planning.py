@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ultracluster_cli._aws.cluster_targets import ClusterTargets
@@ -140,15 +141,7 @@ def _planned_stacks(
         for stack in after
     ]
     current = describe_stacks(unread, client=target.client)
-    planned = tuple(
-        PlannedStack(
-            name=stack.planned.name,
-            region=stack.planned.region,
-            before=stack.digest,
-            after=stack.planned.after,
-        )
-        for stack in current
-    )
+    planned = tuple(replace(stack.planned, before=stack.digest) for stack in current)
     return planned, changing_stacks(current)
 
 

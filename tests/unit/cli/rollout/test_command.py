@@ -7,7 +7,7 @@ from filelock import FileLock
 from tests.unit.cli.rollout.rollout_simulation import CLUSTERS, Project
 
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.rollout import run as rollout_run
+from ultracluster_cli.rollout import command as rollout_run
 from ultracluster_cli.rollout import step_runner as rollout_steps
 from ultracluster_cli.rollout.stack_status import firing_alarms
 from ultracluster_runtime.preflight.check import failed, passed, warned
