@@ -19,11 +19,7 @@ class ClusterTargets:
     targets: Mapping[str | None, Target]
 
     def of(self, cluster: str) -> Target:
-        """Return the target of a cluster.
-
-        Raises:
-            FindingsError: If the rollout file does not define the cluster (UC9665).
-        """
+        """Return the target of a cluster, which the rollout file must define (UC9665)."""
         if cluster in self.profiles:
             return self.targets[self.profiles[cluster]]
         if set(self.targets) == {None}:

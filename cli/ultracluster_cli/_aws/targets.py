@@ -63,11 +63,7 @@ def _clients(session: Any) -> Client:
 
 @contextmanager
 def targets_by_profile(clusters: Sequence[ClusterConfig]) -> Iterator[ClusterTargets]:
-    """Open the accounts of all profiles before using any of them.
-
-    Raises:
-        FindingsError: If a profile does not exist or its credentials are invalid (UC9009).
-    """
+    """Open the accounts of all profiles before using any of them."""
     profiles = {cluster.stage: cluster.profile for cluster in clusters}
     with ExitStack() as stack:
         targets = {
@@ -142,11 +138,7 @@ def running_local_aws(*, state: Path, region: str) -> Target:
 
 
 def use_local_aws() -> Callable[[], None]:
-    """Make this process use the local AWS started by `ultracluster local up`, and return a function that undoes it.
-
-    Raises:
-        FindingsError: If it is not installed (UC8004), or is not running (UC9206).
-    """
+    """Make this process use the local AWS started by `ultracluster local up`, and return a function that undoes it."""
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-2"
     target = running_local_aws(state=state_directory(Path.cwd()), region=region)
     before = dict(os.environ)

@@ -8,11 +8,7 @@ from ultracluster_rules.untrusted_files import read_untrusted_json
 
 
 def inside(directory: Path, name: str) -> Path:
-    """Resolve a path from an assembly.
-
-    Raises:
-        ValueError: If the path is outside of the folder.
-    """
+    """Resolve a path from an assembly; a path outside of the folder is a ValueError."""
     path = directory / name
     if path.resolve().is_relative_to(directory.resolve()):
         return path

@@ -22,12 +22,9 @@ def synthesize_into(
     purpose: str | None = None,
     no_cache: bool = False,
 ) -> None:
-    """Synthesize a rollout.
+    """Synthesize a rollout, or raise UC9201 if cdk synth fails.
 
     ``purpose`` is a context value of the app, for which capacity need not be bought. Default: a deployment.
-
-    Raises:
-        FindingsError: If cdk synth fails (UC9201).
     """
     command = [str(project.toolchain.cdk), "synth", "**", "--quiet", "--no-notices", "--no-color"]
     command += ["--output", str(output), "--context", f"rollout={rollout}"]

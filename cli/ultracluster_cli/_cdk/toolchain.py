@@ -64,11 +64,7 @@ class Project:
 
 @contextmanager
 def open_project(directory: Path) -> Iterator[Project]:
-    """Find the toolchain of a CDK app, and create the temporary directory of this process.
-
-    Raises:
-        FindingsError: As `find_toolchain`.
-    """
+    """Find the toolchain of a CDK app, and create the temporary directory of this process."""
     toolchain = find_toolchain(directory)
     with run_directory(state_directory(directory)) as temporary:
         yield Project(directory=directory, temporary=temporary, toolchain=toolchain)

@@ -11,11 +11,7 @@ from ultracluster_rules.untrusted_files import read_untrusted_json
 
 
 def rollout_file(directory: Path, rollout: Path | None) -> Path:
-    """Return the rollout file of a command that runs the CDK app: the named one, or that of cdk.json.
-
-    Raises:
-        FindingsError: If cdk.json does not exist (UC9001) or does not specify a rollout (UC9002).
-    """
+    """Return the rollout file of a command that runs the CDK app: the named one, or that of cdk.json."""
     _require_app(directory)
     return (rollout or directory / default_rollout(directory)).resolve()
 

@@ -209,11 +209,7 @@ def _missing_parts(image: str) -> list[Finding]:
 
 
 def clients_of(profile: str | None) -> Client:
-    """Return a function that creates clients.
-
-    Raises:
-        FindingsError: If the profile does not exist (UC9009).
-    """
+    """Return a function that creates clients."""
     session = aws_session(profile)
     config = Config(retries={"total_max_attempts": 3, "mode": "standard"}, connect_timeout=5, read_timeout=30)
     return cache(lambda service, region: session.client(service, region_name=region, config=config))
@@ -222,12 +218,9 @@ def clients_of(profile: str | None) -> Client:
 def find_images(
     clients: Client, *, regions: Sequence[str], image: str, parameter: str | None, baked: str | None
 ) -> dict[str, MachineImage]:
-    """Find the AMI of each Region.
+    """Find the AMI of each Region, or raise the findings of all Regions together (UC4055, UC4056).
 
     ``image`` is an AMI family with a public parameter; it counts without ``parameter`` and ``baked``.
-
-    Raises:
-        FindingsError: UC4055 or UC4056, for all Regions together.
     """
     images: dict[str, MachineImage] = {}
     findings: list[Finding] = []

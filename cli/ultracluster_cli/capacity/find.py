@@ -219,11 +219,7 @@ def _show_next(best: Offering, search: Search, *, prefer: str, days: str, betwee
 
 
 def plot_offerings(offerings: Sequence[Offering], path: Path) -> None:
-    """Plot the price per chip-hour over the start time; the suffix of the path selects the format, such as ``.svg``.
-
-    Raises:
-        FindingsError: If matplotlib is not installed (UC9209).
-    """
+    """Plot the price per chip-hour over the start time; the suffix of the path selects the format, such as ``.svg``."""
     with plot_extra():
         from matplotlib.figure import Figure  # noqa: PLC0415 - optional dependency; takes a second
 

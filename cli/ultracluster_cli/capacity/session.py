@@ -48,11 +48,7 @@ class Session:
         return perform_all(steps, self.driver.perform)
 
     def account(self) -> str:
-        """Return the account ID of the credentials.
-
-        Raises:
-            FindingsError: UC7035 if AWS does not identify them.
-        """
+        """Return the account ID of the credentials, or raise UC7035 if AWS does not identify them."""
         account = self.driver.perform(GetCallerAccount())
         if isinstance(account, ReadFailed):
             problem = f"the credentials could not be identified: {account.code}: {account.message}"
@@ -61,11 +57,7 @@ class Session:
 
 
 def open_session(options: LedgerOptions, token: str | None = None) -> Session:
-    """Open a session with the ledger of the options or the environment.
-
-    Raises:
-        FindingsError: UC7021 if no ledger is specified.
-    """
+    """Open a session with the ledger of the options or the environment, or raise UC7021 without one."""
     if not options.ledger or not options.ledger_region:
         raise unusable_ledger(
             "no ledger specified",

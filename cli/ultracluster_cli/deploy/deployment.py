@@ -79,11 +79,7 @@ def deploy_to(
     only: Sequence[str] = (),
     steps: dict[str, float],
 ) -> Deployed:
-    """Deploy an assembly with the CDK CLI, and read back the deployed clusters.
-
-    Raises:
-        FindingsError: If the CDK CLI fails (UC9006) or reading back fails (UC9007).
-    """
+    """Deploy an assembly with the CDK CLI, or raise UC9006 if it fails, and read back the deployed clusters."""
     progress = DeploymentProgress()
     with (
         _own_log(project.state / "logs") as log,

@@ -21,11 +21,7 @@ _EFA = {"efa", "efa-only"}
 def read_clusters(
     stacks: Sequence[StackTemplate], *, client: Client, own_types: Mapping[str, InstanceType] | None = None
 ) -> list[dict[str, Any]]:
-    """Read back every cluster from AWS.
-
-    Raises:
-        FindingsError: If AWS reports an error, or a resource is missing (UC9007).
-    """
+    """Read back every cluster from AWS; an error of AWS or a missing resource is UC9007."""
     names = dict.fromkeys(stack.cluster for stack in stacks)
     try:
         return [

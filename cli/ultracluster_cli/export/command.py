@@ -22,6 +22,9 @@ from ultracluster_stacks.export import exported_template, stack_set_template, te
 
 app = typer.Typer(add_completion=False)
 
+_LONGEST_BODY = 51_200  # maximum bytes of TemplateBody; larger templates need TemplateURL
+_NO_TIME = (1980, 1, 1, 0, 0, 0)  # reproducible archives
+
 
 @app.command()
 def export(
@@ -58,18 +61,10 @@ def export(
         say("Deploy the templates of a cluster in this order: network, storage, cluster. See docs/export.md.")
 
 
-_LONGEST_BODY = 51_200  # maximum bytes of TemplateBody; larger templates need TemplateURL
-_NO_TIME = (1980, 1, 1, 0, 0, 0)  # reproducible archives
-
-
 def export_assembly(
     assembly: Path, clusters: list[ClusterConfig], *, output: Path, bucket: str | None
 ) -> list[dict[str, Any]]:
-    """Write the templates and assets of a cloud assembly, and return a row for each template.
-
-    Raises:
-        FindingsError: If a template cannot be exported (UC9610, UC9612); nothing is written.
-    """
+    """Write the templates and assets of a cloud assembly, or nothing if one cannot be exported; return a row for each."""
     stacks = assembled_stacks(assembly)
     exported: dict[str, list[tuple[str, dict[str, Any]]]] = {}
     for cluster in clusters:

@@ -35,9 +35,6 @@ def submit_all(
 
     A named queue overrides that of the job. The clients must not retry. Return the submitted jobs, the job itself
     last.
-
-    Raises:
-        FindingsError: If a job is invalid, or AWS reports an error (UC6206).
     """
     with aws_errors_as_findings():
         job_definitions = (

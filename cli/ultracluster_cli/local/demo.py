@@ -121,11 +121,7 @@ def _row(purchase: Purchase) -> dict[str, Any]:
 
 
 def blocks_of(config: RolloutConfig) -> dict[Loc, ClusterConfig]:
-    """Return the clusters in Capacity Blocks by their locations in the rollout.
-
-    Raises:
-        FindingsError: If there are none (UC9012).
-    """
+    """Return the clusters in Capacity Blocks by their locations in the rollout, or raise UC9012 without any."""
     blocks = {
         loc: cluster
         for loc, cluster in config.located_clusters()
@@ -139,11 +135,7 @@ def blocks_of(config: RolloutConfig) -> dict[Loc, ClusterConfig]:
 
 
 def write_copy(rollout: Path, copy: Path, fragments: Mapping[Loc, Path]) -> None:
-    """Write a copy of a rollout with purchased capacity, keeping everything else including comments.
-
-    Raises:
-        FindingsError: If a file cannot be read.
-    """
+    """Write a copy of a rollout with purchased capacity, keeping everything else including comments."""
     values = {
         (*loc, *inner): value
         for loc, fragment in fragments.items()
@@ -162,11 +154,7 @@ def _leaves(values: Mapping[str, Any]) -> Iterator[tuple[Loc, str]]:
 
 
 def require_bought(clusters: Sequence[Mapping[str, Any]], purchases: Sequence[Purchase]) -> None:
-    """Check that the launch templates target exactly the purchased reservations.
-
-    Raises:
-        FindingsError: If they differ (UC9010).
-    """
+    """Check that the launch templates target exactly the purchased reservations (UC9010)."""
     targeted = sorted(
         cluster["reservation"]["id"]
         for cluster in clusters

@@ -63,11 +63,7 @@ class DemoTraining:
     steps: dict[str, float]
 
     def train(self, cluster: ClusterConfig, purchase: Purchase) -> TrainedJob:
-        """Submit the job and move the clock through the life of the block, whose extension is paid after the drain.
-
-        Raises:
-            FindingsError: UC9011 if a command fails or the job does not do what it should.
-        """
+        """Submit the job (UC9011 if it fails), and move the clock through the block, whose extension is paid after the drain."""
         region = cluster.region
 
         def client(service: str) -> Any:

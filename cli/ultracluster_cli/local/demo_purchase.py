@@ -87,12 +87,7 @@ class CommandRunner:
     log: Path
 
     def __call__(self, *arguments: str, quiet: bool = False) -> dict[str, Any]:
-        """Run a command and return its JSON.
-
-        Raises:
-            FindingsError: If the command fails (UC9011).
-            typer.Exit: With `ExitCode.UNKNOWN` if the outcome of a purchase is unknown.
-        """
+        """Run a command and return its JSON; a failure is UC9011, an unknown outcome of a purchase `ExitCode.UNKNOWN`."""
         command_line = shlex.join(["ultracluster", *arguments])
         if not quiet:
             say(f"$ {command_line}  # local AWS, fake money")
@@ -127,12 +122,7 @@ class DemoBuyer:
     shows_offers: bool
 
     def buy(self, cluster: ClusterConfig) -> Purchase:
-        """Find, approve and buy the block of a cluster, unless the ledger already contains its order.
-
-        Raises:
-            FindingsError: If a command fails (UC9011), or not exactly one reservation was bought (UC9010).
-            typer.Exit: With `ExitCode.UNKNOWN` if the outcome of a purchase is unknown.
-        """
+        """Find, approve and buy the block of a cluster (UC9010, UC9011), unless the ledger already contains its order."""
         order = order_name(cluster)
         ledger = Ledger(self.target.client("dynamodb", LEDGER_REGION), LEDGER_TABLE)
         records = {record.order.name: record for record in ledger.orders()}

@@ -237,11 +237,7 @@ def _rank(kind: str) -> int:
 
 
 def _wait(describe: Any) -> None:
-    """Wait until FSx no longer knows what was deleted.
-
-    Raises:
-        TimeoutError: If it is still there after half an hour.
-    """
+    """Wait until FSx no longer knows what was deleted, or raise a TimeoutError after half an hour."""
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while time.monotonic() < deadline:
         try:

@@ -38,11 +38,7 @@ class Box:
 
 
 def draw_plan(plan: Plan, stacks: Sequence[StackTemplate], path: Path) -> None:
-    """Draw one panel for each cluster into an SVG file. The output is deterministic.
-
-    Raises:
-        FindingsError: If matplotlib is not installed (UC9209).
-    """
+    """Draw one panel for each cluster into an SVG file. The output is deterministic."""
     with plot_extra():
         from matplotlib import figure, patches, rc_context  # noqa: PLC0415 - optional dependency; takes a second
     clusters = list(dict.fromkeys(stack.cluster for stack in stacks))

@@ -35,11 +35,7 @@ class AssembledStack:
 
 
 def assembled_stacks(directory: Path) -> list[AssembledStack]:
-    """Read the stacks of a cloud assembly and of its stages, in the order of the manifests.
-
-    Raises:
-        FindingsError: If it is not a cloud assembly (UC9202).
-    """
+    """Read the stacks of a cloud assembly (else UC9202) and of its stages, in the order of the manifests."""
     try:
         stacks = list(_stacks(directory, cluster=""))
         for name, stage in artifacts(directory, kind="cdk:cloud-assembly"):
@@ -118,11 +114,7 @@ def deployed_stacks(
 
 
 def deployed_by_target(stacks: Sequence[AssembledStack], targets: "ClusterTargets") -> list[StackTemplate]:
-    """Read deployed stacks, each from the account of its cluster.
-
-    Raises:
-        FindingsError: As `deployed_stacks`, or if a cluster has no target (UC9665).
-    """
+    """Read deployed stacks, each from the account of its cluster; see `deployed_stacks`."""
     profiles = [(targets.of(assembled.stack.cluster).profile, assembled) for assembled in stacks]
     return [
         stack

@@ -31,6 +31,14 @@ from ultracluster_stacks.config import ClusterConfig, load_rollout
 
 app = typer.Typer(add_completion=False)
 
+# The standard retry mode backs off when a service throttles.
+_CONFIG = Config(
+    retries={"total_max_attempts": 5, "mode": "standard"},
+    connect_timeout=5,
+    read_timeout=20,
+    max_pool_connections=16,
+)
+
 
 @app.command()
 def preflight(
@@ -106,15 +114,6 @@ def result_row(result: CheckResult) -> dict[str, Any]:
     }
 
 
-# The standard retry mode backs off when a service throttles.
-_CONFIG = Config(
-    retries={"total_max_attempts": 5, "mode": "standard"},
-    connect_timeout=5,
-    read_timeout=20,
-    max_pool_connections=16,
-)
-
-
 def check_accounts(
     clusters: Sequence[ClusterConfig],
     *,
@@ -125,11 +124,7 @@ def check_accounts(
     ledger: tuple[str, str] | None,
     seconds: float,
 ) -> tuple[list[CheckResult], Counter[str]]:
-    """Run the checks on the account of each cluster, and return their results and the number of requests by API call.
-
-    Raises:
-        FindingsError: If a profile does not exist (UC9009).
-    """
+    """Run the checks on the account of each cluster, and return their results and the number of requests by API call."""
     results: list[CheckResult] = []
     sent: Counter[str] = Counter()
     deadline = time.monotonic() + seconds
@@ -157,11 +152,7 @@ def _by_profile(
 
 
 def check_codes(codes: Sequence[str]) -> None:
-    """Reject codes of checks that do not exist.
-
-    Raises:
-        FindingsError: If a check does not exist (UC9455).
-    """
+    """Reject codes of checks that do not exist (UC9455)."""
     known = {check.code for check in CHECKS}
     if unknown := [code for code in codes if code not in known]:
         raise FindingsError(

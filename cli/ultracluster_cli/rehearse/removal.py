@@ -73,12 +73,9 @@ def remove_stacks(
     empty: bool = True,
     again: str = "ultracluster rehearse ROLLOUT --clean",
 ) -> None:
-    """Delete stacks, and wait until they are gone.
+    """Delete stacks, and wait until they are gone; what could not be removed is UC9703, in AWS's words.
 
     ``empty`` is whether to empty their buckets first, ``again`` the command that continues after a failure.
-
-    Raises:
-        FindingsError: With what could not be removed, in AWS's words (UC9703).
     """
     findings: list[Finding] = []
     for rank in range(len(_ORDER)):

@@ -55,11 +55,7 @@ class AccountRehearsal:
     rehearsals: Sequence[RehearsedCluster]
 
     def check_account(self, *, qualifier: str) -> None:
-        """Refuse credentials of another account, and Regions that are not enabled or not bootstrapped.
-
-        Raises:
-            FindingsError: With the codes of the checks of preflight.
-        """
+        """Refuse another account, and Regions that are not enabled or not bootstrapped, with the codes of preflight."""
         results = self._run(ACCOUNT_CHECKS, self.clusters, qualifier=qualifier)
         findings = [
             Finding(
@@ -75,11 +71,7 @@ class AccountRehearsal:
             raise FindingsError(findings)
 
     def check_absent(self) -> None:
-        """Refuse to start while another rehearsal of the same clusters runs.
-
-        Raises:
-            FindingsError: UC9701 for each of its stacks.
-        """
+        """Refuse to start while another rehearsal of the same clusters runs: UC9701 for each of its stacks."""
         remedy = "Wait until it ends, or remove it with `ultracluster rehearse ROLLOUT --clean`"
         findings = [
             Finding(code="UC9701", problem=f"{stack.name} in {stack.region} is {stack.status}", remedy=remedy)
@@ -127,11 +119,7 @@ class AccountRehearsal:
                 say(f"  | {line}")
 
     def remove(self) -> int:
-        """Remove the rehearsals, also those of earlier runs, and return the number of stacks.
-
-        Raises:
-            FindingsError: With what could not be removed (UC9703).
-        """
+        """Remove the rehearsals, also those of earlier runs, and return the number of stacks."""
         stacks = self._stacks()
         remove_stacks(self.target.client, stacks)
         return len(stacks)

@@ -48,11 +48,7 @@ class Run:
 
 @contextmanager
 def rollout_lock(rollouts: Path) -> Iterator[None]:
-    """Hold the lock of a project's rollouts, which the kernel releases when this process ends.
-
-    Raises:
-        FindingsError: If another process holds it (UC9601).
-    """
+    """Hold the lock of a project's rollouts (else UC9601), which the kernel releases when this process ends."""
     rollouts.mkdir(parents=True, exist_ok=True)
     holder = rollouts / "lock.pid"
     try:
@@ -76,11 +72,7 @@ def new_run_folder(rollouts: Path, now: datetime) -> Path:
 
 
 def runs_of(rollouts: Path, file: Path) -> list[Run]:
-    """Return the rollouts of a rollout file, oldest first.
-
-    Raises:
-        FindingsError: If a journal cannot be read (UC9608).
-    """
+    """Return the rollouts of a rollout file, oldest first."""
     # Without a complete first line, the process was killed before it did anything.
     journals = (path for path in sorted(rollouts.glob(f"*/{JOURNAL}")) if b"\n" in path.read_bytes())
     runs = [Run(folder=path.parent, journal=read_journal(path)) for path in journals]

@@ -45,10 +45,9 @@ def plan_forward(
     stacks: Sequence[AssembledStack],
     assembly: str,
 ) -> RolloutPlan:
-    """Plan a rollout. ``assembly`` is the path of the stacks' cloud assembly in the folder of all rollouts.
+    """Plan a rollout, or raise UC9602 if another deployment is changing a stack.
 
-    Raises:
-        FindingsError: If another deployment is changing a stack (UC9602).
+    ``assembly`` is the path of the stacks' cloud assembly in the folder of all rollouts.
     """
     waves = config.select_waves(wave)
     clusters = []

@@ -65,9 +65,6 @@ def synthesize(
     """Synthesize clusters, importing aws_cdk only when one of them is not in the cache.
 
     Without a directory, write to the CDK's default, without the cache. Default processes: what the machine allows.
-
-    Raises:
-        FindingsError: A cluster breaks a rule, or a process fails (UC9101).
     """
     # No template contains the profile, so a cluster with another profile is still the same cluster.
     configs = {cluster.stage: cluster.model_dump_json(exclude={"profile"}) for cluster in clusters}

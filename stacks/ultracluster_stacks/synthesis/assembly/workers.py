@@ -29,11 +29,7 @@ def processes_for(clusters: int, *, cores: int | None = None, free_memory: int |
 def synthesize_in_processes(
     clusters: Sequence[ClusterConfig], directory: Path, *, processes: int
 ) -> list[Path]:
-    """Synthesize clusters into several assemblies in parallel, and return their directories.
-
-    Raises:
-        FindingsError: A process fails (UC9101); its message is on stderr.
-    """
+    """Synthesize clusters into several assemblies in parallel, and return their directories; a failure is UC9101."""
     shares = [list(clusters[first::processes]) for first in range(processes)]
     workers = []
     for number, share in enumerate(shares):
