@@ -23,9 +23,6 @@ def aws_session(profile: str | None) -> Any:
 
     Its clients refuse unknown Regions and endpoints at once (UC2102), instead of when their names cannot be resolved.
 
-    Args:
-        profile: Profile of the AWS configuration. None for boto3's default credentials.
-
     Raises:
         FindingsError: UC9009 if there is no such profile.
     """

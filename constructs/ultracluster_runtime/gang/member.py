@@ -36,14 +36,7 @@ def run_member(
     place: Place,
     command: Callable[[Start], Sequence[str]],
 ) -> Outcome:
-    """Take part in a gang, from the rendezvous to the end of all.
-
-    Args:
-        child: This process.
-        settings: Times.
-        place: Where the children meet.
-        command: Returns the program's command, once the addresses of all are known.
-    """
+    """Take part in a gang, from the rendezvous to the end of all; `command` returns the program's command."""
     member = _Member(place, settings, command)
     steps = take_part(child, settings)
     answer: Any = None

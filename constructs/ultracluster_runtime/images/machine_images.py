@@ -37,12 +37,7 @@ class MachineImage:
 
 
 def image_of_parameter(client: Client, *, region: str, parameter: str) -> MachineImage:
-    """Return the AMI that an SSM parameter names.
-
-    Args:
-        client: Returns boto3 clients of the Region.
-        region: Region, for messages.
-        parameter: Name of a parameter with an AMI ID, or with JSON that has an ``image_id`` like the ECS parameters.
+    """Return the AMI that an SSM parameter names: by its ID, or in JSON with an ``image_id`` like the ECS parameters.
 
     Raises:
         FindingsError: UC4055 if the Region has no such parameter or AMI; UC4056 if AWS does not answer.
@@ -69,12 +64,7 @@ def image_of_parameter(client: Client, *, region: str, parameter: str) -> Machin
 
 
 def newest_baked_image(client: Client, *, region: str, name: str) -> MachineImage:
-    """Return the newest AMI that a `NeuronAmi` built in this account.
-
-    Args:
-        client: Returns boto3 clients of the Region.
-        region: Region, for messages.
-        name: Name of the `NeuronAmi`: the value of the tag `BAKED_IMAGE_TAG`.
+    """Return the newest AMI that a `NeuronAmi` of this name built in this account, by its tag `BAKED_IMAGE_TAG`.
 
     Raises:
         FindingsError: UC4055 if there is none, UC4056 if AWS does not answer.

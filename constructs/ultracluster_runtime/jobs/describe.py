@@ -44,10 +44,6 @@ def find_job(text: str, *, client: Client) -> str:
 
     Of several jobs of one name it is the last that was created, and an active one before one that has ended.
 
-    Args:
-        text: What the user typed.
-        client: Returns boto3 clients.
-
     Raises:
         FindingsError: UC6205 if no job matches, or several do.
     """
@@ -120,11 +116,6 @@ def node_count_of(job: Mapping[str, Any]) -> int:
 
 def describe_pending_job(job_id: str, *, now: datetime, client: Client) -> PendingJob:
     """Describe a job and everything it may wait for. What cannot be read is listed in the result and not judged.
-
-    Args:
-        job_id: ID or ARN of the job.
-        now: Current time, timezone-aware.
-        client: Returns boto3 clients.
 
     Raises:
         FindingsError: UC6205 if AWS Batch does not know the job.

@@ -24,24 +24,14 @@ class Stream:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Line:
-    """Log line.
+    """Log line."""
 
-    Attributes:
-        timestamp: Time of the event in milliseconds since the epoch.
-        message: Text of the line.
-    """
-
-    timestamp: int
+    timestamp: int  # time of the event in milliseconds since the epoch
     message: str
 
 
 def find_stream(job_id: str, *, node: int | None, client: Client) -> Stream:
-    """Find the log stream of a node.
-
-    Args:
-        job_id: ID or ARN of the job.
-        node: Index of the node. None for the main node, or the only one.
-        client: Returns boto3 clients.
+    """Find the log stream of a node; without an index that of the main node, or the only one.
 
     Raises:
         FindingsError: UC6205 if the job is unknown, UC6208 if it has no such node or the node has not logged yet.
@@ -74,10 +64,7 @@ def _last_stream_name(job: Any) -> str | None:
 
 
 def read_tail(stream: Stream, *, count: int, client: Client) -> tuple[list[Line], str | None]:
-    """Read the newest lines.
-
-    Returns:
-        The lines, oldest first, and a token to continue with `read_new`.
+    """Return the newest lines, oldest first, and a token to continue with `read_new`.
 
     Raises:
         FindingsError: UC6208 if the stream does not exist yet.

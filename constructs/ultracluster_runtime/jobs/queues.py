@@ -24,23 +24,18 @@ _DEFINITION: Final = "AWS::Batch::JobDefinition"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Queue:
-    """Job queue.
-
-    Attributes:
-        arn: ARN of the queue.
-        definitions: ARNs of the job definitions in the same stack. Empty if the queue was specified by ARN.
-        name: Name of the queue in its cluster. None for the default queue, or if it was specified by ARN.
-    """
+    """Job queue."""
 
     arn: str
+    # ARNs of the job definitions in the same stack. Empty if the queue was specified by ARN.
     definitions: tuple[str, ...]
+    # Name of the queue in its cluster. None for the default queue, or if it was specified by ARN.
     name: str | None = None
 
     def limits(self, client: Client) -> tuple[bool, int | None]:
         """Return whether jobs need a share identifier, and the maximum number of nodes of a job.
 
-        Returns:
-            The maximum is None if the queue has several instance types, or one that is not in the catalog.
+        The maximum is None if the queue has several instance types, or one that is not in the catalog.
 
         Raises:
             FindingsError: UC6202 if AWS Batch does not know the queue.
@@ -77,13 +72,9 @@ def region_from_arn(text: str) -> str | None:
 
 
 def find_queue(cluster: str, *, region: str, client: Client, name: str | None = None) -> Queue:
-    """Find a queue of a cluster.
+    """Find a queue of a cluster: the one with a name, or the default queue.
 
-    Args:
-        cluster: Name of the cluster in a rollout, name of a stack with its queues, or ARN of a queue.
-        region: Region of the cluster.
-        client: Returns boto3 clients of that Region.
-        name: Name of a further queue. Default: the default queue of the cluster.
+    `cluster` is its name in a rollout, the name of a stack with its queues, or the ARN of a queue.
 
     Raises:
         FindingsError: UC6202 if there is no such stack, or it does not have exactly one default queue; UC6311 if it has
@@ -107,12 +98,7 @@ def find_queue(cluster: str, *, region: str, client: Client, name: str | None = 
 
 
 def find_queues(cluster: str, *, region: str, client: Client) -> list[Queue]:
-    """Find all queues of a cluster, the default queue first.
-
-    Args:
-        cluster: Name of the cluster in a rollout, name of a stack with its queues, or ARN of a queue.
-        region: Region of the cluster.
-        client: Returns boto3 clients of that Region.
+    """Find all queues of a cluster, named as for `find_queue`, the default queue first.
 
     Raises:
         FindingsError: UC6202 if there is no such stack, or it does not have exactly one default queue.
@@ -177,15 +163,9 @@ def list_definitions(queue: Queue, *, client: Client) -> list[Mapping[str, Any]]
 
 
 def find_definition(job: str, *, queue: Queue, client: Client) -> Mapping[str, Any]:
-    """Find the definition of a job.
+    """Return the definition of a job as AWS Batch describes it.
 
-    Args:
-        job: Name of the job in the rollout, ARN of a definition, or its name and revision.
-        queue: Queue of the cluster.
-        client: Returns boto3 clients.
-
-    Returns:
-        The definition as AWS Batch describes it.
+    `job` is its name in the rollout, the ARN of a definition, or its name and revision.
 
     Raises:
         FindingsError: UC6203 if the cluster does not define it.

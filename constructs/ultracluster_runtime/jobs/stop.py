@@ -20,21 +20,13 @@ _SECONDS_TO_DELIVER: Final = 60
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StopResult:
-    """Result of stopping a job.
-
-    Attributes:
-        job_id: ID of the job.
-        status_before: State before it was stopped.
-        notified_nodes: Nodes that got the checkpoint request.
-        terminated: Whether it was terminated. False if it had ended before.
-        problem: Why not all nodes got the request. None if they did, or did not need to.
-    """
+    """Result of stopping a job."""
 
     job_id: str
     status_before: str
     notified_nodes: tuple[str, ...]
-    terminated: bool
-    problem: str | None
+    terminated: bool  # whether it was terminated. False if it had ended before
+    problem: str | None  # why not all nodes got the request; None if they did, or did not need to
 
 
 def stop_job(
@@ -46,15 +38,7 @@ def stop_job(
     clock: Callable[[], datetime],
     sleep: Callable[[float], None],
 ) -> StopResult:
-    """Stop a job.
-
-    Args:
-        job_id: ID or ARN of the job.
-        reason: Status reason to set in AWS Batch.
-        wait: Time for a checkpoint. Zero terminates the job at once, without a checkpoint request.
-        client: Returns boto3 clients.
-        clock: Returns the current time, timezone-aware.
-        sleep: Sleeps, in seconds.
+    """Stop a job; a `wait` of zero terminates it at once, without a checkpoint request.
 
     Raises:
         FindingsError: UC6205 if AWS Batch does not know the job.
@@ -89,8 +73,7 @@ def stop_job(
 def checkpoint_commands(until: datetime) -> list[str]:
     """Return the shell commands that request a checkpoint from the jobs on a node.
 
-    Args:
-        until: Time at which the job is terminated; the launcher ignores requests whose time has passed.
+    The launcher ignores requests whose time has passed.
     """
     folder = CHECKPOINT_FILE.rpartition("/")[0]
     return [
@@ -104,15 +87,9 @@ def checkpoint_commands(until: datetime) -> list[str]:
 def request_checkpoint(
     job: Mapping[str, Any], until: datetime, client: Client
 ) -> tuple[tuple[str, ...], str | None]:
-    """Request a checkpoint from a running multi-node job.
+    """Request a checkpoint from a running multi-node job until a time.
 
-    Args:
-        job: Job as AWS Batch describes it.
-        until: Time at which the request expires.
-        client: Returns boto3 clients.
-
-    Returns:
-        The nodes that got the request, and why not all did. None if they did.
+    Return the nodes that got the request, and why not all did; None if they did.
     """
     if "nodeProperties" not in job:
         return (
@@ -139,12 +116,7 @@ def request_checkpoint(
 
 
 def instances_of(job: Mapping[str, Any], client: Client) -> dict[str, str]:
-    """Return the instance IDs of a running job by the ARN of its ECS task on each, in the order of its nodes.
-
-    Args:
-        job: Job as AWS Batch describes it.
-        client: Returns boto3 clients.
-    """
+    """Return the instance IDs of a running job by the ARN of its ECS task on each, in the order of its nodes."""
     batch, ecs = client("batch"), client("ecs")
     parts = [job]
     if "nodeProperties" in job:

@@ -94,13 +94,7 @@ def _former_blocks(block: ManagedBlock, clients: Clients, now: datetime) -> Iter
 
 
 def manage_block(block: ManagedBlock, clients: Clients, now: datetime, *, owner: str) -> None:
-    """Observe a block once and perform all due actions, unless another invocation does so now.
-
-    Args:
-        block: Block to manage and the resources around it.
-        clients: boto3 clients.
-        now: Current time, timezone-aware.
-        owner: ID of this invocation, different in each.
+    """Observe a block once and perform all due actions, unless another invocation (`owner`) does so now.
 
     Raises:
         LifecycleError: If a read or an action failed. All other actions were performed.

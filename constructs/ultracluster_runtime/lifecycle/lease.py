@@ -23,19 +23,12 @@ class LeaseHeldError(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LeasedState:
-    """Text in an item, which only the holder of its lease may change.
-
-    Attributes:
-        client: DynamoDB client.
-        table: Name of the table, whose partition key is the string ``id``.
-        item: ID of the item.
-        owner: ID of this invocation, different in each.
-    """
+    """Text in an item, which only the holder of its lease may change."""
 
     client: Any
-    table: str
+    table: str  # name of the table, whose partition key is the string id
     item: str
-    owner: str
+    owner: str  # ID of this invocation, different in each
 
     def acquire(self, now: datetime) -> str:
         """Acquire the lease and return the stored text, ``{}`` at first.

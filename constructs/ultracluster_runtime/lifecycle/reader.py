@@ -36,32 +36,23 @@ _REFUSED = re.compile(r"ultracluster: refused to join the cluster: ([^\r\n]+)")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ManagedBlock:
-    """Block to manage and the resources around it.
-
-    Attributes:
-        reservation_id: Reservation of the block.
-        compute_environment: ARN of the compute environment of the block.
-        job_queue: ARN of the job queue in front of it.
-        topic: ARN of the SNS topic for notices.
-        state_table: Name of the DynamoDB table that stores the state, with the reservation as the ID of the item.
-        checkpoint_lead: Time between the checkpoint request and the drain.
-        additional_job_queues: ARNs of other queues whose jobs can run in the environment. Default: none.
-        max_refusals: Number of nodes that refuse in a row before the environment is closed, or in an hour before the Auto
-            Scaling group replaces none. Default: 3.
-        auto_scaling_group: Name of the Auto Scaling group that starts the nodes. Default: AWS Batch starts them.
-        former: Whether the cluster now launches into another block: then only jobs that still run in this one are
-            managed, and environment and queue belong to the other. Default: False.
-    """
+    """Block to manage and the resources around it."""
 
     reservation_id: str
     compute_environment: str
-    job_queue: str
-    topic: str
+    job_queue: str  # ARN of the job queue in front of it
+    topic: str  # ARN of the SNS topic for notices
+    # Name of the DynamoDB table that stores the state, with the reservation as the ID of the item
     state_table: str
-    checkpoint_lead: timedelta
-    additional_job_queues: tuple[str, ...] = ()
+    checkpoint_lead: timedelta  # time between the checkpoint request and the drain
+    additional_job_queues: tuple[str, ...] = ()  # ARNs of other queues whose jobs can run in the environment
+    # Number of nodes that refuse in a row before the environment is closed, or in an hour before the Auto
+    # Scaling group replaces none
     max_refusals: int = 3
+    # Name of the Auto Scaling group that starts the nodes. Default: AWS Batch starts them.
     auto_scaling_group: str = ""
+    # Whether the cluster now launches into another block: then only jobs that still run in this one are
+    # managed, and environment and queue belong to the other
     former: bool = False
 
 
@@ -88,13 +79,7 @@ def try_read(read: Callable[[], Any], errors: list[Exception]) -> Any:
 
 
 def observe(block: ManagedBlock, clients: Clients, now: datetime, errors: list[Exception]) -> Observations:
-    """Read all observations.
-
-    Args:
-        block: Block to manage and the resources around it.
-        clients: boto3 clients.
-        now: Current time, timezone-aware.
-        errors: List that receives errors. What could not be read is None in the result.
+    """Read all observations. What could not be read is None in the result, and its error is added to `errors`.
 
     Raises:
         Exception: Any of `AWS_ERRORS`, if the reservation cannot be read: nothing can be planned without it.

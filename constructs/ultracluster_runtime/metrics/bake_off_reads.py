@@ -40,12 +40,7 @@ def read_samples(
 ) -> Mapping[tuple[date, str, str], Samples]:
     """Return the reported samples by Monday of the week, metric name and candidate.
 
-    Args:
-        cloudwatch: CloudWatch client of the Region.
-        bake_off: Path of the bake-off in its app.
-        candidates: Names of the candidates.
-        figures: Names of the metrics; with the candidates at most 250 pairs.
-        mondays: Consecutive weeks.
+    `bake_off` is its path in its app. There are at most 250 pairs of `candidates` and `figures`.
 
     Raises:
         botocore.exceptions.ClientError: If CloudWatch refuses the call.

@@ -33,16 +33,9 @@ def record_metrics(
     period: timedelta,
     file_system_id: str | None = None,
 ) -> Recording:
-    """Record the metrics of a cluster that its dashboard shows.
+    """Record the metrics of a cluster that its dashboard shows, and the free space of a file system if one is specified.
 
-    Args:
-        cloudwatch: CloudWatch client of the Region.
-        cluster: Name of the cluster.
-        region: Region of the cluster.
-        start: Start of the recording.
-        end: End of the recording.
-        period: Period of one value, whole minutes.
-        file_system_id: File system whose free space is recorded, too. Default: none.
+    `period` is that of one value, in whole minutes.
 
     Raises:
         botocore.exceptions.ClientError: If CloudWatch refuses the call.

@@ -17,18 +17,12 @@ _VERSION = 1
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Series:
-    """Time series of one metric.
-
-    Attributes:
-        metric: Name of the metric.
-        statistic: Statistic of each period: ``Average``, ``Sum``, ``Minimum`` or ``Maximum``.
-        job: Job of the metric. None for the whole cluster.
-        points: Start of each period that has a value, and the value, in chronological order.
-    """
+    """Time series of one metric."""
 
     metric: str
-    statistic: str
-    job: str | None = None
+    statistic: str  # statistic of each period: Average, Sum, Minimum or Maximum
+    job: str | None = None  # job of the metric; None for the whole cluster
+    # Start of each period that has a value, and the value, in chronological order
     points: tuple[tuple[datetime, float], ...]
 
 

@@ -39,17 +39,11 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Outcome of a check with its evidence.
-
-    Attributes:
-        status: Status of the check.
-        evidence: What was observed, with figures.
-        remedy: What to do; empty if nothing.
-    """
+    """Outcome of a check with its evidence."""
 
     status: Status
-    evidence: str
-    remedy: str = ""
+    evidence: str  # what was observed, with figures
+    remedy: str = ""  # what to do; empty if nothing
 
 
 def passed(evidence: str) -> Outcome:
@@ -98,23 +92,17 @@ ObservationsT = TypeVar("ObservationsT")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Check(Generic[RequirementsT, ObservationsT]):
-    """Check of one requirement.
+    """Check of one requirement."""
 
-    Attributes:
-        code: Rule code in `ultracluster_rules.registry`; its summary is the title of the check.
-        calls: API calls that it makes, as IAM actions.
-        subjects: Returns the subjects in a rollout; none if the check does not apply.
-        gather: Reads what is needed from AWS.
-        evaluate: Evaluates the result of `gather`, without calls.
-        after: Codes of checks that have to pass first, on the same subject or one that contains it: otherwise this check
-            could only fail for the same reason.
-    """
-
-    code: str
-    calls: tuple[str, ...]
+    code: str  # rule code in ultracluster_rules.registry; its summary is the title of the check
+    calls: tuple[str, ...]  # API calls that it makes, as IAM actions
+    # Returns the subjects in a rollout; none if the check does not apply
     subjects: Callable[[RolloutRequirements], Iterable[RequirementsT]]
-    gather: Callable[[AwsReader, RequirementsT], ObservationsT]
+    gather: Callable[[AwsReader, RequirementsT], ObservationsT]  # reads what is needed from AWS
+    # Evaluates the result of gather, without calls
     evaluate: Callable[[RequirementsT, ObservationsT], Outcome]
+    # Codes of checks that have to pass first, on the same subject or one that contains it: otherwise this
+    # check could only fail for the same reason
     after: tuple[str, ...] = ()
 
     @property

@@ -131,19 +131,12 @@ def _check_deprecation(_: ClusterRequirements, evidence: tuple[Description, date
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reference:
-    """Image in Amazon ECR.
-
-    Attributes:
-        account: Account of the registry.
-        region: Region of the registry.
-        repository: Name of the repository.
-        image_id: Tag or digest, in the form of ECR's API.
-    """
+    """Image in Amazon ECR."""
 
     account: str
     region: str
     repository: str
-    image_id: Mapping[str, str]
+    image_id: Mapping[str, str]  # tag or digest, in the form of ECR's API
 
 
 def read_reference(image: str) -> Reference | None:

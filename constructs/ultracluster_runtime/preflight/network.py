@@ -113,18 +113,12 @@ def _check_private(_: SubnetRequirements, description: Description) -> Outcome:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Routes:
-    """Routes from a subnet to AWS services.
+    """Routes from a subnet to AWS services."""
 
-    Attributes:
-        default: Target of its default route, such as ``nat-0123456789abcdef0``. None without one.
-        gateways: Services with a gateway endpoint in its route table, such as ``s3``.
-        endpoints: Services with an interface endpoint in its VPC and private DNS enabled.
-        without_private_dns: Services that only have interface endpoints with private DNS disabled.
-    """
-
-    default: str | None
-    gateways: frozenset[str]
-    endpoints: frozenset[str]
+    default: str | None  # target of its default route, such as nat-0123456789abcdef0
+    gateways: frozenset[str]  # services with a gateway endpoint in its route table, such as s3
+    endpoints: frozenset[str]  # services with an interface endpoint in its VPC and private DNS enabled
+    # Services that only have interface endpoints with private DNS disabled
     without_private_dns: frozenset[str]
 
 
@@ -309,14 +303,10 @@ def _all_to_itself(group: Description, key: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TaskNetwork:
-    """Security group and endpoints of the network interfaces of multi-node tasks in an existing VPC.
+    """Security group and endpoints of the network interfaces of multi-node tasks in an existing VPC."""
 
-    Attributes:
-        group: Default security group of the VPC. None if it cannot be read.
-        closed_endpoints: Services whose interface endpoints do not let that group in on port 443.
-    """
-
-    group: Description | None
+    group: Description | None  # default security group of the VPC; None if it cannot be read
+    # Services whose interface endpoints do not let that group in on port 443
     closed_endpoints: tuple[str, ...]
 
 

@@ -33,23 +33,14 @@ _GONE: Final = frozenset({"DELETE_COMPLETE", "REVIEW_IN_PROGRESS"})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Share:
-    """Usage of one quota.
+    """Usage of one quota."""
 
-    Attributes:
-        service: Service code in Service Quotas.
-        code: Quota code.
-        name: What the quota limits.
-        value: Value of the quota. None if Service Quotas does not know it.
-        used: Usage without this rollout.
-        needed: What the rollout adds.
-    """
-
-    service: str
+    service: str  # Service code in Service Quotas
     code: str
-    name: str
-    value: float | None
-    used: int
-    needed: int
+    name: str  # what the quota limits
+    value: float | None  # value of the quota; None if Service Quotas does not know it
+    used: int  # usage without this rollout
+    needed: int  # what the rollout adds
 
 
 def evaluate_shares(requirements: RegionRequirements, shares: Iterable[Share]) -> Outcome:
@@ -206,11 +197,7 @@ _READ_STACKS: Final = "cloudformation:DescribeStacks"
 def quota_check(code: str, gather: Any, *calls: str, evaluate: Any = evaluate_shares) -> AnyCheck:
     """Create the check of a quota in each Region.
 
-    Args:
-        code: Rule code of the check.
-        gather: Returns the shares of a Region.
-        *calls: API calls that `gather` makes in addition to those of Service Quotas.
-        evaluate: Evaluates the shares. Default: each share must fit its quota.
+    `gather` returns the shares; `calls` are those that it makes in addition to those of Service Quotas.
     """
     return Check(
         code=code,

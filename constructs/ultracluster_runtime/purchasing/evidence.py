@@ -34,24 +34,15 @@ _GOOD: Final = frozenset(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Evidence:
-    """Purchase of an order as EC2 shows it.
+    """Purchase of an order as EC2 shows it."""
 
-    Attributes:
-        reservation_ids: Reservations of the order; empty if none were found.
-        block_ids: Blocks of the order.
-        states: ``id=state`` of each reservation.
-        verdict: PURCHASED, PAID or FAILED. None if nothing was found.
-        end: Latest end of the reservations.
-        zone_ids: Zone IDs of the reservations.
-        lookalikes: Untagged reservations that resemble the order and were created after sending, for a person to judge.
-    """
-
-    reservation_ids: tuple[str, ...] = ()
+    reservation_ids: tuple[str, ...] = ()  # reservations of the order; empty if none were found
     block_ids: tuple[str, ...] = ()
-    states: tuple[str, ...] = ()
-    verdict: OrderState | None = None
+    states: tuple[str, ...] = ()  # id=state of each reservation
+    verdict: OrderState | None = None  # PURCHASED, PAID or FAILED; None if nothing was found
     end: datetime | None = None
     zone_ids: tuple[str, ...] = ()
+    # Untagged reservations that resemble the order and were created after sending, for a person to judge
     lookalikes: tuple[str, ...] = ()
 
 

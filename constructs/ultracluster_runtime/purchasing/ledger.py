@@ -167,12 +167,7 @@ def _unusable(error: Exception, table: str) -> FindingsError:
 
 
 class Ledger:
-    """Ledger in one table.
-
-    Args:
-        client: DynamoDB client for the account and Region of the table.
-        table: Name of the table.
-    """
+    """Ledger in one table, with a client for its account and Region."""
 
     def __init__(self, client: Any, table: str) -> None:
         self._client = client

@@ -22,15 +22,7 @@ _LAST = Decimal("Infinity")  # offerings whose figure is unknown rank last
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Segment:
-    """Segment of an offering that spans zones or instance types; it becomes a separate reservation.
-
-    Attributes:
-        instance_type: Instance type of the segment.
-        zone_id: Zone ID. None if unknown.
-        instance_count: Number of instances.
-        start: Start of the segment.
-        end: End of the segment.
-    """
+    """Segment of an offering that spans zones or instance types; it becomes a separate reservation."""
 
     instance_type: str
     zone_id: str | None
@@ -41,38 +33,22 @@ class Segment:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Offering:
-    """Capacity Block offering. It is not held: another customer can buy it first.
+    """Capacity Block offering. It is not held: another customer can buy it first."""
 
-    Attributes:
-        offering_id: ID of the offering (``cb-…``); not a reservation ID.
-        region: Region of the offering.
-        instance_type: Instance type. AWS may omit it for UltraServers.
-        ultraserver_type: UltraServer type. None for instances.
-        ultraserver_count: Number of UltraServers; 0 for instances.
-        instance_count: Total number of instances.
-        zone: Zone name, which differs between accounts.
-        zone_ids: Zone IDs of all segments; empty if any is unknown.
-        start: Start of the capacity.
-        end: End of the capacity.
-        duration: Exact duration.
-        fee: Total upfront fee.
-        currency: Currency of the fee.
-        segments: Segments of an offering that spans zones or instance types; otherwise empty.
-    """
-
-    offering_id: str
+    offering_id: str  # ID of the offering (cb-…); not a reservation ID
     region: str
-    instance_type: str | None
+    instance_type: str | None  # AWS may omit it for UltraServers
     ultraserver_type: str | None
-    ultraserver_count: int
+    ultraserver_count: int  # number of UltraServers; 0 for instances
     instance_count: int
-    zone: str
-    zone_ids: tuple[str, ...]
+    zone: str  # zone name, which differs between accounts
+    zone_ids: tuple[str, ...]  # zone IDs of all segments; empty if any is unknown
     start: datetime
     end: datetime
     duration: timedelta
-    fee: Decimal
+    fee: Decimal  # total upfront fee
     currency: str
+    # Segments of an offering that spans zones or instance types; otherwise empty
     segments: tuple[Segment, ...] = ()
 
     @property
@@ -208,12 +184,7 @@ def _segment(response: Mapping[str, Any], zone_ids: Mapping[str, str]) -> Segmen
 
 
 def parse_offering(response: Mapping[str, Any], *, region: str, zone_ids: Mapping[str, str]) -> Offering:
-    """Parse a CapacityBlockOffering of DescribeCapacityBlockOfferings.
-
-    Args:
-        response: Offering as boto3 returns it.
-        region: Region of the request.
-        zone_ids: Zone IDs by the zone names of this account and Region. Offerings contain names only.
+    """Parse a CapacityBlockOffering; `zone_ids` are by the zone names of this account, which are all that offerings have.
 
     Raises:
         ValueError: If a required field is missing or invalid. Such an offering is never bought.

@@ -59,9 +59,7 @@ def cancel(name: str) -> Steps[Outcome]:
 def close(name: str, *, evidence: str) -> Steps[Outcome]:
     """Decide that an UNKNOWN order bought nothing, after another lookup in EC2.
 
-    Args:
-        name: Name of the order.
-        evidence: Reason for the decision, such as the CloudTrail query and its result.
+    `evidence` is the reason, such as the CloudTrail query and its result.
 
     Raises:
         FindingsError: UC7044 without evidence, UC7023 if the order is not UNKNOWN.

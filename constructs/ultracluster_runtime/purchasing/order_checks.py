@@ -47,15 +47,7 @@ _RANGE = re.compile(r"([0-9]{1,4})(?:-([0-9]{1,4}))?")  # a range up to a longer
 
 
 def check_order(order: Order, *, now: datetime) -> list[Finding]:
-    """Validate the terms of an order.
-
-    Args:
-        order: The order.
-        now: Current time, timezone-aware.
-
-    Returns:
-        All problems, in the order of the terms; empty if the order can be approved.
-    """
+    """Return all problems of the terms of an order; empty if it can be approved."""
     findings = [*_common(order, now)]
     if isinstance(order, BlockOrder):
         findings += _block(order, now)
@@ -278,12 +270,7 @@ def _on_demand(order: OnDemandOrder, now: datetime) -> Iterator[Finding]:
 
 
 def parse_amount(path: str, text: str, *, decimals: int = _DECIMALS) -> Decimal:
-    """Parse an amount of money.
-
-    Args:
-        path: Path in the input, such as a command-line option.
-        text: Amount without separators, such as ``190000.00``.
-        decimals: Maximum number of decimals. Default: 2.
+    """Parse an amount of money without separators, such as ``190000.00``.
 
     Raises:
         FindingsError: UC7006 if an order would not accept it.
@@ -295,11 +282,7 @@ def parse_amount(path: str, text: str, *, decimals: int = _DECIMALS) -> Decimal:
 
 
 def parse_time(path: str, text: str) -> datetime:
-    """Parse a day (midnight UTC) or a time with a UTC offset.
-
-    Args:
-        path: Path in the input, such as a command-line option.
-        text: Day or time in ISO 8601.
+    """Parse a day (midnight UTC) or a time with a UTC offset in ISO 8601.
 
     Raises:
         FindingsError: UC7008 for anything else, such as a time without an offset.
@@ -319,10 +302,6 @@ def parse_time(path: str, text: str) -> datetime:
 def parse_counts(path: str, text: str) -> tuple[int, ...]:
     """Parse numbers of instances or UltraServers, such as ``16``, ``8,16`` or ``1-4``.
 
-    Args:
-        path: Path in the input, such as a command-line option.
-        text: Numbers and ranges, separated by commas.
-
     Raises:
         FindingsError: UC7011 if an order would not accept one of them.
     """
@@ -338,11 +317,6 @@ def parse_counts(path: str, text: str) -> tuple[int, ...]:
 def parse_count(path: str, text: str, *, limit: int = MAX_INSTANCES_PER_BLOCK) -> int:
     """Parse one number in plain digits, such as ``16``.
 
-    Args:
-        path: Path in the input, such as a command-line option.
-        text: The number.
-        limit: Largest number. Default: the most instances of a block.
-
     Raises:
         FindingsError: UC7011 if it is not a number from 1 to `limit`.
     """
@@ -353,11 +327,7 @@ def parse_count(path: str, text: str, *, limit: int = MAX_INSTANCES_PER_BLOCK) -
 
 
 def parse_days(path: str, text: str) -> tuple[int, ...]:
-    """Parse durations in days, and return those that AWS sells in hours.
-
-    Args:
-        path: Path in the input, such as a command-line option.
-        text: Numbers and ranges, separated by commas, such as ``14`` or ``7-14``.
+    """Parse durations in days, such as ``14`` or ``7-14``, and return those that AWS sells in hours.
 
     Raises:
         FindingsError: UC7013 if the text is not numbers, UC7101 if AWS sells none of the durations.

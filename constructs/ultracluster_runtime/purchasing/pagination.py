@@ -58,11 +58,7 @@ def _answer(effect: Effect, what: str) -> Steps[Any]:
 
 
 def iterate_pages(describe: Callable[[str | None], Effect], what: str) -> Steps[list[Any]]:
-    """Read a listing to its last page.
-
-    Args:
-        describe: Creates the effect that reads the page for a token; None for the first page.
-        what: Name of the listing, for messages.
+    """Read a listing to its last page; `describe` creates the effect that reads the page for a token.
 
     Raises:
         FindingsError: UC7035 if a page cannot be read: an incomplete listing is no evidence.

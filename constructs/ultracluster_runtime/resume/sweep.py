@@ -59,34 +59,21 @@ class ResumeError(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Clients:
-    """boto3 clients, all of one Region.
-
-    Attributes:
-        batch: AWS Batch.
-        submitter: AWS Batch, without retries: SubmitJob is not idempotent.
-        dynamodb: Amazon DynamoDB.
-        sns: Amazon SNS.
-    """
+    """boto3 clients, all of one Region."""
 
     batch: Any
-    submitter: Any
+    submitter: Any  # AWS Batch, without retries: SubmitJob is not idempotent
     dynamodb: Any
     sns: Any
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ResumedQueues:
-    """Queues whose jobs are resubmitted.
-
-    Attributes:
-        job_queues: ARNs of the queues.
-        table: Name of the table of endings.
-        topic: ARN of the SNS topic for notices. Default: none.
-    """
+    """Queues whose jobs are resubmitted."""
 
     job_queues: tuple[str, ...]
-    table: str
-    topic: str | None = None
+    table: str  # name of the table of endings
+    topic: str | None = None  # ARN of the SNS topic for notices
 
 
 def new_clients() -> Clients:
@@ -100,14 +87,7 @@ def new_clients() -> Clients:
 
 
 def sweep(queues: ResumedQueues, clients: Clients, now: datetime, *, owner: str) -> None:
-    """Record the endings of jobs, and resubmit those whose queue accepts jobs, unless another invocation does so now.
-
-    Args:
-        queues: Queues whose jobs are resubmitted.
-        clients: boto3 clients.
-        now: Current time, timezone-aware.
-        owner: ID of this invocation, different in each.
-    """
+    """Record the endings of jobs, and resubmit those whose queue accepts jobs, unless another `owner` does so now."""
     lease = LeasedState(client=clients.dynamodb, table=queues.table, item=_LEASE_ITEM, owner=owner)
     try:
         lease.acquire(now)

@@ -14,13 +14,7 @@ from ultracluster_runtime.rollout.plan import RolloutPlan
 
 
 class FileJournal:
-    """Journal in a file.
-
-    Attributes:
-        path: The file.
-        plan: The rollout.
-        entries: All entries, in order.
-    """
+    """Journal in a file."""
 
     def __init__(self, path: Path, plan: RolloutPlan, entries: list[Entry]) -> None:
         self.path = path
@@ -34,13 +28,7 @@ class FileJournal:
 
 
 def open_journal(path: Path, plan: RolloutPlan, *, at: str) -> FileJournal:
-    """Create the journal of a rollout.
-
-    Args:
-        path: File to create; its folder exists.
-        plan: Rollout to record.
-        at: Current time in ISO 8601.
-    """
+    """Create the journal of a rollout at a path whose folder exists."""
     planned = Entry(kind=Kind.PLANNED, at=at, values=json.loads(json.dumps(plan.as_values())))
     _append(path, planned)
     folder = os.open(path.parent, os.O_RDONLY)

@@ -18,26 +18,15 @@ _LONGEST_FAILURE: Final = 250
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rehearsal:
-    """Outcome of a rehearsal.
+    """Outcome of a rehearsal."""
 
-    Attributes:
-        digest: Digest of the cluster's configuration, without its capacity.
-        at: When it ended, timezone-aware.
-        passed: Number of checks that passed.
-        failures: Code and evidence of each check that failed.
-    """
-
-    digest: str
-    at: datetime
+    digest: str  # digest of the cluster's configuration, without its capacity
+    at: datetime  # when it ended, timezone-aware
     passed: int
-    failures: tuple[str, ...]
+    failures: tuple[str, ...]  # code and evidence of each check that failed
 
     def describe(self, digest: str | None) -> tuple[bool, str]:
-        """Return whether the record applies to a configuration, and a sentence about it.
-
-        Args:
-            digest: Digest of the configuration. None if it is unknown.
-        """
+        """Return whether the record applies to a configuration, and a sentence about it; the digest may be unknown."""
         when = f"rehearsed on {self.at:%Y-%m-%d %H:%M} UTC"
         if self.failures:
             return False, f"{when}, with failures: {'; '.join(self.failures)}"

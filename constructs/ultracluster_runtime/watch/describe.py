@@ -18,21 +18,13 @@ _ENDING: Final = ("stopping", "stopped", "shutting-down", "terminated")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WatchedCluster:
-    """Cluster to watch.
-
-    Attributes:
-        cluster: Name of the cluster in its metrics.
-        job_queues: ARNs of its queues.
-        reservations: IDs of its reservations.
-        instance_profiles: ARNs of the instance profiles of its nodes.
-        without_reservation: Whether it also has capacity without a reservation.
-    """
+    """Cluster to watch."""
 
     cluster: str
     job_queues: tuple[str, ...]
     reservations: tuple[str, ...]
-    instance_profiles: tuple[str, ...]
-    without_reservation: bool
+    instance_profiles: tuple[str, ...]  # ARNs of the instance profiles of its nodes
+    without_reservation: bool  # whether it also has capacity without a reservation
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,11 +38,6 @@ class Clients:
 
 def observe(watched: WatchedCluster, clients: Clients, now: datetime) -> ClusterObservations:
     """Read all observations.
-
-    Args:
-        watched: Cluster to watch.
-        clients: boto3 clients.
-        now: Current time, timezone-aware.
 
     Raises:
         BotoCoreError: If a value cannot be read, or `ClientError` if AWS refuses the call. Then nothing is published, and
