@@ -10,9 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_runtime.costs.price_list import refuse_unanswered
 
-COST_EXPLORER_REGION: Final = "us-east-1"
-"""Region of the Cost Explorer API, which covers all Regions."""
-
+COST_EXPLORER_REGION: Final = "us-east-1"  # Region of the Cost Explorer API, which covers all Regions
 _METRIC: Final = "UnblendedCost"
 
 
@@ -35,10 +33,8 @@ def actual_costs(
 ) -> ActualCosts:
     """Return the actual costs of a cluster, up to the day before `end`. Each request costs USD 0.01.
 
-    They are grouped by the tag key `by`, or by service. `client` is one of ``ce`` in `COST_EXPLORER_REGION`.
-
-    Raises:
-        FindingsError: UC9307 if AWS does not answer.
+    They are grouped by the tag key `by`, or by service. `client` is one of ``ce`` in `COST_EXPLORER_REGION`; its errors are
+    raised as UC9307.
     """
     request: dict[str, Any] = {
         "TimePeriod": {"Start": start.isoformat(), "End": end.isoformat()},

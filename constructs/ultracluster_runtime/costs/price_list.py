@@ -18,8 +18,7 @@ from ultracluster_catalog.prices.billable_items import BillableItem, price_of
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_rules.findings import Finding, FindingsError
 
-PRICE_LIST_REGION: Final = "us-east-1"
-"""Region of the Price List API, which covers all Regions."""
+PRICE_LIST_REGION: Final = "us-east-1"  # Region of the Price List API, which covers all Regions
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,10 +69,7 @@ def listed_prices(
 ) -> tuple[dict[tuple[BillableItem, str], Price], list[Finding]]:
     """Return current prices, and UC9308 for each item without an unambiguous one, which keeps that of the catalog.
 
-    `client` is one of ``pricing`` in `PRICE_LIST_REGION`.
-
-    Raises:
-        FindingsError: UC9307 if AWS does not answer.
+    `client` is one of ``pricing`` in `PRICE_LIST_REGION`; its errors are raised as UC9307.
     """
     prices: dict[tuple[BillableItem, str], Price] = {}
     findings: list[Finding] = []

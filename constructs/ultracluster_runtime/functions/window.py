@@ -15,8 +15,7 @@ from ultracluster_catalog.capacity.capacity_blocks import (
 
 NOTICES_BEFORE_END: Final = (EXTENSION_OPENS, timedelta(days=7), timedelta(hours=24), timedelta(hours=2))
 """Times of notices before the end: when extensions open, and in time to buy one."""
-CHECKPOINT_LEAD: Final = timedelta(minutes=20)
-"""Default time between the checkpoint request and the drain."""
+CHECKPOINT_LEAD: Final = timedelta(minutes=20)  # default time between the checkpoint request and the drain
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from ultracluster_runtime.gang.places import Place
 
 _ANSWERS_IN_A_LEASE = 12
-_GRACE = 30.0
-"""Seconds between SIGTERM and SIGKILL."""
+_GRACE = 30.0  # seconds between SIGTERM and SIGKILL
 
 
 def run_member(

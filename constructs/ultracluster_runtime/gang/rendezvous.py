@@ -104,8 +104,7 @@ class Child:
         return f"{self.index}-{self.attempt:02d}-{self.nonce}"
 
 
-Steps = Generator[Operation, Any, Outcome]
-"""Operations, and at the end the outcome."""
+Steps = Generator[Operation, Any, Outcome]  # operations, and at the end the outcome
 
 
 @dataclass

@@ -17,8 +17,7 @@ from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 
-Client = Callable[[str], Any]
-"""Returns the boto3 client of a service, in one Region."""
+Client = Callable[[str], Any]  # returns the boto3 client of a service, in one Region
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -39,8 +38,7 @@ class MachineImage:
 def image_of_parameter(client: Client, *, region: str, parameter: str) -> MachineImage:
     """Return the AMI that an SSM parameter names: by its ID, or in JSON with an ``image_id`` like the ECS parameters.
 
-    Raises:
-        FindingsError: UC4055 if the Region has no such parameter or AMI; UC4056 if AWS does not answer.
+    The Region must have both (UC4055), and AWS must answer (UC4056).
     """
     try:
         value = client("ssm").get_parameter(Name=parameter)["Parameter"]["Value"]
@@ -64,11 +62,7 @@ def image_of_parameter(client: Client, *, region: str, parameter: str) -> Machin
 
 
 def newest_baked_image(client: Client, *, region: str, name: str) -> MachineImage:
-    """Return the newest AMI that a `NeuronAmi` of this name built in this account, by its tag `BAKED_IMAGE_TAG`.
-
-    Raises:
-        FindingsError: UC4055 if there is none, UC4056 if AWS does not answer.
-    """
+    """Return the newest AMI that a `NeuronAmi` of this name built in this account (UC4055), by `BAKED_IMAGE_TAG`."""
     images = _describe(
         client,
         region,

@@ -28,11 +28,7 @@ _Result = TypeVar("_Result")
 
 
 def describe_job(job_id: str, *, client: Client) -> Mapping[str, Any]:
-    """Return a job as AWS Batch describes it.
-
-    Raises:
-        FindingsError: UC6205 if AWS Batch does not know it.
-    """
+    """Return a job that AWS Batch knows (UC6205) as it describes it."""
     jobs = client("batch").describe_jobs(jobs=[job_id.rpartition("/")[2]])["jobs"]
     if not jobs:
         raise FindingsError.of("UC6205", _no_job(job_id), remedy=_LIST_JOBS)
@@ -42,10 +38,8 @@ def describe_job(job_id: str, *, client: Client) -> Mapping[str, Any]:
 def find_job(text: str, *, client: Client) -> str:
     """Return the ID of a job that is given by its ID, its ARN, its name or the start of its ID.
 
-    Of several jobs of one name it is the last that was created, and an active one before one that has ended.
-
-    Raises:
-        FindingsError: UC6205 if no job matches, or several do.
+    Of several jobs of one name it is the last that was created, and an active one before one that has ended; otherwise
+    exactly one must match (UC6205).
     """
     if region_from_arn(text) or _JOB_ID.fullmatch(text):
         return text
@@ -115,11 +109,7 @@ def node_count_of(job: Mapping[str, Any]) -> int:
 
 
 def describe_pending_job(job_id: str, *, now: datetime, client: Client) -> PendingJob:
-    """Describe a job and everything it may wait for. What cannot be read is listed in the result and not judged.
-
-    Raises:
-        FindingsError: UC6205 if AWS Batch does not know the job.
-    """
+    """Describe a job and everything it may wait for. What cannot be read is listed in the result and not judged."""
     return _PendingJobReader(client).read_pending_job(describe_job(job_id, client=client), now)
 
 

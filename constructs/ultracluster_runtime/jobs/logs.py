@@ -31,11 +31,7 @@ class Line:
 
 
 def find_stream(job_id: str, *, node: int | None, client: Client) -> Stream:
-    """Find the log stream of a node; without an index that of the main node, or the only one.
-
-    Raises:
-        FindingsError: UC6205 if the job is unknown, UC6208 if it has no such node or the node has not logged yet.
-    """
+    """Find the log stream of a node (UC6208); without an index that of the main node, or the only one."""
     job = describe_job(job_id, client=client)
     node_job = job
     if "nodeProperties" in job:
@@ -64,11 +60,7 @@ def _last_stream_name(job: Any) -> str | None:
 
 
 def read_tail(stream: Stream, *, count: int, client: Client) -> tuple[list[Line], str | None]:
-    """Return the newest lines, oldest first, and a token to continue with `read_new`.
-
-    Raises:
-        FindingsError: UC6208 if the stream does not exist yet.
-    """
+    """Return the newest lines, oldest first, and a token to continue with `read_new`."""
     response = _events(stream, client, limit=min(count, _MOST_EVENTS), startFromHead=False)
     return _lines(response), response.get("nextForwardToken")
 

@@ -12,9 +12,7 @@ from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.jobs.dependencies import job_name, refuse_definition
 
-Client = Callable[[str], Any]
-"""Returns the boto3 client of a service, always in the same Region."""
-
+Client = Callable[[str], Any]  # returns the boto3 client of a service, always in the same Region
 _ARN: Final = re.compile(
     r"arn:aws[a-z-]*:batch:(?P<region>[a-z0-9-]+):\d{12}:(?P<kind>job-queue|job|job-definition)/\S+"
 )
@@ -36,9 +34,6 @@ class Queue:
         """Return whether jobs need a share identifier, and the maximum number of nodes of a job.
 
         The maximum is None if the queue has several instance types, or one that is not in the catalog.
-
-        Raises:
-            FindingsError: UC6202 if AWS Batch does not know the queue.
         """
         batch = client("batch")
         queues = batch.describe_job_queues(jobQueues=[self.arn])["jobQueues"]
@@ -72,14 +67,7 @@ def region_from_arn(text: str) -> str | None:
 
 
 def find_queue(cluster: str, *, region: str, client: Client, name: str | None = None) -> Queue:
-    """Find a queue of a cluster: the one with a name, or the default queue.
-
-    `cluster` is its name in a rollout, the name of a stack with its queues, or the ARN of a queue.
-
-    Raises:
-        FindingsError: UC6202 if there is no such stack, or it does not have exactly one default queue; UC6311 if it has
-            no queue of that name.
-    """
+    """Find a queue of a cluster: the one with a name (UC6311), or the default queue."""
     queues = find_queues(cluster, region=region, client=client)
     queue = next((candidate for candidate in queues if candidate.name == name), None)
     if queue is None:
@@ -98,10 +86,9 @@ def find_queue(cluster: str, *, region: str, client: Client, name: str | None = 
 
 
 def find_queues(cluster: str, *, region: str, client: Client) -> list[Queue]:
-    """Find all queues of a cluster, named as for `find_queue`, the default queue first.
+    """Find all queues of a cluster, the default queue first; there must be one (UC6202).
 
-    Raises:
-        FindingsError: UC6202 if there is no such stack, or it does not have exactly one default queue.
+    `cluster` is its name in a rollout, the name of a stack with its queues, or the ARN of a queue.
     """
     if region_from_arn(cluster):
         return [Queue(arn=cluster, definitions=())]
@@ -163,12 +150,9 @@ def list_definitions(queue: Queue, *, client: Client) -> list[Mapping[str, Any]]
 
 
 def find_definition(job: str, *, queue: Queue, client: Client) -> Mapping[str, Any]:
-    """Return the definition of a job as AWS Batch describes it.
+    """Return the definition of a job of the cluster (UC6203) as AWS Batch describes it.
 
     `job` is its name in the rollout, the ARN of a definition, or its name and revision.
-
-    Raises:
-        FindingsError: UC6203 if the cluster does not define it.
     """
     batch = client("batch")
     definitions = list_definitions(queue, client=client)

@@ -38,11 +38,7 @@ def stop_job(
     clock: Callable[[], datetime],
     sleep: Callable[[float], None],
 ) -> StopResult:
-    """Stop a job; a `wait` of zero terminates it at once, without a checkpoint request.
-
-    Raises:
-        FindingsError: UC6205 if AWS Batch does not know the job.
-    """
+    """Stop a job; a `wait` of zero terminates it at once, without a checkpoint request."""
     job = describe_job(job_id, client=client)
     status, resolved_id = job["status"], job["jobId"]
     if status in _TERMINAL_STATES:

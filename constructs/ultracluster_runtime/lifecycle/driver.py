@@ -96,8 +96,7 @@ def _former_blocks(block: ManagedBlock, clients: Clients, now: datetime) -> Iter
 def manage_block(block: ManagedBlock, clients: Clients, now: datetime, *, owner: str) -> None:
     """Observe a block once and perform all due actions, unless another invocation (`owner`) does so now.
 
-    Raises:
-        LifecycleError: If a read or an action failed. All other actions were performed.
+    Raise `LifecycleError` at the end if a read or an action failed.
     """
     errors: list[Exception] = []
     stored = LeasedState(

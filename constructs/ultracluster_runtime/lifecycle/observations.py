@@ -9,9 +9,7 @@ from typing import Any, Final
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_runtime.functions.window import BlockWindow
 
-ACTIVE: Final = "active"
-"""State of a reservation whose capacity can be used."""
-
+ACTIVE: Final = "active"  # state of a reservation whose capacity can be used
 UPCOMING: Final = frozenset({"assessing", "delayed", "payment-pending", "pending", "scheduled"})
 """States of a reservation whose capacity is still to be delivered."""
 
@@ -24,8 +22,7 @@ CHANGING: Final = frozenset({"CREATING", "UPDATING", "DELETING", "DELETED"})
 SHUT_DOWN_FROM_INSIDE: Final = "Client.InstanceInitiatedShutdown"
 """State reason of an instance that shut itself down (StateReason, EC2 API Reference, read 2026-11): only nodes that refuse do."""
 
-BOOT_TIME: Final = timedelta(minutes=10)
-"""Time after which a node has joined the cluster, or has refused to."""
+BOOT_TIME: Final = timedelta(minutes=10)  # time after which a node has joined the cluster, or has refused to
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

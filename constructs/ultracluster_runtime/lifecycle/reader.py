@@ -81,8 +81,7 @@ def try_read(read: Callable[[], Any], errors: list[Exception]) -> Any:
 def observe(block: ManagedBlock, clients: Clients, now: datetime, errors: list[Exception]) -> Observations:
     """Read all observations. What could not be read is None in the result, and its error is added to `errors`.
 
-    Raises:
-        Exception: Any of `AWS_ERRORS`, if the reservation cannot be read: nothing can be planned without it.
+    An error of the reservation is raised: nothing can be planned without it.
     """
     try:
         reservation = _reservation(clients, block.reservation_id)

@@ -162,11 +162,7 @@ class LifecycleState:
         return replace(self, notices=self.notices | notices)
 
     def report(self, *, state: str) -> dict[str, Any]:
-        """Summarize the use of the block in node-hours; `paid` is the sum of the other three.
-
-        Raises:
-            ValueError: If the start or end of the block was never observed.
-        """
+        """Summarize the use of a block that was observed in node-hours; `paid` is the sum of the other three."""
         if self.start is None or self.end is None:
             raise ValueError("cannot report a block that was never observed")
         paid = self.instances * ((self.end - self.start) // timedelta(seconds=1))

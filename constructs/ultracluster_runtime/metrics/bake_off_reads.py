@@ -14,12 +14,7 @@ _STATISTICS: Final = ("Sum", "SampleCount")
 
 
 def find_figures(cloudwatch: Any, *, bake_off: str) -> dict[str, list[str]]:
-    """Return the candidates of a bake-off that reported within the last two weeks, with their metric names.
-
-    Raises:
-        botocore.exceptions.ClientError: If CloudWatch refuses the call.
-        botocore.exceptions.BotoCoreError: If CloudWatch cannot be reached.
-    """
+    """Return the candidates of a bake-off that reported within the last two weeks, with their metric names."""
     figures: dict[str, list[str]] = {}
     for page in cloudwatch.get_paginator("list_metrics").paginate(Namespace=BAKE_OFF_NAMESPACE):
         for metric in page["Metrics"]:
@@ -41,10 +36,6 @@ def read_samples(
     """Return the reported samples by Monday of the week, metric name and candidate.
 
     `bake_off` is its path in its app. There are at most 250 pairs of `candidates` and `figures`.
-
-    Raises:
-        botocore.exceptions.ClientError: If CloudWatch refuses the call.
-        botocore.exceptions.BotoCoreError: If CloudWatch cannot be reached.
     """
     start = datetime.combine(mondays[0], time(), UTC)
     end = datetime.combine(mondays[-1] + 7 * _DAY, time(), UTC)

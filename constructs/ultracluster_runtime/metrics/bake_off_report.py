@@ -8,9 +8,7 @@ from typing import Final
 
 from ultracluster_catalog.prices.prices import Price
 
-PER_SECOND: Final = "_per_second"
-"""Suffix of metric names that can be related to cost."""
-
+PER_SECOND: Final = "_per_second"  # suffix of metric names that can be related to cost
 _WEEK: Final = timedelta(weeks=1)
 
 

@@ -36,10 +36,6 @@ def record_metrics(
     """Record the metrics of a cluster that its dashboard shows, and the free space of a file system if one is specified.
 
     `period` is that of one value, in whole minutes.
-
-    Raises:
-        botocore.exceptions.ClientError: If CloudWatch refuses the call.
-        botocore.exceptions.BotoCoreError: If CloudWatch cannot be reached.
     """
     jobs = _jobs(cloudwatch, cluster)
     queries = list(dict.fromkeys(_queries(cluster, jobs, file_system_id)))

@@ -79,11 +79,7 @@ def write_recording(recording: Recording, path: Path) -> None:
 
 
 def read_recording(path: Path) -> Recording:
-    """Read a recording.
-
-    Raises:
-        FindingsError: UC9330 if the file cannot be read or is no recording; the first problem is named.
-    """
+    """Read a recording, or raise UC9330 with the first problem of the file."""
     try:
         document = read_untrusted_json(path)
         if document["version"] != _VERSION:

@@ -9,23 +9,16 @@ from ultracluster_rules.registry import RULES
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import RolloutRequirements
 
-CREDENTIALS: Final = "UC9401"
-"""Code of the check that credentials are accepted."""
-
-ACCOUNT: Final = "UC9402"
-"""Code of the check that the credentials belong to the account of the rollout."""
-
+CREDENTIALS: Final = "UC9401"  # code of the check that credentials are accepted
+ACCOUNT: Final = "UC9402"  # code of the check that the credentials belong to the account of the rollout
 ACCOUNT_IS_KNOWN: Final = (CREDENTIALS, ACCOUNT)
 """Checks that have to pass before answers are about the account of the rollout."""
 
 REGION_IS_ENABLED: Final = "UC9404"
 """Code of the check that a Region is enabled; otherwise none of its services answers."""
 
-BOOTSTRAPPED: Final = "UC9405"
-"""Code of the check that the Region is bootstrapped for the AWS CDK."""
-
-ZONE_IS_VISIBLE: Final = "UC9420"
-"""Code of the check that the account can launch into a zone."""
+BOOTSTRAPPED: Final = "UC9405"  # code of the check that the Region is bootstrapped for the AWS CDK
+ZONE_IS_VISIBLE: Final = "UC9420"  # code of the check that the account can launch into a zone
 
 
 class Status(StrEnum):
@@ -128,8 +121,5 @@ def check(
     return of
 
 
-AnyCheck = Check[Any, Any]
-"""Check of any subject."""
-
-MakesCheck = Callable[[Callable[[Any, Any], Outcome]], AnyCheck]
-"""Decorator of an evaluation."""
+AnyCheck = Check[Any, Any]  # check of any subject
+MakesCheck = Callable[[Callable[[Any, Any], Outcome]], AnyCheck]  # decorator of an evaluation

@@ -94,5 +94,4 @@ def _check(_: ImageRequirements, entrypoint: Sequence[str] | None) -> Outcome:
     )
 
 
-ENTRYPOINT_CHECKS: Final[tuple[AnyCheck, ...]] = (_check,)
-"""Checks of the configuration of container images."""
+ENTRYPOINT_CHECKS: Final[tuple[AnyCheck, ...]] = (_check,)  # checks of the configuration of container images

@@ -96,13 +96,7 @@ class AwsReader:
         return self._end - self._clock()
 
     def call(self, service: str, region: str, operation: str, **parameters: Any) -> Mapping[str, Any]:
-        """Make one call and return its response.
-
-        Raises:
-            KeyError: If the call is not in `allowed`; a bug in the check.
-            DeadlinePassedError: If the deadline has passed.
-            botocore.exceptions.ClientError: If AWS refuses the call.
-        """
+        """Make one call, which must be in `allowed`, and return its response."""
         response: Mapping[str, Any] = self._cached(service, region, operation, parameters, self._send)
         return response
 

@@ -16,9 +16,7 @@ from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import ClusterRequirements
 from ultracluster_runtime.rollout.rehearsal_record import parameter_name, parse_rehearsal
 
-REHEARSED: Final = "UC9461"
-"""Code of the check that a cluster was rehearsed."""
-
+REHEARSED: Final = "UC9461"  # code of the check that a cluster was rehearsed
 _DEPLOYED: Final = "deployed"
 
 

@@ -33,9 +33,7 @@ class UnreadableAnswerError(ValueError):
 CAPACITY_BLOCK_LIMIT: Final = "CapacityBlockDescribeLimitExceeded"
 """Error code of a rate-limited search: because of a missing quota, or too many searches in a short time."""
 
-UNREADABLE_ANSWER: Final = "UnreadableAnswer"
-"""Code of a read whose response cannot be read."""
-
+UNREADABLE_ANSWER: Final = "UnreadableAnswer"  # code of a read whose response cannot be read
 REFUSED_BEFORE_EXECUTION: Final = frozenset(
     {
         # Common errors of the EC2 API that the service returns before it executes a request:

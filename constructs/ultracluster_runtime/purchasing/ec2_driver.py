@@ -44,11 +44,7 @@ class _SentAlreadyError(Exception):
 
 
 def session_clients(profile: str | None = None) -> MakeClient:
-    """Return a function that creates clients of a boto3 session. Default: boto3's default credentials.
-
-    Raises:
-        FindingsError: UC9009 if there is no such profile.
-    """
+    """Return a function that creates clients of a boto3 session. Default: boto3's default credentials."""
     session = aws_session(profile)
 
     def make(service: str, region: str, config: Config) -> Any:

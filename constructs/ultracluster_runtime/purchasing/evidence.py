@@ -53,11 +53,7 @@ def _verdict(states: set[str]) -> OrderState:
 
 
 def find_evidence(record: Record) -> Steps[Evidence]:
-    """Find the purchase of an order: all pages, all states.
-
-    Raises:
-        FindingsError: UC7035 if a listing cannot be read completely.
-    """
+    """Find the purchase of an order: all pages, all states, or UC7035."""
     order = record.order
     if isinstance(order, ExtensionOrder):
         return (yield from _extension_evidence(record, order))

@@ -55,8 +55,7 @@ _TEXTS: Final = ("token", "reason", "nonce", "region", "offering_id", "month")
 _TIMES: Final = ("changed_at", "sent_at", "start", "end")
 _LISTS: Final = ("zone_ids", "reservation_ids", "block_ids", "ec2_states")
 
-_Item = dict[str, Any]
-"""Item in the format of DynamoDB's low-level API, with type descriptors."""
+_Item = dict[str, Any]  # item in the format of DynamoDB's low-level API, with type descriptors
 
 
 def _item_key(partition: str, sort: str) -> _Item:
@@ -91,11 +90,7 @@ def record_item(record: Record) -> _Item:
 
 
 def read_record_item(item: Mapping[str, Any]) -> Record:
-    """Convert an item to an order.
-
-    Raises:
-        FindingsError: UC7025 if the item was edited.
-    """
+    """Convert an item to an order; an edited item raises UC7025."""
     try:
         values: _Item = {name: item[name]["S"] for name in _TEXTS if name in item}
         values |= {name: datetime.fromisoformat(item[name]["S"]) for name in _TIMES if name in item}
@@ -126,8 +121,7 @@ def _event_item(record: Record) -> _Item:
     }
 
 
-_Write = tuple[_Item, str | None]
-"""Write of a transaction, and the meaning of its condition."""
+_Write = tuple[_Item, str | None]  # write of a transaction, and the meaning of its condition
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -141,12 +135,9 @@ class Event:
 
 
 def _answered(response: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a response of DynamoDB.
+    """Return a response of DynamoDB, which carries a request ID.
 
     botocore takes a page of a proxy for a response without members, such as that of an absent item.
-
-    Raises:
-        UnreadableAnswerError: If it lacks the request ID that each response of DynamoDB carries.
     """
     if not response.get("ResponseMetadata", {}).get("RequestId"):
         raise UnreadableAnswerError("the response has no request ID of DynamoDB")
@@ -174,11 +165,7 @@ class Ledger:
         self._table = table
 
     def approve(self, order: Order, *, now: datetime) -> Record:
-        """Write an approval, if the name is unused.
-
-        Raises:
-            FindingsError: UC7022 if the name is taken, UC7021 if the table cannot be used.
-        """
+        """Write an approval, if the name is unused (UC7022). As for all methods, the table must be usable (UC7021)."""
         record = Record(
             order=order,
             token=order_token(order),
@@ -206,11 +193,7 @@ class Ledger:
         return record
 
     def read(self, name: str) -> Record | ReadFailed | None:
-        """Read an order with strong consistency: `Record`, None if there is none, or `ReadFailed`.
-
-        Raises:
-            FindingsError: UC7021 if there is no such table, UC7025 if the item was edited.
-        """
+        """Read an order with strong consistency: `Record`, None if there is none, or `ReadFailed`."""
         try:
             response = self._client.get_item(
                 TableName=self._table,
@@ -228,11 +211,7 @@ class Ledger:
         return read_record_item(response["Item"]) if "Item" in response else None
 
     def orders(self) -> list[Record]:
-        """Read all orders, most recently changed first.
-
-        Raises:
-            FindingsError: UC7021 if the table cannot be used, UC7025 if an item was edited.
-        """
+        """Read all orders, most recently changed first."""
         pages = self._pages(
             "scan",
             FilterExpression=f"{SORT_KEY} = :order",
@@ -241,11 +220,7 @@ class Ledger:
         return sorted(map(read_record_item, pages), key=lambda record: record.changed_at, reverse=True)
 
     def history(self, name: str) -> list[Event]:
-        """Read all changes of an order, oldest first.
-
-        Raises:
-            FindingsError: UC7021 if the table cannot be used.
-        """
+        """Read all changes of an order, oldest first."""
         items = self._pages(
             "query",
             KeyConditionExpression=f"{PARTITION_KEY} = :order AND begins_with({SORT_KEY}, :event)",

@@ -136,33 +136,21 @@ def rank_offerings(offerings: list[Offering], *, by: str) -> list[Offering]:
 
 
 def parse_time(value: Any) -> datetime:
-    """Return a time of EC2 in UTC.
-
-    Raises:
-        ValueError: If it is not a timezone-aware time.
-    """
+    """Return a timezone-aware time of EC2 in UTC, or raise ValueError."""
     if not isinstance(value, datetime) or value.tzinfo is None:
         raise ValueError(f"not a timezone-aware time: {value!r}")
     return value.astimezone(UTC)
 
 
 def parse_fee(value: Any) -> Decimal:
-    """Return a fee of EC2, which is a string; a float would have lost cents.
-
-    Raises:
-        ValueError: If it is not a positive number in plain decimal digits.
-    """
+    """Return a fee of EC2, a string, since a float would have lost cents. Raise ValueError if it is not a positive decimal."""
     if not isinstance(value, str) or not _FEE.fullmatch(value) or not Decimal(value):
         raise ValueError(f"not a fee: {value!r}")
     return Decimal(value)
 
 
 def check_duration(*, start: datetime, end: datetime, duration: timedelta) -> None:
-    """Compare a stated duration with the time between start and end.
-
-    Raises:
-        ValueError: If they differ, so that it is unknown what the fee buys.
-    """
+    """Raise ValueError if a duration is not the time from start to end, so that it is unknown what the fee buys."""
     if duration <= timedelta(0) or abs(end - start - duration) >= _ROUNDED:
         raise ValueError(f"{duration} does not last from {start.isoformat()} to {end.isoformat()}")
 
@@ -186,8 +174,7 @@ def _segment(response: Mapping[str, Any], zone_ids: Mapping[str, str]) -> Segmen
 def parse_offering(response: Mapping[str, Any], *, region: str, zone_ids: Mapping[str, str]) -> Offering:
     """Parse a CapacityBlockOffering; `zone_ids` are by the zone names of this account, which are all that offerings have.
 
-    Raises:
-        ValueError: If a required field is missing or invalid. Such an offering is never bought.
+    Raise ValueError if a required field is missing or invalid. Such an offering is never bought.
     """
     try:
         segments = tuple(

@@ -27,12 +27,7 @@ _BOUGHT: Final = frozenset({OrderState.PURCHASED, OrderState.PAID})
 
 
 def cancel(name: str) -> Steps[Outcome]:
-    """Revoke an approval, or cancel an On-Demand Capacity Reservation.
-
-    Raises:
-        FindingsError: UC7040 if AWS does not refund the purchase, UC7023 if the state of the order does not allow it,
-            UC7031 if AWS refuses, UC7035 if the outcome is unknown.
-    """
+    """Revoke an approval, or cancel an On-Demand Capacity Reservation; AWS refunds nothing else (UC7040)."""
     record: Record = yield from read_record(name)
     if record.state is OrderState.APPROVED:
         return (yield from _decide(record, OrderState.REVOKED, "the approval was revoked"))
@@ -59,10 +54,7 @@ def cancel(name: str) -> Steps[Outcome]:
 def close(name: str, *, evidence: str) -> Steps[Outcome]:
     """Decide that an UNKNOWN order bought nothing, after another lookup in EC2.
 
-    `evidence` is the reason, such as the CloudTrail query and its result.
-
-    Raises:
-        FindingsError: UC7044 without evidence, UC7023 if the order is not UNKNOWN.
+    `evidence` is the reason (UC7044), such as the CloudTrail query and its result.
     """
     if not evidence.strip():
         raise refusal(

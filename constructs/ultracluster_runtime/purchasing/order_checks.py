@@ -37,8 +37,7 @@ _ULTRASERVER = re.compile(r"u-[a-z0-9]+")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 MAX_INSTANCES_RESERVED = 1000
 """Maximum number of instances of one On-Demand Capacity Reservation that an order may have."""
-PRICE_DECIMALS = 6
-"""Maximum number of decimals of the price of an instance-hour, such as 35.7608."""
+PRICE_DECIMALS = 6  # maximum number of decimals of the price of an instance-hour, such as 35.7608
 _DECIMALS = 2
 _MOST_MONEY = Decimal(10**12)  # more digits would be rounded in sums
 _AMOUNT = re.compile(r"[0-9]+(\.[0-9]+)?")
@@ -270,11 +269,7 @@ def _on_demand(order: OnDemandOrder, now: datetime) -> Iterator[Finding]:
 
 
 def parse_amount(path: str, text: str, *, decimals: int = _DECIMALS) -> Decimal:
-    """Parse an amount of money without separators, such as ``190000.00``.
-
-    Raises:
-        FindingsError: UC7006 if an order would not accept it.
-    """
+    """Parse an amount of money without separators, such as ``190000.00``, that an order accepts (UC7006)."""
     amount = Decimal(text if _AMOUNT.fullmatch(text) else "NaN")
     if list(_check_money(path, amount, decimals=decimals)):
         raise FindingsError(_check_money(path, text, decimals=decimals))
@@ -282,11 +277,7 @@ def parse_amount(path: str, text: str, *, decimals: int = _DECIMALS) -> Decimal:
 
 
 def parse_time(path: str, text: str) -> datetime:
-    """Parse a day (midnight UTC) or a time with a UTC offset in ISO 8601.
-
-    Raises:
-        FindingsError: UC7008 for anything else, such as a time without an offset.
-    """
+    """Parse a day (midnight UTC) or a time with a UTC offset in ISO 8601 (UC7008)."""
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
@@ -300,11 +291,7 @@ def parse_time(path: str, text: str) -> datetime:
 
 
 def parse_counts(path: str, text: str) -> tuple[int, ...]:
-    """Parse numbers of instances or UltraServers, such as ``16``, ``8,16`` or ``1-4``.
-
-    Raises:
-        FindingsError: UC7011 if an order would not accept one of them.
-    """
+    """Parse numbers of instances or UltraServers that an order accepts (UC7011), such as ``16``, ``8,16`` or ``1-4``."""
     counts = _parse_numbers(text)
     if not counts:
         allowed = "numbers and ranges separated by commas, such as 8,16 or 1-4"
@@ -315,11 +302,7 @@ def parse_counts(path: str, text: str) -> tuple[int, ...]:
 
 
 def parse_count(path: str, text: str, *, limit: int = MAX_INSTANCES_PER_BLOCK) -> int:
-    """Parse one number in plain digits, such as ``16``.
-
-    Raises:
-        FindingsError: UC7011 if it is not a number from 1 to `limit`.
-    """
+    """Parse one number from 1 to `limit` in plain digits (UC7011), such as ``16``."""
     count = int(text) if _INTEGER.fullmatch(text) else 0
     if list(_check_count(path, count, limit)):
         raise FindingsError(_check_count(path, text, limit))
@@ -327,11 +310,7 @@ def parse_count(path: str, text: str, *, limit: int = MAX_INSTANCES_PER_BLOCK) -
 
 
 def parse_days(path: str, text: str) -> tuple[int, ...]:
-    """Parse durations in days, such as ``14`` or ``7-14``, and return those that AWS sells in hours.
-
-    Raises:
-        FindingsError: UC7013 if the text is not numbers, UC7101 if AWS sells none of the durations.
-    """
+    """Parse durations in days, such as ``14`` or ``7-14`` (UC7013), and return those that AWS sells in hours (UC7101)."""
     durations = [days * 24 for days in _parse_numbers(text)]
     if not durations:
         allowed = "numbers of days and ranges separated by commas, such as 14 or 7-14"

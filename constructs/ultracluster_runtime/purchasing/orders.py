@@ -14,8 +14,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-ORDER_TAG = "uc:po"
-"""Tag that every purchase request carries; its value is the name of the order."""
+ORDER_TAG = "uc:po"  # tag that every purchase request carries; its value is the name of the order
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -147,11 +146,7 @@ def terms_of(order: Order) -> str:
 
 
 def parse_terms(text: str) -> Order:
-    """Parse the serialized terms of an order.
-
-    Raises:
-        ValueError: If the text is not the terms of an order.
-    """
+    """Parse the serialized terms of an order; other text raises ValueError."""
     try:
         terms = json.loads(text)
         kind = _KINDS[terms.pop("kind")]
@@ -168,26 +163,16 @@ def order_token(order: Order) -> str:
 class OrderState(StrEnum):
     """State of an order. No state leads back to APPROVED, and only APPROVED leads to SENDING."""
 
-    APPROVED = "APPROVED"
-    """The terms were approved; nothing was sent."""
-    SENDING = "SENDING"
-    """One process may have sent the request. The outcome is not known yet."""
-    PURCHASED = "PURCHASED"
-    """The reservations exist; the payment is not confirmed."""
-    PAID = "PAID"
-    """The payment is confirmed; for an On-Demand Capacity Reservation: the capacity is reserved."""
-    FAILED = "FAILED"
-    """The payment failed or AWS could not deliver, and released the reservation."""
-    REJECTED = "REJECTED"
-    """Nothing was bought: AWS refused before executing, or the request was not sent."""
-    UNKNOWN = "UNKNOWN"
-    """Nothing was found within 30 minutes after sending. A person decides, on evidence."""
-    CLOSED = "CLOSED"
-    """A person decided on evidence that nothing was bought."""
-    REVOKED = "REVOKED"
-    """The approval was revoked before anything was sent."""
-    CANCELLED = "CANCELLED"
-    """An On-Demand Capacity Reservation was cancelled. Capacity Blocks cannot be."""
+    APPROVED = "APPROVED"  # the terms were approved; nothing was sent
+    SENDING = "SENDING"  # one process may have sent the request. The outcome is not known yet.
+    PURCHASED = "PURCHASED"  # the reservations exist; the payment is not confirmed
+    PAID = "PAID"  # the payment is confirmed; for an On-Demand Capacity Reservation: the capacity is reserved
+    FAILED = "FAILED"  # the payment failed or AWS could not deliver, and released the reservation
+    REJECTED = "REJECTED"  # nothing was bought: AWS refused before executing, or the request was not sent
+    UNKNOWN = "UNKNOWN"  # nothing was found within 30 minutes after sending. A person decides, on evidence.
+    CLOSED = "CLOSED"  # a person decided on evidence that nothing was bought
+    REVOKED = "REVOKED"  # the approval was revoked before anything was sent
+    CANCELLED = "CANCELLED"  # an On-Demand Capacity Reservation was cancelled. Capacity Blocks cannot be.
 
 
 _FOUND = frozenset({OrderState.PURCHASED, OrderState.PAID, OrderState.FAILED})

@@ -60,8 +60,7 @@ def _answer(effect: Effect, what: str) -> Steps[Any]:
 def iterate_pages(describe: Callable[[str | None], Effect], what: str) -> Steps[list[Any]]:
     """Read a listing to its last page; `describe` creates the effect that reads the page for a token.
 
-    Raises:
-        FindingsError: UC7035 if a page cannot be read: an incomplete listing is no evidence.
+    A page that cannot be read raises UC7035: an incomplete listing is no evidence.
     """
     items: list[Any] = []
     token: str | None = None
@@ -75,12 +74,7 @@ def iterate_pages(describe: Callable[[str | None], Effect], what: str) -> Steps[
 
 
 def read_record(name: str) -> Steps[Record]:
-    """Read an order from the ledger.
-
-    Raises:
-        FindingsError: UC7035 if the ledger does not answer, UC7020 if it has no such order, UC7025 if its terms differ
-            from the approved ones.
-    """
+    """Read an order from the ledger that has it (UC7020) under the approved terms (UC7025)."""
     record: Record | None = yield from _answer(ReadRecord(name), "the ledger")
     if record is None:
         raise unknown_order(

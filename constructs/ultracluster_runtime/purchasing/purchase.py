@@ -62,10 +62,7 @@ _OVER: Final = frozenset({OrderState.REVOKED, OrderState.CLOSED, OrderState.CANC
 def buy(name: str, *, nonce: str) -> Steps[Outcome]:
     """Buy the capacity of an approved order at most once, even if several processes run this repeatedly.
 
-    An order past APPROVED is reconciled instead.
-
-    Raises:
-        FindingsError: If the purchase is refused. Nothing was sent then.
+    An order past APPROVED is reconciled instead. A `FindingsError` means that the purchase is refused and nothing was sent.
     """
     record: Record = yield from read_record(name)
     if record.state is not OrderState.APPROVED:

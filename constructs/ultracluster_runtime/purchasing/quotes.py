@@ -37,21 +37,15 @@ _REASONS_SHOWN = 5
 
 
 def choose_quote(order: Order, *, now: datetime) -> Steps[Quote]:
-    """Return the best offering that meets every term.
+    """Return the best offering that meets every term (UC7027).
 
-    Raises:
-        FindingsError: UC7027 if there is none, UC7028 if the block to extend is not as expected, UC7029 if an extension
-            is in progress, UC7035 if AWS does not answer.
+    The block to extend must be as expected (UC7028), and no other extension of it in progress (UC7029).
     """
     return (yield from _read_quote(order, now, None))
 
 
 def read_quote_again(order: Order, confirmed: Quote, *, now: datetime) -> Steps[Quote]:
-    """Return the confirmed quote as AWS offers it now; its fee may have fallen.
-
-    Raises:
-        FindingsError: UC7050 if anything else about it changed, and as `choose_quote` does.
-    """
+    """Return the confirmed quote as AWS offers it now: its fee may have fallen, anything else must be the same (UC7050)."""
     quote: Quote = yield from _read_quote(order, now, confirmed)
     after = _described(quote)
     changes = [

@@ -81,11 +81,7 @@ def apply_change(
 
 
 def reconcile(name: str) -> Steps[Outcome]:
-    """Update the ledger from the state of EC2. Changes nothing in EC2; can be run at any time, by anyone.
-
-    Raises:
-        FindingsError: UC7035 if the ledger or EC2 cannot be read, or the order does not exist or was edited.
-    """
+    """Update the ledger from the state of EC2. Changes nothing in EC2; can be run at any time, by anyone."""
     record: Record = yield from read_record(name)
     if record.state in {OrderState.APPROVED, OrderState.REVOKED, OrderState.CANCELLED}:
         return Outcome(record=record)

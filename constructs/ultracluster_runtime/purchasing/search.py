@@ -69,10 +69,7 @@ def search_offerings(
 ) -> SearchResult:
     """Search offerings in all Regions concurrently, with a thread per Region; `read` is called from several threads.
 
-    A Region that fails becomes a finding and does not stop the others.
-
-    Raises:
-        FindingsError: UC9009 if every Region refuses the credentials, or there are none.
+    A Region that fails becomes a finding and does not stop the others, unless all refuse the credentials (UC9009).
     """
     result = SearchResult()
     if not search.regions:

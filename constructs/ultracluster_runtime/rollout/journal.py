@@ -40,11 +40,7 @@ def open_journal(path: Path, plan: RolloutPlan, *, at: str) -> FileJournal:
 
 
 def read_journal(path: Path) -> FileJournal:
-    """Read a journal. Ignore and remove a truncated last line left by a crash.
-
-    Raises:
-        FindingsError: UC9608 if it is no journal.
-    """
+    """Read a journal (UC9608). Ignore and remove a truncated last line left by a crash."""
     try:
         whole, _, torn = read_untrusted_file(path, most_bytes=LARGEST_JSON_FILE).rpartition(b"\n")
         lines = [parse_untrusted_json(line) for line in whole.splitlines()]

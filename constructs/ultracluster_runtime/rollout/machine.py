@@ -15,18 +15,12 @@ from ultracluster_runtime.rollout.plan import PlannedCluster, RolloutPlan
 class Kind(StrEnum):
     """Kind of a journal entry."""
 
-    PLANNED = "planned"
-    """The rollout was planned; the plan is in `values`. Only the first entry has this kind."""
-    STARTED = "started"
-    """A process began or resumed the work."""
-    BEGUN = "begun"
-    """A step is about to begin. Written before its first request is sent."""
-    PASSED = "passed"
-    """A step passed and is never repeated."""
-    FAILED = "failed"
-    """A step failed. It is retried after the next `STARTED`, and not before."""
-    FINISHED = "finished"
-    """Every cluster passed every step."""
+    PLANNED = "planned"  # the rollout was planned; the plan is in values. Only the first entry has this kind.
+    STARTED = "started"  # a process began or resumed the work
+    BEGUN = "begun"  # a step is about to begin. Written before its first request is sent.
+    PASSED = "passed"  # a step passed and is never repeated
+    FAILED = "failed"  # a step failed. It is retried after the next STARTED, and not before.
+    FINISHED = "finished"  # every cluster passed every step
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,16 +5,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-PREFLIGHT: Final = "preflight"
-"""Step that checks the account before anything changes."""
-DEPLOY: Final = "deploy"
-"""Step that deploys the stacks of a cluster."""
-STACKS: Final = "stacks"
-"""Gate: CloudFormation has exactly the planned stacks, in a healthy state."""
-JOB: Final = "job:"
-"""Prefix of gates that wait for a job; the name of the job follows."""
-ALARMS: Final = "alarms"
-"""Gate: no alarm of the cluster fires during the bake time."""
+PREFLIGHT: Final = "preflight"  # step that checks the account before anything changes
+DEPLOY: Final = "deploy"  # step that deploys the stacks of a cluster
+STACKS: Final = "stacks"  # gate: CloudFormation has exactly the planned stacks, in a healthy state
+JOB: Final = "job:"  # prefix of gates that wait for a job; the name of the job follows
+ALARMS: Final = "alarms"  # gate: no alarm of the cluster fires during the bake time
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,12 +52,7 @@ class RolloutPlan:
 
     @classmethod
     def from_values(cls, values: Mapping[str, Any]) -> "RolloutPlan":
-        """Create a plan from what `as_values` returned.
-
-        Raises:
-            KeyError: If a value is missing.
-            TypeError: If a value has the wrong type or is unknown.
-        """
+        """Create a plan from what `as_values` returned; KeyError or TypeError if it is something else."""
         clusters = tuple(
             PlannedCluster(
                 **{

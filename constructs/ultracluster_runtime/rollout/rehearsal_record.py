@@ -41,11 +41,7 @@ def parameter_name(cluster: str) -> str:
 
 
 def write_rehearsal(ssm: Any, cluster: str, rehearsal: Rehearsal) -> None:
-    """Replace the record of a cluster.
-
-    Raises:
-        botocore.exceptions.ClientError: If it may not be written.
-    """
+    """Replace the record of a cluster."""
     failures = [failure[:_LONGEST_FAILURE] for failure in rehearsal.failures[:_MOST_FAILURES]]
     values = asdict(rehearsal) | {"format": _FORMAT, "at": rehearsal.at.isoformat(timespec="seconds")}
     while len(text := json.dumps(values | {"failures": failures})) > _MOST_BYTES:
@@ -54,11 +50,7 @@ def write_rehearsal(ssm: Any, cluster: str, rehearsal: Rehearsal) -> None:
 
 
 def read_rehearsal(ssm: Any, cluster: str) -> Rehearsal | None:
-    """Return the record of a cluster, or None if it was never rehearsed or another version wrote it.
-
-    Raises:
-        botocore.exceptions.ClientError: If it may not be read.
-    """
+    """Return the record of a cluster, or None if it was never rehearsed or another version wrote it."""
     try:
         text = ssm.get_parameter(Name=parameter_name(cluster))["Parameter"]["Value"]
     except ClientError as error:

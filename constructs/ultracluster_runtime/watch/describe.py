@@ -37,12 +37,7 @@ class Clients:
 
 
 def observe(watched: WatchedCluster, clients: Clients, now: datetime) -> ClusterObservations:
-    """Read all observations.
-
-    Raises:
-        BotoCoreError: If a value cannot be read, or `ClientError` if AWS refuses the call. Then nothing is published, and
-            the alarm on missing metrics fires.
-    """
+    """Read all observations. If one cannot be read, nothing is published, and the alarm on missing metrics fires."""
     return ClusterObservations(
         now=now,
         reservations=_reservations(watched, clients),
