@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from types import ModuleType
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from ultracluster_rules.registry import RULES
@@ -123,3 +124,8 @@ def check(
 
 AnyCheck = Check[Any, Any]  # check of any subject
 MakesCheck = Callable[[Callable[[Any, Any], Outcome]], AnyCheck]  # decorator of an evaluation
+
+
+def checks_of(*modules: ModuleType) -> tuple[AnyCheck, ...]:
+    """Return the checks that modules define, in their order."""
+    return tuple(value for module in modules for value in vars(module).values() if isinstance(value, Check))

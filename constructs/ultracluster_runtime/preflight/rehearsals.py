@@ -4,7 +4,6 @@ from typing import Final
 
 from ultracluster_runtime.preflight.check import (
     REGION_IS_ENABLED,
-    AnyCheck,
     Outcome,
     check,
     passed,
@@ -52,6 +51,3 @@ def _check(requirements: ClusterRequirements, record: str | None) -> Outcome:
         return warned(f"{requirements.name} was never rehearsed in {requirements.region}", remedy)
     sound, text = rehearsal.describe(requirements.digest or None)
     return passed(text) if sound else warned(text, remedy)
-
-
-REHEARSALS: Final[tuple[AnyCheck, ...]] = (_check,)
