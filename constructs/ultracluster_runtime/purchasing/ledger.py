@@ -41,7 +41,7 @@ from ultracluster_runtime.purchasing.orders import (
     parse_terms,
     terms_of,
 )
-from ultracluster_runtime.purchasing.pagination import edited_ledger, refusal
+from ultracluster_runtime.purchasing.pagination import edited_ledger
 
 PARTITION_KEY: Final = "pk"
 SORT_KEY: Final = "sk"
@@ -146,7 +146,7 @@ def _answered(response: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def unusable_ledger(problem: str, *, remedy: str) -> FindingsError:
     """Return a refusal (UC7021) because there is no ledger to use."""
-    return refusal("UC7021", problem, remedy=remedy)
+    return FindingsError.of("UC7021", problem, remedy=remedy)
 
 
 def _unusable(error: Exception, table: str) -> FindingsError:
@@ -184,7 +184,7 @@ class Ledger:
             _answered(response)
         except AWS_ERRORS as error:
             if isinstance(classify_transaction_error(error, ("state", "state")), ConditionFailed):
-                raise refusal(
+                raise FindingsError.of(
                     "UC7022",
                     f"the order {order.name!r} already exists",
                     remedy="Use a new name for a new approval",

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Final
 
+from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.effects import (
     Advance,
     CancelReservation,
@@ -16,7 +17,6 @@ from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
 from ultracluster_runtime.purchasing.orders import OnDemandOrder, OrderState, Record
 from ultracluster_runtime.purchasing.pagination import (
     read_record,
-    refusal,
     refused_by_aws,
     unanswered,
     wrong_state,
@@ -34,7 +34,7 @@ def cancel(name: str) -> Steps[Outcome]:
     if record.state not in _BOUGHT:
         raise wrong_state(f"order {name} is {record.state}", allowed="APPROVED, PURCHASED or PAID")
     if not isinstance(record.order, OnDemandOrder) or record.region is None:
-        raise refusal(
+        raise FindingsError.of(
             "UC7040",
             f"order {name} is a {record.order.kind}",
             allowed="On-Demand Capacity Reservations can be cancelled; Capacity Blocks and extensions cannot",
@@ -57,7 +57,7 @@ def close(name: str, *, evidence: str) -> Steps[Outcome]:
     `evidence` is the reason (UC7044), such as the CloudTrail query and its result.
     """
     if not evidence.strip():
-        raise refusal(
+        raise FindingsError.of(
             "UC7044", "evidence is missing", allowed="what you checked, such as the CloudTrail query"
         )
     record: Record = yield from read_record(name)
