@@ -4,11 +4,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from botocore.exceptions import ClientError
-
 from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, NAMESPACE
 from ultracluster_runtime.lifecycle.observations import SHUT_DOWN_FROM_INSIDE, Reservation
-from ultracluster_runtime.lifecycle.reader import chunks
+from ultracluster_runtime.lifecycle.reader import chunks, describe_reservation
 from ultracluster_runtime.watch.metrics import ClusterObservations, Step, WaitingJob
 
 _STEPS_BACK: Final = timedelta(hours=3)
@@ -63,22 +61,14 @@ def observe(watched: WatchedCluster, clients: Clients, now: datetime) -> Cluster
 
 
 def _reservations(watched: WatchedCluster, clients: Clients) -> tuple[tuple[Reservation, int], ...]:
-    reservations = []
-    for reservation_id in watched.reservations:
-        try:
-            response = clients.ec2.describe_capacity_reservations(CapacityReservationIds=[reservation_id])
-        except ClientError as error:
-            # EC2 forgets reservations some time after their end.
-            if error.response["Error"]["Code"] != "InvalidCapacityReservationId.NotFound":
-                raise
-            continue
-        reservations += response["CapacityReservations"]
+    found = (describe_reservation(clients.ec2, reservation_id) for reservation_id in watched.reservations)
     return tuple(
         (
             Reservation.from_description(description),
             description["TotalInstanceCount"] - description["AvailableInstanceCount"],
         )
-        for description in reservations
+        for description in found
+        if description is not None
     )
 
 
