@@ -14,7 +14,7 @@ from botocore.exceptions import ClientError
 
 from ultracluster_catalog.names.identifiers import IMAGE_ID
 from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 
 Client = Callable[[str], Any]  # returns the boto3 client of a service, in one Region
@@ -113,9 +113,9 @@ def _found(image: Any, region: str, resolved_from: str) -> MachineImage:
 
 
 def _missing(region: str, what: str, remedy: str) -> FindingsError:
-    return FindingsError([Finding(code="UC4055", problem=f"{region} has {what}", remedy=remedy)])
+    return FindingsError.of("UC4055", f"{region} has {what}", remedy=remedy)
 
 
 def _no_answer(region: str, error: Exception) -> FindingsError:
     remedy = "Check the credentials, their permissions and the Region"
-    return FindingsError([Finding(code="UC4056", problem=f"{region}: {problem_of(error)}", remedy=remedy)])
+    return FindingsError.of("UC4056", f"{region}: {problem_of(error)}", remedy=remedy)

@@ -6,7 +6,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.jobs.describe import describe_job, node_count_of
 from ultracluster_runtime.jobs.queues import Client
 
@@ -93,4 +93,4 @@ def _lines(response: Any) -> list[Line]:
 
 
 def _no_log(problem: str, *, allowed: str = "", remedy: str = "") -> FindingsError:
-    return FindingsError([Finding(code="UC6208", problem=problem, allowed=allowed, remedy=remedy)])
+    return FindingsError.of("UC6208", problem, allowed=allowed, remedy=remedy)

@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_runtime.jobs.dependencies import job_name, refuse_definition
 
 Client = Callable[[str], Any]  # returns the boto3 client of a service, always in the same Region
@@ -47,10 +47,9 @@ class Queue:
                 "computeEnvironments"
             ][0]
             limits.append(_most_nodes(environment.get("computeResources", {})))
-        known_limits = [limit for limit in limits if limit is not None]
-        return "schedulingPolicyArn" in queues[0], max(known_limits) if known_limits and len(
-            known_limits
-        ) == len(limits) else None
+        known = [limit for limit in limits if limit is not None]
+        most = max(known) if known and len(known) == len(limits) else None
+        return "schedulingPolicyArn" in queues[0], most
 
 
 def _most_nodes(resources: Mapping[str, Any]) -> int | None:
@@ -72,16 +71,8 @@ def find_queue(cluster: str, *, region: str, client: Client, name: str | None = 
     queue = next((candidate for candidate in queues if candidate.name == name), None)
     if queue is None:
         names = ", ".join(candidate.name for candidate in queues if candidate.name)
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC6311",
-                    problem=f"got {quote(name)}",
-                    allowed=names or "none: the cluster has no further queues",
-                    path="--queue",
-                )
-            ]
-        )
+        allowed = names or "none: the cluster has no further queues"
+        raise FindingsError.of("UC6311", f"got {quote(name)}", allowed=allowed, path="--queue")
     return queue
 
 
@@ -136,17 +127,15 @@ def _stack_resources(cluster: str, *, region: str, client: Client) -> list[tuple
 
 
 def _no_cluster(problem: str, remedy: str) -> FindingsError:
-    return FindingsError([Finding(code="UC6202", problem=problem, remedy=remedy)])
+    return FindingsError.of("UC6202", problem, remedy=remedy)
 
 
 def list_definitions(queue: Queue, *, client: Client) -> list[Mapping[str, Any]]:
     """Return the job definitions of a queue's cluster, as AWS Batch describes them."""
-    named = list(queue.definitions)
-    return (
-        list(client("batch").describe_job_definitions(jobDefinitions=named)["jobDefinitions"])
-        if named
-        else []
-    )
+    if not queue.definitions:
+        return []
+    described = client("batch").describe_job_definitions(jobDefinitions=list(queue.definitions))
+    return list(described["jobDefinitions"])
 
 
 def find_definition(job: str, *, queue: Queue, client: Client) -> Mapping[str, Any]:

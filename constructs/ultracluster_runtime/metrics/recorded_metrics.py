@@ -9,7 +9,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.untrusted_files import read_untrusted_json
 
 _VERSION = 1
@@ -133,12 +133,5 @@ def _text(moment: datetime) -> str:
 
 
 def _not_one(path: Path, problem: str) -> FindingsError:
-    return FindingsError(
-        [
-            Finding(
-                code="UC9330",
-                problem=f"{path} is not a recording of metrics: {problem}",
-                remedy="Record one with `ultracluster dashboard --cluster NAME --save FILE`",
-            )
-        ]
-    )
+    remedy = "Record one with `ultracluster dashboard --cluster NAME --save FILE`"
+    return FindingsError.of("UC9330", f"{path} is not a recording of metrics: {problem}", remedy=remedy)

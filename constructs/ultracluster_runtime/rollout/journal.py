@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_rules.untrusted_files import LARGEST_JSON_FILE, parse_untrusted_json, read_untrusted_file
 from ultracluster_runtime.rollout.machine import Entry, Kind
 from ultracluster_runtime.rollout.plan import RolloutPlan
@@ -54,7 +54,7 @@ def read_journal(path: Path) -> FileJournal:
     except (OSError, ValueError, KeyError, TypeError) as error:
         problem = f"{quote(str(path))} is not a journal of a rollout: {type(error).__name__}: {error}"
         remedy = "Move its folder away; the next rollout then ignores it and compares with what is deployed"
-        raise FindingsError([Finding(code="UC9608", problem=problem, remedy=remedy)]) from error
+        raise FindingsError.of("UC9608", problem, remedy=remedy) from error
     return FileJournal(path, plan, entries)
 
 
