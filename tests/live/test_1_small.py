@@ -343,7 +343,7 @@ def test_a_queue_over_managed_and_unmanaged_environments_is_valid_or_refused(liv
     """May one queue have managed and unmanaged environments?
 
     `CreateJobQueue` over the first environment of L83 and an unmanaged one. The record says whether it is accepted. Shown when it becomes VALID, or when
-    CreateJobQueue refuses it: an INVALID queue would hold jobs without a word. F2 of [0024](decisions/0024-auto-scaling-road.md).
+    CreateJobQueue refuses it: jobs on an INVALID queue would wait with no message. F2 of [0024](decisions/0024-auto-scaling-road.md).
     """
     base = Cluster(live, live.of("L83"))
     other = unmanaged(live, base)
