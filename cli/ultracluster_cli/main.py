@@ -49,6 +49,7 @@ _COMMANDS = {
         "Delete the stacks of clusters, and show what is kept and what it costs a month.",
     ),
     "deploy": ("deploy.command", "Deploy a rollout with the CDK CLI and show the result."),
+    "docs": ("project.docs", "Print a page of the documentation, or list the pages."),
     "explain": ("inspect.explain", "Show each setting of a cluster and where its value comes from."),
     "export": ("export.command", "Export CloudFormation templates for teams that deploy without the CDK."),
     "init": (

@@ -6,15 +6,7 @@ from itertools import product
 from typing import Final
 
 from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
-from ultracluster_checks.model.nodes import (
-    SECURITY_GROUP,
-    SUBNET,
-    VPC,
-    Nodes,
-    groups_at,
-    nodes_of,
-    vpc_of,
-)
+from ultracluster_checks.model.nodes import SECURITY_GROUP, SUBNET, VPC, Nodes, groups_at, nodes_of, vpc_of
 from ultracluster_checks.model.permissions import is_bound, may_allow
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Wrong, rule
@@ -216,7 +208,7 @@ def nodes_reach_the_services_that_they_join(nodes: Nodes) -> Iterator[Wrong]:
 
 @rule("UC3211", VPC)
 def endpoints_are_complete(vpc: Resource) -> Iterator[Wrong]:
-    """Find VPCs without a way out whose endpoints lack one that nodes of AWS Batch need."""
+    """Find VPCs without internet access whose endpoints lack one that nodes of AWS Batch need."""
     places = [each["SubnetIds"] for each in vpc.referrers(_ENDPOINT, "VpcId")]
     tables = [_tables_of(subnet) for subnet in {each.target for at in places for each in at.items}]
     own = [table for each in tables for table in each or ()]

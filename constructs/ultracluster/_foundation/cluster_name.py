@@ -9,18 +9,13 @@ from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 
 _CONTEXT = "ultracluster:cluster"
 
-# Changing tags of these types would replace the resource. CloudFormation gives the tags of a stack to all its resources,
+# CloudFormation replaces a resource of these types when its tags change. CloudFormation gives the tags of a stack to all its resources,
 # compute environments among them (aws-cloudformation/cloudformation-coverage-roadmap#2270), so that stacks get none either.
 _TAGS_AT_CREATION = ["AWS::Batch::ComputeEnvironment", "AWS::EC2::PlacementGroup", "aws:cdk:stack"]
 
 
 def name_cluster(scope: Construct, name: str) -> None:
-    """Set the cluster name for all constructs that are added to a scope.
-
-    Args:
-        scope: Scope without children, such as the stage of a cluster of a rollout.
-        name: Name, unique in its account and Region.
-    """
+    """Set the cluster name, unique in its account and Region, for constructs to be added to a scope without children."""
     scope.node.set_context(_CONTEXT, name)
 
 
@@ -30,12 +25,6 @@ def cluster_name(scope: Construct) -> str:
 
 
 def tag_resources(scope: Construct, name: str, tags: Mapping[str, str] | None = None) -> None:
-    """Tag the resources of a cluster with its name, by which budgets and `ultracluster cost actual` find its cost.
-
-    Args:
-        scope: Construct with the resources.
-        name: Name of the cluster.
-        tags: Further tags. Default: none.
-    """
+    """Tag the resources of a cluster with its name, by which budgets and `ultracluster cost actual` find its cost."""
     for key, value in sorted({CLUSTER_TAG: name, **(tags or {})}.items()):
         Tags.of(scope).add(key, value, exclude_resource_types=_TAGS_AT_CREATION)

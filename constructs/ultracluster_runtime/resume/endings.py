@@ -21,23 +21,16 @@ _SET_BY_BATCH: Final = "AWS_BATCH"  # reserved prefix of variables that AWS Batc
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ending:
-    """End of a job for a reason outside its program.
+    """End of a job for a reason outside its program."""
 
-    Attributes:
-        kind: ``drained`` at the end of a Capacity Block, or ``lost`` with a node.
-        reason: Reason in words.
-    """
-
-    kind: str
+    kind: str  # drained at the end of a Capacity Block, or lost with a node
     reason: str
 
 
 def ending_of(job: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> Ending | None:
     """Return why a job ended for a reason outside its program; None if it runs, or ended for another reason.
 
-    Args:
-        job: Job as AWS Batch describes it.
-        nodes: Nodes of a multi-node job or children of an array, as AWS Batch describes them; empty for other jobs.
+    `nodes` are those of a multi-node job or the children of an array, as AWS Batch describes them.
     """
     if job.get("status") != "FAILED":
         return None
@@ -65,7 +58,7 @@ def ending_of(job: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> End
 def failed_dependencies(job: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the IDs of the jobs that a job waited for if it ended without having started, else none.
 
-    A job whose dependency fails ends from PENDING, as nobody has terminated or cancelled it (AWS Batch User Guide,
+    A job whose dependency fails fails from PENDING without being terminated or cancelled (AWS Batch User Guide,
     job_dependencies, read 2026-11).
     """
     if job.get("status") != "FAILED" or job.get("startedAt"):
