@@ -111,13 +111,18 @@ def _find_types(values: Mapping[str, Any], annotations: Mapping[str, Any]) -> li
     return [
         Finding(
             code="UC1032",
-            problem=f"got {quote(value)}",
+            problem=f"got {_shown(value)}",
             allowed=_name(annotations[name]),
             path=name,
         )
         for name, value in values.items()
         if name in annotations and not _is_of(value, annotations[name])
     ]
+
+
+def _shown(value: Any) -> str:
+    """Return a value as a literal, or its class, because the address of an object tells nothing."""
+    return f"an object of {type(value).__name__}" if type(value).__repr__ is object.__repr__ else quote(value)
 
 
 def _name(annotation: Any) -> str:
