@@ -122,7 +122,8 @@ def _find_types(values: Mapping[str, Any], annotations: Mapping[str, Any]) -> li
 
 def _shown(value: Any) -> str:
     """Return a value as a literal, or its class, because the address of an object tells nothing."""
-    return f"an object of {type(value).__name__}" if type(value).__repr__ is object.__repr__ else quote(value)
+    text = quote(value)
+    return f"an object of {type(value).__name__}" if text.startswith("<") else text
 
 
 def _name(annotation: Any) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeVar, Unpack, cast
 
-from aws_cdk import Annotations, Duration, Tags
+from aws_cdk import Annotations, Duration, RemovalPolicies, RemovalPolicy, Tags, Token
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from constructs import Construct
@@ -16,7 +16,7 @@ from ultracluster.compliance.cluster_key import let_services_use
 from ultracluster.jobs.job import Job
 from ultracluster.jobs.job_options import JobOptions
 from ultracluster.jobs.precompile_job import PrecompileJob, precompile_queue
-from ultracluster.network.cluster_network import ClusterNetwork
+from ultracluster.network.cluster_network import ClusterNetwork, check_zone
 from ultracluster.nodes.cluster_placement import ClusterPlacement, placement_of
 from ultracluster.nodes.node_fleet import NodeFleet
 from ultracluster.nodes.node_group import JoinedCluster, NodeGroup
@@ -40,9 +40,12 @@ from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NicLayout
 from ultracluster_rules.alarms import check_recipients, warn_of_missing_recipients
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.capacity import check_max_nodes
+from ultracluster_rules.findings import Finding, FindingsError, collect
+from ultracluster_rules.images import AMI
 from ultracluster_rules.machines import check_whole_ultraservers, get_instance_type
 from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_rules.queues import PRIORITY
 
 _Job = TypeVar("_Job", bound=Job)
 
@@ -84,6 +87,7 @@ class UltraCluster(IUltraCluster):
         alarms: AlarmSettings | Literal["auto", "none"] = "auto",
         notify: Sequence[str] | sns.ITopic = (),
         kms_key: kms.IKey | None = None,
+        removal_policy: RemovalPolicy = RemovalPolicy.RETAIN,
     ) -> None:
         """Define the cluster.
 
@@ -130,40 +134,44 @@ class UltraCluster(IUltraCluster):
                 services around the cluster are added to the policy of a key of the app; that of an imported key must
                 allow them, as `ClusterKey` does (UC5251). Changing this in an existing cluster replaces the file system.
                 Default: AWS managed or AWS owned keys.
+            removal_policy: Removal policy of everything that the cluster creates, RETAIN or DESTROY. With DESTROY its file
+                system, logs and tables, and what jobs wrote to them, are deleted with the stack; a bucket with objects must be
+                emptied first, as ``ultracluster destroy --delete-data`` does. Parts that are passed in keep theirs.
+                Default: RETAIN of file system, network, buckets, logs and tables.
 
         Raises:
-            FindingsError: If a recipient is neither an address nor a topic (UC6449), neither `capacity`, `network` nor `zone_id` determines the Availability Zone (UC4022), `network`
+            FindingsError: If `removal_policy` is neither RETAIN nor DESTROY (UC5217), a recipient is neither an address nor a topic (UC6449), neither `capacity`, `network` nor `zone_id` determines the Availability Zone (UC4022), `network`
                 and `nic_layout` are both set (UC3110), two sources are the same reservation (UC4127), the main queue leaves
                 out a Capacity Block (UC6314), or a part rejects its arguments.
         """
-        sources = sources_of(capacity)
-        check_main_queue(sources, queue_sources)
-        if isinstance(notify, (list, tuple)) and (findings := check_recipients(notify, region=None)):
-            raise FindingsError(findings)
-        has_block = any(isinstance(source, CapacityBlock) for source in sources)
-        settings = _alarm_settings(alarms, has_block=has_block)
+        findings: list[Finding] = []
+        machine = collect(findings, lambda: get_instance_type(instance_type))
+        sources = collect(findings, lambda: sources_of(capacity)) or (None,)
+        collect(findings, lambda: check_main_queue(sources, queue_sources))
         zone = (
             zone_id
             or next((source.zone_id for source in sources if source and source.zone_id), None)
             or (network.zone_id if network else None)
         )
-        if zone is None:
-            raise FindingsError(
-                [
-                    Finding(
-                        code="UC4022",
-                        problem="the Availability Zone of the nodes is not set",
-                        remedy='Set capacity, network, or zone_id, such as "use2-az3"',
-                        path="zone_id",
-                    )
-                ]
-            )
+        findings += _check(
+            scope,
+            zone_id=zone,
+            image_id=image_id,
+            node_count=node_count,
+            queue_priority=queue_priority,
+            notify=notify,
+            removal_policy=removal_policy,
+        )
         if network is not None and nic_layout is not None:
             problem = "the network defines the layout of network interfaces, for which it was sized"
             remedy = "Set nic_layout of the network"
-            raise FindingsError([Finding(code="UC3110", problem=problem, remedy=remedy, path="nic_layout")])
+            findings.append(Finding(code="UC3110", problem=problem, remedy=remedy, path="nic_layout"))
+        if findings or machine is None or zone is None:
+            raise FindingsError(findings)
+        has_block = any(isinstance(source, CapacityBlock) for source in sources)
+        settings = _alarm_settings(alarms, has_block=has_block)
         super().__init__(scope, construct_id)
-        for finding in check_whole_ultraservers(get_instance_type(instance_type), node_count):
+        for finding in check_whole_ultraservers(machine, node_count):
             Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
         topic = (
             cast("sns.ITopic | None", notify or None)
@@ -216,7 +224,7 @@ class UltraCluster(IUltraCluster):
                 tags=tags,
                 metrics=self._metrics,
                 kms_key=kms_key,
-                joins=self._cluster_of(source, get_instance_type(instance_type).vcpus * node_count),
+                joins=self._cluster_of(source, machine.vcpus * node_count),
             )
             for source in sources
         )
@@ -268,6 +276,8 @@ class UltraCluster(IUltraCluster):
         self._kms_key = kms_key
         self._job_resume: JobResume | None = None
         tag_resources(self, self.nodes.cluster_name)
+        if removal_policy is RemovalPolicy.DESTROY:
+            RemovalPolicies.of(self).destroy()
 
     @classmethod
     @rejects_unsafe_numbers
@@ -505,6 +515,47 @@ class UltraCluster(IUltraCluster):
     def queue(self) -> TrainingQueue:
         """Main job queue."""
         return self._queue
+
+
+def _check(
+    scope: Construct,
+    *,
+    zone_id: str | None,
+    image_id: str,
+    node_count: int,
+    queue_priority: int,
+    notify: Sequence[str] | sns.ITopic,
+    removal_policy: RemovalPolicy,
+) -> list[Finding]:
+    """Check what parts of the cluster would refuse one after another, so that all findings are shown at once."""
+    findings = [
+        *([] if Token.is_unresolved(image_id) else AMI.check(image_id, path="image_id")),
+        *check_max_nodes(node_count, path="node_count"),
+        *PRIORITY.check(queue_priority, path="queue_priority"),
+    ]
+    if zone_id is None:
+        findings.append(
+            Finding(
+                code="UC4022",
+                problem="the Availability Zone of the nodes is not set",
+                remedy='Set capacity, network, or zone_id, such as "use2-az3"',
+                path="zone_id",
+            )
+        )
+    else:
+        findings += check_zone(scope, zone_id)
+    if isinstance(notify, (list, tuple)):
+        findings += check_recipients(notify, region=None)
+    if removal_policy not in {RemovalPolicy.RETAIN, RemovalPolicy.DESTROY}:
+        findings.append(
+            Finding(
+                code="UC5217",
+                problem=f"got {removal_policy.name}",
+                allowed="RETAIN or DESTROY",
+                path="removal_policy",
+            )
+        )
+    return findings
 
 
 def _alarm_settings(

@@ -44,6 +44,7 @@ class ClusterDashboard(Construct):
         super().__init__(scope, construct_id)
         self._metrics: NodeMetrics = cluster.metrics
         self._dashboard = cloudwatch.Dashboard(self, "Resource", default_interval=Duration.hours(12))
+        self.node.default_child = self._dashboard.node.default_child
         self._add_alarms(cluster.alarms)
         self._add_rows()
         storage = [self._graph("Lustre, bytes a minute", "LustreReadBytes:Sum", "LustreWriteBytes:Sum")]

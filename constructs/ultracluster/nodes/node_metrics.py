@@ -64,6 +64,7 @@ class NodeMetrics(Construct):
         super().__init__(scope, construct_id)
         self._cluster_name = cluster_name
         self._log_group = RetainedLogGroup(self, retention=log_retention, kms_key=kms_key)
+        self.node.default_child = self._log_group.node.default_child
 
     def grant_publish(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to write metrics.
@@ -129,5 +130,5 @@ def cluster_metric(cluster_name: str, metric_name: str, **options: Any) -> cloud
         )
     dimensions = {CLUSTER_DIMENSION: cluster_name}
     return cloudwatch.Metric(
-        **{"namespace": NAMESPACE, "metric_name": metric_name, "dimensions_map": dimensions} | options
+        namespace=NAMESPACE, metric_name=metric_name, dimensions_map=dimensions, **options
     )

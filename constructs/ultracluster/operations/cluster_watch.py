@@ -89,6 +89,7 @@ class ClusterWatch(Construct):
             memory_size=_MEMORY_MIB,
             retries=False,
         )
+        self.node.default_child = self._function.node.default_child
         self._function.add_schedule("EveryMinute", description="Wakes up what looks at a cluster")
 
     def watch(self, queue: TrainingQueue) -> None:

@@ -118,14 +118,12 @@ class ITrainingQueue(Construct):
             metric_name: Name in the namespace ``AWS/Batch``, such as ``JobsRetried``.
             **options: Arguments of `aws_cloudwatch.Metric`, such as ``period``.
         """
+        statistic = "Average" if metric_name.endswith("Duration") else "Sum"
         return cloudwatch.Metric(
-            **{
-                "namespace": "AWS/Batch",
-                "metric_name": metric_name,
-                "dimensions_map": {"JobQueueName": self.job_queue_name},
-                "statistic": "Average" if metric_name.endswith("Duration") else "Sum",
-            }
-            | options
+            namespace="AWS/Batch",
+            metric_name=metric_name,
+            dimensions_map={"JobQueueName": self.job_queue_name},
+            **{"statistic": statistic} | options,
         )
 
     def metric_jobs_submitted(self, **options: Any) -> cloudwatch.Metric:

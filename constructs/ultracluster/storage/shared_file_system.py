@@ -246,15 +246,12 @@ class SharedFileSystem(Construct):
             metric_name: Name in the namespace ``AWS/FSx``, such as ``MetadataOperations``.
             **options: Arguments of `aws_cloudwatch.Metric`. Default: the sum over all disks, every minute.
         """
+        defaults: dict[str, Any] = {"statistic": "Sum", "period": Duration.minutes(1)}
         return cloudwatch.Metric(
-            **{
-                "namespace": "AWS/FSx",
-                "metric_name": metric_name,
-                "dimensions_map": {"FileSystemId": self._file_system_id},
-                "statistic": "Sum",
-                "period": Duration.minutes(1),
-            }
-            | options
+            namespace="AWS/FSx",
+            metric_name=metric_name,
+            dimensions_map={"FileSystemId": self._file_system_id},
+            **defaults | options,
         )
 
     def metric_data_read_bytes(self, **options: Any) -> cloudwatch.Metric:
