@@ -77,7 +77,7 @@ class _ProgressLine:
         self._command = command
         self._lock = threading.RLock()
         self._since = time.monotonic()
-        self._prompting = False  # the cursor is behind a prompt, where somebody may be typing
+        self._prompting = False  # a prompt is open, so the line may hold typed text
         self._shown = False
         self._ended = threading.Event()
         threading.Thread(target=self._run, daemon=True).start()

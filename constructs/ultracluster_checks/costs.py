@@ -1,4 +1,4 @@
-"""What is paid without use: budgets that notify nobody, and logs and volumes that stay."""
+"""Avoidable costs: budgets without subscribers, and log groups and volumes that are never deleted."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -12,12 +12,12 @@ _HIGHEST: Final = 200  # percent of a budget at which a notification is of no us
 
 @rule("UC6459", "AWS::Budgets::Budget")
 def budgets_notify_in_time(budget: Resource) -> Iterator[Wrong]:
-    """Find budgets without a limit or that notify nobody, at the wrong time or not at all."""
+    """Find budgets without a limit or subscriber, and notifications that come too late or never."""
     at, amount = budget["NotificationsWithSubscribers"], budget["Budget"]["BudgetLimit"]["Amount"]
     if amount.number == 0:
         yield amount, "got 0, which AWS Budgets refuses", "more than 0"
     if at.empty:
-        yield at, "the budget notifies nobody", "a notification with a subscriber"
+        yield at, "the budget has no notification", "a notification with a subscriber"
     for each in at.items:
         notification, subscribers = each["Notification"], each["Subscribers"]
         threshold, operator = notification["Threshold"], notification["ComparisonOperator"]

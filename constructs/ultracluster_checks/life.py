@@ -100,7 +100,7 @@ def _role_at(worker: Resource) -> Property:
 
 
 def _told(worker: Resource) -> Property:
-    """Return what a function or state machine is told: its environment, or its definition."""
+    """Return the settings of a function or state machine: its environment, or its definition."""
     return worker["Environment"] if worker.type == FUNCTION else worker.properties
 
 

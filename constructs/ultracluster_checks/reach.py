@@ -216,7 +216,7 @@ def nodes_reach_the_services_that_they_join(nodes: Nodes) -> Iterator[Wrong]:
 
 @rule("UC3211", VPC)
 def endpoints_are_complete(vpc: Resource) -> Iterator[Wrong]:
-    """Find VPCs without a way out whose endpoints lack one that nodes of AWS Batch need."""
+    """Find VPCs without internet access whose endpoints lack one that nodes of AWS Batch need."""
     places = [each["SubnetIds"] for each in vpc.referrers(_ENDPOINT, "VpcId")]
     tables = [_tables_of(subnet) for subnet in {each.target for at in places for each in at.items}]
     own = [table for each in tables for table in each or ()]

@@ -63,7 +63,7 @@ def check_container(image: str, instance_type: InstanceType) -> list[Finding]:
             code="UC6330",
             problem=f"{row.repository} with {row.framework} of SDK {row.sdk} is made for "
             f"{', '.join(sorted(row.accelerators))}; {instance_type.name} has {instance_type.accelerator}",
-            remedy="Choose an image that docs/images.md lists for these chips",
+            remedy="Choose an image that `ultracluster docs images` lists for these chips",
             path="image",
         )
     ]

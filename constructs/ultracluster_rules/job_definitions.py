@@ -450,7 +450,7 @@ def warn_of_other_graphs(precompile: str, job: str, differences: Sequence[str]) 
         Finding(
             code="UC6115",
             problem=f"{precompile} compiles graphs that {job} cannot use: {'; '.join(differences)}",
-            remedy="Use the same settings for both; see docs/compile-cache.md for graphs of many workers",
+            remedy="Use the same settings for both; see `ultracluster docs compile-cache` for graphs of many workers",
         )
     ]
 

@@ -1,4 +1,4 @@
-"""`ultracluster destroy`: delete the stacks of clusters in an order that AWS accepts, and say what is kept."""
+"""`ultracluster destroy`: delete the stacks of clusters in an order that AWS accepts, and list the resources that are kept."""
 
 import time
 from collections.abc import Iterator, Sequence

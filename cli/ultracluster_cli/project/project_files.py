@@ -203,7 +203,7 @@ def _template(name: str) -> string.Template:
 def _requirements() -> Iterator[str]:
     """Yield requirements of the distributions as they are installed: by version from an index, else by their source.
 
-    A name that comes from elsewhere may belong to somebody else on the index (PEP 610).
+    A distribution that was not installed from an index may have another owner there (PEP 610).
     """
     for name, extras in (("ultracluster", "[local,toolchain]"), ("ultracluster-local", "")):
         distribution = importlib.metadata.distribution(name)

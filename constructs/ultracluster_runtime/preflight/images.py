@@ -102,7 +102,7 @@ def _check_purpose(requirements: ClusterRequirements, description: Description) 
         return passed(f"its name contains {' and '.join(words)}: {name}")
     return warned(
         f"its name does not contain {' or '.join(missing)}: {name}",
-        "Check that it has the ECS agent, Docker and the drivers that nodes need (docs/images.md); nodes without them "
+        "Check that it has the ECS agent, Docker and the drivers that nodes need (`ultracluster docs images`); nodes without them "
         "never join",
     )
 
@@ -188,7 +188,7 @@ def _check_repository(requirements: ImageRequirements, exists: bool | None) -> O
     if reference is None or exists is None:
         return warned(
             f"{requirements.image} is not in a private registry of Amazon ECR; nodes without a NAT gateway reach no other registry",
-            "Copy it to ECR in the Region, or use a pull-through cache (docs/images.md)",
+            "Copy it to ECR in the Region, or use a pull-through cache (`ultracluster docs images`)",
         )
     if not exists:
         return failed(

@@ -50,7 +50,7 @@ _REMEDIES: Final = (
     ),
     (
         r"not authorized to perform: iam:PassRole on resource: (?P<role>\S+)",
-        "Allow iam:PassRole on {role} for the role that CloudFormation uses, and bootstrap again (docs/security.md)",
+        "Allow iam:PassRole on {role} for the role that CloudFormation uses, and bootstrap again (`ultracluster docs security`)",
     ),
     (
         r"not authorized to perform: (?P<action>[\w-]+:\w+)",

@@ -65,7 +65,7 @@ def ending_of(job: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> End
 def failed_dependencies(job: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the IDs of the jobs that a job waited for if it ended without having started, else none.
 
-    A job whose dependency fails ends from PENDING, as nobody has terminated or cancelled it (AWS Batch User Guide,
+    A job whose dependency fails fails from PENDING without being terminated or cancelled (AWS Batch User Guide,
     job_dependencies, read 2026-11).
     """
     if job.get("status") != "FAILED" or job.get("startedAt"):

@@ -45,7 +45,7 @@ class StopKind(StrEnum):
     PERMISSION = "permission"
     """Running jobs, nodes or functions would lose permissions."""
     CONTROL = "control"
-    """Jobs would not end before their Capacity Block does, or nobody would be told."""
+    """Jobs would not end before their Capacity Block does, or no notice would be sent."""
     UNKNOWN = "unknown"
     """The effect is unknown."""
     REFUSED = "refused"
