@@ -41,7 +41,7 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NicLayout
 from ultracluster_rules.alarms import check_recipients, warn_of_missing_recipients
 from ultracluster_rules.capacity import check_max_nodes
-from ultracluster_rules.findings import Finding, FindingsError, collect
+from ultracluster_rules.findings import Finding, FindingsError, collect, require
 from ultracluster_rules.images import AMI
 from ultracluster_rules.machines import check_whole_ultraservers, get_instance_type
 from ultracluster_rules.numbers import rejects_unsafe_numbers
@@ -162,10 +162,11 @@ class UltraCluster(IUltraCluster):
             notify=notify,
             removal_policy=removal_policy,
         )
-        if network is not None and nic_layout is not None:
-            problem = "the network defines the layout of network interfaces, for which it was sized"
-            remedy = "Set nic_layout of the network"
-            findings.append(Finding(code="UC3110", problem=problem, remedy=remedy, path="nic_layout"))
+        problem = "the network defines the layout of network interfaces, for which it was sized"
+        remedy = "Set nic_layout of the network"
+        findings += require(
+            network is None or nic_layout is None, "UC3110", problem, remedy=remedy, path="nic_layout"
+        )
         if findings or machine is None or zone is None:
             raise FindingsError(findings)
         has_block = any(isinstance(source, CapacityBlock) for source in sources)
@@ -329,12 +330,7 @@ class UltraCluster(IUltraCluster):
         kms_key: kms.IKey | None,
     ) -> None:
         self._watch = ClusterWatch(
-            self,
-            "Watch",
-            metrics=metrics,
-            queue=self._queue,
-            node_groups=self._node_groups,
-            kms_key=kms_key,
+            self, "Watch", metrics=metrics, queue=self._queue, node_groups=self._node_groups, kms_key=kms_key
         )
         self._alarms = ClusterAlarms(
             self,
@@ -528,34 +524,28 @@ def _check(
     removal_policy: RemovalPolicy,
 ) -> list[Finding]:
     """Check what parts of the cluster would refuse one after another, so that all findings are shown at once."""
-    findings = [
+    has_policy = removal_policy in {RemovalPolicy.RETAIN, RemovalPolicy.DESTROY}
+    return [
         *([] if Token.is_unresolved(image_id) else AMI.check(image_id, path="image_id")),
         *check_max_nodes(node_count, path="node_count"),
         *PRIORITY.check(queue_priority, path="queue_priority"),
+        *require(
+            zone_id,
+            "UC4022",
+            "the Availability Zone of the nodes is not set",
+            remedy='Set capacity, network, or zone_id, such as "use2-az3"',
+            path="zone_id",
+        ),
+        *(check_zone(scope, zone_id) if zone_id else ()),
+        *(check_recipients(notify, region=None) if isinstance(notify, (list, tuple)) else ()),
+        *require(
+            has_policy,
+            "UC5217",
+            f"got {removal_policy.name}",
+            allowed="RETAIN or DESTROY",
+            path="removal_policy",
+        ),
     ]
-    if zone_id is None:
-        findings.append(
-            Finding(
-                code="UC4022",
-                problem="the Availability Zone of the nodes is not set",
-                remedy='Set capacity, network, or zone_id, such as "use2-az3"',
-                path="zone_id",
-            )
-        )
-    else:
-        findings += check_zone(scope, zone_id)
-    if isinstance(notify, (list, tuple)):
-        findings += check_recipients(notify, region=None)
-    if removal_policy not in {RemovalPolicy.RETAIN, RemovalPolicy.DESTROY}:
-        findings.append(
-            Finding(
-                code="UC5217",
-                problem=f"got {removal_policy.name}",
-                allowed="RETAIN or DESTROY",
-                path="removal_policy",
-            )
-        )
-    return findings
 
 
 def _alarm_settings(

@@ -20,15 +20,9 @@ _SHOWN_STATES = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reason:
-    """Reason why a job waits.
+    """Reason why a job waits."""
 
-    Attributes:
-        reason: Stable name, such as ``block-not-started``.
-        evidence: What was observed.
-        remedy: What to do.
-    """
-
-    reason: str
+    reason: str  # stable name, such as block-not-started
     evidence: str
     remedy: str
 
