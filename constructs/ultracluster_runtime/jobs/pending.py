@@ -65,6 +65,8 @@ class Environment:
         capacity: Reservation of its launch template. None without one.
         nodes_joined: Nodes that have joined its ECS cluster. None if unknown.
         spot: Whether it launches Spot Instances.
+        group: Name of the Auto Scaling group that starts its nodes. Empty if AWS Batch starts them.
+        activity: Status message of the last activity of the group, if it failed.
     """
 
     name: str
@@ -77,6 +79,8 @@ class Environment:
     capacity: Capacity | None
     nodes_joined: int | None
     spot: bool = False
+    group: str = ""
+    activity: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from ultracluster_runtime.functions.responses import AWS_ERRORS
-from ultracluster_runtime.jobs.describe import describe_job, node_count_of
+from ultracluster_runtime.jobs.describe import child_job_ids, describe_job, node_count_of
 from ultracluster_runtime.jobs.queues import Client
 from ultracluster_runtime.lifecycle.driver import CHECKPOINT_FILE
-from ultracluster_runtime.lifecycle.reader import chunks
+from ultracluster_runtime.lifecycle.reader import chunks, gang_size
 
 _TERMINAL_STATES: Final = frozenset({"SUCCEEDED", "FAILED"})
 _POLL_SECONDS: Final = 15
@@ -114,7 +114,7 @@ def request_checkpoint(
     Returns:
         The nodes that got the request, and why not all did. None if they did.
     """
-    if "nodeProperties" not in job:
+    if "nodeProperties" not in job and not gang_size(job):
         return (
             (),
             "only a multi-node job has its nodes to itself; the request would reach other jobs on the node",
@@ -146,16 +146,11 @@ def instances_of(job: Mapping[str, Any], client: Client) -> dict[str, str]:
         client: Returns boto3 clients.
     """
     batch, ecs = client("batch"), client("ecs")
-    parts = [job]
-    if "nodeProperties" in job:
-        # AWS Batch represents each node of a multi-node job as a child job.
-        names = [f"{job['jobId']}#{index}" for index in range(node_count_of(job))]
-        parts = [
-            part for chunk in chunks(names, _PER_CALL) for part in batch.describe_jobs(jobs=chunk)["jobs"]
-        ]
+    names = child_job_ids(job)
+    parts = [part for chunk in chunks(names, _PER_CALL) for part in batch.describe_jobs(jobs=chunk)["jobs"]]
     hosts = {
         container.get("taskArn", part["jobId"]): container["containerInstanceArn"]
-        for part in parts
+        for part in parts or [job]
         if (container := part.get("container", {})).get("containerInstanceArn")
     }
     by_cluster: dict[str, list[str]] = {}
