@@ -73,7 +73,7 @@ check-deep: env ## Fuzz, security, grid, upgrades and determinism, in large; pri
 same: env ## Compare templates, commands, findings and public names with the accepted ones; WRITE=1 accepts what differs
 	"$(BIN)/python" -m tests.same $(if $(WRITE),--write)
 
-field: env ## Repeat what AWS was seen to do on the local AWS, and print where they agree; WRITE=1 writes docs/field.md
+field: env ## Repeat what AWS was seen to do on the local AWS, and print where they agree; WRITE=1 writes docs/evidence/field.md
 	@"$(BIN)/python" -m tests.field $(if $(WRITE),--write)
 
 live: env ## Ask an AWS account what only it can show: UNTIL=1 BUDGET=12 ACCOUNT=123456789012, RUN= to go on
@@ -85,7 +85,7 @@ live-plan: env ## Print the tests of a live run in order, with limits and worst 
 live-clean: env ## Remove what a live run left: RUN=261122ab12 ACCOUNT=123456789012
 	@"$(BIN)/python" -m tests.live clean --run "$(RUN)" --account "$(ACCOUNT)"
 
-live-publish: env ## Write docs/live-checks.md from the live tests and their records
+live-publish: env ## Write docs/evidence/live-checks.md from the live tests and their records
 	@"$(BIN)/python" -m tests.live publish
 
 figures: env ## Count lines, modules, folders, imports and codes of the product
@@ -114,7 +114,7 @@ fuzz-parser: env .ultracluster/fuzz/.stamp ## Fuzz the reader of rollout files w
 	$(call step,Installing atheris (130 MB on disk),fuzz,"$(BIN)/python" -m pip install --require-hashes --no-deps --target .ultracluster/fuzz -r tests/deep/requirements.txt)
 	@touch $@
 
-bench: env ## Measure speed against peers, which it installs; writes the table of docs/performance.md (5 to 12 minutes, on a quiet machine)
+bench: env ## Measure speed against peers, which it installs; writes the table of docs/evidence/performance.md (5 to 12 minutes, on a quiet machine)
 	"$(BIN)/python" benchmarks/bench.py
 
 bench-quick: env ## The same in small: two rounds, no large rollouts; writes .ultracluster/bench/quick only
@@ -128,7 +128,7 @@ schema: env ## Write docs/rollout.schema.json from the models
 	"$(BIN)/python" -m ultracluster_stacks.config.schema
 
 docs: env .ultracluster/sphinx/.stamp ## Build the site in .ultracluster/site; a broken link or reference fails
-	rm -rf docs/reference && "$(BIN)/python" docs/generated_pages.py
+	rm -rf docs/reference/generated docs/gallery/generated && "$(BIN)/python" docs/generated_pages.py
 	PYTHONPATH="$(STATE)/sphinx" "$(BIN)/python" -m sphinx --builder html --fail-on-warning --keep-going --quiet docs .ultracluster/site
 	@echo "Open .ultracluster/site/index.html"
 
@@ -144,7 +144,7 @@ types: env ## Write which properties of which resource types force replacement, 
 golden: env ## Write the templates that the golden tests expect; VERSION=0.1.0 freezes them as that release as well
 	"$(BIN)/python" -m tests.golden.write $(VERSION)
 
-scale: env ## Write docs/scale.md: what 100,000 chips need, break and lose
+scale: env ## Write docs/evidence/scale.md: what 100,000 chips need, break and lose
 	cd benchmarks && "$(BIN)/python" -m scale --chips 100000 > ../docs/scale.md
 
 LOCK := "$(BIN)/uv" pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \

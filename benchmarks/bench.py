@@ -78,7 +78,7 @@ def main() -> int:
         "cases": {case.name: _summary(case, runs.of(case.name)) for case in everything},
         "scripts": {name: runs.of(name)[0] for name, _, _ in _scripts(shop, quick=options.quick)},
     }
-    written = write_report(results, shop.directory, docs=None if options.quick else ROOT / "docs")
+    written = write_report(results, shop.directory, docs=None if options.quick else ROOT / "docs/evidence")
     print("\n".join(f"Written: {path}" for path in written))
     return 0
 

@@ -1,6 +1,6 @@
 """Minutes of a Capacity Block lost on each road into it: nodes that AWS Batch starts, and nodes of an Auto Scaling group.
 
-Both roads live the same block with the same draws: `cd benchmarks && python two_roads.py` prints the table of docs/two-roads.md.
+Both roads live the same block with the same draws: `cd benchmarks && python two_roads.py` prints the table of docs/evidence/two-roads.md.
 Nothing here was measured in an account. Figures without a source are chosen, the same for both roads, and say so.
 """
 

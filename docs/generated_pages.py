@@ -1,6 +1,6 @@
 """Write the pages of the site that come from the code: API, commands, rollout file and rules.
 
-They go to ``docs/reference``, which is not committed; `make docs` runs this first.
+They go to ``docs/reference/generated``, which is not committed; `make docs` runs this first.
 """
 
 import importlib
@@ -20,7 +20,7 @@ __all__ = ["generated_pages"]
 RUNTIME_MODULES: Final = ("checkpoints", "training_metrics", "bake_off", "service_jobs")
 """Modules of `ultracluster_runtime` that programs import."""
 
-_REFERENCE: Final = Path(__file__).parent / "reference"
+_REFERENCE: Final = Path(__file__).parent / "reference" / "generated"
 _SCHEMA: Final = Path(__file__).parent / "rollout.schema.json"
 _COMMAND_PAGE: Final = """\
 # Commands
@@ -31,7 +31,7 @@ _ROLLOUT_PAGE: Final = """\
 # Rollout file
 
 Every key of a rollout file, from its models. Editors complete and check the keys with the
-[JSON schema](../rollout.schema.json).
+[JSON schema](../../rollout.schema.json).
 """
 
 
@@ -136,7 +136,7 @@ def _type(value: Mapping[str, Any]) -> str:
 
 
 def _main() -> None:
-    _REFERENCE.mkdir(exist_ok=True)
+    _REFERENCE.mkdir(parents=True, exist_ok=True)
     for name, text in generated_pages().items():
         (_REFERENCE / name).write_text(text, encoding="utf-8")
 

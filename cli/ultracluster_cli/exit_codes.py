@@ -12,7 +12,7 @@ class ExitCode(IntEnum):
     """Exit codes of the command line.
 
     Attributes:
-        meaning: Description printed by `ultracluster --help` and docs/command-line.md.
+        meaning: Description printed by `ultracluster --help` and docs/reference/command-line.md.
     """
 
     meaning: str

@@ -62,6 +62,7 @@ COMMANDS = {
     "deploy": Command(
         "ultracluster_cli.deploy.command", "Deploy a rollout with the CDK CLI and show the result."
     ),
+    "docs": Command("ultracluster_cli.project.docs", "Print a page of the documentation, or list the pages."),
     "explain": Command(
         "ultracluster_cli.inspect.explain", "Show each setting of a cluster and where its value comes from."
     ),

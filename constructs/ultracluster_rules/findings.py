@@ -45,7 +45,7 @@ def printable(text: str) -> str:
     )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Finding:
     """A problem with its place, the allowed values and a remedy.
 
@@ -67,11 +67,7 @@ class Finding:
 
     @property
     def severity(self) -> Severity:
-        """Severity of the rule.
-
-        Raises:
-            KeyError: If the code is not registered.
-        """
+        """Severity of the rule; KeyError for a code that is not registered."""
         # Lambda functions include this module, but not the texts of rules.
         from ultracluster_rules.registry import RULES  # noqa: PLC0415
 
@@ -80,12 +76,7 @@ class Finding:
         return Severity(RULES[self.code].severity)
 
     def at(self, path: str, location: str = "") -> "Finding":
-        """Return the same finding at a place of the input.
-
-        Args:
-            path: Path in the input.
-            location: File and line. Default: none.
-        """
+        """Return the same finding at a place of the input."""
         return replace(self, path=path, location=location)
 
     def __str__(self) -> str:
@@ -93,6 +84,11 @@ class Finding:
         sentences = [self.problem, f"Allowed: {self.allowed}" if self.allowed else "", self.remedy]
         text = " ".join(s if s.endswith("?") else s.rstrip(".") + "." for s in sentences if s)
         return printable(f"{self.code}: {where}{text}".replace("\r\n", " ").replace("\n", " "))
+
+
+def require(holds: object, code: str, problem: str, **fields: str) -> list[Finding]:
+    """Return no finding if a condition holds, else the one with these fields; see `Finding`."""
+    return [] if holds else [Finding(code, problem, **fields)]
 
 
 @dataclass(frozen=True)
@@ -105,7 +101,7 @@ class Located(Generic[Place]):
     @classmethod
     def of(cls, place: Place, code: str, problem: str, allowed: str = "", remedy: str = "") -> Self:
         """Create a finding at a place; see `Finding`."""
-        return cls(place, Finding(code=code, problem=problem, allowed=allowed, remedy=remedy))
+        return cls(place, Finding(code, problem, allowed, remedy))
 
 
 class FindingsError(ValueError):
@@ -121,11 +117,5 @@ class FindingsError(ValueError):
 
     @classmethod
     def of(cls, code: str, problem: str, **fields: str) -> Self:
-        """Create the error of one finding.
-
-        Args:
-            code: Its code.
-            problem: What is wrong.
-            fields: Its other fields; see `Finding`.
-        """
-        return cls([Finding(code=code, problem=problem, **fields)])
+        """Create the error of one finding; see `Finding`."""
+        return cls([Finding(code, problem, **fields)])

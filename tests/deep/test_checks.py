@@ -1,4 +1,4 @@
-"""Every judge about every seeded defect, for the table of docs/check.md; and many odd templates."""
+"""Every judge about every seeded defect, for the table of docs/reference/check.md; and many odd templates."""
 
 from collections import Counter
 from pathlib import Path
@@ -10,7 +10,7 @@ from tests.unit.checks.judges import JUDGES, is_caught
 
 pytestmark = pytest.mark.deep
 
-PAGE = Path(__file__).parents[2] / "docs" / "check.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference" / "check.md"
 
 
 def test_the_page_shows_the_findings_of_each_tool(tried: Tried) -> None:

@@ -14,7 +14,7 @@ from tests.field.table import table
 
 from ultracluster_local import LocalAws
 
-_PAGE: Final = Path(__file__).parents[2] / "docs" / "field.md"
+_PAGE: Final = Path(__file__).parents[2] / "docs" / "evidence" / "field.md"
 _TABLE: Final = re.compile(r"(<!-- table -->\n).*(<!-- end of table -->)", re.DOTALL)
 
 
@@ -23,7 +23,7 @@ def main(*, chosen: str, write: bool) -> int:
 
     Args:
         chosen: Part of the names of the cases to run; empty for all.
-        write: Whether to write the table to docs/field.md.
+        write: Whether to write the table to docs/evidence/field.md.
 
     Returns:
         1 if the local AWS disagrees in a case, else 0.
@@ -53,6 +53,6 @@ def main(*, chosen: str, write: bool) -> int:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(prog="python -m tests.field", description=__doc__)
     parser.add_argument("chosen", nargs="?", default="", help="part of the names of the cases to run")
-    parser.add_argument("--write", action="store_true", help="write the table to docs/field.md")
+    parser.add_argument("--write", action="store_true", help="write the table to docs/evidence/field.md")
     options = parser.parse_args()
     sys.exit(main(chosen=options.chosen, write=options.write))

@@ -124,7 +124,7 @@ def remove(local: LocalAws, region: str, left: Mapping[str, set[str]]) -> None:
     fsx, logs, s3 = (local.client(service, region) for service in ("fsx", "logs", "s3"))
     for file_system in left.get("AWS::FSx::FileSystem", ()):
         fsx.delete_file_system(FileSystemId=file_system)
-    # In the order of docs/storage.md; rules and the main route table go with them.
+    # In the order of docs/concepts/storage.md; rules and the main route table go with them.
     ec2 = local.client("ec2", region)
     defaults = ec2.describe_security_groups(Filters=[{"Name": "group-name", "Values": ["default"]}])
     # A default group goes with its VPC.

@@ -1,4 +1,4 @@
-"""The rollout of docs/capacity-sources.md on the local AWS: deployed, changed in order and number, and destroyed."""
+"""The rollout of docs/concepts/capacity-sources.md on the local AWS: deployed, changed in order and number, and destroyed."""
 
 import re
 from datetime import UTC, datetime, timedelta
@@ -37,7 +37,7 @@ RESERVED = """\
 
 def documented() -> str:
     (text,) = re.findall(
-        r"```yaml\n(version: 1\n.*?)```", (ROOT / "docs/capacity-sources.md").read_text(), re.DOTALL
+        r"```yaml\n(version: 1\n.*?)```", (ROOT / "docs/concepts/capacity-sources.md").read_text(), re.DOTALL
     )
     return str(text)
 

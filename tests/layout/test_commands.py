@@ -22,7 +22,7 @@ def test_the_readme_names_the_demo(root: Path) -> None:
 
 
 def test_every_make_command_of_the_documents_is_a_target(root: Path) -> None:
-    documents = [*root.glob("*.md"), *root.glob("docs/*.md")]
+    documents = [*root.glob("*.md"), *root.glob("docs/**/*.md")]
     named = {
         target
         for path in documents

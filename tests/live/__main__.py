@@ -46,7 +46,7 @@ def _parser() -> argparse.ArgumentParser:
     clean = commands.add_parser("clean", help="remove what a run left")
     clean.set_defaults(command=_clean)
     publish = commands.add_parser(
-        "publish", help="write docs/live-checks.md and the table that preflight reads"
+        "publish", help="write docs/evidence/live-checks.md and the table that preflight reads"
     )
     publish.set_defaults(command=_publish)
     cases = commands.add_parser("cases", help="make cases of tests/field of a record")

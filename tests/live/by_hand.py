@@ -212,7 +212,7 @@ untested(
 untested(
     "L84",
     "Do the StackSets reach the accounts of a unit, one after the other, by a delegated administrator?",
-    """register a delegated administrator, and follow "As StackSets" of [export.md](export.md) with a unit of one test account. Shown when `aws cloudformation list-stack-instances` has
+    """register a delegated administrator, and follow "As StackSets" of [export.md](../how-to/export.md) with a unit of one test account. Shown when `aws cloudformation list-stack-instances` has
   CURRENT for the three StackSets and the stacks of the test account are complete. Note whether a StackSet waits for the one before.""",
     cost="as L83, in an organization",
     tier=1,
@@ -252,7 +252,7 @@ untested(
     "L100",
     "Does a replicated compile cache spare the second Region every compilation?",
     """two clusters with small Neuron nodes in two Regions, the second with `compile_cache: {versioned: true}`, the first with `replicate_to` its bucket
-  ([regions.md](regions.md)). Submit `precompile` in the first. Expected: after 15 minutes `aws s3 ls --recursive` shows the same keys under `neuron/` in
+  ([regions.md](../concepts/regions.md)). Submit `precompile` in the first. Expected: after 15 minutes `aws s3 ls --recursive` shows the same keys under `neuron/` in
   both; note every key that is no `model.neff`, `model.hlo` or flag file, above all locks. Then run the same program in the second: nothing is compiled.
   Remove one entry in the first by hand: it stays in the second.""",
     cost="two small nodes for an hour, transfer of the entries",
@@ -274,7 +274,7 @@ untested(
 untested(
     "L105",
     "Does a cluster work under a path and within a boundary?",
-    """the same cluster with `role_path` and a boundary of the union of docs/security.md. Shown when the job runs; `aws iam get-role` has both. Then take `ecs:Poll` from the boundary: the node must not
+    """the same cluster with `role_path` and a boundary of the union of docs/reference/security.md. Shown when the job runs; `aws iam get-role` has both. Then take `ecs:Poll` from the boundary: the node must not
   join, and preflight and the read-back should say so; note what they say.""",
     cost="one small on-demand node for minutes",
     tier=1,
@@ -286,7 +286,7 @@ untested(
     "L124",
     "Does a group with the launch template of a block that has not begun pass its creation at desired capacity 0?",
     """After L31 and before the block starts: `aws autoscaling create-auto-scaling-group` with the launch template of the block, minimum and desired capacity 0, then 1. Note what `describe-scaling-activities` says. F4 of
-[0024](decisions/0024-auto-scaling-road.md).""",
+[0024](../decisions/0024-auto-scaling-road.md).""",
     cost="as L31",
     tier=2,
     reason="the one block that a run buys is full of nodes that AWS Batch launches, and leaves no place for those of a group",
@@ -294,24 +294,13 @@ untested(
 
 
 untested(
-    "L125",
-    "Does an array child start on an instance that joined by ECS_CLUSTER alone, and which status does it get when its parent is terminated?",
-    """On an unmanaged environment as in L121: launch one instance whose user data writes ECS_CLUSTER, submit an array of two, note the network of the child, then `aws batch terminate-job` of the parent. F5 and F6 of
-[0024](decisions/0024-auto-scaling-road.md).""",
-    cost="one small instance, minutes",
-    tier=1,
-    reason="not written: it needs a second deployment, of a source with `launched_by: auto-scaling`",
-)
-
-
-untested(
     "L126",
     "Are children of an older array placed before those of a younger one, also after a retry and with shares?",
     """As L125 with three instances: two arrays of three, the first with a child that fails once; then the same with two shares and `unmanagedvCpus`. F7 and F8 of
-[0024](decisions/0024-auto-scaling-road.md).""",
+[0024](../decisions/0024-auto-scaling-road.md).""",
     cost="three small instances, minutes",
     tier=1,
-    reason="it needs the array jobs of L125",
+    reason="a person judges the order of the children by their times",
 )
 
 
@@ -319,7 +308,7 @@ untested(
     "L127",
     "How long is the place of a terminated node in a block unavailable, and how often does a group try in the meantime?",
     """During a block, with a group as in L124 at its full size: terminate one instance, and note each activity until the next one runs; then a child with all vCPUs and 0.96 of the memory on it. F9 and F10 of
-[0024](decisions/0024-auto-scaling-road.md).""",
+[0024](../decisions/0024-auto-scaling-road.md).""",
     cost="as L118",
     tier=3,
     reason="it needs the group of L124",
@@ -330,7 +319,7 @@ untested(
     "L128",
     "Does a group take a resource group of several blocks in its launch template?",
     """With two blocks in one resource group: the launch template of a group names `CapacityReservationResourceGroupArn`. F11 of
-[0024](decisions/0024-auto-scaling-road.md).""",
+[0024](../decisions/0024-auto-scaling-road.md).""",
     cost="two blocks",
     tier=3,
     reason="two blocks at once are bought for no other question",

@@ -1,4 +1,4 @@
-"""A cluster of a live run: deployed by boto3 from exported templates, as docs/export.md describes, and its jobs."""
+"""A cluster of a live run: deployed by boto3 from exported templates, as docs/how-to/export.md describes, and its jobs."""
 
 import base64
 import json

@@ -1,4 +1,4 @@
-"""docs/live-checks.md and the table that preflight reads, generated from the questions and the records."""
+"""docs/evidence/live-checks.md and the table that preflight reads, generated from the questions and the records."""
 
 import json
 import textwrap
@@ -13,7 +13,7 @@ from tests.live.records import verdicts
 
 __all__ = ["PAGE", "facts", "page"]
 
-PAGE: Final = Path(__file__).parents[2] / "docs" / "live-checks.md"
+PAGE: Final = Path(__file__).parents[2] / "docs" / "evidence" / "live-checks.md"
 
 _HEAD: Final = """# What only a real AWS account can show
 

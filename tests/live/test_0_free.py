@@ -223,7 +223,7 @@ def test_preflight_answers_everything_with_its_own_calls(live: Live) -> None:
     """Does preflight run with its own policy, and say of a sound account that it is sound?
 
     The checks of `ultracluster preflight` on a copy of `stacks/rollouts/quickstart.yaml`, with the policy of tier 0, which holds preflight's. Shown when no evidence begins
-    with `no answer` or `unexpected response of AWS`, and only calls of [preflight.md](preflight.md) were sent. Checks may fail: there is no block yet.
+    with `no answer` or `unexpected response of AWS`, and only calls of [preflight.md](../reference/preflight.md) were sent. Checks may fail: there is no block yet.
     """
     clusters = load_rollout(ROOT / "stacks/rollouts/quickstart.yaml").config.waves[0].clusters
     reader = AwsReader(live.client, now=datetime.now(UTC), seconds=100)

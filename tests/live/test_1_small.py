@@ -310,7 +310,7 @@ def test_an_unmanaged_environment_without_a_service_role_is_refused(live: Live) 
     """Does AWS Batch refuse an unmanaged environment without a service role?
 
     `CreateComputeEnvironment` with type UNMANAGED and no `serviceRole`. Shown when it is refused; the message is in the record. F0 of
-    [0024](decisions/0024-auto-scaling-road.md).
+    [0024](../decisions/0024-auto-scaling-road.md).
     """
 
     def create() -> None:
@@ -326,7 +326,7 @@ def test_an_unmanaged_environment_names_its_cluster_and_keeps_it(live: Live) -> 
     """Is the ECS cluster of an unmanaged environment there as soon as it is VALID, and the same after an update?
 
     `DescribeComputeEnvironments` of a new unmanaged environment, and again after it was disabled. Shown when `ecsClusterArn` is there both times and the
-    same: user data can then name the cluster. F1 of [0024](decisions/0024-auto-scaling-road.md).
+    same: user data can then name the cluster. F1 of [0024](../decisions/0024-auto-scaling-road.md).
     """
     base = Cluster(live, live.of("L83"))
     before = unmanaged(live, base)
@@ -343,7 +343,7 @@ def test_a_queue_over_managed_and_unmanaged_environments_is_valid_or_refused(liv
     """May one queue have managed and unmanaged environments?
 
     `CreateJobQueue` over the first environment of L83 and an unmanaged one. The record says whether it is accepted. Shown when it becomes VALID, or when
-    CreateJobQueue refuses it: jobs on an INVALID queue would wait with no message. F2 of [0024](decisions/0024-auto-scaling-road.md).
+    CreateJobQueue refuses it: jobs on an INVALID queue would wait with no message. F2 of [0024](../decisions/0024-auto-scaling-road.md).
     """
     base = Cluster(live, live.of("L83"))
     other = unmanaged(live, base)
@@ -362,7 +362,7 @@ def test_a_multi_node_job_on_an_unmanaged_environment_does_not_run(live: Live) -
     """What does AWS Batch do with a multi-node job on an unmanaged environment?
 
     Submits a job of two nodes to a queue over an unmanaged environment without instances. Note whether SubmitJob refuses, as the guide lets one expect, or the job waits. Shown when
-    it does not run within 10 minutes. F3 of [0024](decisions/0024-auto-scaling-road.md).
+    it does not run within 10 minutes. F3 of [0024](../decisions/0024-auto-scaling-road.md).
     """
     base = Cluster(live, live.of("L83"))
     arn = queue(live, base, unmanaged(live, base)["computeEnvironmentArn"])
@@ -374,6 +374,39 @@ def test_a_multi_node_job_on_an_unmanaged_environment_does_not_run(live: Live) -
     waiting = {"SUBMITTED", "PENDING", "RUNNABLE", "FAILED"}
     live.stay("the job waits", lambda: base.job(job)["status"] in waiting, minutes=10)
     live.note(status=base.job(job)["status"], reason=base.job(job).get("statusReason", ""))
+
+
+@question("L125", tier=1, cost=nodes(SMALL), minutes=35, needs=["L83"], nodes=1)
+def test_an_array_child_starts_on_an_instance_that_joined_by_itself(live: Live) -> None:
+    """Does an array child start on an instance that joined by ECS_CLUSTER alone, and which status does it get when its parent is terminated?
+
+    Launches one instance whose user data writes the cluster of an unmanaged environment to `/etc/ecs/ecs.config`, and submits an array of two. Shown when one child runs, and both are
+    FAILED with the reason of TerminateJob after their parent was terminated. The record has the attributes of the child's container, its network among them. F5 and F6 of
+    [0024](../decisions/0024-auto-scaling-road.md).
+    """
+    base = Cluster(live, live.of("L83"))
+    joined = unmanaged(live, base)
+    arn = queue(live, base, joined["computeEnvironmentArn"])
+    cluster = joined["ecsClusterArn"].rpartition("/")[2]
+    base.launch(UserData=f"#!/bin/bash\necho ECS_CLUSTER={cluster} >>/etc/ecs/ecs.config\n")
+    job = base.submit("spot", queue_arn=arn, arrayProperties={"size": 2})
+    children = [f"{job}:{number}" for number in range(2)]
+
+    def running() -> Any:
+        return next((found for each in children if (found := base.job(each))["status"] == "RUNNING"), None)
+
+    child = live.wait("a child runs", running, minutes=20)
+    live.note(container=child.get("container", {}))
+    reason = "live test: the parent"
+    base.client("batch").terminate_job(jobId=job, reason=reason)
+
+    def ended() -> Any:
+        found = [base.job(each) for each in children]
+        return found if all(each["status"] in {"SUCCEEDED", "FAILED"} for each in found) else None
+
+    ends = [(each["status"], each.get("statusReason")) for each in live.wait("the end", ended, minutes=5)]
+    live.note(ends=ends)
+    assert ends == [("FAILED", reason)] * 2, f"the children ended as {ends}"
 
 
 def queue(live: Live, base: Cluster, *environments: str) -> str:
@@ -398,7 +431,7 @@ def test_a_lease_is_held_by_one_invocation_only(live: Live) -> None:
     """Do conditional writes give a lease to one of two callers, and refuse a write of the one that lost it?
 
     `LeasedState` of the life cycle on a table of DynamoDB: two owners in turn, then one whose lease has passed. Shown when the second is refused while the first holds it,
-    takes it after 135 s, and the first can then no longer save ([0022](decisions/0022-leases-instead-of-reserved-concurrency.md)).
+    takes it after 135 s, and the first can then no longer save ([0022](../decisions/0022-leases-instead-of-reserved-concurrency.md)).
     """
     tables = live.client("dynamodb")
     tables.create_table(
@@ -440,7 +473,7 @@ def test_a_lease_is_held_by_one_invocation_only(live: Live) -> None:
 def test_exported_templates_deploy_by_boto3(live: Live) -> None:
     """Do exported templates deploy without the CDK?
 
-    Exports a rollout of small on-demand and Spot nodes, uploads it and creates its three stacks, as [export.md](export.md) describes; no node starts. Shown when the stacks are
+    Exports a rollout of small on-demand and Spot nodes, uploads it and creates its three stacks, as [export.md](../how-to/export.md) describes; no node starts. Shown when the stacks are
     complete, every compute environment and queue is VALID, and the launch template has the AMI. The stacks stand for the questions that need them. A new account with
     a quota of 10 concurrent executions shows more: no function reserves any.
     """
@@ -667,7 +700,7 @@ def test_nodes_publish_metrics(live: Live) -> None:
 def test_training_metrics_reach_cloudwatch(live: Live) -> None:
     """Do training metrics reach CloudWatch through the log driver of AWS Batch?
 
-    Submits a job that prints the line of [training-metrics.md](training-metrics.md) once a second for five minutes, with a progress bar between. Shown when `StepSeconds` is in the namespace
+    Submits a job that prints the line of [training-metrics.md](../reference/training-metrics.md) once a second for five minutes, with a progress bar between. Shown when `StepSeconds` is in the namespace
     `UltraCluster`. If it is not, look at `EMFParsingErrors` in `AWS/Logs`: the log driver of the AMI does not send the events unchanged.
     """
     base = Cluster(live, live.of("L83"))
@@ -773,7 +806,7 @@ def test_checkpoints_cross_to_the_bucket(live: Live) -> None:
     """Do checkpoints cross from the file system to the bucket?
 
     Launches a node of the cluster, which mounts the file system, writes `/fsx/checkpoints/live`, and looks into the bucket. Shown when the object appears, and stays after
-    the file is removed. With a bucket that has a key of its own, the key policy of [storage.md](storage.md) is needed: without it, note what FSx says.
+    the file is removed. With a bucket that has a key of its own, the key policy of [storage.md](../concepts/storage.md) is needed: without it, note what FSx says.
     """
     base = Cluster(live, live.of("L83"))
     s3 = base.client("s3")

@@ -370,7 +370,7 @@ def test_a_lost_child_ends_the_job_and_it_starts_again(live: Live) -> None:
 def test_the_fabric_gate_measures_without_ssh(live: Live) -> None:
     """Does the fabric gate bring nccom-test to all nodes without SSH, and what does it measure?
 
-    Submits the gate of a job on both nodes. Shown when the log of the main node ends with `fabric gate: passed` and names a bandwidth; note it with date and type in docs/training.md. By hand: a `min_bandwidth`
+    Submits the gate of a job on both nodes. Shown when the log of the main node ends with `fabric gate: passed` and names a bandwidth; note it with date and type in docs/concepts/training.md. By hand: a `min_bandwidth`
     above it must fail the gate, and the paid job must not start.
     """
     base = Cluster(live, live.of("L1"))
@@ -614,7 +614,7 @@ def test_the_fee_of_a_block_is_on_the_bill(live: Live) -> None:
     """Which tags does the fee of a Capacity Block carry on the bill, and in which month?
 
     Two days after the purchase: Cost Explorer for the day of the purchase, grouped by usage type and by the tag of the run. Shown when a usage type of Capacity Blocks is there; the record says whether with the tag. If it is not, write into
-    [cost.md](cost.md) that a budget does not see it.
+    [cost.md](../reference/cost.md) that a budget does not see it.
     """
     found = live.of("L31")
     (begun,) = live.run.journal.of("sending", "L31")[:1]

@@ -1,7 +1,7 @@
 """`make mutation`: change the code in small ways, one at a time, and count the changes that no test notices.
 
 mutmut makes the mutants and runs the tests, in a copy of the sources and tests in .ultracluster/mutation. It wants all
-packages in one folder src. It leaves alone what a decorator or the body of a module says; docs/mutation.md tells more.
+packages in one folder src. It leaves alone what a decorator or the body of a module says; docs/evidence/mutation.md tells more.
 """
 
 import argparse
@@ -74,7 +74,7 @@ class Mutant:
 
 
 def main() -> int:
-    """Run the parts that were asked for, and write their rows of docs/mutation.md.
+    """Run the parts that were asked for, and write their rows of docs/evidence/mutation.md.
 
     Returns:
         1 when equal.toml lists what is no survivor any more, else 0.

@@ -1,4 +1,4 @@
-"""docs/mutation.md: a row for each part, written when the part was run."""
+"""docs/evidence/mutation.md: a row for each part, written when the part was run."""
 
 import re
 from dataclasses import astuple, dataclass
@@ -7,7 +7,7 @@ from typing import Final
 
 __all__ = ["PAGE", "Row", "read_rows", "write_row"]
 
-PAGE: Final = Path(__file__).parents[2] / "docs" / "mutation.md"
+PAGE: Final = Path(__file__).parents[2] / "docs" / "evidence" / "mutation.md"
 _ROW: Final = re.compile(r"^\| (\w+) \| (\d{4}-\d\d-\d\d) \|(.*)\| [\d.]+ % \|$", re.MULTILINE)
 
 

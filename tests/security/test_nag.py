@@ -74,7 +74,10 @@ def test_every_failing_rule_of_the_compliance_packs_has_a_row(tmp_path: Path) ->
     )
     rules = {rule.partition("[")[0].rpartition("-")[2] for rule, _ in seen.unanswered}
     section = (
-        (ROOT / "docs/security.md").read_text().partition("## Compliance packs")[2].partition("\n## ")[0]
+        (ROOT / "docs/reference/security.md")
+        .read_text()
+        .partition("## Compliance packs")[2]
+        .partition("\n## ")[0]
     )
     rows = re.findall(r"^\| (\w+) \|", section, re.MULTILINE)
 
@@ -83,7 +86,7 @@ def test_every_failing_rule_of_the_compliance_packs_has_a_row(tmp_path: Path) ->
 
 
 def test_the_page_names_every_rule_and_only_files_that_exist() -> None:
-    page = (ROOT / "docs" / "security.md").read_text()
+    page = (ROOT / "docs" / "reference" / "security.md").read_text()
     rules = {
         rule.rpartition("-")[2]
         for paths in ACKNOWLEDGMENTS.values()

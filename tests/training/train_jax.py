@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-import checkpoints  # the one file, copied beside this one as docs/training.md says
+import checkpoints  # the one file, copied beside this one as docs/concepts/training.md says
 import jax
 import jax.numpy as jnp
 import numpy as np

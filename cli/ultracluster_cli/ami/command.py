@@ -127,7 +127,7 @@ def bake(
     place = builder.meta.region_name
     answer = builder.list_image_pipelines(filters=[{"name": "name", "values": [name]}])
     if not (found := answer.get("imagePipelineList")):
-        problem = f"no NeuronAmi {quote(name)} is deployed in {place}; see docs/images.md"
+        problem = f"no NeuronAmi {quote(name)} is deployed in {place}; see `ultracluster docs images`"
         raise typer.BadParameter(problem, param_hint="NAME")
     if not yes:
         typer.confirm(f"Bake {name} in {place}? It runs an instance for about an hour.", abort=True, err=True)
@@ -209,7 +209,7 @@ def _missing_parts(image: str) -> list[Finding]:
         Finding(
             code="UC4058",
             problem=f"{image} is not known to include {', '.join(kind.missing)} ({kind.source}, {kind.dated})",
-            remedy="Bake an AMI with NeuronAmi (docs/images.md) and resolve it with --baked; incomplete nodes do not "
+            remedy="Bake an AMI with NeuronAmi (`ultracluster docs images`) and resolve it with --baked; incomplete nodes do not "
             "join the cluster",
         )
     ]

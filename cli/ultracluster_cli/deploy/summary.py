@@ -1,4 +1,4 @@
-"""Print a summary of deployed clusters, as tables or as JSON (docs/command-line.md)."""
+"""Print a summary of deployed clusters, as tables or as JSON (docs/reference/command-line.md)."""
 
 import dataclasses
 import shlex
@@ -11,7 +11,7 @@ from ultracluster_cli.output import print_json, print_table, say
 
 _FROM_LOCAL = """
 This was the local AWS: no instances were started, and the reservation and AMI are fake. To deploy to an account:
-  1. Buy a Capacity Block (docs/capacity.md), or use one that you have.
+  1. Buy a Capacity Block (`ultracluster docs capacity`), or use one that you have.
   2. Copy the rollout file and replace the values marked REPLACE: reservation, zone ID, AMI and job image.
   3. ultracluster validate YOUR-ROLLOUT.yaml
   4. Once per account and Region: cdk bootstrap aws://ACCOUNT/REGION

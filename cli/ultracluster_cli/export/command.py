@@ -59,4 +59,6 @@ def export(
         print_json({"templates": rows})
     else:
         print_table(columns=list(rows[0]), rows=rows, title=f"Written to {output}")
-        say("Deploy the templates of a cluster in this order: network, storage, cluster. See docs/export.md.")
+        say(
+            "Deploy the templates of a cluster in this order: network, storage, cluster. See `ultracluster docs export`."
+        )

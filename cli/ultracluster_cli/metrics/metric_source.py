@@ -46,7 +46,7 @@ def read_metrics(
         raise wrong_options(problem, allowed="one of them")
     if not any(series.points for series in recorded.series):
         problem = f"{place} has no metrics of {recorded.cluster} in this period"
-        remedy = "Check the name of the cluster, the Region and --hours; see docs/training-metrics.md for the published metrics"
+        remedy = "Check the name of the cluster, the Region and --hours; see `ultracluster docs training-metrics` for the published metrics"
         raise FindingsError.of("UC9335", problem, remedy=remedy)
     return recorded
 

@@ -1,4 +1,4 @@
-"""Render plans as text, Markdown and JSON (docs/command-line.md)."""
+"""Render plans as text, Markdown and JSON (docs/reference/command-line.md)."""
 
 import dataclasses
 import json

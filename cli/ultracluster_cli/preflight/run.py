@@ -100,7 +100,7 @@ def check_codes(codes: Sequence[str]) -> None:
                     code="UC9455",
                     problem=f"got {quote(code)}",
                     allowed=f"{CHECKS[0].code} to {max(known)}",
-                    remedy="See docs/preflight.md",
+                    remedy="See `ultracluster docs preflight`",
                     path="--skip",
                 )
                 for code in unknown

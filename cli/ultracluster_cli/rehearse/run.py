@@ -19,18 +19,17 @@ from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_cli.preflight.run import report_result
 from ultracluster_cli.rehearse.removal import LeftStack, find_stacks, remove_stacks
 from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_runtime.preflight.account import ACCOUNT_CHECKS
+from ultracluster_runtime.preflight import account, orders, reservations
 from ultracluster_runtime.preflight.check import (
     ACCOUNT_IS_KNOWN,
     BOOTSTRAPPED,
     REGION_IS_ENABLED,
     AnyCheck,
     Status,
+    checks_of,
 )
-from ultracluster_runtime.preflight.orders import ORDER_CHECKS
 from ultracluster_runtime.preflight.registry import CHECKS
 from ultracluster_runtime.preflight.rehearsals import REHEARSED
-from ultracluster_runtime.preflight.reservations import RESERVATION_CHECKS
 from ultracluster_runtime.preflight.run import CheckResult, run_checks
 from ultracluster_runtime.rehearsal.checks import PROBE_CHECKS, REHEARSAL_CHECKS
 from ultracluster_runtime.rehearsal.reader import RehearsalReader
@@ -43,7 +42,7 @@ _STACKS_AT_ONCE: Final = 4
 _FAILURES_SHOWN: Final = 5
 _BEFORE_ANYTHING: Final = {*ACCOUNT_IS_KNOWN, REGION_IS_ENABLED, BOOTSTRAPPED}
 # Findings about capacity that is not bought yet.
-_OF_CAPACITY: Final = {check.code for check in (*RESERVATION_CHECKS, *ORDER_CHECKS)}
+_OF_CAPACITY: Final = {check.code for check in checks_of(reservations, orders)}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,7 +59,7 @@ class AccountRehearsal:
         Raises:
             FindingsError: With the codes of the checks of preflight.
         """
-        results = self._run(ACCOUNT_CHECKS, self.clusters, qualifier=qualifier)
+        results = self._run(checks_of(account), self.clusters, qualifier=qualifier)
         findings = [
             Finding(
                 code=result.code,

@@ -43,7 +43,7 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NicLayout
 from ultracluster_catalog.names.submission_tags import QUEUE_TAG
 from ultracluster_rules.alarms import check_recipients, warn_of_missing_recipients
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.machines import check_whole_ultraservers, get_instance_type
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
@@ -148,20 +148,16 @@ class UltraCluster(Construct):
             or (network.zone_id if network else None)
         )
         if zone is None:
-            raise FindingsError(
-                [
-                    Finding(
-                        code="UC4022",
-                        problem="the Availability Zone of the nodes is not set",
-                        remedy='Set capacity, network, or zone_id, such as "use2-az3"',
-                        path="zone_id",
-                    )
-                ]
+            raise FindingsError.of(
+                "UC4022",
+                "the Availability Zone of the nodes is not set",
+                remedy='Set capacity, network, or zone_id, such as "use2-az3"',
+                path="zone_id",
             )
         if network is not None and nic_layout is not None:
             problem = "the network defines the layout of network interfaces, for which it was sized"
             remedy = "Set nic_layout of the network"
-            raise FindingsError([Finding(code="UC3110", problem=problem, remedy=remedy, path="nic_layout")])
+            raise FindingsError.of("UC3110", problem, remedy=remedy, path="nic_layout")
         super().__init__(scope, construct_id)
         for finding in check_whole_ultraservers(get_instance_type(instance_type), node_count):
             Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
@@ -284,12 +280,7 @@ class UltraCluster(Construct):
         kms_key: kms.IKey | None,
     ) -> None:
         self._watch = ClusterWatch(
-            self,
-            "Watch",
-            metrics=metrics,
-            queue=self._queue,
-            node_groups=self._node_groups,
-            kms_key=kms_key,
+            self, "Watch", metrics=metrics, queue=self._queue, node_groups=self._node_groups, kms_key=kms_key
         )
         self._alarms = ClusterAlarms(
             self,

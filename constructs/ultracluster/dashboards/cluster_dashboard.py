@@ -7,7 +7,7 @@ from constructs import Construct
 from ultracluster.cluster.ultra_cluster import UltraCluster
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.operations.cluster_alarms import ClusterAlarms
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 _WIDTH = 8
@@ -30,15 +30,11 @@ class ClusterDashboard(Construct):
             FindingsError: If the cluster has no metrics (UC6443).
         """
         if cluster.metrics is None or cluster.alarms is None:
-            raise FindingsError(
-                [
-                    Finding(
-                        code="UC6443",
-                        problem="the cluster publishes no metrics",
-                        remedy="Set alarms=AlarmSettings(...) on the cluster",
-                        path="cluster",
-                    )
-                ]
+            raise FindingsError.of(
+                "UC6443",
+                "the cluster publishes no metrics",
+                remedy="Set alarms=AlarmSettings(...) on the cluster",
+                path="cluster",
             )
         super().__init__(scope, construct_id)
         self._metrics: NodeMetrics = cluster.metrics

@@ -203,14 +203,12 @@ def _check(candidates: Mapping[str, Candidate], figures: Sequence[str]) -> list[
     for path, entries, minimum in (("candidates", candidates, 2), ("figures", figures, 1)):
         if not minimum <= len(entries) <= _MAX_ENTRIES:
             allowed = f"{minimum} to {_MAX_ENTRIES}"
-            findings.append(
-                Finding(code="UC6160", problem=f"got {quote(len(entries))}", allowed=allowed, path=path)
-            )
+            findings.append(Finding("UC6160", f"got {quote(len(entries))}", allowed=allowed, path=path))
     names = [("candidates", name) for name in candidates] + [("figures", name) for name in figures]
     findings += [
         Finding(
-            code="UC6161",
-            problem=f"got {quote(name)}",
+            "UC6161",
+            f"got {quote(name)}",
             allowed="letters, digits and underscores after a lowercase letter",
             path=path,
         )
@@ -219,8 +217,8 @@ def _check(candidates: Mapping[str, Candidate], figures: Sequence[str]) -> list[
     ]
     findings += [
         Finding(
-            code="UC6162",
-            problem=f"got {quote(candidate.price_per_node_hour)}",
+            "UC6162",
+            f"got {quote(candidate.price_per_node_hour)}",
             allowed="more than 0",
             path=f"candidates.{name}.price_per_node_hour",
         )

@@ -53,23 +53,7 @@ def check_job(
     image: str,
     timeout: Duration | None,
 ) -> list[Finding]:
-    """Check the arguments of a job.
-
-    Args:
-        queue: Queue of the job.
-        command: See `JobOptions`.
-        launcher: See `JobOptions`.
-        processes_per_node: See `JobOptions`.
-        environment: Variables that the user sets.
-        attempts: See `JobOptions`.
-        resume: See `JobOptions`.
-        neuron: See `JobOptions`.
-        depends_on: See `JobOptions`.
-        compile_cache: Compile cache of the job; None for none.
-        machine: Instance type that Neuron settings are for.
-        image: Reference of the container image.
-        timeout: See `JobOptions`.
-    """
+    """Check the arguments of a job, which are those of `JobOptions`."""
     findings = check_launcher(launcher, processes_per_node, command)
     findings += check_variables(environment, path="environment.")
     findings += check_definition_size(_size(queue, environment, command))
@@ -121,8 +105,8 @@ def _check_credentials(
         else:
             continue
         yield Finding(
-            code="UC2253",
-            problem=problem,
+            "UC2253",
+            problem,
             allowed="no credentials",
             remedy="Let the program read it from AWS Secrets Manager, and grant the job's role to read it",
             path=path,
@@ -141,9 +125,5 @@ def _template_text(scope: Construct, value: str) -> str:
 
 
 def check_array_size(array_size: int | None) -> list[Finding]:
-    """Check that AWS Batch supports an array of this size.
-
-    Args:
-        array_size: Number of jobs in the array. None for no array.
-    """
+    """Check that AWS Batch supports an array of this size, if the job is one."""
     return [] if array_size is None else ARRAY_SIZE.check(array_size, path="array_size")

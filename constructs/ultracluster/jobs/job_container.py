@@ -16,7 +16,7 @@ _OPEN_FILES = 1048576
 _FILE_SYSTEM_VOLUME = "file-system"
 _SCRATCH_VOLUME = "scratch"
 
-# Folder in which a node is notified of the end of its Capacity Block; the launcher watches it (docs/capacity-lifecycle.md).
+# Folder in which a node is notified of the end of its Capacity Block; the launcher watches it (docs/concepts/capacity-lifecycle.md).
 _ORDERS_VOLUME = "orders"
 _ORDERS_PATH = "/run/ultracluster"
 
@@ -35,17 +35,7 @@ def job_container(
     """Return the container properties of a job that occupies a whole node.
 
     Devices are listed one by one: mapping the whole of ``/dev/infiniband`` silently disables EFA on hosts that have other
-    devices in it (aws-samples/aws-do-eks#63). The container is not privileged.
-
-    Args:
-        queue: Queue of the job.
-        image: Container image.
-        command: Command of the container.
-        environment: Environment variables.
-        role_arn: ARN of the job role.
-        execution_role_arn: ARN of the execution role.
-        log_stream_prefix: Prefix of the log streams.
-        instance_type: Instance type, for multi-node jobs; None for other jobs, which AWS Batch accepts without it.
+    devices in it (aws-samples/aws-do-eks#63). The container is not privileged. Only multi-node jobs need `instance_type`.
     """
     machine = queue.nodes.instance_type
     file_system = queue.nodes.file_system

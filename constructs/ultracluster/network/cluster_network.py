@@ -343,8 +343,8 @@ class _ExistingNetwork(ClusterNetwork):
         self._nic_layout = nic_layout
         if default_security_group is None:
             tasks = Finding(
-                code="UC3208",
-                problem="the interface of a multi-node task takes the default security group of the VPC, whose rules are not "
+                "UC3208",
+                "the interface of a multi-node task takes the default security group of the VPC, whose rules are not "
                 "known here; without them tasks of different nodes do not reach each other or AWS",
                 remedy="Run `ultracluster preflight`, which reads the group, or set default_security_group to add its rules; "
                 "interface endpoints must allow it on port 443",

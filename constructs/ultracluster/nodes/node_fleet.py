@@ -18,14 +18,7 @@ class NodeFleet(Construct):
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, nodes: NodeGroup, max_nodes: int) -> None:
-        """Define the group.
-
-        Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
-            nodes: Nodes, with the ECS cluster that they join.
-            max_nodes: Maximum number of nodes, at most those of the reservation.
-        """
+        """Define the group, of at most as many nodes as the reservation has."""
         super().__init__(scope, construct_id)
         environment = {ENVIRONMENT_TAG: nodes.joins.compute_environment_arn} if nodes.joins else {}
         group = autoscaling.CfnAutoScalingGroup(

@@ -11,7 +11,7 @@ from constructs import Construct
 
 from ultracluster._foundation.log_group import RetainedLogGroup
 from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, METRICS, NAMESPACE
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -50,15 +50,11 @@ class NodeMetrics(Construct):
             FindingsError: If the name is malformed (UC6441).
         """
         if Token.is_unresolved(cluster_name) or not _NAME.fullmatch(cluster_name):
-            raise FindingsError(
-                [
-                    Finding(
-                        code="UC6441",
-                        problem=f"got {quote(cluster_name)}",
-                        allowed="1 to 100 letters, digits, dots, underscores and hyphens, the first a letter or digit",
-                        path="cluster_name",
-                    )
-                ]
+            raise FindingsError.of(
+                "UC6441",
+                f"got {quote(cluster_name)}",
+                allowed="1 to 100 letters, digits, dots, underscores and hyphens, the first a letter or digit",
+                path="cluster_name",
             )
         super().__init__(scope, construct_id)
         self._cluster_name = cluster_name
@@ -86,15 +82,8 @@ class NodeMetrics(Construct):
             FindingsError: If there is no such metric (UC6442).
         """
         if name not in METRICS:
-            raise FindingsError(
-                [
-                    Finding(
-                        code="UC6442",
-                        problem=f"got {quote(name)}",
-                        allowed=", ".join(sorted(METRICS)),
-                        path="name",
-                    )
-                ]
+            raise FindingsError.of(
+                "UC6442", f"got {quote(name)}", allowed=", ".join(sorted(METRICS)), path="name"
             )
         return cloudwatch.Metric(
             namespace=NAMESPACE,

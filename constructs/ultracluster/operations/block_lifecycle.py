@@ -272,8 +272,8 @@ def _environment_of(
         targets = ", ".join(map(quote, reservations)) or "no reservation"
         findings.append(
             Finding(
-                code="UC4116",
-                problem=f"the nodes of the queue are launched into {targets}, the block is {quote(block.reservation_id)}",
+                "UC4116",
+                f"the nodes of the queue are launched into {targets}, the block is {quote(block.reservation_id)}",
                 remedy="Use a queue whose nodes have this block as their capacity",
                 path="queue",
             )

@@ -121,11 +121,7 @@ class CapacityLedger(Construct):
         return grant.combine(self._encryption_key.grant_encrypt_decrypt(grantee))
 
     def _grant(
-        self,
-        grantee: iam.IGrantable,
-        actions: Sequence[str],
-        *,
-        conditions: Mapping[str, Any] | None = None,
+        self, grantee: iam.IGrantable, actions: Sequence[str], *, conditions: Mapping[str, Any] | None = None
     ) -> iam.Grant:
         return iam.Grant.add_to_principal(
             grantee=grantee,

@@ -15,7 +15,7 @@ from ultracluster.scheduling.compute_environment import ComputeEnvironment, defi
 from ultracluster.scheduling.fair_share import FairShare
 from ultracluster.scheduling.wait_limits import WaitLimits
 from ultracluster_rules.capacity import check_max_nodes
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import Finding, FindingsError, require
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_rules.queues import PRIORITY, check_environment_count
 
@@ -243,14 +243,12 @@ def _check_environments(groups: Sequence[NodeGroup], all_nodes: Sequence[NodeGro
     names = [group.capacity.name if group.capacity else None for group in groups]
     findings += check_names(names, path="nodes")
     kinds = {(group.instance_type.name, group.efa_devices, group.file_system) for group in all_nodes}
-    if len(kinds) > 1:
-        findings.append(
-            Finding(
-                code="UC4122",
-                problem="the nodes differ in their type, their EFA devices or their file system, and a job is defined "
-                "for one kind of node",
-                remedy="Use one queue for each kind of node",
-                path="nodes",
-            )
-        )
+    findings += require(
+        len(kinds) <= 1,
+        "UC4122",
+        "the nodes differ in their type, their EFA devices or their file system, and a job is defined "
+        "for one kind of node",
+        remedy="Use one queue for each kind of node",
+        path="nodes",
+    )
     return findings

@@ -123,8 +123,7 @@ class SharedFileSystem(Construct):
         ]
         if checkpoint_bucket is not None:
             checkpoints = DataRepositoryAssociation(
-                file_system_path=checkpoint_path,
-                data_repository_path=f"s3://{checkpoint_bucket.bucket_name}",
+                file_system_path=checkpoint_path, data_repository_path=f"s3://{checkpoint_bucket.bucket_name}"
             )
             named_associations.insert(0, ("Checkpoints", checkpoints))
         check_new_file_system(
@@ -298,9 +297,7 @@ class _ExistingFileSystem(SharedFileSystem):
         self._mount_path = mount_path
         self._connections = _connections_of(security_group)
         for finding in warn_of_existing_file_system(
-            network_zone_id=network.zone_id,
-            zone_id=zone_id,
-            has_security_group=security_group is not None,
+            network_zone_id=network.zone_id, zone_id=zone_id, has_security_group=security_group is not None
         ):
             Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
         if security_group is None:

@@ -5,8 +5,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
-from botocore.exceptions import ClientError
-
 from ultracluster_catalog.limits.queues import ENVIRONMENT_TAG
 from ultracluster_catalog.limits.quotas import on_demand_quota
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
@@ -14,8 +12,8 @@ from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.jobs.pending import Capacity, Environment, Job, PendingJob, QueuedJob, Quota
 from ultracluster_runtime.jobs.queues import Client, region_from_arn
+from ultracluster_runtime.lifecycle import reader
 from ultracluster_runtime.lifecycle.observations import Reservation
-from ultracluster_runtime.lifecycle.reader import chunks, gang_size
 
 STATES: Final = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED")
 """States of a job, in order."""
@@ -25,16 +23,11 @@ _LIST_JOBS: Final = (
     "AWS Batch deletes ended jobs after some days; `ultracluster jobs list CLUSTER` lists the IDs"
 )
 _ENDED: Final = frozenset({"SUCCEEDED", "FAILED"})
-_JOBS_PER_CALL: Final = 100  # DescribeJobs, API Reference, read 2026-11
 _Result = TypeVar("_Result")
 
 
 def describe_job(job_id: str, *, client: Client) -> Mapping[str, Any]:
-    """Return a job as AWS Batch describes it.
-
-    Raises:
-        FindingsError: UC6205 if AWS Batch does not know it.
-    """
+    """Return a job that AWS Batch knows (UC6205) as it describes it."""
     jobs = client("batch").describe_jobs(jobs=[job_id.rpartition("/")[2]])["jobs"]
     if not jobs:
         raise FindingsError.of("UC6205", _no_job(job_id), remedy=_LIST_JOBS)
@@ -48,21 +41,15 @@ def _with_state_of_children(job: Mapping[str, Any]) -> Mapping[str, Any]:
     """
     order = ("RUNNABLE", "STARTING", "RUNNING")
     children = job.get("arrayProperties", {}).get("statusSummary", {})
-    states = [state for state in (order if gang_size(job) else reversed(order)) if children.get(state)]
+    states = [state for state in (order if reader.gang_size(job) else reversed(order)) if children.get(state)]
     return {**job, "status": states[0]} if states and job.get("status") == "PENDING" else job
 
 
 def find_job(text: str, *, client: Client) -> str:
     """Return the ID of a job that is given by its ID, its ARN, its name or the start of its ID.
 
-    Of several jobs of one name it is the last that was created, and an active one before one that has ended.
-
-    Args:
-        text: What the user typed.
-        client: Returns boto3 clients.
-
-    Raises:
-        FindingsError: UC6205 if no job matches, or several do.
+    Of several jobs of one name it is the last that was created, and an active one before one that has ended; otherwise
+    exactly one must match (UC6205).
     """
     if region_from_arn(text) or _JOB_ID.fullmatch(text):
         return text
@@ -105,9 +92,7 @@ def _no_job(text: str) -> str:
 def describe_jobs(job_ids: Sequence[str], *, client: Client) -> list[Mapping[str, Any]]:
     """Return several jobs in the order of their IDs, without those that AWS Batch does not know."""
     jobs_by_id = {
-        job["jobId"]: _with_state_of_children(job)
-        for chunk in chunks(job_ids, _JOBS_PER_CALL)
-        for job in client("batch").describe_jobs(jobs=chunk)["jobs"]
+        job["jobId"]: _with_state_of_children(job) for job in reader.describe_jobs(client("batch"), job_ids)
     }
     return [jobs_by_id[job_id] for job_id in job_ids if job_id in jobs_by_id]
 
@@ -135,7 +120,7 @@ def node_count_of(job: Mapping[str, Any]) -> int:
     return (
         int(job.get("nodeProperties", {}).get("numNodes", 1))
         if "nodeProperties" in job
-        else gang_size(job) or 1
+        else reader.gang_size(job) or 1
     )
 
 
@@ -147,16 +132,7 @@ def child_job_ids(job: Mapping[str, Any]) -> list[str]:
 
 
 def describe_pending_job(job_id: str, *, now: datetime, client: Client) -> PendingJob:
-    """Describe a job and everything it may wait for. What cannot be read is listed in the result and not judged.
-
-    Args:
-        job_id: ID or ARN of the job.
-        now: Current time, timezone-aware.
-        client: Returns boto3 clients.
-
-    Raises:
-        FindingsError: UC6205 if AWS Batch does not know the job.
-    """
+    """Describe a job and everything it may wait for. What cannot be read is listed in the result and not judged."""
     return _PendingJobReader(client).read_pending_job(describe_job(job_id, client=client), now)
 
 
@@ -257,7 +233,7 @@ class _PendingJobReader:
             return {}
         name = groups[0]["AutoScalingGroupName"]
         template = {key[0].lower() + key[1:]: text for key, text in groups[0]["LaunchTemplate"].items()}
-        type_name = self._template_data(template)["InstanceType"]
+        type_name = reader.template_data(self._client("ec2"), template)["InstanceType"]
         vcpus = INSTANCE_TYPES[type_name].vcpus
         activities = autoscaling.describe_scaling_activities(AutoScalingGroupName=name, MaxRecords=1)
         last = next(iter(activities["Activities"]), {"StatusCode": "Successful"})
@@ -270,35 +246,18 @@ class _PendingJobReader:
             "desiredvCpus": groups[0]["DesiredCapacity"] * vcpus,
         }
 
-    def _template_data(self, template: Mapping[str, str]) -> Mapping[str, Any]:
-        names = {"LaunchTemplateId": "launchTemplateId", "LaunchTemplateName": "launchTemplateName"}
-        versions = self._client("ec2").describe_launch_template_versions(
-            **{official: template[key] for official, key in names.items() if template.get(key)},
-            Versions=[template.get("version") or "$Default"],
-        )["LaunchTemplateVersions"]
-        return versions[0]["LaunchTemplateData"] if versions else {}
-
     def _capacity(self, resources: Mapping[str, Any]) -> Capacity | None:
-        template = resources.get("launchTemplate")
-        data = self._template_data(template) if template else {}
-        target = data.get("CapacityReservationSpecification", {}).get("CapacityReservationTarget", {})
-        reservation_id = target.get("CapacityReservationId")
+        ec2 = self._client("ec2")
+        reservation_id = reader.targeted_reservation(ec2, resources)
         if not reservation_id:
             return None
-        try:
-            reservations = self._client("ec2").describe_capacity_reservations(
-                CapacityReservationIds=[reservation_id]
-            )["CapacityReservations"]
-        except ClientError as error:
-            if error.response["Error"]["Code"] != "InvalidCapacityReservationId.NotFound":
-                raise
-            reservations = []
-        if not reservations:
+        description = reader.describe_reservation(ec2, reservation_id)
+        if description is None:
             return Capacity(id=reservation_id, reservation=None)
         return Capacity(
             id=reservation_id,
-            reservation=Reservation.from_description(reservations[0]),
-            available=reservations[0].get("AvailableInstanceCount", 0),
+            reservation=Reservation.from_description(description),
+            available=description.get("AvailableInstanceCount", 0),
         )
 
     def _count_joined_nodes(self, environment: Mapping[str, Any], desired_vcpus: int | None) -> int | None:

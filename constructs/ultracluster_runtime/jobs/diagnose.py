@@ -20,15 +20,9 @@ _SHOWN_STATES = {
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reason:
-    """Reason why a job waits.
+    """Reason why a job waits."""
 
-    Attributes:
-        reason: Stable name, such as ``block-not-started``.
-        evidence: What was observed.
-        remedy: What to do.
-    """
-
-    reason: str
+    reason: str  # stable name, such as block-not-started
     evidence: str
     remedy: str
 
@@ -106,7 +100,7 @@ def _queue(pending: PendingJob) -> Iterator[Reason]:
         yield Reason(
             reason="queue-disabled",
             evidence=f"queue {pending.queue} is DISABLED: it accepts no new jobs; queued jobs keep their place",
-            remedy="This is expected after the drain of a Capacity Block (docs/capacity-lifecycle.md); enable the queue when "
+            remedy="This is expected after the drain of a Capacity Block (`ultracluster docs capacity-lifecycle`); enable the queue when "
             "there is capacity",
         )
 
@@ -183,7 +177,7 @@ def _environment(environment: Environment) -> Iterator[Reason]:
             reason="environment-disabled",
             evidence=f"compute environment {environment.name} is DISABLED and places no jobs",
             remedy="For a Capacity Block it is enabled at the start and disabled at the drain "
-            "(docs/capacity-lifecycle.md): check the reservation. Otherwise enable it: "
+            "(`ultracluster docs capacity-lifecycle`): check the reservation. Otherwise enable it: "
             f"aws batch update-compute-environment --compute-environment {environment.name} --state ENABLED",
         )
 

@@ -1,4 +1,4 @@
-"""docs/scale.md is current; `make scale` writes it."""
+"""docs/evidence/scale.md is current; `make scale` writes it."""
 
 from pathlib import Path
 
@@ -6,6 +6,6 @@ from scale import propose_layout, report_markdown
 
 
 def test_the_page_is_what_the_script_writes() -> None:
-    page = Path(__file__).parents[3] / "docs" / "scale.md"
+    page = Path(__file__).parents[3] / "docs" / "evidence" / "scale.md"
 
     assert page.read_text(encoding="utf-8") == report_markdown(propose_layout(100_000))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from two_roads import CASES, Draws, Figures, table
 
-PAGE = Path(__file__).parents[3] / "docs/two-roads.md"
+PAGE = Path(__file__).parents[3] / "docs/evidence/two-roads.md"
 
 
 def test_page_has_the_table_that_the_command_prints() -> None:

@@ -54,7 +54,7 @@ def test_the_list_of_commands_matches_the_help_of_each_command(name: str) -> Non
 
 def test_the_help_and_the_documentation_list_every_exit_code(run: Run) -> None:
     words = " ".join(run("--help").stdout.partition("Exit codes:")[2].split())
-    page = (Path(__file__).parents[3] / "docs" / "command-line.md").read_text("utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "command-line.md").read_text("utf-8")
 
     assert words == " ".join(f"{code.value} {code.meaning}" for code in ExitCode)
     assert "\n".join(f"| {code.value} | {code.meaning} |" for code in ExitCode) in page

@@ -1,15 +1,15 @@
-"""docs/examples.md names every example, in the words of its app."""
+"""docs/gallery/examples.md names every example, in the words of its app."""
 
 import ast
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "docs/examples.md").read_text()
+PAGE = (ROOT / "docs/gallery/examples.md").read_text()
 
 
 def test_the_page_has_one_row_for_each_folder_and_repeats_the_text_of_its_app() -> None:
-    rows = re.findall(r"^\| \[(.+?)\]\(\.\./examples/(.+?)/app\.py\) \| (.+?) \|", PAGE, re.MULTILINE)
+    rows = re.findall(r"^\| \[(.+?)\]\(\.\./\.\./examples/(.+?)/app\.py\) \| (.+?) \|", PAGE, re.MULTILINE)
     apps = {path.parent.name: path for path in (ROOT / "examples").glob("*/app.py")}
 
     assert apps
@@ -23,7 +23,9 @@ def test_the_page_has_one_row_for_each_folder_and_repeats_the_text_of_its_app() 
 def test_every_folder_of_examples_has_an_app_or_a_program_that_the_page_names() -> None:
     folders = {path.name for path in (ROOT / "examples").iterdir() if any(path.glob("*.py"))}
     apps = {path.parent.name for path in (ROOT / "examples").glob("*/app.py")}
-    programs = re.findall(r"^\| \[(.+?)\]\(\.\./examples/(.+?)/train\.py\) \| (.+?) \|", PAGE, re.MULTILINE)
+    programs = re.findall(
+        r"^\| \[(.+?)\]\(\.\./\.\./examples/(.+?)/train\.py\) \| (.+?) \|", PAGE, re.MULTILINE
+    )
 
     assert folders == apps | {name for name, _, _ in programs}
     for name, folder, says in programs:

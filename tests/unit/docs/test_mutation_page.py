@@ -1,4 +1,4 @@
-"""docs/mutation.md and `make mutation` speak of the same parts, and each part has modules and tests."""
+"""docs/evidence/mutation.md and `make mutation` speak of the same parts, and each part has modules and tests."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""docs/observability.md says what is there."""
+"""docs/reference/observability.md says what is there."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from ultracluster_catalog.observability.metrics import METRICS
 from ultracluster_stacks.config import load_rollout
 
 ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "docs/observability.md").read_text()
+PAGE = (ROOT / "docs/reference/observability.md").read_text()
 QUICKSTART = (ROOT / "stacks/rollouts/quickstart.yaml").read_text()
 
 

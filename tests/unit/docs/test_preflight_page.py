@@ -1,4 +1,4 @@
-"""docs/preflight.md lists the checks, and what they need to be allowed, as the registry has them."""
+"""docs/reference/preflight.md lists the checks, and what they need to be allowed, as the registry has them."""
 
 import json
 import re
@@ -7,7 +7,7 @@ from pathlib import Path
 from ultracluster_runtime.preflight.reader import ALLOWED_CALLS
 from ultracluster_runtime.preflight.registry import CHECKS
 
-PAGE = (Path(__file__).parents[3] / "docs" / "preflight.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "preflight.md").read_text()
 
 # IAM's names, where they are not those of the call.
 PREFIXES = {"service-quotas": "servicequotas"}

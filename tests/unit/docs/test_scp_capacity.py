@@ -1,4 +1,4 @@
-"""The service control policy of docs/ denies what docs/capacity-security.md says, and nothing else."""
+"""The service control policy of docs/ denies what docs/reference/capacity-security.md says, and nothing else."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.unit.ultracluster.iam_evaluation import Context, allows, as_list
 
-SCP = Path(__file__).parents[3] / "docs/scp-capacity.json"
+SCP = Path(__file__).parents[3] / "docs/reference/scp-capacity.json"
 MOST_CHARACTERS = 5120  # of a service control policy: Organizations User Guide, "Quotas", read 2026-11
 RESERVATION = "arn:aws:ec2:us-east-2:111122223333:capacity-reservation/cr-0123456789abcdef0"
 OTHER = "arn:aws:iam::111122223333:role/Administrator"

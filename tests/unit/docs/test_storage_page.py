@@ -1,4 +1,4 @@
-"""The examples of docs/storage.md do what the page says."""
+"""The examples of docs/concepts/storage.md do what the page says."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 from ultracluster_stacks.config import load_rollout
 
 ROOT = Path(__file__).parents[3]
-PAGE = (ROOT / "docs/storage.md").read_text()
+PAGE = (ROOT / "docs/concepts/storage.md").read_text()
 QUICKSTART = (ROOT / "stacks/rollouts/quickstart.yaml").read_text()
 
 

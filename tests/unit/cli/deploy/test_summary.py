@@ -89,7 +89,7 @@ def test_json_has_the_keys_that_the_documentation_promises(
     capsys: pytest.CaptureFixture[str], request: pytest.FixtureRequest
 ) -> None:
     told = json.loads(show(capsys, as_json=True))
-    documented = (request.config.rootpath / "docs" / "command-line.md").read_text()
+    documented = (request.config.rootpath / "docs" / "reference" / "command-line.md").read_text()
 
     assert told["clusters"] == [json.loads(json.dumps(dataclasses.asdict(CLUSTER)))]
     assert told["seconds"] == {"cdk deploy": 12.3}

@@ -135,7 +135,7 @@ def expect_order(aws: StubbedAws, count: int, until: str) -> None:
         {
             "InstanceIds": [f"i-{index:017x}" for index in range(count)],
             "DocumentName": "AWS-RunShellScript",
-            "Comment": "Request a checkpoint from a job",
+            "Comment": "Request a checkpoint from running jobs",
             "TimeoutSeconds": 60,
             "Parameters": {
                 "commands": [

@@ -85,7 +85,7 @@ def names(waiting: PendingJob) -> list[str]:
 HEAD = (QueuedJob(id="head", nodes=4, share="default"),)
 OTHERS_HEAD = (QueuedJob(id="head", nodes=4, share="research"),)
 TRN_QUOTA = Quota(name="Running On-Demand Trn instances", vcpus=767, request="aws service-quotas ...")
-DRAINED = timedelta(minutes=40)  # before the end; docs/capacity-lifecycle.md
+DRAINED = timedelta(minutes=40)  # before the end; docs/concepts/capacity-lifecycle.md
 SECOND = timedelta(seconds=1)
 
 

@@ -15,7 +15,7 @@ from tests.unit.runtime.purchasing.special_scenarios import run_special_scenario
 
 pytestmark = pytest.mark.sweep
 
-# The nightly run sets these; see docs/capacity.md.
+# The nightly run sets these; see docs/concepts/capacity.md.
 RANDOM_LIVES = int(os.environ.get("ULTRACLUSTER_RANDOM_LIVES", "5000"))
 EVERY_PAIR = bool(os.environ.get("ULTRACLUSTER_EVERY_PAIR"))
 # The others differ from these in what EC2 answers, not in the calls; their pairs run nightly.

@@ -18,7 +18,7 @@ def test_a_capacity_block_has_alarms_by_default(configured: Callable[..., Cluste
     settings = alarm_settings(builders.new_stack(), configured())
 
     assert (settings.topic, settings.emails) == (None, ())
-    # As docs/observability.md says them.
+    # As docs/reference/observability.md says them.
     assert dataclasses.asdict(settings.thresholds) == {
         "idle_percent": 5,
         "idle_minutes": 15,

@@ -1,0 +1,49 @@
+"""`ultracluster docs` prints pages of the documentation."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[4]
+PAGES = {path.stem: path for path in (ROOT / "docs").glob("*/*.md") if path.stem != "index"}
+NAMED = re.compile(r"`ultracluster docs ([a-z-]+)`")
+
+Run = Callable[..., Any]
+
+
+def test_a_page_is_printed_as_it_is_written(run: Run) -> None:
+    assert run("docs", "images").stdout == PAGES["images"].read_text()
+
+
+def test_the_list_names_every_page_with_its_title(run: Run) -> None:
+    lines = run("docs").stdout.splitlines()
+    assert {line.split()[0] for line in lines} == set(PAGES)
+    assert next(line for line in lines if line.startswith("job-runnable ")).endswith("Job stuck in RUNNABLE")
+
+
+def test_an_unknown_page_is_refused(run: Run) -> None:
+    outcome = run("docs", "imagse")
+    assert outcome.code == 2
+    assert "`ultracluster docs` lists the pages" in " ".join(outcome.stderr.split())
+
+
+def test_no_two_pages_have_the_same_name() -> None:
+    pages = [path for path in (ROOT / "docs").glob("*/*.md") if path.stem != "index"]
+    assert len(pages) == len(PAGES)
+
+
+@pytest.mark.parametrize("folder", ["cli", "constructs", "stacks"])
+def test_every_page_that_a_message_names_exists_and_is_in_the_wheel(folder: str) -> None:
+    shipped = (ROOT / "pyproject.toml").read_text()
+    named = {
+        name
+        for path in (ROOT / folder).rglob("*")
+        if path.suffix in {".py", ".toml"}
+        for name in NAMED.findall(path.read_text("utf-8"))
+    }
+    assert named <= set(PAGES)
+    for name in named:
+        assert f'"docs/{PAGES[name].parent.name}" = ' in shipped
