@@ -23,6 +23,7 @@ from ultracluster_cli.progress import doing, if_interrupted
 from ultracluster_cli.rehearse.removal import LeftStack, empty_bucket, remove_stacks
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
+from ultracluster_runtime.lifecycle.reader import chunks
 from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.cost import (
     HOURS_OF_A_MONTH,
@@ -53,6 +54,7 @@ _DATA: Final = frozenset(
 _PARTS: Final = frozenset(
     {"AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress"}
 )  # go with their group
+_PROTECTED_AT_ONCE: Final = 50  # SetInstanceProtection, API Reference, read 2026-11
 _POLL_SECONDS: Final = 1.0
 _PATIENCE_SECONDS: Final = 1_800.0  # FSx deletes a file system within minutes
 
@@ -117,7 +119,7 @@ class _Deployed:
             LeftStack(region=config.region, name=stack["name"], stack_id=stack["id"], status=stack["status"])
             for stack in stacks_of(config, cloudformation)
         ]
-        resources = [each for stack in self.stacks for each in _resources(stack.name, cloudformation)]
+        resources = [each for stack in self.stacks for each in _with_policies(stack.name, cloudformation)]
         self.kept = [(kind, physical_id) for kind, physical_id, policy in resources if policy in _RETAINING]
         self.lost = [
             (kind, physical_id)
@@ -186,11 +188,37 @@ class _Deployed:
         again = f"ultracluster destroy --cluster {self.config.name}"
         note = f"CloudFormation finishes the stack that it is deleting; the rest stays. To continue: {again}"
         with if_interrupted(note):
-            remove_stacks(
-                self._target.client, self.stacks, empty=delete_data and bool(self.lost), again=again
-            )
+            for stack in self.stacks:
+                self._end_nodes(stack.name)
+            empty = delete_data and bool(self.lost)
+            remove_stacks(self._target.client, self.stacks, empty=empty, again=again)
             if delete_data:
                 self._delete_data()
+
+    def _end_nodes(self, stack: str) -> None:
+        """End the nodes of Auto Scaling groups, which CloudFormation cannot delete with protected nodes (aws/aws-cdk#18179)."""
+        autoscaling = self._client("autoscaling")
+
+        def nodes(group: str) -> list[str]:
+            found = autoscaling.describe_auto_scaling_groups(AutoScalingGroupNames=[group])[
+                "AutoScalingGroups"
+            ]
+            members = [node for one in found for node in one["Instances"]]
+            protected = [node["InstanceId"] for node in members if node["ProtectedFromScaleIn"]]
+            for some in chunks(protected, _PROTECTED_AT_ONCE):
+                autoscaling.set_instance_protection(
+                    AutoScalingGroupName=group, InstanceIds=some, ProtectedFromScaleIn=False
+                )
+            return [node["InstanceId"] for node in members]
+
+        for _, kind, group in _resources(stack, self._client("cloudformation")):
+            if kind == "AWS::AutoScaling::AutoScalingGroup":
+                # A maximum of 0 also keeps the life cycle of a Capacity Block from starting them again.
+                autoscaling.update_auto_scaling_group(
+                    AutoScalingGroupName=group, MinSize=0, MaxSize=0, DesiredCapacity=0
+                )
+                with doing(f"Ending the nodes of {group}"):
+                    _wait(lambda group=group: nodes(group))
 
     def _delete_data(self) -> None:
         findings = []
@@ -252,19 +280,24 @@ class _Deployed:
         }
 
 
-def _resources(stack: str, cloudformation: Any) -> Iterator[tuple[str, str, str]]:
+def _with_policies(stack: str, cloudformation: Any) -> Iterator[tuple[str, str, str]]:
     """Return types, IDs and deletion policies of the resources of a stack that have one."""
     template = read_deployed(stack, cloudformation).template or {}
     policies = {
-        logical_id: resource["DeletionPolicy"]
+        logical_id: resource.get("DeletionPolicy")
         for logical_id, resource in template.get("Resources", {}).items()
-        if "DeletionPolicy" in resource
     }
+    for logical_id, kind, physical_id in _resources(stack, cloudformation):
+        if policy := policies.get(logical_id):
+            yield kind, physical_id, policy
+
+
+def _resources(stack: str, cloudformation: Any) -> Iterator[tuple[str, str, str]]:
+    """Return the logical IDs, types and physical IDs of the resources of a stack that exist."""
     for page in cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack):
         for resource in page["StackResourceSummaries"]:
-            policy = policies.get(resource["LogicalResourceId"])
-            if policy and resource.get("PhysicalResourceId"):
-                yield resource["ResourceType"], resource["PhysicalResourceId"], policy
+            if resource.get("PhysicalResourceId") and resource.get("ResourceStatus") != "DELETE_COMPLETE":
+                yield resource["LogicalResourceId"], resource["ResourceType"], resource["PhysicalResourceId"]
 
 
 def _rank(kind: str) -> int:
@@ -272,7 +305,7 @@ def _rank(kind: str) -> int:
 
 
 def _wait(describe: Any) -> None:
-    """Wait until FSx no longer knows what was deleted.
+    """Wait until nothing is left of what was deleted.
 
     Raises:
         TimeoutError: If it is still there after half an hour.

@@ -47,6 +47,7 @@ class Aws:
         self.refused: dict[str, str] = {}
         self.job_state = "RUNNING"
         self.nodes = [NODE]
+        self.group: list[dict[str, Any]] = []
         self.alarm = "ALARM"
         self.deleted_with_their_stack = {"Queue", "Alarm"}
 
@@ -143,6 +144,19 @@ class Aws:
             if node.startswith(wanted.rstrip("*"))
         ]
         return {"Reservations": [{"Instances": instances}]}
+
+    def describe_auto_scaling_groups(self, **_: Any) -> Any:
+        return {"AutoScalingGroups": [{"Instances": [dict(node) for node in self.group]}]}
+
+    def update_auto_scaling_group(self, **given: Any) -> None:
+        self.done.append(f"scale {given['AutoScalingGroupName']} to {given['MaxSize']}")
+
+    def set_instance_protection(self, **given: Any) -> None:
+        assert not given["ProtectedFromScaleIn"]
+        self.done.append(f"unprotect {len(given['InstanceIds'])}")
+        for node in self.group:
+            node["ProtectedFromScaleIn"] &= node["InstanceId"] not in given["InstanceIds"]
+        self.group[:] = [node for node in self.group if node["ProtectedFromScaleIn"]]
 
     def describe_instance_status(self, **_: Any) -> Any:
         event = {"Code": "instance-retirement", "Description": "degraded hardware"}

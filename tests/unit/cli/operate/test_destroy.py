@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 import pytest
-from tests.unit.cli.operate.fake_aws import STAGE, Aws
+from tests.unit.cli.operate.fake_aws import RESOURCES, STAGE, Aws
 
 STACKS = [f"delete_stack {STAGE}-{part}" for part in ("Cluster", "Storage", "Network")]
 
@@ -19,6 +19,20 @@ def test_stacks_go_in_the_order_that_aws_accepts_and_data_stays(run: Any, aws: A
     for text in ("Kept, and paid for until you delete them", "fs-1", "bucket-1", "vpc-1"):
         assert text in outcome.stdout
     assert "a Capacity Block cannot be cancelled" in outcome.stderr
+
+
+def test_protected_nodes_of_an_auto_scaling_group_end_before_its_stack_is_deleted(
+    run: Any, aws: Aws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    group = ("AWS::AutoScaling::AutoScalingGroup", "Fleet", "group-1")
+    monkeypatch.setitem(RESOURCES, f"{STAGE}-Cluster", [*RESOURCES[f"{STAGE}-Cluster"], group])
+    monkeypatch.setattr("ultracluster_cli.operate.destroy._POLL_SECONDS", 0)
+    aws.group += [{"InstanceId": f"i-{number}", "ProtectedFromScaleIn": True} for number in range(51)]
+
+    outcome = run("destroy", "--yes")
+
+    assert outcome.code == 0, outcome.stderr
+    assert aws.done == ["scale group-1 to 0", "unprotect 50", "unprotect 1", *STACKS]
 
 
 def test_nothing_is_deleted_without_an_answer(run: Any, aws: Aws, monkeypatch: pytest.MonkeyPatch) -> None:
