@@ -174,6 +174,7 @@ def nodes_of(cluster: str | None, ec2: Any, *, node: str = "*") -> Iterator[dict
     for page in pages:
         for reservation in page["Reservations"]:
             for instance in reservation["Instances"]:
+                tags = {tag["Key"]: tag["Value"] for tag in instance.get("Tags", [])}
                 yield {
                     "node": instance["InstanceId"],
                     "state": instance["State"]["Name"],
@@ -183,7 +184,8 @@ def nodes_of(cluster: str | None, ec2: Any, *, node: str = "*") -> Iterator[dict
                     "address": instance.get("PrivateIpAddress"),
                     "image": instance.get("ImageId"),
                     "reservation": instance.get("CapacityReservationId"),
-                    "cluster": {tag["Key"]: tag["Value"] for tag in instance.get("Tags", [])}[CLUSTER_TAG],
+                    "cluster": tags[CLUSTER_TAG],
+                    "auto_scaling_group": tags.get("aws:autoscaling:groupName"),
                 }
 
 

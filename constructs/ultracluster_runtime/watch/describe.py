@@ -1,7 +1,9 @@
 """Read the observations of a cluster watch from AWS. All calls are read-only."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import Any, Final
 
 from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, NAMESPACE
@@ -102,13 +104,19 @@ def _invalid_environments(watched: WatchedCluster, clients: Clients) -> int:
 
 
 def _jobs(watched: WatchedCluster, clients: Clients, status: str) -> list[dict[str, Any]]:
-    pages = clients.batch.get_paginator("list_jobs")
-    return [
-        job
-        for queue in watched.job_queues
-        for page in pages.paginate(jobQueue=queue, jobStatus=status)
-        for job in page["jobSummaryList"]
-    ]
+    """Return jobs in a status; of an array, which is PENDING until all of its children have ended, the first such child."""
+
+    def listed(status: str, **where: str) -> Iterator[dict[str, Any]]:
+        for page in clients.batch.get_paginator("list_jobs").paginate(**where, jobStatus=status):
+            yield from page["jobSummaryList"]
+
+    jobs: list[dict[str, Any]] = []
+    for queue in watched.job_queues:
+        jobs += (job for job in listed(status, jobQueue=queue) if "arrayProperties" not in job)
+        for array in listed("PENDING", jobQueue=queue):
+            if "arrayProperties" in array:
+                jobs += islice(listed(status, arrayJobId=array["jobId"]), 1)
+    return jobs
 
 
 def _steps(watched: WatchedCluster, clients: Clients, now: datetime) -> tuple[Step, ...]:
