@@ -49,6 +49,9 @@ _ORDER: Final = (
     "AWS::DynamoDB::Table",
     "AWS::Logs::LogGroup",
 )
+_DATA: Final = frozenset(
+    {"AWS::FSx::FileSystem", "AWS::S3::Bucket", "AWS::DynamoDB::Table", "AWS::Logs::LogGroup"}
+)
 _PARTS: Final = frozenset(
     {"AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress"}
 )  # go with their group
@@ -89,6 +92,8 @@ def destroy(
         found = [one for one in found if one.stacks]
         if not found:
             say("Nothing is deployed.")
+        if findings := [one.refuse_to_lose() for one in found if one.lost and one.config.name not in doomed]:
+            raise FindingsError(findings)
         if not as_json:
             for one in found:
                 one.show(delete_data=one.config.name in doomed)
@@ -115,10 +120,27 @@ class _Deployed:
             LeftStack(region=config.region, name=stack["name"], stack_id=stack["id"], status=stack["status"])
             for stack in stacks_of(config, cloudformation)
         ]
-        self.kept = [kept for stack in self.stacks for kept in _kept(stack.name, cloudformation)]
+        resources = [each for stack in self.stacks for each in _with_policies(stack.name, cloudformation)]
+        self.kept = [(kind, physical_id) for kind, physical_id, policy in resources if policy in _RETAINING]
+        self.lost = [
+            (kind, physical_id)
+            for kind, physical_id, policy in resources
+            if policy == "Delete" and kind in _DATA
+        ]
 
     def _client(self, service: str) -> Any:
         return self._target.client(service, self.config.region)
+
+    def refuse_to_lose(self) -> Finding:
+        """Return the finding about data that the stacks delete and nobody typed the name of."""
+        name = self.config.name
+        what = ", ".join(physical_id for _, physical_id in self.lost)
+        return Finding(
+            code="UC9019",
+            problem=f"removal_policy of {name} is destroy: its stacks delete {what} with all data",
+            remedy=f"To lose it, type --delete-data {name}; to keep it, deploy removal_policy: retain first",
+            path=name,
+        )
 
     def show(self, *, delete_data: bool) -> None:
         """Print what will be deleted and what stays."""
@@ -128,6 +150,9 @@ class _Deployed:
             rows=[{"stack": s.name, "status": s.status} for s in self.stacks],
             title=title,
         )
+        if self.lost:
+            lost = [{"resource": kind.rpartition("::")[2], "id": each} for kind, each in self.lost]
+            print_table(columns=["id", "resource"], rows=lost, title="DELETED WITH THEIR DATA by the stacks")
         rows = self.kept_rows()
         if rows and delete_data:
             print_table(columns=["id", "resource"], rows=rows, title="DELETED WITH THEIR DATA")
@@ -166,7 +191,8 @@ class _Deployed:
         with if_interrupted(note):
             for stack in self.stacks:
                 end_nodes(stack.name, self._client)
-            remove_stacks(self._target.client, self.stacks, empty=False, again=again)
+            empty = delete_data and bool(self.lost)
+            remove_stacks(self._target.client, self.stacks, empty=empty, again=again)
             if delete_data:
                 self._delete_data()
 
@@ -253,21 +279,26 @@ def end_nodes(stack: str, client: Callable[[str], Any]) -> None:
             autoscaling.update_auto_scaling_group(
                 AutoScalingGroupName=group, MinSize=0, MaxSize=0, DesiredCapacity=0
             )
-            with doing(f"Ending the nodes of {group}"):
-                _wait(partial(nodes, group))
+            try:
+                with doing(f"Ending the nodes of {group}"):
+                    _wait(partial(nodes, group))
+            except TimeoutError:
+                problem = f"nodes of Auto Scaling group {group} still run"
+                raise FindingsError.of(
+                    "UC9018", problem, remedy="Terminate them, and run this command again"
+                ) from None
 
 
-def _kept(stack: str, cloudformation: Any) -> Iterator[tuple[str, str]]:
-    """Return the types and IDs of resources that stay when a stack is deleted."""
+def _with_policies(stack: str, cloudformation: Any) -> Iterator[tuple[str, str, str]]:
+    """Return types, IDs and deletion policies of the resources of a stack that have one."""
     template = read_deployed(stack, cloudformation).template or {}
-    retained = {
-        logical_id
+    policies = {
+        logical_id: resource.get("DeletionPolicy")
         for logical_id, resource in template.get("Resources", {}).items()
-        if resource.get("DeletionPolicy") in _RETAINING
     }
     for logical_id, kind, physical_id in _resources(stack, cloudformation):
-        if logical_id in retained:
-            yield kind, physical_id
+        if policy := policies.get(logical_id):
+            yield kind, physical_id, policy
 
 
 def _resources(stack: str, cloudformation: Any) -> Iterator[tuple[str, str, str]]:

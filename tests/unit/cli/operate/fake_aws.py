@@ -49,6 +49,7 @@ class Aws:
         self.nodes = [NODE]
         self.group: list[dict[str, Any]] = []
         self.alarm = "ALARM"
+        self.deleted_with_their_stack = {"Queue", "Alarm"}
 
     def __call__(self, service: str, *_: str) -> "Aws":
         if service in self.refused:
@@ -93,7 +94,7 @@ class Aws:
                 "Resources": {
                     name: {
                         "Type": kind,
-                        "DeletionPolicy": "Delete" if name in {"Queue", "Alarm"} else "Retain",
+                        "DeletionPolicy": "Delete" if name in self.deleted_with_their_stack else "Retain",
                     }
                     for kind, name, _ in RESOURCES[StackName]
                 }
@@ -105,7 +106,12 @@ class Aws:
             raise refusal("ValidationError", "does not exist")
         return {
             "StackResourceSummaries": [
-                {"ResourceType": kind, "LogicalResourceId": name, "PhysicalResourceId": physical_id}
+                {
+                    "ResourceType": kind,
+                    "LogicalResourceId": name,
+                    "PhysicalResourceId": physical_id,
+                    "ResourceStatus": "CREATE_COMPLETE",
+                }
                 for kind, name, physical_id in RESOURCES[StackName]
             ]
         }

@@ -66,6 +66,27 @@ def test_data_is_deleted_only_of_a_cluster_whose_name_is_typed(run: Any, aws: Aw
     assert json.loads(done.stdout)["clusters"][0]["kept"] == []
 
 
+def test_data_that_the_stacks_delete_needs_the_name_of_its_cluster(run: Any, aws: Aws) -> None:
+    aws.deleted_with_their_stack |= {"Files", "Bucket", "Logs", "Vpc"}
+
+    refused = run("destroy", "--yes")
+
+    assert refused.code == 2
+    assert refused.stderr.startswith(
+        "UC9019: quickstart: removal_policy of quickstart is destroy: its stacks delete "
+    )
+    assert all(each in refused.stderr for each in ("fs-1", "bucket-1", "logs-1", "--delete-data quickstart"))
+    assert aws.done == []
+
+    done = run("destroy", "--yes", "--delete-data", "quickstart")
+
+    assert done.code == 0, done.stderr
+    assert "DELETED WITH THEIR DATA by the stacks" in done.stdout
+    assert [each for each in aws.done if each.startswith("delete_stack")] == STACKS
+    assert "delete_objects bucket-1" in aws.done
+    assert "delete_file_system fs-1" not in aws.done
+
+
 def test_what_could_not_be_deleted_is_named(run: Any, aws: Aws) -> None:
     aws.refused["delete_bucket"] = "AccessDenied"
 
