@@ -94,10 +94,16 @@ def _arguments(function: Callable[..., Any]) -> dict[str, Any]:
 
 def _find_types(values: Mapping[str, Any], annotations: Mapping[str, Any]) -> list[Finding]:
     return [
-        Finding("UC1032", f"got {quote(value)}", allowed=_name(annotations[name]), path=name)
+        Finding("UC1032", f"got {_shown(value)}", allowed=_name(annotations[name]), path=name)
         for name, value in values.items()
         if name in annotations and not _is_of(value, annotations[name])
     ]
+
+
+def _shown(value: Any) -> str:
+    """Return a value as a literal, or its class, because the address of an object tells nothing."""
+    text = quote(value)
+    return f"an object of {type(value).__name__}" if text.startswith("<") else text
 
 
 def _name(annotation: Any) -> str:

@@ -87,6 +87,7 @@ class CapacitySearchRole(Construct):
         self._role = iam.Role(
             self, "Resource", assumed_by=trusted_by, description="Finds and compares capacity; cannot buy"
         )
+        self.node.default_child = self._role.node.default_child
         self._role.add_to_policy(_allow("Look", [*_LOOK, *_COMPARE], ["*"]))
         self._role.add_to_policy(_read_rehearsals(self, ["*"]))
         self._role.add_to_policy(_deny("NeverSpend", _SPEND))
@@ -150,6 +151,7 @@ class CapacityPurchaseRole(Construct):
             assumed_by=trusted_by,
             description="Buys capacity by approved orders; apart from the roles that deploy and those of nodes",
         )
+        self.node.default_child = self._role.node.default_child
         of_an_order = {"Null": {f"aws:ResourceTag/{_ORDER_TAG}": "false"}}
         types = {"ec2:InstanceType": list(instance_types)}
         count = {"ec2:InstanceCount": str(max_instances)}
