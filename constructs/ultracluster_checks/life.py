@@ -269,7 +269,7 @@ def _waits(at: Property) -> Iterator[Property]:
 
 
 def _named_time(resource: Resource, word: str) -> datetime | None:
-    """Return the time that a parameter of a template is named for, such as the end of its block, in UTC."""
+    """Return the default, in UTC, of the only parameter whose name contains a word such as "end"."""
     parameters = resource.template.parameters.items()
     found = [_parsed(str(each.get("Default")), "UTC") for name, each in parameters if word in name.lower()]
     return found[0] if len(found) == 1 else None

@@ -101,7 +101,7 @@ def _find_types(values: Mapping[str, Any], annotations: Mapping[str, Any]) -> li
 
 
 def _shown(value: Any) -> str:
-    """Return a value as a literal, or its class, because the address of an object tells nothing."""
+    """Return a value as a literal, or the name of its class if its `repr` is no literal."""
     text = quote(value)
     return f"an object of {type(value).__name__}" if text.startswith("<") else text
 

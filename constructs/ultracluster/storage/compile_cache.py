@@ -29,7 +29,7 @@ from ultracluster_rules.numbers import rejects_unsafe_numbers
 _PREFIX = "neuron"
 _ABORT_UPLOAD_DAYS = 1
 _METRICS_ID = "compile-cache"
-_NONCURRENT_DAYS = 7  # entries never change, so older versions have no use
+_NONCURRENT_DAYS = 7  # entries never change, so older versions are useless
 
 # The cache stores the entries of a compiler in the folder neuronxcc-MAJOR.MINOR.PATCH.BUILD+HASH.
 _VERSION = re.compile(r"\d+\.\d+(?:\.\d+){0,2}")
