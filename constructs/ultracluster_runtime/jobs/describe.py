@@ -46,11 +46,12 @@ def find_job(text: str, *, client: Client) -> str:
         for page in batch.get_paginator("describe_job_queues").paginate()
         for queue in page["jobQueues"]
     ]
-    jobs = batch.get_paginator("list_jobs")
     named = [
         job
         for queue in queues
-        for page in jobs.paginate(jobQueue=queue, filters=[{"name": "JOB_NAME", "values": [text]}])
+        for page in batch.get_paginator("list_jobs").paginate(
+            jobQueue=queue, filters=[{"name": "JOB_NAME", "values": [text]}]
+        )
         for job in page["jobSummaryList"]
     ]
     if named:
@@ -61,9 +62,7 @@ def find_job(text: str, *, client: Client) -> str:
     matching = dict.fromkeys(
         str(job["jobId"])
         for queue in queues
-        for state in STATES
-        for page in jobs.paginate(jobQueue=queue, jobStatus=state)
-        for job in page["jobSummaryList"]
+        for job in reader.list_jobs(batch, STATES, jobQueue=queue)
         if str(job["jobId"]).startswith(text)
     )
     if len(matching) == 1:
@@ -84,13 +83,7 @@ def describe_jobs(job_ids: Sequence[str], *, client: Client) -> list[Mapping[str
 
 def list_jobs(queue: str, *, states: Iterable[str], client: Client) -> list[Mapping[str, Any]]:
     """Return the jobs of a queue in some states, oldest first."""
-    pages = client("batch").get_paginator("list_jobs")
-    job_ids = [
-        summary["jobId"]
-        for state in states
-        for page in pages.paginate(jobQueue=queue, jobStatus=state)
-        for summary in page["jobSummaryList"]
-    ]
+    job_ids = [job["jobId"] for job in reader.list_jobs(client("batch"), states, jobQueue=queue)]
     # A job that changes its state between two calls is listed twice.
     details = describe_jobs(list(dict.fromkeys(job_ids)), client=client)
     return sorted(details, key=lambda job: int(job.get("createdAt", 0)))
