@@ -106,11 +106,7 @@ def _check_purpose(requirements: ClusterRequirements, description: Description) 
     )
 
 
-def _with_now(reader: AwsReader, requirements: ClusterRequirements) -> tuple[Description, datetime]:
-    return _shown(reader, requirements), reader.now
-
-
-@_ami_check("UC9445", _with_now)
+@_ami_check("UC9445", lambda reader, requirements: (_shown(reader, requirements), reader.now))
 def _check_deprecation(_: ClusterRequirements, evidence: tuple[Description, datetime]) -> Outcome:
     """Check that the AMI is not deprecated."""
     description, now = evidence

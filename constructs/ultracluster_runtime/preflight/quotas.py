@@ -26,6 +26,7 @@ from ultracluster_runtime.preflight.requirements import (
     RegionRequirements,
     RolloutRequirements,
 )
+from ultracluster_runtime.preflight.zones import zones_of
 
 _NO_STACK: Final = ("ValidationError",)
 _GONE: Final = frozenset({"DELETE_COMPLETE", "REVIEW_IN_PROGRESS"})
@@ -114,15 +115,13 @@ _NETWORK, _STORAGE, _CLUSTER = range(3)
 
 def _interface_shares(reader: AwsReader, requirements: RegionRequirements) -> list[Share]:
     """Return a share per zone: AWS enforces this quota in each zone of a Region."""
-    description = reader.call(
-        "ec2", requirements.region, "DescribeAvailabilityZones", AllAvailabilityZones=True
-    )
-    names = {zone["ZoneId"]: zone["ZoneName"] for zone in description["AvailabilityZones"]}
+    zones = zones_of(reader, requirements.region)
     interfaces = reader.list_all("ec2", requirements.region, "DescribeNetworkInterfaces", "NetworkInterfaces")
     new = _new(reader, requirements, _CLUSTER)
     shares = []
     for zone_id in dict.fromkeys(cluster.zone_id for cluster in requirements.clusters):
-        used = sum(interface.get("AvailabilityZone") == names.get(zone_id) for interface in interfaces)
+        name = zones.get(zone_id, {}).get("ZoneName")
+        used = sum(interface.get("AvailabilityZone") == name for interface in interfaces)
         added = sum(cluster.interfaces for cluster in new if cluster.zone_id == zone_id)
         share = _share(
             reader, requirements.region, SERVICE_QUOTAS["network-interfaces"], used=used, needed=added
