@@ -141,17 +141,21 @@ def _reservation(clients: Clients, reservation_id: str) -> Reservation | None:
     return None if description is None else Reservation.from_description(description)
 
 
-def targeted_reservation(ec2: Any, environment: Mapping[str, Any]) -> str | None:
-    """Return the ID of the reservation that the launch template of a compute environment targets, if any."""
-    template = environment.get("computeResources", {}).get("launchTemplate")
-    if not template:
-        return None
+def template_data(ec2: Any, template: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return the data of a launch template that AWS Batch names."""
     names = {"LaunchTemplateId": "launchTemplateId", "LaunchTemplateName": "launchTemplateName"}
     versions = ec2.describe_launch_template_versions(
         **{name: template[key] for name, key in names.items() if template.get(key)},
         Versions=[template.get("version") or "$Default"],
     )["LaunchTemplateVersions"]
-    data = versions[0]["LaunchTemplateData"] if versions else {}
+    data: Mapping[str, Any] = versions[0]["LaunchTemplateData"] if versions else {}
+    return data
+
+
+def targeted_reservation(ec2: Any, resources: Mapping[str, Any]) -> str | None:
+    """Return the ID of the reservation that the launch template of compute resources targets, if any."""
+    template = resources.get("launchTemplate")
+    data = template_data(ec2, template) if template else {}
     target = data.get("CapacityReservationSpecification", {}).get("CapacityReservationTarget", {})
     reservation_id: str | None = target.get("CapacityReservationId")
     return reservation_id
@@ -209,7 +213,7 @@ def _serves(clients: Clients, arn: str, now: datetime) -> bool:
     environment = _environment(clients, arn)
     if environment["state"] == "ENABLED":
         return bool(environment["status"] != "INVALID")
-    reservation_id = targeted_reservation(clients.ec2, environment)
+    reservation_id = targeted_reservation(clients.ec2, environment.get("computeResources", {}))
     reservation = _reservation(clients, reservation_id) if reservation_id else None
     return reservation is not None and reservation.serves(now)
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import islice
 from typing import Any, Final
 
 from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, NAMESPACE
@@ -95,8 +96,14 @@ def _invalid_environments(watched: WatchedCluster, clients: Clients) -> int:
 
 
 def _jobs(watched: WatchedCluster, clients: Clients, status: str) -> Iterator[dict[str, Any]]:
+    """Yield jobs in a status; of an array, which is PENDING until all of its children have ended, the first such child."""
     for queue in watched.job_queues:
-        yield from list_jobs(clients.batch, [status], jobQueue=queue)
+        for job in list_jobs(clients.batch, [status], jobQueue=queue):
+            if "arrayProperties" not in job:
+                yield job
+        for array in list_jobs(clients.batch, ["PENDING"], jobQueue=queue):
+            if "arrayProperties" in array:
+                yield from islice(list_jobs(clients.batch, [status], arrayJobId=array["jobId"]), 1)
 
 
 def _steps(watched: WatchedCluster, clients: Clients, now: datetime) -> tuple[Step, ...]:
