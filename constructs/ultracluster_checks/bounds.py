@@ -79,11 +79,8 @@ def volumes_have_room_for_their_iops(template: Resource) -> Iterator[Wrong]:
         if disk["VolumeType"].text == "gp3" and size and iops and iops > max(3000, 500 * size):
             yield disk["Iops"], f"got {iops:,} for {size:,} GiB", f"up to {max(3000, 500 * size):,}"
         if disk["VolumeType"].text == "gp3" and throughput and throughput * 4 > (iops or 3000):
-            yield (
-                disk["Throughput"],
-                f"got {throughput:,} MiB/s for {iops or 3000:,} IOPS",
-                f"up to {(iops or 3000) // 4:,}",
-            )
+            got = f"got {throughput:,} MiB/s for {iops or 3000:,} IOPS"
+            yield disk["Throughput"], got, f"up to {(iops or 3000) // 4:,}"
 
 
 @rule("UC6458", "AWS::CloudWatch::Alarm")
@@ -98,11 +95,8 @@ def alarms_have_as_many_periods(alarm: Resource) -> Iterator[Wrong]:
         yield wanted, f"got {wanted.number} of {periods} periods", f"up to {periods}"
     longest = 604_800 if seconds and seconds >= 3600 else 86_400  # noqa: PLR2004 - PutMetricAlarm: a week, else a day
     if periods and seconds and periods * seconds > longest:
-        yield (
-            alarm["EvaluationPeriods"],
-            f"got {periods} periods of {seconds:,} seconds",
-            f"up to {longest:,} seconds",
-        )
+        got = f"got {periods} periods of {seconds:,} seconds"
+        yield alarm["EvaluationPeriods"], got, f"up to {longest:,} seconds"
 
 
 @rule("UC6458", "AWS::FSx::FileSystem")

@@ -26,12 +26,7 @@ class LeftOut:
 
 @dataclass(frozen=True, slots=True)
 class CheckReport:
-    """The findings of a set of templates.
-
-    Attributes:
-        problems: What was found, with the resource that each is about, in the order of the templates.
-        left_out: What was found and is left out.
-    """
+    """The findings of a set of templates, in their order: problems with the resource of each, and what is left out."""
 
     problems: tuple[Problem, ...]
     left_out: tuple[LeftOut, ...]
@@ -118,7 +113,7 @@ def _wrong_metadata(templates: Templates) -> Iterator[Problem]:
 
 def refuse_skip(problem: str, allowed: str, *, path: str = "") -> Finding:
     """Return the finding (UC9509) for a code that cannot be suppressed."""
-    return Finding(code="UC9509", problem=problem, allowed=allowed, path=path)
+    return Finding("UC9509", problem, allowed=allowed, path=path)
 
 
 def _refusals(code: str, reason: object) -> list[Finding]:

@@ -188,11 +188,8 @@ def containers_are_not_privileged(container: JobContainer) -> Iterator[Wrong]:
     """Find privileged containers, and those that mount system folders or the Docker socket of their node."""
     privileged = container.at["Privileged"]
     if privileged.flag:
-        yield (
-            privileged,
-            "the container has root access to the node",
-            "false, and the devices it needs by name",
-        )
+        got = "the container has root access to the node"
+        yield privileged, got, "false, and the devices it needs by name"
     for source in (volume["Host"]["SourcePath"] for volume in container.at["Volumes"].items):
         if source.text in _OF_THE_NODE:
             got = f"the container mounts {source.text}, which gives it control of the node"

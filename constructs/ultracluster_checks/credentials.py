@@ -23,11 +23,8 @@ def no_credentials(templates: Templates) -> Iterator[Wrong]:
             if kind := credential_kind(text):
                 yield Property(resource, path, text), f"this looks like {kind}", *_ALLOWED
         if resource.type == "AWS::IAM::AccessKey":
-            yield (
-                resource.properties,
-                "an access key does not expire, and outputs can show its secret",
-                *_ALLOWED,
-            )
+            got = "an access key does not expire, and outputs can show its secret"
+            yield resource.properties, got, *_ALLOWED
         for name, value in _variables(resource):
             if value.text and _DYNAMIC not in value.text and names_credential(name):
                 yield value, f"the variable {name} is a credential by its name", *_ALLOWED

@@ -68,11 +68,8 @@ def types_match_their_launch_template(environment: Resource) -> Iterator[Wrong]:
         got = f"got {', '.join(str(name.text) for name in names)}; {template.logical_id} is made for {own}, with its network cards"
         yield types, got, own
     if len({bool(_ARM.match(each)) for each in types.texts if each and "." in each}) > 1:
-        yield (
-            types,
-            "Arm and x86 instance types, of which AWS Batch takes one kind",
-            "types of one architecture",
-        )
+        got = "Arm and x86 instance types, of which AWS Batch takes one kind"
+        yield types, got, "types of one architecture"
 
 
 @rule("UC4216", nodes_of)
@@ -216,8 +213,5 @@ def nodes_have_drivers(nodes: Nodes) -> Iterator[Wrong]:
             yield kind, got, "ECS_AL2023_NVIDIA"
     elsewhere = kinds.unknown or (nodes.template is None and not nodes.settings["LaunchTemplate"].missing)
     if nodes.in_batch and neuron and not chosen and not elsewhere:
-        yield (
-            kinds,
-            f"AWS Batch chooses the image, and none of its own has the Neuron driver for {nodes.types[0].name}",
-            "ImageIdOverride with an image that has the Neuron driver and EFA",
-        )
+        got = f"AWS Batch chooses the image, and none of its own has the Neuron driver for {nodes.types[0].name}"
+        yield kinds, got, "ImageIdOverride with an image that has the Neuron driver and EFA"

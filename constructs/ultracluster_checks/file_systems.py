@@ -166,11 +166,8 @@ def file_systems_are_near_their_clients(resource: Resource) -> Iterator[Wrong]:
         zone = zone_of(place.target)
         if zone is not None and zone not in zones:
             got = f"the file system is in {zone} and the nodes are in {', '.join(sorted(map(str, zones)))}"
-            yield (
-                place,
-                f"{got}: slower, and cross-zone traffic is billed",
-                "a subnet in the zone of the nodes",
-            )
+            got = f"{got}: slower, and cross-zone traffic is billed"
+            yield place, got, "a subnet in the zone of the nodes"
 
 
 @rule(FILE_SYSTEM_KEY, "AWS::FSx::FileSystem")
@@ -184,8 +181,5 @@ def file_systems_have_keys_and_logs(resource: Resource) -> Iterator[Wrong]:
         name = group["LogGroupName"]
         elsewhere = name.missing or not (name.text or "/aws/fsx/").startswith("/aws/fsx/")
         if group.type == "AWS::Logs::LogGroup" and elsewhere:
-            yield (
-                name,
-                f"got {quote(name.text)}, where FSx does not write",
-                "a name that begins with /aws/fsx/",
-            )
+            got = f"got {quote(name.text)}, where FSx does not write"
+            yield name, got, "a name that begins with /aws/fsx/"

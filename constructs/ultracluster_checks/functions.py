@@ -30,11 +30,7 @@ class Scope(Protocol):
 
 
 def resolve(value: Any, scope: Scope) -> Any:
-    """Resolve a value.
-
-    Returns:
-        Plain values, mappings and lists of them, `Reference`, `Text`, `Unknown`; ``ABSENT`` for ``AWS::NoValue``.
-    """
+    """Resolve a value to plain values, `Reference`, `Text`, `Unknown`, or ``ABSENT`` for ``AWS::NoValue``."""
     if isinstance(value, list):
         parts = [resolve(part, scope) for part in value]
         return [part for part in parts if part is not ABSENT]

@@ -97,11 +97,8 @@ def interfaces_go_with_their_node(template: Resource) -> Iterator[Wrong]:
         # EC2 deletes the primary interface by default.
         primary = item["NetworkCardIndex"].number in {0, None} and item["DeviceIndex"].number == 0
         if goes.flag is False or (goes.missing and not primary):
-            yield (
-                goes,
-                "the interface and its address stay when the node is gone",
-                "DeleteOnTermination: true",
-            )
+            got = "the interface and its address stay when the node is gone"
+            yield goes, got, "DeleteOnTermination: true"
 
 
 @rule("UC3205", LAUNCH_TEMPLATE)

@@ -51,13 +51,7 @@ _MEMORY_PER_VCPU: Final = {"c": 2048, "m": 4096, "r": 8192}
 
 @dataclass(frozen=True, slots=True)
 class JobContainer:
-    """One container of a job definition.
-
-    Attributes:
-        at: Its properties.
-        nodes: Nodes of the job; 1 for a job without nodes. None if not known.
-        machines: Types of the nodes that it may run on; empty if not known.
-    """
+    """One container of a job definition, with its number of nodes (1 without nodes) and machines, if known."""
 
     at: Property
     nodes: int | None
@@ -243,11 +237,8 @@ def containers_request_vcpus_and_memory(container: JobContainer) -> Iterator[Wro
     kinds = [each["Type"].text for each in requested.items]
     missing = [kind for kind, older in _REQUESTS.items() if kind not in kinds and container.at[older].missing]
     if missing and not requested.unknown and None not in kinds:
-        yield (
-            requested,
-            f"no {' and no '.join(missing)}, which AWS Batch needs to place the job",
-            " and ".join(_REQUESTS),
-        )
+        got = f"no {' and no '.join(missing)}, which AWS Batch needs to place the job"
+        yield requested, got, " and ".join(_REQUESTS)
 
 
 @rule("UC6415")

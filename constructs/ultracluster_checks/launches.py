@@ -73,11 +73,8 @@ def metadata_needs_a_token(template: Resource) -> Iterator[Wrong]:
         yield tokens, got, "HttpTokens: required"
     hops = options["HttpPutResponseHopLimit"]
     if (hops.number or 0) > _MOST_HOPS:
-        yield (
-            hops,
-            f"got {hops.number}: what a container forwards reaches the credentials of the node",
-            "1, or 2 for containers",
-        )
+        got = f"got {hops.number}: what a container forwards reaches the credentials of the node"
+        yield hops, got, "1, or 2 for containers"
 
 
 @rule("UC4208", LAUNCH_TEMPLATE)
@@ -88,22 +85,16 @@ def user_data_can_be_merged(template: Resource) -> Iterator[Wrong]:
     if not is_in_batch(template):
         return
     if start.startswith(("#!", "#cloud-config", "<")):
-        yield (
-            at,
-            f"got {quote(start.splitlines()[0])}; AWS Batch puts its own part before it, and the environment turns INVALID",
-            "MIME multipart, which begins with MIME-Version: 1.0 or Content-Type: multipart/mixed",
-        )
+        got = f"got {quote(start.splitlines()[0])}; AWS Batch puts its own part before it, and the environment turns INVALID"
+        yield at, got, "MIME multipart, which begins with MIME-Version: 1.0 or Content-Type: multipart/mixed"
         return
     boundary = _BOUNDARY.search(start.partition("\n\n")[0])
     if boundary and f"--{boundary[1]}" not in map(str.rstrip, start.splitlines()):
         got = f"no part begins with the boundary that the header names, {quote(boundary[1])}, so that none of it runs"
         yield at, got, f"the line --{boundary[1]} before each part"
     elif boundary and f"--{boundary[1]}--" not in start:
-        yield (
-            at,
-            "the last part has no closing boundary, and AWS Batch takes it for no MIME multipart",
-            f"--{boundary[1]}--",
-        )
+        got = "the last part has no closing boundary, and AWS Batch takes it for no MIME multipart"
+        yield at, got, f"--{boundary[1]}--"
 
 
 @rule("UC4209", LAUNCH_TEMPLATE)

@@ -162,11 +162,9 @@ def block_jobs_are_ended(templates: Templates) -> Iterator[Wrong]:
     blocks = {nodes.owner for nodes in nodes_of(templates) if nodes.in_batch and nodes.in_block}
     for queue in () if acting or scheduled or bounded else templates.of_type(QUEUE):
         if {*(environments_of(queue) or ())} & blocks:
-            yield (
-                queue.properties,
-                "jobs run on nodes of a Capacity Block, and nothing ends them before EC2 does, 30 minutes before the end of the block",
-                "a function on a schedule, or one that EC2's warning wakes up, which may end jobs",
-            )
+            got = "jobs run on nodes of a Capacity Block, and nothing ends them before EC2 does, 30 minutes before the end of the block"
+            allowed = "a function on a schedule, or one that EC2's warning wakes up, which may end jobs"
+            yield queue.properties, got, allowed
 
 
 _IN_TIME: Final = "UC6431"
@@ -198,11 +196,8 @@ def rules_of_blocks_are_enabled(templates: Templates) -> Iterator[Wrong]:
             yield bus, f"got {other}; events of EC2 and schedules are on the default bus only", "default"
     for each in about:
         if each["Targets"].empty:
-            yield (
-                each["Targets"],
-                "no target, so that EC2's warning reaches nothing",
-                "the function that ends jobs",
-            )
+            got = "no target, so that EC2's warning reaches nothing"
+            yield each["Targets"], got, "the function that ends jobs"
     knowing = [
         each for each in _triggers(templates) if QUEUE in {to.type for to in _told(each.worker).targets}
     ]
@@ -262,11 +257,8 @@ def life_cycles_start_in_time(cycle: tuple[Resource, list[Trigger]]) -> Iterator
             yield at, got, "more than 30 minutes"
     for wait in _waits(worker.properties) if worker.type == MACHINE else ():
         if (wait.number or 0) >= _LONGEST_WAIT * 60:
-            yield (
-                wait,
-                f"got {wait.number} seconds, and from EC2's warning to the end of nodes are 600",
-                "less",
-            )
+            got = f"got {wait.number} seconds, and from EC2's warning to the end of nodes are 600"
+            yield wait, got, "less"
 
 
 def _waits(at: Property) -> Iterator[Property]:
@@ -277,7 +269,7 @@ def _waits(at: Property) -> Iterator[Property]:
 
 
 def _named_time(resource: Resource, word: str) -> datetime | None:
-    """Return the time that a parameter of a template is named for, such as the end of its block, in UTC."""
+    """Return the default, in UTC, of the only parameter whose name contains a word such as "end"."""
     parameters = resource.template.parameters.items()
     found = [_parsed(str(each.get("Default")), "UTC") for name, each in parameters if word in name.lower()]
     return found[0] if len(found) == 1 else None
@@ -478,11 +470,8 @@ def jobs_are_submitted_to_their_queue(role: Resource) -> Iterator[Wrong]:
             if not each.targets and "*" not in (fixed_arn(each) or "*").rpartition(":")[2]
         ]
         if named and len(fixed) == len(named):
-            yield (
-                fixed[0],
-                f"got {fixed[0].pattern}, and the queue is {queues[0].logical_id}",
-                "the ARN of the queue",
-            )
+            got = f"got {fixed[0].pattern}, and the queue is {queues[0].logical_id}"
+            yield fixed[0], got, "the ARN of the queue"
 
 
 @rule("UC6435", _workers)
@@ -499,11 +488,8 @@ def life_cycles_are_aimed_at_their_block(worker: Resource) -> Iterator[Wrong]:
     meant = [target for each in (statements_of(role) if role else ()) for target in each["Resource"].targets]
     for target in dict.fromkeys(meant) if known else ():
         if target.type in _STATES and target.type not in kinds:
-            yield (
-                told,
-                f"got nothing that names {target.logical_id}, which its role is for",
-                target.logical_id,
-            )
+            got = f"got nothing that names {target.logical_id}, which its role is for"
+            yield told, got, target.logical_id
     over = [each.logical_id for each in templates.of_type(QUEUE) if owners & {*(environments_of(each) or ())}]
     for target in told.targets if owners else ():
         behind = {target} if target.type == COMPUTE_ENVIRONMENT else {*(environments_of(target) or owners)}
@@ -527,11 +513,9 @@ def functions_may_be_invoked(trigger: Trigger) -> Iterator[Wrong]:
         if role is not None and not may(role, action, worker):
             yield at, f"{role.logical_id} does not allow {action} on {worker.logical_id}", f"{action} on it"
     elif not any(_lets(each, trigger) for each in worker.template.templates.of_type(_PERMISSION)):
-        yield (
-            target["Arn"],
-            f"no permission lets {source.logical_id} invoke {worker.logical_id}: the function never runs, and no deployment fails",
-            "AWS::Lambda::Permission for events.amazonaws.com, with the rule as SourceArn",
-        )
+        got = f"no permission lets {source.logical_id} invoke {worker.logical_id}: the function never runs, and no deployment fails"
+        allowed = "AWS::Lambda::Permission for events.amazonaws.com, with the rule as SourceArn"
+        yield target["Arn"], got, allowed
 
 
 def _lets(permission: Resource, trigger: Trigger) -> bool:

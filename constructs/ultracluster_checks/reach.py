@@ -6,15 +6,7 @@ from itertools import product
 from typing import Final
 
 from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
-from ultracluster_checks.model.nodes import (
-    SECURITY_GROUP,
-    SUBNET,
-    VPC,
-    Nodes,
-    groups_at,
-    nodes_of,
-    vpc_of,
-)
+from ultracluster_checks.model.nodes import SECURITY_GROUP, SUBNET, VPC, Nodes, groups_at, nodes_of, vpc_of
 from ultracluster_checks.model.permissions import is_bound, may_allow
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Wrong, rule

@@ -190,11 +190,9 @@ def keys_let_logs_encrypt(group: Resource) -> Iterator[Wrong]:
     """Find log groups with a key that CloudWatch Logs cannot use."""
     key, service = _key(group["KmsKeyId"]), f"logs.{group.region or 'REGION'}.amazonaws.com"
     if key is not None and not _lets(key["KeyPolicy"], service, _ENCRYPTING):
-        yield (
-            group["KmsKeyId"],
-            f"the policy of {key.logical_id} does not let CloudWatch Logs encrypt, so that the log group is not created",
-            f"a key policy that allows kms:Encrypt*, {', '.join(f'{each}*' for each in _ENCRYPTING)} and kms:Describe* to {service}",
-        )
+        got = f"the policy of {key.logical_id} does not let CloudWatch Logs encrypt, so that the log group is not created"
+        allowed = f"a key policy that allows kms:Encrypt*, {', '.join(f'{each}*' for each in _ENCRYPTING)} and kms:Describe* to {service}"
+        yield group["KmsKeyId"], got, allowed
 
 
 def _publishers(templates: Templates) -> dict[tuple[Resource, str], Resource]:

@@ -74,12 +74,7 @@ def admits(
 ) -> bool:
     """Return whether security groups admit TCP on ports from or to peers, or may do so.
 
-    Args:
-        groups: Groups of one end.
-        direction: Whether they let traffic in or out.
-        peers: Groups of the other end.
-        ports: First and last port.
-        networks: CIDR blocks of the other end's subnets. Default: not known, so that any address may be one of it.
+    Without `networks`, the CIDR blocks of the other end's subnets, any address may be one of it.
     """
     if direction == "out" and any(_allows_all_out(group) for group in groups):
         return True
@@ -160,11 +155,9 @@ def efa_flows_both_ways(templates: Templates) -> Iterator[Wrong]:
             pairs += [(servers, clients), (clients, servers)]
         for (groups, peers), direction in product(pairs, DIRECTIONS):
             if not _efa_admitted(groups, direction, peers):
-                yield (
-                    groups[0][RULES_OF[direction]],
-                    f"{groups[0].logical_id} does not let all traffic {direction} of {peers[0].logical_id}, which EFA of {resource.logical_id} requires",
-                    'IpProtocol "-1" with the other group; addresses do not count',
-                )
+                got = f"{groups[0].logical_id} does not let all traffic {direction} of {peers[0].logical_id}, which EFA of {resource.logical_id} requires"
+                allowed = 'IpProtocol "-1" with the other group; addresses do not count'
+                yield groups[0][RULES_OF[direction]], got, allowed
 
 
 def _groups_with_efa(templates: Templates) -> list[tuple[Resource, ...]]:

@@ -145,11 +145,8 @@ def deletions_stay_on_lustre(association: Resource) -> Iterator[Wrong]:
     """Find associations that export deletions: an ``rm`` on Lustre deletes the object in S3."""
     for event in association["S3"]["AutoExportPolicy"]["Events"].items:
         if event.text == "DELETED":
-            yield (
-                event,
-                "got DELETED, so that rm on the file system deletes checkpoints in S3",
-                "NEW and CHANGED",
-            )
+            got = "got DELETED, so that rm on the file system deletes checkpoints in S3"
+            yield event, got, "NEW and CHANGED"
 
 
 def _written_buckets(templates: Templates) -> list[Resource]:
@@ -233,11 +230,8 @@ def backups_are_kept(plan: Resource) -> Iterator[Wrong]:
         if kept.number is not None and kept.number <= 1:
             yield kept, f"got {kept.number}: yesterday's backup is gone when that of today fails", "7 or more"
         if kept.number is not None and cold is not None and kept.number < cold + 90:
-            yield (
-                kept,
-                f"got {kept.number}; AWS Backup keeps cold backups for 90 days more",
-                f"{cold + 90} or more",
-            )
+            got = f"got {kept.number}; AWS Backup keeps cold backups for 90 days more"
+            yield kept, got, f"{cold + 90} or more"
 
 
 @rule("UC5215", "AWS::Backup::BackupSelection")

@@ -35,15 +35,11 @@ THRESHOLDS: Final = {
 
 
 def check_alarm_thresholds(thresholds: AlarmThresholds) -> list[Finding]:
-    """Check that every alarm threshold is an integer within its bounds.
-
-    Returns:
-        UC6440 for each threshold that is not.
-    """
+    """Check that every alarm threshold is an integer within its bounds (UC6440)."""
     return [
         Finding(
-            code=bounds.code,
-            problem=f"got {quote(value)}",
+            bounds.code,
+            f"got {quote(value)}",
             allowed=f"a whole number, {bounds.least:,} to {bounds.most:,}",
             path=name,
         )
@@ -55,15 +51,7 @@ def check_alarm_thresholds(thresholds: AlarmThresholds) -> list[Finding]:
 
 
 def check_recipients(recipients: Sequence[str], *, region: str | None) -> list[Finding]:
-    """Check the recipients of a cluster: distinct email addresses, or one topic of its Region.
-
-    Args:
-        recipients: Mail addresses, or the ARN of a topic.
-        region: Region of the cluster. None if unknown.
-
-    Returns:
-        UC6449 for each that is neither, or does not go with the others.
-    """
+    """Check the recipients of a cluster: distinct email addresses, or one topic of its Region (UC6449)."""
     findings: list[Finding] = []
     for index, recipient in enumerate(recipients):
         path = f"notify[{index}]"
@@ -73,25 +61,23 @@ def check_recipients(recipients: Sequence[str], *, region: str | None) -> list[F
             continue
         is_topic = recipient.startswith("arn:")
         if recipient in recipients[:index]:
-            findings.append(
-                Finding(code=RECIPIENT.code, problem=f"{quote(recipient)} is a duplicate", path=path)
-            )
+            findings.append(Finding(RECIPIENT.code, f"{quote(recipient)} is a duplicate", path=path))
         elif is_topic and len(recipients) > 1:
             problem = "got a topic and other recipients"
             remedy = "Subscribe the addresses to the topic"
-            findings.append(Finding(code=RECIPIENT.code, problem=problem, remedy=remedy, path=path))
+            findings.append(Finding(RECIPIENT.code, problem, remedy=remedy, path=path))
         elif is_topic and region is not None and recipient.split(":")[3] != region:
             problem = f"the topic is in {recipient.split(':')[3]}, the cluster in {region}"
             remedy = "CloudWatch publishes to topics of its own Region only"
-            findings.append(Finding(code=RECIPIENT.code, problem=problem, remedy=remedy, path=path))
+            findings.append(Finding(RECIPIENT.code, problem, remedy=remedy, path=path))
     return findings
 
 
 def warn_of_missing_recipients() -> Finding:
     """Return the warning (UC6448) about a Capacity Block without recipients of notifications."""
     return Finding(
-        code="UC6448",
-        problem="no one is notified when a node refuses to join, a job is lost or the paid Capacity Block ends",
+        "UC6448",
+        "no one is notified when a node refuses to join, a job is lost or the paid Capacity Block ends",
         remedy="Set notify to mail addresses or an SNS topic",
         path="notify",
     )

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePosixPath
 from typing import Final
 
-from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.findings import Finding, quote, require
 from ultracluster_rules.values import Form
 
 _CACHE_FOLDER: Final = "UC6016"
@@ -18,73 +18,53 @@ COMPILER_VERSION: Final = Form(
 
 
 def check_cache_prefix(prefix: str) -> list[Finding]:
-    """Check the key prefix of a compile cache.
-
-    Returns:
-        UC6014 if it is empty or has a slash at an end.
-    """
-    if prefix and prefix == prefix.strip("/"):
-        return []
-    allowed = "a key prefix without a slash at either end, such as neuron or team-a/neuron"
-    return [
-        Finding(code=COMPILER_VERSION.code, problem=f"got {quote(prefix)}", allowed=allowed, path="prefix")
-    ]
+    """Check the key prefix of a compile cache (UC6014)."""
+    return require(
+        prefix and prefix == prefix.strip("/"),
+        COMPILER_VERSION.code,
+        f"got {quote(prefix)}",
+        allowed="a key prefix without a slash at either end, such as neuron or team-a/neuron",
+        path="prefix",
+    )
 
 
 def check_cache_folder(folder: str) -> list[Finding]:
-    """Check the folder of a compile cache.
-
-    Returns:
-        UC6016 if it is not below the mount path.
-    """
+    """Check the folder of a compile cache (UC6016)."""
     path = PurePosixPath(folder)
-    if path.parts and not path.is_absolute() and ".." not in path.parts:
-        return []
-    allowed = "a folder below the mount path, such as compile-cache"
-    return [Finding(code=_CACHE_FOLDER, problem=f"got {quote(folder)}", allowed=allowed, path="folder")]
+    return require(
+        path.parts and not path.is_absolute() and ".." not in path.parts,
+        _CACHE_FOLDER,
+        f"got {quote(folder)}",
+        allowed="a folder below the mount path, such as compile-cache",
+        path="folder",
+    )
 
 
 def refuse_unmounted_cache(folder: str) -> Finding:
     """Return the finding (UC6016) about nodes that do not mount the file system of a compile cache."""
     return Finding(
-        code=_CACHE_FOLDER,
-        problem=f"the nodes do not mount the file system of {folder}",
+        _CACHE_FOLDER,
+        f"the nodes do not mount the file system of {folder}",
         remedy="Mount the file system of the cache on the nodes",
         path="compile_cache",
     )
 
 
 def check_destinations(names: Sequence[str | None]) -> Iterator[tuple[int, Finding]]:
-    """Find buckets that are destinations of one replication twice.
-
-    Args:
-        names: Names of the buckets; None if not known.
-
-    Yields:
-        Index and UC5140 of each bucket that was named before.
-    """
+    """Find duplicate destinations of a replication by index (UC5140); a name that is not known is None."""
     for index, name in enumerate(names):
         if name is not None and name in names[:index]:
             yield (
                 index,
-                Finding(
-                    code="UC5140", problem=f"{quote(name)} is a duplicate destination", remedy="List it once"
-                ),
+                Finding("UC5140", f"{quote(name)} is a duplicate destination", remedy="List it once"),
             )
 
 
 def check_replication_key(*, has_key: bool, replicated: bool) -> list[Finding]:
-    """Check that entries of a compile cache that are replicated are not encrypted with a customer managed key.
-
-    Returns:
-        UC5250 if both hold.
-    """
-    if not (has_key and replicated):
-        return []
-    return [
-        Finding(
-            code="UC5250",
-            problem="replicated entries would be encrypted with a customer managed key",
-            remedy="Remove replicate_to, or the key of the cache or cluster",
-        )
-    ]
+    """Check that replicated entries of a compile cache have no customer managed key (UC5250)."""
+    return require(
+        not (has_key and replicated),
+        "UC5250",
+        "replicated entries would be encrypted with a customer managed key",
+        remedy="Remove replicate_to, or the key of the cache or cluster",
+    )

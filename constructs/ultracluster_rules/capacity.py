@@ -10,7 +10,7 @@ from ultracluster_catalog.capacity.capacity_blocks import LONGEST_BLOCK, block_d
 from ultracluster_catalog.limits.queues import MOST_NODES
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.identifiers import RESERVATION_ID, RESOURCE_GROUP_ARN
-from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.findings import Finding, quote, require
 from ultracluster_rules.values import Between, Form
 
 
@@ -82,37 +82,21 @@ in-place updates. BEST_FIT for Spot would need a Spot Fleet role.
 
 
 def check_allocation_strategy(market_type: str, strategy: str, *, path: str) -> list[Finding]:
-    """Check whether AWS Batch can choose nodes of a market type with an allocation strategy.
-
-    Args:
-        market_type: ``capacity-block``, ``on-demand`` or ``spot``.
-        strategy: Allocation strategy.
-        path: Path in the input.
-
-    Returns:
-        UC4131 if it cannot.
-    """
+    """Check whether AWS Batch can choose nodes of a market type with an allocation strategy (UC4131)."""
     allowed = ALLOCATION_STRATEGIES[market_type]
-    if strategy in allowed:
-        return []
-    problem = f"got {quote(strategy)} for {market_type}"
-    return [Finding(code="UC4131", problem=problem, allowed=" or ".join(allowed), path=path)]
+    return require(
+        strategy in allowed,
+        "UC4131",
+        f"got {quote(strategy)} for {market_type}",
+        allowed=" or ".join(allowed),
+        path=path,
+    )
 
 
 def check_group_settings(
     launched_by: str, market_type: str, strategy: str | None, max_price_percent: int | None
 ) -> list[Finding]:
-    """Check that a source has no settings of AWS Batch if an Auto Scaling group starts its nodes.
-
-    Args:
-        launched_by: ``batch`` or ``auto-scaling``.
-        market_type: ``capacity-block``, ``on-demand`` or ``spot``.
-        strategy: Allocation strategy. None if it is not set.
-        max_price_percent: Maximum price of Spot nodes. None if it is not set.
-
-    Returns:
-        UC4126 for each that it has.
-    """
+    """Check that a source has no settings of AWS Batch if an Auto Scaling group starts its nodes (UC4126)."""
     if launched_by == "batch":
         return []
     unused = {
@@ -121,8 +105,8 @@ def check_group_settings(
     }
     return [
         Finding(
-            code=SETTING_OF_ANOTHER_KIND,
-            problem=f"{name} is of AWS Batch, and an Auto Scaling group starts these nodes",
+            SETTING_OF_ANOTHER_KIND,
+            f"{name} is of AWS Batch, and an Auto Scaling group starts these nodes",
             remedy="Leave it out",
             path=name,
         )
@@ -132,15 +116,7 @@ def check_group_settings(
 
 
 def check_max_nodes(count: int | None, *, path: str) -> list[Finding]:
-    """Check the maximum number of nodes of a queue.
-
-    Args:
-        count: Number of nodes; None or 0 if nothing limits them.
-        path: Path in the input.
-
-    Returns:
-        UC4101 if it is out of bounds or not known.
-    """
+    """Check the maximum number of nodes of a queue, None or 0 if nothing limits them (UC4101)."""
     if count:
         return MAX_NODES.check(count, path=path)
     return [
@@ -150,106 +126,61 @@ def check_max_nodes(count: int | None, *, path: str) -> list[Finding]:
 
 
 def check_purchase_option(machine: InstanceType, option: str) -> list[Finding]:
-    """Check whether an instance type has a purchase option.
-
-    Args:
-        machine: Instance type.
-        option: ``on-demand``, ``spot`` or ``capacity-block``.
-
-    Returns:
-        UC4104 if it is not.
-    """
-    if option in machine.purchase_options:
-        return []
-    return [
-        Finding(
-            code="UC4104",
-            problem=f"{machine.name} is not sold as {option}",
-            allowed=f"for this type: {', '.join(sorted(machine.purchase_options))}",
-            remedy="Choose another market_type or another instance_type",
-        )
-    ]
+    """Check whether an instance type has a purchase option (UC4104)."""
+    return require(
+        option in machine.purchase_options,
+        "UC4104",
+        f"{machine.name} is not sold as {option}",
+        allowed=f"for this type: {', '.join(sorted(machine.purchase_options))}",
+        remedy="Choose another market_type or another instance_type",
+    )
 
 
 def check_block_placement(*, block: bool, placed: bool) -> list[Finding]:
-    """Check that nodes of a Capacity Block are launched outside placement groups.
-
-    Returns:
-        UC4020 if both hold.
-    """
-    if not (block and placed):
-        return []
-    return [
-        Finding(
-            code="UC4020",
-            problem="got a placement group and a Capacity Block; EC2 does not support them together",
-            remedy="Remove placement; nodes of a block are already close together",
-        )
-    ]
+    """Check that nodes of a Capacity Block are launched outside placement groups (UC4020)."""
+    return require(
+        not (block and placed),
+        "UC4020",
+        "got a placement group and a Capacity Block; EC2 does not support them together",
+        remedy="Remove placement; nodes of a block are already close together",
+    )
 
 
 def check_window(start: datetime | None, end: datetime | None) -> list[Finding]:
-    """Check that capacity starts before it ends.
-
-    Args:
-        start: Start; None if not known.
-        end: End; None if not known.
-
-    Returns:
-        UC4112 if it does not, UC4111 if a time has no UTC offset.
-    """
+    """Check that capacity starts before it ends (UC4112), in times with a UTC offset (UC4111); None if not known."""
     if any(time is not None and time.tzinfo is None for time in (start, end)):
         problem = "start or end has no UTC offset"
-        return [Finding(code=UTC_TIME, problem=problem, remedy="Use datetime(..., tzinfo=UTC)")]
-    if start is None or end is None or start < end:
+        return [Finding(UTC_TIME, problem, remedy="Use datetime(..., tzinfo=UTC)")]
+    if start is None or end is None:
         return []
-    return [
-        Finding(
-            code="UC4112",
-            problem=f"the end, {end.isoformat()}, is not after the start, {start.isoformat()}",
-            remedy="Take both from `ultracluster capacity status`",
-        )
-    ]
+    return require(
+        start < end,
+        "UC4112",
+        f"the end, {end.isoformat()}, is not after the start, {start.isoformat()}",
+        remedy="Take both from `ultracluster capacity status`",
+    )
 
 
 def check_source_names(names: Sequence[str | None]) -> Iterator[tuple[int, Finding]]:
-    """Find sources of capacity of one cluster that have the same name.
-
-    Args:
-        names: Names of the sources; None for one without a name.
-
-    Yields:
-        Index and UC4121 of each source whose name is that of an earlier one.
-    """
+    """Find sources of a cluster by index that have the name of an earlier one (UC4121); None for no name."""
     for index, name in enumerate(names):
         if name in names[:index]:
             problem = f"two sources are called {quote(name)}" if name else "two sources have no name"
             remedy = "Use a different name for each source; the first one needs none"
-            yield index, Finding(code="UC4121", problem=problem, remedy=remedy)
+            yield index, Finding("UC4121", problem, remedy=remedy)
 
 
 def check_targets(targets: Sequence[str | None]) -> Iterator[tuple[int, Finding]]:
-    """Find sources of capacity of one cluster that launch into the same reservation.
-
-    Args:
-        targets: Reservation or resource group of each source; None for one without.
-
-    Yields:
-        Index and UC4127 of each source whose target is that of an earlier one.
-    """
+    """Find sources of a cluster by index that launch into the reservation of an earlier one (UC4127)."""
     for index, target in enumerate(targets):
         if target is not None and target in targets[:index]:
             problem = f"duplicate capacity {target}"
             remedy = "List it once: each source launches its maximum number of nodes into it"
-            yield index, Finding(code="UC4127", problem=problem, remedy=remedy)
+            yield index, Finding("UC4127", problem, remedy=remedy)
 
 
 def check_block_duration(hours: int) -> list[Finding]:
-    """Check whether AWS sells Capacity Blocks of a duration.
-
-    Returns:
-        UC7101 with the nearest valid durations if it does not.
-    """
+    """Check whether AWS sells Capacity Blocks of a duration (UC7101, with the nearest ones)."""
     if is_block_duration(hours):
         return []
     sold = block_durations(min_hours=0, max_hours=LONGEST_BLOCK // timedelta(hours=1))
@@ -258,8 +189,8 @@ def check_block_duration(hours: int) -> list[Finding]:
     nearest = " and ".join(f"{duration} hours" for duration in shorter + longer)
     return [
         Finding(
-            code="UC7101",
-            problem=f"got {quote(hours)} hours",
+            "UC7101",
+            f"got {quote(hours)} hours",
             allowed="1 to 14 days in whole days (24 to 336 hours), or 21 to 182 days in whole weeks",
             remedy=f"Nearest valid durations: {nearest}.",
         )

@@ -34,15 +34,11 @@ def encode_word(word: str) -> str:
 
 
 def check_parameters(command: Sequence[str], *, path: str) -> list[Finding]:
-    """Check that AWS Batch finds its parameters in a command.
-
-    Returns:
-        UC6143 for a word with a parameter that must be encoded.
-    """
+    """Check that AWS Batch finds its parameters in a command (UC6143)."""
     return [
         Finding(
-            code="UC6143",
-            problem=f"got {quote(found[0])} in a word that is encoded, so that AWS Batch would not replace it",
+            "UC6143",
+            f"got {quote(found[0])} in a word that is encoded, so that AWS Batch would not replace it",
             allowed="a parameter in a word of letters, digits and @%_+=:,./-",
             remedy="Make it a separate word",
             path=f"{path}[{index}]",

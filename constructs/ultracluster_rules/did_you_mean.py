@@ -6,16 +6,7 @@ from collections.abc import Iterable
 
 
 def suggestion(got: str, known: Iterable[str], *, similarity: float = 0.6) -> str:
-    """Suggest the closest known name, and point out a non-ASCII letter.
-
-    Args:
-        got: Unknown name.
-        known: Known names.
-        similarity: Minimum similarity of the names, 0 to 1. Default: that of `difflib`.
-
-    Returns:
-        A sentence, such as ``Did you mean 'region'?``; empty without a suggestion.
-    """
+    """Suggest the closest known name, such as ``Did you mean 'region'?``, and point out a non-ASCII letter."""
     near = difflib.get_close_matches(got[:100].lower().strip(), list(known), n=1, cutoff=similarity)
     meant = f"Did you mean {near[0]!r}?" if near else ""
     foreign = [letter for letter in got if not letter.isascii()]

@@ -5,12 +5,13 @@ The format of a line is fixed, so that people can search for it and tools can pa
     UC4101: rollout.yaml:12: waves[0].clusters[0].nodes: got 0. Allowed: 1 to 1000. Set the nodes of the block.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Generic, Self, TypeVar
 
 Place = TypeVar("Place")
+Result = TypeVar("Result")
 
 _QUOTE_LIMIT = 80
 
@@ -45,7 +46,7 @@ def printable(text: str) -> str:
     )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Finding:
     """A problem with its place, the allowed values and a remedy.
 
@@ -67,11 +68,7 @@ class Finding:
 
     @property
     def severity(self) -> Severity:
-        """Severity of the rule.
-
-        Raises:
-            KeyError: If the code is not registered.
-        """
+        """Severity of the rule; KeyError for a code that is not registered."""
         # Lambda functions include this module, but not the texts of rules.
         from ultracluster_rules.registry import RULES  # noqa: PLC0415
 
@@ -80,12 +77,7 @@ class Finding:
         return Severity(RULES[self.code].severity)
 
     def at(self, path: str, location: str = "") -> "Finding":
-        """Return the same finding at a place of the input.
-
-        Args:
-            path: Path in the input.
-            location: File and line. Default: none.
-        """
+        """Return the same finding at a place of the input."""
         return replace(self, path=path, location=location)
 
     def __str__(self) -> str:
@@ -93,6 +85,11 @@ class Finding:
         sentences = [self.problem, f"Allowed: {self.allowed}" if self.allowed else "", self.remedy]
         text = " ".join(s if s.endswith("?") else s.rstrip(".") + "." for s in sentences if s)
         return printable(f"{self.code}: {where}{text}".replace("\r\n", " ").replace("\n", " "))
+
+
+def require(holds: object, code: str, problem: str, **fields: str) -> list[Finding]:
+    """Return no finding if a condition holds, else the one with these fields; see `Finding`."""
+    return [] if holds else [Finding(code, problem, **fields)]
 
 
 @dataclass(frozen=True)
@@ -105,7 +102,7 @@ class Located(Generic[Place]):
     @classmethod
     def of(cls, place: Place, code: str, problem: str, allowed: str = "", remedy: str = "") -> Self:
         """Create a finding at a place; see `Finding`."""
-        return cls(place, Finding(code=code, problem=problem, allowed=allowed, remedy=remedy))
+        return cls(place, Finding(code, problem, allowed, remedy))
 
 
 class FindingsError(ValueError):
@@ -121,11 +118,14 @@ class FindingsError(ValueError):
 
     @classmethod
     def of(cls, code: str, problem: str, **fields: str) -> Self:
-        """Create the error of one finding.
+        """Create the error of one finding; see `Finding`."""
+        return cls([Finding(code, problem, **fields)])
 
-        Args:
-            code: Its code.
-            problem: What is wrong.
-            fields: Its other fields; see `Finding`.
-        """
-        return cls([Finding(code=code, problem=problem, **fields)])
+
+def collect(findings: list[Finding], check: Callable[[], Result]) -> Result | None:
+    """Return the result of a check, or add the findings that it raises to others and return None."""
+    try:
+        return check()
+    except FindingsError as error:
+        findings += error.findings
+        return None

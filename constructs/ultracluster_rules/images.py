@@ -15,58 +15,43 @@ from ultracluster_catalog.neuron.neuron_containers import (
     container_of_reference,
 )
 from ultracluster_catalog.neuron.neuron_images import IMAGE_KINDS, NeuronImage
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, FindingsError, quote, require
 from ultracluster_rules.values import Form
 
 
 def neuron_container(framework: Framework, instance_type: InstanceType) -> NeuronContainer:
     """Return the newest AWS Neuron image of a framework for an instance type.
 
-    Args:
-        framework: One of `Framework`.
-        instance_type: Type of the nodes.
-
     Raises:
         FindingsError: UC6333 for an unknown framework, UC6331 if no image of it runs on the type's chip.
     """
     frameworks = get_args(Framework)
     if framework not in frameworks:
-        raise FindingsError(
-            [Finding(code="UC6333", problem=f"got {quote(framework)}", allowed=", ".join(frameworks))]
-        )
+        raise FindingsError.of("UC6333", f"got {quote(framework)}", allowed=", ".join(frameworks))
     for row in NEURON_CONTAINERS:
         if row.framework == framework and instance_type.accelerator in row.accelerators:
             return row
     others = _frameworks_for(instance_type)
-    raise FindingsError(
-        [
-            Finding(
-                code="UC6331",
-                problem=f"no image of {framework} runs on {instance_type.name} ({instance_type.accelerator})",
-                allowed=", ".join(others) or "none of AWS's Neuron images runs on it",
-            )
-        ]
+    raise FindingsError.of(
+        "UC6331",
+        f"no image of {framework} runs on {instance_type.name} ({instance_type.accelerator})",
+        allowed=", ".join(others) or "none of AWS's Neuron images runs on it",
     )
 
 
 def check_container(image: str, instance_type: InstanceType) -> list[Finding]:
-    """Warn about an AWS Neuron image, or a copy of it, that does not support the chips of an instance type.
-
-    Returns:
-        UC6330 if the image does not support them.
-    """
+    """Check that an AWS Neuron image, or a copy of it, supports the chips of an instance type (UC6330)."""
     row = container_of_reference(image)
-    if row is None or instance_type.accelerator in row.accelerators:
+    if row is None:
         return []
-    return [
-        Finding(
-            code="UC6330",
-            problem=f"{row.repository} with {row.framework} of SDK {row.sdk} is made for "
-            f"{', '.join(sorted(row.accelerators))}; {instance_type.name} has {instance_type.accelerator}",
-            remedy="Choose an image that `ultracluster docs images` lists for these chips",
-            path="image",
-        )
-    ]
+    return require(
+        instance_type.accelerator in row.accelerators,
+        "UC6330",
+        f"{row.repository} with {row.framework} of SDK {row.sdk} is made for "
+        f"{', '.join(sorted(row.accelerators))}; {instance_type.name} has {instance_type.accelerator}",
+        remedy="Choose an image that `ultracluster docs images` lists for these chips",
+        path="image",
+    )
 
 
 def _frameworks_for(instance_type: InstanceType) -> Iterable[str]:
@@ -87,15 +72,11 @@ def container_uri(container: NeuronContainer, registry: str = PUBLIC_GALLERY) ->
     try:
         return container.uri(registry)
     except LookupError:
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC6332",
-                    problem=f"the catalogue has no source for the tag of {container.repository} with SDK {container.sdk}",
-                    remedy=f"Look it up in the gallery (https://gallery.{PUBLIC_GALLERY.replace('public.', '')}) "
-                    "and pass the full image reference",
-                )
-            ]
+        raise FindingsError.of(
+            "UC6332",
+            f"the catalogue has no source for the tag of {container.repository} with SDK {container.sdk}",
+            remedy=f"Look it up in the gallery (https://gallery.{PUBLIC_GALLERY.replace('public.', '')}) "
+            "and pass the full image reference",
         ) from None
 
 
@@ -151,11 +132,7 @@ AMI: Final = Form(
 
 
 def check_neuron_image(image: NeuronImage) -> list[Finding]:
-    """Check the line and the ID of an AMI.
-
-    Returns:
-        UC4050 if the line is unknown, UC4110 if the ID is not an AMI ID.
-    """
+    """Check the line (UC4050) and the ID (UC4110) of an AMI."""
     return [
         *check_image_kind(image.kind, IMAGE_KINDS, path="kind"),
         *AMI.check(image.image_id, path="image_id"),
@@ -163,11 +140,5 @@ def check_neuron_image(image: NeuronImage) -> list[Finding]:
 
 
 def check_image_kind(kind: str, kinds: Collection[str], *, path: str) -> list[Finding]:
-    """Check whether a line of AMIs is known.
-
-    Returns:
-        UC4050 if it is not.
-    """
-    if kind in kinds:
-        return []
-    return [Finding(code="UC4050", problem=f"got {quote(kind)}", allowed=", ".join(kinds), path=path)]
+    """Check whether a line of AMIs is known (UC4050)."""
+    return require(kind in kinds, "UC4050", f"got {quote(kind)}", allowed=", ".join(kinds), path=path)

@@ -13,7 +13,7 @@ from ultracluster_catalog.neuron.compiler_flags import split_compiler_flags
 from ultracluster_catalog.neuron.neuron import CACHE_URL_FLAG, XLA_CACHE_VARIABLE, XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_catalog.neuron.neuron_settings import compile_target
 from ultracluster_rules.commands import check_parameters
-from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.findings import Finding, quote, require
 from ultracluster_rules.values import Between, Form
 
 NO_SPOT_NODES: Final = "UC6308"
@@ -83,159 +83,105 @@ IMAGE_REFERENCE: Final = Form(
 
 
 def check_timeout_seconds(seconds: int) -> list[Finding]:
-    """Check a timeout.
-
-    Returns:
-        UC6104 if AWS Batch would reject it.
-    """
-    if seconds >= _SHORTEST_TIMEOUT_SECONDS:
-        return []
-    allowed = f"{_SHORTEST_TIMEOUT_SECONDS} seconds or more"
-    return [Finding(code=ATTEMPTS.code, problem=f"got {seconds}", allowed=allowed)]
+    """Check a timeout (UC6104)."""
+    return require(
+        seconds >= _SHORTEST_TIMEOUT_SECONDS,
+        ATTEMPTS.code,
+        f"got {seconds}",
+        allowed=f"{_SHORTEST_TIMEOUT_SECONDS} seconds or more",
+    )
 
 
 def check_nodes_fit(nodes: int, most: int | None, *, path: str = "") -> list[Finding]:
-    """Check whether a queue can have all nodes of a job at the same time.
-
-    Args:
-        nodes: Nodes of the job.
-        most: Most nodes of the queue. None if not known.
-        path: Path in the input.
-
-    Returns:
-        UC6101 if it cannot.
-    """
+    """Check whether a queue, of a maximum size if known, can have all nodes of a job at once (UC6101)."""
     if nodes >= 1 and (most is None or nodes <= most):
         return []
     had = "" if most is None else f" for a queue of {most}; the job would wait forever"
     allowed = "1 or more" if most is None else f"1 to {most:,}"
-    return [Finding(code=NODES.code, problem=f"got {quote(nodes)} nodes{had}", allowed=allowed, path=path)]
+    return [Finding(NODES.code, f"got {quote(nodes)} nodes{had}", allowed=allowed, path=path)]
 
 
 def check_nodes_can_talk(nodes: int, type_name: str, *, has_efa: bool, path: str = "") -> list[Finding]:
-    """Check whether the nodes of a job have EFA.
-
-    Returns:
-        UC6102 if several nodes have none.
-    """
-    if nodes <= 1 or has_efa:
-        return []
-    return [
-        Finding(
-            code="UC6102",
-            problem=f"the job runs on {nodes} nodes, but {type_name} has no EFA",
-            allowed="1 node on this type",
-            remedy="Choose a type with EFA, such as trn1.32xlarge or trn2.48xlarge, or one node; or set without_efa",
-            path=path,
-        )
-    ]
+    """Check whether the nodes of a job have EFA (UC6102)."""
+    return require(
+        nodes <= 1 or has_efa,
+        "UC6102",
+        f"the job runs on {nodes} nodes, but {type_name} has no EFA",
+        allowed="1 node on this type",
+        remedy="Choose a type with EFA, such as trn1.32xlarge or trn2.48xlarge, or one node; or set without_efa",
+        path=path,
+    )
 
 
 def check_spot(*, spot: bool, path: str = "") -> list[Finding]:
-    """Check that a multi-node job does not wait for Spot nodes.
-
-    Returns:
-        UC6308 if it has.
-    """
-    if not spot:
-        return []
-    return [
-        Finding(
-            code=NO_SPOT_NODES,
-            problem="the queue has Spot nodes, on which AWS Batch does not run multi-node jobs: the job would block the "
-            "queue forever",
-            remedy="Use a queue without Spot nodes; they can have another queue",
-            path=path,
-        )
-    ]
+    """Check that a multi-node job does not wait for Spot nodes (UC6308)."""
+    return require(
+        not spot,
+        NO_SPOT_NODES,
+        "the queue has Spot nodes, on which AWS Batch does not run multi-node jobs: the job would block the "
+        "queue forever",
+        remedy="Use a queue without Spot nodes; they can have another queue",
+        path=path,
+    )
 
 
 def check_one_road(launched_by: Collection[str], *, path: str = "") -> list[Finding]:
-    """Check that one definition of a multi-node job suits all nodes of its queue.
-
-    Returns:
-        UC6309 if it does not.
-    """
-    if len(set(launched_by)) <= 1:
-        return []
-    return [
-        Finding(
-            code="UC6309",
-            problem="AWS Batch starts some nodes of the queue and an Auto Scaling group others; a multi-node job is a "
-            "multi-node parallel job on the former and an array on the latter",
-            remedy="Use one queue for each",
-            path=path,
-        )
-    ]
+    """Check that one definition of a multi-node job suits all nodes of its queue (UC6309)."""
+    roads = set(launched_by)
+    return require(
+        roads <= {"batch"} or len(launched_by) == 1,
+        "UC6309",
+        "AWS Batch starts some nodes of the queue and an Auto Scaling group others; a multi-node job is a "
+        "multi-node parallel job on the former and an array on the latter"
+        if len(roads) > 1
+        else "the queue has nodes of several Auto Scaling groups; AWS Batch could spread the children of a multi-node job "
+        "over them",
+        remedy="Use one queue for each",
+        path=path,
+    )
 
 
 def check_meeting_place(nodes: int, *, has_place: bool, path: str = "") -> list[Finding]:
-    """Check that the children of an array that is one job have a place to find each other.
-
-    Returns:
-        UC6118 if they have none.
-    """
-    if has_place or nodes == 1:
-        return []
-    return [
-        Finding(
-            code="UC6118",
-            problem="the nodes share neither a file system nor a bucket in which the children of the job can meet",
-            remedy="Mount a file system, or pass a bucket as meeting_place",
-            path=path,
-        )
-    ]
+    """Check that the children of an array that is one job have a place to find each other (UC6118)."""
+    return require(
+        has_place or nodes == 1,
+        "UC6118",
+        "the nodes share neither a file system nor a bucket in which the children of the job can meet",
+        remedy="Mount a file system, or pass a bucket as meeting_place",
+        path=path,
+    )
 
 
 def check_launcher(launcher: str, processes_per_node: int | None, command: Sequence[str]) -> list[Finding]:
-    """Check whether a launcher can start a command.
-
-    Args:
-        launcher: What starts it.
-        processes_per_node: Number of processes; None for the default.
-        command: Program and arguments.
-
-    Returns:
-        UC6140 to UC6143 if it cannot.
-    """
+    """Check whether a launcher can start a command (UC6140 to UC6143)."""
     if launcher not in LAUNCHERS:
         allowed = ", ".join(LAUNCHERS)
-        return [Finding(code="UC6141", problem=f"got {quote(launcher)}", allowed=allowed, path="launcher")]
+        return [Finding("UC6141", f"got {quote(launcher)}", allowed=allowed, path="launcher")]
     findings = check_parameters(command, path="command")
-    if not command:
-        findings.append(
-            Finding(
-                code="UC6142",
-                problem="command is required: the launcher replaces that of the image",
-                remedy='Set what the launcher starts, such as ["train.py"]',
-                path="command",
-            )
-        )
-    if launcher != "torchrun" and processes_per_node not in {None, 1}:
-        findings.append(
-            Finding(
-                code="UC6140",
-                problem=f"got {quote(processes_per_node)} processes on a node with the launcher {launcher}, which starts one",
-                remedy="Remove it, or choose torchrun",
-                path="processes_per_node",
-            )
-        )
+    findings += require(
+        command,
+        "UC6142",
+        "command is required: the launcher replaces that of the image",
+        remedy='Set what the launcher starts, such as ["train.py"]',
+        path="command",
+    )
+    findings += require(
+        launcher == "torchrun" or processes_per_node in {None, 1},
+        "UC6140",
+        f"got {quote(processes_per_node)} processes on a node with the launcher {launcher}, which starts one",
+        remedy="Remove it, or choose torchrun",
+        path="processes_per_node",
+    )
     return findings
 
 
 def check_variables(environment: Mapping[str, str], *, path: str) -> list[Finding]:
-    """Check environment variables for those that would break a job.
-
-    Returns:
-        UC6109 for names, UC6010 for a second address of the compile cache.
-    """
+    """Check the names of environment variables (UC6109) and for a second address of the compile cache (UC6010)."""
     findings = []
     for name in environment:
         if name in {DEVICES_VARIABLE, PROCESSES_VARIABLE, ULTRASERVER_VARIABLE}:
             problem = f"got {quote(name)}; the job sets it itself"
-            findings.append(
-                Finding(code=VARIABLE.code, problem=problem, remedy="Leave it out", path=f"{path}{name}")
-            )
+            findings.append(Finding(VARIABLE.code, problem, remedy="Leave it out", path=f"{path}{name}"))
         else:
             findings += VARIABLE.check(name, path=f"{path}{name}")
     flags = environment.get(XLA_COMPILER_FLAGS_VARIABLE, "")
@@ -245,221 +191,127 @@ def check_variables(environment: Mapping[str, str], *, path: str) -> list[Findin
 
 
 def check_definition_size(size: int) -> list[Finding]:
-    """Check the size of a job definition.
-
-    Returns:
-        UC6411 if AWS Batch would reject it.
-    """
-    if size <= _LARGEST_DEFINITION:
-        return []
-    return [
-        Finding(code="UC6411", problem=f"got {size:,} bytes", allowed=f"up to {_LARGEST_DEFINITION:,} bytes")
-    ]
+    """Check the size of a job definition (UC6411)."""
+    return require(
+        size <= _LARGEST_DEFINITION,
+        "UC6411",
+        f"got {size:,} bytes",
+        allowed=f"up to {_LARGEST_DEFINITION:,} bytes",
+    )
 
 
 def check_cache_address(flags: str) -> list[Finding]:
-    """Check that compiler flags do not address the compile cache a second time.
-
-    Returns:
-        UC6010 if they do.
-    """
-    if not any(flag.name == CACHE_URL_FLAG for flag in split_compiler_flags(flags)):
-        return []
-    return [
-        Finding(
-            code="UC6010",
-            problem=f"got {CACHE_URL_FLAG}, which wins over the compile cache's {XLA_CACHE_VARIABLE}",
-            remedy="Leave it out; the compile cache gives the address",
-        )
-    ]
+    """Check that compiler flags do not address the compile cache a second time (UC6010)."""
+    return require(
+        not any(flag.name == CACHE_URL_FLAG for flag in split_compiler_flags(flags)),
+        "UC6010",
+        f"got {CACHE_URL_FLAG}, which wins over the compile cache's {XLA_CACHE_VARIABLE}",
+        remedy="Leave it out; the compile cache gives the address",
+    )
 
 
 def check_image_tag(image: str, tag: str) -> list[Finding]:
-    """Warn about an image that may change between attempts or nodes.
-
-    Args:
-        image: Reference of the image.
-        tag: Its tag, or hexadecimal digits of its digest; empty for neither.
-
-    Returns:
-        UC6107, a warning, for the tag ``latest`` or none.
-    """
-    if tag not in {"", "latest"}:
-        return []
-    return [
-        Finding(
-            code="UC6107",
-            problem=f"got {quote(image)} {'with the tag latest' if tag else 'without a tag'}",
-            remedy="Use an immutable tag or a digest, so that all nodes and attempts run the same image",
-        )
-    ]
+    """Warn about an image that may change between attempts: tagged ``latest``, or without a tag (UC6107)."""
+    return require(
+        tag not in {"", "latest"},
+        "UC6107",
+        f"got {quote(image)} {'with the tag latest' if tag else 'without a tag'}",
+        remedy="Use an immutable tag or a digest, so that all nodes and attempts run the same image",
+    )
 
 
 def check_image_region(image: str, image_region: str | None, region: str) -> list[Finding]:
-    """Warn about an image that nodes without internet access cannot pull.
-
-    Args:
-        image: Reference of the image.
-        image_region: Region of its registry in Amazon ECR. None for another registry.
-        region: Region of the nodes.
-
-    Returns:
-        UC6108, a warning, if the image is not in Amazon ECR of the Region.
-    """
-    if image_region == region:
-        return []
-    return [
-        Finding(
-            code="UC6108",
-            problem=f"{quote(image)} is not in the Amazon ECR of {region}, the only registry that nodes can reach without "
-            "a NAT gateway",
-            remedy="Copy or replicate it there",
-        )
-    ]
+    """Warn about an image outside the Region's Amazon ECR, which nodes without internet cannot pull (UC6108)."""
+    return require(
+        image_region == region,
+        "UC6108",
+        f"{quote(image)} is not in the Amazon ECR of {region}, the only registry that nodes can reach without "
+        "a NAT gateway",
+        remedy="Copy or replicate it there",
+    )
 
 
 def check_dependencies(names: Sequence[str], *, tagged: bool = True, path: str = "") -> list[Finding]:
-    """Check the number of jobs that a job waits for.
-
-    Args:
-        names: Names or IDs of these jobs.
-        tagged: Whether a tag of the definition holds them. Default: it does.
-        path: Path in the input.
-
-    Returns:
-        UC6113 if there are too many.
-    """
+    """Check the jobs that a job waits for: their number, and characters if a tag holds them (UC6113)."""
     characters = len(" ".join(names)) if tagged else 0
-    if len(names) <= MOST_DEPENDENCIES and characters <= _MOST_TAG_CHARACTERS:
-        return []
-    return [
-        Finding(
-            code=_DEPENDENCIES,
-            problem=f"got {len(names)} jobs"
-            + (f" of {characters} characters in total" if tagged else " to wait for"),
-            allowed=f"up to {MOST_DEPENDENCIES} jobs"
-            + (f" of {_MOST_TAG_CHARACTERS} characters with the spaces between" if tagged else ""),
-            path=path,
-        )
-    ]
+    return require(
+        len(names) <= MOST_DEPENDENCIES and characters <= _MOST_TAG_CHARACTERS,
+        _DEPENDENCIES,
+        f"got {len(names)} jobs" + (f" of {characters} characters in total" if tagged else " to wait for"),
+        allowed=f"up to {MOST_DEPENDENCIES} jobs"
+        + (f" of {_MOST_TAG_CHARACTERS} characters with the spaces between" if tagged else ""),
+        path=path,
+    )
 
 
 def check_dependency(name: str, *, earlier: Collection[str], known: Iterable[str] | None) -> list[Finding]:
-    """Check one job that a job waits for.
-
-    Args:
-        name: Name of the job.
-        earlier: Names of those before it.
-        known: Names of the jobs of the cluster. None if they are known to include it.
-
-    Returns:
-        UC6113 if it is not known, or named twice.
-    """
+    """Check that a job to wait for is known and named once (UC6113); `known` is None if it is sure to be known."""
     if known is not None and name not in (others := tuple(known)):
         problem = f"unknown job {quote(name)}"
-        return [Finding(code=_DEPENDENCIES, problem=problem, allowed=", ".join(others))]
+        return [Finding(_DEPENDENCIES, problem, allowed=", ".join(others))]
     if name in earlier:
-        return [Finding(code=_DEPENDENCIES, problem=f"duplicate {quote(name)}")]
+        return [Finding(_DEPENDENCIES, f"duplicate {quote(name)}")]
     return []
 
 
 def refuse_circle(names: Sequence[str], *, remedy: str = "") -> Finding:
     """Return the finding (UC6113) about jobs that wait for each other."""
     problem = f"circular dependency: {' waits for '.join(map(quote, names))}"
-    return Finding(code=_DEPENDENCIES, problem=problem, remedy=remedy)
+    return Finding(_DEPENDENCIES, problem, remedy=remedy)
 
 
 def refuse_for_kind(what: str, kind: str, *, remedy: str) -> Finding:
     """Return the finding (UC6112) about a setting that a kind of job does not have."""
-    return Finding(code="UC6112", problem=f"got {what} for a {kind} job", remedy=remedy)
+    return Finding("UC6112", f"got {what} for a {kind} job", remedy=remedy)
 
 
 def refuse_resume(kind: str) -> list[Finding]:
     """Return the finding (UC6117) about a job that cannot be submitted again."""
     problem = f"{kind} is not submitted again after it was interrupted"
-    return [
-        Finding(
-            code=RESUME.code, problem=problem, remedy="Remove resume; attempts let AWS Batch start it again"
-        )
-    ]
+    return [Finding(RESUME.code, problem, remedy="Remove resume; attempts let AWS Batch start it again")]
 
 
 def check_phase(method: str, phase: str) -> list[Finding]:
-    """Check the phase of a precompile job.
-
-    Args:
-        method: ``neuron-parallel-compile`` or ``first-steps``.
-        phase: ``all``, ``collect`` or ``compile``.
-
-    Returns:
-        UC6112 for a phase of first-steps, which compiles graphs as it collects them.
-    """
+    """Check the phase of a precompile job: first-steps compiles graphs as it collects them (UC6112)."""
     if method != "first-steps" or phase == "all":
         return []
     return [refuse_for_kind(f"phase {quote(phase)}", "first-steps precompile", remedy="Remove it")]
 
 
 def captures_graphs(method: str, environment: Mapping[str, str] | None) -> bool:
-    """Whether a program captures its graphs without a Neuron device, as vLLM Neuron can.
-
-    Args:
-        method: ``neuron-parallel-compile`` or ``first-steps``.
-        environment: Environment variables of the job.
-    """
+    """Whether a program captures its graphs without a Neuron device, as vLLM Neuron can."""
     return method == "first-steps" and (environment or {}).get(VLLM_CPU_COMPILE_VARIABLE) == "1"
 
 
 def check_compile_type(
     small: InstanceType, machine: InstanceType, *, phase: str, captures: bool = False
 ) -> list[Finding]:
-    """Check whether graphs for one type can be collected on another.
-
-    Args:
-        small: Type that collects.
-        machine: Type that the graphs are for.
-        phase: Phase of the precompile job.
-        captures: Whether the program captures its graphs without a Neuron device. Default: it does not.
-
-    Returns:
-        UC6114 if they cannot.
-    """
-    if (
+    """Check whether graphs for a type can be collected on another, which `small` names (UC6114)."""
+    return require(
         phase == "compile"
         or captures
-        or (small.is_neuron and compile_target(small) == compile_target(machine))
-    ):
-        return []
-    return [
-        Finding(
-            code="UC6114",
-            problem=f"the graphs are for {machine.name}, which {small.name} cannot run",
-            remedy="Choose a type with the same chips, or phase: compile for graphs that were collected before",
-        )
-    ]
+        or (small.is_neuron and compile_target(small) == compile_target(machine)),
+        "UC6114",
+        f"the graphs are for {machine.name}, which {small.name} cannot run",
+        remedy="Choose a type with the same chips, or phase: compile for graphs that were collected before",
+    )
 
 
 def warn_of_other_graphs(precompile: str, job: str, differences: Sequence[str]) -> list[Finding]:
-    """Warn about compiled graphs that a dependent job cannot use.
-
-    Returns:
-        UC6115, a warning, if they do.
-    """
-    if not differences:
-        return []
-    return [
-        Finding(
-            code="UC6115",
-            problem=f"{precompile} compiles graphs that {job} cannot use: {'; '.join(differences)}",
-            remedy="Use the same settings for both; see `ultracluster docs compile-cache` for graphs of many workers",
-        )
-    ]
+    """Warn about compiled graphs that a dependent job cannot use (UC6115)."""
+    return require(
+        not differences,
+        "UC6115",
+        f"{precompile} compiles graphs that {job} cannot use: {'; '.join(differences)}",
+        remedy="Use the same settings for both; see `ultracluster docs compile-cache` for graphs of many workers",
+    )
 
 
 def refuse_default_compile_type(type_name: str, zone: str) -> Finding:
     """Return the finding (UC6116) about a zone without a smaller type with the same chips."""
     return Finding(
-        code="UC6116",
-        problem=f"no smaller type with the chips of {type_name} is known to be offered in {zone}",
+        "UC6116",
+        f"no smaller type with the chips of {type_name} is known to be offered in {zone}",
         remedy="Set phase: compile, for graphs that were collected before, and compile on any type or on CPUs; or compile on "
         "a node of the cluster",
         path="instance_type",
@@ -467,33 +319,21 @@ def refuse_default_compile_type(type_name: str, zone: str) -> Finding:
 
 
 def check_fabric(type_name: str, *, has_efa: bool) -> list[Finding]:
-    """Check whether there is a fabric for a fabric gate to test.
-
-    Returns:
-        UC6150 if it has none.
-    """
-    if has_efa:
-        return []
-    return [
-        Finding(
-            code="UC6150",
-            problem=f"{type_name} has no EFA, so there is no fabric to test",
-            remedy="Remove the gate, or choose a type with EFA, such as trn1.32xlarge or trn2.48xlarge",
-        )
-    ]
+    """Check whether there is a fabric for a fabric gate to test (UC6150)."""
+    return require(
+        has_efa,
+        "UC6150",
+        f"{type_name} has no EFA, so there is no fabric to test",
+        remedy="Remove the gate, or choose a type with EFA, such as trn1.32xlarge or trn2.48xlarge",
+    )
 
 
 def check_gate_bound(bound: float | None, *, path: str) -> list[Finding]:
-    """Check the bandwidth or latency that a fabric gate requires.
-
-    Args:
-        bound: Bandwidth or latency. None for any.
-        path: Path in the input.
-
-    Returns:
-        UC6151 if it is not above 0.
-    """
-    if bound is None or bound > 0:
-        return []
-    problem = f"got {quote(bound)}"
-    return [Finding(code=LEAST_BANDWIDTH.code, problem=problem, allowed="more than 0", path=path)]
+    """Check the bandwidth or latency that a fabric gate requires, if any (UC6151)."""
+    return require(
+        bound is None or bound > 0,
+        LEAST_BANDWIDTH.code,
+        f"got {quote(bound)}",
+        allowed="more than 0",
+        path=path,
+    )

@@ -43,9 +43,7 @@ def check_neuron_settings(
 def _check_values(settings: NeuronSettings, machine: InstanceType) -> Iterator[Finding]:
     if not machine.is_neuron:
         problem = f"{machine.name} has no NeuronCores"
-        yield Finding(
-            code=NEURON_INTEGER.code, problem=problem, remedy="Leave the settings out", path="neuron"
-        )
+        yield Finding(NEURON_INTEGER.code, problem, remedy="Leave the settings out", path="neuron")
     elif settings.logical_nc_config is not None and machine.logical_neuron_cores == machine.neuron_cores:
         problem = f"{machine.name} has no logical NeuronCores: they came with Trainium2"
         yield _wrong("logical_nc_config", problem, remedy="Leave it out")
@@ -91,8 +89,8 @@ def _check_queue_depth(settings: NeuronSettings) -> Iterator[Finding]:
         and ASYNC_REQUESTS_THAT_FIT < settings.async_requests <= LARGEST_NEURON_INTEGER
     ):
         yield Finding(
-            code="UC6013",
-            problem=f"got {settings.async_requests}, which may exhaust device memory",
+            "UC6013",
+            f"got {settings.async_requests}, which may exhaust device memory",
             allowed=f"0 to {ASYNC_REQUESTS_THAT_FIT}",
             path="neuron.async_requests",
         )
@@ -100,12 +98,12 @@ def _check_queue_depth(settings: NeuronSettings) -> Iterator[Finding]:
 
 def _wrong(name: str, problem: str, *, allowed: str = "", remedy: str = "") -> Finding:
     path = f"neuron.{name}"
-    return Finding(code=NEURON_INTEGER.code, problem=problem, allowed=allowed, remedy=remedy, path=path)
+    return Finding(NEURON_INTEGER.code, problem, allowed=allowed, remedy=remedy, path=path)
 
 
 def _contradiction(place: str, problem: str, remedy: str = "Leave one of them out") -> Finding:
     path = place if place.startswith("environment") else f"neuron.{place}"
-    return Finding(code="UC6012", problem=problem, remedy=remedy, path=path)
+    return Finding("UC6012", problem, remedy=remedy, path=path)
 
 
 def _last_wins(flag: CompilerFlag, other: CompilerFlag) -> str:

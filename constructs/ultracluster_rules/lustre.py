@@ -32,7 +32,7 @@ from ultracluster_catalog.lustre.lustre_tiers import (
 )
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.identifiers import FILE_SYSTEM_DNS_NAME, FILE_SYSTEM_ID, LUSTRE_MOUNT_NAME
-from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.findings import Finding, quote, require
 from ultracluster_rules.values import Form
 
 FILE_SYSTEM_KEY: Final = "UC5007"
@@ -74,36 +74,21 @@ _MODES_WITH_IOPS: Final = {"AUTOMATIC": False, "USER_PROVISIONED": True}  # Crea
 
 
 def check_deployment_type(deployment_type: str, known: Sequence[str]) -> list[Finding]:
-    """Check a deployment type.
-
-    Returns:
-        UC5001 if it is none of them.
-    """
-    if deployment_type in known:
-        return []
-    return [
-        Finding(
-            code="UC5001",
-            path="deployment_type",
-            problem=f"{quote(deployment_type)} is not a deployment type",
-            allowed=", ".join(known),
-        )
-    ]
+    """Check a deployment type (UC5001)."""
+    return require(
+        deployment_type in known,
+        "UC5001",
+        f"{quote(deployment_type)} is not a deployment type",
+        path="deployment_type",
+        allowed=", ".join(known),
+    )
 
 
 def check_metadata_given(settings: LustreSettings, *, given: bool, mode: str | None = None) -> list[Finding]:
-    """Check whether a file system has a metadata configuration if, and only if, it needs and can have one.
-
-    Returns:
-        UC5005 if EFA has none, if the deployment type or version does not take one, or if mode and IOPS do not agree.
-    """
+    """Check that a file system has a metadata configuration exactly if it needs and can have one (UC5005)."""
     if mode in _MODES_WITH_IOPS and _MODES_WITH_IOPS[mode] != (settings.metadata_iops is not None):
         problem = f"{mode} {'without' if settings.metadata_iops is None else 'with'} Iops"
-        return [
-            Finding(
-                code=_METADATA, problem=problem, allowed="USER_PROVISIONED with Iops, or AUTOMATIC without"
-            )
-        ]
+        return [Finding(_METADATA, problem, allowed="USER_PROVISIONED with Iops, or AUTOMATIC without")]
     if given and not settings.efa_enabled and settings.metadata_iops is None:
         return list(_check_metadata_configuration(settings, feature="a metadata configuration", path=""))
     if given or not settings.efa_enabled or settings.deployment_type != "PERSISTENT_2":
@@ -112,95 +97,63 @@ def check_metadata_given(settings: LustreSettings, *, given: bool, mode: str | N
         "EFA without a metadata configuration",
         "Mode: AUTOMATIC, or USER_PROVISIONED with Iops",
     )
-    return [Finding(code=_METADATA, problem=problem, allowed=allowed)]
+    return [Finding(_METADATA, problem, allowed=allowed)]
 
 
 def check_key(deployment_type: str, *, path: str = "") -> list[Finding]:
-    """Check whether a file system can be encrypted with a customer managed key.
-
-    Returns:
-        UC5007 if FSx encrypts it with an FSx key.
-    """
-    if deployment_type == "PERSISTENT_2":
-        return []
-    problem = f"{deployment_type} is encrypted with a key of FSx"
-    return [
-        Finding(code=FILE_SYSTEM_KEY, problem=problem, remedy="Remove it, or use PERSISTENT_2", path=path)
-    ]
+    """Check whether a file system can be encrypted with a customer managed key (UC5007)."""
+    return require(
+        deployment_type == "PERSISTENT_2",
+        FILE_SYSTEM_KEY,
+        f"{deployment_type} is encrypted with a key of FSx",
+        remedy="Remove it, or use PERSISTENT_2",
+        path=path,
+    )
 
 
 def check_efa_clients(machines: Sequence[InstanceType], *, path: str = "") -> list[Finding]:
-    """Check whether one of the clients of a file system with EFA can mount it over EFA.
-
-    Returns:
-        UC5027 if none can.
-    """
-    if any(map(can_mount_over_efa, machines)):
-        return []
-    return [
-        Finding(
-            code="UC5027",
-            problem=f"{', '.join(machine.name for machine in machines)} cannot mount a file system over EFA, and over TCP it "
-            "gets less from the fewer object servers of one with EFA",
-            allowed="types of Nitro v4 with EFA, except Trainium2",
-            remedy="Leave it out",
-            path=path,
-        )
-    ]
+    """Check whether one of the clients of a file system with EFA can mount it over EFA (UC5027)."""
+    return require(
+        any(map(can_mount_over_efa, machines)),
+        "UC5027",
+        f"{', '.join(machine.name for machine in machines)} cannot mount a file system over EFA, and over TCP it "
+        "gets less from the fewer object servers of one with EFA",
+        allowed="types of Nitro v4 with EFA, except Trainium2",
+        remedy="Leave it out",
+        path=path,
+    )
 
 
 def check_zone_of_file_system(zone_id: str | None, network_zone_id: str) -> list[Finding]:
-    """Check whether an existing file system is in the zone of its clients.
-
-    Args:
-        zone_id: Zone ID of the file system. None if not known.
-        network_zone_id: Zone ID of the clients.
-
-    Returns:
-        UC5031 if it is in another one; UC5032, a warning, if that is not known.
-    """
+    """Check that an existing file system is in the zone of its clients (UC5031), and its zone known (UC5032)."""
     if zone_id is None:
         return [
             Finding(
-                code="UC5032",
-                problem=f"the zone of the file system is unknown; the nodes are in {network_zone_id}",
+                "UC5032",
+                f"the zone of the file system is unknown; the nodes are in {network_zone_id}",
                 remedy="Set its zone_id, so that it is checked",
             )
         ]
-    if zone_id == network_zone_id:
-        return []
-    return [
-        Finding(
-            code="UC5031",
-            problem=f"the file system is in {quote(zone_id)}, the nodes are in {quote(network_zone_id)}",
-            remedy="Use a file system in the zone of the nodes: traffic between zones is slower and billed",
-        )
-    ]
+    return require(
+        zone_id == network_zone_id,
+        "UC5031",
+        f"the file system is in {quote(zone_id)}, the nodes are in {quote(network_zone_id)}",
+        remedy="Use a file system in the zone of the nodes: traffic between zones is slower and billed",
+    )
 
 
 def check_access(*, has_rules: bool) -> list[Finding]:
-    """Warn about an existing file system to whose security group no rules are added.
-
-    Returns:
-        UC5033, a warning, if none are.
-    """
-    if has_rules:
-        return []
-    return [
-        Finding(
-            code="UC5033",
-            problem="no security group rule lets the nodes reach the file system",
-            remedy="Set its security group, or add rules for Lustre to both groups yourself",
-        )
-    ]
+    """Warn about an existing file system to whose security group no rules are added (UC5033)."""
+    return require(
+        has_rules,
+        "UC5033",
+        "no security group rule lets the nodes reach the file system",
+        remedy="Set its security group, or add rules for Lustre to both groups yourself",
+    )
 
 
 def check_file_system(settings: LustreSettings) -> list[Finding]:
-    """Check a file system for what CreateFileSystem would reject.
-
-    Returns:
-        UC5001 to UC5006 and UC5010 to UC5015.
-    """
+    """Check a file system for what CreateFileSystem would reject (UC5001 to UC5006, UC5010 to UC5015)."""
     return [
         *_check_storage(settings),
         *_check_version(settings),
@@ -223,9 +176,9 @@ def _check_storage(settings: LustreSettings) -> Iterator[Finding]:
     else:
         if settings.storage_type != tier.storage_type:
             yield Finding(
-                code="UC5010",
+                "UC5010",
+                f"got {quote(settings.storage_type)} with {settings.deployment_type}",
                 path="storage_type",
-                problem=f"got {quote(settings.storage_type)} with {settings.deployment_type}",
                 allowed=f"{tier.storage_type}"
                 + (f" or {INTELLIGENT_TIERING}" if settings.deployment_type == "PERSISTENT_2" else ""),
             )
@@ -240,9 +193,9 @@ def _unknown_tier(deployment_type: str, throughput: int | None) -> Finding:
     if not throughputs:
         return check_deployment_type(deployment_type, DEPLOYMENT_TYPES)[0]
     return Finding(
-        code="UC5002",
+        "UC5002",
+        f"got {quote(throughput)} for {deployment_type}",
         path="per_unit_storage_throughput",
-        problem=f"got {quote(throughput)} for {deployment_type}",
         allowed="none: the throughput of a scratch file system is fixed"
         if None in throughputs
         else f"{', '.join(map(str, throughputs))} MB/s per TiB",
@@ -259,9 +212,9 @@ def _check_unused(settings: LustreSettings, names: Iterable[str]) -> Iterator[Fi
         value = getattr(settings, name)
         if value is not None:
             yield Finding(
-                code="UC5011",
+                "UC5011",
+                f"got {quote(value)} with storage type {quote(settings.storage_type)}",
                 path=name,
-                problem=f"got {quote(value)} with storage type {quote(settings.storage_type)}",
                 remedy="Leave it out",
             )
 
@@ -269,9 +222,9 @@ def _check_unused(settings: LustreSettings, names: Iterable[str]) -> Iterator[Fi
 def _check_throughput_capacity(settings: LustreSettings) -> Iterator[Finding]:
     if settings.throughput_capacity not in THROUGHPUT_CAPACITIES:
         yield Finding(
-            code="UC5012",
+            "UC5012",
+            f"got {quote(settings.throughput_capacity)}",
             path="throughput_capacity",
-            problem=f"got {quote(settings.throughput_capacity)}",
             allowed="multiples of 4000 MB/s up to 2000000",
         )
 
@@ -279,9 +232,9 @@ def _check_throughput_capacity(settings: LustreSettings) -> Iterator[Finding]:
 def _check_read_cache(settings: LustreSettings) -> Iterator[Finding]:
     if settings.read_cache not in READ_CACHE_MODES:
         yield Finding(
-            code="UC5013",
+            "UC5013",
+            f"got {quote(settings.read_cache)}; Intelligent-Tiering requires a mode for its SSD read cache",
             path="read_cache",
-            problem=f"got {quote(settings.read_cache)}; Intelligent-Tiering requires a mode for its SSD read cache",
             allowed=", ".join(READ_CACHE_MODES),
             remedy="PROPORTIONAL_TO_THROUGHPUT_CAPACITY is billed for 20000 GiB of SSD per 4000 MB/s",
         )
@@ -289,9 +242,9 @@ def _check_read_cache(settings: LustreSettings) -> Iterator[Finding]:
     if settings.read_cache != "USER_PROVISIONED":
         if settings.read_cache_gib is not None:
             yield Finding(
-                code="UC5013",
+                "UC5013",
+                f"got {quote(settings.read_cache_gib)} with {settings.read_cache}",
                 path="read_cache_gib",
-                problem=f"got {quote(settings.read_cache_gib)} with {settings.read_cache}",
                 remedy="Leave it out, or set read_cache to USER_PROVISIONED",
             )
         return
@@ -299,9 +252,9 @@ def _check_read_cache(settings: LustreSettings) -> Iterator[Finding]:
     least, most = (bound * steps for bound in (READ_CACHE_GIB_PER_STEP[0], READ_CACHE_GIB_PER_STEP[-1]))
     if settings.read_cache_gib is None or not least <= settings.read_cache_gib <= most:
         yield Finding(
-            code="UC5013",
+            "UC5013",
+            f"got {quote(settings.read_cache_gib)} for {quote(settings.throughput_capacity)} MB/s",
             path="read_cache_gib",
-            problem=f"got {quote(settings.read_cache_gib)} for {quote(settings.throughput_capacity)} MB/s",
             allowed=f"{least} to {most} GiB",
         )
 
@@ -315,9 +268,9 @@ def _check_capacity(tier: LustreTier, settings: LustreSettings) -> Iterator[Find
     above = max(ceil((capacity or 0) / step), 1) * step
     nearest = next((gib for gib in small if gib >= (capacity or 0)), above)
     yield Finding(
-        code="UC5003",
+        "UC5003",
+        f"got {quote(capacity)}",
         path="storage_capacity_gib",
-        problem=f"got {quote(capacity)}",
         allowed=f"{', '.join(map(str, (*small, f'multiples of {step}')))} GiB{' with EFA' if efa else ''}",
         remedy=f"The next larger is {nearest} GiB.",
     )
@@ -327,9 +280,9 @@ def _check_version(settings: LustreSettings) -> Iterator[Finding]:
     allowed = FILE_SYSTEM_TYPE_VERSIONS[1 if settings.deployment_type == "PERSISTENT_2" else 0 :]
     if settings.file_system_type_version not in allowed:
         yield Finding(
-            code="UC5004",
+            "UC5004",
+            f"got {quote(settings.file_system_type_version)}",
             path="file_system_type_version",
-            problem=f"got {quote(settings.file_system_type_version)}",
             allowed=", ".join(allowed),
             remedy="Use 2.15 for new file systems.",
         )
@@ -351,9 +304,9 @@ def _check_metadata_iops(settings: LustreSettings) -> Iterator[Finding]:
         return
     if iops not in (INTELLIGENT_TIERING_METADATA_IOPS if tiered else METADATA_IOPS):
         yield Finding(
-            code="UC5006",
+            "UC5006",
+            f"got {quote(iops)}",
             path="metadata_iops",
-            problem=f"got {quote(iops)}",
             allowed="6000 or 12000 with Intelligent-Tiering"
             if tiered
             else "1500, 3000, 6000 or a multiple of 12000 up to 192000",
@@ -365,9 +318,9 @@ def _check_metadata_configuration(settings: LustreSettings, *, feature: str, pat
     deployment_type, version = settings.deployment_type, settings.file_system_type_version
     if deployment_type != "PERSISTENT_2" or version != METADATA_CONFIGURATION_VERSION:
         yield Finding(
-            code=_METADATA,
+            _METADATA,
+            f"{feature} with {quote(deployment_type)} and Lustre {quote(version)}",
             path=path,
-            problem=f"{feature} with {quote(deployment_type)} and Lustre {quote(version)}",
             allowed=f"PERSISTENT_2 with Lustre {METADATA_CONFIGURATION_VERSION}",
         )
 
@@ -375,37 +328,35 @@ def _check_metadata_configuration(settings: LustreSettings, *, feature: str, pat
 def _check_backups(settings: LustreSettings) -> Iterator[Finding]:
     days, start = settings.backup_retention_days, settings.backup_start_time
     if days not in BACKUP_RETENTION_DAYS:
-        yield Finding(
-            code="UC5015", path="backup_retention_days", problem=f"got {quote(days)}", allowed="0 to 90 days"
-        )
+        yield Finding("UC5015", f"got {quote(days)}", path="backup_retention_days", allowed="0 to 90 days")
     elif days > 0 and settings.deployment_type.startswith("SCRATCH"):
         yield Finding(
-            code="UC5014",
+            "UC5014",
+            f"got {quote(days)} with {settings.deployment_type}, which FSx does not back up",
             path="backup_retention_days",
-            problem=f"got {quote(days)} with {settings.deployment_type}, which FSx does not back up",
             remedy="Leave it out, or use PERSISTENT_2",
         )
     if settings.copy_tags_to_backups and settings.deployment_type.startswith("SCRATCH"):
         yield Finding(
-            code="UC5014",
+            "UC5014",
+            f"got true with {settings.deployment_type}, which FSx does not back up",
             path="copy_tags_to_backups",
-            problem=f"got true with {settings.deployment_type}, which FSx does not back up",
             remedy="Leave it out, or use PERSISTENT_2",
         )
     if start is None:
         return
     if not re.fullmatch(_TIME_OF_DAY, start):
         yield Finding(
-            code="UC5015",
+            "UC5015",
+            f"got {quote(start)}",
             path="backup_start_time",
-            problem=f"got {quote(start)}",
             allowed='a time of day in UTC, such as "03:30"',
         )
     elif days == 0:
         yield Finding(
-            code="UC5015",
+            "UC5015",
+            f"got {quote(start)}, but no backups are kept",
             path="backup_start_time",
-            problem=f"got {quote(start)}, but no backups are kept",
             remedy="Set backup_retention_days, too",
         )
 
@@ -413,16 +364,7 @@ def _check_backups(settings: LustreSettings) -> Iterator[Finding]:
 def check_associations(
     associations: Sequence[DataRepositoryAssociation], *, settings: LustreSettings, path: str = "associations"
 ) -> list[Finding]:
-    """Check associations for what CreateDataRepositoryAssociation would reject.
-
-    Args:
-        associations: All associations of one file system.
-        settings: Settings of the file system.
-        path: Name of the associations in the caller's input. Default: ``associations``.
-
-    Returns:
-        UC5014 and UC5020 to UC5026.
-    """
+    """Check associations for what CreateDataRepositoryAssociation would reject (UC5014, UC5020 to UC5026)."""
     if not associations:
         return []
     findings = list(_check_file_system_links(associations, settings, path))
@@ -453,9 +395,9 @@ def _check_file_system_links(
     ):
         if unsupported:
             yield Finding(
-                code="UC5020",
+                "UC5020",
+                f"got {len(associations)} with {what}, which cannot be linked to S3",
                 path=path,
-                problem=f"got {len(associations)} with {what}, which cannot be linked to S3",
                 remedy="Leave them out, or use PERSISTENT_2 or SCRATCH_2 on SSD",
             )
     for name, is_set in (
@@ -464,17 +406,17 @@ def _check_file_system_links(
     ):
         if is_set:
             yield Finding(
-                code="UC5014",
-                path=name,
-                problem=f"got {quote(getattr(settings, name))} for a file system that is linked to S3, which FSx "
+                "UC5014",
+                f"got {quote(getattr(settings, name))} for a file system that is linked to S3, which FSx "
                 "does not back up",
+                path=name,
                 remedy="Leave it out, because S3 holds the data, or remove the links",
             )
     if len(associations) > DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM:
         yield Finding(
-            code="UC5021",
+            "UC5021",
+            f"got {len(associations)} associations",
             path=path,
-            problem=f"got {len(associations)} associations",
             allowed=f"at most {DATA_REPOSITORY_ASSOCIATIONS_PER_FILE_SYSTEM} on one file system",
         )
 
@@ -484,25 +426,25 @@ def _check_association(association: DataRepositoryAssociation, path: str) -> Ite
     parts = folder.split("/")
     if not re.fullmatch(_FOLDER, folder) or {".", ".."} & {*parts} or len(folder) > _LONGEST_FOLDER:
         yield Finding(
-            code="UC5022",
+            "UC5022",
+            f"got {quote(folder)}",
             path=f"{path}.file_system_path",
-            problem=f"got {quote(folder)}",
             allowed="a folder from the root of the file system, such as /datasets",
         )
     if not re.fullmatch(_S3_PATH, prefix) or len(prefix) > _LONGEST_S3_PATH:
         yield Finding(
-            code=DATA_REPOSITORY.code,
+            DATA_REPOSITORY.code,
+            f"got {quote(prefix)}",
             path=f"{path}.data_repository_path",
-            problem=f"got {quote(prefix)}",
             allowed="s3://BUCKET or s3://BUCKET/PREFIX/",
         )
     for name in ("import_events", "export_events"):
         events: tuple[str, ...] = getattr(association, name)
         if not {*events} <= {*ASSOCIATION_EVENTS} or len({*events}) < len(events):
             yield Finding(
-                code="UC5026",
+                "UC5026",
+                f"got {quote(events)}",
                 path=f"{path}.{name}",
-                problem=f"got {quote(events)}",
                 allowed="NEW, CHANGED and DELETED, each at most once",
             )
 
@@ -519,8 +461,8 @@ def _overlaps(places: Sequence[str], *, code: str, path: str, name: str) -> Iter
     for (first, one), (second, other) in combinations(enumerate(places), 2):
         if one.startswith(other) or other.startswith(one):
             yield Finding(
-                code=code,
+                code,
+                f"{quote(other)} and {quote(one)} of {path}[{first}] overlap",
                 path=f"{path}[{second}].{name}",
-                problem=f"{quote(other)} and {quote(one)} of {path}[{first}] overlap",
                 remedy="Link paths that do not contain each other",
             )

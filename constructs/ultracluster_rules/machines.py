@@ -9,7 +9,7 @@ from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.neuron.compile_machines import CPU, CPU_HOST
 from ultracluster_catalog.places.zones import offered_zones
 from ultracluster_rules.did_you_mean import suggestion
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, FindingsError, quote, require
 from ultracluster_rules.numbers import find_unsafe_numbers
 from ultracluster_rules.values import Between, Form, Known
 
@@ -67,21 +67,14 @@ DATED: Final = Form(
 
 
 def check_offered(name: str, zone_id: str) -> list[Finding]:
-    """Warn about a type that EC2 did not list in a zone when the catalogue was made.
-
-    Returns:
-        UC4106, a warning, if it did not.
-    """
+    """Warn about a type that EC2 did not list in a zone when the catalogue was made (UC4106)."""
     zones = offered_zones(name)
-    if zone_id in zones:
-        return []
-    return [
-        Finding(
-            code="UC4106",
-            problem=f"{name} is not known to be offered in {zone_id}",
-            remedy=f"Known zones: {', '.join(zones) or 'none'}",
-        )
-    ]
+    return require(
+        zone_id in zones,
+        "UC4106",
+        f"{name} is not known to be offered in {zone_id}",
+        remedy=f"Known zones: {', '.join(zones) or 'none'}",
+    )
 
 
 def get_instance_type(instance_type: str | InstanceType) -> InstanceType:
@@ -107,14 +100,7 @@ def get_instance_type(instance_type: str | InstanceType) -> InstanceType:
 
 
 def check_instance_type(instance_type: InstanceType) -> list[Finding]:
-    """Check the description of an instance type for contradictions.
-
-    Args:
-        instance_type: Description to check, such as a custom one.
-
-    Returns:
-        UC1030 for unsafe numbers, or else UC4025 for each contradiction.
-    """
+    """Check the description of an instance type for unsafe numbers (UC1030), or else contradictions (UC4025)."""
     if unsafe := [
         finding
         for part in (*instance_type.network_cards, instance_type)
@@ -143,8 +129,8 @@ def check_instance_type(instance_type: InstanceType) -> list[Finding]:
     }
     return [
         Finding(
-            code=_CONTRADICTION,
-            problem=f"got {contradiction}",
+            _CONTRADICTION,
+            f"got {contradiction}",
             remedy="Take the figures from `aws ec2 describe-instance-types`, and build the entry with describe_instance_type",
             path="instance_type",
         )
@@ -154,66 +140,40 @@ def check_instance_type(instance_type: InstanceType) -> list[Finding]:
 
 
 def check_figures_are_sourced(instance_type: InstanceType) -> list[Finding]:
-    """Warn about a custom description, for whose figures the catalogue has no source.
-
-    Args:
-        instance_type: Result of `get_instance_type`.
-
-    Returns:
-        UC4024, a warning, for a custom description.
-    """
-    if instance_type in (CPU_HOST, INSTANCE_TYPES.get(instance_type.name)):
-        return []
-    return [
-        Finding(
-            code="UC4024",
-            problem=f"{instance_type.name} is a custom description ({instance_type.source}, {instance_type.dated}); "
-            "wrong devices, addresses or memory show only when paid nodes fail to join",
-            remedy="Compare it with `aws ec2 describe-instance-types` before you buy capacity",
-        )
-    ]
+    """Warn about a custom description, for whose figures the catalogue has no source (UC4024)."""
+    return require(
+        instance_type in (CPU_HOST, INSTANCE_TYPES.get(instance_type.name)),
+        "UC4024",
+        f"{instance_type.name} is a custom description ({instance_type.source}, {instance_type.dated}); "
+        "wrong devices, addresses or memory show only when paid nodes fail to join",
+        remedy="Compare it with `aws ec2 describe-instance-types` before you buy capacity",
+    )
 
 
 def check_scratch(
     instance_type: InstanceType, path: str | None, *, mount_path: str | None = None
 ) -> list[Finding]:
-    """Check whether nodes can mount their instance-store disks at a path.
-
-    Args:
-        instance_type: Type of the nodes.
-        path: Mount path of scratch, on the node and in its containers. None for no scratch.
-        mount_path: Mount path of the shared file system. Default: no file system.
-
-    Returns:
-        UC4026 if the type has no instance-store disks, UC4027 if the path is invalid or in use.
-    """
+    """Check that a type has disks for scratch (UC4026), and that its path is valid and unused (UC4027)."""
     if path is None:
         return []
-    findings = []
-    if not instance_type.nvme_count:
-        findings.append(
-            Finding(
-                code="UC4026",
-                problem=f"{instance_type.name} has no instance-store disks",
-                remedy="Leave scratch_path out, or choose a type with disks, such as trn1.32xlarge or trn2.48xlarge",
-                path="scratch_path",
-            )
-        )
+    findings = require(
+        instance_type.nvme_count,
+        "UC4026",
+        f"{instance_type.name} has no instance-store disks",
+        remedy="Leave scratch_path out, or choose a type with disks, such as trn1.32xlarge or trn2.48xlarge",
+        path="scratch_path",
+    )
     taken = [used for used in (*_SYSTEM_PATHS, mount_path) if used and _overlap(path, used)]
-    if (
-        not re.fullmatch(_SCRATCH_PATH, path)
-        or posixpath.normpath(path) != path
-        or path in _MOUNT_PARENTS
-        or taken
-    ):
-        findings.append(
-            Finding(
-                code="UC4027",
-                problem=f"got {quote(path)}" + (f", which overlaps {taken[0]}" if taken else ""),
-                allowed="an unused absolute path, such as /scratch",
-                path="scratch_path",
-            )
-        )
+    findings += require(
+        re.fullmatch(_SCRATCH_PATH, path)
+        and posixpath.normpath(path) == path
+        and path not in _MOUNT_PARENTS
+        and not taken,
+        "UC4027",
+        f"got {quote(path)}" + (f", which overlaps {taken[0]}" if taken else ""),
+        allowed="an unused absolute path, such as /scratch",
+        path="scratch_path",
+    )
     return findings
 
 
@@ -222,42 +182,29 @@ def _overlap(first: str, second: str) -> bool:
 
 
 def check_job_ultraservers(instance_type: InstanceType, nodes: int) -> list[Finding]:
-    """Check whether the nodes of a job can be joined across UltraServers.
+    """Check whether the nodes of a job can be joined across UltraServers (UC4028).
 
     Source: Neuron documentation, "How to schedule MPI jobs to run on Neuron UltraServer on EKS" (2.29 to 2.33, read
     November 2026), whose script joins groups of 1, 2 or 4 trn2u nodes and rejects others.
-
-    Returns:
-        UC4028 for a number that is neither a supported part nor whole UltraServers.
     """
     whole = instance_type.instances_per_ultraserver
-    if whole == 1 or nodes in _ULTRASERVER_PARTS or nodes % whole == 0:
-        return []
-    return [
-        Finding(
-            code="UC4028",
-            problem=f"got {quote(nodes)} nodes of {instance_type.name}, which are joined as UltraServers of {whole}",
-            allowed=f"1, 2, or a multiple of {whole}",
-            path="node_count",
-        )
-    ]
+    return require(
+        whole == 1 or nodes in _ULTRASERVER_PARTS or nodes % whole == 0,
+        "UC4028",
+        f"got {quote(nodes)} nodes of {instance_type.name}, which are joined as UltraServers of {whole}",
+        allowed=f"1, 2, or a multiple of {whole}",
+        path="node_count",
+    )
 
 
 def check_whole_ultraservers(instance_type: InstanceType, nodes: int) -> list[Finding]:
-    """Warn about a cluster that pays for instances of an UltraServer that it does not use.
-
-    Returns:
-        UC4029, a warning, unless the nodes fill whole UltraServers.
-    """
+    """Warn about a cluster that pays for instances of an UltraServer that it does not use (UC4029)."""
     whole = instance_type.instances_per_ultraserver
-    if nodes % whole == 0:
-        return []
-    return [
-        Finding(
-            code="UC4029",
-            problem=f"got {quote(nodes)} nodes of {instance_type.name}; an UltraServer has {whole} instances and "
-            "is sold as a whole",
-            allowed=f"a multiple of {whole}",
-            path="node_count",
-        )
-    ]
+    return require(
+        nodes % whole == 0,
+        "UC4029",
+        f"got {quote(nodes)} nodes of {instance_type.name}; an UltraServer has {whole} instances and "
+        "is sold as a whole",
+        allowed=f"a multiple of {whole}",
+        path="node_count",
+    )

@@ -19,8 +19,6 @@ REGION: Final = Form(
 """A Region exists."""
 
 ROLE_PATH: Final = Form(
-    code="UC2261",
-    pattern=IAM_PATH,
-    allowed="a path that starts and ends with a slash, such as /training/",
+    code="UC2261", pattern=IAM_PATH, allowed="a path that starts and ends with a slash, such as /training/"
 )
 """The path of roles is one of IAM."""

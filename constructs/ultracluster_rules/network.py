@@ -21,7 +21,7 @@ from ultracluster_catalog.places.addresses import (
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES, NODE_SERVICES
 from ultracluster_catalog.places.zones import region_of_zone_id
 from ultracluster_rules.did_you_mean import suggestion
-from ultracluster_rules.findings import Finding, FindingsError, Severity, quote
+from ultracluster_rules.findings import Finding, FindingsError, Severity, quote, require
 from ultracluster_rules.numbers import find_unsafe_numbers
 from ultracluster_rules.values import Between, Known
 
@@ -51,11 +51,6 @@ def network_interfaces(
 ) -> tuple[NetworkInterface, ...]:
     """Return the network interfaces of an instance, primary first, ordered by card and device.
 
-    Args:
-        instance_type: Instance type.
-        layout: Name in `NIC_LAYOUTS`, or interfaces in any order. Default: ``batch``, which multi-node parallel jobs
-            need on Trainium2.
-
     Raises:
         FindingsError: UC4002 for an unknown layout; UC1030 or UC4010 to UC4015 for interfaces that EC2 would reject.
     """
@@ -76,11 +71,7 @@ def network_interfaces(
 def check_network_interfaces(
     instance_type: InstanceType, interfaces: Iterable[NetworkInterface]
 ) -> list[Finding]:
-    """Check network interfaces for what EC2 would reject, and for EFA interfaces that are left unused.
-
-    Returns:
-        UC1030 for unsafe numbers, or else UC4010 to UC4016.
-    """
+    """Check for interfaces that EC2 rejects (UC1030, UC4010 to UC4015) or leaves without EFA (UC4016)."""
     layout = tuple(interfaces)
     if unsafe := [finding for item in layout for finding in find_unsafe_numbers(item)]:
         return unsafe
@@ -94,23 +85,19 @@ def check_network_interfaces(
 def check_task_interface(
     instance_type: InstanceType, interfaces: Iterable[NetworkInterface]
 ) -> list[Finding]:
-    """Check whether network card 0 has a free slot for the network interface of a multi-node task.
+    """Check that network card 0 has a slot for the interface of a multi-node task (UC4017).
 
-    Returns:
-        UC4017 if card 0 is full. A warning: that Amazon ECS attaches to card 0 only is inferred, not documented.
+    A warning: that Amazon ECS attaches to card 0 only is inferred, not documented.
     """
     slots = instance_type.network_cards[0].max_interfaces
     taken = sum(item.card == 0 for item in interfaces)
-    if taken < slots:
-        return []
-    return [
-        Finding(
-            code="UC4017",
-            problem=f"the layout uses {taken} of the {slots} slots of network card 0 of {instance_type.name}; without a "
-            "free slot for the network interface of its task, a multi-node job may never start",
-            remedy="Use the layout batch, which leaves one slot free",
-        )
-    ]
+    return require(
+        taken < slots,
+        "UC4017",
+        f"the layout uses {taken} of the {slots} slots of network card 0 of {instance_type.name}; without a "
+        "free slot for the network interface of its task, a multi-node job may never start",
+        remedy="Use the layout batch, which leaves one slot free",
+    )
 
 
 def _check_primary(interfaces: tuple[NetworkInterface, ...]) -> list[Finding]:
@@ -123,8 +110,8 @@ def _check_primary(interfaces: tuple[NetworkInterface, ...]) -> list[Finding]:
         return []
     return [
         Finding(
-            code="UC4010",
-            problem=problem,
+            "UC4010",
+            problem,
             allowed="an interface of type interface or efa on network card 0, device index 0",
         )
     ]
@@ -137,8 +124,8 @@ def _check_places(instance_type: InstanceType, interfaces: tuple[NetworkInterfac
         if item.card not in cards:
             findings.append(
                 Finding(
-                    code="UC4011",
-                    problem=f"network card {quote(item.card)} does not exist on {instance_type.name}",
+                    "UC4011",
+                    f"network card {quote(item.card)} does not exist on {instance_type.name}",
                     allowed=f"0 to {len(cards) - 1}",
                     path=f"nic_layout[{index}].card",
                 )
@@ -146,8 +133,8 @@ def _check_places(instance_type: InstanceType, interfaces: tuple[NetworkInterfac
         elif not 0 <= item.device < cards[item.card].max_interfaces:
             findings.append(
                 Finding(
-                    code="UC4012",
-                    problem=f"device index {quote(item.device)} is outside network card {item.card} of {instance_type.name}",
+                    "UC4012",
+                    f"device index {quote(item.device)} is outside network card {item.card} of {instance_type.name}",
                     allowed=f"0 to {cards[item.card].max_interfaces - 1}",
                     path=f"nic_layout[{index}].device",
                 )
@@ -155,8 +142,8 @@ def _check_places(instance_type: InstanceType, interfaces: tuple[NetworkInterfac
     places = [(item.card, item.device) for item in interfaces]
     findings += [
         Finding(
-            code="UC4013",
-            problem=f"{count} interfaces on network card {place[0]}, device index {place[1]}",
+            "UC4013",
+            f"{count} interfaces on network card {place[0]}, device index {place[1]}",
             allowed="one for each pair of network card and device index",
             path=f"nic_layout[{_second(places, place)}]",
         )
@@ -172,22 +159,15 @@ def _second(values: list[Any], value: Any) -> int:
 
 
 def check_efa_use(instance_type: InstanceType, interfaces: Iterable[NetworkInterface]) -> list[Finding]:
-    """Check whether all EFA interfaces of an instance are used.
-
-    Returns:
-        UC4016, a warning, if some are not.
-    """
+    """Check whether all EFA interfaces of an instance are used (UC4016)."""
     cards = {card.index for card in instance_type.network_cards if card.efa}
     used = len(cards & {item.card for item in interfaces if item.has_efa})
-    if used >= instance_type.efa_interfaces:
-        return []
-    return [
-        Finding(
-            code="UC4016",
-            problem=f"{used} of the {instance_type.efa_interfaces} EFA interfaces of {instance_type.name} are used",
-            remedy="Add one on each network card with EFA: bandwidth between nodes grows with each.",
-        )
-    ]
+    return require(
+        used >= instance_type.efa_interfaces,
+        "UC4016",
+        f"{used} of the {instance_type.efa_interfaces} EFA interfaces of {instance_type.name} are used",
+        remedy="Add one on each network card with EFA: bandwidth between nodes grows with each.",
+    )
 
 
 def _check_efa(instance_type: InstanceType, interfaces: tuple[NetworkInterface, ...]) -> list[Finding]:
@@ -198,8 +178,8 @@ def _check_efa(instance_type: InstanceType, interfaces: tuple[NetworkInterface, 
     attached = Counter(cards)
     findings = [
         Finding(
-            code="UC4014",
-            problem=f"{count} EFA interfaces on network card {card}",
+            "UC4014",
+            f"{count} EFA interfaces on network card {card}",
             allowed="one interface of type efa or efa-only for each network card",
             path=f"nic_layout[{efa[_second(cards, card)][0]}].interface_type",
         )
@@ -208,8 +188,8 @@ def _check_efa(instance_type: InstanceType, interfaces: tuple[NetworkInterface, 
     ]
     findings += [
         Finding(
-            code="UC4015",
-            problem=f"network card {card} of {instance_type.name} does not support EFA",
+            "UC4015",
+            f"network card {card} of {instance_type.name} does not support EFA",
             allowed="an interface of type interface on this card",
             path=f"nic_layout[{efa[cards.index(card)][0]}].interface_type",
         )
@@ -246,7 +226,7 @@ def check_available_addresses(
     available_addresses: int,
     file_system_interfaces: int = FILE_SYSTEM_ADDRESSES,
 ) -> list[Finding]:
-    """Check whether an existing subnet has enough free addresses for a cluster.
+    """Check whether an existing subnet has enough free addresses for a cluster (UC3002).
 
     Args:
         instance_type: Type of the nodes.
@@ -254,9 +234,6 @@ def check_available_addresses(
         nic_layout: Network interface layout of the nodes.
         available_addresses: AvailableIpAddressCount of the subnet, which excludes the addresses reserved by AWS.
         file_system_interfaces: Addresses to reserve for file systems. Default: 128, enough for 100 object servers.
-
-    Returns:
-        UC3002 if there are too few.
 
     Raises:
         FindingsError: UC3001 for a negative count, or what `network_interfaces` raises.
@@ -269,61 +246,40 @@ def check_available_addresses(
         )
         - RESERVED_PER_SUBNET
     )
-    if needed <= available_addresses:
-        return []
-    return [
-        Finding(
-            code=FREE_ADDRESSES.code,
-            path="available_addresses",
-            problem=f"{nodes} nodes with {per_node} addresses and a task each, and {file_system_interfaces} "
-            f"addresses for file systems, need {needed}; got {quote(available_addresses)}",
-            allowed=f"{needed} or more free addresses",
-            remedy="Use a larger subnet, fewer nodes, or the layout batch, which uses one address per node",
-        )
-    ]
+    return require(
+        needed <= available_addresses,
+        FREE_ADDRESSES.code,
+        f"{nodes} nodes with {per_node} addresses and a task each, and {file_system_interfaces} "
+        f"addresses for file systems, need {needed}; got {quote(available_addresses)}",
+        path="available_addresses",
+        allowed=f"{needed} or more free addresses",
+        remedy="Use a larger subnet, fewer nodes, or the layout batch, which uses one address per node",
+    )
 
 
 def smallest_subnet_prefix(needed: int) -> int:
-    """Return the prefix length of the smallest subnet with enough addresses.
-
-    Args:
-        needed: Number of addresses, as `cluster_addresses` counts them.
-
-    Raises:
-        FindingsError: UC3002 if the largest subnet that AWS allows is too small.
-    """
+    """Return the prefix length of the smallest subnet with enough addresses, or raise UC3002."""
     try:
         return subnet_prefix(needed)
     except ValueError:
-        raise FindingsError(
-            [
-                Finding(
-                    code=FREE_ADDRESSES.code,
-                    problem=f"the cluster needs {needed} addresses, including {RESERVED_PER_SUBNET} reserved by AWS; "
-                    f"a subnet of /{LARGEST_SUBNET_PREFIX} has {2 ** (32 - LARGEST_SUBNET_PREFIX)}",
-                    remedy="Use fewer nodes per cluster, or use a layout of network interfaces with fewer addresses "
-                    "per node.",
-                )
-            ]
+        raise FindingsError.of(
+            FREE_ADDRESSES.code,
+            f"the cluster needs {needed} addresses, including {RESERVED_PER_SUBNET} reserved by AWS; "
+            f"a subnet of /{LARGEST_SUBNET_PREFIX} has {2 ** (32 - LARGEST_SUBNET_PREFIX)}",
+            remedy="Use fewer nodes per cluster, or use a layout of network interfaces with fewer addresses "
+            "per node.",
         ) from None
 
 
 def check_zone_id(zone_id: str) -> list[Finding]:
-    """Check whether a text is the zone ID of a known Region.
-
-    Args:
-        zone_id: Such as ``use2-az3``.
-
-    Returns:
-        UC3003 if it is not.
-    """
+    """Check whether a text is the zone ID of a known Region (UC3003)."""
     try:
         region_of_zone_id(zone_id)
     except ValueError:
         return [
             Finding(
-                code="UC3003",
-                problem=f"{quote(zone_id)} is not a zone ID of a known Region",
+                "UC3003",
+                f"{quote(zone_id)} is not a zone ID of a known Region",
                 allowed="a zone ID such as use2-az3",
                 remedy="`aws ec2 describe-availability-zones` shows the zone ID of each zone name.",
             )
@@ -332,15 +288,7 @@ def check_zone_id(zone_id: str) -> list[Finding]:
 
 
 def check_cidr(cidr: str, *, path: str = "") -> list[Finding]:
-    """Check whether a text is a network that EC2 accepts for a VPC.
-
-    Args:
-        cidr: Such as ``10.0.0.0/16``.
-        path: Path in the input.
-
-    Returns:
-        UC3103 if it is not.
-    """
+    """Check whether a text is a network that EC2 accepts for a VPC (UC3103)."""
     problem, remedy = f"got {quote(cidr)}", ""
     try:
         network = ipaddress.IPv4Network(cidr)
@@ -353,7 +301,7 @@ def check_cidr(cidr: str, *, path: str = "") -> list[Finding]:
                 return []
             problem = f"got {cidr}, which is in the reserved {refused}"
     allowed = "an IPv4 network of /16 to /28, such as 10.0.0.0/16"
-    return [Finding(code="UC3103", problem=problem, allowed=allowed, remedy=remedy, path=path)]
+    return [Finding("UC3103", problem, allowed=allowed, remedy=remedy, path=path)]
 
 
 def _nearest_network(cidr: str) -> str:
@@ -364,127 +312,90 @@ def _nearest_network(cidr: str) -> str:
 
 
 def check_subnet_size(vpc: ipaddress.IPv4Network, prefix: int, *, needed: int) -> list[Finding]:
-    """Check whether a subnet fits into its VPC and has enough addresses.
-
-    Args:
-        vpc: Addresses of the VPC.
-        prefix: Prefix length of the subnet.
-        needed: Number of addresses, as `cluster_addresses` counts them.
-
-    Returns:
-        UC3105 if it does not.
-    """
+    """Check whether a subnet fits into its VPC and has enough addresses (UC3105)."""
     if prefix < vpc.prefixlen:
         return [
             Finding(
-                code=SUBNET_PREFIX.code,
-                problem=f"a subnet of /{prefix} is larger than its VPC, {vpc}",
+                SUBNET_PREFIX.code,
+                f"a subnet of /{prefix} is larger than its VPC, {vpc}",
                 allowed=f"{vpc.prefixlen} to {_LARGEST_PREFIX}",
             )
         ]
     size = 2 ** (32 - prefix)
-    if needed <= size:
-        return []
-    return [
-        Finding(
-            code=SUBNET_PREFIX.code,
-            problem=f"the nodes, their tasks, the endpoints and the file system need {needed:,} addresses, but a /{prefix} "
-            f"has {size:,}",
-            remedy=f"Use /{32 - (needed - 1).bit_length()}, fewer nodes, or the layout batch, which uses one address per node",
-        )
-    ]
+    return require(
+        needed <= size,
+        SUBNET_PREFIX.code,
+        f"the nodes, their tasks, the endpoints and the file system need {needed:,} addresses, but a /{prefix} "
+        f"has {size:,}",
+        remedy=f"Use /{32 - (needed - 1).bit_length()}, fewer nodes, or the layout batch, which uses one address per node",
+    )
 
 
 def check_nat_gateway_room(vpc: ipaddress.IPv4Network, prefix: int) -> list[Finding]:
-    """Check whether a VPC has addresses for a NAT gateway beside the subnet of the nodes.
-
-    Returns:
-        UC3105 if it has none.
-    """
-    if prefix > vpc.prefixlen:
-        return []
-    return [
-        Finding(
-            code=SUBNET_PREFIX.code,
-            problem=f"the nodes' subnet takes all of {vpc} and leaves no addresses for the NAT gateway",
-            remedy="Use a larger cidr or a smaller subnet",
-        )
-    ]
+    """Check whether a VPC has addresses for a NAT gateway beside the subnet of the nodes (UC3105)."""
+    return require(
+        prefix > vpc.prefixlen,
+        SUBNET_PREFIX.code,
+        f"the nodes' subnet takes all of {vpc} and leaves no addresses for the NAT gateway",
+        remedy="Use a larger cidr or a smaller subnet",
+    )
 
 
 def check_subnet_in_vpc(subnet: ipaddress.IPv4Network, vpc: ipaddress.IPv4Network) -> list[Finding]:
-    """Check whether a subnet is part of its VPC.
-
-    Returns:
-        UC3105 if it is not.
-    """
-    if subnet.subnet_of(vpc):
-        return []
-    problem = f"{subnet} is not inside {vpc} of its VPC"
-    return [Finding(code=SUBNET_PREFIX.code, problem=problem, allowed=f"a part of {vpc}")]
+    """Check whether a subnet is part of its VPC (UC3105)."""
+    return require(
+        subnet.subnet_of(vpc),
+        SUBNET_PREFIX.code,
+        f"{subnet} is not inside {vpc} of its VPC",
+        allowed=f"a part of {vpc}",
+    )
 
 
 def check_subnets_apart(subnet: ipaddress.IPv4Network, other: ipaddress.IPv4Network) -> list[Finding]:
-    """Check that two subnets of a VPC do not overlap.
-
-    Returns:
-        UC3105 if they overlap.
-    """
-    if not subnet.overlaps(other):
-        return []
-    problem = f"{subnet} overlaps {other} of another subnet"
-    return [Finding(code=SUBNET_PREFIX.code, problem=problem, allowed="addresses that no other subnet has")]
+    """Check that two subnets of a VPC do not overlap (UC3105)."""
+    return require(
+        not subnet.overlaps(other),
+        SUBNET_PREFIX.code,
+        f"{subnet} overlaps {other} of another subnet",
+        allowed="addresses that no other subnet has",
+    )
 
 
 def check_node_addresses(network: ipaddress.IPv4Network, *, needed: int) -> list[Finding]:
-    """Check whether a subnet has an address for each interface of the nodes.
-
-    Returns:
-        UC3002 if it has too few.
-    """
+    """Check whether a subnet has an address for each interface of the nodes (UC3002)."""
     free = network.num_addresses - RESERVED_PER_SUBNET
-    if needed <= free:
-        return []
-    return [
-        Finding(
-            code=FREE_ADDRESSES.code,
-            problem=f"the nodes take {needed} addresses, and {network} has {free}",
-            allowed=f"{needed} addresses or more, and those of endpoints and file systems",
-            remedy="Use a larger subnet, or efa-only interfaces, which take no address",
-        )
-    ]
+    return require(
+        needed <= free,
+        FREE_ADDRESSES.code,
+        f"the nodes take {needed} addresses, and {network} has {free}",
+        allowed=f"{needed} addresses or more, and those of endpoints and file systems",
+        remedy="Use a larger subnet, or efa-only interfaces, which take no address",
+    )
 
 
 def warn_of_unknown_efa_rules(group: str) -> Finding:
     """Return the warning (UC3106) about an existing security group whose rules are not known."""
     return Finding(
-        code="UC3106",
-        problem=f"the rules of {group} are unknown; unless it allows all traffic from and to itself, EFA fails, "
+        "UC3106",
+        f"the rules of {group} are unknown; unless it allows all traffic from and to itself, EFA fails, "
         "and jobs hang or fall back to TCP",
         remedy="Make sure that it has both rules, or set add_efa_rules to true",
     )
 
 
 def check_zone_region(zone: str, *, zone_region: str, region: str) -> list[Finding]:
-    """Check whether a zone is in the Region of a cluster.
-
-    Returns:
-        UC3102 if it is not.
-    """
-    if zone_region == region:
-        return []
-    return [
-        Finding(
-            code="UC3102",
-            problem=f"zone {zone} is in {zone_region}, not in {region}",
-            remedy="Use the zone ID of the reservation, and the Region of that zone",
-        )
-    ]
+    """Check whether a zone is in the Region of a cluster (UC3102)."""
+    return require(
+        zone_region == region,
+        "UC3102",
+        f"zone {zone} is in {zone_region}, not in {region}",
+        remedy="Use the zone ID of the reservation, and the Region of that zone",
+    )
 
 
 def _require_counts(**counts: int) -> None:
     findings = [
-        Finding(code="UC3001", path=name, problem=f"got {quote(count)}", allowed="0 or more")
+        Finding("UC3001", f"got {quote(count)}", path=name, allowed="0 or more")
         for name, count in counts.items()
         if count < 0
     ]

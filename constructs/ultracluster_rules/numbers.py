@@ -30,11 +30,7 @@ _Result = TypeVar("_Result")
 
 
 def rejects_unsafe_numbers(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
-    """Make a function reject numbers that jsii cannot carry before its body runs.
-
-    Returns:
-        A wrapper that raises FindingsError (UC1030, UC1032) with all such arguments.
-    """
+    """Make a function reject numbers that jsii cannot carry (UC1030) and other types (UC1032) before its body runs."""
     annotations = _arguments(function)
     numbers = _kinds(annotations)
 
@@ -51,28 +47,17 @@ def rejects_unsafe_numbers(function: Callable[_Parameters, _Result]) -> Callable
 
 
 def reject_unsafe_numbers(values: Any) -> None:
-    """Reject a dataclass instance with fields that jsii cannot carry or that are of another type.
-
-    Raises:
-        FindingsError: UC1030 or UC1032 for each such field.
-    """
+    """Raise what `find_unsafe_numbers` finds."""
     if findings := find_unsafe_numbers(values):
         raise FindingsError(findings)
 
 
 def find_unsafe_numbers(values: Any) -> list[Finding]:
-    """Return the fields of a dataclass instance that jsii cannot carry or that are of another type.
-
-    Returns:
-        UC1030 or UC1032 for each such field.
-    """
+    """Find fields of a dataclass that jsii cannot carry (UC1030) or that are of another type (UC1032)."""
     annotations = _fields(values.__class__)
     fields = {name: getattr(values, name) for name in annotations}
     numbers = _kinds(annotations)
-    return [
-        *_find({name: fields[name] for name in numbers}, numbers),
-        *_find_types(fields, annotations),
-    ]
+    return [*_find({name: fields[name] for name in numbers}, numbers), *_find_types(fields, annotations)]
 
 
 @cache
@@ -109,15 +94,16 @@ def _arguments(function: Callable[..., Any]) -> dict[str, Any]:
 
 def _find_types(values: Mapping[str, Any], annotations: Mapping[str, Any]) -> list[Finding]:
     return [
-        Finding(
-            code="UC1032",
-            problem=f"got {quote(value)}",
-            allowed=_name(annotations[name]),
-            path=name,
-        )
+        Finding("UC1032", f"got {_shown(value)}", allowed=_name(annotations[name]), path=name)
         for name, value in values.items()
         if name in annotations and not _is_of(value, annotations[name])
     ]
+
+
+def _shown(value: Any) -> str:
+    """Return a value as a literal, or the name of its class if its `repr` is no literal."""
+    text = quote(value)
+    return f"an object of {type(value).__name__}" if text.startswith("<") else text
 
 
 def _name(annotation: Any) -> str:
@@ -184,12 +170,7 @@ def _kind(annotation: Any) -> str | None:
 
 def _find(values: Mapping[str, Any], kinds: Mapping[str, str]) -> list[Finding]:
     return [
-        Finding(
-            code="UC1030",
-            problem=f"got {quote(number)}",
-            allowed=f"{kinds[name]} between -2^53 and 2^53",
-            path=path,
-        )
+        Finding("UC1030", f"got {quote(number)}", allowed=f"{kinds[name]} between -2^53 and 2^53", path=path)
         for name, value in values.items()
         for path, number in _flatten(name, value)
         if number is not None and not _is_safe(number, kinds[name])

@@ -14,7 +14,7 @@ from ultracluster_catalog.limits.queues import (
     SHARE_DECAY_SECONDS,
     WAIT_LIMIT_SECONDS,
 )
-from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.findings import Finding, quote, require
 from ultracluster_rules.values import Between
 
 PRIORITY: Final = Between(code="UC6305", least=0, most=MOST_PRIORITY)
@@ -33,15 +33,11 @@ _IDENTIFIER: Final = re.compile(r"[A-Za-z0-9]{1,255}\*?")
 
 
 def check_shares(parts: Mapping[str, int], *, path: str) -> list[Finding]:
-    """Check fair shares for what AWS Batch would reject.
-
-    Returns:
-        UC6301 for identifiers, UC6302 for parts, UC6303 for identifiers that overlap or are too many.
-    """
+    """Check identifiers (UC6301) and parts (UC6302) of fair shares, and for overlaps or too many (UC6303)."""
     findings = [
         Finding(
-            code="UC6301",
-            problem=f"got {quote(identifier)}",
+            "UC6301",
+            f"got {quote(identifier)}",
             allowed="1 to 255 letters and digits, optionally with an asterisk at the end as a wildcard",
             path=path,
         )
@@ -49,19 +45,14 @@ def check_shares(parts: Mapping[str, int], *, path: str) -> list[Finding]:
         if not _IDENTIFIER.fullmatch(identifier)
     ]
     findings += [
-        Finding(
-            code="UC6302",
-            problem=f"got {quote(count)}",
-            allowed=f"1 to {MOST_PARTS:,}",
-            path=f"{path}.{name}",
-        )
+        Finding("UC6302", f"got {quote(count)}", allowed=f"1 to {MOST_PARTS:,}", path=f"{path}.{name}")
         for name, count in parts.items()
         if not 1 <= count <= MOST_PARTS
     ]
     findings += [
         Finding(
-            code="UC6303",
-            problem=f"{quote(prefix)} also matches {quote(other)}",
+            "UC6303",
+            f"{quote(prefix)} also matches {quote(other)}",
             remedy="Leave one of them out",
             path=path,
         )
@@ -69,100 +60,69 @@ def check_shares(parts: Mapping[str, int], *, path: str) -> list[Finding]:
         for prefix, other in permutations(pair)
         if prefix.endswith("*") and other.startswith(prefix[:-1])
     ]
-    if len(parts) > MOST_SHARES:
-        findings.append(
-            Finding(
-                code="UC6303",
-                problem=f"got {len(parts)} share identifiers",
-                allowed=f"up to {MOST_SHARES}",
-                path=path,
-            )
-        )
+    findings += require(
+        len(parts) <= MOST_SHARES,
+        "UC6303",
+        f"got {len(parts)} share identifiers",
+        allowed=f"up to {MOST_SHARES}",
+        path=path,
+    )
     return findings
 
 
 def check_share_decay(seconds: float, *, shown: str, path: str) -> list[Finding]:
-    """Check the time over which past usage of a share counts.
-
-    Args:
-        seconds: The time in seconds.
-        shown: The time in words.
-        path: Path in the input.
-
-    Returns:
-        UC6313 if AWS Batch would reject it.
-    """
+    """Check the seconds, `shown` in words, over which past usage of a share counts (UC6313)."""
     least, most = SHARE_DECAY_SECONDS
-    if least <= seconds <= most:
-        return []
-    allowed = "10 minutes to 7 days"
-    return [Finding(code=SHARE_DECAY_HOURS.code, problem=f"got {shown}", allowed=allowed, path=path)]
+    return require(
+        least <= seconds <= most,
+        SHARE_DECAY_HOURS.code,
+        f"got {shown}",
+        allowed="10 minutes to 7 days",
+        path=path,
+    )
 
 
 def check_wait_limit(seconds: float, *, shown: str, path: str) -> list[Finding]:
-    """Check the time after which a waiting job is cancelled.
-
-    Args:
-        seconds: The time in seconds.
-        shown: The time in words.
-        path: Path in the input.
-
-    Returns:
-        UC6306 if AWS Batch would reject it.
-    """
+    """Check the seconds, `shown` in words, after which a waiting job is cancelled (UC6306)."""
     least, most = WAIT_LIMIT_SECONDS
-    if least <= seconds <= most:
-        return []
-    allowed = "10 minutes to 24 hours"
-    return [Finding(code=WAIT_LIMIT_HOURS.code, problem=f"got {shown}", allowed=allowed, path=path)]
+    return require(
+        least <= seconds <= most,
+        WAIT_LIMIT_HOURS.code,
+        f"got {shown}",
+        allowed="10 minutes to 24 hours",
+        path=path,
+    )
 
 
 def check_environment_count(count: int, *, path: str = "") -> list[Finding]:
-    """Check the number of sources of capacity, and so of compute environments, of a queue.
-
-    Returns:
-        UC4120 if there are none or too many.
-    """
-    if 1 <= count <= MOST_ENVIRONMENTS:
-        return []
-    return [
-        Finding(
-            code="UC4120",
-            problem=f"got {count} sources of capacity for one queue",
-            allowed=f"1 to {MOST_ENVIRONMENTS}",
-            remedy="Name those that this queue uses, and use another queue for the others",
-            path=path,
-        )
-    ]
+    """Check the number of sources of capacity, and so of compute environments, of a queue (UC4120)."""
+    return require(
+        1 <= count <= MOST_ENVIRONMENTS,
+        "UC4120",
+        f"got {count} sources of capacity for one queue",
+        allowed=f"1 to {MOST_ENVIRONMENTS}",
+        remedy="Name those that this queue uses, and use another queue for the others",
+        path=path,
+    )
 
 
 def check_source_exists(name: str | None, known: Collection[str | None], *, path: str = "") -> list[Finding]:
-    """Check whether a queue names capacity of its cluster.
-
-    Args:
-        name: Name of the source; None for the one without a name.
-        known: Names of the sources of the cluster.
-        path: Path in the input.
-
-    Returns:
-        UC6312 if it does not.
-    """
-    if name in known:
-        return []
-    allowed = ", ".join(each or "None, the source without a name" for each in known)
-    return [Finding(code="UC6312", problem=f"got {quote(name)}", allowed=allowed, path=path)]
+    """Check whether a queue names capacity of its cluster; None is the source without a name (UC6312)."""
+    return require(
+        name in known,
+        "UC6312",
+        f"got {quote(name)}",
+        allowed=", ".join(each or "None, the source without a name" for each in known),
+        path=path,
+    )
 
 
 def check_blocks_used(blocks: Iterable[str], used: Collection[str]) -> list[Finding]:
-    """Check whether the main queue of a cluster, which its Capacity Blocks open and close, uses all of them.
-
-    Returns:
-        UC6314 for each block that it leaves out.
-    """
+    """Check that the main queue of a cluster, which its Capacity Blocks open and close, uses them all (UC6314)."""
     return [
         Finding(
-            code="UC6314",
-            problem=f"the main queue of the cluster leaves out the Capacity Block {quote(block)}",
+            "UC6314",
+            f"the main queue of the cluster leaves out the Capacity Block {quote(block)}",
             remedy="Add it to this queue, which is opened and closed with the block",
         )
         for block in blocks
@@ -171,23 +131,16 @@ def check_blocks_used(blocks: Iterable[str], used: Collection[str]) -> list[Find
 
 
 def check_wait_limits(limits: Collection[str], *, block: bool, reserved: bool, path: str) -> list[Finding]:
-    """Check for limits that would cancel jobs which wait for their capacity to start.
+    """Check for limits that would cancel jobs which wait for their capacity to start (UC6307).
 
-    Args:
-        limits: Names of the limits that are set, of `WAIT_LIMIT_REASONS`.
-        block: Whether the queue uses a Capacity Block. Its environment is disabled until the block starts, and
-            whether AWS Batch counts a disabled environment as large enough is not documented.
-        reserved: Whether the queue uses other reserved capacity, which may also start later.
-        path: Path of the limits in the input; empty for the top level.
-
-    Returns:
-        UC6307 for each such limit.
+    The environment of a Capacity Block is disabled until the block starts, and whether AWS Batch counts a disabled
+    environment as large enough is not documented. Other reserved capacity may also start later.
     """
     harmful = {"insufficient_capacity": block or reserved, "exceeds_environments": block}
     return [
         Finding(
-            code="UC6307",
-            problem="the queue uses "
+            "UC6307",
+            "the queue uses "
             + ("a Capacity Block" if block else "reserved capacity")
             + ", and the limit would cancel jobs that wait for it to start",
             remedy="Leave it out; `ultracluster jobs why` shows what a job waits for",

@@ -6,7 +6,7 @@ import stat
 from collections.abc import Sequence
 from typing import Any, Final
 
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 
 LARGEST_JSON_FILE: Final = 64 * 1024 * 1024
 """Largest JSON file in bytes; a year of a cluster's metrics takes 40 MB."""
@@ -23,7 +23,7 @@ def refuse_file(
     """Return the error with one finding about a file, or a line of it."""
     name = display_name(path)
     location = name if line is None else f"{name}:{line}"
-    return FindingsError([Finding(code=code, problem=problem, allowed=allowed, location=location)])
+    return FindingsError.of(code, problem, allowed=allowed, location=location)
 
 
 class NotRegularError(ValueError):
@@ -35,16 +35,12 @@ class TooLargeError(ValueError):
 
 
 def read_untrusted_file(path: str | os.PathLike[str], *, most_bytes: int) -> bytes:
-    """Read a regular file.
-
-    Args:
-        path: Regular file, or a link to one.
-        most_bytes: Maximum size in bytes.
+    """Read a regular file, or a link to one.
 
     Raises:
         OSError: If the file cannot be opened or read.
         NotRegularError: If it is a device, a named pipe, a directory or another special file.
-        TooLargeError: If it is larger.
+        TooLargeError: If it is larger than `most_bytes`.
     """
     # O_NONBLOCK, so that a named pipe without a writer is refused rather than waited for.
     with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
@@ -57,11 +53,7 @@ def read_untrusted_file(path: str | os.PathLike[str], *, most_bytes: int) -> byt
 
 
 def read_untrusted_json(path: str | os.PathLike[str], *, most_bytes: int = LARGEST_JSON_FILE) -> Any:
-    """Read a JSON file in UTF-8.
-
-    Args:
-        path: Regular file, or a link to one.
-        most_bytes: Maximum size in bytes. Default: 64 MiB.
+    """Read a JSON file in UTF-8 of at most 64 MiB.
 
     Raises:
         OSError: If the file cannot be opened or read.
@@ -71,14 +63,7 @@ def read_untrusted_json(path: str | os.PathLike[str], *, most_bytes: int = LARGE
 
 
 def parse_untrusted_json(text: str | bytes) -> Any:
-    """Parse strict JSON: without NaN, infinity or duplicate keys.
-
-    Args:
-        text: JSON text; bytes are UTF-8, with or without a byte order mark.
-
-    Raises:
-        ValueError: If the text is not strict JSON, or is nested too deeply.
-    """
+    """Parse strict JSON, without NaN, infinity, duplicate keys or deep nesting; ValueError for other text."""
     if isinstance(text, bytes):
         text = text.decode("utf-8-sig")
     try:

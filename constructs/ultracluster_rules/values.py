@@ -43,14 +43,7 @@ class Form:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class Between:
-    """A number is within bounds, both included.
-
-    Attributes:
-        code: Code of the rule.
-        least: Lower bound.
-        most: Upper bound.
-        remedy: What to do. Default: not stated.
-    """
+    """A number is within bounds, both included."""
 
     code: str
     least: int

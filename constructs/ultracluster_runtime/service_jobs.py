@@ -122,16 +122,8 @@ def training_job_submission(
             f"payload of {len(payload.encode()):,} bytes exceeds {MOST_SERVICE_PAYLOAD_BYTES:,} bytes"
         )
     if problems:
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC6338",
-                    problem=problem,
-                    remedy="Correct the request; a queued job cannot be changed",
-                )
-                for problem in problems
-            ]
-        )
+        remedy = "Correct the request; a queued job cannot be changed"
+        raise FindingsError(Finding(code="UC6338", problem=problem, remedy=remedy) for problem in problems)
     return submission
 
 

@@ -294,24 +294,13 @@ untested(
 
 
 untested(
-    "L125",
-    "Does an array child start on an instance that joined by ECS_CLUSTER alone, and which status does it get when its parent is terminated?",
-    """On an unmanaged environment as in L121: launch one instance whose user data writes ECS_CLUSTER, submit an array of two, note the network of the child, then `aws batch terminate-job` of the parent. F5 and F6 of
-[0024](../decisions/0024-auto-scaling-road.md).""",
-    cost="one small instance, minutes",
-    tier=1,
-    reason="not written: it needs a second deployment, of a source with `launched_by: auto-scaling`",
-)
-
-
-untested(
     "L126",
     "Are children of an older array placed before those of a younger one, also after a retry and with shares?",
     """As L125 with three instances: two arrays of three, the first with a child that fails once; then the same with two shares and `unmanagedvCpus`. F7 and F8 of
 [0024](../decisions/0024-auto-scaling-road.md).""",
     cost="three small instances, minutes",
     tier=1,
-    reason="it needs the array jobs of L125",
+    reason="a person judges the order of the children by their times",
 )
 
 

@@ -539,6 +539,29 @@ def _runs_anyway(_: Mapping[str, Any], parsed: Any) -> None:
 edits("L123", "DescribeJobs", _runs_anyway, fails="the job waits: no longer")
 
 
+@play("L125")
+def _places_one_child(stand_in: StandIn) -> None:
+    def edit(_: Mapping[str, Any], parsed: Any) -> None:
+        for each in parsed["jobs"]:
+            if each["jobId"].endswith(":0") and each["status"] not in {"SUCCEEDED", "FAILED"}:
+                each["status"] = "RUNNING"
+
+    stand_in.edits["DescribeJobs"] = edit
+
+
+@fault("L125", "the children ended as .*SUCCEEDED")
+def _children_outlive_their_parent(stand_in: StandIn) -> None:
+    places = stand_in.edits["DescribeJobs"]
+
+    def edit(request: Mapping[str, Any], parsed: Any) -> None:
+        for each in parsed["jobs"]:
+            if each["status"] == "FAILED":
+                each["status"] = "SUCCEEDED"
+        places(request, parsed)
+
+    stand_in.edits["DescribeJobs"] = edit
+
+
 @fault("L115", "two invocations hold one lease")
 def _lost_condition(stand_in: StandIn) -> None:
     stand_in.answers["UpdateItem"] = lambda _: {"Attributes": {}}

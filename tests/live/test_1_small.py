@@ -376,6 +376,39 @@ def test_a_multi_node_job_on_an_unmanaged_environment_does_not_run(live: Live) -
     live.note(status=base.job(job)["status"], reason=base.job(job).get("statusReason", ""))
 
 
+@question("L125", tier=1, cost=nodes(SMALL), minutes=35, needs=["L83"], nodes=1)
+def test_an_array_child_starts_on_an_instance_that_joined_by_itself(live: Live) -> None:
+    """Does an array child start on an instance that joined by ECS_CLUSTER alone, and which status does it get when its parent is terminated?
+
+    Launches one instance whose user data writes the cluster of an unmanaged environment to `/etc/ecs/ecs.config`, and submits an array of two. Shown when one child runs, and both are
+    FAILED with the reason of TerminateJob after their parent was terminated. The record has the attributes of the child's container, its network among them. F5 and F6 of
+    [0024](../decisions/0024-auto-scaling-road.md).
+    """
+    base = Cluster(live, live.of("L83"))
+    joined = unmanaged(live, base)
+    arn = queue(live, base, joined["computeEnvironmentArn"])
+    cluster = joined["ecsClusterArn"].rpartition("/")[2]
+    base.launch(UserData=f"#!/bin/bash\necho ECS_CLUSTER={cluster} >>/etc/ecs/ecs.config\n")
+    job = base.submit("spot", queue_arn=arn, arrayProperties={"size": 2})
+    children = [f"{job}:{number}" for number in range(2)]
+
+    def running() -> Any:
+        return next((found for each in children if (found := base.job(each))["status"] == "RUNNING"), None)
+
+    child = live.wait("a child runs", running, minutes=20)
+    live.note(container=child.get("container", {}))
+    reason = "live test: the parent"
+    base.client("batch").terminate_job(jobId=job, reason=reason)
+
+    def ended() -> Any:
+        found = [base.job(each) for each in children]
+        return found if all(each["status"] in {"SUCCEEDED", "FAILED"} for each in found) else None
+
+    ends = [(each["status"], each.get("statusReason")) for each in live.wait("the end", ended, minutes=5)]
+    live.note(ends=ends)
+    assert ends == [("FAILED", reason)] * 2, f"the children ended as {ends}"
+
+
 def queue(live: Live, base: Cluster, *environments: str) -> str:
     """Create a job queue over environments, and return its ARN when it is VALID."""
     batch = base.client("batch")

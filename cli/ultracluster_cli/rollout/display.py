@@ -54,12 +54,7 @@ class _Activity:
 
 
 class RolloutDisplay(AbstractContextManager["RolloutDisplay"]):
-    """Show a running rollout. Thread-safe.
-
-    Args:
-        plan: Plan of the rollout.
-        entries: Journal of the rollout, which grows as it runs.
-    """
+    """Show a running rollout. Thread-safe."""
 
     def __init__(self, plan: RolloutPlan, entries: Sequence[Entry]) -> None:
         self._plan = plan

@@ -15,12 +15,7 @@ _TAGS_AT_CREATION = ["AWS::Batch::ComputeEnvironment", "AWS::EC2::PlacementGroup
 
 
 def name_cluster(scope: Construct, name: str) -> None:
-    """Set the cluster name for all constructs that are added to a scope.
-
-    Args:
-        scope: Scope without children, such as the stage of a cluster of a rollout.
-        name: Name, unique in its account and Region.
-    """
+    """Set the cluster name, unique in its account and Region, for constructs to be added to a scope without children."""
     scope.node.set_context(_CONTEXT, name)
 
 
@@ -30,12 +25,6 @@ def cluster_name(scope: Construct) -> str:
 
 
 def tag_resources(scope: Construct, name: str, tags: Mapping[str, str] | None = None) -> None:
-    """Tag the resources of a cluster with its name, by which budgets and `ultracluster cost actual` find its cost.
-
-    Args:
-        scope: Construct with the resources.
-        name: Name of the cluster.
-        tags: Further tags. Default: none.
-    """
+    """Tag the resources of a cluster with its name, by which budgets and `ultracluster cost actual` find its cost."""
     for key, value in sorted({CLUSTER_TAG: name, **(tags or {})}.items()):
         Tags.of(scope).add(key, value, exclude_resource_types=_TAGS_AT_CREATION)

@@ -17,13 +17,7 @@ class RetainedLogGroup(logs.LogGroup):
         retention: logs.RetentionDays = logs.RetentionDays.THREE_MONTHS,
         kms_key: kms.IKey | None = None,
     ) -> None:
-        """Define the log group.
-
-        Args:
-            scope: Parent construct.
-            retention: Retention of the log events. Default: 3 months.
-            kms_key: KMS key. Default: encryption by CloudWatch Logs.
-        """
+        """Define the log group, by default of 3 months and encrypted by CloudWatch Logs."""
         super().__init__(
             scope, "Logs", retention=retention, removal_policy=RemovalPolicy.RETAIN, encryption_key=kms_key
         )

@@ -10,43 +10,23 @@ from constructs import Construct
 
 
 def notification_topic(scope: Construct, *, emails: Sequence[str], kms_key: kms.IKey | None) -> sns.Topic:
-    """Define a topic that CloudWatch alarms may notify, as the child ``Topic`` of a construct.
-
-    Args:
-        scope: Parent construct.
-        emails: Addresses to subscribe; each must confirm.
-        kms_key: KMS key of the topic, whose policy must allow CloudWatch to use it. None for no encryption.
-    """
+    """Define a topic that CloudWatch alarms may notify, as the child ``Topic``; its key must let CloudWatch use it."""
     topic = sns.Topic(scope, "Topic", master_key=kms_key, enforce_ssl=True)
     grant_publish(topic, sid="Alarms", service="cloudwatch.amazonaws.com")
     for number, address in enumerate(emails, start=1):
         sns.Subscription(
-            scope,
-            f"Email{number}",
-            topic=topic,
-            protocol=sns.SubscriptionProtocol.EMAIL,
-            endpoint=address,
+            scope, f"Email{number}", topic=topic, protocol=sns.SubscriptionProtocol.EMAIL, endpoint=address
         )
     return topic
 
 
 def grant_publish(
-    topic: sns.ITopic,
-    *,
-    sid: str,
-    service: str,
-    source: Mapping[str, Mapping[str, str]] | None = None,
+    topic: sns.ITopic, *, sid: str, service: str, source: Mapping[str, Mapping[str, str]] | None = None
 ) -> None:
-    """Grant an AWS service permission to publish to a topic on behalf of this account only.
+    """Grant an AWS service permission to publish to a topic on behalf of this account, under conditions on the source.
 
-    A policy that enforces TLS replaces the default policy, which admits the services of the account. An imported topic is not
-    changed: its policy must already allow the service.
-
-    Args:
-        topic: Topic.
-        sid: Sid of the statement.
-        service: Service principal, such as ``cloudwatch.amazonaws.com``.
-        source: Further conditions on the request. Default: none.
+    A policy that enforces TLS replaces the default policy, which admits the services of the account. An imported topic is
+    not changed: its policy must already allow the service.
     """
     if not isinstance(topic, sns.Topic):
         return
@@ -62,13 +42,7 @@ def grant_publish(
 
 
 def publish_statements(sid: str, topic: sns.ITopic, kms_key: kms.IKey | None) -> list[iam.PolicyStatement]:
-    """Return the statements that allow a role to publish to a topic.
-
-    Args:
-        sid: Sid of the first statement.
-        topic: Topic.
-        kms_key: KMS key of the topic. None if it is not encrypted.
-    """
+    """Return the statements that allow a role to publish to a topic and to use its KMS key, if it has one."""
     statements = [iam.PolicyStatement(sid=sid, actions=["sns:Publish"], resources=[topic.topic_arn])]
     if kms_key is not None:
         uses = ["kms:Decrypt", "kms:GenerateDataKey"]

@@ -94,16 +94,7 @@ class ScheduledFunction(lambda_.Function):
     def add_schedule(
         self, construct_id: str, *, description: str, event_pattern: Mapping[str, Any] | None = None
     ) -> events.CfnRule:
-        """Add a rule that invokes the function every minute or on events.
-
-        Args:
-            construct_id: ID of the rule in the parent construct.
-            description: Description of the rule.
-            event_pattern: Event pattern in the JSON of Amazon EventBridge. Default: every minute, without events.
-
-        Returns:
-            The rule.
-        """
+        """Add a rule that invokes the function every minute, or on events of a pattern of Amazon EventBridge."""
         rule = events.CfnRule(
             self._scope,
             construct_id,
@@ -129,24 +120,12 @@ class ScheduledFunction(lambda_.Function):
         return rule
 
     def alarm_on_errors(
-        self,
-        construct_id: str,
-        *,
-        description: str,
-        minutes: int,
-        treat_missing_data: str,
-        topic: sns.ITopic,
+        self, construct_id: str, *, description: str, minutes: int, treat_missing_data: str, topic: sns.ITopic
     ) -> None:
         """Add an alarm on consecutive minutes with errors that notifies a topic.
 
-        The policy of an imported topic must already allow CloudWatch to publish.
-
-        Args:
-            construct_id: ID of the alarm in the parent construct.
-            description: Description of the alarm.
-            minutes: Number of consecutive minutes.
-            treat_missing_data: How minutes without an invocation count, ``breaching`` or ``notBreaching``.
-            topic: Topic to notify.
+        The policy of an imported topic must already allow CloudWatch to publish. `treat_missing_data` is ``breaching`` or
+        ``notBreaching``, for minutes without an invocation.
         """
         alarm = cloudwatch.CfnAlarm(
             self._scope,

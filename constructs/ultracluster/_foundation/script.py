@@ -5,20 +5,12 @@ from importlib import resources
 
 
 def read_script(name: str) -> str:
-    """Return a script as it is.
-
-    Args:
-        name: Name of a file of ``scripts``.
-    """
+    """Return a file of ``scripts`` as it is."""
     return resources.files("ultracluster").joinpath("scripts", name).read_text(encoding="ascii")
 
 
 def lean_script(name: str) -> str:
-    """Return a Python script without comments and docstrings, indented by single spaces, where every byte counts.
-
-    Args:
-        name: Name of a file of ``scripts``.
-    """
+    """Return a Python file of ``scripts`` without comments and docstrings, indented by single spaces: every byte counts."""
     source = re.sub(r'^ *"""[^"]*"""\n', "", read_script(name), flags=re.MULTILINE)
     code = re.sub(r"  # .*$", "", source, flags=re.MULTILINE).splitlines()
     return "".join(

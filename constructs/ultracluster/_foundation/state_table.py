@@ -18,21 +18,12 @@ _USE_KEY = [
 
 
 class StateTable(dynamodb.Table):
-    """The table of a construct, as its child ``State``, retained when the stack is deleted.
-
-    It is billed by request.
-    """
+    """The table of a construct, as its child ``State``, billed by request and retained when the stack is deleted."""
 
     def __init__(
         self, scope: Construct, *, kms_key: kms.IKey | None = None, expires: str | None = None
     ) -> None:
-        """Define the table.
-
-        Args:
-            scope: Parent construct.
-            kms_key: KMS key of the table. Default: an AWS owned key.
-            expires: Attribute with the time, in seconds since 1970, after which DynamoDB deletes an item. Default: never.
-        """
+        """Define the table, whose items expire at an attribute in seconds since 1970, if any."""
         super().__init__(
             scope,
             "State",
@@ -50,11 +41,7 @@ class StateTable(dynamodb.Table):
         )
 
     def statements(self, *actions: str) -> list[iam.PolicyStatement]:
-        """Return the statements that allow a role some actions on items of the table.
-
-        Args:
-            actions: Actions, such as ``dynamodb:UpdateItem``.
-        """
+        """Return the statements that allow a role some actions, such as ``dynamodb:UpdateItem``, on items of the table."""
         statements = [iam.PolicyStatement(sid="Remember", actions=list(actions), resources=[self.table_arn])]
         if self.encryption_key is not None:
             statements.append(
@@ -63,9 +50,7 @@ class StateTable(dynamodb.Table):
                     actions=_USE_KEY,
                     resources=[self.encryption_key.key_arn],
                     conditions={
-                        "StringEquals": {
-                            "kms:ViaService": f"dynamodb.{Aws.REGION}.{Aws.URL_SUFFIX}",
-                        }
+                        "StringEquals": {"kms:ViaService": f"dynamodb.{Aws.REGION}.{Aws.URL_SUFFIX}"}
                     },
                 )
             )

@@ -16,7 +16,7 @@ from ultracluster_rules.capacity import (
     check_allocation_strategy,
     check_group_settings,
 )
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, FindingsError, quote, require
 from ultracluster_rules.network import check_zone_id
 from ultracluster_rules.numbers import reject_unsafe_numbers
 
@@ -76,30 +76,26 @@ class CapacitySource:
 
 def _common_problems(source: CapacitySource) -> list[Finding]:
     findings = []
-    if source.name is not None and not re.fullmatch(SOURCE_NAME, source.name):
-        findings.append(
-            Finding(
-                code="UC4123",
-                problem=f"got {quote(source.name)}",
-                allowed="2 to 32 characters: lower case letters, digits and hyphens, a letter first",
-                path="name",
-            )
-        )
+    findings += require(
+        source.name is None or re.fullmatch(SOURCE_NAME, source.name),
+        "UC4123",
+        f"got {quote(source.name)}",
+        allowed="2 to 32 characters: lower case letters, digits and hyphens, a letter first",
+        path="name",
+    )
     max_nodes = source.max_nodes
     if max_nodes is not None and not Token.is_unresolved(max_nodes):
         findings += MAX_NODES.check(max_nodes, path="max_nodes")
     zone_id = getattr(source, "zone_id", None)
     if zone_id is not None and not Token.is_unresolved(zone_id) and not re.fullmatch(ZONE_ID, zone_id):
         findings += [finding.at("zone_id") for finding in check_zone_id(zone_id)]
-    if source.market_type == "spot" and (source.reservation_specification or source.market_options):
-        findings.append(
-            Finding(
-                code=SETTING_OF_ANOTHER_KIND,
-                problem=f"{type(source).__name__} is of the Spot market and also names a reservation or a market",
-                allowed="one market: Spot, On-Demand or a reservation",
-                path="market_type",
-            )
-        )
+    findings += require(
+        source.market_type != "spot" or not (source.reservation_specification or source.market_options),
+        SETTING_OF_ANOTHER_KIND,
+        f"{type(source).__name__} is of the Spot market and also names a reservation or a market",
+        allowed="one market: Spot, On-Demand or a reservation",
+        path="market_type",
+    )
     strategy = source.allocation_strategy
     price = getattr(source, "max_price_percent", None)
     findings += check_allocation_strategy(source.market_type, strategy, path="allocation_strategy")

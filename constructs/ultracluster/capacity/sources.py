@@ -13,9 +13,6 @@ from ultracluster_rules.queues import check_blocks_used, check_environment_count
 def sources_of(capacity: Capacity | Sequence[Capacity] | None) -> tuple[Capacity | None, ...]:
     """Return the sources in order of preference; None is On-Demand.
 
-    Args:
-        capacity: One source, several, or None.
-
     Raises:
         FindingsError: If there is none (UC4120), two share a name (UC4121), or two are the same reservation (UC4127).
     """
@@ -32,12 +29,7 @@ def sources_of(capacity: Capacity | Sequence[Capacity] | None) -> tuple[Capacity
 def used_by_queue(
     sources: Sequence[Capacity | None], wanted: Sequence[str | None] | None, *, path: str
 ) -> tuple[Capacity | None, ...]:
-    """Return the sources that a queue uses, in its order of preference.
-
-    Args:
-        sources: Sources of the cluster.
-        wanted: Names of the sources to use; None among them is the source without a name. None selects all sources.
-        path: Path of the argument, for findings.
+    """Return the sources that a queue names, or all of them, in its order of preference; None names the one without a name.
 
     Raises:
         FindingsError: If the cluster has no such source (UC6312), or there are not one to three (UC4120).
@@ -52,15 +44,7 @@ def used_by_queue(
 
 
 def check_main_queue(sources: Sequence[Capacity | None], wanted: Sequence[str | None] | None) -> None:
-    """Raise if the main queue of a cluster leaves out a Capacity Block, whose life cycle opens and closes that queue.
-
-    Args:
-        sources: Sources of the cluster.
-        wanted: Names of the sources of its main queue; None selects all sources.
-
-    Raises:
-        FindingsError: If a block is left out (UC6314), or `used_by_queue` rejects the names.
-    """
+    """Raise UC6314 if the main queue of a cluster leaves out a Capacity Block, whose life cycle opens and closes it."""
     used = used_by_queue(sources, wanted, path="queue_sources")
     findings = [
         finding.at("queue_sources")
@@ -74,22 +58,12 @@ def check_main_queue(sources: Sequence[Capacity | None], wanted: Sequence[str | 
 
 
 def check_names(names: Sequence[str | None], *, path: str) -> list[Finding]:
-    """Check that the names of sources are distinct.
-
-    Args:
-        names: Names; None is a source without one.
-        path: Path of the argument, for findings.
-    """
+    """Check that the names of sources are distinct; None is a source without one."""
     return [finding.at(path) for _, finding in check_source_names(names)]
 
 
 def named(construct_id: str, source: Capacity | None) -> str:
-    """Return a construct ID for a source that does not depend on its position.
-
-    Args:
-        construct_id: ID for the source without a name.
-        source: Capacity source; None is On-Demand.
-    """
+    """Return a construct ID for a source that does not depend on its position."""
     return f"{construct_id}-{source.name}" if source and source.name else construct_id
 
 

@@ -5,7 +5,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from constructs import Construct
 
-from ultracluster_rules.findings import Finding
+from ultracluster_rules.findings import Finding, require
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 _USE = ["kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*"]
@@ -46,6 +46,7 @@ class ClusterKey(Construct):
             enable_key_rotation=True,
             removal_policy=removal_policy,
         )
+        self.node.default_child = self._key.node.default_child
         let_services_use(self._key, self)
 
     @property
@@ -55,15 +56,7 @@ class ClusterKey(Construct):
 
 
 def let_services_use(key: kms.IKey, scope: Construct) -> list[Finding]:
-    """Let the services around a cluster use a key, in addition to what its policy allows already.
-
-    Args:
-        key: Key of the app, or an imported one, whose policy the CDK cannot change.
-        scope: Construct in the Region of the cluster.
-
-    Returns:
-        UC5251, a warning, if the policy could not be changed.
-    """
+    """Let the services around a cluster use a key, or warn (UC5251) about an imported key, whose policy cannot change."""
     added = True
     region = Stack.of(scope).region
     source_account = {"aws:SourceAccount": Aws.ACCOUNT_ID}
@@ -125,16 +118,13 @@ def let_services_use(key: kms.IKey, scope: Construct) -> list[Finding]:
         _allow("Events", iam.ServicePrincipal("events.amazonaws.com"), _PUBLISH, None),
     ):
         added = key.add_to_resource_policy(statement).statement_added
-    if added:
-        return []
-    return [
-        Finding(
-            code="UC5251",
-            problem="the policy of an imported key is not known here; if it does not let the services use the key, no node starts",
-            remedy="Copy the statements of ClusterKey into it, and check it with `ultracluster preflight`",
-            path="kms_key",
-        )
-    ]
+    return require(
+        added,
+        "UC5251",
+        "the policy of an imported key is not known here; if it does not let the services use the key, no node starts",
+        remedy="Copy the statements of ClusterKey into it, and check it with `ultracluster preflight`",
+        path="kms_key",
+    )
 
 
 def _allow(

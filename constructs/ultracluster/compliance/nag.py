@@ -52,11 +52,7 @@ class _AcknowledgmentValidation:
 
 
 def acknowledgments_in(scope: Construct) -> Iterator[tuple[IConstruct, cdk.Acknowledgment]]:
-    """Yield the acknowledgments for the constructs of this package in a scope, each with its resource.
-
-    Args:
-        scope: Scope in which all references are resolved.
-    """
+    """Yield acknowledgments for constructs of this package, each with its resource; references must be resolved."""
     for construct in scope.node.find_all():
         for kind, acknowledgments in ACKNOWLEDGMENTS.items():
             if isinstance(construct, kind):

@@ -7,7 +7,7 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from constructs import Construct
 
 from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, NAMESPACE
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 _GRAPHS = (
@@ -40,18 +40,15 @@ class RegionsDashboard(Construct):
             FindingsError: If there are none, duplicates, or too many (UC6444).
         """
         if len(set(clusters)) != len(clusters) or not 1 <= len(clusters) <= _MOST_CLUSTERS:
-            raise FindingsError(
-                [
-                    Finding(
-                        code="UC6444",
-                        problem=f"got {len(clusters)} clusters, {len(set(clusters))} of them different",
-                        allowed=f"1 to {_MOST_CLUSTERS}, each once",
-                        path="clusters",
-                    )
-                ]
+            raise FindingsError.of(
+                "UC6444",
+                f"got {len(clusters)} clusters, {len(set(clusters))} of them different",
+                allowed=f"1 to {_MOST_CLUSTERS}, each once",
+                path="clusters",
             )
         super().__init__(scope, construct_id)
         self._dashboard = cloudwatch.Dashboard(self, "Resource", default_interval=Duration.hours(12))
+        self.node.default_child = self._dashboard.node.default_child
         for name, region in clusters:
             self._dashboard.add_widgets(
                 cloudwatch.TextWidget(markdown=f"## {name}, {region}", width=24, height=1)

@@ -11,11 +11,7 @@ _CHECK_SECONDS = 300
 
 
 def bake_component(
-    *,
-    parts: Sequence[ImagePart],
-    container_images: Sequence[str],
-    efa_version: str,
-    efa_sha256: str,
+    *, parts: Sequence[ImagePart], container_images: Sequence[str], efa_version: str, efa_sha256: str
 ) -> str:
     """Return the component document as JSON, which is also YAML.
 

@@ -35,12 +35,7 @@ _MANAGED_INSTANCE_ACTIONS = [
 
 
 def define_build_role(scope: Construct, container_images: Sequence[str]) -> iam.Role:
-    """Define the role, with permissions to run the steps, write logs and pull container images.
-
-    Args:
-        scope: Parent construct; the role is its child ``Role``.
-        container_images: Images to pull; tokens are granted elsewhere.
-    """
+    """Define the role, with permissions to run the steps, write logs and pull images; tokens are granted elsewhere."""
     role = iam.Role(
         scope,
         "Role",
@@ -53,9 +48,7 @@ def define_build_role(scope: Construct, container_images: Sequence[str]) -> iam.
     )
     role.add_to_policy(
         iam.PolicyStatement(
-            sid="Tools",
-            actions=["s3:GetObject"],
-            resources=[f"arn:{Aws.PARTITION}:s3:::ec2imagebuilder*/*"],
+            sid="Tools", actions=["s3:GetObject"], resources=[f"arn:{Aws.PARTITION}:s3:::ec2imagebuilder*/*"]
         )
     )
     role.add_to_policy(

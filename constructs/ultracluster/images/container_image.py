@@ -43,12 +43,7 @@ class ContainerImage:
 
 
 def pull_image(scope: Construct, image: str) -> list[iam.PolicyStatement]:
-    """Return the statements to pull an image from Amazon ECR, and warn about an image that is or may be elsewhere.
-
-    Args:
-        scope: Job to annotate with the warning.
-        image: Image reference.
-    """
+    """Return the statements to pull an image from Amazon ECR, and warn about an image that is or may be elsewhere."""
     if Token.is_unresolved(image):
         Annotations.of(scope).add_warning_v2(
             "ultracluster:imageNotKnown",

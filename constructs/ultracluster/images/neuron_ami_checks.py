@@ -8,7 +8,7 @@ from aws_cdk import aws_ec2 as ec2
 
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.neuron.neuron_images import EFA_INSTALLERS, NeuronImage
-from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.findings import Finding, quote, require
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{1,62}[A-Za-z0-9]")
 _SHA256 = re.compile(r"[0-9a-f]{64}")
@@ -30,28 +30,24 @@ def check_sources(
 ) -> list[Finding]:
     """Check the parent, the EFA installer and the container images of an AMI."""
     findings = []
-    if parent.facts.operating_system not in {_SYSTEM, ""}:
-        findings.append(
-            Finding(
-                code="UC4051",
-                problem=f"got {parent.kind}, which is {parent.facts.operating_system}",
-                allowed=_SYSTEM,
-                path="parent",
-            )
-        )
-    if not _EFA_VERSION.fullmatch(efa_version) or not _SHA256.fullmatch(efa_sha256 or ""):
-        findings.append(
-            Finding(
-                code="UC4052",
-                problem=f"got version {quote(efa_version)} with checksum {quote(efa_sha256)}",
-                allowed=f"{', '.join(EFA_INSTALLERS)}, or another version with its SHA-256",
-                path="efa_installer_version",
-            )
-        )
+    findings += require(
+        parent.facts.operating_system in {_SYSTEM, ""},
+        "UC4051",
+        f"got {parent.kind}, which is {parent.facts.operating_system}",
+        allowed=_SYSTEM,
+        path="parent",
+    )
+    findings += require(
+        _EFA_VERSION.fullmatch(efa_version) and _SHA256.fullmatch(efa_sha256 or ""),
+        "UC4052",
+        f"got version {quote(efa_version)} with checksum {quote(efa_sha256)}",
+        allowed=f"{', '.join(EFA_INSTALLERS)}, or another version with its SHA-256",
+        path="efa_installer_version",
+    )
     findings += [
         Finding(
-            code="UC4053",
-            problem=f"got {quote(image)}",
+            "UC4053",
+            f"got {quote(image)}",
             allowed="an image in a private repository of Amazon ECR, with a tag or digest",
             path=f"container_images[{index}]",
         )
@@ -63,17 +59,14 @@ def check_sources(
 
 def check_document(data: str, images: Sequence[str]) -> list[Finding]:
     """Check that the component document does not exceed the limit of Image Builder."""
-    if len(data) <= _LONGEST_DATA:
-        return []
-    return [
-        Finding(
-            code="UC4054",
-            problem=f"with {len(images)} images the document has {len(data):,} characters",
-            allowed=f"at most {_LONGEST_DATA:,}",
-            remedy="Remove images",
-            path="container_images",
-        )
-    ]
+    return require(
+        len(data) <= _LONGEST_DATA,
+        "UC4054",
+        f"with {len(images)} images the document has {len(data):,} characters",
+        allowed=f"at most {_LONGEST_DATA:,}",
+        remedy="Remove images",
+        path="container_images",
+    )
 
 
 def check_place(
@@ -82,20 +75,18 @@ def check_place(
     """Check the name, the network, the size and the Regions of an AMI."""
 
     def wrong(path: str, value: object, allowed: str) -> Finding:
-        return Finding(code="UC4054", problem=f"got {quote(value)}", allowed=allowed, path=path)
+        return Finding("UC4054", f"got {quote(value)}", allowed=allowed, path=path)
 
     findings = []
     if not _NAME.fullmatch(name):
         findings.append(wrong("name", name, "3 to 64 letters, digits and hyphens"))
-    if (vpc is None) != (subnet is None):
-        findings.append(
-            Finding(
-                code="UC4054",
-                problem=f"got {'a subnet without its VPC' if vpc is None else 'a VPC without a subnet'}",
-                allowed="both or neither",
-                path="subnet",
-            )
-        )
+    findings += require(
+        (vpc is None) == (subnet is None),
+        "UC4054",
+        f"got {'a subnet without its VPC' if vpc is None else 'a VPC without a subnet'}",
+        allowed="both or neither",
+        path="subnet",
+    )
     if disk < _LEAST_DISK_GIB:
         findings.append(wrong("root_volume_gib", disk, f"{_LEAST_DISK_GIB} or more"))
     findings += [

@@ -10,7 +10,7 @@ from constructs import Construct
 
 from ultracluster.images.container_image import ContainerImage
 from ultracluster_catalog.neuron.neuron_containers import NeuronContainer
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_rules.images import container_uri
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
@@ -50,15 +50,8 @@ class TrainingImageRepository(Construct):
             FindingsError: If `untagged_days` is below 1 (UC6339).
         """
         if untagged_days < 1:
-            raise FindingsError(
-                [
-                    Finding(
-                        code="UC6339",
-                        problem=f"got {quote(untagged_days)}",
-                        allowed="1 or more",
-                        path="untagged_days",
-                    )
-                ]
+            raise FindingsError.of(
+                "UC6339", f"got {quote(untagged_days)}", allowed="1 or more", path="untagged_days"
             )
         super().__init__(scope, construct_id)
         self._repository = ecr.Repository(
@@ -77,6 +70,7 @@ class TrainingImageRepository(Construct):
                 )
             ],
         )
+        self.node.default_child = self._repository.node.default_child
 
     def image(self, tag: str) -> ContainerImage:
         """Return an image for jobs, with permission to pull it.
@@ -128,15 +122,11 @@ class PullThroughCache(Construct):
             FindingsError: If Amazon ECR rejects the prefix (UC6339).
         """
         if not _PREFIX.fullmatch(prefix) or len(prefix) not in _PREFIX_LENGTHS:
-            raise FindingsError(
-                [
-                    Finding(
-                        code="UC6339",
-                        problem=f"got {quote(prefix)}",
-                        allowed="2 to 30 lower-case letters and digits, with single . _ - / between them",
-                        path="prefix",
-                    )
-                ]
+            raise FindingsError.of(
+                "UC6339",
+                f"got {quote(prefix)}",
+                allowed="2 to 30 lower-case letters and digits, with single . _ - / between them",
+                path="prefix",
             )
         super().__init__(scope, construct_id)
         self._prefix = prefix

@@ -13,7 +13,7 @@ from constructs import Construct
 from ultracluster.images.container_image import ContainerImage
 from ultracluster.jobs.job_options import ProgramOptions, reject_unknown_options
 from ultracluster.jobs.multi_node_job import MultiNodeJob
-from ultracluster.scheduling.training_queue import TrainingQueue
+from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster_catalog.observability.metrics import BAKE_OFF_NAMESPACE, CANDIDATE_DIMENSION
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.numbers import reject_unsafe_numbers, rejects_unsafe_numbers
@@ -35,7 +35,7 @@ class Candidate:
             as figures per dollar. Default: not shown.
     """
 
-    queue: TrainingQueue
+    queue: ITrainingQueue
     image: str | ContainerImage
     node_count: int | None = None
     price_per_node_hour: float | None = None
@@ -203,14 +203,12 @@ def _check(candidates: Mapping[str, Candidate], figures: Sequence[str]) -> list[
     for path, entries, minimum in (("candidates", candidates, 2), ("figures", figures, 1)):
         if not minimum <= len(entries) <= _MAX_ENTRIES:
             allowed = f"{minimum} to {_MAX_ENTRIES}"
-            findings.append(
-                Finding(code="UC6160", problem=f"got {quote(len(entries))}", allowed=allowed, path=path)
-            )
+            findings.append(Finding("UC6160", f"got {quote(len(entries))}", allowed=allowed, path=path))
     names = [("candidates", name) for name in candidates] + [("figures", name) for name in figures]
     findings += [
         Finding(
-            code="UC6161",
-            problem=f"got {quote(name)}",
+            "UC6161",
+            f"got {quote(name)}",
             allowed="letters, digits and underscores after a lowercase letter",
             path=path,
         )
@@ -219,8 +217,8 @@ def _check(candidates: Mapping[str, Candidate], figures: Sequence[str]) -> list[
     ]
     findings += [
         Finding(
-            code="UC6162",
-            problem=f"got {quote(candidate.price_per_node_hour)}",
+            "UC6162",
+            f"got {quote(candidate.price_per_node_hour)}",
             allowed="more than 0",
             path=f"candidates.{name}.price_per_node_hour",
         )

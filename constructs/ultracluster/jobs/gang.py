@@ -30,12 +30,7 @@ def gang_command(command: Sequence[str], launcher: Launcher) -> list[str]:
 
 
 def gang_environment(*, nodes: int, place: str) -> Mapping[str, str]:
-    """Return the variables of the rendezvous.
-
-    Args:
-        nodes: Number of nodes.
-        place: Mount point of the shared file system, or ``s3://`` and the name of a bucket.
-    """
+    """Return the variables of the rendezvous, at a mount point of the shared file system or in ``s3://BUCKET``."""
     return {GANG_SIZE_VARIABLE: str(nodes), "UC_GANG_PLACE": f"{place}/{_FOLDER}"}
 
 

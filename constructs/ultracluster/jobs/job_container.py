@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from aws_cdk import Stack
 from aws_cdk import aws_batch as batch
 
-from ultracluster.scheduling.training_queue import TrainingQueue
+from ultracluster.scheduling.i_training_queue import ITrainingQueue
 
 # From AWS's multi-node template for p6 on AWS Batch (awslabs/awsome-distributed-ai, 2026-07-23).
 _SHARED_MEMORY_MIB = 49152
@@ -23,7 +23,7 @@ _ORDERS_PATH = "/run/ultracluster"
 
 def job_container(
     *,
-    queue: TrainingQueue,
+    queue: ITrainingQueue,
     image: str,
     command: Sequence[str],
     environment: Mapping[str, str],
@@ -35,17 +35,7 @@ def job_container(
     """Return the container properties of a job that occupies a whole node.
 
     Devices are listed one by one: mapping the whole of ``/dev/infiniband`` silently disables EFA on hosts that have other
-    devices in it (aws-samples/aws-do-eks#63). The container is not privileged.
-
-    Args:
-        queue: Queue of the job.
-        image: Container image.
-        command: Command of the container.
-        environment: Environment variables.
-        role_arn: ARN of the job role.
-        execution_role_arn: ARN of the execution role.
-        log_stream_prefix: Prefix of the log streams.
-        instance_type: Instance type, for multi-node jobs; None for other jobs, which AWS Batch accepts without it.
+    devices in it (aws-samples/aws-do-eks#63). The container is not privileged. Only multi-node jobs need `instance_type`.
     """
     machine = queue.nodes.instance_type
     file_system = queue.nodes.file_system

@@ -12,12 +12,7 @@ Launcher = Literal["torchrun", "jax", "raw"]
 
 
 def launch_command(command: Sequence[str], launcher: Launcher = "torchrun") -> list[str]:
-    """Prefix a command with its launcher.
-
-    Args:
-        command: Program and arguments.
-        launcher: Launcher. Default: torchrun.
-    """
+    """Prefix a command with its launcher."""
     return ["python3", LAUNCHER_PATH, launcher, *map(_encode, command)]
 
 

@@ -8,10 +8,10 @@ from constructs import Construct
 from ultracluster._foundation.script import lean_script
 from ultracluster.jobs.job_options import GateOptions, reject_unknown_options
 from ultracluster.jobs.multi_node_job import MultiNodeJob
-from ultracluster.scheduling.training_queue import TrainingQueue
+from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 
@@ -29,7 +29,7 @@ class SmokeTrain(MultiNodeJob):
         scope: Construct,
         construct_id: str,
         *,
-        queue: TrainingQueue,
+        queue: ITrainingQueue,
         node_count: int | None = None,
         processes_per_node: int | None = None,
         compile_cache: CompileCache | PosixCompileCache | None = None,
@@ -60,7 +60,7 @@ class SmokeTrain(MultiNodeJob):
         reject_unknown_options(options, GateOptions)
         if steps < 2:  # noqa: PLR2004 - said above
             problem = f"got {quote(steps)}; a wrong sum shows in the loss of the next step"
-            raise FindingsError([Finding(code="UC6152", problem=problem, allowed="2 or more", path="steps")])
+            raise FindingsError.of("UC6152", problem, allowed="2 or more", path="steps")
         device = device or ("xla" if queue.nodes.instance_type.neuron_devices else "cuda")
         script = lean_script("smoke_train.py")
         super().__init__(

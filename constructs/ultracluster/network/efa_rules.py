@@ -10,11 +10,8 @@ def add_efa_rules(scope: Construct, *, security_group_id: str) -> None:
     """Allow all traffic between members of a security group, in both directions.
 
     EFA traffic needs rules whose source and destination are the group itself; CIDR rules do not apply to it. The rules
-    are L1, because the L2 silently drops the outbound rule of a group that allows all outbound traffic.
-
-    Args:
-        scope: Parent construct of the rules, ``EfaIngress`` and ``EfaEgress``.
-        security_group_id: ID of the group. EC2 rejects a duplicate of an existing rule at deployment.
+    are L1, because the L2 silently drops the outbound rule of a group that allows all outbound traffic. EC2 rejects a
+    duplicate of an existing rule at deployment.
     """
     ec2.CfnSecurityGroupIngress(
         scope,
@@ -35,12 +32,7 @@ def add_efa_rules(scope: Construct, *, security_group_id: str) -> None:
 
 
 def add_task_rules(scope: Construct, *, security_group_id: str) -> None:
-    """Allow tasks of multi-node jobs, which have the default security group of the VPC, to reach each other and AWS.
-
-    Args:
-        scope: Parent construct of the rules, ``TasksIngress``, ``TasksEgress`` and ``TasksToAws``.
-        security_group_id: ID of the default group. EC2 rejects a duplicate of an existing rule at deployment.
-    """
+    """Allow tasks of multi-node jobs, which have the default security group of the VPC, to reach each other and AWS."""
     ec2.CfnSecurityGroupIngress(
         scope,
         "TasksIngress",

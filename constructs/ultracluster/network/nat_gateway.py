@@ -7,15 +7,7 @@ from constructs import Construct
 def define_nat_gateway(
     scope: Construct, *, vpc_id: str, public_cidr: str, zone_id: str, route_table_id: str
 ) -> None:
-    """Define the NAT gateway, its subnet, and the default route of the nodes.
-
-    Args:
-        scope: Parent construct.
-        vpc_id: VPC of the nodes.
-        public_cidr: CIDR block of the public subnet, an unused part of the VPC.
-        zone_id: Availability Zone ID of the nodes, which avoids charges for traffic between zones.
-        route_table_id: Route table of the subnet of the nodes.
-    """
+    """Define the NAT gateway in the zone of the nodes, its subnet, and the default route of the nodes."""
     internet = ec2.CfnInternetGateway(scope, "InternetGateway")
     attachment = ec2.CfnVPCGatewayAttachment(
         scope, "InternetGatewayAttachment", vpc_id=vpc_id, internet_gateway_id=internet.ref

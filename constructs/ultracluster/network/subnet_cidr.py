@@ -22,11 +22,7 @@ def _public_subnet(network: ipaddress.IPv4Network) -> ipaddress.IPv4Network:
 
 
 def public_subnet_cidr(cidr: str) -> str:
-    """Return the CIDR block of the public subnet, the last /28 of the VPC.
-
-    Args:
-        cidr: CIDR block of the VPC, valid for `subnet_cidr`.
-    """
+    """Return the CIDR block of the public subnet, the last /28 of the VPC."""
     return str(_public_subnet(ipaddress.IPv4Network(cidr)))
 
 

@@ -76,14 +76,7 @@ def placement_of(
     *,
     alone: bool,
 ) -> ClusterPlacement | None:
-    """Return the placement group of one capacity source of a cluster, if any.
-
-    Args:
-        scope: The cluster.
-        source: Capacity source; None is On-Demand.
-        placement: `placement` of the cluster: ``auto``, ``none``, or a group for the sources that can use one.
-        alone: Whether the source is the only one of the cluster; `placement` then always applies to it.
-    """
+    """Return the placement group of one capacity source of a cluster, if any; ``placement`` applies to an only source."""
     if placement == "none":
         return None
     if isinstance(placement, ClusterPlacement):

@@ -22,18 +22,7 @@ def check_nodes(
     placement: ClusterPlacement | None,
     root_volume_gib: int,
 ) -> list[Finding]:
-    """Check that network, image, capacity and placement of nodes fit together.
-
-    Args:
-        network: Network of the nodes.
-        image_id: ID of their AMI.
-        capacity: Capacity source. None is On-Demand.
-        placement: Cluster placement group. None is no group.
-        root_volume_gib: Size of the root volume in GiB.
-
-    Returns:
-        Findings UC4020, UC4023, UC4110, UC4021 and UC2252; values that are unknown until deployment pass.
-    """
+    """Check that network, image, capacity and placement of nodes fit together; values unknown until deployment pass."""
     findings = []
     block = check_block_placement(block=isinstance(capacity, CapacityBlock), placed=placement is not None)
     findings += [finding.at("placement") for finding in block]
@@ -44,8 +33,8 @@ def check_nodes(
     if group is not None and group != name and not any(map(Token.is_unresolved, (group, name))):
         findings.append(
             Finding(
-                code="UC4023",
-                problem=f"the reservation was made inside the placement group {quote(group)}, got {quote(name)}",
+                "UC4023",
+                f"the reservation was made inside the placement group {quote(group)}, got {quote(name)}",
                 remedy="Use that group as placement, as ClusterPlacement.for_capacity does",
                 path="placement",
             )
@@ -56,8 +45,8 @@ def check_nodes(
     if not (minimum <= root_volume_gib <= maximum or Token.is_unresolved(root_volume_gib)):
         findings.append(
             Finding(
-                code="UC2252",
-                problem=f"got {quote(root_volume_gib)} GiB",
+                "UC2252",
+                f"got {quote(root_volume_gib)} GiB",
                 allowed=f"{minimum} to {maximum:,}, and not less than the AMI has",
                 path="root_volume_gib",
             )
@@ -70,8 +59,8 @@ def check_nodes(
     ):
         findings.append(
             Finding(
-                code="UC4021",
-                problem=f"the capacity is in {quote(capacity.zone_id)}, the network in {quote(network.zone_id)}",
+                "UC4021",
+                f"the capacity is in {quote(capacity.zone_id)}, the network in {quote(network.zone_id)}",
                 remedy="Put the network into the zone of the capacity",
                 path="capacity",
             )

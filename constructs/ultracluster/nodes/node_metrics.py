@@ -1,6 +1,7 @@
 """Metrics that every node publishes, and their log group."""
 
 import re
+from typing import Any
 
 from aws_cdk import Aws, Duration, Stack, Token
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -11,7 +12,7 @@ from constructs import Construct
 
 from ultracluster._foundation.log_group import RetainedLogGroup
 from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, METRICS, NAMESPACE
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
@@ -50,19 +51,16 @@ class NodeMetrics(Construct):
             FindingsError: If the name is malformed (UC6441).
         """
         if Token.is_unresolved(cluster_name) or not _NAME.fullmatch(cluster_name):
-            raise FindingsError(
-                [
-                    Finding(
-                        code="UC6441",
-                        problem=f"got {quote(cluster_name)}",
-                        allowed="1 to 100 letters, digits, dots, underscores and hyphens, the first a letter or digit",
-                        path="cluster_name",
-                    )
-                ]
+            raise FindingsError.of(
+                "UC6441",
+                f"got {quote(cluster_name)}",
+                allowed="1 to 100 letters, digits, dots, underscores and hyphens, the first a letter or digit",
+                path="cluster_name",
             )
         super().__init__(scope, construct_id)
         self._cluster_name = cluster_name
         self._log_group = RetainedLogGroup(self, retention=log_retention, kms_key=kms_key)
+        self.node.default_child = self._log_group.node.default_child
 
     def grant_publish(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to write metrics.
@@ -85,23 +83,8 @@ class NodeMetrics(Construct):
         Raises:
             FindingsError: If there is no such metric (UC6442).
         """
-        if name not in METRICS:
-            raise FindingsError(
-                [
-                    Finding(
-                        code="UC6442",
-                        problem=f"got {quote(name)}",
-                        allowed=", ".join(sorted(METRICS)),
-                        path="name",
-                    )
-                ]
-            )
-        return cloudwatch.Metric(
-            namespace=NAMESPACE,
-            metric_name=name,
-            dimensions_map={CLUSTER_DIMENSION: self._cluster_name},
-            statistic=statistic,
-            period=period or Duration.minutes(1),
+        return cluster_metric(
+            self._cluster_name, name, statistic=statistic, period=period or Duration.minutes(1)
         )
 
     @property
@@ -124,3 +107,24 @@ class NodeMetrics(Construct):
             "UC_LOGS_URL": f"https://logs.{region}.{Aws.URL_SUFFIX}",
             "UC_REGION": region,
         }
+
+
+def cluster_metric(cluster_name: str, metric_name: str, **options: Any) -> cloudwatch.Metric:
+    """Return a metric of a cluster.
+
+    Args:
+        cluster_name: Value of the cluster dimension.
+        metric_name: One of `ultracluster_catalog.METRICS`, of any publisher.
+        **options: Arguments of `aws_cloudwatch.Metric`.
+
+    Raises:
+        FindingsError: If there is no such metric (UC6442).
+    """
+    if metric_name not in METRICS:
+        raise FindingsError.of(
+            "UC6442", f"got {quote(metric_name)}", allowed=", ".join(sorted(METRICS)), path="metric_name"
+        )
+    dimensions = {CLUSTER_DIMENSION: cluster_name}
+    return cloudwatch.Metric(
+        namespace=NAMESPACE, metric_name=metric_name, dimensions_map=dimensions, **options
+    )

@@ -29,11 +29,7 @@ _CONNECTION_ACTIONS = [
 
 
 def define_node_role(scope: Construct) -> iam.Role:
-    """Define the instance role, with permissions for the ECS agent and Session Manager, and none for jobs.
-
-    Args:
-        scope: The node group; the role is its child ``Role``.
-    """
+    """Define the role ``Role`` of nodes, with permissions for the ECS agent and Session Manager, and none for jobs."""
     # Restricted to this account and Region: with `*`, stolen credentials could register nodes in other Regions.
     partition = Aws.PARTITION
     scope_arn = f"{Aws.REGION}:{Aws.ACCOUNT_ID}"

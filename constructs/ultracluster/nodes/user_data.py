@@ -37,16 +37,7 @@ def node_user_data(
     metrics: NodeMetrics | None = None,
     ecs_cluster_arn: str | None = None,
 ) -> str:
-    """Return the user data of a node as plain text.
-
-    Args:
-        instance_type: Instance type, which determines the expected number of Neuron devices, GPUs and disks.
-        efa_devices: Expected EFA devices: one for each EFA interface of the launch template.
-        file_system: File system to mount. None mounts nothing.
-        scratch_path: Mount point of the instance store volumes. None does not mount them.
-        metrics: Where the node publishes its metrics. Default: no metrics.
-        ecs_cluster_arn: ECS cluster to join. Default: AWS Batch names it.
-    """
+    """Return the user data of a node as plain text; the instance type and `efa_devices` are what its checks expect."""
     settings = {
         "UC_NEURON_DEVICES": str(len(instance_type.neuron_devices)),
         "UC_EFA_DEVICES": str(efa_devices),
@@ -97,13 +88,9 @@ def _packed(script: str) -> str:
 
 
 def boot_script(parts: Sequence[str]) -> str:
-    """Return the script that a node runs at first boot.
+    """Return the script that a node runs at first boot, with further files of ``scripts`` after its own checks.
 
     Parts that a node does not use are left out, so that changes to them do not change its launch template.
-
-    Args:
-        parts: Files of ``scripts`` to run after the other checks of ``node-boot.sh``, in this order, before the launcher of
-            jobs is put on the node.
     """
     checks, end, rest = read_script("node-boot.sh").rpartition(_END)
     launcher = _with_source("node-launcher.sh", "launch.py")

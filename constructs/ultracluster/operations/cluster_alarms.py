@@ -250,13 +250,7 @@ class ClusterAlarms(Construct):
             return
         self._alarm(
             "FileSystemFull",
-            cloudwatch.Metric(
-                namespace="AWS/FSx",
-                metric_name="FreeDataStorageCapacity",
-                dimensions_map={"FileSystemId": file_system.file_system_id},
-                statistic="Sum",  # one data point per disk (FSx User Guide, metrics and dimensions, read 2026-11)
-                period=self._minute,
-            ),
+            file_system.metric_free_data_storage_capacity(),
             f"less than {self._thresholds.free_percent} % of the file system is free, and a full one ends runs in the middle of a "
             "checkpoint. Release or delete files, or enlarge it, which takes hours",
             comparison=_BELOW,

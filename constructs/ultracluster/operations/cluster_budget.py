@@ -85,12 +85,7 @@ class ClusterBudget(Construct):
         )
         if len(set(queues_to_close)) < len(queues_to_close):
             findings.append(
-                Finding(
-                    code="UC6363",
-                    problem="a queue is listed twice",
-                    remedy="List it once",
-                    path="queues_to_close",
-                )
+                Finding("UC6363", "a queue is listed twice", remedy="List it once", path="queues_to_close")
             )
         if findings:
             raise FindingsError(findings)
@@ -112,9 +107,7 @@ class ClusterBudget(Construct):
                 endpoint=self._function.function_arn,
             )
             self._function.add_permission(
-                "ByClosing",
-                principal=iam.ServicePrincipal("sns.amazonaws.com"),
-                source_arn=closing.topic_arn,
+                "ByClosing", principal=iam.ServicePrincipal("sns.amazonaws.com"), source_arn=closing.topic_arn
             )
             topics["ACTUAL", close_at_percent] = closing
         self._budget = budgets.CfnBudget(

@@ -22,15 +22,7 @@ class Notifications(Construct):
         recipients: Sequence[str],
         kms_key: kms.IKey | None = None,
     ) -> None:
-        """Define or import the topic.
-
-        Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
-            recipients: Addresses to subscribe to a new topic, each of which must confirm; or the ARN of a topic, whose policy
-                must allow CloudWatch to publish.
-            kms_key: KMS key for a new topic; its policy must allow CloudWatch to use it. Default: none.
-        """
+        """Define a topic with addresses, or import the one whose ARN is given; its policy must let CloudWatch publish."""
         super().__init__(scope, construct_id)
         self._topic = (
             sns.Topic.from_topic_arn(self, "Topic", recipients[0])

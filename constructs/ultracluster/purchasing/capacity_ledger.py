@@ -45,6 +45,7 @@ class CapacityLedger(Construct):
         super().__init__(scope, construct_id)
         self._encryption_key = encryption_key
         self._table = self._define_table()
+        self.node.default_child = self._table.node.default_child
 
     @classmethod
     def from_table_name(
@@ -121,11 +122,7 @@ class CapacityLedger(Construct):
         return grant.combine(self._encryption_key.grant_encrypt_decrypt(grantee))
 
     def _grant(
-        self,
-        grantee: iam.IGrantable,
-        actions: Sequence[str],
-        *,
-        conditions: Mapping[str, Any] | None = None,
+        self, grantee: iam.IGrantable, actions: Sequence[str], *, conditions: Mapping[str, Any] | None = None
     ) -> iam.Grant:
         return iam.Grant.add_to_principal(
             grantee=grantee,

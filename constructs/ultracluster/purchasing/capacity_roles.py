@@ -14,7 +14,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from ultracluster.purchasing.capacity_ledger import CapacityLedger
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, FindingsError, quote, require
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
@@ -87,6 +87,7 @@ class CapacitySearchRole(Construct):
         self._role = iam.Role(
             self, "Resource", assumed_by=trusted_by, description="Finds and compares capacity; cannot buy"
         )
+        self.node.default_child = self._role.node.default_child
         self._role.add_to_policy(_allow("Look", [*_LOOK, *_COMPARE], ["*"]))
         self._role.add_to_policy(_read_rehearsals(self, ["*"]))
         self._role.add_to_policy(_deny("NeverSpend", _SPEND))
@@ -150,6 +151,7 @@ class CapacityPurchaseRole(Construct):
             assumed_by=trusted_by,
             description="Buys capacity by approved orders; apart from the roles that deploy and those of nodes",
         )
+        self.node.default_child = self._role.node.default_child
         of_an_order = {"Null": {f"aws:ResourceTag/{_ORDER_TAG}": "false"}}
         types = {"ec2:InstanceType": list(instance_types)}
         count = {"ec2:InstanceCount": str(max_instances)}
@@ -237,33 +239,27 @@ def _refuse(findings: Sequence[Finding]) -> None:
 def _check_principal(principal: iam.IPrincipal) -> list[Finding]:
     fragment = principal.policy_fragment
     everybody = any("*" in values for values in fragment.principal_json.values())
-    if not everybody or fragment.conditions:
-        return []
-    return [
-        Finding(
-            code="UC7204",
-            path="trusted_by",
-            problem="anyone could assume the role",
-            allowed="a role, a user, an account, or an organization with its condition",
-        )
-    ]
+    return require(
+        not everybody or fragment.conditions,
+        "UC7204",
+        "anyone could assume the role",
+        path="trusted_by",
+        allowed="a role, a user, an account, or an organization with its condition",
+    )
 
 
 def _check_regions(regions: Sequence[str]) -> Iterator[Finding]:
     if isinstance(regions, str) or not regions:
         yield Finding(
-            code="UC7201",
-            path="regions",
-            problem=f"got {quote(regions)}",
-            allowed="a list of one Region or more",
+            "UC7201", f"got {quote(regions)}", path="regions", allowed="a list of one Region or more"
         )
         return
     for region in regions:
         if not Token.is_unresolved(region) and not _REGION.fullmatch(region):
             yield Finding(
-                code="UC7201",
+                "UC7201",
+                f"got {quote(region)}",
                 path="regions",
-                problem=f"got {quote(region)}",
                 allowed="names of Regions such as us-east-2, without wildcards",
             )
 
@@ -271,9 +267,9 @@ def _check_regions(regions: Sequence[str]) -> Iterator[Finding]:
 def _check_instance_types(instance_types: Sequence[str]) -> Iterator[Finding]:
     if isinstance(instance_types, str) or not instance_types:
         yield Finding(
-            code="UC7202",
+            "UC7202",
+            f"got {quote(instance_types)}",
             path="instance_types",
-            problem=f"got {quote(instance_types)}",
             allowed="a list of one instance type or more",
         )
         return
@@ -288,8 +284,5 @@ def _check_max_instances(max_instances: int) -> Iterator[Finding]:
     whole = isinstance(max_instances, int) and not isinstance(max_instances, bool)
     if not whole or not 1 <= max_instances <= _MOST_INSTANCES:
         yield Finding(
-            code="UC7203",
-            path="max_instances",
-            problem=f"got {quote(max_instances)}",
-            allowed=f"1 to {_MOST_INSTANCES:,}",
+            "UC7203", f"got {quote(max_instances)}", path="max_instances", allowed=f"1 to {_MOST_INSTANCES:,}"
         )

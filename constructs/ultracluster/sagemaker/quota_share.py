@@ -13,7 +13,7 @@ from ultracluster_catalog.limits.sagemaker import (
     TRAINING_PLAN_ARN,
     TRAINING_PLAN_TYPES,
 )
-from ultracluster_rules.findings import Finding, quote
+from ultracluster_rules.findings import Finding, quote, require
 from ultracluster_rules.numbers import reject_unsafe_numbers
 
 _SHARE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
@@ -44,37 +44,21 @@ class QuotaShare:
 
 
 def check_instances(instances: Mapping[str, int]) -> list[Finding]:
-    """Check the instance types and numbers of a queue.
-
-    Args:
-        instances: Maximum number of instances by type.
-    """
+    """Check the maximum numbers of instances by type of a queue."""
     findings = [
-        Finding(
-            code="UC6334",
-            problem=f"got {quote(name)}",
-            allowed=", ".join(SAGEMAKER_TRAINING_TYPES),
-            path="instances",
-        )
+        Finding("UC6334", f"got {quote(name)}", allowed=", ".join(SAGEMAKER_TRAINING_TYPES), path="instances")
         for name in instances
         if name not in SAGEMAKER_TRAINING_TYPES
     ]
-    if not 1 <= len(instances) <= MOST_QUOTA_UNITS:
-        findings.append(
-            Finding(
-                code="UC6335",
-                problem=f"got {len(instances)} instance types",
-                allowed=f"1 to {MOST_QUOTA_UNITS}",
-                path="instances",
-            )
-        )
+    findings += require(
+        1 <= len(instances) <= MOST_QUOTA_UNITS,
+        "UC6335",
+        f"got {len(instances)} instance types",
+        allowed=f"1 to {MOST_QUOTA_UNITS}",
+        path="instances",
+    )
     findings += [
-        Finding(
-            code="UC6335",
-            problem=f"got {quote(number)} of {name}",
-            allowed="1 or more",
-            path=f"instances.{name}",
-        )
+        Finding("UC6335", f"got {quote(number)} of {name}", allowed="1 or more", path=f"instances.{name}")
         for name, number in instances.items()
         if number < 1
     ]
@@ -82,15 +66,10 @@ def check_instances(instances: Mapping[str, int]) -> list[Finding]:
 
 
 def check_shares(shares: Sequence[QuotaShare], instances: Mapping[str, int]) -> list[Finding]:
-    """Check the quota shares of a queue.
-
-    Args:
-        shares: Quota shares.
-        instances: Maximum number of instances by type of the queue.
-    """
+    """Check the quota shares of a queue."""
 
     def wrong(path: str, problem: str, allowed: str) -> Finding:
-        return Finding(code="UC6336", problem=problem, allowed=allowed, path=path)
+        return Finding("UC6336", problem, allowed=allowed, path=path)
 
     findings = []
     if not shares:
@@ -122,13 +101,7 @@ def check_shares(shares: Sequence[QuotaShare], instances: Mapping[str, int]) -> 
 
 
 def check_plan(arn: str | None, instances: Mapping[str, int], region: str) -> list[Finding]:
-    """Check that a training plan fits a queue.
-
-    Args:
-        arn: ARN of the training plan. None for no plan.
-        instances: Maximum number of instances by type of the queue.
-        region: Region of the queue.
-    """
+    """Check that a training plan, if any, fits a queue."""
     if arn is None or Token.is_unresolved(arn):
         return []
     match = re.fullmatch(TRAINING_PLAN_ARN, arn)
@@ -136,16 +109,16 @@ def check_plan(arn: str | None, instances: Mapping[str, int], region: str) -> li
         where = "this Region" if Token.is_unresolved(region) else region
         return [
             Finding(
-                code="UC6337",
-                problem=f"got {quote(arn)}",
+                "UC6337",
+                f"got {quote(arn)}",
                 allowed=f"the ARN of a training plan in {where}",
                 path="training_plan_arn",
             )
         ]
     return [
         Finding(
-            code="UC6334",
-            problem=f"got {quote(name)} with a training plan",
+            "UC6334",
+            f"got {quote(name)} with a training plan",
             allowed=f"types that plans reserve: {', '.join(TRAINING_PLAN_TYPES)}",
             path="instances",
         )

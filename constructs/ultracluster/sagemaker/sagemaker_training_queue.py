@@ -100,8 +100,7 @@ class SageMakerTrainingQueue(Construct):
             self,
             "ExecutionRole",
             assumed_by=iam.ServicePrincipal(
-                "sagemaker.amazonaws.com",
-                conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}},
+                "sagemaker.amazonaws.com", conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}}
             ),
             description="Training jobs of SageMaker: their logs and metrics; data and images are granted to it",
         )

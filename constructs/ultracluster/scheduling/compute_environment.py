@@ -57,14 +57,7 @@ class ComputeEnvironment:
 def define_compute_environment(
     scope: Construct, construct_id: str, *, nodes: NodeGroup, max_nodes: int
 ) -> ComputeEnvironment:
-    """Define a managed compute environment, or take the unmanaged one that the nodes join.
-
-    Args:
-        scope: Parent construct.
-        construct_id: Construct ID.
-        nodes: Nodes that it launches.
-        max_nodes: Maximum number of nodes at one time, from which maxvCpus is computed.
-    """
+    """Define a managed compute environment, or take the unmanaged one that the nodes join."""
     if nodes.joins:
         return ComputeEnvironment(arn=nodes.joins.compute_environment_arn, nodes=nodes, max_nodes=max_nodes)
     spot = nodes.capacity if isinstance(nodes.capacity, SpotCapacity) else None

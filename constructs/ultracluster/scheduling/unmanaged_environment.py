@@ -18,13 +18,7 @@ class UnmanagedEnvironment(Construct):
     """
 
     def __init__(self, scope: Construct, construct_id: str, *, max_vcpus: int) -> None:
-        """Define the environment.
-
-        Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
-            max_vcpus: vCPUs of all nodes, from which fair shares reserve for new share identifiers.
-        """
+        """Define the environment, with the vCPUs of all nodes, from which fair shares reserve for new identifiers."""
         super().__init__(scope, construct_id)
         # The service-linked role is made for managed environments only (API reference of CreateComputeEnvironment).
         role = iam.Role(

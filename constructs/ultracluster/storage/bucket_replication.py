@@ -12,11 +12,7 @@ from ultracluster_rules.findings import Finding, FindingsError, quote
 
 
 def check_destinations(destinations: Sequence[s3.IBucket]) -> None:
-    """Raise for destinations that S3 rejects, or to which it would copy nothing.
-
-    Raises:
-        FindingsError: UC5140 for a duplicate bucket, UC5141 for one with a customer managed key.
-    """
+    """Raise for duplicate destinations (UC5140), and for those with a customer managed key (UC5141)."""
     names = [bucket.bucket_name for bucket in destinations]
     findings = [
         finding.at(f"replicate_to[{index}]")
@@ -30,7 +26,7 @@ def check_destinations(destinations: Sequence[s3.IBucket]) -> None:
         if bucket.encryption_key is not None:
             problem = f"{quote(name)} has a customer managed key"
             remedy = "Use a bucket with S3 managed keys, such as that of a CompileCache"
-            findings.append(Finding(code="UC5141", problem=problem, remedy=remedy, path=path))
+            findings.append(Finding("UC5141", problem, remedy=remedy, path=path))
     if findings:
         raise FindingsError(findings)
 
@@ -70,11 +66,7 @@ def allow_replication(
     for actions, resources in (
         (["s3:GetReplicationConfiguration", "s3:ListBucket"], [source.bucket_arn]),
         (
-            [
-                "s3:GetObjectVersionForReplication",
-                "s3:GetObjectVersionAcl",
-                "s3:GetObjectVersionTagging",
-            ],
+            ["s3:GetObjectVersionForReplication", "s3:GetObjectVersionAcl", "s3:GetObjectVersionTagging"],
             [f"{source.bucket_arn}/{prefix}*"],
         ),
         (

@@ -23,13 +23,13 @@ from ultracluster_catalog.neuron.neuron import (
     XLA_COMPILER_FLAGS_VARIABLE,
 )
 from ultracluster_rules.buckets import COMPILER_VERSION, check_cache_prefix, check_replication_key
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 _PREFIX = "neuron"
 _ABORT_UPLOAD_DAYS = 1
 _METRICS_ID = "compile-cache"
-_NONCURRENT_DAYS = 7  # entries never change, so older versions have no use
+_NONCURRENT_DAYS = 7  # entries never change, so older versions are useless
 
 # The cache stores the entries of a compiler in the folder neuronxcc-MAJOR.MINOR.PATCH.BUILD+HASH.
 _VERSION = re.compile(r"\d+\.\d+(?:\.\d+){0,2}")
@@ -159,10 +159,7 @@ class CompileCache(Construct):
         ``--retry_failed_compilation`` is set because failed compilations are cached as well.
         (Neuron documentation of the persistent cache, read 2026-10.)
         """
-        return {
-            XLA_CACHE_VARIABLE: self.url,
-            XLA_COMPILER_FLAGS_VARIABLE: RETRY_FAILED_COMPILATION_FLAG,
-        }
+        return {XLA_CACHE_VARIABLE: self.url, XLA_COMPILER_FLAGS_VARIABLE: RETRY_FAILED_COMPILATION_FLAG}
 
     def grant_use(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to look up, read and write entries, but not to delete them.
@@ -202,7 +199,7 @@ class CompileCache(Construct):
         if self._metrics_id is None:
             problem = "request metrics are not enabled for this cache"
             remedy = "Set request_metrics=True"
-            raise FindingsError([Finding(code="UC6015", problem=problem, remedy=remedy)])
+            raise FindingsError.of("UC6015", problem, remedy=remedy)
         return cloudwatch.Metric(
             namespace="AWS/S3",
             metric_name=name,

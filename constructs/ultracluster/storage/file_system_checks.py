@@ -45,17 +45,7 @@ def check_new_file_system(
     kms_key: kms.IKey | None,
     efa_clients: str | InstanceType | None,
 ) -> None:
-    """Raise for a file system that FSx would reject, or that its clients could not mount.
-
-    Args:
-        settings: Settings of the file system; their numbers may be tokens.
-        associations: All data repository associations, including that of the checkpoints.
-        kms_key: KMS key. None for the AWS managed key.
-        efa_clients: Instance type of clients over EFA. None for no EFA.
-
-    Raises:
-        FindingsError: With all problems.
-    """
+    """Raise FindingsError for a file system that FSx would reject, or that clients over EFA, if any, could not mount."""
     if findings := check_deployment_type(settings.deployment_type, _DEPLOYMENT_TYPES):
         raise FindingsError(findings)
     stand_ins: dict[str, Any] = {
@@ -85,25 +75,9 @@ def _check_efa_clients(instance_type: str | InstanceType) -> list[Finding]:
 
 
 def check_existing_file_system(
-    *,
-    network_zone_id: str,
-    file_system_id: str,
-    mount_name: str,
-    dns_name: str | None,
-    zone_id: str | None,
+    *, network_zone_id: str, file_system_id: str, mount_name: str, dns_name: str | None, zone_id: str | None
 ) -> None:
-    """Raise for attributes that cannot belong to a Lustre file system in the zone of its clients.
-
-    Args:
-        network_zone_id: Availability Zone ID of the clients.
-        file_system_id: ID of the file system.
-        mount_name: Lustre mount name.
-        dns_name: DNS name. None for the default of FSx.
-        zone_id: Availability Zone ID of the file system. None if unknown.
-
-    Raises:
-        FindingsError: With all problems.
-    """
+    """Raise FindingsError for attributes that cannot belong to a Lustre file system in the zone of its clients."""
     findings = [
         finding
         for path, value, form in (
@@ -123,13 +97,7 @@ def check_existing_file_system(
 def warn_of_existing_file_system(
     *, network_zone_id: str, zone_id: str | None, has_security_group: bool
 ) -> list[Finding]:
-    """Return warnings about unknown properties of an existing file system.
-
-    Args:
-        network_zone_id: Availability Zone ID of the clients.
-        zone_id: Availability Zone ID of the file system. None if unknown.
-        has_security_group: Whether rules for the nodes are added to its security group.
-    """
+    """Return warnings about unknown properties of an existing file system."""
     zone = check_zone_of_file_system(None, network_zone_id) if zone_id is None else []
     return [
         *(finding.at("zone_id") for finding in zone),

@@ -51,14 +51,7 @@ def _metadata(settings: LustreSettings) -> fsx.CfnFileSystem.MetadataConfigurati
 def define_association(
     scope: Construct, construct_id: str, *, file_system_id: str, association: DataRepositoryAssociation
 ) -> fsx.CfnDataRepositoryAssociation:
-    """Define a data repository association of a file system.
-
-    Args:
-        scope: Parent construct.
-        construct_id: Construct ID.
-        file_system_id: ID of the file system.
-        association: Paths on the file system and in S3.
-    """
+    """Define a data repository association of a file system."""
     resource = fsx.CfnDataRepositoryAssociation
     imports, exports = association.import_events, association.export_events
     return resource(

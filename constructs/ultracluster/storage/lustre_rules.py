@@ -19,20 +19,10 @@ def add_lustre_rules(
 
     The rules open the ports of Lustre, or all traffic for EFA, which needs rules that refer to a group. They are defined
     in this stack, whichever stack contains the group of the nodes: with CDK connections they would be created in the
-    stack of the network, and both stacks would depend on each other.
-
-    Args:
-        scope: Parent construct of the rules.
-        file_system_group: ID of the security group of the file system.
-        node_group: ID of the security group of the nodes.
-        efa: Whether the traffic uses EFA.
-        within_file_system: Removal policy of the rules among the servers of the file system. None adds none, since EC2
-            rejects a duplicate rule.
+    stack of the network, and both stacks would depend on each other. Without `within_file_system`, a removal policy, there
+    are none among the servers, since EC2 rejects a duplicate rule.
     """
-    pairs = [
-        ("FromNodes", node_group, file_system_group),
-        ("ToNodes", file_system_group, node_group),
-    ]
+    pairs = [("FromNodes", node_group, file_system_group), ("ToNodes", file_system_group, node_group)]
     if within_file_system is not None:
         pairs.insert(0, ("Own", file_system_group, file_system_group))
     rules: list[CfnResource] = []

@@ -5,6 +5,7 @@ from pathlib import PurePosixPath
 
 from aws_cdk import aws_iam as iam
 
+from ultracluster.storage.mounted_file_system import MountedFileSystem
 from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_catalog.neuron.neuron import (
     JAX_CACHE_VARIABLE,
@@ -23,7 +24,9 @@ class PosixCompileCache:
     locks do not work on a shared file system.
     """
 
-    def __init__(self, file_system: SharedFileSystem, *, folder: str = "compile-cache") -> None:
+    def __init__(
+        self, file_system: SharedFileSystem | MountedFileSystem, *, folder: str = "compile-cache"
+    ) -> None:
         """Describe the cache; this creates no resources.
 
         Args:
@@ -52,7 +55,7 @@ class PosixCompileCache:
         }
 
     @property
-    def file_system(self) -> SharedFileSystem:
+    def file_system(self) -> SharedFileSystem | MountedFileSystem:
         """File system of the cache."""
         return self._file_system
 

@@ -21,17 +21,7 @@ def define_bucket(
     replication_role: iam.IRole | None = None,
     replication_rules: Sequence[s3.ReplicationRule] | None = None,
 ) -> s3.Bucket:
-    """Define the bucket of a construct as its default child.
-
-    Args:
-        scope: Parent construct; the bucket is its child ``Resource``.
-        versioned: Whether to enable versioning.
-        lifecycle_rules: Lifecycle rules.
-        removal_policy: Removal policy of the bucket.
-        kms_key: KMS key for new objects. Default: S3 managed keys.
-        replication_role: Replication role. Default: no replication.
-        replication_rules: Replication rules. Default: none.
-    """
+    """Define the bucket of a construct as its child ``Resource``."""
     bucket = s3.Bucket(
         scope,
         "Resource",
@@ -56,15 +46,9 @@ def define_bucket(
 def grant_objects(
     bucket: s3.IBucket, grantee: iam.IGrantable, *, actions: Sequence[str], prefix: str = ""
 ) -> iam.Grant:
-    """Grant permission to list the bucket, `actions` on its objects, and the use of its KMS key, if any.
+    """Grant permission to list the bucket, `actions` on its objects with a prefix, and the use of its KMS key, if any.
 
     The grants of the CDK use wildcard actions and allow deletion.
-
-    Args:
-        bucket: Bucket.
-        grantee: Principal to grant permissions to.
-        actions: Actions on objects.
-        prefix: Key prefix of the objects, with a trailing slash. Default: all objects.
     """
     granted = _grant(grantee, ["s3:ListBucket"], bucket.bucket_arn).combine(
         _grant(grantee, actions, f"{bucket.bucket_arn}/{prefix}*")

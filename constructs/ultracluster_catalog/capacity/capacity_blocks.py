@@ -124,15 +124,9 @@ _DAILY_UP_TO: Final = timedelta(days=14)
 
 
 def block_regions(instance_type: str) -> tuple[str, ...]:
-    """Return the Regions with blocks of an instance type: those of the guide, then others that were seen.
+    """Return the Regions with blocks of a type, or of its UltraServer: those of the guide, then others that were seen.
 
-    For a type that is sold by UltraServer, return the Regions of its UltraServer.
-
-    Args:
-        instance_type: API name.
-
-    Returns:
-        Regions; empty if no block of the type is known. Warn about a Region that is not listed, but do not reject it.
+    Warn about a Region that is not listed, but do not reject it.
     """
     row = INSTANCE_TYPES.get(instance_type)
     if row is not None and row.ultraserver_type is not None:
@@ -158,12 +152,7 @@ def is_block_duration(hours: int) -> bool:
 
 
 def block_durations(*, min_hours: int, max_hours: int) -> tuple[int, ...]:
-    """Return every duration that AWS sells, in hours, shortest first.
-
-    Args:
-        min_hours: Shortest duration, inclusive.
-        max_hours: Longest duration, inclusive.
-    """
+    """Return every duration that AWS sells, in hours, shortest first; both bounds are included."""
     day = _DAY // timedelta(hours=1)
     longest = min(max_hours, LONGEST_BLOCK // timedelta(hours=1))
     return tuple(

@@ -17,14 +17,7 @@ from ultracluster_catalog.machines.machine import BlockQuotaCodes
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Quota:
-    """One quota of the service ``ec2``, in vCPUs per Region, 0 by default.
-
-    Attributes:
-        code: The quota code, such as ``L-64569A79``.
-        name: Its name in the Service Quotas console.
-        source: Source of code and name.
-        dated: Day of the newest evidence.
-    """
+    """One quota of the service ``ec2``, in vCPUs per Region, 0 by default."""
 
     code: str
     name: str
@@ -32,23 +25,13 @@ class Quota:
     dated: date
 
     def request_command(self, *, vcpus: int, region: str) -> str:
-        """Return the AWS CLI command that requests an increase of this quota.
-
-        Args:
-            vcpus: New value of the quota.
-            region: Region of the quota.
-        """
+        """Return the AWS CLI command that requests an increase of this quota."""
         return quota_request_command(service="ec2", code=self.code, value=vcpus, region=region)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CapacityBlockQuotas:
-    """The quotas on concurrently active Capacity Blocks of one family.
-
-    Attributes:
-        account: The limit of the account.
-        organization: The limit of the organization. None where its code is not known.
-    """
+    """The quotas on concurrently active Capacity Blocks of one family; that of an organization if its code is known."""
 
     account: Quota
     organization: Quota | None

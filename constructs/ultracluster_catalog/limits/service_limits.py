@@ -32,17 +32,7 @@ class LimitScope(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ServiceLimit:
-    """One limit.
-
-    Attributes:
-        name: What is counted.
-        value: Maximum; that of a new account where it is adjustable.
-        scope: Scope of the count.
-        adjustable: Whether AWS documents that it can be raised. None where it is not documented.
-        source: Source of the figure.
-        dated: Day of the newest evidence.
-        quota_code: Code in Service Quotas. Default: not known.
-    """
+    """One limit, in a new account where it is adjustable, which is None where AWS does not document it."""
 
     name: str
     value: int

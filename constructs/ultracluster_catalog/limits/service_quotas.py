@@ -14,17 +14,7 @@ from ultracluster_catalog.limits.service_limits import SERVICE_LIMITS
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ServiceQuota:
-    """One quota of an account in a Region.
-
-    Attributes:
-        service: The service, as Service Quotas spells it.
-        code: Its code, such as ``L-F678F1CE``.
-        name: Its name in the console.
-        default: Value in a new account.
-        adjustable: Whether it can be raised.
-        source: Source of the figures.
-        dated: Day of the newest evidence.
-    """
+    """One quota of an account in a Region: service and name as Service Quotas spells them, default in a new account."""
 
     service: str
     code: str
@@ -36,14 +26,7 @@ class ServiceQuota:
 
 
 def quota_request_command(*, service: str, code: str, value: int, region: str) -> str:
-    """Return the AWS CLI command that requests an increase of a quota.
-
-    Args:
-        service: The service, as Service Quotas spells it.
-        code: Code of the quota.
-        value: New value of the quota.
-        region: Region of the quota.
-    """
+    """Return the AWS CLI command that requests an increase of a quota."""
     return (
         f"aws service-quotas request-service-quota-increase --service-code {service} "
         f"--quota-code {code} --desired-value {value} --region {region}"

@@ -66,15 +66,9 @@ class LustreFigures:
 def file_system_figures(
     settings: LustreSettings, *, instance_type: InstanceType, nodes: int, region: str
 ) -> LustreFigures:
-    """Return the expected performance and cost of a file system.
+    """Return the expected performance and cost of a file system, read or written by some nodes at the same time.
 
     The figures are limits of AWS's documentation, not measurements.
-
-    Args:
-        settings: Valid settings of a file system.
-        instance_type: Type of the nodes.
-        nodes: Number of nodes that read or write at the same time.
-        region: Region of the file system.
 
     Raises:
         ValueError: If FSx for Lustre has no such tier.
@@ -126,15 +120,9 @@ def _not_priced(settings: LustreSettings) -> list[str]:
 
 
 def object_servers(settings: LustreSettings) -> int:
-    """Return the number of object servers of a file system.
+    """Return the number of object servers of a file system; ValueError if there is no such tier.
 
     An EFA-enabled file system on SSD has fewer and larger servers, which makes it slower for clients without EFA.
-
-    Args:
-        settings: Settings of the file system.
-
-    Raises:
-        ValueError: If FSx for Lustre has no such tier.
     """
     if settings.storage_type == INTELLIGENT_TIERING:
         return ceil((settings.throughput_capacity or 0) / THROUGHPUT_CAPACITIES.step)
@@ -144,11 +132,7 @@ def object_servers(settings: LustreSettings) -> int:
 
 
 def automatic_metadata_iops(storage_capacity_gib: int) -> int:
-    """Return the metadata IOPS that FSx provisions automatically on PERSISTENT_2 with SSD storage.
-
-    Args:
-        storage_capacity_gib: Storage capacity in GiB.
-    """
+    """Return the metadata IOPS that FSx provisions automatically on PERSISTENT_2 with SSD storage."""
     for below, iops in ((2400, 1500), (4800, 3000), (12_000, 6000), (48_000, 12_000)):
         if storage_capacity_gib < below:
             return iops
@@ -156,14 +140,7 @@ def automatic_metadata_iops(storage_capacity_gib: int) -> int:
 
 
 def file_system_interfaces(settings: LustreSettings) -> int:
-    """Return the number of addresses of a file system in its subnet: one per object and metadata server.
-
-    Args:
-        settings: Settings of the file system.
-
-    Raises:
-        ValueError: If FSx for Lustre has no such tier.
-    """
+    """Return the number of addresses of a file system in its subnet: one per object and metadata server."""
     servers = object_servers(settings)
     if settings.deployment_type != "PERSISTENT_2":
         return servers + 1
@@ -172,16 +149,9 @@ def file_system_interfaces(settings: LustreSettings) -> int:
 
 
 def throughput_mb_per_s(settings: LustreSettings, *, writing: bool = False) -> float:
-    """Return the baseline disk throughput of a file system in MB/s.
+    """Return the baseline disk throughput of a file system in MB/s, for reads or writes, half as much on SCRATCH_2.
 
     FSx counts 1,000 GiB as one TiB here: its example has 120 MB/s for 2,400 GiB at 50 MB/s per TiB.
-
-    Args:
-        settings: Settings of the file system.
-        writing: Whether to return the throughput of writes, which is half on SCRATCH_2. Default: reads.
-
-    Raises:
-        ValueError: If FSx for Lustre has no such tier.
     """
     if settings.storage_type == INTELLIGENT_TIERING:
         return settings.throughput_capacity or 0
@@ -194,10 +164,6 @@ def client_throughput_gbps(*, object_servers: int, network_gbps: float = CLIENT_
     """Return the maximum throughput of one client without EFA, in Gbit/s.
 
     On a small file system, this limits a trn2 node rather than the throughput tier.
-
-    Args:
-        object_servers: Number of object servers.
-        network_gbps: Bandwidth of the client's network interface. Default: no limit.
     """
     return min(object_servers * CLIENT_GBPS_PER_OBJECT_SERVER, CLIENT_GBPS, network_gbps)
 
@@ -212,12 +178,7 @@ def can_mount_over_efa(instance_type: InstanceType) -> bool:
 
 
 def efa_connections(instance_type: InstanceType, *, nodes: int) -> int:
-    """Return the number of EFA connections that nodes open to a file system, as AWS's setup script configures them.
-
-    Args:
-        instance_type: Type of the nodes.
-        nodes: Number of nodes that mount the file system.
-    """
+    """Return the number of EFA connections that nodes open to a file system, as AWS's setup script configures them."""
     machine = MACHINES.get(instance_type.name)
     configured = machine.lustre_efa_interfaces if machine else None
     return nodes * (instance_type.efa_interfaces if configured is None else configured)

@@ -110,15 +110,7 @@ DEPLOYMENT_TYPES: Final = tuple(dict.fromkeys(tier.deployment_type for tier in L
 
 
 def get_lustre_tier(deployment_type: str, per_unit_storage_throughput: int | None) -> LustreTier:
-    """Return a tier.
-
-    Args:
-        deployment_type: Such as ``PERSISTENT_2``.
-        per_unit_storage_throughput: In MB/s per TiB. None for scratch types.
-
-    Raises:
-        ValueError: If FSx for Lustre has no such tier.
-    """
+    """Return a tier, whose throughput is None for scratch types; ValueError if there is no such tier."""
     for tier in LUSTRE_TIERS:
         if (tier.deployment_type, tier.per_unit_storage_throughput) == (
             deployment_type,

@@ -4,13 +4,7 @@ from decimal import Decimal
 from typing import Final
 
 from ultracluster_catalog.machines.instance_type import ON_DEMAND, SPOT, network_cards
-from ultracluster_catalog.machines.machine import (
-    Machine,
-    MachineFamily,
-    known_type,
-    peak_tflops,
-    zone_ids,
-)
+from ultracluster_catalog.machines.machine import Machine, MachineFamily, known_type, peak_tflops, zone_ids
 
 INF2: Final = MachineFamily(
     machines=(

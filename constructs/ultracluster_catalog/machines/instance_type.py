@@ -128,15 +128,7 @@ class InstanceType:
 def network_cards(
     count: int, *, max_interfaces: int, gbps: float, efa: bool = True, first: int = 0
 ) -> tuple[NetworkCard, ...]:
-    """Return descriptions of identical network cards.
-
-    Args:
-        count: Number of cards.
-        max_interfaces: Maximum number of network interfaces of each card.
-        gbps: Peak bandwidth of each card in Gbit/s.
-        efa: Whether each card supports EFA. Default: yes.
-        first: Index of the first card. Default: 0.
-    """
+    """Return descriptions of identical network cards, with indexes from `first`."""
     return tuple(
         NetworkCard(index=index, max_interfaces=max_interfaces, efa=efa, gbps=gbps)
         for index in range(first, first + count)

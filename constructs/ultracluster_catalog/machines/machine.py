@@ -19,14 +19,10 @@ _PEAKS_DATED: Final = date(2026, 11, 21)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BlockSales:
-    """Where Capacity Blocks of an instance type are sold by its name, and at what list price.
+    """Where Capacity Blocks of a type are sold by its name, and the list price of an instance hour, by Region.
 
-    Attributes:
-        regions: Regions that the EC2 User Guide lists.
-        regions_seen: Regions with real offerings that the guide does not list.
-        local_zones: Local Zones with Capacity Blocks. An account must opt in to a Local Zone.
-        usd_per_hour: List price of one instance for an hour, by Region, from the price page.
-        usd_per_hour_seen: The same, derived from a real offering.
+    `regions` are those of the EC2 User Guide, `regions_seen` others with real offerings, from which `usd_per_hour_seen` is
+    derived. An account must opt in to a Local Zone.
     """
 
     regions: tuple[str, ...]
@@ -38,13 +34,7 @@ class BlockSales:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SpotRange:
-    """Spot prices that were seen in one Region.
-
-    Attributes:
-        lowest_usd: Lowest price of an instance hour.
-        highest_usd: Highest price of an instance hour.
-        seen: How often it was looked at.
-    """
+    """Lowest and highest Spot price of an instance hour in one Region, and how often it was looked at."""
 
     lowest_usd: Decimal
     highest_usd: Decimal
@@ -81,13 +71,7 @@ class Machine:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PeakTflops:
-    """Peak of one chip.
-
-    Attributes:
-        by_precision: Dense TFLOPS (10^12 operations per second) by precision; precisions without a source are absent.
-        source: Source of the figures.
-        dated: Day on which the source was read.
-    """
+    """Dense peak of one chip in TFLOPS (10^12 operations per second), by precision with a source."""
 
     by_precision: Mapping[str, float]
     source: str
@@ -96,14 +80,7 @@ class PeakTflops:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BlockQuotaCodes:
-    """Codes of the Service Quotas on concurrent Capacity Blocks of one family.
-
-    Attributes:
-        family: Family as the quota's name spells it, such as ``Trn2``.
-        account: Code of the quota of an account.
-        organization: Code of the quota of an organization. None where it is not known.
-        in_guide: Whether AWS's guide lists the codes. Default: yes.
-    """
+    """Codes of the quotas on concurrent Capacity Blocks of a family, such as ``Trn2``, and whether AWS's guide has them."""
 
     family: str
     account: str
@@ -115,11 +92,8 @@ class BlockQuotaCodes:
 class MachineFamily:
     """Instance types that share chips, quotas and UltraServers.
 
-    Attributes:
-        machines: The instance types.
-        peaks: Peak of each chip, by the name in `InstanceType.accelerator`; chips without a source are absent.
-        block_quotas: Quotas on Capacity Blocks, by the part of the type's name before the dot.
-        ultraserver_regions: Regions with Capacity Blocks of UltraServers, by UltraServer type.
+    `peaks` are by chip, `block_quotas` by the part of a type's name before the dot, `ultraserver_regions`, with blocks, by
+    UltraServer type.
     """
 
     machines: tuple[Machine, ...]
@@ -129,25 +103,12 @@ class MachineFamily:
 
 
 def known_type(name: str, **figures: Any) -> InstanceType:
-    """Describe an instance type with the source and date that all families share.
-
-    Args:
-        name: API name.
-        **figures: Arguments of `describe_instance_type`.
-    """
+    """Describe an instance type with the source and date that all families share."""
     return describe_instance_type(name, source=_SOURCE, dated=_DATED, **figures)
 
 
 def peak_tflops(fp8: float, half: float, fp32: float, *, tf32: float, source: str) -> PeakTflops:
-    """Describe the peak of a chip.
-
-    Args:
-        fp8: Dense TFLOPS with FP8.
-        half: Dense TFLOPS with BF16 and FP16.
-        fp32: Dense TFLOPS with FP32.
-        tf32: Dense TFLOPS with TF32.
-        source: Source of the figures.
-    """
+    """Describe the dense peak of a chip in TFLOPS, `half` with BF16 and FP16."""
     figures = {"fp8": fp8, "bf16": half, "fp16": half, "tf32": tf32, "fp32": fp32}
     return PeakTflops(by_precision=MappingProxyType(figures), source=source, dated=_PEAKS_DATED)
 
@@ -160,15 +121,7 @@ def block_sales(
     local_zones: str = "",
     usd_per_hour_seen: Mapping[str, str] = MappingProxyType({}),
 ) -> BlockSales:
-    """Describe where Capacity Blocks of a type are sold.
-
-    Args:
-        regions: Regions of the EC2 User Guide, separated by spaces.
-        usd_per_hour: Regions, separated by spaces, by their list price.
-        regions_seen: Further Regions with real offerings. Default: none.
-        local_zones: Local Zones, separated by spaces. Default: none.
-        usd_per_hour_seen: Regions by a price that was derived from a real offering. Default: none.
-    """
+    """Describe where Capacity Blocks of a type are sold, in names separated by spaces; see `BlockSales`."""
     return BlockSales(
         regions=tuple(regions.split()),
         regions_seen=tuple(regions_seen.split()),
@@ -185,20 +138,10 @@ def _by_region(regions_by_price: Mapping[str, str]) -> Mapping[str, Decimal]:
 
 
 def spot_range(lowest_usd: str, highest_usd: str, seen: str) -> SpotRange:
-    """Describe Spot prices that were seen in one Region.
-
-    Args:
-        lowest_usd: Lowest price of an instance hour.
-        highest_usd: Highest price of an instance hour.
-        seen: How often it was looked at.
-    """
+    """Describe Spot prices that were seen in one Region."""
     return SpotRange(lowest_usd=Decimal(lowest_usd), highest_usd=Decimal(highest_usd), seen=seen)
 
 
 def zone_ids(text: str) -> tuple[str, ...]:
-    """Split a list of zone IDs.
-
-    Args:
-        text: Zone IDs, separated by spaces.
-    """
+    """Split zone IDs that are separated by spaces."""
     return tuple(text.split())

@@ -38,8 +38,7 @@ P4: Final = MachineFamily(
                 "use2-az2 use2-az3 usw2-az1 usw2-az2 usw2-az3 usw2-az4"
             ),
             blocks=block_sales(
-                "us-east-1 us-east-2 us-west-2",
-                usd_per_hour={"11.8": "us-east-1 us-east-2 us-west-2"},
+                "us-east-1 us-east-2 us-west-2", usd_per_hour={"11.8": "us-east-1 us-east-2 us-west-2"}
             ),
             on_demand_usd={"us-east-1": Decimal("21.957642")},
             sagemaker_training=True,
@@ -65,10 +64,7 @@ P4: Final = MachineFamily(
                 "apne1-az1 apne1-az4 apse1-az2 apse1-az3 euc1-az1 euc1-az2 ilc1-az1 ilc1-az2 "
                 "ilc1-az3 use1-az4 use1-az6 usw2-az1 usw2-az2 usw2-az3"
             ),
-            blocks=block_sales(
-                "us-east-1 us-west-2",
-                usd_per_hour={"17.712": "us-east-1 us-west-2"},
-            ),
+            blocks=block_sales("us-east-1 us-west-2", usd_per_hour={"17.712": "us-east-1 us-west-2"}),
             on_demand_usd={"us-east-1": Decimal("27.44705")},
             sagemaker_training=True,
             training_plans=True,

@@ -129,7 +129,7 @@ P5: Final = MachineFamily(
                     "47.76": (
                         "us-east-2 us-west-1 us-west-2 ap-northeast-1 ap-south-1 ap-southeast-2 "
                         "ap-southeast-3 eu-north-1 eu-west-2 sa-east-1"
-                    ),
+                    )
                 },
                 local_zones="us-west-2-phx-2a",
             ),

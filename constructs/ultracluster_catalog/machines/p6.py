@@ -76,10 +76,7 @@ P6: Final = MachineFamily(
             ),
             blocks=block_sales(
                 "us-east-1 us-west-2 ap-northeast-2 ap-south-2 ap-southeast-3 us-gov-east-1",
-                usd_per_hour={
-                    "112.32": "us-east-1 us-west-2",
-                    "117.0": "us-gov-east-1",
-                },
+                usd_per_hour={"112.32": "us-east-1 us-west-2", "117.0": "us-gov-east-1"},
                 local_zones="us-east-1-atl-2a",
             ),
             on_demand_usd={"us-east-1": Decimal("142.416")},

@@ -18,11 +18,7 @@ PEAK_TFLOPS: Final[Mapping[str, PeakTflops]] = MappingProxyType(
 
 
 def node_peak_tflops(instance_type: InstanceType) -> Mapping[str, float]:
-    """Return the peak of all chips of one node in TFLOPS, by precision; empty if it is not known.
-
-    Args:
-        instance_type: Type of the node.
-    """
+    """Return the peak of all chips of one node in TFLOPS, by precision; empty if it is not known."""
     peak = PEAK_TFLOPS.get(instance_type.accelerator)
     if peak is None:
         return {}

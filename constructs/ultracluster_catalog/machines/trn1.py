@@ -63,13 +63,11 @@ TRN1: Final = MachineFamily(
                 usd_per_hour={
                     "9.532": (
                         "us-east-1 us-east-2 us-west-2 eu-north-1 ap-south-1 ap-southeast-2 ap-southeast-4"
-                    ),
+                    )
                 },
             ),
             on_demand_usd={"us-east-1": Decimal("21.50")},
-            spot={
-                "us-east-2": spot_range("2.15", "2.15", "seen once"),
-            },
+            spot={"us-east-2": spot_range("2.15", "2.15", "seen once")},
             sagemaker_training=True,
             training_plans=True,
         ),
@@ -100,8 +98,6 @@ TRN1: Final = MachineFamily(
             190, 190, 47.5, tf32=190, source="Neuron documentation, Trainium architecture"
         )
     },
-    block_quotas={
-        "trn1": BlockQuotaCodes(family="Trn1", account="L-2E30FD7D", organization="L-C4947F9A"),
-    },
+    block_quotas={"trn1": BlockQuotaCodes(family="Trn1", account="L-2E30FD7D", organization="L-C4947F9A")},
 )
 """The family, with everything that is known about each of its instance types."""

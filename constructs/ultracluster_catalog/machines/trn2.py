@@ -44,8 +44,7 @@ TRN2: Final = MachineFamily(
             ),
             zone_ids=zone_ids("aps2-az1 aps2-az2 aps2-az3 apse4-az3 sae1-az1 sae1-az2 sae1-az3"),
             blocks=block_sales(
-                "ap-southeast-4 sa-east-1",
-                usd_per_hour={"2.235": "ap-southeast-4 sa-east-1"},
+                "ap-southeast-4 sa-east-1", usd_per_hour={"2.235": "ap-southeast-4 sa-east-1"}
             ),
             spot={
                 "ap-southeast-4": spot_range("2.27", "2.27", "seen once"),
@@ -78,9 +77,7 @@ TRN2: Final = MachineFamily(
                 regions_seen="ap-south-2",
                 usd_per_hour_seen={"35.7608": "ap-south-2"},
             ),
-            spot={
-                "us-east-2": spot_range("8.99", "15.37", "seen in 30 days"),
-            },
+            spot={"us-east-2": spot_range("8.99", "15.37", "seen in 30 days")},
             sagemaker_training=True,
             training_plans=True,
         ),
@@ -118,9 +115,7 @@ TRN2: Final = MachineFamily(
             source="Neuron documentation 2.29, Trainium2 architecture; sparse figures left out",
         )
     },
-    block_quotas={
-        "trn2": BlockQuotaCodes(family="Trn2", account="L-64569A79", organization="L-24E8B4C0"),
-    },
+    block_quotas={"trn2": BlockQuotaCodes(family="Trn2", account="L-64569A79", organization="L-24E8B4C0")},
     ultraserver_regions={"u-trn2x64": ("us-east-2",)},
 )
 """The family, with everything that is known about each of its instance types."""

@@ -49,12 +49,8 @@ def compile_type(
 ) -> InstanceType | None:
     """Return the type of the On-Demand node that compiles graphs, or None if none is known to be offered.
 
-    Args:
-        machine: Instance type that the graphs are for.
-        zone_id: Zone ID of the cluster.
-        phase: ``all``, ``collect`` or ``compile``. Only collected graphs compile without Neuron devices.
-        instance_type: Name of the type, or `CPU`. Default: the smallest in the zone that compiles for the same target; for
-            collected graphs, where there is none, `CPU`.
+    Default: the smallest in the zone that compiles for the same target; for collected graphs (`phase` ``compile``), which
+    need no Neuron devices, `CPU` where there is none.
     """
     host = None if zone_id in _ZONES_WITHOUT_HOST else CPU_HOST
     if instance_type is not None:

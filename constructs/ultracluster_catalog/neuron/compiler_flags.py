@@ -12,11 +12,7 @@ from dataclasses import dataclass
 _WORD = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+|['"]""")
 _SHORT_LEVEL = re.compile(r"-O([0-9])")
 
-_SPELLINGS = {
-    "--lnc": "--logical-nc-config",
-    "-lnc": "--logical-nc-config",
-    "-O": "--optlevel",
-}
+_SPELLINGS = {"--lnc": "--logical-nc-config", "-lnc": "--logical-nc-config", "-O": "--optlevel"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,11 +31,7 @@ class CompilerFlag:
 
 
 def split_compiler_flags(text: str) -> tuple[CompilerFlag, ...]:
-    """Split a text into flags.
-
-    Args:
-        text: Flags as in NEURON_CC_FLAGS. Words before the first flag count as a flag without a name.
-    """
+    """Split NEURON_CC_FLAGS into flags. Words before the first flag count as a flag without a name."""
     groups: list[list[str]] = []
     for word in _WORD.findall(text):
         if word.startswith("-") or not groups:
@@ -65,12 +57,7 @@ def _flag(words: Sequence[str]) -> CompilerFlag:
 
 
 def merge_compiler_flags(sources: Iterable[str]) -> str:
-    """Merge flags of several sources into one text, each flag once.
-
-    Args:
-        sources: Flags as in NEURON_CC_FLAGS. A flag with the same value in an earlier source is omitted from a later
-            one; repetitions within one source stay.
-    """
+    """Merge flags of several sources into one text, each flag with its value once; repetitions within a source stay."""
     merged: list[str] = []
     seen: set[tuple[str, str]] = set()
     for source in sources:

@@ -16,14 +16,7 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NeuronSdk:
-    """A release of the Neuron SDK.
-
-    Attributes:
-        version: Version of the SDK.
-        released: Day of its release.
-        driver: Version of the kernel driver.
-        runtime: Version of the runtime library.
-    """
+    """A release of the Neuron SDK, with the versions of its kernel driver and runtime library."""
 
     version: str
     released: date

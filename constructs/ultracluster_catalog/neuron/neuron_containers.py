@@ -127,10 +127,6 @@ NEURON_CONTAINERS: Final[tuple[NeuronContainer, ...]] = (
 
 
 def container_of_reference(image: str) -> NeuronContainer | None:
-    """Return the row of an image reference in any registry; None if the catalogue lacks the image.
-
-    Args:
-        image: Such as ``123456789012.dkr.ecr.us-east-2.amazonaws.com/neuron/jax-training-neuronx:0.10.0-…``.
-    """
+    """Return the row of an image reference in any registry; None if the catalogue lacks the image."""
     name = image.rpartition("/")[2].partition("@")[0]
     return next((row for row in NEURON_CONTAINERS if row.tag and f"{row.repository}:{row.tag}" == name), None)

@@ -122,22 +122,14 @@ class NeuronSettings:
         return {name: str(value) for name, value in variables.items() if value is not None}
 
     def processes_per_node(self, machine: InstanceType) -> int:
-        """Return the number of logical NeuronCores of a node, which is the default number of processes.
-
-        Args:
-            machine: Type of the node.
-        """
+        """Return the number of logical NeuronCores of a node, which is the default number of processes."""
         if self.logical_nc_config is None:
             return machine.logical_neuron_cores
         return machine.neuron_cores // self.logical_nc_config
 
 
 def compile_target(machine: InstanceType) -> str:
-    """Return the compiler target of an instance type, such as ``trn2``. A NEFF runs on its target only.
-
-    Args:
-        machine: A type with NeuronCores.
-    """
+    """Return the compiler target of an instance type, such as ``trn2``. A NEFF runs on its target only."""
     if machine.name.startswith("trn1n."):
         return "trn1n"
     return _TARGETS.get(machine.accelerator, machine.name.partition(".")[0])

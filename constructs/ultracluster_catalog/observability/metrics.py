@@ -25,15 +25,7 @@ CANDIDATE_DIMENSION: Final = "Candidate"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClusterMetric:
-    """One metric.
-
-    Attributes:
-        name: Name in CloudWatch.
-        unit: Unit in CloudWatch.
-        source: Publisher: ``node`` is the service on every node, ``watch`` the function that observes the cluster every
-            minute, ``training`` the training program.
-        meaning: Meaning of one value; values of `node` cover one node and one minute.
-    """
+    """One metric, published by ``node`` (on every node, for each minute), ``watch`` (the function) or ``training``."""
 
     name: str
     unit: Literal["Bytes", "Count", "Count/Second", "None", "Percent", "Seconds"]

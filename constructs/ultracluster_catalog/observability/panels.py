@@ -30,14 +30,7 @@ class MetricLine:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Panel:
-    """One chart.
-
-    Attributes:
-        section: Section of the dashboard.
-        title: Title of the panel.
-        unit: Label of the axis.
-        lines: Lines of the panel.
-    """
+    """One chart of a section of the dashboard; `unit` is the label of its axis."""
 
     section: Literal["Capacity", "Training", "Health", "Fabric", "Storage", "Queue"]
     title: str

@@ -25,13 +25,8 @@ def subnet_addresses(
 ) -> int:
     """Return the number of addresses that a cluster needs in its subnet, including those reserved by AWS.
 
-    Args:
-        nodes: Maximum number of nodes.
-        addresses_per_node: Addresses of a node's own interfaces; see `nic_layouts.addresses_per_node`.
-        tasks_per_node: Tasks with their own network interface on each node. Default: 1, as for a multi-node
-            parallel job, which runs one container on each node.
-        interface_endpoints: Interface VPC endpoints in the subnet; each takes one address. Default: none.
-        file_system_interfaces: Interfaces of file systems; see `lustre.file_system_interfaces`. Default: none.
+    Each task with its own network interface (one on a node of a multi-node parallel job), interface endpoint and file
+    system interface takes one.
 
     Raises:
         ValueError: If a count is negative.
@@ -54,14 +49,7 @@ def subnet_addresses(
 
 
 def subnet_prefix(needed: int) -> int:
-    """Return the prefix length of the smallest subnet with enough addresses.
-
-    Args:
-        needed: Number of addresses, as `subnet_addresses` counts them.
-
-    Raises:
-        ValueError: If the largest subnet that AWS allows is too small.
-    """
+    """Return the prefix length of the smallest subnet with enough addresses; ValueError if the largest is too small."""
     prefix = min(SMALLEST_SUBNET_PREFIX, 32 - max(needed - 1, 0).bit_length())
     if prefix < LARGEST_SUBNET_PREFIX:
         raise ValueError(f"no subnet has {needed} addresses")

@@ -75,14 +75,7 @@ that is not listed, but do not reject it.
 
 
 def region_of_zone_id(zone_id: str) -> str:
-    """Return the Region of an Availability Zone or Local Zone.
-
-    Args:
-        zone_id: Such as ``use2-az3``; for a Local Zone such as ``use1-atl2-az1``.
-
-    Raises:
-        ValueError: If the text is not a zone ID of a Region in the catalogue.
-    """
+    """Return the Region of a zone ID, such as ``use2-az3`` or ``use1-atl2-az1``; ValueError if it is none."""
     is_zone_id = re.fullmatch(ZONE_ID, zone_id)
     region = ZONE_ID_PREFIXES.get(zone_id.partition("-")[0]) if is_zone_id else None
     if region is None:
@@ -91,14 +84,6 @@ def region_of_zone_id(zone_id: str) -> str:
 
 
 def offered_zones(instance_type: str, region: str | None = None) -> tuple[str, ...]:
-    """Return the zone IDs that EC2 lists an instance type in.
-
-    Args:
-        instance_type: API name.
-        region: Restrict the result to this Region. Default: all Regions.
-
-    Returns:
-        Zone IDs; empty for a type that is unknown or not listed in the Region.
-    """
+    """Return the zone IDs that EC2 lists an instance type in; empty for an unknown type. Default: of all Regions."""
     zones = OFFERED_ZONES.get(instance_type, ())
     return tuple(zone_id for zone_id in zones if region in {None, region_of_zone_id(zone_id)})

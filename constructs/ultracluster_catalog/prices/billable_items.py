@@ -20,13 +20,7 @@ from ultracluster_catalog.prices.service_prices import SERVICE_PRICES, PaidServi
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BillableItem:
-    """An item of the bill.
-
-    Attributes:
-        kind: Purchase option of a node, FSx for Lustre storage, or another service.
-        name: Instance type, deployment type of the file system, or a `PaidService`.
-        tier: Throughput of a file system in MB/s per TiB. None for scratch types and all other items.
-    """
+    """An item of the bill; `tier` is the throughput of a file system in MB/s per TiB, if it has one."""
 
     kind: Literal["capacity-block", "on-demand", "spot", "lustre", "service"]
     name: str
@@ -34,12 +28,7 @@ class BillableItem:
 
 
 def price_of(item: BillableItem, region: str) -> Price:
-    """Return the price of an item.
-
-    Args:
-        item: Billable item.
-        region: Region of the item.
-    """
+    """Return the price of an item in a Region."""
     match item.kind:
         case "capacity-block":
             return capacity_block_price(item.name, region)
@@ -59,11 +48,6 @@ def nearest_price(
     """Return the price of an item in a Region, or else that of the nearest Region with one.
 
     `Price.borrowed_from` names the other Region. Without a price in any Region the price stays unknown.
-
-    Args:
-        item: Billable item.
-        region: Region of the item.
-        prices: Returns the price of an item in a Region. Default: `price_of`.
     """
     own = prices(item, region)
     if own.bounds is not None:
@@ -78,10 +62,6 @@ def nearest_regions(region: str, others: Collection[str]) -> list[str]:
 
     Regions are near by their names: the same part of a continent, such as ``us-east``, then the same continent, then
     us-east-1, whose prices are the best known, then all others.
-
-    Args:
-        region: Region to start from.
-        others: Regions to order.
     """
     part, continent = region.rpartition("-")[0], region.partition("-")[0]
 

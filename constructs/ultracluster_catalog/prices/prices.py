@@ -151,12 +151,7 @@ LUSTRE_STORAGE_PRICES: Final[Mapping[tuple[str, int | None, str], Price]] = Mapp
 
 
 def capacity_block_price(instance_type: str, region: str) -> Price:
-    """Return the list price of one instance hour in a Capacity Block.
-
-    Args:
-        instance_type: API name.
-        region: Region of the block.
-    """
+    """Return the list price of one instance hour in a Capacity Block."""
     return CAPACITY_BLOCK_PRICES.get((instance_type, region)) or unknown_price(
         "instance-hour",
         source=_BLOCK_PAGE,
@@ -165,39 +160,21 @@ def capacity_block_price(instance_type: str, region: str) -> Price:
 
 
 def on_demand_price(instance_type: str, region: str) -> Price:
-    """Return the on-demand price of one instance hour with Linux.
-
-    Args:
-        instance_type: API name.
-        region: Region of the instance; only us-east-1 has prices.
-    """
+    """Return the on-demand price of one instance hour with Linux; only us-east-1 has prices."""
     return ON_DEMAND_PRICES.get((instance_type, region)) or unknown_price(
-        "instance-hour",
-        source=_ON_DEMAND,
-        reason=f"no dated on-demand price for {instance_type} in {region}",
+        "instance-hour", source=_ON_DEMAND, reason=f"no dated on-demand price for {instance_type} in {region}"
     )
 
 
 def spot_price(instance_type: str, region: str) -> Price:
-    """Return the range of Spot prices of one instance hour that were seen.
-
-    Args:
-        instance_type: API name.
-        region: Region of the instance.
-    """
+    """Return the range of Spot prices of one instance hour that were seen."""
     return SPOT_PRICES.get((instance_type, region)) or unknown_price(
         "instance-hour", source=_SPOT, reason=f"no Spot price of {instance_type} was seen in {region}"
     )
 
 
 def lustre_storage_price(deployment_type: str, per_unit_storage_throughput: int | None, region: str) -> Price:
-    """Return the price of one GB of FSx for Lustre storage per month.
-
-    Args:
-        deployment_type: Such as ``PERSISTENT_2``.
-        per_unit_storage_throughput: In MB/s per TiB. None for scratch types.
-        region: Region of the file system; few Regions have prices.
-    """
+    """Return the price of one GB of FSx for Lustre storage per month; few Regions have prices."""
     tier = (
         deployment_type
         if per_unit_storage_throughput is None
@@ -209,11 +186,5 @@ def lustre_storage_price(deployment_type: str, per_unit_storage_throughput: int 
 
 
 def unknown_price(unit: PriceUnit, *, source: str, reason: str) -> Price:
-    """Return a price without an amount.
-
-    Args:
-        unit: Unit that the price is for.
-        source: Sources that were searched.
-        reason: Reason why the price is not known.
-    """
+    """Return a price without an amount, with the sources that were searched and the reason."""
     return Price(amount=None, unit=unit, source=source, dated=_SEARCHED, reason=reason)

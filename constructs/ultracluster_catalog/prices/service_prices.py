@@ -110,12 +110,7 @@ _PUBLIC_ADDRESS: Final = Price(
 
 
 def service_price(service: PaidService, region: str) -> Price:
-    """Return the price of one unit of a service.
-
-    Args:
-        service: Billed service.
-        region: Region of the service; most prices are known for us-east-1 only.
-    """
+    """Return the price of one unit of a service; most prices are known for us-east-1 only."""
     if service == "public IPv4 address":
         return _PUBLIC_ADDRESS
     return SERVICE_PRICES.get((service, region)) or unknown_price(

@@ -162,14 +162,7 @@ class Template:
 
 
 class Resource:
-    """One resource of a template.
-
-    Attributes:
-        template: The template that it is in.
-        logical_id: Its logical id.
-        type: Its type, such as ``AWS::EC2::LaunchTemplate``.
-        body: What stands under its logical id.
-    """
+    """One resource of a template; its body is what stands under its logical ID."""
 
     def __init__(self, template: Template, logical_id: str, body: Mapping[str, Any]) -> None:
         self.template: Final = template

@@ -11,12 +11,7 @@ from typing import Any, Final
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A value known only at deployment.
-
-    Attributes:
-        name: The parameter or pseudo parameter that it comes from. Empty for anything else.
-        optional: Whether a condition may leave it out.
-    """
+    """A value known only at deployment, of a parameter if it has a name; `optional` if a condition may leave it out."""
 
     name: str = ""
     optional: bool = False
@@ -27,13 +22,7 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A reference to a resource of the given templates, by ID or attribute.
-
-    Attributes:
-        template: Number of its template, in the order in which they were given.
-        logical_id: Its logical id.
-        attribute: Name of the attribute; empty for what ``Ref`` gives.
-    """
+    """A reference to a resource of the numbered template, by ID or attribute."""
 
     template: int
     logical_id: str
@@ -45,11 +34,7 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Text with unknown parts.
-
-    Attributes:
-        parts: Known text, and what stands in the gaps.
-    """
+    """Known text, and what stands in the gaps."""
 
     parts: tuple["str | Reference | Unknown", ...]
 

@@ -53,13 +53,7 @@ class Rule:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RuleSection:
-    """Rules whose codes share a prefix.
-
-    Attributes:
-        prefix: How the codes begin, such as ``UC41``.
-        title: What the rules are about.
-        rules: The rules by code, in the order of the codes.
-    """
+    """Rules whose codes share a prefix, such as ``UC41``, in the order of the codes."""
 
     prefix: str
     title: str

@@ -34,17 +34,11 @@ RULES: Final[tuple[Callable[[Recording, Subject], Iterator[Advice | SkippedRule]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Report:
-    """Result of all rules.
+    """Result of all rules."""
 
-    Attributes:
-        hours: Length of the recording in hours.
-        advice: Advice, largest known saving first, unknown savings last.
-        skipped_rules: Rules whose metrics are missing.
-    """
-
-    hours: float
-    advice: tuple[Advice, ...]
-    skipped_rules: tuple[SkippedRule, ...]
+    hours: float  # length of the recording in hours
+    advice: tuple[Advice, ...]  # largest known saving first, unknown savings last
+    skipped_rules: tuple[SkippedRule, ...]  # rules whose metrics are missing
 
 
 def advise(recording: Recording, subject: Subject) -> Report:

@@ -17,42 +17,25 @@ HOURS_OF_A_MONTH: Final = 730
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Subject:
-    """Cluster as its rollout describes it.
-
-    Attributes:
-        instance_type: Instance type of the nodes.
-        region: Region of the cluster.
-        node_hour: Price of a node per hour.
-        efa_interfaces: Number of EFA interfaces per node.
-        file_system: File system. None if the rollout has none.
-        untuned_jobs: Jobs with default settings of the Neuron compiler.
-    """
+    """Cluster as its rollout describes it."""
 
     instance_type: InstanceType
     region: str
     node_hour: Price
     efa_interfaces: int
     file_system: LustreSettings | None
-    untuned_jobs: frozenset[str]
+    untuned_jobs: frozenset[str]  # jobs with default settings of the Neuron compiler
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Advice:
-    """Recommendation that saves money or time.
-
-    Attributes:
-        rule: Name of the rule.
-        evidence: Measured value and threshold.
-        remedy: What to do.
-        usd_per_month: Saving in USD in a month like the recorded time. None if unknown.
-        reason: Why the saving is unknown; empty if it is known.
-    """
+    """Recommendation that saves money or time."""
 
     rule: str
-    evidence: str
+    evidence: str  # measured value and threshold
     remedy: str
-    usd_per_month: Decimal | None = None
-    reason: str = ""
+    usd_per_month: Decimal | None = None  # saving in USD in a month like the recorded time; None if unknown
+    reason: str = ""  # why the saving is unknown; empty if it is known
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,12 +58,7 @@ def mean_nodes(recording: Recording) -> float | None:
 
 
 def cost_of_nodes(subject: Subject, nodes: float | None) -> tuple[Decimal | None, str]:
-    """Return the cost of nodes per month in USD, or None with the reason why it is unknown.
-
-    Args:
-        subject: Cluster with the price of a node.
-        nodes: Number of nodes, fractions allowed. None if unknown.
-    """
+    """Return the cost of nodes per month in USD, or None with the reason why it is unknown."""
     if nodes is None:
         return None, "NodesReporting was not recorded"
     if subject.node_hour.amount is None:

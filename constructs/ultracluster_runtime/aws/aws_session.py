@@ -19,15 +19,9 @@ def refuse_credentials(problem: str, *, remedy: str) -> FindingsError:
 
 
 def aws_session(profile: str | None) -> Any:
-    """Open a session without making a call.
+    """Open a session of an existing profile (UC9009) without making a call.
 
     Its clients refuse unknown Regions and endpoints at once (UC2102), instead of when their names cannot be resolved.
-
-    Args:
-        profile: Profile of the AWS configuration. None for boto3's default credentials.
-
-    Raises:
-        FindingsError: UC9009 if there is no such profile.
     """
     try:
         session = boto3.Session(profile_name=profile)

@@ -10,25 +10,17 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_runtime.costs.price_list import refuse_unanswered
 
-COST_EXPLORER_REGION: Final = "us-east-1"
-"""Region of the Cost Explorer API, which covers all Regions."""
-
+COST_EXPLORER_REGION: Final = "us-east-1"  # Region of the Cost Explorer API, which covers all Regions
 _METRIC: Final = "UnblendedCost"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ActualCosts:
-    """Costs of a period.
+    """Costs of a period."""
 
-    Attributes:
-        amounts: Amounts by service or tag value; untagged costs are under the empty string.
-        currency: Currency of the amounts.
-        estimated: Whether AWS may still change the amounts, as for the last days.
-    """
-
-    amounts: dict[str, Decimal]
+    amounts: dict[str, Decimal]  # amounts by service or tag value; untagged costs are under the empty string
     currency: str
-    estimated: bool
+    estimated: bool  # whether AWS may still change the amounts, as for the last days
 
     @property
     def total(self) -> Decimal:
@@ -39,19 +31,10 @@ class ActualCosts:
 def actual_costs(
     *, start: date, end: date, region: str, tag_key: str, tag_value: str, by: str | None, client: Any
 ) -> ActualCosts:
-    """Return the actual costs of a cluster. Each request costs USD 0.01.
+    """Return the actual costs of a cluster, up to the day before `end`. Each request costs USD 0.01.
 
-    Args:
-        start: First day.
-        end: Day after the last one.
-        region: Region of the cluster.
-        tag_key: Key of the cluster's cost allocation tag.
-        tag_value: Value of that tag.
-        by: Tag key to group by. None for services.
-        client: boto3 client of ``ce`` in `COST_EXPLORER_REGION`.
-
-    Raises:
-        FindingsError: UC9307 if AWS does not answer.
+    They are grouped by the tag key `by`, or by service. `client` is one of ``ce`` in `COST_EXPLORER_REGION`; its errors are
+    raised as UC9307.
     """
     request: dict[str, Any] = {
         "TimePeriod": {"Start": start.isoformat(), "End": end.isoformat()},

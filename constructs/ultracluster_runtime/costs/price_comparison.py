@@ -13,25 +13,15 @@ _LIST_REGION = "us-east-1"  # the catalog has On-Demand prices for this Region o
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Comparison:
-    """List price to compare an offering with.
+    """List price to compare an offering with."""
 
-    Attributes:
-        label: Name of what the price buys.
-        per_node_hour: Price per instance-hour. None if no dated source has it.
-        per_chip_hour: Price per chip-hour. None if no dated source has it.
-        currency: Currency of the prices.
-        source: Source of the price, or where it was searched for.
-        dated: Date of the source, or of the search.
-        reason: Why the price is unknown; empty if it is known.
-    """
-
-    label: str
-    per_node_hour: Decimal | None
-    per_chip_hour: Decimal | None
+    label: str  # name of what the price buys
+    per_node_hour: Decimal | None  # price per instance-hour; None if no dated source has it
+    per_chip_hour: Decimal | None  # price per chip-hour; None if no dated source has it
     currency: str
-    source: str
-    dated: date
-    reason: str
+    source: str  # source of the price, or where it was searched for
+    dated: date  # date of the source, or of the search
+    reason: str  # why the price is unknown; empty if it is known
 
 
 def _compare(label: str, instance_type: str, price: Price) -> Comparison:

@@ -18,25 +18,17 @@ from ultracluster_catalog.prices.billable_items import BillableItem, price_of
 from ultracluster_catalog.prices.prices import Price
 from ultracluster_rules.findings import Finding, FindingsError
 
-PRICE_LIST_REGION: Final = "us-east-1"
-"""Region of the Price List API, which covers all Regions."""
+PRICE_LIST_REGION: Final = "us-east-1"  # Region of the Price List API, which covers all Regions
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Query:
-    """Query for the price of one item.
-
-    Attributes:
-        service: Service code.
-        filters: Attributes that a product must have; matched by the API.
-        optional_attributes: Attributes that a product must not contradict; matched here.
-        usage_type: Suffix of the usage type, after the prefix of the Region.
-    """
+    """Query for the price of one item."""
 
     service: str
-    filters: Mapping[str, str]
-    optional_attributes: Mapping[str, str]
-    usage_type: str = ""
+    filters: Mapping[str, str]  # attributes that a product must have; matched by the API
+    optional_attributes: Mapping[str, str]  # attributes that a product must not contradict; matched here
+    usage_type: str = ""  # suffix of the usage type, after the prefix of the Region
 
 
 _NODE: Final = {"tenancy": "Shared", "preInstalledSw": "NA", "capacitystatus": "Used"}
@@ -75,17 +67,9 @@ def refuse_unanswered(error: Exception, *, remedy: str) -> FindingsError:
 def listed_prices(
     things: Iterable[tuple[BillableItem, str]], *, client: Any
 ) -> tuple[dict[tuple[BillableItem, str], Price], list[Finding]]:
-    """Return current prices. Items without an unambiguous price keep the price of the catalog.
+    """Return current prices, and UC9308 for each item without an unambiguous one, which keeps that of the catalog.
 
-    Args:
-        things: Items to query, each with its Region.
-        client: boto3 client of ``pricing`` in `PRICE_LIST_REGION`.
-
-    Returns:
-        The prices, and UC9308 for each item without an unambiguous price.
-
-    Raises:
-        FindingsError: UC9307 if AWS does not answer.
+    `client` is one of ``pricing`` in `PRICE_LIST_REGION`; its errors are raised as UC9307.
     """
     prices: dict[tuple[BillableItem, str], Price] = {}
     findings: list[Finding] = []

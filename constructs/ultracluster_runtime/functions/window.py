@@ -15,28 +15,21 @@ from ultracluster_catalog.capacity.capacity_blocks import (
 
 NOTICES_BEFORE_END: Final = (EXTENSION_OPENS, timedelta(days=7), timedelta(hours=24), timedelta(hours=2))
 """Times of notices before the end: when extensions open, and in time to buy one."""
-CHECKPOINT_LEAD: Final = timedelta(minutes=20)
-"""Default time between the checkpoint request and the drain."""
+CHECKPOINT_LEAD: Final = timedelta(minutes=20)  # default time between the checkpoint request and the drain
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BlockWindow:
     """Times of one block.
 
-    Attributes:
-        start: Delivery of the capacity, timezone-aware.
-        end: End of the block, timezone-aware.
-        ultraserver: Whether it is a block of UltraServers, which EC2 terminates earlier. Default: False.
-        checkpoint_lead: Time between the checkpoint request and the drain. Default: 20 minutes.
-
     Raises:
         ValueError: If a time is naive, the end is not after the start, or the lead is negative.
     """
 
-    start: datetime
-    end: datetime
-    ultraserver: bool = False
-    checkpoint_lead: timedelta = CHECKPOINT_LEAD
+    start: datetime  # delivery of the capacity, timezone-aware
+    end: datetime  # end of the block, timezone-aware
+    ultraserver: bool = False  # whether it is a block of UltraServers, which EC2 terminates earlier
+    checkpoint_lead: timedelta = CHECKPOINT_LEAD  # time between the checkpoint request and the drain
 
     def __post_init__(self) -> None:
         if self.start.tzinfo is None or self.end.tzinfo is None:

@@ -55,12 +55,7 @@ def main() -> int:
 
 
 def node_variables(child: Child, start: Start) -> dict[str, str]:
-    """Return the variables of a node of a multi-node job for a child of a generation.
-
-    Args:
-        child: The child.
-        start: The generation with the addresses of all.
-    """
+    """Return the variables of a node of a multi-node job for a child of a generation."""
     port = int(os.environ.get("UC_GANG_PORT", _PORT)) + _PORTS * (start.generation % _GENERATIONS)
     return {
         # Launchers refuse nodes of another job; those of another generation are refused by another name and other ports.

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from ultracluster_runtime.gang.places import Place
 
 _ANSWERS_IN_A_LEASE = 12
-_GRACE = 30.0
-"""Seconds between SIGTERM and SIGKILL."""
+_GRACE = 30.0  # seconds between SIGTERM and SIGKILL
 
 
 def run_member(
@@ -36,14 +35,7 @@ def run_member(
     place: Place,
     command: Callable[[Start], Sequence[str]],
 ) -> Outcome:
-    """Take part in a gang, from the rendezvous to the end of all.
-
-    Args:
-        child: This process.
-        settings: Times.
-        place: Where the children meet.
-        command: Returns the program's command, once the addresses of all are known.
-    """
+    """Take part in a gang, from the rendezvous to the end of all; `command` returns the program's command."""
     member = _Member(place, settings, command)
     steps = take_part(child, settings)
     answer: Any = None

@@ -28,11 +28,7 @@ class Place(Protocol):
 
 
 class Folder:
-    """A folder of a file system that gives all its clients one view, as Lustre does.
-
-    Args:
-        root: Folder. Its file system must know hard links.
-    """
+    """A folder of a file system that gives all its clients one view, as Lustre does, and knows hard links."""
 
     def __init__(self, root: Path) -> None:
         self._root = root
@@ -91,15 +87,10 @@ def _errors() -> Any:
 
 
 class Bucket:
-    """A prefix of a bucket. S3 reads and lists what was written, and writes conditionally.
+    """A prefix, ending in a slash, of a bucket. S3 reads and lists what was written, and writes conditionally.
 
     Sources: https://docs.aws.amazon.com/AmazonS3/latest/userguide/Welcome.html#ConsistencyModel, and `IfNoneMatch` of PutObject
     in botocore 1.44.5.
-
-    Args:
-        s3: Client of boto3.
-        bucket: Bucket name.
-        prefix: Prefix that ends in a slash.
     """
 
     def __init__(self, s3: Any, bucket: str, prefix: str) -> None:

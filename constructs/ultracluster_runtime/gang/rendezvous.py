@@ -69,52 +69,34 @@ class Unavailable(Exception):  # noqa: N818 - a state of the place
 
 
 class Outcome(NamedTuple):
-    """What a child ends with.
+    """What a child ends with."""
 
-    Attributes:
-        result: ``success`` or ``failure`` of the whole gang, or ``again``: the child may be started for the next generation.
-        reason: What to write to the log; the same for all children.
-    """
-
+    # Success or failure of the whole gang, or again: the child may be started for the next generation
     result: Literal["success", "failure", "again"]
-    reason: str
+    reason: str  # what to write to the log; the same for all children
 
 
 @dataclass(frozen=True)
 class Settings:
-    """Times in seconds.
+    """Times in seconds."""
 
-    Attributes:
-        poll: Between two looks at the place.
-        deadline: For all children to come, from the start of each child.
-        lease: After which a child that cannot reach the place ends, and one that gave no sign of life counts as lost. Operations
-            are answered, or given up, within a twelfth of it.
-    """
-
-    poll: float = 5
-    deadline: float = 1800
+    poll: float = 5  # between two looks at the place
+    deadline: float = 1800  # for all children to come, from the start of each child
+    # After which a child that cannot reach the place ends, and one that gave no sign of life counts as lost.
+    # Operations are answered, or given up, within a twelfth of it.
     lease: float = 60
 
 
 @dataclass(frozen=True)
 class Child:
-    """One process of an array child.
-
-    Attributes:
-        job: ID of the array job.
-        index: Index in the array. Child 0 leads.
-        size: Number of children.
-        attempt: Attempt of AWS Batch, from 1.
-        nonce: Name of this process and of no other.
-        address: Address for the others.
-    """
+    """One process of an array child."""
 
     job: str
-    index: int
+    index: int  # index in the array; child 0 leads
     size: int
-    attempt: int
-    nonce: str
-    address: str
+    attempt: int  # attempt of AWS Batch, from 1
+    nonce: str  # name of this process and of no other
+    address: str  # address for the others
 
     @property
     def name(self) -> str:
@@ -122,8 +104,7 @@ class Child:
         return f"{self.index}-{self.attempt:02d}-{self.nonce}"
 
 
-Steps = Generator[Operation, Any, Outcome]
-"""Operations, and at the end the outcome."""
+Steps = Generator[Operation, Any, Outcome]  # operations, and at the end the outcome
 
 
 @dataclass
@@ -149,12 +130,7 @@ class _Gang:
 
 
 def take_part(child: Child, settings: Settings) -> Steps:
-    """Find the other children, start the program with them, and stay with them until all have ended.
-
-    Args:
-        child: This process.
-        settings: Times.
-    """
+    """Find the other children, start the program with them, and stay with them until all have ended."""
     gang = _Gang(child, settings)
     gang.now, _ = yield Wait(0)
     gang.checked = born = gang.now

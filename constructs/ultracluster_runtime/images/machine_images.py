@@ -14,11 +14,10 @@ from botocore.exceptions import ClientError
 
 from ultracluster_catalog.names.identifiers import IMAGE_ID
 from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 
-Client = Callable[[str], Any]
-"""Returns the boto3 client of a service, in one Region."""
+Client = Callable[[str], Any]  # returns the boto3 client of a service, in one Region
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -37,15 +36,9 @@ class MachineImage:
 
 
 def image_of_parameter(client: Client, *, region: str, parameter: str) -> MachineImage:
-    """Return the AMI that an SSM parameter names.
+    """Return the AMI that an SSM parameter names: by its ID, or in JSON with an ``image_id`` like the ECS parameters.
 
-    Args:
-        client: Returns boto3 clients of the Region.
-        region: Region, for messages.
-        parameter: Name of a parameter with an AMI ID, or with JSON that has an ``image_id`` like the ECS parameters.
-
-    Raises:
-        FindingsError: UC4055 if the Region has no such parameter or AMI; UC4056 if AWS does not answer.
+    The Region must have both (UC4055), and AWS must answer (UC4056).
     """
     try:
         value = client("ssm").get_parameter(Name=parameter)["Parameter"]["Value"]
@@ -69,16 +62,7 @@ def image_of_parameter(client: Client, *, region: str, parameter: str) -> Machin
 
 
 def newest_baked_image(client: Client, *, region: str, name: str) -> MachineImage:
-    """Return the newest AMI that a `NeuronAmi` built in this account.
-
-    Args:
-        client: Returns boto3 clients of the Region.
-        region: Region, for messages.
-        name: Name of the `NeuronAmi`: the value of the tag `BAKED_IMAGE_TAG`.
-
-    Raises:
-        FindingsError: UC4055 if there is none, UC4056 if AWS does not answer.
-    """
+    """Return the newest AMI that a `NeuronAmi` of this name built in this account (UC4055), by `BAKED_IMAGE_TAG`."""
     images = _describe(
         client,
         region,
@@ -129,9 +113,9 @@ def _found(image: Any, region: str, resolved_from: str) -> MachineImage:
 
 
 def _missing(region: str, what: str, remedy: str) -> FindingsError:
-    return FindingsError([Finding(code="UC4055", problem=f"{region} has {what}", remedy=remedy)])
+    return FindingsError.of("UC4055", f"{region} has {what}", remedy=remedy)
 
 
 def _no_answer(region: str, error: Exception) -> FindingsError:
     remedy = "Check the credentials, their permissions and the Region"
-    return FindingsError([Finding(code="UC4056", problem=f"{region}: {problem_of(error)}", remedy=remedy)])
+    return FindingsError.of("UC4056", f"{region}: {problem_of(error)}", remedy=remedy)

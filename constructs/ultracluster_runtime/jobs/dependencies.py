@@ -43,8 +43,7 @@ def refuse_definition(problem: str, *, allowed: str = "", remedy: str = "") -> F
 def submission_order(definition: Definition, cluster: Iterable[Definition]) -> list[Definition]:
     """Return a job and all its dependencies in the order in which to submit them.
 
-    Raises:
-        FindingsError: If it depends on a job that the cluster does not define (UC6203), or on itself (UC6113).
+    The cluster must define each of them (UC6203), and none may depend on itself (UC6113).
     """
     jobs_by_name = {name: job for job in cluster if (name := job_name(job))}
     order: list[Definition] = []

@@ -5,16 +5,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
-from botocore.exceptions import ClientError
-
+from ultracluster_catalog.limits.queues import ENVIRONMENT_TAG
 from ultracluster_catalog.limits.quotas import on_demand_quota
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.jobs.pending import Capacity, Environment, Job, PendingJob, QueuedJob, Quota
 from ultracluster_runtime.jobs.queues import Client, region_from_arn
+from ultracluster_runtime.lifecycle import reader
 from ultracluster_runtime.lifecycle.observations import Reservation
-from ultracluster_runtime.lifecycle.reader import chunks
 
 STATES: Final = ("SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED")
 """States of a job, in order."""
@@ -23,33 +22,34 @@ _JOB_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:[:#]
 _LIST_JOBS: Final = (
     "AWS Batch deletes ended jobs after some days; `ultracluster jobs list CLUSTER` lists the IDs"
 )
-_JOBS_PER_CALL: Final = 100  # DescribeJobs, API Reference, read 2026-11
+_ENDED: Final = frozenset({"SUCCEEDED", "FAILED"})
 _Result = TypeVar("_Result")
 
 
 def describe_job(job_id: str, *, client: Client) -> Mapping[str, Any]:
-    """Return a job as AWS Batch describes it.
-
-    Raises:
-        FindingsError: UC6205 if AWS Batch does not know it.
-    """
+    """Return a job that AWS Batch knows (UC6205) as it describes it."""
     jobs = client("batch").describe_jobs(jobs=[job_id.rpartition("/")[2]])["jobs"]
     if not jobs:
         raise FindingsError.of("UC6205", _no_job(job_id), remedy=_LIST_JOBS)
-    return dict(jobs[0])
+    return _with_state_of_children(jobs[0])
+
+
+def _with_state_of_children(job: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an array job in the state of its children instead of PENDING, in which AWS Batch keeps it until all have ended.
+
+    The children of a gang are the nodes of one job, which waits as long as one of them does.
+    """
+    order = ("RUNNABLE", "STARTING", "RUNNING")
+    children = job.get("arrayProperties", {}).get("statusSummary", {})
+    states = [state for state in (order if reader.gang_size(job) else reversed(order)) if children.get(state)]
+    return {**job, "status": states[0]} if states and job.get("status") == "PENDING" else job
 
 
 def find_job(text: str, *, client: Client) -> str:
     """Return the ID of a job that is given by its ID, its ARN, its name or the start of its ID.
 
-    Of several jobs of one name it is the last that was created, and an active one before one that has ended.
-
-    Args:
-        text: What the user typed.
-        client: Returns boto3 clients.
-
-    Raises:
-        FindingsError: UC6205 if no job matches, or several do.
+    Of several jobs of one name it is the last that was created, and an active one before one that has ended; otherwise
+    exactly one must match (UC6205).
     """
     if region_from_arn(text) or _JOB_ID.fullmatch(text):
         return text
@@ -92,43 +92,47 @@ def _no_job(text: str) -> str:
 def describe_jobs(job_ids: Sequence[str], *, client: Client) -> list[Mapping[str, Any]]:
     """Return several jobs in the order of their IDs, without those that AWS Batch does not know."""
     jobs_by_id = {
-        job["jobId"]: job
-        for chunk in chunks(job_ids, _JOBS_PER_CALL)
-        for job in client("batch").describe_jobs(jobs=chunk)["jobs"]
+        job["jobId"]: _with_state_of_children(job) for job in reader.describe_jobs(client("batch"), job_ids)
     }
     return [jobs_by_id[job_id] for job_id in job_ids if job_id in jobs_by_id]
 
 
 def list_jobs(queue: str, *, states: Iterable[str], client: Client) -> list[Mapping[str, Any]]:
     """Return the jobs of a queue in some states, oldest first."""
+    wanted = list(states)
+    # Arrays are PENDING while their children run.
+    asked = wanted if {"PENDING", *_ENDED}.issuperset(wanted) else dict.fromkeys([*wanted, "PENDING"])
     pages = client("batch").get_paginator("list_jobs")
     job_ids = [
         summary["jobId"]
-        for state in states
+        for state in asked
         for page in pages.paginate(jobQueue=queue, jobStatus=state)
         for summary in page["jobSummaryList"]
     ]
     # A job that changes its state between two calls is listed twice.
     details = describe_jobs(list(dict.fromkeys(job_ids)), client=client)
-    return sorted(details, key=lambda job: int(job.get("createdAt", 0)))
+    found = (job for job in details if job.get("status") in wanted)
+    return sorted(found, key=lambda job: int(job.get("createdAt", 0)))
 
 
 def node_count_of(job: Mapping[str, Any]) -> int:
     """Return the number of nodes of a job."""
-    return int(job.get("nodeProperties", {}).get("numNodes", 1))
+    return (
+        int(job.get("nodeProperties", {}).get("numNodes", 1))
+        if "nodeProperties" in job
+        else reader.gang_size(job) or 1
+    )
+
+
+def child_job_ids(job: Mapping[str, Any]) -> list[str]:
+    """Return the IDs by which AWS Batch describes the nodes of a multi-node job, or the children of an array; else none."""
+    if "nodeProperties" in job:
+        return [f"{job['jobId']}#{index}" for index in range(node_count_of(job))]
+    return [f"{job['jobId']}:{index}" for index in range(job.get("arrayProperties", {}).get("size", 0))]
 
 
 def describe_pending_job(job_id: str, *, now: datetime, client: Client) -> PendingJob:
-    """Describe a job and everything it may wait for. What cannot be read is listed in the result and not judged.
-
-    Args:
-        job_id: ID or ARN of the job.
-        now: Current time, timezone-aware.
-        client: Returns boto3 clients.
-
-    Raises:
-        FindingsError: UC6205 if AWS Batch does not know the job.
-    """
+    """Describe a job and everything it may wait for. What cannot be read is listed in the result and not judged."""
     return _PendingJobReader(client).read_pending_job(describe_job(job_id, client=client), now)
 
 
@@ -196,9 +200,12 @@ class _PendingJobReader:
     def _environment(self, arn: str) -> Environment:
         batch = self._client("batch")
         environment = batch.describe_compute_environments(computeEnvironments=[arn])["computeEnvironments"][0]
-        resources = environment.get("computeResources", {})
-        types = resources.get("instanceTypes", [])
         name = environment["computeEnvironmentName"]
+        resources = environment.get("computeResources", {})
+        if environment.get("type") == "UNMANAGED":
+            what = f"the Auto Scaling group of {name}"
+            resources = self._try_read(what, lambda: self._resources_of_group(arn)) or {}
+        types = resources.get("instanceTypes", [])
         return Environment(
             name=name,
             enabled=environment["state"] == "ENABLED",
@@ -209,46 +216,54 @@ class _PendingJobReader:
             instance_type=types[0] if len(types) == 1 else None,
             capacity=self._try_read(f"the reservation of {name}", lambda: self._capacity(resources)),
             nodes_joined=self._try_read(
-                f"the nodes of {name}", lambda: self._count_joined_nodes(environment)
+                f"the nodes of {name}",
+                lambda: self._count_joined_nodes(environment, resources.get("desiredvCpus")),
             ),
             spot=resources.get("type") == "SPOT",
+            group=resources.get("group", ""),
+            activity=resources.get("activity", ""),
         )
 
+    def _resources_of_group(self, environment: str) -> dict[str, Any]:
+        """Return what starts the nodes of an unmanaged environment in the form in which AWS Batch describes its own."""
+        autoscaling = self._client("autoscaling")
+        tagged = {"Name": f"tag:{ENVIRONMENT_TAG}", "Values": [environment]}
+        groups = autoscaling.describe_auto_scaling_groups(Filters=[tagged])["AutoScalingGroups"]
+        if not groups:
+            return {}
+        name = groups[0]["AutoScalingGroupName"]
+        template = {key[0].lower() + key[1:]: text for key, text in groups[0]["LaunchTemplate"].items()}
+        type_name = reader.template_data(self._client("ec2"), template)["InstanceType"]
+        vcpus = INSTANCE_TYPES[type_name].vcpus
+        activities = autoscaling.describe_scaling_activities(AutoScalingGroupName=name, MaxRecords=1)
+        last = next(iter(activities["Activities"]), {"StatusCode": "Successful"})
+        return {
+            "group": name,
+            "activity": "" if last["StatusCode"] == "Successful" else last.get("StatusMessage", ""),
+            "launchTemplate": template,
+            "instanceTypes": [type_name],
+            "maxvCpus": groups[0]["MaxSize"] * vcpus,
+            "desiredvCpus": groups[0]["DesiredCapacity"] * vcpus,
+        }
+
     def _capacity(self, resources: Mapping[str, Any]) -> Capacity | None:
-        template = resources.get("launchTemplate")
-        if not template:
-            return None
-        names = {"LaunchTemplateId": "launchTemplateId", "LaunchTemplateName": "launchTemplateName"}
         ec2 = self._client("ec2")
-        versions = ec2.describe_launch_template_versions(
-            **{official: template[key] for official, key in names.items() if template.get(key)},
-            Versions=[template.get("version") or "$Default"],
-        )["LaunchTemplateVersions"]
-        data = versions[0]["LaunchTemplateData"] if versions else {}
-        target = data.get("CapacityReservationSpecification", {}).get("CapacityReservationTarget", {})
-        reservation_id = target.get("CapacityReservationId")
+        reservation_id = reader.targeted_reservation(ec2, resources)
         if not reservation_id:
             return None
-        try:
-            reservations = ec2.describe_capacity_reservations(CapacityReservationIds=[reservation_id])[
-                "CapacityReservations"
-            ]
-        except ClientError as error:
-            if error.response["Error"]["Code"] != "InvalidCapacityReservationId.NotFound":
-                raise
-            reservations = []
-        if not reservations:
+        description = reader.describe_reservation(ec2, reservation_id)
+        if description is None:
             return Capacity(id=reservation_id, reservation=None)
         return Capacity(
             id=reservation_id,
-            reservation=Reservation.from_description(reservations[0]),
-            available=reservations[0].get("AvailableInstanceCount", 0),
+            reservation=Reservation.from_description(description),
+            available=description.get("AvailableInstanceCount", 0),
         )
 
-    def _count_joined_nodes(self, environment: Mapping[str, Any]) -> int | None:
+    def _count_joined_nodes(self, environment: Mapping[str, Any], desired_vcpus: int | None) -> int | None:
         cluster = environment.get("ecsClusterArn")
-        if not cluster or not environment.get("computeResources", {}).get("desiredvCpus"):
-            return None  # AWS Batch requests no nodes, so none are missing
+        if not cluster or not desired_vcpus:
+            return None  # no nodes are requested, so none are missing
         pages = self._client("ecs").get_paginator("list_container_instances").paginate(cluster=cluster)
         return sum(len(page["containerInstanceArns"]) for page in pages)
 

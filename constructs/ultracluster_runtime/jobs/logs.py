@@ -6,8 +6,8 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_runtime.jobs.describe import describe_job, node_count_of
+from ultracluster_rules.findings import FindingsError
+from ultracluster_runtime.jobs.describe import child_job_ids, describe_job
 from ultracluster_runtime.jobs.queues import Client
 
 _DEFAULT_GROUP = "/aws/batch/job"
@@ -24,36 +24,21 @@ class Stream:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Line:
-    """Log line.
+    """Log line."""
 
-    Attributes:
-        timestamp: Time of the event in milliseconds since the epoch.
-        message: Text of the line.
-    """
-
-    timestamp: int
+    timestamp: int  # time of the event in milliseconds since the epoch
     message: str
 
 
 def find_stream(job_id: str, *, node: int | None, client: Client) -> Stream:
-    """Find the log stream of a node.
-
-    Args:
-        job_id: ID or ARN of the job.
-        node: Index of the node. None for the main node, or the only one.
-        client: Returns boto3 clients.
-
-    Raises:
-        FindingsError: UC6205 if the job is unknown, UC6208 if it has no such node or the node has not logged yet.
-    """
+    """Find the log stream of a node (UC6208); without an index that of the main node, or the only one."""
     job = describe_job(job_id, client=client)
     node_job = job
-    if "nodeProperties" in job:
-        index = job["nodeProperties"].get("mainNode", 0) if node is None else node
-        if not 0 <= index < node_count_of(job):
-            raise _no_log(f"the job has no node {index}", allowed=f"0 to {node_count_of(job) - 1}")
-        # AWS Batch represents each node of a multi-node job as a child job.
-        node_jobs = client("batch").describe_jobs(jobs=[f"{job['jobId']}#{index}"])["jobs"]
+    if children := child_job_ids(job):
+        index = job.get("nodeProperties", {}).get("mainNode", 0) if node is None else node
+        if not 0 <= index < len(children):
+            raise _no_log(f"the job has no node {index}", allowed=f"0 to {len(children) - 1}")
+        node_jobs = client("batch").describe_jobs(jobs=[children[index]])["jobs"]
         node_job = node_jobs[0] if node_jobs else {}
     elif node not in (None, 0):
         raise _no_log(f"the job has one node; got {node}", allowed="0")
@@ -74,14 +59,7 @@ def _last_stream_name(job: Any) -> str | None:
 
 
 def read_tail(stream: Stream, *, count: int, client: Client) -> tuple[list[Line], str | None]:
-    """Read the newest lines.
-
-    Returns:
-        The lines, oldest first, and a token to continue with `read_new`.
-
-    Raises:
-        FindingsError: UC6208 if the stream does not exist yet.
-    """
+    """Return the newest lines, oldest first, and a token to continue with `read_new`."""
     response = _events(stream, client, limit=min(count, _MOST_EVENTS), startFromHead=False)
     return _lines(response), response.get("nextForwardToken")
 
@@ -114,4 +92,4 @@ def _lines(response: Any) -> list[Line]:
 
 
 def _no_log(problem: str, *, allowed: str = "", remedy: str = "") -> FindingsError:
-    return FindingsError([Finding(code="UC6208", problem=problem, allowed=allowed, remedy=remedy)])
+    return FindingsError.of("UC6208", problem, allowed=allowed, remedy=remedy)

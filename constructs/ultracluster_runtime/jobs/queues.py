@@ -9,12 +9,10 @@ from botocore.exceptions import ClientError
 
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_rules.findings import Finding, FindingsError, quote
-from ultracluster_runtime.jobs.dependencies import job_name, refuse_definition
+from ultracluster_rules.findings import FindingsError, quote
+from ultracluster_runtime.jobs.dependencies import job_name, queue_of, refuse_definition
 
-Client = Callable[[str], Any]
-"""Returns the boto3 client of a service, always in the same Region."""
-
+Client = Callable[[str], Any]  # returns the boto3 client of a service, always in the same Region
 _ARN: Final = re.compile(
     r"arn:aws[a-z-]*:batch:(?P<region>[a-z0-9-]+):\d{12}:(?P<kind>job-queue|job|job-definition)/\S+"
 )
@@ -24,26 +22,18 @@ _DEFINITION: Final = "AWS::Batch::JobDefinition"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Queue:
-    """Job queue.
-
-    Attributes:
-        arn: ARN of the queue.
-        definitions: ARNs of the job definitions in the same stack. Empty if the queue was specified by ARN.
-        name: Name of the queue in its cluster. None for the default queue, or if it was specified by ARN.
-    """
+    """Job queue."""
 
     arn: str
+    # ARNs of the job definitions in the same stack. Empty if the queue was specified by ARN.
     definitions: tuple[str, ...]
+    # Name of the queue in its cluster. None for the default queue, or if it was specified by ARN.
     name: str | None = None
 
     def limits(self, client: Client) -> tuple[bool, int | None]:
         """Return whether jobs need a share identifier, and the maximum number of nodes of a job.
 
-        Returns:
-            The maximum is None if the queue has several instance types, or one that is not in the catalog.
-
-        Raises:
-            FindingsError: UC6202 if AWS Batch does not know the queue.
+        The maximum is None if the queue has several instance types, or one that is not in the catalog.
         """
         batch = client("batch")
         queues = batch.describe_job_queues(jobQueues=[self.arn])["jobQueues"]
@@ -57,10 +47,9 @@ class Queue:
                 "computeEnvironments"
             ][0]
             limits.append(_most_nodes(environment.get("computeResources", {})))
-        known_limits = [limit for limit in limits if limit is not None]
-        return "schedulingPolicyArn" in queues[0], max(known_limits) if known_limits and len(
-            known_limits
-        ) == len(limits) else None
+        known = [limit for limit in limits if limit is not None]
+        most = max(known) if known and len(known) == len(limits) else None
+        return "schedulingPolicyArn" in queues[0], most
 
 
 def _most_nodes(resources: Mapping[str, Any]) -> int | None:
@@ -77,51 +66,29 @@ def region_from_arn(text: str) -> str | None:
 
 
 def find_queue(cluster: str, *, region: str, client: Client, name: str | None = None) -> Queue:
-    """Find a queue of a cluster.
-
-    Args:
-        cluster: Name of the cluster in a rollout, name of a stack with its queues, or ARN of a queue.
-        region: Region of the cluster.
-        client: Returns boto3 clients of that Region.
-        name: Name of a further queue. Default: the default queue of the cluster.
-
-    Raises:
-        FindingsError: UC6202 if there is no such stack, or it does not have exactly one default queue; UC6311 if it has
-            no queue of that name.
-    """
+    """Find a queue of a cluster: the one with a name (UC6311), or the default queue."""
     queues = find_queues(cluster, region=region, client=client)
     queue = next((candidate for candidate in queues if candidate.name == name), None)
     if queue is None:
         names = ", ".join(candidate.name for candidate in queues if candidate.name)
-        raise FindingsError(
-            [
-                Finding(
-                    code="UC6311",
-                    problem=f"got {quote(name)}",
-                    allowed=names or "none: the cluster has no further queues",
-                    path="--queue",
-                )
-            ]
-        )
+        allowed = names or "none: the cluster has no further queues"
+        raise FindingsError.of("UC6311", f"got {quote(name)}", allowed=allowed, path="--queue")
     return queue
 
 
 def find_queues(cluster: str, *, region: str, client: Client) -> list[Queue]:
-    """Find all queues of a cluster, the default queue first.
+    """Find all queues of a cluster, the default queue first; there must be one (UC6202).
 
-    Args:
-        cluster: Name of the cluster in a rollout, name of a stack with its queues, or ARN of a queue.
-        region: Region of the cluster.
-        client: Returns boto3 clients of that Region.
-
-    Raises:
-        FindingsError: UC6202 if there is no such stack, or it does not have exactly one default queue.
+    `cluster` is its name in a rollout, the name of a stack with its queues, or the ARN of a queue.
     """
     if region_from_arn(cluster):
         return [Queue(arn=cluster, definitions=())]
     resources = _stack_resources(cluster, region=region, client=client)
     arns = [arn for kind, arn in resources if kind == _QUEUE]
     definitions = tuple(arn for kind, arn in resources if kind == _DEFINITION)
+    if not arns and definitions:  # the queue is that of another stack
+        described = list_definitions(Queue(arn="", definitions=definitions), client=client)
+        arns = sorted({arn for each in described if (arn := queue_of(each))})
     names = _queue_names(arns, client=client) if len(arns) > 1 else {}
     queues = [Queue(arn=arn, definitions=definitions, name=names.get(arn)) for arn in arns]
     if sum(queue.name is None for queue in queues) != 1:
@@ -163,32 +130,21 @@ def _stack_resources(cluster: str, *, region: str, client: Client) -> list[tuple
 
 
 def _no_cluster(problem: str, remedy: str) -> FindingsError:
-    return FindingsError([Finding(code="UC6202", problem=problem, remedy=remedy)])
+    return FindingsError.of("UC6202", problem, remedy=remedy)
 
 
 def list_definitions(queue: Queue, *, client: Client) -> list[Mapping[str, Any]]:
     """Return the job definitions of a queue's cluster, as AWS Batch describes them."""
-    named = list(queue.definitions)
-    return (
-        list(client("batch").describe_job_definitions(jobDefinitions=named)["jobDefinitions"])
-        if named
-        else []
-    )
+    if not queue.definitions:
+        return []
+    described = client("batch").describe_job_definitions(jobDefinitions=list(queue.definitions))
+    return list(described["jobDefinitions"])
 
 
 def find_definition(job: str, *, queue: Queue, client: Client) -> Mapping[str, Any]:
-    """Find the definition of a job.
+    """Return the definition of a job of the cluster (UC6203) as AWS Batch describes it.
 
-    Args:
-        job: Name of the job in the rollout, ARN of a definition, or its name and revision.
-        queue: Queue of the cluster.
-        client: Returns boto3 clients.
-
-    Returns:
-        The definition as AWS Batch describes it.
-
-    Raises:
-        FindingsError: UC6203 if the cluster does not define it.
+    `job` is its name in the rollout, the ARN of a definition, or its name and revision.
     """
     batch = client("batch")
     definitions = list_definitions(queue, client=client)

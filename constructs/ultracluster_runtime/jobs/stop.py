@@ -1,40 +1,30 @@
 """Stop a job: request a checkpoint, wait for it, then terminate the job with a reason."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 from ultracluster_runtime.functions.responses import AWS_ERRORS
-from ultracluster_runtime.jobs.describe import describe_job, node_count_of
+from ultracluster_runtime.jobs.describe import child_job_ids, describe_job, node_count_of
 from ultracluster_runtime.jobs.queues import Client
-from ultracluster_runtime.lifecycle.driver import CHECKPOINT_FILE
-from ultracluster_runtime.lifecycle.reader import chunks
+from ultracluster_runtime.lifecycle.driver import NODES_PER_COMMAND, send_checkpoint_request
+from ultracluster_runtime.lifecycle.reader import chunks, describe_jobs, gang_size, instances_of_hosts
 
 _TERMINAL_STATES: Final = frozenset({"SUCCEEDED", "FAILED"})
 _POLL_SECONDS: Final = 15
-_NODES_PER_COMMAND: Final = 50  # SendCommand, botocore 1.44.5
-_PER_CALL: Final = 100  # DescribeJobs and DescribeContainerInstances, API Reference, read 2026-11
-_SECONDS_TO_DELIVER: Final = 60
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StopResult:
-    """Result of stopping a job.
-
-    Attributes:
-        job_id: ID of the job.
-        status_before: State before it was stopped.
-        notified_nodes: Nodes that got the checkpoint request.
-        terminated: Whether it was terminated. False if it had ended before.
-        problem: Why not all nodes got the request. None if they did, or did not need to.
-    """
+    """Result of stopping a job."""
 
     job_id: str
     status_before: str
     notified_nodes: tuple[str, ...]
-    terminated: bool
-    problem: str | None
+    terminated: bool  # whether it was terminated. False if it had ended before
+    problem: str | None  # why not all nodes got the request; None if they did, or did not need to
 
 
 def stop_job(
@@ -46,25 +36,12 @@ def stop_job(
     clock: Callable[[], datetime],
     sleep: Callable[[float], None],
 ) -> StopResult:
-    """Stop a job.
-
-    Args:
-        job_id: ID or ARN of the job.
-        reason: Status reason to set in AWS Batch.
-        wait: Time for a checkpoint. Zero terminates the job at once, without a checkpoint request.
-        client: Returns boto3 clients.
-        clock: Returns the current time, timezone-aware.
-        sleep: Sleeps, in seconds.
-
-    Raises:
-        FindingsError: UC6205 if AWS Batch does not know the job.
-    """
+    """Stop a job; a `wait` of zero terminates it at once, without a checkpoint request."""
     job = describe_job(job_id, client=client)
     status, resolved_id = job["status"], job["jobId"]
+    result = partial(StopResult, job_id=resolved_id, status_before=status)
     if status in _TERMINAL_STATES:
-        return StopResult(
-            job_id=resolved_id, status_before=status, notified_nodes=(), terminated=False, problem=None
-        )
+        return result(notified_nodes=(), terminated=False, problem=None)
     notified: tuple[str, ...] = ()
     problem = None
     if status == "RUNNING" and wait > timedelta(0):
@@ -73,48 +50,19 @@ def stop_job(
         while notified and clock() < until:
             sleep(min(_POLL_SECONDS, max(0.0, (until - clock()).total_seconds())))
             if describe_job(resolved_id, client=client)["status"] in _TERMINAL_STATES:
-                return StopResult(
-                    job_id=resolved_id,
-                    status_before=status,
-                    notified_nodes=notified,
-                    terminated=False,
-                    problem=problem,
-                )
+                return result(notified_nodes=notified, terminated=False, problem=problem)
     client("batch").terminate_job(jobId=resolved_id, reason=reason)
-    return StopResult(
-        job_id=resolved_id, status_before=status, notified_nodes=notified, terminated=True, problem=problem
-    )
-
-
-def checkpoint_commands(until: datetime) -> list[str]:
-    """Return the shell commands that request a checkpoint from the jobs on a node.
-
-    Args:
-        until: Time at which the job is terminated; the launcher ignores requests whose time has passed.
-    """
-    folder = CHECKPOINT_FILE.rpartition("/")[0]
-    return [
-        f"mkdir -p {folder}",
-        # Rename so that no reader sees a partial file. The life cycle of the block uses another temporary name.
-        f"echo '{until:%Y-%m-%dT%H:%M:%SZ}' >{CHECKPOINT_FILE}.stop",
-        f"mv {CHECKPOINT_FILE}.stop {CHECKPOINT_FILE}",
-    ]
+    return result(notified_nodes=notified, terminated=True, problem=problem)
 
 
 def request_checkpoint(
     job: Mapping[str, Any], until: datetime, client: Client
 ) -> tuple[tuple[str, ...], str | None]:
-    """Request a checkpoint from a running multi-node job.
+    """Request a checkpoint from a running multi-node job until a time.
 
-    Args:
-        job: Job as AWS Batch describes it.
-        until: Time at which the request expires.
-        client: Returns boto3 clients.
-
-    Returns:
-        The nodes that got the request, and why not all did. None if they did.
+    Return the nodes that got the request, and why not all did; None if they did.
     """
-    if "nodeProperties" not in job:
+    if "nodeProperties" not in job and not gang_size(job):
         return (
             (),
             "only a multi-node job has its nodes to itself; the request would reach other jobs on the node",
@@ -122,14 +70,8 @@ def request_checkpoint(
     notified: list[str] = []
     try:
         nodes = sorted(instances_of(job, client).values())
-        for chunk in chunks(nodes, _NODES_PER_COMMAND):
-            client("ssm").send_command(
-                InstanceIds=chunk,
-                DocumentName="AWS-RunShellScript",
-                Comment="Request a checkpoint from a job",
-                TimeoutSeconds=_SECONDS_TO_DELIVER,
-                Parameters={"commands": checkpoint_commands(until)},
-            )
+        for chunk in chunks(nodes, NODES_PER_COMMAND):
+            send_checkpoint_request(client("ssm"), chunk, until, sender="stop")
             notified += chunk
     except AWS_ERRORS as error:
         return tuple(notified), str(error)
@@ -139,34 +81,12 @@ def request_checkpoint(
 
 
 def instances_of(job: Mapping[str, Any], client: Client) -> dict[str, str]:
-    """Return the instance IDs of a running job by the ARN of its ECS task on each, in the order of its nodes.
-
-    Args:
-        job: Job as AWS Batch describes it.
-        client: Returns boto3 clients.
-    """
-    batch, ecs = client("batch"), client("ecs")
-    parts = [job]
-    if "nodeProperties" in job:
-        # AWS Batch represents each node of a multi-node job as a child job.
-        names = [f"{job['jobId']}#{index}" for index in range(node_count_of(job))]
-        parts = [
-            part for chunk in chunks(names, _PER_CALL) for part in batch.describe_jobs(jobs=chunk)["jobs"]
-        ]
+    """Return the instance IDs of a running job by the ARN of its ECS task on each, in the order of its nodes."""
+    parts: Sequence[Mapping[str, Any]] = describe_jobs(client("batch"), child_job_ids(job))
     hosts = {
         container.get("taskArn", part["jobId"]): container["containerInstanceArn"]
-        for part in parts
+        for part in parts or [job]
         if (container := part.get("container", {})).get("containerInstanceArn")
     }
-    by_cluster: dict[str, list[str]] = {}
-    for host in sorted(set(hosts.values())):  # arn:aws:ecs:REGION:ACCOUNT:container-instance/CLUSTER/ID
-        by_cluster.setdefault(host.split("/")[1], []).append(host)
-    ids = {
-        instance["containerInstanceArn"]: instance["ec2InstanceId"]
-        for cluster, host_arns in by_cluster.items()
-        for chunk in chunks(host_arns, _PER_CALL)
-        for instance in ecs.describe_container_instances(cluster=cluster, containerInstances=chunk)[
-            "containerInstances"
-        ]
-    }
+    ids = instances_of_hosts(client("ecs"), hosts.values())
     return {task: ids[host] for task, host in hosts.items() if host in ids}

@@ -36,49 +36,30 @@ class SetProtection:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RequestCheckpoint:
-    """Request a checkpoint from the jobs on some nodes.
-
-    Attributes:
-        nodes: IDs of the instances.
-        before: Time at which EC2 terminates the nodes.
-    """
+    """Request a checkpoint from the jobs on some nodes."""
 
     nodes: frozenset[str]
-    before: datetime
+    before: datetime  # time at which EC2 terminates the nodes
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TerminateJob:
-    """Terminate a job that runs on nodes of the block.
-
-    Attributes:
-        job_id: ID of the job.
-        reason: Reason that AWS Batch shows.
-        children: IDs of the array children that end with it, before it. Default: none.
-    """
+    """Terminate a job that runs on nodes of the block."""
 
     job_id: str
     reason: str
-    children: tuple[str, ...] = ()
+    children: tuple[str, ...] = ()  # IDs of the array children that end with it, before it
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Notify:
-    """Publish a notification.
+    """Publish a notification."""
 
-    Attributes:
-        notices: Names of the notices that this message covers; none of them is sent again.
-        subject: Subject, ASCII only.
-        text: Body of the message.
-        with_extension: Whether to add the current price of an extension. Default: False.
-        report: Figures to send and to log. Default: none.
-    """
-
-    notices: frozenset[str]
-    subject: str
+    notices: frozenset[str]  # names of the notices that this message covers; none of them is sent again
+    subject: str  # subject, ASCII only
     text: str
-    with_extension: bool = False
-    report: dict[str, Any] = field(default_factory=dict)
+    with_extension: bool = False  # whether to add the current price of an extension
+    report: dict[str, Any] = field(default_factory=dict)  # figures to send and to log
 
 
 Action = SetEnvironment | SetQueue | SetFleet | SetProtection | RequestCheckpoint | TerminateJob | Notify

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 import boto3
 from botocore.config import Config
@@ -26,13 +26,7 @@ from ultracluster_runtime.lifecycle.actions import (
 )
 from ultracluster_runtime.lifecycle.lease import LeasedState, LeaseHeldError
 from ultracluster_runtime.lifecycle.machine import run_cycle
-from ultracluster_runtime.lifecycle.reader import (
-    Clients,
-    ManagedBlock,
-    chunks,
-    observe,
-    try_read,
-)
+from ultracluster_runtime.lifecycle.reader import Clients, ManagedBlock, chunks, observe, try_read
 from ultracluster_runtime.lifecycle.state import LifecycleState
 
 _log = logging.getLogger(__name__)
@@ -41,7 +35,7 @@ CHECKPOINT_FILE: Final = "/run/ultracluster/checkpoint"
 """File on a node that requests a checkpoint from its jobs; the launcher watches it."""
 
 _SECONDS_TO_DELIVER = 60  # the next run sends the request again
-_NODES_PER_COMMAND = 50  # SendCommand, botocore 1.44.5
+NODES_PER_COMMAND = 50  # SendCommand, botocore 1.44.5
 _NODES_PER_PROTECTION = 50  # SetInstanceProtection, API Reference, read 2026-11
 _SUBJECT_LIMIT = 99  # subjects of Publish are below 100 characters
 _EXTENSION_HOURS = (24, 168)  # blocks grow by a day up to 14 days, then by a week
@@ -94,16 +88,9 @@ def _former_blocks(block: ManagedBlock, clients: Clients, now: datetime) -> Iter
 
 
 def manage_block(block: ManagedBlock, clients: Clients, now: datetime, *, owner: str) -> None:
-    """Observe a block once and perform all due actions, unless another invocation does so now.
+    """Observe a block once and perform all due actions, unless another invocation (`owner`) does so now.
 
-    Args:
-        block: Block to manage and the resources around it.
-        clients: boto3 clients.
-        now: Current time, timezone-aware.
-        owner: ID of this invocation, different in each.
-
-    Raises:
-        LifecycleError: If a read or an action failed. All other actions were performed.
+    Raise `LifecycleError` at the end if a read or an action failed.
     """
     errors: list[Exception] = []
     stored = LeasedState(
@@ -184,13 +171,12 @@ def _perform(action: Action, block: ManagedBlock, clients: Clients) -> None:
 def _terminate(action: TerminateJob, clients: Clients) -> None:
     # What TerminateJob of an array does to its children is not documented. The array is last: while it is not over, the next
     # run finds children that are left.
+    def terminate(job_id: str) -> None:
+        clients.batch.terminate_job(jobId=job_id, reason=action.reason)
+
     with ThreadPoolExecutor(_REQUESTS_AT_ONCE) as pool:
-        list(
-            pool.map(
-                lambda child: clients.batch.terminate_job(jobId=child, reason=action.reason), action.children
-            )
-        )
-    clients.batch.terminate_job(jobId=action.job_id, reason=action.reason)
+        list(pool.map(terminate, action.children))
+    terminate(action.job_id)
 
 
 def _batch_state(*, enabled: bool) -> str:
@@ -203,7 +189,7 @@ def _request_checkpoints(action: RequestCheckpoint, clients: Clients) -> None:
 
     def request(nodes: Sequence[str]) -> None:
         try:
-            _send_command(nodes, action.before, clients)
+            send_checkpoint_request(clients.ssm, nodes, action.before, sender="new")
             requested.update(nodes)
         except AWS_ERRORS as error:
             if len(nodes) > 1 and isinstance(error, ClientError):
@@ -213,25 +199,28 @@ def _request_checkpoints(action: RequestCheckpoint, clients: Clients) -> None:
             else:
                 failures.append(f"{', '.join(nodes)}: {error}")
 
-    for nodes in chunks(sorted(action.nodes), _NODES_PER_COMMAND):
+    for nodes in chunks(sorted(action.nodes), NODES_PER_COMMAND):
         request(nodes)
     if failures:
         raise PartialDeliveryError(frozenset(requested), sorted(failures))
 
 
-def _send_command(nodes: Sequence[str], before: datetime, clients: Clients) -> None:
-    folder = CHECKPOINT_FILE.rpartition("/")[0]
-    clients.ssm.send_command(
+def send_checkpoint_request(ssm: Any, nodes: Sequence[str], until: datetime, *, sender: str) -> None:
+    """Request a checkpoint from the jobs on nodes, at most `NODES_PER_COMMAND`.
+
+    The launcher ignores requests whose time has passed. Each sender has its own temporary file.
+    """
+    ssm.send_command(
         InstanceIds=list(nodes),
         DocumentName="AWS-RunShellScript",
         Comment="Request a checkpoint from running jobs",
         TimeoutSeconds=_SECONDS_TO_DELIVER,
         Parameters={
             "commands": [
-                f"mkdir -p {folder}",
+                f"mkdir -p {CHECKPOINT_FILE.rpartition('/')[0]}",
                 # Rename so that no reader sees a partial file.
-                f"echo '{before:%Y-%m-%dT%H:%M:%SZ}' >{CHECKPOINT_FILE}.new",
-                f"mv {CHECKPOINT_FILE}.new {CHECKPOINT_FILE}",
+                f"echo '{until:%Y-%m-%dT%H:%M:%SZ}' >{CHECKPOINT_FILE}.{sender}",
+                f"mv {CHECKPOINT_FILE}.{sender} {CHECKPOINT_FILE}",
             ]
         },
     )

@@ -18,11 +18,7 @@ def _clients() -> Clients:
 
 
 def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lambda's signature
-    """Manage the block of this function once, and those that it had before.
-
-    Raises:
-        LifecycleError: If a read or an action failed, so that the alarm on function errors fires.
-    """
+    """Manage the block of this function once, and those that it had before; errors fire the alarm on function errors."""
     manage_blocks(
         ManagedBlock(
             reservation_id=os.environ["UC_RESERVATION_ID"],

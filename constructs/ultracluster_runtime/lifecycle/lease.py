@@ -23,26 +23,15 @@ class LeaseHeldError(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LeasedState:
-    """Text in an item, which only the holder of its lease may change.
-
-    Attributes:
-        client: DynamoDB client.
-        table: Name of the table, whose partition key is the string ``id``.
-        item: ID of the item.
-        owner: ID of this invocation, different in each.
-    """
+    """Text in an item, which only the holder of its lease may change."""
 
     client: Any
-    table: str
+    table: str  # name of the table, whose partition key is the string id
     item: str
-    owner: str
+    owner: str  # ID of this invocation, different in each
 
     def acquire(self, now: datetime) -> str:
-        """Acquire the lease and return the stored text, ``{}`` at first.
-
-        Raises:
-            LeaseHeldError: If another invocation holds it.
-        """
+        """Acquire the lease unless another invocation holds it, and return the stored text, ``{}`` at first."""
         seconds, duration = int(now.timestamp()), int(LEASE.total_seconds())
         try:
             item = self._update(
@@ -70,11 +59,7 @@ class LeasedState:
         return str(item.get("state", {}).get("S", "{}"))
 
     def save(self, text: str) -> None:
-        """Store a text.
-
-        Raises:
-            ClientError: If this invocation no longer holds the lease.
-        """
+        """Store a text; fails if this invocation no longer holds the lease."""
         self._update(
             "SET #state = :state",
             "#owner = :owner",
@@ -83,11 +68,7 @@ class LeasedState:
         )
 
     def release(self) -> None:
-        """Release the lease.
-
-        Raises:
-            ClientError: If this invocation no longer holds it.
-        """
+        """Release the lease; fails if this invocation no longer holds it."""
         self._update("REMOVE #owner, #until", "#owner = :owner", {}, names=_NAMES)
 
     def _update(

@@ -53,12 +53,7 @@ class Phase(StrEnum):
 
 
 def phase_of(observations: Observations, state: LifecycleState | None) -> Phase:
-    """Return the phase of a block.
-
-    Args:
-        observations: What was observed.
-        state: Stored state. None if it could not be read.
-    """
+    """Return the phase of a block; `state` is None if it could not be read."""
     reservation, window = observations.reservation, observations.window
     was_active = state is not None and state.instances > 0
     if reservation is None:
@@ -80,10 +75,8 @@ def phase_of(observations: Observations, state: LifecycleState | None) -> Phase:
 def plan_actions(observations: Observations, state: LifecycleState | None) -> tuple[Action, ...]:
     """Return the actions to perform, most urgent first.
 
-    Args:
-        observations: What was observed.
-        state: Stored state. None if it could not be read: then no notices are sent, because it is unknown which were
-            sent before, and jobs are terminated as late as possible.
+    If the state could not be read, no notices are sent, because it is unknown which were sent before, and jobs are
+    terminated as late as possible.
     """
     phase = phase_of(observations, state)
     terminations = _plan_terminations(observations, phase, state)
@@ -360,16 +353,9 @@ def run_cycle(
     perform: Callable[[Action], None],
     save: Callable[[LifecycleState], None],
 ) -> tuple[Exception, ...]:
-    """Perform all due actions. Failures are collected and retried on the next run.
+    """Perform all due actions, save the new state and return the errors; the next run retries what failed.
 
-    Args:
-        observations: What was observed.
-        state: Stored state. None if it could not be read.
-        perform: Performs one action, or raises.
-        save: Stores the new state, or raises.
-
-    Returns:
-        Errors of the actions that failed.
+    `state` is None if it could not be read. `perform` and `save` raise if they fail.
     """
     errors: list[Exception] = []
 

@@ -9,9 +9,7 @@ from typing import Any, Final
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_runtime.functions.window import BlockWindow
 
-ACTIVE: Final = "active"
-"""State of a reservation whose capacity can be used."""
-
+ACTIVE: Final = "active"  # state of a reservation whose capacity can be used
 UPCOMING: Final = frozenset({"assessing", "delayed", "payment-pending", "pending", "scheduled"})
 """States of a reservation whose capacity is still to be delivered."""
 
@@ -24,27 +22,17 @@ CHANGING: Final = frozenset({"CREATING", "UPDATING", "DELETING", "DELETED"})
 SHUT_DOWN_FROM_INSIDE: Final = "Client.InstanceInitiatedShutdown"
 """State reason of an instance that shut itself down (StateReason, EC2 API Reference, read 2026-11): only nodes that refuse do."""
 
-BOOT_TIME: Final = timedelta(minutes=10)
-"""Time after which a node has joined the cluster, or has refused to."""
+BOOT_TIME: Final = timedelta(minutes=10)  # time after which a node has joined the cluster, or has refused to
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reservation:
-    """Reservation of a block, as EC2 describes it.
+    """Reservation of a block, as EC2 describes it."""
 
-    Attributes:
-        state: State, such as ``scheduled`` or ``active``.
-        is_block: Whether it is a Capacity Block.
-        ultraserver: Whether its instances belong to an UltraServer, which EC2 terminates earlier.
-        instances: Number of instances; EC2 reports 0 before the start.
-        start: Start. None if EC2 reports none.
-        end: End. None if EC2 reports none.
-    """
-
-    state: str
+    state: str  # such as scheduled or active
     is_block: bool
-    ultraserver: bool
-    instances: int
+    ultraserver: bool  # whether its instances belong to an UltraServer, which EC2 terminates earlier
+    instances: int  # number of instances; EC2 reports 0 before the start
     start: datetime | None
     end: datetime | None
 
@@ -78,13 +66,7 @@ class Reservation:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Environment:
-    """Compute environment of the block.
-
-    Attributes:
-        enabled: Whether it places jobs.
-        status: Status, such as ``VALID``. Default: ``VALID``.
-        reason: Status reason that AWS Batch reports. Default: none.
-    """
+    """Compute environment of the block."""
 
     enabled: bool
     status: str = "VALID"
@@ -93,103 +75,66 @@ class Environment:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Refusal:
-    """Node that refused to join the cluster and shut itself down.
-
-    Attributes:
-        node: ID of the instance.
-        launched: Launch time.
-        reason: Reason that the node wrote to its console. None if EC2 does not show it yet.
-    """
+    """Node that refused to join the cluster and shut itself down."""
 
     node: str
     launched: datetime
-    reason: str | None = None
+    reason: str | None = None  # reason that the node wrote to its console; None if EC2 does not show it yet
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Queue:
-    """Job queue of the block.
-
-    Attributes:
-        enabled: Whether it accepts jobs.
-        others_serve: Whether another compute environment serves it, now or when its own block starts. None if unknown.
-        closed_by_budget: Whether a budget closed it, so that only a person reopens it. Default: False.
-        status: Status, such as ``VALID``. Default: ``VALID``.
-    """
+    """Job queue of the block."""
 
     enabled: bool
+    # Whether another compute environment serves it, now or when its own block starts. None if unknown.
     others_serve: bool | None
-    closed_by_budget: bool = False
+    closed_by_budget: bool = False  # whether a budget closed it, so that only a person reopens it
     status: str = "VALID"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Job:
-    """Job that has started.
+    """Job that has started."""
 
-    Attributes:
-        job_id: ID of the job; for a multi-node job, of the whole job; for an array, of one child, unless its children are the
-            nodes of one job.
-        nodes: IDs of the instances that it runs on.
-        children: IDs of all its array children, started or not, if they are the nodes of one job. Default: none.
-    """
-
+    # ID of the job; for a multi-node job, of the whole job; for an array, of one child, unless its children
+    # are the nodes of one job
     job_id: str
-    nodes: frozenset[str]
+    nodes: frozenset[str]  # IDs of the instances that it runs on
+    # IDs of all its array children, started or not, if they are the nodes of one job
     children: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Fleet:
-    """Auto Scaling group that starts the nodes of the block.
-
-    Attributes:
-        desired: Desired capacity.
-        most: Maximum size.
-        protected: IDs of its instances in service that are protected from scaling in. Default: none.
-        exposed: IDs of its instances in service that are not. Default: none.
-    """
+    """Auto Scaling group that starts the nodes of the block."""
 
     desired: int
     most: int
+    # IDs of its instances in service that are protected from scaling in
     protected: frozenset[str] = frozenset()
-    exposed: frozenset[str] = frozenset()
+    exposed: frozenset[str] = frozenset()  # IDs of its instances in service that are not
 
 
 @dataclass(frozen=True, kw_only=True)
 class Observations:
-    """Observations of one run. None means that a value could not be read; nothing is done about it then.
-
-    Attributes:
-        now: Time of the observations.
-        reservation_id: Reservation of the block.
-        checkpoint_lead: Time between the checkpoint request and the drain.
-        reservation: The reservation. None if EC2 does not know it, or has forgotten it.
-        environment: Compute environment of the block.
-        queue: Job queue of the block.
-        nodes: IDs of the instances that run in this reservation, and in no other.
-        jobs: Jobs that have started, wherever they run.
-        extension_pending: Whether the payment of an extension is still processed. None if unknown.
-        launched: Launch times of `nodes`. Default: unknown.
-        refusals: Nodes of the block that refused to join the cluster, as long as EC2 shows them. Default: none.
-        max_refusals: Number of refusals in a row that close the environment. Default: 3.
-        has_fleet: Whether an Auto Scaling group starts the nodes. Then `max_refusals` limits refusals in an hour, and the
-            group stops replacing nodes above it; the environment stays open. Default: False, AWS Batch starts them.
-        fleet: The group. Default: none, or unknown.
-    """
+    """Observations of one run. None means that a value could not be read; nothing is done about it then."""
 
     now: datetime
     reservation_id: str
-    checkpoint_lead: timedelta
-    reservation: Reservation | None
+    checkpoint_lead: timedelta  # time between the checkpoint request and the drain
+    reservation: Reservation | None  # None if EC2 does not know it, or has forgotten it
     environment: Environment | None
     queue: Queue | None
-    nodes: frozenset[str] | None
-    jobs: tuple[Job, ...] | None
-    extension_pending: bool | None
-    launched: Mapping[str, datetime] = field(default_factory=dict)
+    nodes: frozenset[str] | None  # IDs of the instances that run in this reservation, and in no other
+    jobs: tuple[Job, ...] | None  # jobs that have started, wherever they run
+    extension_pending: bool | None  # whether the payment of an extension is still processed; None if unknown
+    launched: Mapping[str, datetime] = field(default_factory=dict)  # launch times of nodes; default: unknown
+    # Nodes of the block that refused to join the cluster, as long as EC2 shows them
     refusals: tuple[Refusal, ...] | None = ()
-    max_refusals: int = 3
+    max_refusals: int = 3  # number of refusals in a row that close the environment
+    # Whether an Auto Scaling group starts the nodes. Then max_refusals limits refusals in an hour, and the
+    # group stops replacing nodes above it; the environment stays open.
     has_fleet: bool = False
     fleet: Fleet | None = None
 

@@ -36,32 +36,23 @@ _REFUSED = re.compile(r"ultracluster: refused to join the cluster: ([^\r\n]+)")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ManagedBlock:
-    """Block to manage and the resources around it.
-
-    Attributes:
-        reservation_id: Reservation of the block.
-        compute_environment: ARN of the compute environment of the block.
-        job_queue: ARN of the job queue in front of it.
-        topic: ARN of the SNS topic for notices.
-        state_table: Name of the DynamoDB table that stores the state, with the reservation as the ID of the item.
-        checkpoint_lead: Time between the checkpoint request and the drain.
-        additional_job_queues: ARNs of other queues whose jobs can run in the environment. Default: none.
-        max_refusals: Number of nodes that refuse in a row before the environment is closed, or in an hour before the Auto
-            Scaling group replaces none. Default: 3.
-        auto_scaling_group: Name of the Auto Scaling group that starts the nodes. Default: AWS Batch starts them.
-        former: Whether the cluster now launches into another block: then only jobs that still run in this one are
-            managed, and environment and queue belong to the other. Default: False.
-    """
+    """Block to manage and the resources around it."""
 
     reservation_id: str
     compute_environment: str
-    job_queue: str
-    topic: str
+    job_queue: str  # ARN of the job queue in front of it
+    topic: str  # ARN of the SNS topic for notices
+    # Name of the DynamoDB table that stores the state, with the reservation as the ID of the item
     state_table: str
-    checkpoint_lead: timedelta
-    additional_job_queues: tuple[str, ...] = ()
+    checkpoint_lead: timedelta  # time between the checkpoint request and the drain
+    additional_job_queues: tuple[str, ...] = ()  # ARNs of other queues whose jobs can run in the environment
+    # Number of nodes that refuse in a row before the environment is closed, or in an hour before the Auto
+    # Scaling group replaces none
     max_refusals: int = 3
+    # Name of the Auto Scaling group that starts the nodes. Default: AWS Batch starts them.
     auto_scaling_group: str = ""
+    # Whether the cluster now launches into another block: then only jobs that still run in this one are
+    # managed, and environment and queue belong to the other
     former: bool = False
 
 
@@ -88,16 +79,9 @@ def try_read(read: Callable[[], Any], errors: list[Exception]) -> Any:
 
 
 def observe(block: ManagedBlock, clients: Clients, now: datetime, errors: list[Exception]) -> Observations:
-    """Read all observations.
+    """Read all observations. What could not be read is None in the result, and its error is added to `errors`.
 
-    Args:
-        block: Block to manage and the resources around it.
-        clients: boto3 clients.
-        now: Current time, timezone-aware.
-        errors: List that receives errors. What could not be read is None in the result.
-
-    Raises:
-        Exception: Any of `AWS_ERRORS`, if the reservation cannot be read: nothing can be planned without it.
+    An error of the reservation is raised: nothing can be planned without it.
     """
     try:
         reservation = _reservation(clients, block.reservation_id)
@@ -138,8 +122,9 @@ def observe(block: ManagedBlock, clients: Clients, now: datetime, errors: list[E
     )
 
 
-def _reservation(clients: Clients, reservation_id: str) -> Reservation | None:
-    pages = clients.ec2.get_paginator("describe_capacity_reservations").paginate(
+def describe_reservation(ec2: Any, reservation_id: str) -> Mapping[str, Any] | None:
+    """Return a reservation as EC2 describes it; None if EC2 does not know it, or has forgotten it after its end."""
+    pages = ec2.get_paginator("describe_capacity_reservations").paginate(
         CapacityReservationIds=[reservation_id]
     )
     try:
@@ -148,7 +133,32 @@ def _reservation(clients: Clients, reservation_id: str) -> Reservation | None:
         if error.response["Error"]["Code"] == "InvalidCapacityReservationId.NotFound":
             return None
         raise
-    return Reservation.from_description(reservation)
+    return dict(reservation)
+
+
+def _reservation(clients: Clients, reservation_id: str) -> Reservation | None:
+    description = describe_reservation(clients.ec2, reservation_id)
+    return None if description is None else Reservation.from_description(description)
+
+
+def template_data(ec2: Any, template: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return the data of a launch template that AWS Batch names."""
+    names = {"LaunchTemplateId": "launchTemplateId", "LaunchTemplateName": "launchTemplateName"}
+    versions = ec2.describe_launch_template_versions(
+        **{name: template[key] for name, key in names.items() if template.get(key)},
+        Versions=[template.get("version") or "$Default"],
+    )["LaunchTemplateVersions"]
+    data: Mapping[str, Any] = versions[0]["LaunchTemplateData"] if versions else {}
+    return data
+
+
+def targeted_reservation(ec2: Any, resources: Mapping[str, Any]) -> str | None:
+    """Return the ID of the reservation that the launch template of compute resources targets, if any."""
+    template = resources.get("launchTemplate")
+    data = template_data(ec2, template) if template else {}
+    target = data.get("CapacityReservationSpecification", {}).get("CapacityReservationTarget", {})
+    reservation_id: str | None = target.get("CapacityReservationId")
+    return reservation_id
 
 
 def _fleet(clients: Clients, name: str) -> Fleet:
@@ -203,25 +213,8 @@ def _serves(clients: Clients, arn: str, now: datetime) -> bool:
     environment = _environment(clients, arn)
     if environment["state"] == "ENABLED":
         return bool(environment["status"] != "INVALID")
-    template = environment.get("computeResources", {}).get("launchTemplate")
-    if not template:
-        return False
-    name = {
-        "LaunchTemplateId": template.get("launchTemplateId"),
-        "LaunchTemplateName": template.get("launchTemplateName"),
-    }
-    versions = clients.ec2.describe_launch_template_versions(
-        **{key: value for key, value in name.items() if value},
-        Versions=[template.get("version") or "$Default"],
-    )["LaunchTemplateVersions"]
-    target = (
-        versions[0]["LaunchTemplateData"]
-        .get("CapacityReservationSpecification", {})
-        .get("CapacityReservationTarget", {})
-    )
-    if "CapacityReservationId" not in target:
-        return False
-    reservation = _reservation(clients, target["CapacityReservationId"])
+    reservation_id = targeted_reservation(clients.ec2, environment.get("computeResources", {}))
+    reservation = _reservation(clients, reservation_id) if reservation_id else None
     return reservation is not None and reservation.serves(now)
 
 
@@ -293,14 +286,14 @@ def _jobs(clients: Clients, queues: Iterable[str]) -> tuple[Job, ...]:
     hosts: dict[str, set[str]] = {}
     children: dict[str, tuple[str, ...]] = {}
     started = [job for queue in queues for job in _listed(clients, queue)]
-    details = _details(clients, started)
+    details = describe_jobs(clients.batch, started)
     # The containers of a multi-node job belong to its child jobs, whose IDs are its own with the index of the node.
     parts = [
         f"{detail['jobId']}#{index}"
         for detail in details
         for index in range(detail.get("nodeProperties", {}).get("numNodes", 0))
     ]
-    for detail in (*details, *_details(clients, parts)):
+    for detail in (*details, *describe_jobs(clients.batch, parts)):
         if detail["status"] in _STARTED:
             job = detail["jobId"].partition("#")[0]
             if size := gang_size(detail):
@@ -308,14 +301,7 @@ def _jobs(clients: Clients, queues: Iterable[str]) -> tuple[Job, ...]:
                 children[job] = tuple(f"{job}:{index}" for index in range(size))
             hosts[job] = hosts.get(job, set()) | _container_instances(detail)
     # Each environment has an ECS cluster; that of a former block may be of one that AWS Batch is deleting.
-    host_arns = sorted({host for job_hosts in hosts.values() for host in job_hosts})
-    instances: dict[str, str] = {}
-    for ecs_cluster, in_cluster in groupby(host_arns, key=lambda arn: arn.split("/")[-2]):
-        for chunk in chunks(list(in_cluster), _CONTAINER_INSTANCES_PER_CALL):
-            response = clients.ecs.describe_container_instances(cluster=ecs_cluster, containerInstances=chunk)
-            instances |= {
-                host["containerInstanceArn"]: host["ec2InstanceId"] for host in response["containerInstances"]
-            }
+    instances = instances_of_hosts(clients.ecs, (host for job_hosts in hosts.values() for host in job_hosts))
     return tuple(
         Job(
             job_id=job,
@@ -362,12 +348,23 @@ def gang_size(job: Mapping[str, Any]) -> int:
     return int(size) if size.isdecimal() else 0
 
 
-def _details(clients: Clients, jobs: Sequence[str]) -> list[dict[str, Any]]:
+def describe_jobs(batch: Any, job_ids: Sequence[str]) -> list[dict[str, Any]]:
+    """Return jobs as AWS Batch describes them, without those that it does not know."""
     return [
-        detail
-        for chunk in chunks(jobs, _JOBS_PER_CALL)
-        for detail in clients.batch.describe_jobs(jobs=chunk)["jobs"]
+        job for chunk in chunks(job_ids, _JOBS_PER_CALL) for job in batch.describe_jobs(jobs=chunk)["jobs"]
     ]
+
+
+def instances_of_hosts(ecs: Any, hosts: Iterable[str]) -> dict[str, str]:
+    """Return the instance IDs of container instances by their ARN: …:container-instance/CLUSTER/ID."""
+    return {
+        host["containerInstanceArn"]: host["ec2InstanceId"]
+        for cluster, in_cluster in groupby(sorted(set(hosts)), key=lambda arn: arn.split("/")[-2])
+        for chunk in chunks(list(in_cluster), _CONTAINER_INSTANCES_PER_CALL)
+        for host in ecs.describe_container_instances(cluster=cluster, containerInstances=chunk)[
+            "containerInstances"
+        ]
+    }
 
 
 def _container_instances(detail: dict[str, Any]) -> set[str]:

@@ -27,34 +27,22 @@ _KNOWN_TO_EC2 = timedelta(hours=1)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LifecycleState:
-    """Stored state of one reservation.
+    """Stored state of one reservation."""
 
-    Attributes:
-        reservation_id: Reservation that the state belongs to.
-        start: Last known start. Default: none.
-        end: Last known end. Default: none.
-        instances: Highest number of instances while it was active. Default: 0, never active.
-        sampled_at: Time of the last usage sample. Default: none.
-        observed_seconds: Observed node-seconds. Default: 0.
-        busy_seconds: Observed node-seconds in which a job ran on the node. Default: 0.
-        checkpoint_requests: Time of the first checkpoint request for this end, by node. Default: none.
-        notices: Names of the notices sent for this end. Default: none.
-        refusals: Launch time of each node that refused to join since the last one that joined. Default: none.
-        closed: Whether the environment is closed because of refusals. Default: no.
-        reopened_at: When a person last enabled an environment that was closed because of refusals. Default: never.
-    """
-
-    reservation_id: str
+    reservation_id: str  # reservation that the state belongs to
     start: datetime | None = None
     end: datetime | None = None
-    instances: int = 0
-    sampled_at: datetime | None = None
+    instances: int = 0  # highest number of instances while it was active
+    sampled_at: datetime | None = None  # time of the last usage sample
     observed_seconds: int = 0
-    busy_seconds: int = 0
+    busy_seconds: int = 0  # observed node-seconds in which a job ran on the node
+    # Time of the first checkpoint request for this end, by node
     checkpoint_requests: Mapping[str, datetime] = field(default_factory=dict)
-    notices: frozenset[str] = frozenset()
+    notices: frozenset[str] = frozenset()  # names of the notices sent for this end
+    # Launch time of each node that refused to join since the last one that joined
     refusals: Mapping[str, datetime] = field(default_factory=dict)
-    closed: bool = False
+    closed: bool = False  # whether the environment is closed because of refusals
+    # When a person last enabled an environment that was closed because of refusals
     reopened_at: datetime | None = None
 
     @classmethod
@@ -130,13 +118,8 @@ class LifecycleState:
     ) -> "LifecycleState":
         """Return the state with the nodes that refused in a row, and whether they closed the environment.
 
-        Args:
-            refusals: Launch time of each node that refused and that EC2 still shows.
-            joined_at: Launch time of the newest node that has joined. None without any.
-            enabled: Whether the environment is enabled.
-            limit: Number of refusals in a row that close the environment.
-            now: Current time.
-            hourly: Whether all refusals of the last hour count, instead of those in a row. Default: False.
+        `refusals` are the launch times of nodes that EC2 still shows, `joined_at` that of the newest node that has joined.
+        `limit` refusals in a row close the environment; if `hourly`, all of the last hour count instead.
         """
         # Only a person enables a closed environment.
         reopened_at = now if self.closed and enabled else self.reopened_at
@@ -179,11 +162,7 @@ class LifecycleState:
         return replace(self, notices=self.notices | notices)
 
     def report(self, *, state: str) -> dict[str, Any]:
-        """Summarize the use of the block in node-hours; `paid` is the sum of the other three.
-
-        Raises:
-            ValueError: If the start or end of the block was never observed.
-        """
+        """Summarize the use of a block that was observed in node-hours; `paid` is the sum of the other three."""
         if self.start is None or self.end is None:
             raise ValueError("cannot report a block that was never observed")
         paid = self.instances * ((self.end - self.start) // timedelta(seconds=1))

@@ -8,24 +8,17 @@ from typing import Final
 
 from ultracluster_catalog.prices.prices import Price
 
-PER_SECOND: Final = "_per_second"
-"""Suffix of metric names that can be related to cost."""
-
+PER_SECOND: Final = "_per_second"  # suffix of metric names that can be related to cost
 _WEEK: Final = timedelta(weeks=1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Candidate:
-    """Candidate with its cost.
-
-    Attributes:
-        name: Name in the bake-off.
-        nodes: Number of nodes. None if not specified.
-        price: Price of a node per hour. None if neither price nor instance type was specified.
-    """
+    """Candidate with its cost."""
 
     name: str
     nodes: int | None = None
+    # Price of a node per hour. None if neither price nor instance type was specified.
     price: Price | None = None
 
     @property
@@ -38,15 +31,10 @@ class Candidate:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Samples:
-    """Samples of a metric that a candidate reported.
+    """Samples of a metric that a candidate reported."""
 
-    Attributes:
-        total: Sum of all values.
-        count: Number of values, 1 or more.
-    """
-
-    total: float
-    count: float
+    total: float  # sum of all values
+    count: float  # number of values, 1 or more
 
     @property
     def mean(self) -> float:
@@ -56,48 +44,32 @@ class Samples:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Result:
-    """Result of a candidate in a week.
-
-    Attributes:
-        mean: Mean of all values.
-        count: Number of values.
-        ratio: Mean relative to the first candidate. None if that has no value, or zero.
-        per_dollar: Amount per US dollar. None if the price is unknown, or the metric is not a rate per second.
-        ratio_per_dollar: Amount per dollar relative to the first candidate. None if either is unknown.
-    """
+    """Result of a candidate in a week."""
 
     mean: float
     count: float
-    ratio: float | None
+    ratio: float | None  # mean relative to the first candidate; None if that has no value, or zero
+    # Amount per US dollar. None if the price is unknown, or the metric is not a rate per second.
     per_dollar: float | None
+    # Amount per dollar relative to the first candidate. None if either is unknown.
     ratio_per_dollar: float | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Figure:
-    """Metric in a week.
-
-    Attributes:
-        name: Name of the metric.
-        reached: Result of each candidate, by name, in the order of the candidates. None without values.
-    """
+    """Metric in a week."""
 
     name: str
+    # Result of each candidate, by name, in the order of the candidates. None without values.
     reached: Mapping[str, Result | None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Week:
-    """Week of the report.
+    """Week of the report."""
 
-    Attributes:
-        first: Monday of the week, in UTC.
-        over: Whether the week has ended.
-        figures: Metrics, in the requested order.
-    """
-
-    first: date
-    over: bool
+    first: date  # Monday of the week, in UTC
+    over: bool  # whether the week has ended
     figures: tuple[Figure, ...]
 
     @property

@@ -1,6 +1,6 @@
 """Read the metrics of a cluster from CloudWatch into a recording, with ListMetrics and GetMetricData only."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from math import ceil
 from typing import Any
@@ -33,20 +33,9 @@ def record_metrics(
     period: timedelta,
     file_system_id: str | None = None,
 ) -> Recording:
-    """Record the metrics of a cluster that its dashboard shows.
+    """Record the metrics of a cluster that its dashboard shows, and the free space of a file system if one is specified.
 
-    Args:
-        cloudwatch: CloudWatch client of the Region.
-        cluster: Name of the cluster.
-        region: Region of the cluster.
-        start: Start of the recording.
-        end: End of the recording.
-        period: Period of one value, whole minutes.
-        file_system_id: File system whose free space is recorded, too. Default: none.
-
-    Raises:
-        botocore.exceptions.ClientError: If CloudWatch refuses the call.
-        botocore.exceptions.BotoCoreError: If CloudWatch cannot be reached.
+    `period` is that of one value, in whole minutes.
     """
     jobs = _jobs(cloudwatch, cluster)
     queries = list(dict.fromkeys(_queries(cluster, jobs, file_system_id)))
@@ -97,35 +86,49 @@ def _dimensions(
 def _read(
     cloudwatch: Any, wanted: Sequence[_Query], start: datetime, end: datetime, period: timedelta
 ) -> list[Series]:
+    metrics = [
+        (namespace, metric, statistic, dimensions) for namespace, metric, statistic, _, dimensions in wanted
+    ]
+    points = read_points(cloudwatch, metrics, start=start, end=end, period=period)
+    return [
+        Series(metric=metric, statistic=statistic, job=job, points=tuple(sorted(values.items())))
+        for (_, metric, statistic, job, _), values in zip(wanted, points, strict=True)
+        if values
+    ]
+
+
+def read_points(
+    cloudwatch: Any,
+    metrics: Sequence[tuple[str, str, str, tuple[tuple[str, str], ...]]],
+    *,
+    start: datetime,
+    end: datetime,
+    period: timedelta,
+) -> list[dict[datetime, float]]:
+    """Return the values of metrics by the start of their period.
+
+    Each metric is a namespace, a name, a statistic and its dimensions; one request has 500 of them at most.
+    """
     queries = [
         {
             "Id": f"m{number}",
             "MetricStat": {
                 "Metric": {
                     "Namespace": namespace,
-                    "MetricName": metric,
-                    "Dimensions": [{"Name": name, "Value": value} for name, value in dimensions],
+                    "MetricName": name,
+                    "Dimensions": [{"Name": key, "Value": value} for key, value in dimensions],
                 },
                 "Period": int(period.total_seconds()),
                 "Stat": statistic,
             },
         }
-        for number, (namespace, metric, statistic, _, dimensions) in enumerate(wanted)
+        for number, (namespace, name, statistic, dimensions) in enumerate(metrics)
     ]
-    points_by_id: dict[str, dict[datetime, float]] = {}
+    points: list[dict[datetime, float]] = [{} for _ in metrics]
     pages = cloudwatch.get_paginator("get_metric_data").paginate(
         MetricDataQueries=queries, StartTime=start, EndTime=end, ScanBy="TimestampAscending"
     )
-    for page in pages:
-        for result in page["MetricDataResults"]:
-            points_by_id.setdefault(result["Id"], {}).update(_points(result))
-    return [
-        Series(metric=metric, statistic=statistic, job=job, points=tuple(sorted(points.items())))
-        for number, (_, metric, statistic, job, _) in enumerate(wanted)
-        if (points := points_by_id.get(f"m{number}"))
-    ]
-
-
-def _points(result: Mapping[str, Any]) -> Iterator[tuple[datetime, float]]:
-    for moment, value in zip(result["Timestamps"], result["Values"], strict=True):
-        yield moment.astimezone(UTC), float(value)
+    for result in (result for page in pages for result in page["MetricDataResults"]):
+        times = (moment.astimezone(UTC) for moment in result["Timestamps"])
+        points[int(result["Id"].removeprefix("m"))].update(zip(times, result["Values"], strict=True))
+    return points

@@ -9,7 +9,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.untrusted_files import read_untrusted_json
 
 _VERSION = 1
@@ -17,18 +17,12 @@ _VERSION = 1
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Series:
-    """Time series of one metric.
-
-    Attributes:
-        metric: Name of the metric.
-        statistic: Statistic of each period: ``Average``, ``Sum``, ``Minimum`` or ``Maximum``.
-        job: Job of the metric. None for the whole cluster.
-        points: Start of each period that has a value, and the value, in chronological order.
-    """
+    """Time series of one metric."""
 
     metric: str
-    statistic: str
-    job: str | None = None
+    statistic: str  # statistic of each period: Average, Sum, Minimum or Maximum
+    job: str | None = None  # job of the metric; None for the whole cluster
+    # Start of each period that has a value, and the value, in chronological order
     points: tuple[tuple[datetime, float], ...]
 
 
@@ -85,11 +79,7 @@ def write_recording(recording: Recording, path: Path) -> None:
 
 
 def read_recording(path: Path) -> Recording:
-    """Read a recording.
-
-    Raises:
-        FindingsError: UC9330 if the file cannot be read or is no recording; the first problem is named.
-    """
+    """Read a recording, or raise UC9330 with the first problem of the file."""
     try:
         document = read_untrusted_json(path)
         if document["version"] != _VERSION:
@@ -143,12 +133,5 @@ def _text(moment: datetime) -> str:
 
 
 def _not_one(path: Path, problem: str) -> FindingsError:
-    return FindingsError(
-        [
-            Finding(
-                code="UC9330",
-                problem=f"{path} is not a recording of metrics: {problem}",
-                remedy="Record one with `ultracluster dashboard --cluster NAME --save FILE`",
-            )
-        ]
-    )
+    remedy = "Record one with `ultracluster dashboard --cluster NAME --save FILE`"
+    return FindingsError.of("UC9330", f"{path} is not a recording of metrics: {problem}", remedy=remedy)

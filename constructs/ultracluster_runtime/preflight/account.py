@@ -12,7 +12,6 @@ from ultracluster_runtime.preflight.check import (
     BOOTSTRAPPED,
     CREDENTIALS,
     REGION_IS_ENABLED,
-    AnyCheck,
     Outcome,
     check,
     failed,
@@ -167,12 +166,3 @@ def _check_bootstrap(requirements: RegionRequirements, version: str | None) -> O
     if not version.isdecimal() or int(version) < _LEAST_BOOTSTRAP_VERSION:
         return failed(f"version {version}; stacks require {_LEAST_BOOTSTRAP_VERSION} or newer", remedy)
     return passed(f"version {version}")
-
-
-ACCOUNT_CHECKS: Final[tuple[AnyCheck, ...]] = (
-    _check_credentials,
-    _check_account,
-    _check_clock,
-    _check_region,
-    _check_bootstrap,
-)

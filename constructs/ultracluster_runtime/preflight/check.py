@@ -3,29 +3,23 @@
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from types import ModuleType
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from ultracluster_rules.registry import RULES
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import RolloutRequirements
 
-CREDENTIALS: Final = "UC9401"
-"""Code of the check that credentials are accepted."""
-
-ACCOUNT: Final = "UC9402"
-"""Code of the check that the credentials belong to the account of the rollout."""
-
+CREDENTIALS: Final = "UC9401"  # code of the check that credentials are accepted
+ACCOUNT: Final = "UC9402"  # code of the check that the credentials belong to the account of the rollout
 ACCOUNT_IS_KNOWN: Final = (CREDENTIALS, ACCOUNT)
 """Checks that have to pass before answers are about the account of the rollout."""
 
 REGION_IS_ENABLED: Final = "UC9404"
 """Code of the check that a Region is enabled; otherwise none of its services answers."""
 
-BOOTSTRAPPED: Final = "UC9405"
-"""Code of the check that the Region is bootstrapped for the AWS CDK."""
-
-ZONE_IS_VISIBLE: Final = "UC9420"
-"""Code of the check that the account can launch into a zone."""
+BOOTSTRAPPED: Final = "UC9405"  # code of the check that the Region is bootstrapped for the AWS CDK
+ZONE_IS_VISIBLE: Final = "UC9420"  # code of the check that the account can launch into a zone
 
 
 class Status(StrEnum):
@@ -39,17 +33,11 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Outcome of a check with its evidence.
-
-    Attributes:
-        status: Status of the check.
-        evidence: What was observed, with figures.
-        remedy: What to do; empty if nothing.
-    """
+    """Outcome of a check with its evidence."""
 
     status: Status
-    evidence: str
-    remedy: str = ""
+    evidence: str  # what was observed, with figures
+    remedy: str = ""  # what to do; empty if nothing
 
 
 def passed(evidence: str) -> Outcome:
@@ -98,23 +86,17 @@ ObservationsT = TypeVar("ObservationsT")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Check(Generic[RequirementsT, ObservationsT]):
-    """Check of one requirement.
+    """Check of one requirement."""
 
-    Attributes:
-        code: Rule code in `ultracluster_rules.registry`; its summary is the title of the check.
-        calls: API calls that it makes, as IAM actions.
-        subjects: Returns the subjects in a rollout; none if the check does not apply.
-        gather: Reads what is needed from AWS.
-        evaluate: Evaluates the result of `gather`, without calls.
-        after: Codes of checks that have to pass first, on the same subject or one that contains it: otherwise this check
-            could only fail for the same reason.
-    """
-
-    code: str
-    calls: tuple[str, ...]
+    code: str  # rule code in ultracluster_rules.registry; its summary is the title of the check
+    calls: tuple[str, ...]  # API calls that it makes, as IAM actions
+    # Returns the subjects in a rollout; none if the check does not apply
     subjects: Callable[[RolloutRequirements], Iterable[RequirementsT]]
-    gather: Callable[[AwsReader, RequirementsT], ObservationsT]
+    gather: Callable[[AwsReader, RequirementsT], ObservationsT]  # reads what is needed from AWS
+    # Evaluates the result of gather, without calls
     evaluate: Callable[[RequirementsT, ObservationsT], Outcome]
+    # Codes of checks that have to pass first, on the same subject or one that contains it: otherwise this
+    # check could only fail for the same reason
     after: tuple[str, ...] = ()
 
     @property
@@ -140,8 +122,10 @@ def check(
     return of
 
 
-AnyCheck = Check[Any, Any]
-"""Check of any subject."""
+AnyCheck = Check[Any, Any]  # check of any subject
+MakesCheck = Callable[[Callable[[Any, Any], Outcome]], AnyCheck]  # decorator of an evaluation
 
-MakesCheck = Callable[[Callable[[Any, Any], Outcome]], AnyCheck]
-"""Decorator of an evaluation."""
+
+def checks_of(*modules: ModuleType) -> tuple[AnyCheck, ...]:
+    """Return the checks that modules define, in their order."""
+    return tuple(value for module in modules for value in vars(module).values() if isinstance(value, Check))

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from ultracluster_rules.images import explain_entrypoint
-from ultracluster_runtime.preflight.check import AnyCheck, Outcome, check, failed, passed, skipped
+from ultracluster_runtime.preflight.check import Outcome, check, failed, passed, skipped
 from ultracluster_runtime.preflight.images import IMAGE_EXISTS, images_of, read_reference
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import ImageRequirements
@@ -92,7 +92,3 @@ def _check(_: ImageRequirements, entrypoint: Sequence[str] | None) -> Outcome:
     return passed(
         f"its ENTRYPOINT is {json.dumps(list(entrypoint))}" if entrypoint else "it has no ENTRYPOINT"
     )
-
-
-ENTRYPOINT_CHECKS: Final[tuple[AnyCheck, ...]] = (_check,)
-"""Checks of the configuration of container images."""

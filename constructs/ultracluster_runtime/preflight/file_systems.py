@@ -6,7 +6,6 @@ from typing import Any, Final
 from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
 from ultracluster_runtime.preflight.check import (
     REGION_IS_ENABLED,
-    AnyCheck,
     Outcome,
     check,
     failed,
@@ -175,6 +174,3 @@ def _lets_in(groups: list[Description], low: int, high: int) -> bool:
         for group in groups
         for rule in group.get("IpPermissions", [])
     )
-
-
-FILE_SYSTEM_CHECKS: Final[tuple[AnyCheck, ...]] = (_check_system, _check_place, _check_ports)

@@ -10,7 +10,6 @@ from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
 from ultracluster_runtime.preflight.check import (
     REGION_IS_ENABLED,
-    AnyCheck,
     MakesCheck,
     Outcome,
     check,
@@ -131,19 +130,12 @@ def _check_deprecation(_: ClusterRequirements, evidence: tuple[Description, date
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reference:
-    """Image in Amazon ECR.
-
-    Attributes:
-        account: Account of the registry.
-        region: Region of the registry.
-        repository: Name of the repository.
-        image_id: Tag or digest, in the form of ECR's API.
-    """
+    """Image in Amazon ECR."""
 
     account: str
     region: str
     repository: str
-    image_id: Mapping[str, str]
+    image_id: Mapping[str, str]  # tag or digest, in the form of ECR's API
 
 
 def read_reference(image: str) -> Reference | None:
@@ -232,13 +224,3 @@ def _check_image(_: ImageRequirements, description: Description | None) -> Outco
         return skipped("only images in Amazon ECR can be checked")
     size = int(description.get("imageSizeInBytes", 0)) / 1e9
     return passed(f"{description.get('imageDigest', '')[:19]}, {size:.1f} GB to pull")
-
-
-IMAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (
-    _check_ami,
-    _check_architecture,
-    _check_purpose,
-    _check_deprecation,
-    _check_repository,
-    _check_image,
-)

@@ -1,11 +1,12 @@
 """Checks of the quotas on accelerated instances: Capacity Blocks, On-Demand and Spot."""
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from functools import partial
+from typing import Any
 
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
-from ultracluster_runtime.preflight.check import AnyCheck, Outcome, Status, warned
+from ultracluster_runtime.preflight.check import Outcome, Status, warned
 from ultracluster_runtime.preflight.quotas import Share, evaluate_shares, quota_check, quota_value
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import (
@@ -48,15 +49,14 @@ def _evaluate_blocks(requirements: RegionRequirements, shares: list[Share]) -> O
     return outcome
 
 
-def _instance_shares(
-    reader: AwsReader, requirements: RegionRequirements, *, market: str, code: Any, spot: bool
-) -> list[Share]:
+def _instance_shares(reader: AwsReader, requirements: RegionRequirements, *, market: str) -> list[Share]:
+    spot = market == "spot"
     sources = [
         source
         for source in requirements.sources
         if source.market_type == market and source.reservation_id is None
     ]
-    by_code = _by_code(sources, code)
+    by_code = _by_code(sources, lambda source: source.spot_quota if spot else source.on_demand_quota)
     if not by_code:
         return []
     running = [
@@ -108,20 +108,8 @@ def _is_of(instance: Any, clusters: Iterable[ClusterRequirements]) -> bool:
     return any(tag["Key"] == CLUSTER_TAG and tag["Value"] in names for tag in instance.get("Tags", []))
 
 
-def _on_demand_shares(reader: AwsReader, requirements: RegionRequirements) -> list[Share]:
-    return _instance_shares(
-        reader, requirements, market="on-demand", code=lambda source: source.on_demand_quota, spot=False
-    )
-
-
-def _spot_shares(reader: AwsReader, requirements: RegionRequirements) -> list[Share]:
-    return _instance_shares(
-        reader, requirements, market="spot", code=lambda source: source.spot_quota, spot=True
-    )
-
-
-INSTANCE_QUOTA_CHECKS: Final[tuple[AnyCheck, ...]] = (
-    quota_check("UC9411", _block_shares, evaluate=_evaluate_blocks),
-    quota_check("UC9412", _on_demand_shares, "ec2:DescribeInstances"),
-    quota_check("UC9413", _spot_shares, "ec2:DescribeInstances"),
+_check_blocks = quota_check("UC9411", _block_shares, evaluate=_evaluate_blocks)
+_check_on_demand = quota_check(
+    "UC9412", partial(_instance_shares, market="on-demand"), "ec2:DescribeInstances"
 )
+_check_spot = quota_check("UC9413", partial(_instance_shares, market="spot"), "ec2:DescribeInstances")

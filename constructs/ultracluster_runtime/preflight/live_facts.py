@@ -13,23 +13,14 @@ LIVE_FACTS_FILE: Final = Path(__file__).with_name("live_facts.json")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LiveFact:
-    """The newest answer of AWS to a question of docs/evidence/live-checks.md.
+    """The newest answer of AWS to a question of docs/evidence/live-checks.md."""
 
-    Attributes:
-        id: ID of the question, such as ``L110``.
-        title: The question.
-        shown: Whether AWS did what the question expects.
-        date: Date of the record.
-        version: Version of ultracluster that asked.
-        checks: Codes of preflight and rehearsal checks that rely on the answer.
-    """
-
-    id: str
+    id: str  # ID of the question, such as L110
     title: str
-    shown: bool
+    shown: bool  # whether AWS did what the question expects
     date: str
     version: str
-    checks: tuple[str, ...] = ()
+    checks: tuple[str, ...] = ()  # codes of preflight and rehearsal checks that rely on the answer
 
     def __str__(self) -> str:
         """Return the ID with the date on which it was shown, or not."""
@@ -44,20 +35,12 @@ def live_facts() -> tuple[LiveFact, ...]:
 
 
 def facts_on(code: str) -> list[LiveFact]:
-    """Return the answers that a check relies on.
-
-    Args:
-        code: Code of the check.
-    """
+    """Return the answers that the check with a code relies on."""
     return [fact for fact in live_facts() if code in fact.checks]
 
 
 def summarize(facts: Sequence[LiveFact]) -> str:
-    """Return the answers in one line; empty if there are none.
-
-    Args:
-        facts: The answers.
-    """
+    """Return the answers in one line; empty if there are none."""
     if not facts:
         return ""
     refuted = [str(fact) for fact in facts if not fact.shown]

@@ -10,7 +10,6 @@ from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
 from ultracluster_runtime.preflight.check import (
     REGION_IS_ENABLED,
     ZONE_IS_VISIBLE,
-    AnyCheck,
     Outcome,
     check,
     failed,
@@ -113,18 +112,12 @@ def _check_private(_: SubnetRequirements, description: Description) -> Outcome:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Routes:
-    """Routes from a subnet to AWS services.
+    """Routes from a subnet to AWS services."""
 
-    Attributes:
-        default: Target of its default route, such as ``nat-0123456789abcdef0``. None without one.
-        gateways: Services with a gateway endpoint in its route table, such as ``s3``.
-        endpoints: Services with an interface endpoint in its VPC and private DNS enabled.
-        without_private_dns: Services that only have interface endpoints with private DNS disabled.
-    """
-
-    default: str | None
-    gateways: frozenset[str]
-    endpoints: frozenset[str]
+    default: str | None  # target of its default route, such as nat-0123456789abcdef0
+    gateways: frozenset[str]  # services with a gateway endpoint in its route table, such as s3
+    endpoints: frozenset[str]  # services with an interface endpoint in its VPC and private DNS enabled
+    # Services that only have interface endpoints with private DNS disabled
     without_private_dns: frozenset[str]
 
 
@@ -264,41 +257,6 @@ def _check_dns(requirements: SubnetRequirements, settings: dict[str, bool]) -> O
     )
 
 
-def _group(reader: AwsReader, requirements: SubnetRequirements) -> Description | None:
-    return reader.find(
-        "ec2",
-        requirements.region,
-        "DescribeSecurityGroups",
-        "SecurityGroups",
-        absent=("InvalidGroup.NotFound", "InvalidGroupId.Malformed"),
-        GroupIds=[requirements.security_group_id],
-    )
-
-
-@check("UC9441", _group, "ec2:DescribeSecurityGroups", subjects=_grouped, after=(_EXISTS,))
-def _check_group(requirements: SubnetRequirements, description: Description | None) -> Outcome:
-    """Check that the group allows EFA: all traffic to and from itself, by group ID and not by address."""
-    if description is None:
-        return failed(f"{requirements.security_group_id} does not exist", "Correct network.security_group_id")
-    if description.get("VpcId") != requirements.vpc_id:
-        return failed(
-            f"it belongs to {description.get('VpcId')}; the subnet to {requirements.vpc_id}",
-            "Use a group of that VPC",
-        )
-    both = (("inbound", "IpPermissions"), ("outbound", "IpPermissionsEgress"))
-    missing = [target for target, key in both if not _all_to_itself(description, key)]
-    if not requirements.adds_efa_rules:
-        if not missing:
-            return passed("it has both rules that EFA needs")
-        return failed(
-            f"it has no {' and no '.join(missing)} rule for all traffic with itself; EFA does not accept CIDR rules",
-            "Add the rules, or set add_efa_rules: true",
-        )
-    if len(missing) == len(both):
-        return passed("the deployment adds both rules that EFA needs")
-    return failed("it has a rule for EFA already, and EC2 rejects a duplicate", "Remove add_efa_rules")
-
-
 def _all_to_itself(group: Description, key: str) -> bool:
     return any(
         rule.get("IpProtocol") == "-1"
@@ -309,14 +267,10 @@ def _all_to_itself(group: Description, key: str) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TaskNetwork:
-    """Security group and endpoints of the network interfaces of multi-node tasks in an existing VPC.
+    """Security group and endpoints of the network interfaces of multi-node tasks in an existing VPC."""
 
-    Attributes:
-        group: Default security group of the VPC. None if it cannot be read.
-        closed_endpoints: Services whose interface endpoints do not let that group in on port 443.
-    """
-
-    group: Description | None
+    group: Description | None  # default security group of the VPC; None if it cannot be read
+    # Services whose interface endpoints do not let that group in on port 443
     closed_endpoints: tuple[str, ...]
 
 
@@ -447,14 +401,36 @@ def _check_endpoint_zones(requirements: ClusterRequirements, offered: dict[str, 
     )
 
 
-NETWORK_CHECKS: Final[tuple[AnyCheck, ...]] = (
-    _check_subnet,
-    _check_addresses,
-    _check_private,
-    _check_s3,
-    _check_services,
-    _check_dns,
-    _check_task_network,
-    _check_endpoint_zones,
-    _check_group,
-)
+def _group(reader: AwsReader, requirements: SubnetRequirements) -> Description | None:
+    return reader.find(
+        "ec2",
+        requirements.region,
+        "DescribeSecurityGroups",
+        "SecurityGroups",
+        absent=("InvalidGroup.NotFound", "InvalidGroupId.Malformed"),
+        GroupIds=[requirements.security_group_id],
+    )
+
+
+@check("UC9441", _group, "ec2:DescribeSecurityGroups", subjects=_grouped, after=(_EXISTS,))
+def _check_group(requirements: SubnetRequirements, description: Description | None) -> Outcome:
+    """Check that the group allows EFA: all traffic to and from itself, by group ID and not by address."""
+    if description is None:
+        return failed(f"{requirements.security_group_id} does not exist", "Correct network.security_group_id")
+    if description.get("VpcId") != requirements.vpc_id:
+        return failed(
+            f"it belongs to {description.get('VpcId')}; the subnet to {requirements.vpc_id}",
+            "Use a group of that VPC",
+        )
+    both = (("inbound", "IpPermissions"), ("outbound", "IpPermissionsEgress"))
+    missing = [target for target, key in both if not _all_to_itself(description, key)]
+    if not requirements.adds_efa_rules:
+        if not missing:
+            return passed("it has both rules that EFA needs")
+        return failed(
+            f"it has no {' and no '.join(missing)} rule for all traffic with itself; EFA does not accept CIDR rules",
+            "Add the rules, or set add_efa_rules: true",
+        )
+    if len(missing) == len(both):
+        return passed("the deployment adds both rules that EFA needs")
+    return failed("it has a rule for EFA already, and EC2 rejects a duplicate", "Remove add_efa_rules")

@@ -6,7 +6,6 @@ from typing import Any, Final
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.preflight.check import (
     ACCOUNT_IS_KNOWN,
-    AnyCheck,
     Outcome,
     check,
     failed,
@@ -83,6 +82,3 @@ def _check_order(requirements: OrderRequirements, response: Mapping[str, Any] | 
             "Write it into the rollout: `ultracluster capacity resolve ROLLOUT --write`",
         )
     return passed(f"the order {requirements.order} bought {bought} and is {record.state.value}")
-
-
-ORDER_CHECKS: Final[tuple[AnyCheck, ...]] = (_check_order,)

@@ -1,7 +1,8 @@
 """Checks of IAM: service-linked roles, and permissions of the CDK bootstrap roles."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, Final
 
 from ultracluster_runtime.preflight.account import identity
@@ -9,8 +10,8 @@ from ultracluster_runtime.preflight.check import (
     ACCOUNT_IS_KNOWN,
     BOOTSTRAPPED,
     AnyCheck,
-    Check,
     Outcome,
+    check,
     failed,
     passed,
     warned,
@@ -21,6 +22,9 @@ from ultracluster_runtime.preflight.requirements import RegionRequirements, Roll
 _NO_SUCH: Final = ("NoSuchEntity",)
 _ROLE_READ: Final = "iam:GetRole"
 _SIMULATE: Final = "iam:SimulatePrincipalPolicy"
+_IDENTITY: Final = "sts:GetCallerIdentity"
+
+_bootstrap_check: Final = partial(check, subjects=RolloutRequirements.regions, after=(BOOTSTRAPPED,))
 
 
 def _of_account(rollout: RolloutRequirements) -> Iterable[RolloutRequirements]:
@@ -37,20 +41,11 @@ def _with_new_storage(rollout: RolloutRequirements) -> Iterator[RolloutRequireme
         yield rollout
 
 
-def _role_exists(role: str) -> Callable[[AwsReader, RolloutRequirements], bool]:
-    def gather(reader: AwsReader, requirements: RolloutRequirements) -> bool:
-        return (
-            reader.call_or_none("iam", requirements.home, "GetRole", absent=_NO_SUCH, RoleName=role)
-            is not None
-        )
-
-    return gather
-
-
-def _evaluate_role(
-    role: str, service: str, *, made_by: str
-) -> Callable[[RolloutRequirements, bool], Outcome]:
+def _service_role(code: str, role: str, service: str, subjects: Any, *, made_by: str = "") -> AnyCheck:
     command = f"`aws iam create-service-linked-role --aws-service-name {service}`"
+
+    def gather(reader: AwsReader, requirements: RolloutRequirements) -> bool:
+        return bool(reader.call_or_none("iam", requirements.home, "GetRole", absent=_NO_SUCH, RoleName=role))
 
     def evaluate(_: RolloutRequirements, exists: bool) -> Outcome:
         if exists:
@@ -64,18 +59,16 @@ def _evaluate_role(
             f"{role} does not exist, so Spot Instances cannot be requested", f"Create it: {command}"
         )
 
-    return evaluate
+    return check(code, gather, _ROLE_READ, subjects=subjects, after=ACCOUNT_IS_KNOWN)(evaluate)
 
 
-def _service_role(code: str, role: str, service: str, subjects: Any, *, made_by: str = "") -> AnyCheck:
-    return Check(
-        code=code,
-        calls=(_ROLE_READ,),
-        subjects=subjects,
-        gather=_role_exists(role),
-        evaluate=_evaluate_role(role, service, made_by=made_by),
-        after=ACCOUNT_IS_KNOWN,
-    )
+_check_batch_role = _service_role(
+    "UC9406", "AWSServiceRoleForBatch", "batch.amazonaws.com", _of_account, made_by="AWS Batch"
+)
+_check_spot_role = _service_role("UC9407", "AWSServiceRoleForEC2Spot", "spot.amazonaws.com", _with_spot)
+_check_lustre_role = _service_role(
+    "UC9408", "AWSServiceRoleForAmazonFSx", "fsx.amazonaws.com", _with_new_storage, made_by="Amazon FSx"
+)
 
 
 # Simulations
@@ -141,7 +134,8 @@ def _assumes(reader: AwsReader, requirements: RegionRequirements) -> tuple[str, 
     )
 
 
-def _evaluate_assumes(_: RegionRequirements, result: tuple[str, dict[str, str] | None]) -> Outcome:
+@_bootstrap_check("UC9409", _assumes, _IDENTITY, _ROLE_READ, _SIMULATE)
+def _check_assumes(_: RegionRequirements, result: tuple[str, dict[str, str] | None]) -> Outcome:
     """Check that the credentials may assume the deployment roles; the trust policies are not simulated."""
     principal, decisions = result
     if decisions is None:
@@ -215,7 +209,8 @@ def _makes(reader: AwsReader, requirements: RegionRequirements) -> tuple[str, di
     return role, decisions
 
 
-def _evaluate_makes(_: RegionRequirements, result: tuple[str, dict[str, str] | None]) -> Outcome:
+@_bootstrap_check("UC9410", _makes, _IDENTITY, _SIMULATE)
+def _check_makes(_: RegionRequirements, result: tuple[str, dict[str, str] | None]) -> Outcome:
     """Check that CloudFormation may create the main resources of clusters."""
     role, decisions = result
     if decisions is None:
@@ -228,30 +223,3 @@ def _evaluate_makes(_: RegionRequirements, result: tuple[str, dict[str, str] | N
             "the service control policies",
         )
     return passed(f"{role.rpartition('/')[2]} may create all {len(decisions)} main resources")
-
-
-PERMISSION_CHECKS: Final[tuple[AnyCheck, ...]] = (
-    _service_role(
-        "UC9406", "AWSServiceRoleForBatch", "batch.amazonaws.com", _of_account, made_by="AWS Batch"
-    ),
-    _service_role("UC9407", "AWSServiceRoleForEC2Spot", "spot.amazonaws.com", _with_spot),
-    _service_role(
-        "UC9408", "AWSServiceRoleForAmazonFSx", "fsx.amazonaws.com", _with_new_storage, made_by="Amazon FSx"
-    ),
-    Check(
-        code="UC9409",
-        calls=("sts:GetCallerIdentity", _ROLE_READ, _SIMULATE),
-        subjects=RolloutRequirements.regions,
-        gather=_assumes,
-        evaluate=_evaluate_assumes,
-        after=(BOOTSTRAPPED,),
-    ),
-    Check(
-        code="UC9410",
-        calls=("sts:GetCallerIdentity", _SIMULATE),
-        subjects=RolloutRequirements.regions,
-        gather=_makes,
-        evaluate=_evaluate_makes,
-        after=(BOOTSTRAPPED,),
-    ),
-)

@@ -33,23 +33,14 @@ _GONE: Final = frozenset({"DELETE_COMPLETE", "REVIEW_IN_PROGRESS"})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Share:
-    """Usage of one quota.
+    """Usage of one quota."""
 
-    Attributes:
-        service: Service code in Service Quotas.
-        code: Quota code.
-        name: What the quota limits.
-        value: Value of the quota. None if Service Quotas does not know it.
-        used: Usage without this rollout.
-        needed: What the rollout adds.
-    """
-
-    service: str
+    service: str  # Service code in Service Quotas
     code: str
-    name: str
-    value: float | None
-    used: int
-    needed: int
+    name: str  # what the quota limits
+    value: float | None  # value of the quota; None if Service Quotas does not know it
+    used: int  # usage without this rollout
+    needed: int  # what the rollout adds
 
 
 def evaluate_shares(requirements: RegionRequirements, shares: Iterable[Share]) -> Outcome:
@@ -121,23 +112,6 @@ def _new(reader: AwsReader, requirements: RegionRequirements, stack: int) -> lis
 _NETWORK, _STORAGE, _CLUSTER = range(3)
 
 
-def _counted(
-    quota: ServiceQuota,
-    stack: int,
-    listing: tuple[str, str, str],
-    needed: Callable[[ClusterRequirements], int],
-    **parameters: Any,
-) -> Callable[[AwsReader, RegionRequirements], list[Share]]:
-    service, operation, key = listing
-
-    def gather(reader: AwsReader, requirements: RegionRequirements) -> list[Share]:
-        used = len(reader.list_all(service, requirements.region, operation, key, **parameters))
-        added = sum(needed(cluster) for cluster in _new(reader, requirements, stack))
-        return [_share(reader, requirements.region, quota, used=used, needed=added)]
-
-    return gather
-
-
 def _interface_shares(reader: AwsReader, requirements: RegionRequirements) -> list[Share]:
     """Return a share per zone: AWS enforces this quota in each zone of a Region."""
     description = reader.call(
@@ -206,11 +180,7 @@ _READ_STACKS: Final = "cloudformation:DescribeStacks"
 def quota_check(code: str, gather: Any, *calls: str, evaluate: Any = evaluate_shares) -> AnyCheck:
     """Create the check of a quota in each Region.
 
-    Args:
-        code: Rule code of the check.
-        gather: Returns the shares of a Region.
-        *calls: API calls that `gather` makes in addition to those of Service Quotas.
-        evaluate: Evaluates the shares. Default: each share must fit its quota.
+    `gather` returns the shares; `calls` are those that it makes in addition to those of Service Quotas.
     """
     return Check(
         code=code,
@@ -222,59 +192,61 @@ def quota_check(code: str, gather: Any, *calls: str, evaluate: Any = evaluate_sh
     )
 
 
-QUOTA_CHECKS: Final[tuple[AnyCheck, ...]] = (
-    quota_check(
-        "UC9414",
-        _counted(
-            SERVICE_QUOTAS["compute-environments"],
-            _CLUSTER,
-            ("batch", "DescribeComputeEnvironments", "computeEnvironments"),
-            lambda cluster: cluster.compute_environments,
-        ),
-        "batch:DescribeComputeEnvironments",
-        _READ_STACKS,
-    ),
-    quota_check(
-        "UC9415",
-        _counted(
-            SERVICE_QUOTAS["job-queues"],
-            _CLUSTER,
-            ("batch", "DescribeJobQueues", "jobQueues"),
-            lambda cluster: cluster.queues,
-        ),
-        "batch:DescribeJobQueues",
-        _READ_STACKS,
-    ),
-    quota_check("UC9416", _storage_shares, "fsx:DescribeFileSystems", _READ_STACKS),
-    quota_check(
-        "UC9417",
-        _counted(
-            SERVICE_QUOTAS["vpcs"],
-            _NETWORK,
-            ("ec2", "DescribeVpcs", "Vpcs"),
-            lambda cluster: int(cluster.new_vpc),
-        ),
-        "ec2:DescribeVpcs",
-        _READ_STACKS,
-    ),
-    quota_check(
-        "UC9418",
-        _interface_shares,
-        "ec2:DescribeAvailabilityZones",
-        "ec2:DescribeNetworkInterfaces",
-        _READ_STACKS,
-    ),
-    quota_check(
-        "UC9419",
-        _counted(
-            SERVICE_QUOTAS["gateway-endpoints"],
-            _NETWORK,
-            ("ec2", "DescribeVpcEndpoints", "VpcEndpoints"),
-            lambda cluster: int(cluster.new_vpc),
-            Filters=[{"Name": "vpc-endpoint-type", "Values": ["Gateway"]}],
-        ),
-        "ec2:DescribeVpcEndpoints",
-        _READ_STACKS,
-    ),
-    quota_check("UC9460", _concurrency, evaluate=_evaluate_concurrency),
+def _counted(
+    code: str,
+    quota: str,
+    stack: int,
+    call: str,
+    key: str,
+    *,
+    needed: Callable[[ClusterRequirements], int],
+    **parameters: Any,
+) -> AnyCheck:
+    """Create the check of a quota on the number of items that a call lists under `key`."""
+    service, _, operation = call.partition(":")
+
+    def gather(reader: AwsReader, requirements: RegionRequirements) -> list[Share]:
+        used = len(reader.list_all(service, requirements.region, operation, key, **parameters))
+        added = sum(needed(cluster) for cluster in _new(reader, requirements, stack))
+        return [_share(reader, requirements.region, SERVICE_QUOTAS[quota], used=used, needed=added)]
+
+    return quota_check(code, gather, call, _READ_STACKS)
+
+
+_check_environments = _counted(
+    "UC9414",
+    "compute-environments",
+    _CLUSTER,
+    "batch:DescribeComputeEnvironments",
+    "computeEnvironments",
+    needed=lambda cluster: cluster.compute_environments,
 )
+_check_queues = _counted(
+    "UC9415",
+    "job-queues",
+    _CLUSTER,
+    "batch:DescribeJobQueues",
+    "jobQueues",
+    needed=lambda cluster: cluster.queues,
+)
+_check_storage = quota_check("UC9416", _storage_shares, "fsx:DescribeFileSystems", _READ_STACKS)
+_check_vpcs = _counted(
+    "UC9417", "vpcs", _NETWORK, "ec2:DescribeVpcs", "Vpcs", needed=lambda cluster: int(cluster.new_vpc)
+)
+_check_interfaces = quota_check(
+    "UC9418",
+    _interface_shares,
+    "ec2:DescribeAvailabilityZones",
+    "ec2:DescribeNetworkInterfaces",
+    _READ_STACKS,
+)
+_check_gateways = _counted(
+    "UC9419",
+    "gateway-endpoints",
+    _NETWORK,
+    "ec2:DescribeVpcEndpoints",
+    "VpcEndpoints",
+    needed=lambda cluster: int(cluster.new_vpc),
+    Filters=[{"Name": "vpc-endpoint-type", "Values": ["Gateway"]}],
+)
+_check_concurrency = quota_check("UC9460", _concurrency, evaluate=_evaluate_concurrency)

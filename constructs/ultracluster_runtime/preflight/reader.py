@@ -63,13 +63,7 @@ class DeadlinePassedError(Exception):
 class AwsReader:
     """Sends each query to AWS once per Region and caches the response. Thread-safe.
 
-    Retries are left to the clients: use boto3's retry mode ``standard``.
-
-    Args:
-        client: Returns the boto3 client of a service in a Region.
-        now: Current time to compare capacity windows with, timezone-aware.
-        seconds: Time until the deadline, in seconds.
-        clock: Monotonic clock in seconds. Default: `time.monotonic`.
+    Retries are left to the clients: use boto3's retry mode ``standard``. No call is made `seconds` after the creation.
     """
 
     allowed = ALLOWED_CALLS
@@ -102,34 +96,14 @@ class AwsReader:
         return self._end - self._clock()
 
     def call(self, service: str, region: str, operation: str, **parameters: Any) -> Mapping[str, Any]:
-        """Make one call and return its response.
-
-        Args:
-            service: Service name in boto3.
-            region: Region to call.
-            operation: Operation name in the API; one of `allowed`.
-            **parameters: Parameters of the operation.
-
-        Raises:
-            KeyError: If the call is not in `allowed`; a bug in the check.
-            DeadlinePassedError: If the deadline has passed.
-            botocore.exceptions.ClientError: If AWS refuses the call.
-        """
+        """Make one call, which must be in `allowed`, and return its response."""
         response: Mapping[str, Any] = self._cached(service, region, operation, parameters, self._send)
         return response
 
     def call_or_none(
         self, service: str, region: str, operation: str, *, absent: tuple[str, ...], **parameters: Any
     ) -> Mapping[str, Any] | None:
-        """Make one call as `call` does; return None if AWS says that the resource does not exist.
-
-        Args:
-            service: Service name in boto3.
-            region: Region to call.
-            operation: Operation name in the API; one of `allowed`.
-            absent: Error codes that mean that the resource does not exist.
-            **parameters: Parameters of the operation.
-        """
+        """Make one call as `call` does; return None for an error code in `absent`: the resource does not exist."""
         try:
             return self.call(service, region, operation, **parameters)
         except ClientError as error:
@@ -152,15 +126,7 @@ class AwsReader:
         return next(iter(response.get(key, ())), None)
 
     def list_all(self, service: str, region: str, operation: str, key: str, **parameters: Any) -> list[Any]:
-        """Return all items of a paginated operation.
-
-        Args:
-            service: Service name in boto3.
-            region: Region to call.
-            operation: Operation name in the API; one of `allowed` that has a paginator.
-            key: Member of the response that holds the items.
-            **parameters: Parameters of the operation.
-        """
+        """Return all items of a paginated operation, from the member `key` of its pages."""
         items: list[Any] = self._cached(service, region, operation, parameters, self._pages(key))
         return items
 

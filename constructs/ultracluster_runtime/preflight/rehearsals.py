@@ -4,7 +4,6 @@ from typing import Final
 
 from ultracluster_runtime.preflight.check import (
     REGION_IS_ENABLED,
-    AnyCheck,
     Outcome,
     check,
     passed,
@@ -16,9 +15,7 @@ from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import ClusterRequirements
 from ultracluster_runtime.rollout.rehearsal_record import parameter_name, parse_rehearsal
 
-REHEARSED: Final = "UC9461"
-"""Code of the check that a cluster was rehearsed."""
-
+REHEARSED: Final = "UC9461"  # code of the check that a cluster was rehearsed
 _DEPLOYED: Final = "deployed"
 
 
@@ -54,6 +51,3 @@ def _check(requirements: ClusterRequirements, record: str | None) -> Outcome:
         return warned(f"{requirements.name} was never rehearsed in {requirements.region}", remedy)
     sound, text = rehearsal.describe(requirements.digest or None)
     return passed(text) if sound else warned(text, remedy)
-
-
-REHEARSALS: Final[tuple[AnyCheck, ...]] = (_check,)

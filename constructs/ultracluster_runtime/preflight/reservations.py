@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from ultracluster_runtime.preflight.check import (
     REGION_IS_ENABLED,
-    AnyCheck,
     MakesCheck,
     Outcome,
     check,
@@ -129,24 +128,6 @@ def _check_count(requirements: SourceRequirements, description: Description) -> 
     return passed(f"it holds {total} instances, as many as the cluster uses")
 
 
-@_reservation_check("UC9433")
-def _check_free(requirements: SourceRequirements, description: Description) -> Outcome:
-    """Check that the instances of the reservation are free."""
-    if description.get("State") != "active":
-        return skipped(f"it is {description.get('State')}, so no instances can be in use")
-    free, total = (
-        int(description.get("AvailableInstanceCount", 0)),
-        int(description.get("TotalInstanceCount", 0)),
-    )
-    if free >= requirements.nodes:
-        return passed(f"{free} of {total} instances are free")
-    return warned(
-        f"{free} of {total} instances are free; the cluster needs {requirements.nodes}",
-        "If the others are not nodes of this cluster, find out who uses them: `aws ec2 describe-instances --filters "
-        f"Name=capacity-reservation-id,Values={requirements.reservation_id} --region {requirements.region}`",
-    )
-
-
 @_reservation_check("UC9427")
 def _check_state(_: SourceRequirements, description: Description) -> Outcome:
     """Check that the reservation is usable, now or from its start."""
@@ -234,6 +215,24 @@ def _check_group(requirements: SourceRequirements, description: Description) -> 
     return failed(f"it is in {got or 'no placement group'}; the rollout says {expected}", remedy)
 
 
+@_reservation_check("UC9433")
+def _check_free(requirements: SourceRequirements, description: Description) -> Outcome:
+    """Check that the instances of the reservation are free."""
+    if description.get("State") != "active":
+        return skipped(f"it is {description.get('State')}, so no instances can be in use")
+    free, total = (
+        int(description.get("AvailableInstanceCount", 0)),
+        int(description.get("TotalInstanceCount", 0)),
+    )
+    if free >= requirements.nodes:
+        return passed(f"{free} of {total} instances are free")
+    return warned(
+        f"{free} of {total} instances are free; the cluster needs {requirements.nodes}",
+        "If the others are not nodes of this cluster, find out who uses them: `aws ec2 describe-instances --filters "
+        f"Name=capacity-reservation-id,Values={requirements.reservation_id} --region {requirements.region}`",
+    )
+
+
 def _grouped(rollout: RolloutRequirements) -> Iterator[SourceRequirements]:
     for cluster in rollout.clusters:
         yield from (source for source in cluster.sources if source.resource_group_arn is not None)
@@ -287,20 +286,3 @@ def _check_members(requirements: SourceRequirements, members: list[Description] 
     if count < requirements.nodes:
         return failed(evidence, "Add reservations to the group, or set max_nodes")
     return passed(evidence)
-
-
-RESERVATION_CHECKS: Final[tuple[AnyCheck, ...]] = (
-    _check_exists,
-    _check_zone,
-    _check_type,
-    _check_platform,
-    _check_count,
-    _check_state,
-    _check_window,
-    _check_tenancy,
-    _check_owner,
-    _check_kind,
-    _check_group,
-    _check_free,
-    _check_members,
-)

@@ -18,17 +18,11 @@ _MOST_THREADS: Final = 16
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CheckResult:
-    """Result of a check on one subject.
-
-    Attributes:
-        code: Rule code of the check.
-        title: Title of the check.
-        key: Place of the subject: empty for the account, else Region, cluster, and the resource in it.
-        outcome: Outcome of the check.
-    """
+    """Result of a check on one subject."""
 
     code: str
     title: str
+    # Place of the subject: empty for the account, else Region, cluster, and the resource in it
     key: tuple[str, ...]
     outcome: Outcome
 
@@ -52,17 +46,10 @@ def run_checks(
     on_result: Callable[[CheckResult], None] = lambda _: None,
     checks: Sequence[AnyCheck] = CHECKS,
 ) -> list[CheckResult]:
-    """Run checks on a rollout.
+    """Run checks on a rollout and return the results in their order.
 
-    Args:
-        requirements: Requirements of the rollout.
-        reader: Client for AWS; its deadline applies to all checks together.
-        skip: Codes of checks to skip. Checks that depend on them still run. Default: none.
-        on_result: Called with each result as it arrives, in the calling thread. Default: not called.
-        checks: Checks to run. Default: all.
-
-    Returns:
-        Results in the order of the checks.
+    Checks that depend on those in `skip` still run. `on_result` is called with each result as it arrives, in the calling
+    thread.
     """
     results: list[CheckResult] = []
 

@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from ultracluster_runtime.preflight.check import (
     REGION_IS_ENABLED,
-    AnyCheck,
     Outcome,
     check,
     failed,
@@ -165,6 +164,3 @@ def _check_key_policy(_: KeyRequirements, evidence: tuple[Description, str]) -> 
         f"its policy does not delegate access to the IAM policies of {owner}",
         "Allow kms:Decrypt, GenerateDataKey and DescribeKey for the roles of the jobs, and kms:CreateGrant for deployments",
     )
-
-
-STORAGE_CHECKS: Final[tuple[AnyCheck, ...]] = (_check_bucket, _check_policy, _check_key, _check_key_policy)

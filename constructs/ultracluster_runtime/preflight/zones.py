@@ -1,11 +1,10 @@
 """Checks of zones: visible to the account, and offering the instance type."""
 
-from typing import Any, Final
+from typing import Any
 
 from ultracluster_runtime.preflight.check import (
     REGION_IS_ENABLED,
     ZONE_IS_VISIBLE,
-    AnyCheck,
     Outcome,
     check,
     failed,
@@ -81,6 +80,3 @@ def _check_offered(requirements: ClusterRequirements, zones: list[str]) -> Outco
             "Check that the reservation has this type and zone",
         )
     return failed(evidence, "Use another zone or type")
-
-
-ZONE_CHECKS: Final[tuple[AnyCheck, ...]] = (_check_zone, _check_offered)

@@ -33,9 +33,7 @@ class UnreadableAnswerError(ValueError):
 CAPACITY_BLOCK_LIMIT: Final = "CapacityBlockDescribeLimitExceeded"
 """Error code of a rate-limited search: because of a missing quota, or too many searches in a short time."""
 
-UNREADABLE_ANSWER: Final = "UnreadableAnswer"
-"""Code of a read whose response cannot be read."""
-
+UNREADABLE_ANSWER: Final = "UnreadableAnswer"  # code of a read whose response cannot be read
 REFUSED_BEFORE_EXECUTION: Final = frozenset(
     {
         # Common errors of the EC2 API that the service returns before it executes a request:
@@ -110,12 +108,7 @@ def server_time(response: dict[str, Any]) -> datetime | None:
 
 
 def classify_send_error(error: Exception, *, sent: bool = True) -> Refused | OutcomeUnknown:
-    """Classify an exception of a purchase request.
-
-    Args:
-        error: The exception.
-        sent: Whether the request left this machine. Default: True.
-    """
+    """Classify an exception of a purchase request; `sent` if the request left this machine."""
     if not sent or isinstance(error, _NEVER_LEFT):
         return Refused(type(error).__name__, _message(error), sent=False)
     refused = (
@@ -159,12 +152,7 @@ def classify_read_error(error: Exception) -> ReadFailed:
 def classify_transaction_error(
     error: Exception, conditions: tuple[str | None, ...]
 ) -> ConditionFailed | OutcomeUnknown:
-    """Classify an exception of a DynamoDB transaction.
-
-    Args:
-        error: The exception.
-        conditions: Meaning of the condition of each item in the transaction; None without one.
-    """
+    """Classify an exception of a DynamoDB transaction by the meaning of the condition of each of its items."""
     if isinstance(error, ClientError) and _code(error) == "TransactionCanceledException":
         reasons = error.response.get("CancellationReasons", [])
         failed = frozenset(

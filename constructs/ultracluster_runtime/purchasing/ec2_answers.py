@@ -68,8 +68,7 @@ def extension(response: _Answer) -> Extension:
 def bought(response: _Answer) -> Bought:
     """Parse the response of a block purchase: every reservation of every segment, and every block.
 
-    Raises:
-        ValueError: If it contains no ID, so that the outcome is unknown.
+    Raise ValueError if it contains no ID, so that the outcome is unknown.
     """
     reservations = [*(response.get("CapacityReservations") or ()), response.get("CapacityReservation") or {}]
     blocks = response.get("CapacityBlocks") or ()

@@ -44,14 +44,7 @@ class _SentAlreadyError(Exception):
 
 
 def session_clients(profile: str | None = None) -> MakeClient:
-    """Return a function that creates clients of a boto3 session.
-
-    Args:
-        profile: Profile of the AWS configuration. Default: boto3's default credentials.
-
-    Raises:
-        FindingsError: UC9009 if there is no such profile.
-    """
+    """Return a function that creates clients of a boto3 session. Default: boto3's default credentials."""
     session = aws_session(profile)
 
     def make(service: str, region: str, config: Config) -> Any:
@@ -61,15 +54,7 @@ def session_clients(profile: str | None = None) -> MakeClient:
 
 
 class Ec2Driver:
-    """Performs the effects of the purchase protocol.
-
-    Args:
-        make_client: Creates boto3 clients.
-        ledger: The ledger.
-        confirm: Asks the user whether to buy.
-        clock: Returns the current time. Default: the clock of this machine.
-        sleep: Sleeps, in seconds. Default: `time.sleep`.
-    """
+    """Performs the effects of the purchase protocol; `confirm` asks the user whether to buy."""
 
     def __init__(
         self,

@@ -41,11 +41,7 @@ _PAGE_SIZE: Final = 100
 
 
 class Ec2Reads:
-    """Reads EC2 in any Region. Thread-safe.
-
-    Args:
-        make_client: Creates boto3 clients.
-    """
+    """Reads EC2 in any Region. Thread-safe."""
 
     def __init__(self, make_client: MakeClient) -> None:
         self._make_client = make_client

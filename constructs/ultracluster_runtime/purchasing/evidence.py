@@ -1,8 +1,8 @@
 """Find the purchase of an order in EC2: by tag, or for extensions in their history."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final
 
 from ultracluster_runtime.purchasing.ec2_objects import Block, Extension, Reservation
@@ -10,7 +10,6 @@ from ultracluster_runtime.purchasing.effects import (
     DescribeBlocks,
     DescribeExtensionHistory,
     DescribeReservations,
-    Effect,
     Steps,
 )
 from ultracluster_runtime.purchasing.orders import (
@@ -34,24 +33,15 @@ _GOOD: Final = frozenset(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Evidence:
-    """Purchase of an order as EC2 shows it.
+    """Purchase of an order as EC2 shows it."""
 
-    Attributes:
-        reservation_ids: Reservations of the order; empty if none were found.
-        block_ids: Blocks of the order.
-        states: ``id=state`` of each reservation.
-        verdict: PURCHASED, PAID or FAILED. None if nothing was found.
-        end: Latest end of the reservations.
-        zone_ids: Zone IDs of the reservations.
-        lookalikes: Untagged reservations that resemble the order and were created after sending, for a person to judge.
-    """
-
-    reservation_ids: tuple[str, ...] = ()
+    reservation_ids: tuple[str, ...] = ()  # reservations of the order; empty if none were found
     block_ids: tuple[str, ...] = ()
-    states: tuple[str, ...] = ()
-    verdict: OrderState | None = None
+    states: tuple[str, ...] = ()  # id=state of each reservation
+    verdict: OrderState | None = None  # PURCHASED, PAID or FAILED; None if nothing was found
     end: datetime | None = None
     zone_ids: tuple[str, ...] = ()
+    # Untagged reservations that resemble the order and were created after sending, for a person to judge
     lookalikes: tuple[str, ...] = ()
 
 
@@ -62,11 +52,7 @@ def _verdict(states: set[str]) -> OrderState:
 
 
 def find_evidence(record: Record) -> Steps[Evidence]:
-    """Find the purchase of an order: all pages, all states.
-
-    Raises:
-        FindingsError: UC7035 if a listing cannot be read completely.
-    """
+    """Find the purchase of an order: all pages, all states, or UC7035."""
     order = record.order
     if isinstance(order, ExtensionOrder):
         return (yield from _extension_evidence(record, order))
@@ -81,12 +67,12 @@ def find_evidence(record: Record) -> Steps[Evidence]:
     lookalikes: list[str] = []
     for region in regions:
         listed: list[Reservation] = yield from iterate_pages(
-            _reservations_in(region), f"the Capacity Reservations in {region}"
+            partial(DescribeReservations, region=region), f"the Capacity Reservations in {region}"
         )
         tagged = {item.reservation_id: item for item in listed if item.order_name == order.name}
         if isinstance(order, BlockOrder):
             listed_blocks: list[Block] = yield from iterate_pages(
-                _blocks_in(region), f"the Capacity Blocks in {region}"
+                partial(DescribeBlocks, region=region), f"the Capacity Blocks in {region}"
             )
             for block in listed_blocks:
                 if block.order_name == order.name or tagged.keys() & set(block.reservation_ids):
@@ -110,14 +96,6 @@ def find_evidence(record: Record) -> Steps[Evidence]:
     )
 
 
-def _reservations_in(region: str) -> Callable[[str | None], Effect]:
-    return lambda page: DescribeReservations(region=region, page=page)
-
-
-def _blocks_in(region: str) -> Callable[[str | None], Effect]:
-    return lambda page: DescribeBlocks(region=region, page=page)
-
-
 def _resembles(item: Reservation, record: Record) -> bool:
     if item.order_name is not None or record.sent_at is None or item.created is None:
         return False
@@ -132,9 +110,7 @@ def _extension_evidence(record: Record, order: ExtensionOrder) -> Steps[Evidence
         # Extensions carry no tag. This order sent none, so any extension belongs to another order.
         return Evidence()
     extensions: list[Extension] = yield from iterate_pages(
-        lambda page: DescribeExtensionHistory(
-            region=order.region, reservation_id=order.reservation_id, page=page
-        ),
+        partial(DescribeExtensionHistory, region=order.region, reservation_id=order.reservation_id),
         "the history of extensions",
     )
     states = {

@@ -41,7 +41,7 @@ from ultracluster_runtime.purchasing.orders import (
     parse_terms,
     terms_of,
 )
-from ultracluster_runtime.purchasing.pagination import edited_ledger, refusal
+from ultracluster_runtime.purchasing.pagination import edited_ledger
 
 PARTITION_KEY: Final = "pk"
 SORT_KEY: Final = "sk"
@@ -55,8 +55,7 @@ _TEXTS: Final = ("token", "reason", "nonce", "region", "offering_id", "month")
 _TIMES: Final = ("changed_at", "sent_at", "start", "end")
 _LISTS: Final = ("zone_ids", "reservation_ids", "block_ids", "ec2_states")
 
-_Item = dict[str, Any]
-"""Item in the format of DynamoDB's low-level API, with type descriptors."""
+_Item = dict[str, Any]  # item in the format of DynamoDB's low-level API, with type descriptors
 
 
 def _item_key(partition: str, sort: str) -> _Item:
@@ -91,11 +90,7 @@ def record_item(record: Record) -> _Item:
 
 
 def read_record_item(item: Mapping[str, Any]) -> Record:
-    """Convert an item to an order.
-
-    Raises:
-        FindingsError: UC7025 if the item was edited.
-    """
+    """Convert an item to an order; an edited item raises UC7025."""
     try:
         values: _Item = {name: item[name]["S"] for name in _TEXTS if name in item}
         values |= {name: datetime.fromisoformat(item[name]["S"]) for name in _TIMES if name in item}
@@ -126,8 +121,7 @@ def _event_item(record: Record) -> _Item:
     }
 
 
-_Write = tuple[_Item, str | None]
-"""Write of a transaction, and the meaning of its condition."""
+_Write = tuple[_Item, str | None]  # write of a transaction, and the meaning of its condition
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -141,12 +135,9 @@ class Event:
 
 
 def _answered(response: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return a response of DynamoDB.
+    """Return a response of DynamoDB, which carries a request ID.
 
     botocore takes a page of a proxy for a response without members, such as that of an absent item.
-
-    Raises:
-        UnreadableAnswerError: If it lacks the request ID that each response of DynamoDB carries.
     """
     if not response.get("ResponseMetadata", {}).get("RequestId"):
         raise UnreadableAnswerError("the response has no request ID of DynamoDB")
@@ -155,7 +146,7 @@ def _answered(response: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def unusable_ledger(problem: str, *, remedy: str) -> FindingsError:
     """Return a refusal (UC7021) because there is no ledger to use."""
-    return refusal("UC7021", problem, remedy=remedy)
+    return FindingsError.of("UC7021", problem, remedy=remedy)
 
 
 def _unusable(error: Exception, table: str) -> FindingsError:
@@ -167,23 +158,14 @@ def _unusable(error: Exception, table: str) -> FindingsError:
 
 
 class Ledger:
-    """Ledger in one table.
-
-    Args:
-        client: DynamoDB client for the account and Region of the table.
-        table: Name of the table.
-    """
+    """Ledger in one table, with a client for its account and Region."""
 
     def __init__(self, client: Any, table: str) -> None:
         self._client = client
         self._table = table
 
     def approve(self, order: Order, *, now: datetime) -> Record:
-        """Write an approval, if the name is unused.
-
-        Raises:
-            FindingsError: UC7022 if the name is taken, UC7021 if the table cannot be used.
-        """
+        """Write an approval, if the name is unused (UC7022). As for all methods, the table must be usable (UC7021)."""
         record = Record(
             order=order,
             token=order_token(order),
@@ -202,7 +184,7 @@ class Ledger:
             _answered(response)
         except AWS_ERRORS as error:
             if isinstance(classify_transaction_error(error, ("state", "state")), ConditionFailed):
-                raise refusal(
+                raise FindingsError.of(
                     "UC7022",
                     f"the order {order.name!r} already exists",
                     remedy="Use a new name for a new approval",
@@ -211,11 +193,7 @@ class Ledger:
         return record
 
     def read(self, name: str) -> Record | ReadFailed | None:
-        """Read an order with strong consistency: `Record`, None if there is none, or `ReadFailed`.
-
-        Raises:
-            FindingsError: UC7021 if there is no such table, UC7025 if the item was edited.
-        """
+        """Read an order with strong consistency: `Record`, None if there is none, or `ReadFailed`."""
         try:
             response = self._client.get_item(
                 TableName=self._table,
@@ -233,11 +211,7 @@ class Ledger:
         return read_record_item(response["Item"]) if "Item" in response else None
 
     def orders(self) -> list[Record]:
-        """Read all orders, most recently changed first.
-
-        Raises:
-            FindingsError: UC7021 if the table cannot be used, UC7025 if an item was edited.
-        """
+        """Read all orders, most recently changed first."""
         pages = self._pages(
             "scan",
             FilterExpression=f"{SORT_KEY} = :order",
@@ -246,11 +220,7 @@ class Ledger:
         return sorted(map(read_record_item, pages), key=lambda record: record.changed_at, reverse=True)
 
     def history(self, name: str) -> list[Event]:
-        """Read all changes of an order, oldest first.
-
-        Raises:
-            FindingsError: UC7021 if the table cannot be used.
-        """
+        """Read all changes of an order, oldest first."""
         items = self._pages(
             "query",
             KeyConditionExpression=f"{PARTITION_KEY} = :order AND begins_with({SORT_KEY}, :event)",

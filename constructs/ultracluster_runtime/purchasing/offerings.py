@@ -22,15 +22,7 @@ _LAST = Decimal("Infinity")  # offerings whose figure is unknown rank last
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Segment:
-    """Segment of an offering that spans zones or instance types; it becomes a separate reservation.
-
-    Attributes:
-        instance_type: Instance type of the segment.
-        zone_id: Zone ID. None if unknown.
-        instance_count: Number of instances.
-        start: Start of the segment.
-        end: End of the segment.
-    """
+    """Segment of an offering that spans zones or instance types; it becomes a separate reservation."""
 
     instance_type: str
     zone_id: str | None
@@ -41,38 +33,22 @@ class Segment:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Offering:
-    """Capacity Block offering. It is not held: another customer can buy it first.
+    """Capacity Block offering. It is not held: another customer can buy it first."""
 
-    Attributes:
-        offering_id: ID of the offering (``cb-…``); not a reservation ID.
-        region: Region of the offering.
-        instance_type: Instance type. AWS may omit it for UltraServers.
-        ultraserver_type: UltraServer type. None for instances.
-        ultraserver_count: Number of UltraServers; 0 for instances.
-        instance_count: Total number of instances.
-        zone: Zone name, which differs between accounts.
-        zone_ids: Zone IDs of all segments; empty if any is unknown.
-        start: Start of the capacity.
-        end: End of the capacity.
-        duration: Exact duration.
-        fee: Total upfront fee.
-        currency: Currency of the fee.
-        segments: Segments of an offering that spans zones or instance types; otherwise empty.
-    """
-
-    offering_id: str
+    offering_id: str  # ID of the offering (cb-…); not a reservation ID
     region: str
-    instance_type: str | None
+    instance_type: str | None  # AWS may omit it for UltraServers
     ultraserver_type: str | None
-    ultraserver_count: int
+    ultraserver_count: int  # number of UltraServers; 0 for instances
     instance_count: int
-    zone: str
-    zone_ids: tuple[str, ...]
+    zone: str  # zone name, which differs between accounts
+    zone_ids: tuple[str, ...]  # zone IDs of all segments; empty if any is unknown
     start: datetime
     end: datetime
     duration: timedelta
-    fee: Decimal
+    fee: Decimal  # total upfront fee
     currency: str
+    # Segments of an offering that spans zones or instance types; otherwise empty
     segments: tuple[Segment, ...] = ()
 
     @property
@@ -160,33 +136,21 @@ def rank_offerings(offerings: list[Offering], *, by: str) -> list[Offering]:
 
 
 def parse_time(value: Any) -> datetime:
-    """Return a time of EC2 in UTC.
-
-    Raises:
-        ValueError: If it is not a timezone-aware time.
-    """
+    """Return a timezone-aware time of EC2 in UTC, or raise ValueError."""
     if not isinstance(value, datetime) or value.tzinfo is None:
         raise ValueError(f"not a timezone-aware time: {value!r}")
     return value.astimezone(UTC)
 
 
 def parse_fee(value: Any) -> Decimal:
-    """Return a fee of EC2, which is a string; a float would have lost cents.
-
-    Raises:
-        ValueError: If it is not a positive number in plain decimal digits.
-    """
+    """Parse a fee. EC2 returns it as a string; a float could have lost cents. Raise ValueError unless it is positive."""
     if not isinstance(value, str) or not _FEE.fullmatch(value) or not Decimal(value):
         raise ValueError(f"not a fee: {value!r}")
     return Decimal(value)
 
 
 def check_duration(*, start: datetime, end: datetime, duration: timedelta) -> None:
-    """Compare a stated duration with the time between start and end.
-
-    Raises:
-        ValueError: If they differ, so that it is unknown what the fee buys.
-    """
+    """Raise ValueError if a duration is not the time from start to end, so that it is unknown what the fee buys."""
     if duration <= timedelta(0) or abs(end - start - duration) >= _ROUNDED:
         raise ValueError(f"{duration} does not last from {start.isoformat()} to {end.isoformat()}")
 
@@ -208,15 +172,9 @@ def _segment(response: Mapping[str, Any], zone_ids: Mapping[str, str]) -> Segmen
 
 
 def parse_offering(response: Mapping[str, Any], *, region: str, zone_ids: Mapping[str, str]) -> Offering:
-    """Parse a CapacityBlockOffering of DescribeCapacityBlockOfferings.
+    """Parse a CapacityBlockOffering; `zone_ids` are by the zone names of this account, which are all that offerings have.
 
-    Args:
-        response: Offering as boto3 returns it.
-        region: Region of the request.
-        zone_ids: Zone IDs by the zone names of this account and Region. Offerings contain names only.
-
-    Raises:
-        ValueError: If a required field is missing or invalid. Such an offering is never bought.
+    Raise ValueError if a required field is missing or invalid. Such an offering is never bought.
     """
     try:
         segments = tuple(

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Final
 
+from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.effects import (
     Advance,
     CancelReservation,
@@ -16,7 +17,6 @@ from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
 from ultracluster_runtime.purchasing.orders import OnDemandOrder, OrderState, Record
 from ultracluster_runtime.purchasing.pagination import (
     read_record,
-    refusal,
     refused_by_aws,
     unanswered,
     wrong_state,
@@ -27,19 +27,14 @@ _BOUGHT: Final = frozenset({OrderState.PURCHASED, OrderState.PAID})
 
 
 def cancel(name: str) -> Steps[Outcome]:
-    """Revoke an approval, or cancel an On-Demand Capacity Reservation.
-
-    Raises:
-        FindingsError: UC7040 if AWS does not refund the purchase, UC7023 if the state of the order does not allow it,
-            UC7031 if AWS refuses, UC7035 if the outcome is unknown.
-    """
+    """Revoke an approval, or cancel an On-Demand Capacity Reservation; AWS refunds nothing else (UC7040)."""
     record: Record = yield from read_record(name)
     if record.state is OrderState.APPROVED:
         return (yield from _decide(record, OrderState.REVOKED, "the approval was revoked"))
     if record.state not in _BOUGHT:
         raise wrong_state(f"order {name} is {record.state}", allowed="APPROVED, PURCHASED or PAID")
     if not isinstance(record.order, OnDemandOrder) or record.region is None:
-        raise refusal(
+        raise FindingsError.of(
             "UC7040",
             f"order {name} is a {record.order.kind}",
             allowed="On-Demand Capacity Reservations can be cancelled; Capacity Blocks and extensions cannot",
@@ -59,15 +54,10 @@ def cancel(name: str) -> Steps[Outcome]:
 def close(name: str, *, evidence: str) -> Steps[Outcome]:
     """Decide that an UNKNOWN order bought nothing, after another lookup in EC2.
 
-    Args:
-        name: Name of the order.
-        evidence: Reason for the decision, such as the CloudTrail query and its result.
-
-    Raises:
-        FindingsError: UC7044 without evidence, UC7023 if the order is not UNKNOWN.
+    `evidence` is the reason (UC7044), such as the CloudTrail query and its result.
     """
     if not evidence.strip():
-        raise refusal(
+        raise FindingsError.of(
             "UC7044", "evidence is missing", allowed="what you checked, such as the CloudTrail query"
         )
     record: Record = yield from read_record(name)

@@ -28,17 +28,17 @@ from ultracluster_rules.network import check_zone_id
 from ultracluster_runtime.purchasing.offerings import RANKINGS
 from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
 
-_REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-[0-9]")
-_NAME = re.compile(r"[a-z][a-z0-9-]{1,47}")
-_CLUSTER = re.compile(r"[a-z][a-z0-9-]{1,31}")
-_ACCOUNT = re.compile(r"[0-9]{12}")
-_RESERVATION = re.compile(RESERVATION_ID)
-_ULTRASERVER = re.compile(r"u-[a-z0-9]+")
-_CURRENCY = re.compile(r"[A-Z]{3}")
+_CHARACTERS = "characters of a-z, 0-9 and -, starting with a letter"
+_TEXTS = (
+    ("UC7001", "name", r"[a-z][a-z0-9-]{1,47}", f"2 to 48 {_CHARACTERS}"),
+    ("UC7002", "account", r"[0-9]{12}", "12 digits"),
+    ("UC7001", "cluster", r"[a-z][a-z0-9-]{1,31}", f"2 to 32 {_CHARACTERS}"),
+    ("UC7005", "currency", r"[A-Z]{3}", "three letters such as USD"),
+)  # code, name, pattern and description of each term that is a text
+_REGION = r"[a-z]{2}(-[a-z]+)+-[0-9]"
 MAX_INSTANCES_RESERVED = 1000
 """Maximum number of instances of one On-Demand Capacity Reservation that an order may have."""
-PRICE_DECIMALS = 6
-"""Maximum number of decimals of the price of an instance-hour, such as 35.7608."""
+PRICE_DECIMALS = 6  # maximum number of decimals of the price of an instance-hour, such as 35.7608
 _DECIMALS = 2
 _MOST_MONEY = Decimal(10**12)  # more digits would be rounded in sums
 _AMOUNT = re.compile(r"[0-9]+(\.[0-9]+)?")
@@ -47,15 +47,7 @@ _RANGE = re.compile(r"([0-9]{1,4})(?:-([0-9]{1,4}))?")  # a range up to a longer
 
 
 def check_order(order: Order, *, now: datetime) -> list[Finding]:
-    """Validate the terms of an order.
-
-    Args:
-        order: The order.
-        now: Current time, timezone-aware.
-
-    Returns:
-        All problems, in the order of the terms; empty if the order can be approved.
-    """
+    """Return all problems of the terms of an order; empty if it can be approved."""
     findings = [*_common(order, now)]
     if isinstance(order, BlockOrder):
         findings += _block(order, now)
@@ -67,39 +59,13 @@ def check_order(order: Order, *, now: datetime) -> list[Finding]:
 
 
 def _common(order: Order, now: datetime) -> Iterator[Finding]:
-    yield from _check_value(
-        "UC7001",
-        "name",
-        order.name,
-        ok=_matches(_NAME, order.name),
-        allowed="2 to 48 characters of a-z, 0-9 and -, starting with a letter",
-    )
-    yield from _check_value(
-        "UC7002", "account", order.account, ok=_matches(_ACCOUNT, order.account), allowed="12 digits"
-    )
-    yield from _check_value(
-        "UC7001",
-        "cluster",
-        order.cluster,
-        ok=_matches(_CLUSTER, order.cluster),
-        allowed="2 to 32 characters of a-z, 0-9 and -, starting with a letter",
-    )
-    yield from _check_value(
-        "UC7005",
-        "currency",
-        order.currency,
-        ok=_matches(_CURRENCY, order.currency),
-        allowed="three letters such as USD",
-    )
+    for code, path, pattern, allowed in _TEXTS:
+        yield from _check_text(code, path, getattr(order, path), pattern, allowed=allowed)
     caps = [*_check_money("max_fee", order.max_fee), *_check_money("month_cap", order.month_cap)]
     yield from caps
     if not caps and order.max_fee > order.month_cap:
-        yield Finding(
-            code="UC7006",
-            path="max_fee",
-            problem=f"{order.max_fee} is above month_cap {order.month_cap}",
-            allowed="at most month_cap",
-        )
+        problem = f"{order.max_fee} is above month_cap {order.month_cap}"
+        yield Finding(code="UC7006", path="max_fee", problem=problem, allowed="at most month_cap")
     approver_ok = (
         isinstance(order.approver, str) and bool(order.approver.strip()) and order.approver.isprintable()
     )
@@ -108,12 +74,8 @@ def _common(order: Order, now: datetime) -> Iterator[Finding]:
     )
     yield from _check_time("expires_at", order.expires_at)
     if _is_utc(order.expires_at) and order.expires_at <= now:
-        yield Finding(
-            code="UC7009",
-            path="expires_at",
-            problem=f"{order.expires_at.isoformat()} is in the past; now is {now.astimezone(UTC).isoformat(timespec='seconds')}",
-            allowed="a time in the future",
-        )
+        problem = f"{order.expires_at.isoformat()} is in the past; now is {now.astimezone(UTC).isoformat(timespec='seconds')}"
+        yield Finding(code="UC7009", path="expires_at", problem=problem, allowed="a time in the future")
 
 
 def _block(order: BlockOrder, now: datetime) -> Iterator[Finding]:
@@ -122,13 +84,9 @@ def _block(order: BlockOrder, now: datetime) -> Iterator[Finding]:
         problem = f"got instance type {quote(order.instance_type)} and UltraServer type {quote(order.ultraserver_type)}"
         yield ambiguous_size(problem, allowed="exactly one of them", path="instance_type")
     elif order.ultraserver_type is not None:
-        ok = _matches(_ULTRASERVER, order.ultraserver_type)
-        yield from _check_value(
-            "UC7010",
-            "ultraserver_type",
-            order.ultraserver_type,
-            ok=ok,
-            allowed="an UltraServer type such as u-trn2x64",
+        allowed = "an UltraServer type such as u-trn2x64"
+        yield from _check_text(
+            "UC7010", "ultraserver_type", order.ultraserver_type, r"u-[a-z0-9]+", allowed=allowed
         )
     yield from _check_instances(order, CAPACITY_BLOCK, MAX_INSTANCES_PER_BLOCK)
     yield from _check_zones("zone_ids", order.zone_ids, order.regions)
@@ -170,18 +128,11 @@ def _durations(order: BlockOrder) -> Iterator[Finding]:
         yield Finding(code="UC7013", path="request_hours", problem="no duration is specified")
     for hours in order.request_hours:
         yield from _check_duration("request_hours", hours)
-    bounds_ok = (
-        _is_integer(order.min_hours)
-        and _is_integer(order.max_hours)
-        and 0 < order.min_hours <= order.max_hours
-    )
-    if not bounds_ok:
-        yield Finding(
-            code="UC7013",
-            path="min_hours",
-            problem=f"got {quote(order.min_hours)} to {quote(order.max_hours)} hours",
-            allowed="positive integers, min_hours not above max_hours",
-        )
+    shortest, longest = order.min_hours, order.max_hours
+    if not (_is_integer(shortest) and _is_integer(longest) and 0 < shortest <= longest):
+        problem = f"got {quote(shortest)} to {quote(longest)} hours"
+        allowed = "positive integers, min_hours not above max_hours"
+        yield Finding(code="UC7013", path="min_hours", problem=problem, allowed=allowed)
 
 
 def _start_window(order: BlockOrder, now: datetime) -> Iterator[Finding]:
@@ -195,12 +146,8 @@ def _start_window(order: BlockOrder, now: datetime) -> Iterator[Finding]:
         return
     yield from check_window("start_before", order.start_after, order.start_before, now=now)
     if order.end_by is not None and order.end_by <= order.start_after:
-        yield Finding(
-            code="UC7014",
-            path="end_by",
-            problem="the latest end is not after the earliest start",
-            allowed="a later time",
-        )
+        problem = "the latest end is not after the earliest start"
+        yield Finding(code="UC7014", path="end_by", problem=problem, allowed="a later time")
 
 
 def check_window(
@@ -215,37 +162,27 @@ def check_window(
         problem = f"{start_after.isoformat()} is more than {FURTHEST_START.days} days ahead"
     else:
         return
-    yield Finding(
-        code="UC7014",
-        path=path,
-        problem=problem,
-        allowed="a window whose start is before its end and at most 8 weeks ahead, and whose end is in the future",
+    allowed = (
+        "a window whose start is before its end and at most 8 weeks ahead, and whose end is in the future"
     )
+    yield Finding(code="UC7014", path=path, problem=problem, allowed=allowed)
 
 
 def _extension(order: ExtensionOrder, now: datetime) -> Iterator[Finding]:
     yield from _check_regions("region", (order.region,))
-    if not _matches(_RESERVATION, order.reservation_id):
-        offering = isinstance(order.reservation_id, str) and order.reservation_id.startswith("cb")
-        yield Finding(
-            code="UC7015",
-            path="reservation_id",
-            problem=f"got {quote(order.reservation_id)}",
-            allowed="cr- and 17 hexadecimal digits",
-            remedy="This is an offering or a block; specify the ID of its Capacity Reservation"
-            if offering
-            else "",
-        )
+    allowed = "cr- and 17 hexadecimal digits"
+    for finding in _check_text(
+        "UC7015", "reservation_id", order.reservation_id, RESERVATION_ID, allowed=allowed
+    ):
+        remedy = "This is an offering or a block; specify the ID of its Capacity Reservation"
+        yield replace(finding, remedy=remedy if str(order.reservation_id).startswith("cb") else "")
     yield from _check_duration("extension_hours", order.extension_hours)
     times = [*_check_time("expected_end", order.expected_end)]
     yield from times
     if not times and not now + EXTENSION_CLOSES <= order.expected_end <= now + EXTENSION_OPENS:
-        yield Finding(
-            code="UC7014",
-            path="expected_end",
-            problem=f"the block ends at {order.expected_end.isoformat()}",
-            allowed="an extension can be bought from 57 days to 1 hour before the end",
-        )
+        problem = f"the block ends at {order.expected_end.isoformat()}"
+        allowed = "an extension can be bought from 57 days to 1 hour before the end"
+        yield Finding(code="UC7014", path="expected_end", problem=problem, allowed=allowed)
 
 
 def _on_demand(order: OnDemandOrder, now: datetime) -> Iterator[Finding]:
@@ -256,12 +193,8 @@ def _on_demand(order: OnDemandOrder, now: datetime) -> Iterator[Finding]:
     times = [*_check_time("end", order.end)]
     yield from [*price, *times]
     if not times and order.end <= now:
-        yield Finding(
-            code="UC7014",
-            path="end",
-            problem=f"{order.end.isoformat()} is in the past",
-            allowed="a later time",
-        )
+        problem = f"{order.end.isoformat()} is in the past"
+        yield Finding(code="UC7014", path="end", problem=problem, allowed="a later time")
     elif not times and not price and _is_integer(order.count) and isinstance(order.max_fee, Decimal):
         max_cost = order.max_cost(now)
         if order.max_fee.is_finite() and max_cost > order.max_fee:
@@ -278,16 +211,7 @@ def _on_demand(order: OnDemandOrder, now: datetime) -> Iterator[Finding]:
 
 
 def parse_amount(path: str, text: str, *, decimals: int = _DECIMALS) -> Decimal:
-    """Parse an amount of money.
-
-    Args:
-        path: Path in the input, such as a command-line option.
-        text: Amount without separators, such as ``190000.00``.
-        decimals: Maximum number of decimals. Default: 2.
-
-    Raises:
-        FindingsError: UC7006 if an order would not accept it.
-    """
+    """Parse an amount of money without separators, such as ``190000.00``, that an order accepts (UC7006)."""
     amount = Decimal(text if _AMOUNT.fullmatch(text) else "NaN")
     if list(_check_money(path, amount, decimals=decimals)):
         raise FindingsError(_check_money(path, text, decimals=decimals))
@@ -295,15 +219,7 @@ def parse_amount(path: str, text: str, *, decimals: int = _DECIMALS) -> Decimal:
 
 
 def parse_time(path: str, text: str) -> datetime:
-    """Parse a day (midnight UTC) or a time with a UTC offset.
-
-    Args:
-        path: Path in the input, such as a command-line option.
-        text: Day or time in ISO 8601.
-
-    Raises:
-        FindingsError: UC7008 for anything else, such as a time without an offset.
-    """
+    """Parse a day (midnight UTC) or a time with a UTC offset in ISO 8601 (UC7008)."""
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
@@ -317,15 +233,7 @@ def parse_time(path: str, text: str) -> datetime:
 
 
 def parse_counts(path: str, text: str) -> tuple[int, ...]:
-    """Parse numbers of instances or UltraServers, such as ``16``, ``8,16`` or ``1-4``.
-
-    Args:
-        path: Path in the input, such as a command-line option.
-        text: Numbers and ranges, separated by commas.
-
-    Raises:
-        FindingsError: UC7011 if an order would not accept one of them.
-    """
+    """Parse numbers of instances or UltraServers that an order accepts (UC7011), such as ``16``, ``8,16`` or ``1-4``."""
     counts = _parse_numbers(text)
     if not counts:
         allowed = "numbers and ranges separated by commas, such as 8,16 or 1-4"
@@ -336,16 +244,7 @@ def parse_counts(path: str, text: str) -> tuple[int, ...]:
 
 
 def parse_count(path: str, text: str, *, limit: int = MAX_INSTANCES_PER_BLOCK) -> int:
-    """Parse one number in plain digits, such as ``16``.
-
-    Args:
-        path: Path in the input, such as a command-line option.
-        text: The number.
-        limit: Largest number. Default: the most instances of a block.
-
-    Raises:
-        FindingsError: UC7011 if it is not a number from 1 to `limit`.
-    """
+    """Parse one number from 1 to `limit` in plain digits (UC7011), such as ``16``."""
     count = int(text) if _INTEGER.fullmatch(text) else 0
     if list(_check_count(path, count, limit)):
         raise FindingsError(_check_count(path, text, limit))
@@ -353,15 +252,7 @@ def parse_count(path: str, text: str, *, limit: int = MAX_INSTANCES_PER_BLOCK) -
 
 
 def parse_days(path: str, text: str) -> tuple[int, ...]:
-    """Parse durations in days, and return those that AWS sells in hours.
-
-    Args:
-        path: Path in the input, such as a command-line option.
-        text: Numbers and ranges, separated by commas, such as ``14`` or ``7-14``.
-
-    Raises:
-        FindingsError: UC7013 if the text is not numbers, UC7101 if AWS sells none of the durations.
-    """
+    """Parse durations in days, such as ``14`` or ``7-14`` (UC7013), and return those that AWS sells in hours (UC7101)."""
     durations = [days * 24 for days in _parse_numbers(text)]
     if not durations:
         allowed = "numbers of days and ranges separated by commas, such as 14 or 7-14"
@@ -386,11 +277,6 @@ def _parse_numbers(text: str) -> tuple[int, ...]:
 # Single terms
 
 
-def _matches(pattern: re.Pattern[str], value: Any) -> bool:
-    """Return whether a value is a string that matches a pattern."""
-    return isinstance(value, str) and pattern.fullmatch(value) is not None
-
-
 def _is_integer(value: Any) -> bool:
     """Return whether a value is an integer; a Boolean is not."""
     return isinstance(value, int) and not isinstance(value, bool)
@@ -405,6 +291,12 @@ def _check_value(code: str, path: str, value: Any, *, ok: bool, allowed: str) ->
     """Yield a finding unless the value is valid."""
     if not ok:
         yield Finding(code=code, path=path, problem=f"got {quote(value)}", allowed=allowed)
+
+
+def _check_text(code: str, path: str, value: Any, pattern: str, *, allowed: str) -> Iterator[Finding]:
+    """Yield a finding unless the value is a string that matches a pattern."""
+    ok = isinstance(value, str) and re.fullmatch(pattern, value) is not None
+    yield from _check_value(code, path, value, ok=ok, allowed=allowed)
 
 
 def _check_money(path: str, value: Any, *, decimals: int = _DECIMALS) -> Iterator[Finding]:
@@ -438,14 +330,9 @@ def _check_regions(path: str, regions: tuple[Any, ...]) -> Iterator[Finding]:
         yield Finding(
             code="UC7003", path=path, problem="no Region is specified", allowed="one or more Regions"
         )
+    allowed = "the name of a Region, such as us-east-2"
     for region in regions:
-        yield from _check_value(
-            "UC7003",
-            path,
-            region,
-            ok=_matches(_REGION, region),
-            allowed="the name of a Region, such as us-east-2",
-        )
+        yield from _check_text("UC7003", path, region, _REGION, allowed=allowed)
 
 
 def _check_instances(
@@ -454,13 +341,9 @@ def _check_instances(
     """Yield UC7010 to UC7012 and UC4001 for count, platform and instance type."""
     yield from _check_count("count", order.count, limit)
     if order.platform not in BLOCK_PLATFORMS:
-        yield Finding(
-            code="UC7012",
-            path="platform",
-            problem=f"got {quote(order.platform)}",
-            allowed=", ".join(BLOCK_PLATFORMS),
-            remedy="Use the platform of the AMI",
-        )
+        problem, allowed = f"got {quote(order.platform)}", ", ".join(BLOCK_PLATFORMS)
+        remedy = "Use the platform of the AMI"
+        yield Finding(code="UC7012", path="platform", problem=problem, allowed=allowed, remedy=remedy)
     if order.instance_type is None:
         return
     try:
@@ -492,12 +375,8 @@ def _check_zones(path: str, zone_ids: tuple[Any, ...], regions: tuple[str, ...])
         if findings := check_zone_id(zone_id):
             yield from (replace(finding, path=path) for finding in findings)
         elif (region := region_of_zone_id(zone_id)) not in regions:
-            yield Finding(
-                code="UC7004",
-                path=path,
-                problem=f"{zone_id} is in {region}",
-                allowed=f"zones of {', '.join(map(str, regions))}",
-            )
+            allowed = f"zones of {', '.join(map(str, regions))}"
+            yield Finding(code="UC7004", path=path, problem=f"{zone_id} is in {region}", allowed=allowed)
 
 
 def _check_duration(path: str, hours: Any) -> Iterator[Finding]:

@@ -14,35 +14,23 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-ORDER_TAG = "uc:po"
-"""Tag that every purchase request carries; its value is the name of the order."""
+ORDER_TAG = "uc:po"  # tag that every purchase request carries; its value is the name of the order
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Order:
-    """Terms of all kinds of orders.
-
-    Attributes:
-        name: Name of the order, unique in the ledger; also the value of the tag `ORDER_TAG`.
-        account: 12-digit account that pays.
-        cluster: Cluster that the capacity is for. Two orders for a cluster are never sent at the same time.
-        currency: Accepted currency. Default: USD.
-        max_fee: Maximum fee of this order. There is no default.
-        month_cap: Maximum sum of the fees of all orders of this account in a calendar month (UTC).
-        approver: Name or address of the person who approves, for the record.
-        expires_at: Time from which the approval is void, in UTC.
-    """
+    """Terms of all kinds of orders."""
 
     kind: ClassVar[str]
 
-    name: str
-    account: str
-    cluster: str
+    name: str  # name of the order, unique in the ledger; also the value of the tag ORDER_TAG
+    account: str  # 12-digit account that pays
+    cluster: str  # cluster that the capacity is for; two orders for a cluster are never sent at the same time
     currency: str = "USD"
-    max_fee: Decimal
-    month_cap: Decimal
-    approver: str
-    expires_at: datetime
+    max_fee: Decimal  # maximum fee of this order; there is no default
+    month_cap: Decimal  # maximum sum of the fees of all orders of this account in a calendar month (UTC)
+    approver: str  # name or address of the person who approves, for the record
+    expires_at: datetime  # time from which the approval is void, in UTC
 
     @property
     def lock(self) -> str:
@@ -52,59 +40,38 @@ class Order:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BlockOrder(Order):
-    """Terms of a purchase of one Capacity Block of instances or UltraServers.
-
-    Attributes:
-        regions: Regions to search. The best offering of all Regions is bought.
-        instance_type: Instance type. None for UltraServers.
-        ultraserver_type: UltraServer type. None for instances.
-        count: Number of instances or UltraServers.
-        platform: Platform of the AMI, as EC2 names it. Default: Linux/UNIX.
-        zone_ids: Accepted zone IDs. Default: all zones of the Regions.
-        start_after: Earliest start.
-        start_before: Latest start.
-        end_by: Latest end. Default: limited by `max_hours` only.
-        request_hours: Durations to request, in hours.
-        min_hours: Minimum duration in hours. AWS may offer other durations than requested.
-        max_hours: Maximum duration in hours.
-        prefer: Ranking: a key of `ultracluster_runtime.purchasing.offerings.RANKINGS`. Default: lowest total fee.
-    """
+    """Terms of a purchase of one Capacity Block of instances or UltraServers."""
 
     kind: ClassVar[str] = "capacity-block"
 
-    regions: tuple[str, ...]
-    instance_type: str | None = None
+    regions: tuple[str, ...]  # Regions to search; the best offering of all Regions is bought
+    instance_type: str | None = None  # None for UltraServers
     ultraserver_type: str | None = None
-    count: int
-    platform: str = "Linux/UNIX"
-    zone_ids: tuple[str, ...] = ()
+    count: int  # number of instances or UltraServers
+    platform: str = "Linux/UNIX"  # platform of the AMI, as EC2 names it
+    zone_ids: tuple[str, ...] = ()  # accepted zone IDs; default: all zones of the Regions
     start_after: datetime
     start_before: datetime
-    end_by: datetime | None = None
-    request_hours: tuple[int, ...]
-    min_hours: int
-    max_hours: int
+    end_by: datetime | None = None  # latest end; default: limited by max_hours only
+    request_hours: tuple[int, ...]  # durations to request, in hours
+    min_hours: int  # minimum duration in hours; AWS may offer other durations than requested
+    max_hours: int  # maximum duration in hours
+    # Ranking: a key of ultracluster_runtime.purchasing.offerings.RANKINGS. Default: lowest total fee.
     prefer: str = "total"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExtensionOrder(Order):
-    """Terms of an extension of an owned Capacity Block.
-
-    Attributes:
-        region: Region of the reservation.
-        reservation_id: Reservation to extend; it keeps its ID.
-        expected_end: End that the reservation must still have at the time of purchase. Another end means that it was
-            extended already.
-        extension_hours: Duration of the extension in hours.
-    """
+    """Terms of an extension of an owned Capacity Block."""
 
     kind: ClassVar[str] = "extension"
 
     region: str
-    reservation_id: str
+    reservation_id: str  # reservation to extend; it keeps its ID
+    # End that the reservation must still have at the time of purchase. Another end means that it was extended
+    # already.
     expected_end: datetime
-    extension_hours: int
+    extension_hours: int  # duration of the extension in hours
 
     @property
     def lock(self) -> str:
@@ -118,16 +85,6 @@ class OnDemandOrder(Order):
 
     EC2 quotes no price for it and bills by the hour until the end. So the approver specifies the hourly price and an
     end: together they limit its cost.
-
-    Attributes:
-        region: Region of the reservation.
-        instance_type: Instance type.
-        count: Number of instances.
-        platform: Platform of the AMI, as EC2 names it. Default: Linux/UNIX.
-        zone_id: Zone ID of the reservation.
-        end: End of the reservation. EC2 ends it within one hour after this time.
-        hourly_price: Price per instance-hour, as the approver knows it.
-        placement_group_arn: Cluster placement group of the reservation. Default: none.
     """
 
     kind: ClassVar[str] = "on-demand"
@@ -135,11 +92,11 @@ class OnDemandOrder(Order):
     region: str
     instance_type: str
     count: int
-    platform: str = "Linux/UNIX"
+    platform: str = "Linux/UNIX"  # platform of the AMI, as EC2 names it
     zone_id: str
-    end: datetime
-    hourly_price: Decimal
-    placement_group_arn: str | None = None
+    end: datetime  # end of the reservation; EC2 ends it within one hour after this time
+    hourly_price: Decimal  # price per instance-hour, as the approver knows it
+    placement_group_arn: str | None = None  # cluster placement group of the reservation
 
     def max_cost(self, now: datetime) -> Decimal:
         """Return the maximum cost of the reservation if it is created at `now`, in the currency of the order.
@@ -189,11 +146,7 @@ def terms_of(order: Order) -> str:
 
 
 def parse_terms(text: str) -> Order:
-    """Parse the serialized terms of an order.
-
-    Raises:
-        ValueError: If the text is not the terms of an order.
-    """
+    """Parse the serialized terms of an order; other text raises ValueError."""
     try:
         terms = json.loads(text)
         kind = _KINDS[terms.pop("kind")]
@@ -210,26 +163,16 @@ def order_token(order: Order) -> str:
 class OrderState(StrEnum):
     """State of an order. No state leads back to APPROVED, and only APPROVED leads to SENDING."""
 
-    APPROVED = "APPROVED"
-    """The terms were approved; nothing was sent."""
-    SENDING = "SENDING"
-    """One process may have sent the request. The outcome is not known yet."""
-    PURCHASED = "PURCHASED"
-    """The reservations exist; the payment is not confirmed."""
-    PAID = "PAID"
-    """The payment is confirmed; for an On-Demand Capacity Reservation: the capacity is reserved."""
-    FAILED = "FAILED"
-    """The payment failed or AWS could not deliver, and released the reservation."""
-    REJECTED = "REJECTED"
-    """Nothing was bought: AWS refused before executing, or the request was not sent."""
-    UNKNOWN = "UNKNOWN"
-    """Nothing was found within 30 minutes after sending. A person decides, on evidence."""
-    CLOSED = "CLOSED"
-    """A person decided on evidence that nothing was bought."""
-    REVOKED = "REVOKED"
-    """The approval was revoked before anything was sent."""
-    CANCELLED = "CANCELLED"
-    """An On-Demand Capacity Reservation was cancelled. Capacity Blocks cannot be."""
+    APPROVED = "APPROVED"  # the terms were approved; nothing was sent
+    SENDING = "SENDING"  # one process may have sent the request. The outcome is not known yet.
+    PURCHASED = "PURCHASED"  # the reservations exist; the payment is not confirmed
+    PAID = "PAID"  # the payment is confirmed; for an On-Demand Capacity Reservation: the capacity is reserved
+    FAILED = "FAILED"  # the payment failed or AWS could not deliver, and released the reservation
+    REJECTED = "REJECTED"  # nothing was bought: AWS refused before executing, or the request was not sent
+    UNKNOWN = "UNKNOWN"  # nothing was found within 30 minutes after sending. A person decides, on evidence.
+    CLOSED = "CLOSED"  # a person decided on evidence that nothing was bought
+    REVOKED = "REVOKED"  # the approval was revoked before anything was sent
+    CANCELLED = "CANCELLED"  # an On-Demand Capacity Reservation was cancelled. Capacity Blocks cannot be.
 
 
 _FOUND = frozenset({OrderState.PURCHASED, OrderState.PAID, OrderState.FAILED})
@@ -268,49 +211,28 @@ HOLDS_LOCK = frozenset({OrderState.SENDING, OrderState.UNKNOWN, OrderState.PURCH
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Record:
-    """Order in the ledger.
-
-    Attributes:
-        order: Terms.
-        token: Token of the terms at the time of approval.
-        state: State.
-        changed_at: Time of the last write.
-        version: Number of writes; a write requires the version that was read. Default: 1.
-        reason: Reason of the state, for people. Default: empty.
-        nonce: Random value of the process that may send: the one that won APPROVED to SENDING. None before.
-        sent_at: Time at which that process wrote SENDING. None before.
-        region: Region of the purchase. None before SENDING.
-        offering_id: Requested offering. None before, and for On-Demand Capacity Reservations.
-        fee: Fee. None before SENDING.
-        month: Key of the month whose cap the fee counts against. None before SENDING.
-        start: Start of the requested capacity. None before SENDING.
-        end: End of the requested capacity. None before SENDING.
-        zone_ids: Zone IDs of the requested capacity.
-        holds_lock: Whether this order holds its lock.
-        reservation_ids: All bought reservations, sorted; never removed.
-        block_ids: All bought Capacity Blocks, sorted.
-        ec2_states: ``id=state`` of each reservation when it was last read.
-    """
+    """Order in the ledger."""
 
     order: Order
-    token: str
+    token: str  # token of the terms at the time of approval
     state: OrderState
     changed_at: datetime
-    version: int = 1
-    reason: str = ""
+    version: int = 1  # number of writes; a write requires the version that was read
+    reason: str = ""  # reason of the state, for people
+    # Random value of the process that may send: the one that won APPROVED to SENDING. None before.
     nonce: str | None = None
-    sent_at: datetime | None = None
-    region: str | None = None
-    offering_id: str | None = None
-    fee: Decimal | None = None
-    month: str | None = None
-    start: datetime | None = None
-    end: datetime | None = None
-    zone_ids: tuple[str, ...] = ()
+    sent_at: datetime | None = None  # time at which that process wrote SENDING; None before
+    region: str | None = None  # Region of the purchase; None before SENDING
+    offering_id: str | None = None  # requested offering; None before, and for On-Demand Capacity Reservations
+    fee: Decimal | None = None  # None before SENDING
+    month: str | None = None  # key of the month whose cap the fee counts against; None before SENDING
+    start: datetime | None = None  # start of the requested capacity; None before SENDING
+    end: datetime | None = None  # end of the requested capacity; None before SENDING
+    zone_ids: tuple[str, ...] = ()  # zone IDs of the requested capacity
     holds_lock: bool = False
-    reservation_ids: tuple[str, ...] = ()
-    block_ids: tuple[str, ...] = ()
-    ec2_states: tuple[str, ...] = ()
+    reservation_ids: tuple[str, ...] = ()  # all bought reservations, sorted; never removed
+    block_ids: tuple[str, ...] = ()  # all bought Capacity Blocks, sorted
+    ec2_states: tuple[str, ...] = ()  # id=state of each reservation when it was last read
 
     @property
     def held_fee(self) -> Decimal:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final
 
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_runtime.purchasing.effects import Effect, Page, ReadFailed, ReadRecord, Sleep, Steps
 from ultracluster_runtime.purchasing.orders import Record, order_token
 
@@ -11,35 +11,30 @@ _PAUSES: Final = (5.0, 15.0)  # seconds before the second and third attempt of a
 _MOST_PAGES: Final = 1000
 
 
-def refusal(code: str, problem: str, *, allowed: str = "", remedy: str = "", path: str = "") -> FindingsError:
-    """Return a refusal to continue, as an exception to raise."""
-    return FindingsError([Finding(code=code, problem=problem, allowed=allowed, remedy=remedy, path=path)])
-
-
 def wrong_state(problem: str, *, remedy: str = "", allowed: str = "") -> FindingsError:
     """Return a refusal (UC7023) because the state of an order does not allow the action."""
-    return refusal("UC7023", problem, remedy=remedy, allowed=allowed)
+    return FindingsError.of("UC7023", problem, remedy=remedy, allowed=allowed)
 
 
 def edited_ledger(problem: str, *, remedy: str = "", path: str = "") -> FindingsError:
     """Return a refusal (UC7025) because terms in the ledger differ from the approved terms."""
-    return refusal("UC7025", problem, remedy=remedy, path=path)
+    return FindingsError.of("UC7025", problem, remedy=remedy, path=path)
 
 
 def refused_by_aws(problem: str, *, remedy: str = "") -> FindingsError:
     """Return a refusal (UC7031) because AWS refused a request."""
-    return refusal("UC7031", problem, remedy=remedy)
+    return FindingsError.of("UC7031", problem, remedy=remedy)
 
 
 def unanswered(problem: str, *, remedy: str = "") -> FindingsError:
     """Return a refusal (UC7035) because a service did not answer."""
-    return refusal("UC7035", problem, remedy=remedy)
+    return FindingsError.of("UC7035", problem, remedy=remedy)
 
 
 def unknown_order(name: str, *, allowed: str = "", remedy: str = "", path: str = "") -> FindingsError:
     """Return a refusal (UC7020) because the ledger does not contain an order."""
     problem = f"the ledger has no order {quote(name)}"
-    return refusal("UC7020", problem, allowed=allowed, remedy=remedy, path=path)
+    return FindingsError.of("UC7020", problem, allowed=allowed, remedy=remedy, path=path)
 
 
 def _answer(effect: Effect, what: str) -> Steps[Any]:
@@ -57,20 +52,15 @@ def _answer(effect: Effect, what: str) -> Steps[Any]:
     return reply
 
 
-def iterate_pages(describe: Callable[[str | None], Effect], what: str) -> Steps[list[Any]]:
-    """Read a listing to its last page.
+def iterate_pages(describe: Callable[..., Effect], what: str) -> Steps[list[Any]]:
+    """Read a listing to its last page; `describe` creates the effect that reads a `page`.
 
-    Args:
-        describe: Creates the effect that reads the page for a token; None for the first page.
-        what: Name of the listing, for messages.
-
-    Raises:
-        FindingsError: UC7035 if a page cannot be read: an incomplete listing is no evidence.
+    A page that cannot be read raises UC7035: an incomplete listing is no evidence.
     """
     items: list[Any] = []
     token: str | None = None
     for _ in range(_MOST_PAGES):
-        page: Page[Any] = yield from _answer(describe(token), what)
+        page: Page[Any] = yield from _answer(describe(page=token), what)
         items.extend(page.items)
         token = page.next_token
         if not token:  # an empty page with a token is not the end
@@ -79,12 +69,7 @@ def iterate_pages(describe: Callable[[str | None], Effect], what: str) -> Steps[
 
 
 def read_record(name: str) -> Steps[Record]:
-    """Read an order from the ledger.
-
-    Raises:
-        FindingsError: UC7035 if the ledger does not answer, UC7020 if it has no such order, UC7025 if its terms differ
-            from the approved ones.
-    """
+    """Read an order from the ledger that has it (UC7020) under the approved terms (UC7025)."""
     record: Record | None = yield from _answer(ReadRecord(name), "the ledger")
     if record is None:
         raise unknown_order(

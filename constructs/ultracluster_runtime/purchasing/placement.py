@@ -19,20 +19,13 @@ class PlacementRequest:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlacementRules:
-    """Rules of placement.
+    """Rules of placement."""
 
-    Attributes:
-        regions: Allowed Regions, such as those where the data may reside.
-        max_fee: Maximum fee of one block.
-        currency: Accepted currency. Default: USD.
-        max_per_region: Maximum number of clusters to place in a Region. None without a limit.
-        prefer: Ranking: a key of `ultracluster_runtime.purchasing.offerings.RANKINGS`. Default: lowest total fee.
-    """
-
-    regions: tuple[str, ...]
-    max_fee: Decimal
+    regions: tuple[str, ...]  # allowed Regions, such as those where the data may reside
+    max_fee: Decimal  # maximum fee of one block
     currency: str = "USD"
-    max_per_region: int | None = None
+    max_per_region: int | None = None  # maximum number of clusters to place in a Region; None without a limit
+    # Ranking: a key of ultracluster_runtime.purchasing.offerings.RANKINGS. Default: lowest total fee.
     prefer: str = "total"
 
 
@@ -43,13 +36,10 @@ def place(
     rules: PlacementRules,
     taken: Collection[tuple[str, str]] = (),
 ) -> list[Offering | None]:
-    """Assign to each cluster the best available offering that meets the rules.
+    """Assign to each cluster the best available offering that meets the rules, or None if none is left.
 
     Clusters choose in order, so the first cluster of a wave gets the best offering. Each offering is assigned once.
     Offerings in one zone may represent the same instances, so search again after each purchase.
-
-    Returns:
-        The offering of each cluster; None if none is left.
     """
     available = [
         offering for offering in rank_offerings(list(offerings), by=rules.prefer) if _allowed(offering, rules)

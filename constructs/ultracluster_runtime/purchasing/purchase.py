@@ -33,7 +33,6 @@ from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
 from ultracluster_runtime.purchasing.orders import ExtensionOrder, OrderState, Record
 from ultracluster_runtime.purchasing.pagination import (
     read_record,
-    refusal,
     refused_by_aws,
     unanswered,
     wrong_state,
@@ -62,10 +61,7 @@ _OVER: Final = frozenset({OrderState.REVOKED, OrderState.CLOSED, OrderState.CANC
 def buy(name: str, *, nonce: str) -> Steps[Outcome]:
     """Buy the capacity of an approved order at most once, even if several processes run this repeatedly.
 
-    An order past APPROVED is reconciled instead.
-
-    Raises:
-        FindingsError: If the purchase is refused. Nothing was sent then.
+    An order past APPROVED is reconciled instead. A `FindingsError` means that the purchase is refused and nothing was sent.
     """
     record: Record = yield from read_record(name)
     if record.state is not OrderState.APPROVED:
@@ -93,7 +89,7 @@ def _confirm(record: Record, quote: Quote) -> Steps[Quote]:
     now: datetime = yield Now()
     if not confirmed or now - shown_at > CONFIRM_WITHIN:
         minutes = CONFIRM_WITHIN // timedelta(minutes=1)
-        raise refusal(
+        raise FindingsError.of(
             "UC7034",
             f"order {record.order.name} was not confirmed"
             + (f" within {minutes} minutes" if confirmed else ""),
@@ -120,7 +116,7 @@ def _check_account(record: Record) -> Steps[None]:
     if isinstance(account, ReadFailed):
         raise unanswered(f"the credentials could not be identified: {account.code}: {account.message}")
     if account != record.order.account:
-        raise refusal(
+        raise FindingsError.of(
             "UC7026",
             f"the credentials belong to account {quoted(account)}, the order to {record.order.account}",
             remedy="Use credentials of the order's account",
@@ -129,7 +125,7 @@ def _check_account(record: Record) -> Steps[None]:
 
 def _check_expiry(record: Record, now: datetime) -> None:
     if now >= record.order.expires_at:
-        raise refusal(
+        raise FindingsError.of(
             "UC7024",
             f"the approval of order {record.order.name} expired at {record.order.expires_at.isoformat()}",
             remedy="Approve a new order",
@@ -141,7 +137,7 @@ def _dry_run(record: Record, quote: Quote) -> Steps[None]:
     if isinstance(reply, DryRunExecuted):
         # The request may have been executed. From here on, only evidence in EC2 counts.
         yield from settle(record, OrderState.UNKNOWN, reason="the dry run succeeded like a real request")
-        raise refusal(
+        raise FindingsError.of(
             "UC7047",
             f"the dry run of order {record.order.name} succeeded like a real request, and may have bought",
             remedy="Nothing else was sent; reconcile the order and check CloudTrail",
@@ -153,7 +149,7 @@ def _dry_run(record: Record, quote: Quote) -> Steps[None]:
     now: datetime = yield Now()
     if reply.server_time is None or abs(now - reply.server_time) > MOST_CLOCK_SKEW:
         server_date = reply.server_time.isoformat() if reply.server_time else "nothing"
-        raise refusal(
+        raise FindingsError.of(
             "UC7030",
             f"the clock of this machine says {now.isoformat()}, AWS says {server_date}",
             allowed=f"a difference of at most {MOST_CLOCK_SKEW.seconds // 60} minutes",
@@ -209,7 +205,7 @@ def _prove(sending: Record) -> Steps[None]:
     """Read the order back from the ledger, since a proxy may have answered in its place."""
     held: Record = yield from read_record(sending.order.name)
     if held != sending:
-        raise refusal(
+        raise FindingsError.of(
             "UC7049",
             f"the ledger confirmed order {sending.order.name} as {sending.state}, and holds it as {held.state}",
             remedy="Nothing was sent. A proxy may have answered for DynamoDB: buy without it",
@@ -219,12 +215,12 @@ def _prove(sending: Record) -> Steps[None]:
 def _not_free(record: Record, quote: Quote, reply: ConditionFailed) -> Exception:
     order = record.order
     if "lock" in reply.reasons:
-        return refusal(
+        return FindingsError.of(
             "UC7032",
             f"another order holds {order.lock}",
             remedy="It is being sent, paid or examined; see `ultracluster capacity status`. Nothing was sent",
         )
-    return refusal(
+    return FindingsError.of(
         "UC7033",
         f"{quote.fee} {order.currency} more would exceed the monthly cap of {order.month_cap}",
         remedy="Nothing was sent; approve a new order with a higher cap",

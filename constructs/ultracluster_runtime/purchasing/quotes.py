@@ -2,9 +2,10 @@
 
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
+from functools import partial
 
 from ultracluster_catalog.capacity.capacity_blocks import EXTENSION_CLOSES, EXTENSION_OPENS, LONGEST_BLOCK
+from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.ec2_objects import (
     CreateReservation,
     Extension,
@@ -29,7 +30,7 @@ from ultracluster_runtime.purchasing.orders import (
     Order,
     order_token,
 )
-from ultracluster_runtime.purchasing.pagination import iterate_pages, refusal
+from ultracluster_runtime.purchasing.pagination import iterate_pages
 
 _EXTENSIBLE = frozenset({"active", "scheduled"})
 _PENDING = "payment-pending"
@@ -37,21 +38,15 @@ _REASONS_SHOWN = 5
 
 
 def choose_quote(order: Order, *, now: datetime) -> Steps[Quote]:
-    """Return the best offering that meets every term.
+    """Return the best offering that meets every term (UC7027).
 
-    Raises:
-        FindingsError: UC7027 if there is none, UC7028 if the block to extend is not as expected, UC7029 if an extension
-            is in progress, UC7035 if AWS does not answer.
+    The block to extend must be as expected (UC7028), and no other extension of it in progress (UC7029).
     """
     return (yield from _read_quote(order, now, None))
 
 
 def read_quote_again(order: Order, confirmed: Quote, *, now: datetime) -> Steps[Quote]:
-    """Return the confirmed quote as AWS offers it now; its fee may have fallen.
-
-    Raises:
-        FindingsError: UC7050 if anything else about it changed, and as `choose_quote` does.
-    """
+    """Return the confirmed quote as AWS offers it now: its fee may have fallen, anything else must be the same (UC7050)."""
     quote: Quote = yield from _read_quote(order, now, confirmed)
     after = _described(quote)
     changes = [
@@ -62,7 +57,7 @@ def read_quote_again(order: Order, confirmed: Quote, *, now: datetime) -> Steps[
     if quote.fee > confirmed.fee:
         changes.append(f"the fee {confirmed.fee} is now {quote.fee}")
     if changes:
-        raise refusal(
+        raise FindingsError.of(
             "UC7050",
             f"what was confirmed for order {order.name} changed: {', '.join(changes)}",
             remedy="Nothing was sent; run the command again to confirm the new quote",
@@ -141,7 +136,7 @@ def _broken_place_and_time(order: BlockOrder, offering: Offering) -> list[str]:
 
 def _no_offer(kind: str, broken: list[str]) -> Exception:
     examples = "; ".join(broken[:_REASONS_SHOWN])
-    return refusal(
+    return FindingsError.of(
         "UC7027",
         f"no {kind} meets the terms" + (f": {examples}" if examples else ": AWS offered none"),
         remedy="Search offerings with `ultracluster capacity find`, and approve an order with other terms",
@@ -153,19 +148,16 @@ def _block_quote(order: BlockOrder, confirmed: Quote | None) -> Steps[Quote]:
     latest_end = order.start_before + timedelta(hours=order.max_hours)
     for region in order.regions if confirmed is None else (confirmed.request.region,):
         for hours in order.request_hours:
-
-            def describe(page: str | None, region: str = region, hours: int = hours) -> DescribeOfferings:
-                return DescribeOfferings(
-                    region=region,
-                    instance_type=order.instance_type,
-                    ultraserver_type=order.ultraserver_type,
-                    count=order.count,
-                    hours=hours,
-                    start_after=order.start_after,
-                    end_by=order.end_by or latest_end,
-                    page=page,
-                )
-
+            describe = partial(
+                DescribeOfferings,
+                region=region,
+                instance_type=order.instance_type,
+                ultraserver_type=order.ultraserver_type,
+                count=order.count,
+                hours=hours,
+                start_after=order.start_after,
+                end_by=order.end_by or latest_end,
+            )
             offerings: list[Offering] = yield from iterate_pages(describe, f"the offerings in {region}")
             offered |= {
                 offering.offering_id: offering
@@ -214,23 +206,19 @@ def _not_extensible(order: ExtensionOrder, reservation: Reservation, now: dateti
 
 
 def _guard_extension(order: ExtensionOrder, now: datetime) -> Steps[Reservation]:
-    def reservations(page: str | None) -> DescribeReservations:
-        return DescribeReservations(region=order.region, page=page)
-
-    def history(page: str | None) -> DescribeExtensionHistory:
-        return DescribeExtensionHistory(region=order.region, reservation_id=order.reservation_id, page=page)
-
+    reservations = partial(DescribeReservations, region=order.region)
+    history = partial(DescribeExtensionHistory, region=order.region, reservation_id=order.reservation_id)
     listed: list[Reservation] = yield from iterate_pages(reservations, "the Capacity Reservations")
     reservation = next((item for item in listed if item.reservation_id == order.reservation_id), None)
     problem = "does not exist" if reservation is None else _not_extensible(order, reservation, now)
     if reservation is None or problem:
-        raise refusal(
+        raise FindingsError.of(
             "UC7028", f"{order.reservation_id} in {order.region} {problem}", remedy="Nothing was bought"
         )
     extensions: list[Extension] = yield from iterate_pages(history, "the history of extensions")
     # AWS filters the history; filter again, because an entry of another block is no evidence.
     if any(item.status == _PENDING and item.reservation_id == order.reservation_id for item in extensions):
-        raise refusal(
+        raise FindingsError.of(
             "UC7029",
             f"the payment of an extension of {order.reservation_id} is pending",
             remedy="Wait until it is confirmed or fails; AWS allows one extension at a time",
@@ -240,12 +228,12 @@ def _guard_extension(order: ExtensionOrder, now: datetime) -> Steps[Reservation]
 
 def _extension_quote(order: ExtensionOrder, now: datetime, confirmed: Quote | None) -> Steps[Quote]:
     reservation: Reservation = yield from _guard_extension(order, now)
-
-    def describe(page: str | None) -> DescribeExtensionOfferings:
-        return DescribeExtensionOfferings(
-            region=order.region, reservation_id=order.reservation_id, hours=order.extension_hours, page=page
-        )
-
+    describe = partial(
+        DescribeExtensionOfferings,
+        region=order.region,
+        reservation_id=order.reservation_id,
+        hours=order.extension_hours,
+    )
     offered: list[ExtensionOffering] = yield from iterate_pages(describe, "the extension offerings")
     valid: list[ExtensionOffering] = []
     broken: list[str] = []
@@ -267,7 +255,7 @@ def _extension_quote(order: ExtensionOrder, now: datetime, confirmed: Quote | No
             valid.append(offer)
     if not valid:
         raise _no_offer("extension", broken)
-    best = min(valid, key=_extension_rank)
+    best = min(valid, key=lambda offer: (offer.fee, offer.offering_id))
     request = PurchaseExtension(
         region=order.region, offering_id=best.offering_id, reservation_id=order.reservation_id
     )
@@ -280,10 +268,6 @@ def _extension_quote(order: ExtensionOrder, now: datetime, confirmed: Quote | No
         end=best.end,
         zone_ids=(reservation.zone_id,) if reservation.zone_id else (),
     )
-
-
-def _extension_rank(offer: ExtensionOffering) -> Any:
-    return offer.fee, offer.offering_id
 
 
 def _on_demand_quote(order: OnDemandOrder, now: datetime) -> Quote:

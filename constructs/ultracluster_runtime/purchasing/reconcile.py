@@ -18,29 +18,21 @@ _ATTEMPTS: Final = 3  # safe: these writes only record what has already happened
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Outcome:
-    """Result of a command on an order.
+    """Result of a command on an order."""
 
-    Attributes:
-        record: Order in the ledger, as far as known.
-        findings: What the user should know.
-        quote: What was requested, if this command sent a request.
-    """
-
-    record: Record
-    findings: tuple[Finding, ...] = ()
-    quote: Quote | None = None
+    record: Record  # order in the ledger, as far as known
+    findings: tuple[Finding, ...] = ()  # what the user should know
+    quote: Quote | None = None  # what was requested, if this command sent a request
 
 
 def settle(
     record: Record, state: OrderState, *, reason: str, evidence: Evidence | None = None
 ) -> Steps[Record]:
-    """Record what is known to have happened, despite lost replies and concurrent writers.
+    """Record what is known to have happened, despite lost replies and concurrent writers; return the order in the ledger.
 
     IDs in the ledger are kept, and those of the evidence are added in any case. A state that the current state does not
-    lead to is not written; neither is the state of an attempt of another process (another nonce).
-
-    Returns:
-        The order in the ledger. If the ledger never confirmed, the previous one: reconciling repeats the write.
+    lead to is not written; neither is the state of an attempt of another process (another nonce). If the ledger never
+    confirmed, the previous order is returned: reconciling repeats the write.
     """
     nonce = record.nonce
     for attempt in range(_ATTEMPTS):
@@ -71,8 +63,7 @@ def apply_change(
 ) -> Record | None:
     """Return the record in a new state with new evidence; in its old state without a transition to the new one.
 
-    Returns:
-        The changed record. None if nothing changed.
+    Return None if nothing changed.
     """
     target = state if state in TRANSITIONS[record.state] else record.state
     after = replace(
@@ -90,11 +81,7 @@ def apply_change(
 
 
 def reconcile(name: str) -> Steps[Outcome]:
-    """Update the ledger from the state of EC2. Changes nothing in EC2; can be run at any time, by anyone.
-
-    Raises:
-        FindingsError: UC7035 if the ledger or EC2 cannot be read, or the order does not exist or was edited.
-    """
+    """Update the ledger from the state of EC2. Changes nothing in EC2; can be run at any time, by anyone."""
     record: Record = yield from read_record(name)
     if record.state in {OrderState.APPROVED, OrderState.REVOKED, OrderState.CANCELLED}:
         return Outcome(record=record)

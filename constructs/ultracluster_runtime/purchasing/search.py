@@ -40,24 +40,13 @@ _NOT_SOLD: Final = "not supported for Capacity Blocks"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Search:
-    """Search criteria.
-
-    Attributes:
-        regions: Regions to search.
-        instance_type: Instance type. None for UltraServers.
-        ultraserver_type: UltraServer type. None for instances.
-        counts: Numbers of instances or UltraServers; each is a separate request.
-        hours: Durations in hours; each is a separate request.
-        start_after: Earliest start.
-        start_before: Latest start.
-        end_by: Latest end.
-    """
+    """Search criteria."""
 
     regions: tuple[str, ...]
-    instance_type: str | None = None
+    instance_type: str | None = None  # None for UltraServers
     ultraserver_type: str | None = None
-    counts: tuple[int, ...]
-    hours: tuple[int, ...]
+    counts: tuple[int, ...]  # numbers of instances or UltraServers; each is a separate request
+    hours: tuple[int, ...]  # durations in hours; each is a separate request
     start_after: datetime
     start_before: datetime
     end_by: datetime
@@ -65,17 +54,11 @@ class Search:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SearchResult:
-    """Search result.
+    """Search result."""
 
-    Attributes:
-        offerings: Unique offerings, unsorted.
-        findings: Regions that gave no answer, with remedies.
-        not_sold: Regions that do not sell this capacity.
-    """
-
-    offerings: list[Offering] = field(default_factory=list)
-    findings: list[Finding] = field(default_factory=list)
-    not_sold: list[str] = field(default_factory=list)
+    offerings: list[Offering] = field(default_factory=list)  # unique offerings, unsorted
+    findings: list[Finding] = field(default_factory=list)  # Regions that gave no answer, with remedies
+    not_sold: list[str] = field(default_factory=list)  # Regions that do not sell this capacity
 
 
 Read = Callable[[DescribeOfferings], Page[Offering] | ReadFailed]
@@ -84,18 +67,9 @@ Read = Callable[[DescribeOfferings], Page[Offering] | ReadFailed]
 def search_offerings(
     search: Search, *, read: Read, sleep: Callable[[float], None] = time.sleep
 ) -> SearchResult:
-    """Search offerings in all Regions concurrently, with a thread per Region.
+    """Search offerings in all Regions concurrently, with a thread per Region; `read` is called from several threads.
 
-    Args:
-        search: Search criteria.
-        read: Reads one page, such as `Ec2Reads.perform`; called from several threads.
-        sleep: Sleeps, in seconds. Default: `time.sleep`.
-
-    Returns:
-        What was found. A Region that fails becomes a finding and does not stop the others.
-
-    Raises:
-        FindingsError: UC9009 if every Region refuses the credentials, or there are none.
+    A Region that fails becomes a finding and does not stop the others, unless all refuse the credentials (UC9009).
     """
     result = SearchResult()
     if not search.regions:

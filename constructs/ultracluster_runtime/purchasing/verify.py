@@ -12,43 +12,25 @@ _ALIVE: Final = ("pending", "running")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LaunchedInstance:
-    """Launched instance with its capacity.
-
-    Attributes:
-        instance_id: ID of the instance.
-        lifecycle: ``capacity-block``, ``spot``, ``scheduled``; empty for On-Demand.
-        reservation_id: Reservation that it runs in. None without one.
-    """
+    """Launched instance with its capacity."""
 
     instance_id: str
-    lifecycle: str
-    reservation_id: str | None
+    lifecycle: str  # capacity-block, spot, scheduled; empty for On-Demand
+    reservation_id: str | None  # reservation that it runs in
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Consumption:
-    """Result of the verification.
-
-    Attributes:
-        reserved: Number of reserved instances.
-        inside: Number of instances in the reservations.
-        outside: Number of instances outside of them.
-        findings: Problems; empty if all instances use the reservations.
-    """
+    """Result of the verification."""
 
     reserved: int
     inside: int
     outside: int
-    findings: tuple[Finding, ...]
+    findings: tuple[Finding, ...]  # problems; empty if all instances use the reservations
 
 
 def read_instances(client: Any, *, filters: Sequence[Mapping[str, Any]]) -> list[LaunchedInstance]:
-    """Return the pending and running instances that match.
-
-    Args:
-        client: EC2 client.
-        filters: Filters of DescribeInstances, such as for the tag of a cluster.
-    """
+    """Return the pending and running instances that match."""
     alive = {"Name": "instance-state-name", "Values": list(_ALIVE)}
     pages = client.get_paginator("describe_instances").paginate(Filters=[*filters, alive])
     return [
@@ -66,13 +48,9 @@ def read_instances(client: Any, *, filters: Sequence[Mapping[str, Any]]) -> list
 def check_consumption(
     instances: Iterable[LaunchedInstance], *, reserved: Mapping[str, int], is_block: bool = True
 ) -> Consumption:
-    """Check whether instances run in the reservations that were bought for them.
+    """Check whether instances run in the reservations that were bought for them, which hold `reserved` instances by ID.
 
-    Args:
-        instances: Instances to check.
-        reserved: Number of instances of each reservation, by ID.
-        is_block: Whether the reservations are Capacity Blocks, whose instances have their own lifecycle value.
-            Default: True.
+    Instances in Capacity Blocks (`is_block`) have their own lifecycle value.
     """
     findings = []
     inside = outside = 0

@@ -348,8 +348,7 @@ def _evaluate_invocations(_: ClusterRequirements, answers: Mapping[str, tuple[st
 def _submissions(reader: AwsReader, requirements: ClusterRequirements) -> Mapping[str, str]:
     """Submit every job as `jobs submit` does, and the first of a queue with shares with each share, and cancel them.
 
-    Returns:
-        AWS's refusal, empty without one, by job and share.
+    Return AWS's refusal, empty without one, by job and share.
     """
     queues = {queue["jobQueueArn"]: queue for queue in _queues(reader, requirements)}
     if not queues:

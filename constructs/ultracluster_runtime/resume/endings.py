@@ -21,23 +21,16 @@ _SET_BY_BATCH: Final = "AWS_BATCH"  # reserved prefix of variables that AWS Batc
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Ending:
-    """End of a job for a reason outside its program.
+    """End of a job for a reason outside its program."""
 
-    Attributes:
-        kind: ``drained`` at the end of a Capacity Block, or ``lost`` with a node.
-        reason: Reason in words.
-    """
-
-    kind: str
+    kind: str  # drained at the end of a Capacity Block, or lost with a node
     reason: str
 
 
 def ending_of(job: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> Ending | None:
     """Return why a job ended for a reason outside its program; None if it runs, or ended for another reason.
 
-    Args:
-        job: Job as AWS Batch describes it.
-        nodes: Nodes of a multi-node job or children of an array, as AWS Batch describes them; empty for other jobs.
+    `nodes` are those of a multi-node job or the children of an array, as AWS Batch describes them.
     """
     if job.get("status") != "FAILED":
         return None

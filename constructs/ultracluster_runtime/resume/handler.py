@@ -17,11 +17,7 @@ def _clients() -> Clients:
 
 
 def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lambda's signature
-    """Resubmit jobs that ended for a reason outside their program.
-
-    Raises:
-        ResumeError: If something failed, so that the alarm on function errors fires.
-    """
+    """Resubmit jobs that ended for a reason outside their program; errors fire the alarm on function errors."""
     sweep(
         ResumedQueues(
             job_queues=tuple(filter(None, os.environ["UC_JOB_QUEUES"].split(","))),

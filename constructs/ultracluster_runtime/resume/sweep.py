@@ -20,7 +20,7 @@ from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.lifecycle.lease import LeasedState, LeaseHeldError
 from ultracluster_runtime.lifecycle.observations import CHANGING
-from ultracluster_runtime.lifecycle.reader import chunks, gang_size
+from ultracluster_runtime.lifecycle.reader import describe_jobs, gang_size
 from ultracluster_runtime.resume.endings import (
     Ending,
     ending_of,
@@ -38,14 +38,10 @@ _LOOK_UP_AFTER: Final = timedelta(minutes=5)
 """Time after which a job whose submission was not confirmed is certainly shown by AWS Batch, if there is one."""
 
 _KEPT: Final = timedelta(days=90)
-_PER_CALL: Final = 100  # DescribeJobs, API Reference, read 2026-11
 _SUBJECT_LIMIT: Final = 99  # subjects of Publish are below 100 characters
 _LEASE_ITEM: Final = "lease"
 _SERVER_ERROR: Final = 500
-_THROTTLES: Final = (
-    "ThrottlingException",
-    "TooManyRequestsException",
-)  # users cannot prevent these
+_THROTTLES: Final = ("ThrottlingException", "TooManyRequestsException")  # users cannot prevent these
 
 _CONFIG = Config(connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 3})
 _ONCE = Config(connect_timeout=3, read_timeout=10, retries={"mode": "standard", "total_max_attempts": 1})
@@ -59,34 +55,21 @@ class ResumeError(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Clients:
-    """boto3 clients, all of one Region.
-
-    Attributes:
-        batch: AWS Batch.
-        submitter: AWS Batch, without retries: SubmitJob is not idempotent.
-        dynamodb: Amazon DynamoDB.
-        sns: Amazon SNS.
-    """
+    """boto3 clients, all of one Region."""
 
     batch: Any
-    submitter: Any
+    submitter: Any  # AWS Batch, without retries: SubmitJob is not idempotent
     dynamodb: Any
     sns: Any
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ResumedQueues:
-    """Queues whose jobs are resubmitted.
-
-    Attributes:
-        job_queues: ARNs of the queues.
-        table: Name of the table of endings.
-        topic: ARN of the SNS topic for notices. Default: none.
-    """
+    """Queues whose jobs are resubmitted."""
 
     job_queues: tuple[str, ...]
-    table: str
-    topic: str | None = None
+    table: str  # name of the table of endings
+    topic: str | None = None  # ARN of the SNS topic for notices
 
 
 def new_clients() -> Clients:
@@ -100,14 +83,7 @@ def new_clients() -> Clients:
 
 
 def sweep(queues: ResumedQueues, clients: Clients, now: datetime, *, owner: str) -> None:
-    """Record the endings of jobs, and resubmit those whose queue accepts jobs, unless another invocation does so now.
-
-    Args:
-        queues: Queues whose jobs are resubmitted.
-        clients: boto3 clients.
-        now: Current time, timezone-aware.
-        owner: ID of this invocation, different in each.
-    """
+    """Record the endings of jobs, and resubmit those whose queue accepts jobs, unless another `owner` does so now."""
     lease = LeasedState(client=clients.dynamodb, table=queues.table, item=_LEASE_ITEM, owner=owner)
     try:
         lease.acquire(now)
@@ -155,7 +131,7 @@ class _Sweep:
         for page in pages:
             yield from page["Items"]
 
-    def _ended(self, queue: str) -> Iterator[Mapping[str, Any]]:
+    def _ended(self, queue: str) -> Sequence[Mapping[str, Any]]:
         since = (self._now - _BACK).timestamp() * 1000
         pages = self._clients.batch.get_paginator("list_jobs").paginate(jobQueue=queue, jobStatus="FAILED")
         job_ids = [
@@ -164,11 +140,10 @@ class _Sweep:
             for job in page["jobSummaryList"]
             if job.get("stoppedAt", 0) >= since and job["jobId"] not in self._known
         ]
-        yield from self._details(job_ids)
+        return self._details(job_ids)
 
-    def _details(self, job_ids: Iterable[str]) -> Iterator[Mapping[str, Any]]:
-        for chunk in chunks(list(job_ids), _PER_CALL):
-            yield from self._clients.batch.describe_jobs(jobs=chunk)["jobs"]
+    def _details(self, job_ids: Iterable[str]) -> Sequence[Mapping[str, Any]]:
+        return describe_jobs(self._clients.batch, list(job_ids))
 
     def _record(self, job: Mapping[str, Any]) -> _Item | None:
         ending, after = self._dependent_ending(failed_dependencies(job))
@@ -210,12 +185,12 @@ class _Sweep:
             count, part = gang_size(job), ":"
             if not count:
                 return None  # its children are jobs of their own, which AWS Batch retries
-        return ending_of(job, list(self._details(f"{job['jobId']}{part}{index}" for index in range(count))))
+        return ending_of(job, self._details(f"{job['jobId']}{part}{index}" for index in range(count)))
 
     def _dependent_ending(self, after: Sequence[str]) -> tuple[Ending | None, tuple[str, ...]]:
         """Return the ending of a job whose dependencies go on, and those that the new job waits for."""
         resumed = {job_id for job_id in after if job_id in self._known}
-        others = list(self._details(job_id for job_id in after if job_id not in resumed))
+        others = self._details(job_id for job_id in after if job_id not in resumed)
         over = any(self._known[job_id]["state"]["S"] == "over" for job_id in resumed)
         if not resumed or over or any(job["status"] == "FAILED" for job in others):
             return None, ()

@@ -10,13 +10,9 @@ from ultracluster_runtime.rollout.plan import RolloutPlan
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Result:
-    """Result of a step.
+    """Result of a step."""
 
-    Attributes:
-        passed: Whether the step passed. None if it was abandoned with an unknown outcome; it is repeated.
-        note: Message about the step.
-    """
-
+    # Whether the step passed. None if it was abandoned with an unknown outcome; it is repeated.
     passed: bool | None
     note: str = ""
 
@@ -53,20 +49,11 @@ class Executor(Protocol):
 def drive(
     plan: RolloutPlan, journal: Journal, executor: Executor, *, at_once: int, now: Callable[[], str]
 ) -> Decision:
-    """Run the remaining steps of a rollout.
+    """Run the remaining steps of a rollout, with at most `at_once` clusters concurrently, and return the final decision.
 
     An entry is written before a step begins, and another one after it has ended. So whenever this process dies, the
-    journal contains every step that may have run.
-
-    Args:
-        plan: Rollout to run.
-        journal: Journal of the rollout; its last entry is `STARTED`.
-        executor: Runs the steps.
-        at_once: Maximum number of clusters to work on concurrently.
-        now: Returns the current time in ISO 8601.
-
-    Returns:
-        The final decision. Neither finished nor stopped if the user asked to stop.
+    journal, whose last entry is `STARTED`, contains every step that may have run. The decision is neither finished nor
+    stopped if the user asked to stop.
     """
     under_way: set[tuple[str, str]] = set()
     while True:

@@ -7,20 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_rules.untrusted_files import LARGEST_JSON_FILE, parse_untrusted_json, read_untrusted_file
 from ultracluster_runtime.rollout.machine import Entry, Kind
 from ultracluster_runtime.rollout.plan import RolloutPlan
 
 
 class FileJournal:
-    """Journal in a file.
-
-    Attributes:
-        path: The file.
-        plan: The rollout.
-        entries: All entries, in order.
-    """
+    """Journal in a file."""
 
     def __init__(self, path: Path, plan: RolloutPlan, entries: list[Entry]) -> None:
         self.path = path
@@ -34,13 +28,7 @@ class FileJournal:
 
 
 def open_journal(path: Path, plan: RolloutPlan, *, at: str) -> FileJournal:
-    """Create the journal of a rollout.
-
-    Args:
-        path: File to create; its folder exists.
-        plan: Rollout to record.
-        at: Current time in ISO 8601.
-    """
+    """Create the journal of a rollout at a path whose folder exists."""
     planned = Entry(kind=Kind.PLANNED, at=at, values=json.loads(json.dumps(plan.as_values())))
     _append(path, planned)
     folder = os.open(path.parent, os.O_RDONLY)
@@ -52,11 +40,7 @@ def open_journal(path: Path, plan: RolloutPlan, *, at: str) -> FileJournal:
 
 
 def read_journal(path: Path) -> FileJournal:
-    """Read a journal. Ignore and remove a truncated last line left by a crash.
-
-    Raises:
-        FindingsError: UC9608 if it is no journal.
-    """
+    """Read a journal (UC9608). Ignore and remove a truncated last line left by a crash."""
     try:
         whole, _, torn = read_untrusted_file(path, most_bytes=LARGEST_JSON_FILE).rpartition(b"\n")
         lines = [parse_untrusted_json(line) for line in whole.splitlines()]
@@ -70,7 +54,7 @@ def read_journal(path: Path) -> FileJournal:
     except (OSError, ValueError, KeyError, TypeError) as error:
         problem = f"{quote(str(path))} is not a journal of a rollout: {type(error).__name__}: {error}"
         remedy = "Move its folder away; the next rollout then ignores it and compares with what is deployed"
-        raise FindingsError([Finding(code="UC9608", problem=problem, remedy=remedy)]) from error
+        raise FindingsError.of("UC9608", problem, remedy=remedy) from error
     return FileJournal(path, plan, entries)
 
 

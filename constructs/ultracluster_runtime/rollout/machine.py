@@ -15,39 +15,24 @@ from ultracluster_runtime.rollout.plan import PlannedCluster, RolloutPlan
 class Kind(StrEnum):
     """Kind of a journal entry."""
 
-    PLANNED = "planned"
-    """The rollout was planned; the plan is in `values`. Only the first entry has this kind."""
-    STARTED = "started"
-    """A process began or resumed the work."""
-    BEGUN = "begun"
-    """A step is about to begin. Written before its first request is sent."""
-    PASSED = "passed"
-    """A step passed and is never repeated."""
-    FAILED = "failed"
-    """A step failed. It is retried after the next `STARTED`, and not before."""
-    FINISHED = "finished"
-    """Every cluster passed every step."""
+    PLANNED = "planned"  # the rollout was planned; the plan is in values. Only the first entry has this kind.
+    STARTED = "started"  # a process began or resumed the work
+    BEGUN = "begun"  # a step is about to begin. Written before its first request is sent.
+    PASSED = "passed"  # a step passed and is never repeated
+    FAILED = "failed"  # a step failed. It is retried after the next STARTED, and not before.
+    FINISHED = "finished"  # every cluster passed every step
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Entry:
-    """Entry of the journal.
-
-    Attributes:
-        kind: Kind of the entry.
-        at: Time in ISO 8601, for information only.
-        cluster: Cluster; empty if not about one.
-        step: Step; empty if not about one.
-        note: Message, such as the reason of a failure.
-        values: Additional values of `PLANNED` and `STARTED`.
-    """
+    """Entry of the journal."""
 
     kind: Kind
-    at: str = ""
-    cluster: str = ""
-    step: str = ""
-    note: str = ""
-    values: dict[str, Any] = field(default_factory=dict)
+    at: str = ""  # time in ISO 8601, for information only
+    cluster: str = ""  # cluster; empty if not about one
+    step: str = ""  # step; empty if not about one
+    note: str = ""  # message, such as the reason of a failure
+    values: dict[str, Any] = field(default_factory=dict)  # additional values of PLANNED and STARTED
 
 
 class State(StrEnum):
@@ -63,34 +48,21 @@ _STATES: Final = {Kind.BEGUN: State.BEGUN, Kind.PASSED: State.PASSED, Kind.FAILE
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Task:
-    """Step to run now.
-
-    Attributes:
-        cluster: Name of the cluster.
-        step: Name of the step.
-        interrupted: Whether an earlier process began it with an unknown outcome.
-        attempt: 1, plus 1 for each failure.
-    """
+    """Step to run now."""
 
     cluster: str
     step: str
-    interrupted: bool
-    attempt: int
+    interrupted: bool  # whether an earlier process began it with an unknown outcome
+    attempt: int  # 1, plus 1 for each failure
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Decision:
-    """What to do now.
-
-    Attributes:
-        begin: Steps to begin.
-        finished: Whether all steps have passed.
-        stopped: Whether the rollout stops because of a failure.
-    """
+    """What to do now."""
 
     begin: tuple[Task, ...] = ()
-    finished: bool = False
-    stopped: bool = False
+    finished: bool = False  # whether all steps have passed
+    stopped: bool = False  # whether the rollout stops because of a failure
 
 
 def states_of(entries: Sequence[Entry]) -> dict[tuple[str, str], State]:
@@ -107,16 +79,9 @@ def states_of(entries: Sequence[Entry]) -> dict[tuple[str, str], State]:
 def decide(
     plan: RolloutPlan, entries: Sequence[Entry], *, under_way: Collection[tuple[str, str]], at_once: int
 ) -> Decision:
-    """Decide what to do next.
+    """Return the steps to begin, or that the rollout is over; neither if running steps must end first.
 
-    Args:
-        plan: The rollout.
-        entries: Entries of the journal.
-        under_way: Cluster and step of the steps that this process is running.
-        at_once: Maximum number of clusters to work on concurrently.
-
-    Returns:
-        Steps to begin, or that the rollout is over. Neither if running steps must end first.
+    `under_way` holds cluster and step of what this process is running, on at most `at_once` clusters.
     """
     states = states_of(entries)
     for wave in plan.waves:

@@ -18,26 +18,15 @@ _LONGEST_FAILURE: Final = 250
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rehearsal:
-    """Outcome of a rehearsal.
+    """Outcome of a rehearsal."""
 
-    Attributes:
-        digest: Digest of the cluster's configuration, without its capacity.
-        at: When it ended, timezone-aware.
-        passed: Number of checks that passed.
-        failures: Code and evidence of each check that failed.
-    """
-
-    digest: str
-    at: datetime
+    digest: str  # digest of the cluster's configuration, without its capacity
+    at: datetime  # when it ended, timezone-aware
     passed: int
-    failures: tuple[str, ...]
+    failures: tuple[str, ...]  # code and evidence of each check that failed
 
     def describe(self, digest: str | None) -> tuple[bool, str]:
-        """Return whether the record applies to a configuration, and a sentence about it.
-
-        Args:
-            digest: Digest of the configuration. None if it is unknown.
-        """
+        """Return whether the record applies to a configuration, and a sentence about it; the digest may be unknown."""
         when = f"rehearsed on {self.at:%Y-%m-%d %H:%M} UTC"
         if self.failures:
             return False, f"{when}, with failures: {'; '.join(self.failures)}"
@@ -52,11 +41,7 @@ def parameter_name(cluster: str) -> str:
 
 
 def write_rehearsal(ssm: Any, cluster: str, rehearsal: Rehearsal) -> None:
-    """Replace the record of a cluster.
-
-    Raises:
-        botocore.exceptions.ClientError: If it may not be written.
-    """
+    """Replace the record of a cluster."""
     failures = [failure[:_LONGEST_FAILURE] for failure in rehearsal.failures[:_MOST_FAILURES]]
     values = asdict(rehearsal) | {"format": _FORMAT, "at": rehearsal.at.isoformat(timespec="seconds")}
     while len(text := json.dumps(values | {"failures": failures})) > _MOST_BYTES:
@@ -65,11 +50,7 @@ def write_rehearsal(ssm: Any, cluster: str, rehearsal: Rehearsal) -> None:
 
 
 def read_rehearsal(ssm: Any, cluster: str) -> Rehearsal | None:
-    """Return the record of a cluster, or None if it was never rehearsed or another version wrote it.
-
-    Raises:
-        botocore.exceptions.ClientError: If it may not be read.
-    """
+    """Return the record of a cluster, or None if it was never rehearsed or another version wrote it."""
     try:
         text = ssm.get_parameter(Name=parameter_name(cluster))["Parameter"]["Value"]
     except ClientError as error:

@@ -1,14 +1,14 @@
 """Read the observations of a cluster watch from AWS. All calls are read-only."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import Any, Final
-
-from botocore.exceptions import ClientError
 
 from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, NAMESPACE
 from ultracluster_runtime.lifecycle.observations import SHUT_DOWN_FROM_INSIDE, Reservation
-from ultracluster_runtime.lifecycle.reader import chunks
+from ultracluster_runtime.lifecycle.reader import chunks, describe_reservation
 from ultracluster_runtime.watch.metrics import ClusterObservations, Step, WaitingJob
 
 _STEPS_BACK: Final = timedelta(hours=3)
@@ -18,21 +18,13 @@ _ENDING: Final = ("stopping", "stopped", "shutting-down", "terminated")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WatchedCluster:
-    """Cluster to watch.
-
-    Attributes:
-        cluster: Name of the cluster in its metrics.
-        job_queues: ARNs of its queues.
-        reservations: IDs of its reservations.
-        instance_profiles: ARNs of the instance profiles of its nodes.
-        without_reservation: Whether it also has capacity without a reservation.
-    """
+    """Cluster to watch."""
 
     cluster: str
     job_queues: tuple[str, ...]
     reservations: tuple[str, ...]
-    instance_profiles: tuple[str, ...]
-    without_reservation: bool
+    instance_profiles: tuple[str, ...]  # ARNs of the instance profiles of its nodes
+    without_reservation: bool  # whether it also has capacity without a reservation
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,17 +37,7 @@ class Clients:
 
 
 def observe(watched: WatchedCluster, clients: Clients, now: datetime) -> ClusterObservations:
-    """Read all observations.
-
-    Args:
-        watched: Cluster to watch.
-        clients: boto3 clients.
-        now: Current time, timezone-aware.
-
-    Raises:
-        BotoCoreError: If a value cannot be read, or `ClientError` if AWS refuses the call. Then nothing is published, and
-            the alarm on missing metrics fires.
-    """
+    """Read all observations. If one cannot be read, nothing is published, and the alarm on missing metrics fires."""
     return ClusterObservations(
         now=now,
         reservations=_reservations(watched, clients),
@@ -81,22 +63,14 @@ def observe(watched: WatchedCluster, clients: Clients, now: datetime) -> Cluster
 
 
 def _reservations(watched: WatchedCluster, clients: Clients) -> tuple[tuple[Reservation, int], ...]:
-    reservations = []
-    for reservation_id in watched.reservations:
-        try:
-            response = clients.ec2.describe_capacity_reservations(CapacityReservationIds=[reservation_id])
-        except ClientError as error:
-            # EC2 forgets reservations some time after their end.
-            if error.response["Error"]["Code"] != "InvalidCapacityReservationId.NotFound":
-                raise
-            continue
-        reservations += response["CapacityReservations"]
+    found = (describe_reservation(clients.ec2, reservation_id) for reservation_id in watched.reservations)
     return tuple(
         (
             Reservation.from_description(description),
             description["TotalInstanceCount"] - description["AvailableInstanceCount"],
         )
-        for description in reservations
+        for description in found
+        if description is not None
     )
 
 
@@ -130,13 +104,19 @@ def _invalid_environments(watched: WatchedCluster, clients: Clients) -> int:
 
 
 def _jobs(watched: WatchedCluster, clients: Clients, status: str) -> list[dict[str, Any]]:
-    pages = clients.batch.get_paginator("list_jobs")
-    return [
-        job
-        for queue in watched.job_queues
-        for page in pages.paginate(jobQueue=queue, jobStatus=status)
-        for job in page["jobSummaryList"]
-    ]
+    """Return jobs in a status; of an array, which is PENDING until all of its children have ended, the first such child."""
+
+    def listed(status: str, **where: str) -> Iterator[dict[str, Any]]:
+        for page in clients.batch.get_paginator("list_jobs").paginate(**where, jobStatus=status):
+            yield from page["jobSummaryList"]
+
+    jobs: list[dict[str, Any]] = []
+    for queue in watched.job_queues:
+        jobs += (job for job in listed(status, jobQueue=queue) if "arrayProperties" not in job)
+        for array in listed("PENDING", jobQueue=queue):
+            if "arrayProperties" in array:
+                jobs += islice(listed(status, arrayJobId=array["jobId"]), 1)
+    return jobs
 
 
 def _steps(watched: WatchedCluster, clients: Clients, now: datetime) -> tuple[Step, ...]:

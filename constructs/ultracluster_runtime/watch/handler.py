@@ -24,13 +24,7 @@ def _clients() -> Clients:
 
 
 def embedded(metrics: Mapping[str, float], *, cluster: str, now: datetime) -> str:
-    """Return a log event in the embedded metric format.
-
-    Args:
-        metrics: Values by metric name in `ultracluster_catalog.METRICS`.
-        cluster: Name of the cluster.
-        now: Time of the values.
-    """
+    """Return a log event in the embedded metric format, from values by metric name in `ultracluster_catalog.METRICS`."""
     directive = {
         "Namespace": NAMESPACE,
         "Dimensions": [[CLUSTER_DIMENSION]],

@@ -21,55 +21,35 @@ _LEAST_LATE = timedelta(minutes=5)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WaitingJob:
-    """Job in state RUNNABLE.
+    """Job in state RUNNABLE."""
 
-    Attributes:
-        since: Submission time; AWS Batch does not record when the state was entered.
-        reason: Status reason that AWS Batch reports, if any.
-    """
-
-    since: datetime
-    reason: str
+    since: datetime  # submission time; AWS Batch does not record when the state was entered
+    reason: str  # status reason that AWS Batch reports, if any
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Step:
-    """Training steps of one minute.
+    """Training steps of one minute."""
 
-    Attributes:
-        at: The minute.
-        seconds: Mean duration of a step in seconds.
-    """
-
-    at: datetime
-    seconds: float
+    at: datetime  # the minute
+    seconds: float  # mean duration of a step in seconds
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClusterObservations:
-    """Observations of a cluster at one time.
-
-    Attributes:
-        now: Time of the observations.
-        reservations: Reservations that EC2 knows, with the number of instances in use.
-        without_reservation: Whether the cluster also has capacity without a reservation.
-        launched: Launch times of the running instances.
-        refused: Launch times of the instances that refused to join, as long as EC2 shows them.
-        invalid_environments: Number of compute environments that are INVALID.
-        waiting: Jobs in state RUNNABLE.
-        running: Start times of the running jobs.
-        steps: Minutes with training steps, in any order.
-    """
+    """Observations of a cluster at one time."""
 
     now: datetime
+    # Reservations that EC2 knows, with the number of instances in use
     reservations: tuple[tuple[Reservation, int], ...]
-    without_reservation: bool
-    launched: tuple[datetime, ...]
+    without_reservation: bool  # whether the cluster also has capacity without a reservation
+    launched: tuple[datetime, ...]  # launch times of the running instances
+    # Launch times of the instances that refused to join, as long as EC2 shows them
     refused: tuple[datetime, ...]
-    invalid_environments: int
-    waiting: tuple[WaitingJob, ...]
-    running: tuple[datetime, ...]
-    steps: tuple[Step, ...]
+    invalid_environments: int  # number of compute environments that are INVALID
+    waiting: tuple[WaitingJob, ...]  # jobs in state RUNNABLE
+    running: tuple[datetime, ...]  # start times of the running jobs
+    steps: tuple[Step, ...]  # minutes with training steps, in any order
 
 
 def compute_metrics(observations: ClusterObservations) -> Mapping[str, float]:

@@ -38,14 +38,7 @@ class ExplainedValue:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExplainedCluster:
-    """One cluster with all its values.
-
-    Attributes:
-        wave: Name of its wave.
-        name: Its name.
-        region: Its Region.
-        values: Its values, in the order of the schema.
-    """
+    """One cluster with all its values, in the order of the schema."""
 
     wave: str
     name: str
@@ -54,11 +47,7 @@ class ExplainedCluster:
 
 
 def explain_rollout(path: str | os.PathLike[str]) -> tuple[ExplainedCluster, ...]:
-    """Read a rollout file and return the origin of each value of each cluster.
-
-    Raises:
-        FindingsError: The file is wrong, as `load_rollout` says.
-    """
+    """Return the origin of each value of each cluster of a rollout file, which is read as by `load_rollout`."""
     config = load_rollout(path).config
     source = read_rollout(path)
     return tuple(

@@ -35,16 +35,7 @@ class ClusterStack(cdk.Stack):
         storage: StorageStack,
         **options: Any,
     ) -> None:
-        """Define the stack.
-
-        Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
-            config: Configuration of the cluster.
-            network: Network of the cluster.
-            storage: Storage stack of the cluster.
-            **options: Properties of `aws_cdk.Stack`.
-        """
+        """Define the stack; options are those of `aws_cdk.Stack`."""
         super().__init__(scope, construct_id, **options)
         key = encryption_key(self, "Key", config.kms_key_arn)
         if key is not None:

@@ -14,14 +14,7 @@ class NetworkStack(cdk.Stack):
     """VPC, subnet, endpoints and security group of the nodes; only the security group for an existing subnet."""
 
     def __init__(self, scope: Construct, construct_id: str, *, config: ClusterConfig, **options: Any) -> None:
-        """Define the stack.
-
-        Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
-            config: Configuration of the cluster.
-            **options: Properties of `aws_cdk.Stack`.
-        """
+        """Define the stack; options are those of `aws_cdk.Stack`."""
         super().__init__(scope, construct_id, **options)
         self.network = self._existing(config) or ClusterNetwork(
             self,

@@ -28,15 +28,7 @@ class StorageStack(cdk.Stack):
         network: ClusterNetwork,
         **options: Any,
     ) -> None:
-        """Define the stack.
-
-        Args:
-            scope: Parent construct.
-            construct_id: Construct ID.
-            config: Configuration of the cluster.
-            network: Network of the cluster.
-            **options: Properties of `aws_cdk.Stack`.
-        """
+        """Define the stack; options are those of `aws_cdk.Stack`."""
         super().__init__(scope, construct_id, **options)
         key = encryption_key(self, "Key", config.kms_key_arn)
         self.checkpoint_bucket = checkpoint_bucket(self, config.checkpoints, key)

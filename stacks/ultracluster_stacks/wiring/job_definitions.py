@@ -17,11 +17,7 @@ def define_jobs(
     datasets: Sequence[DatasetBucket],
     queues: Mapping[str, TrainingQueue],
 ) -> dict[str, Job]:
-    """Define the jobs of a cluster.
-
-    Returns:
-        Jobs by name.
-    """
+    """Define the jobs of a cluster, and return them by name."""
     configs = {job.name: job for job in jobs}
     defined: dict[str, Job] = {}
 

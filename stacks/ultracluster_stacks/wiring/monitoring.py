@@ -28,14 +28,7 @@ def alarm_settings(scope: Construct, config: ClusterConfig) -> "ultracluster.Ala
 def define_budget(
     scope: Construct, config: ClusterConfig, *, queues: Sequence[TrainingQueue], kms_key: kms.IKey | None
 ) -> None:
-    """Define the budget of a cluster, if it has one.
-
-    Args:
-        scope: Stack of the queues.
-        config: Configuration of the cluster.
-        queues: All queues of the cluster.
-        kms_key: Key of its topics and log group. None for AWS managed keys.
-    """
+    """Define the budget of a cluster, if it has one, in the stack of its queues."""
     budget = config.budget
     if budget is None:
         return
@@ -66,15 +59,7 @@ def notify_of_blocked_queues(
     additional: Mapping[str, TrainingQueue],
     kms_key: kms.IKey | None,
 ) -> None:
-    """Publish AWS Batch's blocked-queue events to one topic, if any queue has `notify_blocked`.
-
-    Args:
-        scope: Stack of the queues.
-        config: Configuration of the cluster.
-        own: The cluster's own queue.
-        additional: Additional queues by name.
-        kms_key: Key to encrypt the topic. None for no encryption.
-    """
+    """Publish AWS Batch's blocked-queue events to one topic, if any queue has `notify_blocked`."""
     queues = [own] if config.queue.notify_blocked else []
     queues += [additional[queue.name] for queue in config.additional_queues if queue.notify_blocked]
     if not queues:

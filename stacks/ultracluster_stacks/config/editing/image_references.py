@@ -11,17 +11,7 @@ from ultracluster_stacks.config.reading.yaml_edit import set_values
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClusterImage:
-    """The AMI of one cluster of a rollout file.
-
-    Attributes:
-        loc: Location of the cluster.
-        cluster: Name of the cluster.
-        region: Region of the cluster.
-        profile: AWS CLI profile for its account. None for the credentials of the shell.
-        instance_type: Name of the instance type.
-        image_id: Current AMI of the cluster or of `defaults`; empty if there is none.
-        inherited: Whether the AMI comes from `defaults`.
-    """
+    """The AMI of one cluster of a rollout file, empty if there is none; `inherited` if it comes from `defaults`."""
 
     loc: Loc
     cluster: str
@@ -51,16 +41,10 @@ def cluster_images(path: str | os.PathLike[str]) -> list[ClusterImage]:
 def with_images(
     text: str, images: Sequence[ClusterImage], ids: Mapping[Loc, str], *, others: bool = False
 ) -> str:
-    """Replace AMIs in the text of a rollout file, preserving all other text.
+    """Replace AMIs in the text of a rollout file, by the location of each cluster, preserving all other text.
 
     The AMI is set in `defaults` if all clusters inherit it and get the same one; otherwise in each cluster, since AMIs
-    are specific to a Region, and custom ones to an account.
-
-    Args:
-        text: Text of the file.
-        images: Clusters to update, as returned by `cluster_images`.
-        ids: New AMI ID by the location of each cluster.
-        others: Whether the file has other clusters, whose AMIs do not change. Default: no.
+    are specific to a Region, and custom ones to an account. `others` are clusters whose AMIs do not change.
     """
     new = {ids[image.loc] for image in images}
     if not others and len(new) == 1 and all(image.inherited and image.image_id for image in images):

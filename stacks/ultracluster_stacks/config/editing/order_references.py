@@ -13,20 +13,9 @@ _FIRST: Final = ("capacity",)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OrderedCapacity:
-    """Capacity of a cluster that refers to an order.
+    """Capacity of a cluster that refers to an order; its path is ``capacity`` or ``additional_capacity.0``.
 
-    Attributes:
-        loc: Location of the capacity in the file.
-        wave: Name of the wave.
-        path: Path of the capacity in its cluster: ``capacity`` or ``additional_capacity.0``.
-        cluster: Name of the cluster.
-        region: Region of the cluster.
-        zone_id: Zone ID of the cluster.
-        instance_type: Name of the instance type.
-        nodes: Maximum number of nodes of this capacity.
-        market_type: Purchase option.
-        order: Name of the order.
-        reservation_id: Reservation; empty while the order is unresolved.
+    The reservation is empty while the order is unresolved.
     """
 
     loc: Loc

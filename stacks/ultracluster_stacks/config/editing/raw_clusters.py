@@ -18,14 +18,7 @@ IMAGE_KEY: Final = "image_id"
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RawCluster:
-    """A raw cluster of a rollout file.
-
-    Attributes:
-        loc: Location in the file.
-        wave: Name of the wave.
-        own: Values of the cluster.
-        merged: Values merged with `defaults`.
-    """
+    """A raw cluster of a rollout file: its own values, and those merged with `defaults`."""
 
     loc: Loc
     wave: str

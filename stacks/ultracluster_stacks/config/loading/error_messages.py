@@ -93,7 +93,7 @@ def _expected(loc: Loc, expected: str) -> str:
 def _missing(loc: Loc, details: Mapping[str, Any]) -> Problem:
     name = loc[-1] if loc else "the rollout"
     suffix = " and has no value" if details["input"] is None else ""
-    return Problem.of(loc, code=MISSING, problem=f"{name} is required{suffix}")
+    return Problem.of(loc, MISSING, f"{name} is required{suffix}")
 
 
 def _not_a_choice(loc: Loc, details: Mapping[str, Any]) -> Problem:

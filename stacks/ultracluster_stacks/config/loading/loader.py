@@ -40,14 +40,7 @@ class SuppressedWarning:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LoadedRollout:
-    """A rollout read from a file.
-
-    Attributes:
-        config: Rollout, with `defaults` merged into each cluster.
-        warnings: Warnings in file order.
-        suppressed: Warnings suppressed by the file. Default: none.
-        source: Path of the file.
-    """
+    """A rollout with `defaults` merged into each cluster, and its warnings, shown or suppressed, in file order."""
 
     config: RolloutConfig
     warnings: tuple[Finding, ...]
@@ -56,15 +49,12 @@ class LoadedRollout:
 
 
 def load_rollout(path: str | os.PathLike[str], *, deployable: bool = True) -> LoadedRollout:
-    """Load and validate a rollout file, without an AWS account or network.
+    """Load and validate a rollout file or an environment file, without an AWS account or network.
 
     Args:
-        path: Rollout file in YAML of at most 256 KiB, or an environment file.
+        path: File in YAML of at most 256 KiB.
         deployable: Whether all capacity must be bought (UC2220). If not, a placeholder is the reservation of an order that
             is not resolved. Default: it must.
-
-    Returns:
-        Rollout with warnings.
 
     Raises:
         FindingsError: The file is invalid; contains all errors and warnings in file order.
@@ -107,9 +97,7 @@ def _check_size(source: YamlSource) -> None:
         )
         allowed = f"at most {LARGEST_ROLLOUT:,} values"
         remedy = "Split the rollout into several files"
-        raise FindingsError(
-            [Finding(code="UC1018", problem=problem, allowed=allowed, remedy=remedy, location=source.name)]
-        )
+        raise FindingsError.of("UC1018", problem, allowed=allowed, remedy=remedy, location=source.name)
 
 
 def _validate(
@@ -171,8 +159,8 @@ def _line(source: YamlSource, problem: Problem) -> int:
 
 def _too_many(source: YamlSource) -> Finding:
     return Finding(
-        code="UC1031",
-        problem=f"the file has more than {MOST_PROBLEMS - 1:,} problems; only the first are shown",
+        "UC1031",
+        f"the file has more than {MOST_PROBLEMS - 1:,} problems; only the first are shown",
         remedy="Check that this is a rollout file, or fix these problems and validate again",
         location=source.name,
     )

@@ -54,8 +54,8 @@ def unused_suppressions(
         if loc not in used:
             yield Problem.of(
                 loc,
-                code="UC2243",
-                problem=f"there is no {loc[-1]} to suppress here",
+                "UC2243",
+                f"there is no {loc[-1]} to suppress here",
                 remedy="Remove it: it would hide the next one",
             )
 

@@ -23,10 +23,7 @@ class AlarmsConfig(ConfigModel):
     enabled: bool = True
     """Whether there are alarms. Default: yes; without this section, for Capacity Blocks."""
 
-    emails: tuple[
-        Annotated[str, EMAIL],
-        ...,
-    ] = ()
+    emails: tuple[Annotated[str, EMAIL], ...] = ()
     """Email addresses to subscribe to a new SNS topic; each must confirm. Default: `notify` of the cluster."""
 
     topic_arn: Annotated[str, TOPIC_ARN] | None = None

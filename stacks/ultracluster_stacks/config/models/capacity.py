@@ -46,8 +46,8 @@ def _read_utc(value: Any) -> Any:
         remedy = "Convert it to UTC"
     raise refusal(
         Finding(
-            code=UTC_TIME,
-            problem=f"got {shown(text)}",
+            UTC_TIME,
+            f"got {shown(text)}",
             allowed='ISO 8601 in UTC, such as "2026-12-01T11:30:00Z"',
             remedy=remedy,
         )
@@ -62,11 +62,7 @@ _Utc = Annotated[
 
 
 def placeholder_reservation(name: str) -> str:
-    """Return a reservation ID that stands for capacity that is not bought: nine zeros, then a checksum of the name.
-
-    Args:
-        name: Name of the order, so that two orders have different placeholders.
-    """
+    """Return the reservation ID of an order that is not bought: nine zeros, then a checksum of its name."""
     return f"cr-{zlib.crc32(name.encode()):017x}"
 
 

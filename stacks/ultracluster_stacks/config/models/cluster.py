@@ -1,7 +1,7 @@
 """A cluster of the rollout: one UltraCluster in one zone of one Region."""
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -99,6 +99,10 @@ class ClusterConfig(ConfigModel):
     """ARN of the KMS key for all new buckets, file systems, root volumes, log groups and topics without their own
     `kms_key_arn`. Its policy must allow the services to use it (docs/reference/security.md). Changing it replaces the file system.
     Default: AWS managed keys."""
+
+    removal_policy: Literal["retain", "destroy"] = "retain"
+    """`destroy` deletes the new file system, buckets, logs and tables of the cluster with its stacks; `ultracluster destroy`
+    then requires `--delete-data`. Datasets keep theirs only if they are existing buckets. Default: retain."""
 
     zone_id: Annotated[
         str,

@@ -36,7 +36,7 @@ class _Constraint:
 
     def broken(self, loc: Loc, problem: str, *, allowed: str = "", remedy: str = "") -> Problem:
         """Return the problem of a value that breaks the rule in combination with other fields."""
-        return Problem.of(loc, code=self.code, problem=problem, allowed=allowed, remedy=remedy)
+        return Problem.of(loc, self.code, problem, allowed=allowed, remedy=remedy)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return core_schema.no_info_after_validator_function(self.apply, handler(source))
@@ -72,11 +72,7 @@ class Known(values.Known, _Constraint):
 
 
 def constraint(rule: values.Form | values.Between | values.Known) -> Form | Between | Known:
-    """Return a rule for one value as a constraint on a field.
-
-    Args:
-        rule: A rule of `ultracluster_rules`.
-    """
+    """Return a rule for one value as a constraint on a field."""
     kinds: dict[type, type[Form | Between | Known]] = {
         values.Form: Form,
         values.Between: Between,
@@ -86,12 +82,7 @@ def constraint(rule: values.Form | values.Between | values.Known) -> Form | Betw
 
 
 def resource_id(kind: str, *, code: str) -> Form:
-    """Return the constraint for the ID of an EC2 resource.
-
-    Args:
-        kind: Prefix of the ID, such as ``subnet``.
-        code: Code of the rule.
-    """
+    """Return the constraint for the ID of an EC2 resource, such as of kind ``subnet``."""
     return Form(
         code=code,
         pattern=rf"{kind}-(?:[0-9a-f]{{17}}|[0-9a-f]{{8}})",

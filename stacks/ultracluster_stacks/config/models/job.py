@@ -32,11 +32,7 @@ def _check_secret(name: str) -> str:
     return name
 
 
-_Variable = Annotated[
-    str,
-    constraint(VARIABLE),
-    AfterValidator(_check_secret),
-]
+_Variable = Annotated[str, constraint(VARIABLE), AfterValidator(_check_secret)]
 
 
 class JobConfig(ConfigModel):

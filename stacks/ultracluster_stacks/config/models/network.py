@@ -52,8 +52,7 @@ class NetworkConfig(ConfigModel):
     """Explicit list of network interfaces, instead of a named layout. Default: those of `nic_layout`."""
 
     placement: Annotated[
-        str,
-        placement_group_name("auto, none, or the name of an existing cluster placement group"),
+        str, placement_group_name("auto, none, or the name of an existing cluster placement group")
     ] = "auto"
     """Cluster placement group of the nodes. `auto`: a new group for on-demand nodes, none with a Capacity Block or a
     reservation. `none`: no group. Otherwise the name of an existing group. Default: auto."""

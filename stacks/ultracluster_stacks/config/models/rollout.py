@@ -45,19 +45,11 @@ class RolloutConfig(ConfigModel):
                 yield ("waves", w, "clusters", c), cluster
 
     def select_waves(self, wave: str | None = None) -> list[WaveConfig]:
-        """Return the waves in the order of deployment.
-
-        Args:
-            wave: Name of the only wave to return. Default: all waves.
-        """
+        """Return all waves, or the one with a name, in the order of deployment."""
         return [candidate for candidate in self.waves if wave in (None, candidate.name)]
 
     def clusters(self, wave: str | None = None) -> list[ClusterConfig]:
-        """Return the clusters in the order of deployment.
-
-        Args:
-            wave: Name of the only wave whose clusters to return. Default: all waves.
-        """
+        """Return the clusters of all waves, or of the one with a name, in the order of deployment."""
         return [cluster for selected in self.select_waves(wave) for cluster in selected.clusters]
 
 

@@ -15,8 +15,8 @@ def _check_code(code: str) -> str:
     if code not in RULES:
         raise refusal(
             Finding(
-                code="UC2240",
-                problem=f"got {shown(code)}, which is not a rule",
+                "UC2240",
+                f"got {shown(code)}, which is not a rule",
                 allowed="the code of a warning, such as UC4103",
                 remedy=suggestion(code, [known for known, rule in RULES.items() if rule.suppressible]),
             )
@@ -24,8 +24,8 @@ def _check_code(code: str) -> str:
     if not RULES[code].suppressible:
         raise refusal(
             Finding(
-                code="UC2241",
-                problem=f"{code} is {_article(RULES[code].severity)} that cannot be suppressed",
+                "UC2241",
+                f"{code} is {_article(RULES[code].severity)} that cannot be suppressed",
                 allowed="warnings that `ultracluster rules CODE` shows as suppressible",
                 remedy=f"Remove it; `ultracluster rules {code}` shows the remedy",
             )
@@ -41,8 +41,8 @@ def _check_reason(reason: str) -> str:
     if not reason.strip():
         raise refusal(
             Finding(
-                code="UC2242",
-                problem="the reason is empty",
+                "UC2242",
+                "the reason is empty",
                 allowed="a short reason why this warning does not matter here",
             )
         )

@@ -35,7 +35,7 @@ _Value = Annotated[
 
 def _check_count(tags: dict[str, str]) -> dict[str, str]:
     if len(tags) > MOST_TAGS:
-        raise refusal(Finding(code="UC2107", problem=f"got {len(tags)} tags", allowed=f"at most {MOST_TAGS}"))
+        raise refusal(Finding("UC2107", f"got {len(tags)} tags", allowed=f"at most {MOST_TAGS}"))
     return tags
 
 

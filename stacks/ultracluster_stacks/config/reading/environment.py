@@ -25,10 +25,7 @@ ENVIRONMENT_KEYS: Final = ("version", BASE, "defaults", "clusters")
 
 
 def read_rollout(path: str | os.PathLike[str]) -> YamlSource:
-    """Read a rollout file, or an environment file together with its base.
-
-    Returns:
-        Values before `defaults` are merged into clusters, each with the line in its file.
+    """Read a rollout file, or an environment file together with its base, before `defaults` are merged into clusters.
 
     Raises:
         FindingsError: A file cannot be read (see `read_yaml`), or an environment file is invalid (UC1020, UC1022,
@@ -44,11 +41,7 @@ def read_rollout(path: str | os.PathLike[str]) -> YamlSource:
 
 
 def refuse_environment(path: str | os.PathLike[str]) -> None:
-    """Refuse an environment file for commands that edit the clusters of a rollout file.
-
-    Raises:
-        FindingsError: The file is an environment file (UC2227).
-    """
+    """Raise UC2227 for an environment file, for commands that edit the clusters of a rollout file."""
     source = read_yaml(path)
     if BASE in source.values:
         problem = f"the clusters of this environment file are in {shown(source.values[BASE])}"

@@ -45,11 +45,7 @@ def _build(
 
 
 def readable_part(problems: Iterable[Problem]) -> Iterator[Problem]:
-    """Yield problems until a rule needs an unreadable field.
-
-    Raises:
-        AttributeError: The missing attribute is not a model field, which is a bug.
-    """
+    """Yield problems until a rule needs an unreadable field; AttributeError for one that is no field, which is a bug."""
     try:
         yield from problems
     except AttributeError as error:

@@ -47,14 +47,12 @@ def under(prefix: Loc, problem: Problem) -> Problem:
 
 def wrong_type(loc: Loc, value: object, *, allowed: str, remedy: str = "") -> Problem:
     """Return the problem of a value with the wrong type."""
-    return Problem.of(loc, code="UC1022", problem=f"got {shown(value)}", allowed=allowed, remedy=remedy)
+    return Problem.of(loc, "UC1022", f"got {shown(value)}", allowed=allowed, remedy=remedy)
 
 
 def not_a_choice(loc: Loc, value: object, choices: Collection[str], *, remedy: str = "") -> Problem:
     """Return the problem of a value that is not one of the choices."""
-    return Problem.of(
-        loc, code="UC1023", problem=f"got {shown(value)}", allowed=", ".join(choices), remedy=remedy
-    )
+    return Problem.of(loc, "UC1023", f"got {shown(value)}", allowed=", ".join(choices), remedy=remedy)
 
 
 def unknown_key(loc: Loc, known: Collection[str], *, of: str = "") -> Problem:
@@ -62,22 +60,18 @@ def unknown_key(loc: Loc, known: Collection[str], *, of: str = "") -> Problem:
     key = str(loc[-1])
     return Problem.of(
         loc,
-        code="UC1020",
-        problem=f"unknown key {shown(key)}" + (f" of {of}" if of else ""),
+        "UC1020",
+        f"unknown key {shown(key)}" + (f" of {of}" if of else ""),
         allowed=", ".join(known),
         remedy=suggestion(key, known),
     )
 
 
 def credential(problem: str) -> Finding:
-    """Return the finding of a credential in the file.
-
-    Args:
-        problem: Description of the credential, without its value.
-    """
+    """Return the finding of a credential in the file, described without its value."""
     return Finding(
-        code="UC2108",
-        problem=problem,
+        "UC2108",
+        problem,
         allowed="no credentials",
         remedy="Remove it from the file, rotate it, and let the job read it from AWS Secrets Manager",
     )

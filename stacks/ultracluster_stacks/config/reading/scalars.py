@@ -28,11 +28,7 @@ _AMBIGUOUS_WORD: Final = re.compile(r"(?:y|n|yes|no|on|off|true|false|null)", re
 
 
 def read_plain_scalar(text: str, loc: Loc) -> Scalar | Problem:
-    """Read a scalar without quotes and without a tag.
-
-    Returns:
-        The value, or a problem if the text is ambiguous.
-    """
+    """Read a scalar without quotes and without a tag, or return a problem if the text is ambiguous."""
     if text in {"", "~", "null"}:
         return None
     if text in {"true", "false"}:
@@ -40,8 +36,8 @@ def read_plain_scalar(text: str, loc: Loc) -> Scalar | Problem:
     if _AMBIGUOUS_WORD.fullmatch(text):
         return Problem.of(
             loc,
-            code="UC1015",
-            problem=f"got {text} without quotes, which some YAML parsers read as a boolean or null",
+            "UC1015",
+            f"got {text} without quotes, which some YAML parsers read as a boolean or null",
             allowed="true, false or null in lower case, or text in quotes",
             remedy=f'Write true or false, or "{text}" for the text',
         )
@@ -57,8 +53,8 @@ def _read_number(text: str, loc: Loc) -> int | float | Problem:
         return number
     return Problem.of(
         loc,
-        code="UC1014",
-        problem=f"got the number {_cut(text)}, which is out of range",
+        "UC1014",
+        f"got the number {_cut(text)}, which is out of range",
         allowed="numbers below 2^53 with at most 17 digits",
         remedy='Write text that consists of digits, such as an account, in quotes: "012345678901"',
     )
@@ -66,22 +62,20 @@ def _read_number(text: str, loc: Loc) -> int | float | Problem:
 
 def _unclear_number(text: str, loc: Loc) -> Problem | None:
     if _NOT_FINITE.fullmatch(text):
-        return Problem.of(
-            loc, code="UC1014", problem=f"got {text}", allowed="a finite number in plain decimal"
-        )
+        return Problem.of(loc, "UC1014", f"got {text}", allowed="a finite number in plain decimal")
     if _TIME_OF_DAY.fullmatch(text):
         return Problem.of(
             loc,
-            code="UC1016",
-            problem=f"got {_cut(text)} without quotes, which some YAML readers interpret as a base-60 number",
+            "UC1016",
+            f"got {_cut(text)} without quotes, which some YAML readers interpret as a base-60 number",
             allowed='times in quotes, as ISO 8601 in UTC: "2026-12-01T11:30:00Z"',
             remedy="Write it in quotes",
         )
     if _OTHER_NUMBER.fullmatch(text):
         return Problem.of(
             loc,
-            code="UC1013",
-            problem=f"got {_cut(text)}, which YAML readers interpret as different numbers or as text",
+            "UC1013",
+            f"got {_cut(text)}, which YAML readers interpret as different numbers or as text",
             allowed="a number in plain decimal such as 16, or text in quotes",
             remedy=f"Write plain decimal; if it is text, such as an account, write it in quotes: {_quoted(text)}",
         )

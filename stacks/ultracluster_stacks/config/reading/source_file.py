@@ -35,10 +35,7 @@ def hidden_character(text: str) -> re.Match[str] | None:
 
 
 def read_source_file(path: str | os.PathLike[str]) -> str:
-    """Read the text of a file.
-
-    Returns:
-        Text without a byte order mark.
+    """Read the text of a file, without a byte order mark.
 
     Raises:
         FindingsError: The file cannot be read, is not a regular file, is too large, is not UTF-8, or has invisible

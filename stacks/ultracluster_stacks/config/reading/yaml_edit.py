@@ -10,16 +10,10 @@ from ultracluster_stacks.config.reading.problem import Loc
 
 
 def set_values(text: str, values: Mapping[Loc, str | int]) -> str:
-    """Return YAML text with values added or replaced.
+    """Return YAML text with values added or replaced; strings are in double quotes.
 
-    A missing key is inserted before the first key of its mapping, which is valid in block and flow style.
-
-    Args:
-        text: One YAML document without aliases, such as one that `load_rollout` accepts.
-        values: New value for each location. Lists in a location, and their items, must exist.
-
-    Returns:
-        The text with the values; strings are in double quotes.
+    A missing key is inserted before the first key of its mapping, which is valid in block and flow style. Lists in a
+    location, and their items, must exist, and the text has no aliases, as `load_rollout` requires.
     """
     for loc, value in reversed(list(values.items())):  # new keys are inserted first in their mapping
         text = _set_value(text, loc, json.dumps(value))  # a JSON string is a YAML string

@@ -77,10 +77,7 @@ class YamlSource:
 
 
 def read_yaml(path: str | os.PathLike[str]) -> YamlSource:
-    """Read a YAML file.
-
-    Returns:
-        Values with their lines, and the problems of single values.
+    """Read a YAML file, with the line of each value and the problems of single values.
 
     Raises:
         FindingsError: The file as a whole is invalid: unreadable, too large, not UTF-8, not YAML, nested deeper
@@ -106,7 +103,7 @@ def read_yaml(path: str | os.PathLike[str]) -> YamlSource:
 
 
 def _refusal(name: str, line: int, code: str, problem: str, allowed: str = "") -> FindingsError:
-    return FindingsError([Finding(code=code, problem=problem, allowed=allowed, location=f"{name}:{line}")])
+    return FindingsError.of(code, problem, allowed=allowed, location=f"{name}:{line}")
 
 
 def _line(event: yaml.Event) -> int:
@@ -202,10 +199,7 @@ class _Builder:
             return UNREADABLE
         if isinstance(value, str) and "${" in value and "command" not in loc:  # a shell may expand a command
             self._report(
-                loc,
-                "UC1017",
-                f"got {shown(value)}, which is not expanded",
-                remedy="Write the value itself",
+                loc, "UC1017", f"got {shown(value)}, which is not expanded", remedy="Write the value itself"
             )
         return value
 

@@ -17,8 +17,8 @@ def recipients_are_emails_or_a_topic(cluster: ClusterConfig) -> Iterator[Problem
     if alarms and alarms.emails and alarms.topic_arn:
         yield Problem.of(
             ("alarms", "emails"),
-            code="UC6445",
-            problem="got addresses and a topic",
+            "UC6445",
+            "got addresses and a topic",
             remedy="Subscribe the addresses to the topic, or leave topic_arn out",
         )
 
@@ -28,7 +28,7 @@ def emails_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
     emails = cluster.alarms.emails if cluster.alarms else ()
     for index, address in enumerate(emails):
         if address in emails[:index]:
-            yield EMAIL.broken(("alarms", "emails", index), problem=f"{shown(address)} is a duplicate")
+            yield EMAIL.broken(("alarms", "emails", index), f"{shown(address)} is a duplicate")
 
 
 def topic_is_in_the_region(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -37,7 +37,7 @@ def topic_is_in_the_region(cluster: ClusterConfig) -> Iterator[Problem]:
     if alarms and alarms.topic_arn and alarms.topic_arn.split(":")[3] != cluster.region:
         yield TOPIC_ARN.broken(
             ("alarms", "topic_arn"),
-            problem=f"the topic is in {alarms.topic_arn.split(':')[3]}, the cluster in {cluster.region}",
+            f"the topic is in {alarms.topic_arn.split(':')[3]}, the cluster in {cluster.region}",
             remedy="Use a topic in the cluster's Region",
         )
 
@@ -64,8 +64,8 @@ def topic_has_subscribers(name: str, settings: AlarmsConfig | BudgetConfig) -> I
     if not settings.emails and settings.topic_arn is None:
         yield Problem.of(
             (name,),
-            code="UC2250",
-            problem=f"the {name} {'get' if name == 'alarms' else 'gets'} a new topic without a subscriber",
+            "UC2250",
+            f"the {name} {'get' if name == 'alarms' else 'gets'} a new topic without a subscriber",
             remedy="Set emails or topic_arn, or subscribe to the topic after deployment",
         )
 

@@ -44,8 +44,8 @@ def block_holds_nodes(cluster: ClusterConfig) -> Iterator[Problem]:
             if nodes > instance_type.instances_per_ultraserver:
                 yield Problem.of(
                     loc,
-                    code="UC4105",
-                    problem=f"got {nodes} nodes of {instance_type.name} for one reservation; it is sold as the "
+                    "UC4105",
+                    f"got {nodes} nodes of {instance_type.name} for one reservation; it is sold as the "
                     f"UltraServer {instance_type.ultraserver_type}, and each UltraServer is a separate block",
                     allowed=f"1 to {instance_type.instances_per_ultraserver}",
                     remedy="Define one cluster for each UltraServer",
@@ -53,16 +53,16 @@ def block_holds_nodes(cluster: ClusterConfig) -> Iterator[Problem]:
         elif nodes > MAX_INSTANCES_PER_BLOCK:
             yield Problem.of(
                 loc,
-                code="UC4102",
-                problem=f"got {nodes} nodes in one Capacity Block",
+                "UC4102",
+                f"got {nodes} nodes in one Capacity Block",
                 allowed=f"1 to {MAX_INSTANCES_PER_BLOCK}",
                 remedy="Define one cluster for each block",
             )
         elif nodes.bit_count() != 1:
             yield Problem.of(
                 loc,
-                code="UC4103",
-                problem=f"got {nodes} nodes; blocks are usually offered in powers of two",
+                "UC4103",
+                f"got {nodes} nodes; blocks are usually offered in powers of two",
                 remedy="Check that the block has as many instances",
             )
 
@@ -75,8 +75,8 @@ def block_is_sold_in_region(cluster: ClusterConfig) -> Iterator[Problem]:
     if any(capacity.market_type == "capacity-block" for _, capacity in cluster.sources()):
         yield Problem.of(
             ("region",),
-            code="UC4107",
-            problem=f"Capacity Blocks of {cluster.instance_type} are not known to be sold in {cluster.region}",
+            "UC4107",
+            f"Capacity Blocks of {cluster.instance_type} are not known to be sold in {cluster.region}",
             remedy=f"Known Regions: {', '.join(regions)}",
         )
 
@@ -88,15 +88,15 @@ def block_names_reservation(cluster: ClusterConfig) -> Iterator[Problem]:
         if unresolved and capacity.reservation_id is None:
             yield Problem.of(
                 (*loc, "order"),
-                code=UNRESOLVED_ORDER,
-                problem=f"the order {capacity.order} is not resolved",
+                UNRESOLVED_ORDER,
+                f"the order {capacity.order} is not resolved",
                 remedy="Buy it with `ultracluster capacity buy`, then run `ultracluster capacity resolve ROLLOUT --write`",
             )
         elif capacity.market_type == "capacity-block" and capacity.reservation_id is None:
             yield Problem.of(
                 (*loc, "reservation_id"),
-                code="UC4108",
-                problem="reservation_id is required for a Capacity Block",
+                "UC4108",
+                "reservation_id is required for a Capacity Block",
                 allowed="cr- and 17 hexadecimal digits",
                 remedy="Set the reservation of the block that was bought; a deployment never buys anything",
             )
@@ -116,10 +116,7 @@ def settings_fit_kind(cluster: ClusterConfig) -> Iterator[Problem]:
         ):
             if getattr(capacity, name) is not None and not fits:
                 yield Problem.of(
-                    (*loc, name),
-                    code=SETTING_OF_ANOTHER_KIND,
-                    problem=f"{name} is for {whose}",
-                    remedy="Remove it",
+                    (*loc, name), SETTING_OF_ANOTHER_KIND, f"{name} is for {whose}", remedy="Remove it"
                 )
         strategy = capacity.allocation_strategy
         for finding in check_allocation_strategy(kind, strategy, path="") if strategy else ():
@@ -130,8 +127,8 @@ def settings_fit_kind(cluster: ClusterConfig) -> Iterator[Problem]:
         if kind == "on-demand" and capacity.reservation_id and capacity.resource_group_arn:
             yield Problem.of(
                 (*loc, "resource_group_arn"),
-                code="UC4128",
-                problem="reservation_id is set too",
+                "UC4128",
+                "reservation_id is set too",
                 remedy="Set either the reservation or its group",
             )
 
@@ -142,10 +139,7 @@ def block_settings_have_a_block(cluster: ClusterConfig) -> Iterator[Problem]:
         default = ClusterConfig.model_fields[name].default
         if getattr(cluster, name) != default and not cluster.has_block:
             yield Problem.of(
-                (name,),
-                code=SETTING_OF_ANOTHER_KIND,
-                problem=f"{name} is for `capacity-block`",
-                remedy="Remove it",
+                (name,), SETTING_OF_ANOTHER_KIND, f"{name} is for `capacity-block`", remedy="Remove it"
             )
 
 
@@ -168,8 +162,8 @@ def window_is_in_order(cluster: ClusterConfig) -> Iterator[Problem]:
         if block and capacity.end is not None and capacity.end.time() != BLOCK_END_UTC:
             yield Problem.of(
                 (*loc, "end"),
-                code="UC4113",
-                problem=f"got an end at {capacity.end:%H:%M:%S} UTC, but Capacity Blocks end at 11:30 UTC",
+                "UC4113",
+                f"got an end at {capacity.end:%H:%M:%S} UTC, but Capacity Blocks end at 11:30 UTC",
                 remedy="Use the EndDate of the reservation",
             )
         if capacity.start is None or capacity.end is None:
@@ -179,8 +173,8 @@ def window_is_in_order(cluster: ClusterConfig) -> Iterator[Problem]:
         elif block and capacity.end - capacity.start > LONGEST_BLOCK:
             yield Problem.of(
                 (*loc, "end"),
-                code="UC4114",
-                problem=f"got {(capacity.end - capacity.start) / timedelta(days=1):.1f} days, but a Capacity Block lasts at most {LONGEST_BLOCK.days}",
+                "UC4114",
+                f"got {(capacity.end - capacity.start) / timedelta(days=1):.1f} days, but a Capacity Block lasts at most {LONGEST_BLOCK.days}",
                 remedy="Use the StartDate and EndDate of the reservation",
             )
 

@@ -35,11 +35,7 @@ _RULES: Final = (
 
 
 def cluster_problems(cluster: ClusterConfig) -> list[Problem]:
-    """Find errors and warnings that involve several fields of a cluster.
-
-    Returns:
-        Errors and warnings, with places as seen from the cluster.
-    """
+    """Find errors and warnings that involve several fields of a cluster, with places as seen from it."""
     problems = [problem for rule in _RULES for problem in readable_part(rule(cluster))]
     for index, job in enumerate(getattr(cluster, "jobs", ())):
         for job_rule in job_rules.JOB_RULES:

@@ -23,8 +23,8 @@ def cache_is_in_one_place(cluster: ClusterConfig) -> Iterator[Problem]:
         if cache.on_file_system and getattr(cache, name):
             yield Problem.of(
                 ("compile_cache", name),
-                code="UC6018",
-                problem=f"{name} applies to a cache on S3, but this one is on the file system",
+                "UC6018",
+                f"{name} applies to a cache on S3, but this one is on the file system",
                 remedy="Remove one of them",
             )
 
@@ -38,8 +38,8 @@ def copies_go_to_each_bucket_once(cluster: ClusterConfig) -> Iterator[Problem]:
         if name in {cluster.checkpoints.bucket_name, *(each.bucket_name for each in cluster.datasets)}:
             yield Problem.of(
                 ("compile_cache", "replicate_to", index),
-                code="UC5142",
-                problem=f"{name} holds checkpoints or data of this cluster",
+                "UC5142",
+                f"{name} holds checkpoints or data of this cluster",
                 remedy="Use the bucket of a compile cache in another Region",
             )
 

@@ -61,8 +61,8 @@ def gates_have_their_own_names(cluster: ClusterConfig, job: JobConfig) -> Iterat
     for name in sorted(set(job.gate_names) & {getattr(each, "name", None) for each in cluster.jobs}):
         yield Problem.of(
             ("gates",),
-            code="UC6153",
-            problem=f"a gate and a job have the same name {shown(name)}",
+            "UC6153",
+            f"a gate and a job have the same name {shown(name)}",
             remedy="Rename the job",
         )
 

@@ -33,7 +33,7 @@ def job_names_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
     for index, job in enumerate(cluster.jobs):
         name = getattr(job, "name", None)
         if name in seen:
-            yield Problem.of(("jobs", index, "name"), code="UC6110", problem=f"duplicate job {shown(name)}")
+            yield Problem.of(("jobs", index, "name"), "UC6110", f"duplicate job {shown(name)}")
         if name is not None:
             seen.add(name)
 
@@ -44,8 +44,8 @@ def job_has_a_queue(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]
     if job.queue is not None and (job.kind == "precompile" or job.queue not in names):
         yield Problem.of(
             ("queue",),
-            code="UC6315",
-            problem=f"got {shown(job.queue)} for a {job.kind} job",
+            "UC6315",
+            f"got {shown(job.queue)} for a {job.kind} job",
             allowed="" if job.kind == "precompile" else ", ".join(names),
             remedy="Omit it: precompile jobs have their own queue"
             if job.kind == "precompile"
@@ -99,7 +99,7 @@ def node_holds_processes(cluster: ClusterConfig, job: JobConfig) -> Iterator[Pro
     if job.processes_per_node is not None and 0 < cores < job.processes_per_node:
         yield PROCESSES_PER_NODE.broken(
             ("processes_per_node",),
-            problem=f"got {job.processes_per_node}, but {machine.name} has {cores} NeuronCores",
+            f"got {job.processes_per_node}, but {machine.name} has {cores} NeuronCores",
             allowed=f"1 to {cores}",
         )
 
@@ -123,8 +123,8 @@ def timeout_is_within_capacity(cluster: ClusterConfig, job: JobConfig) -> Iterat
     if timedelta(hours=job.timeout_hours) > usable:
         yield Problem.of(
             ("timeout_hours",),
-            code="UC6105",
-            problem=f"got {job.timeout_hours} hours, but the capacity can be used for "
+            "UC6105",
+            f"got {job.timeout_hours} hours, but the capacity can be used for "
             f"{usable / timedelta(hours=1):.1f} hours",
             remedy="Write checkpoints, and set a timeout that ends before the capacity",
         )

@@ -19,10 +19,7 @@ from ultracluster_rules.network import (
     warn_of_unknown_efa_rules,
 )
 from ultracluster_stacks.config.models.cluster import ClusterConfig
-from ultracluster_stacks.config.models.network import (
-    SECURITY_GROUP_ID,
-    SUBNET_ID,
-)
+from ultracluster_stacks.config.models.network import SECURITY_GROUP_ID, SUBNET_ID
 from ultracluster_stacks.config.reading.problem import Problem
 
 _PRIVATE: Final = tuple(map(ipaddress.IPv4Network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))
@@ -37,15 +34,15 @@ def addresses_are_private(cluster: ClusterConfig) -> Iterator[Problem]:
     if not any(network.subnet_of(private) for private in _PRIVATE):
         yield Problem.of(
             ("network", "cidr"),
-            code="UC3104",
-            problem=f"{network} is not private (RFC 1918), so the nodes cannot reach its owner on the internet",
+            "UC3104",
+            f"{network} is not private (RFC 1918), so the nodes cannot reach its owner on the internet",
             remedy="Use a part of 10.0.0.0/8, 172.16.0.0/12 or 192.168.0.0/16",
         )
     if network.overlaps(_DOCKER):
         yield Problem.of(
             ("network", "cidr"),
-            code="UC3104",
-            problem=f"{network} overlaps {_DOCKER}, which Docker uses on each node",
+            "UC3104",
+            f"{network} overlaps {_DOCKER}, which Docker uses on each node",
             remedy="Use another CIDR block",
         )
 
@@ -86,7 +83,7 @@ def existing_subnet_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
         given, missing = ("subnet_id", "vpc_id") if settings.vpc_id is None else ("vpc_id", "subnet_id")
         yield SUBNET_ID.broken(
             ("network", given),
-            problem=f"{given} is set without {missing}",
+            f"{given} is set without {missing}",
             remedy="Set both for an existing subnet, or neither for a new one",
         )
     existing = settings.subnet_id is not None
@@ -98,7 +95,7 @@ def existing_subnet_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
         if is_given and existing != (name == "available_addresses"):
             yield SUBNET_ID.broken(
                 ("network", name),
-                problem=f"{name} is for {belongs}",
+                f"{name} is for {belongs}",
                 remedy="Remove it" if existing else "Remove it, or set vpc_id and subnet_id",
             )
 
@@ -156,13 +153,13 @@ def security_group_has_a_subnet(cluster: ClusterConfig) -> Iterator[Problem]:
     if settings.add_efa_rules and settings.security_group_id is None:
         yield SECURITY_GROUP_ID.broken(
             ("network", "add_efa_rules"),
-            problem="add_efa_rules is for an existing security group only",
+            "add_efa_rules is for an existing security group only",
             remedy="Remove it: a new group has the rules",
         )
     if settings.default_security_group_id is not None and settings.subnet_id is None:
         yield SECURITY_GROUP_ID.broken(
             ("network", "default_security_group_id"),
-            problem="default_security_group_id is for an existing VPC only",
+            "default_security_group_id is for an existing VPC only",
             remedy="Remove it: the default group of a new VPC has the rules",
         )
     if settings.security_group_id is None:
@@ -170,7 +167,7 @@ def security_group_has_a_subnet(cluster: ClusterConfig) -> Iterator[Problem]:
     if settings.subnet_id is None:
         yield SECURITY_GROUP_ID.broken(
             ("network", "security_group_id"),
-            problem="security_group_id is set without subnet_id, but a new VPC has no existing group",
+            "security_group_id is set without subnet_id, but a new VPC has no existing group",
             remedy="Set vpc_id and subnet_id of its VPC",
         )
     elif not settings.add_efa_rules:

@@ -19,8 +19,8 @@ def boundary_is_of_the_account(cluster: ClusterConfig) -> Iterator[Problem]:
     if account not in {"aws", cluster.account}:
         yield Problem.of(
             ("permissions_boundary",),
-            code="UC2262",
-            problem=f"the policy is in {account}, the cluster in {cluster.account}",
+            "UC2262",
+            f"the policy is in {account}, the cluster in {cluster.account}",
             remedy="Specify the name of the policy, which refers to the account of the cluster",
         )
 
@@ -30,8 +30,8 @@ def partition_is_tested(cluster: ClusterConfig) -> Iterator[Problem]:
     if cluster.region not in REGIONS:
         yield Problem.of(
             ("region",),
-            code="UC2103",
-            problem=f"{cluster.region} is in a partition in which these stacks were never tested",
+            "UC2103",
+            f"{cluster.region} is in a partition in which these stacks were never tested",
         )
 
 

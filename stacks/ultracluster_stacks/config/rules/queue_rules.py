@@ -27,8 +27,8 @@ def names_are_unique(cluster: ClusterConfig) -> Iterator[Problem]:
         if name in seen:
             yield Problem.of(
                 ("additional_queues", index, "name"),
-                code="UC6310",
-                problem=f"{shown(name)} is a duplicate name",
+                "UC6310",
+                f"{shown(name)} is a duplicate name",
                 remedy="Use a different name for each",
             )
         if name is not None:

@@ -26,7 +26,7 @@ def _repeated_waves(rollout: RolloutConfig) -> Iterator[Problem]:
     for index, wave in enumerate(getattr(rollout, "waves", ())):
         name = _read(wave, "name")
         if name in seen:
-            yield Problem.of(("waves", index, "name"), code="UC2106", problem=f"duplicate wave {shown(name)}")
+            yield Problem.of(("waves", index, "name"), "UC2106", f"duplicate wave {shown(name)}")
         if name is not None:
             seen.add(name)
 
@@ -42,8 +42,8 @@ def _repeated_clusters(clusters: list[tuple[Loc, ClusterConfig]]) -> Iterator[Pr
         if first != loc:
             yield Problem.of(
                 (*loc, "name"),
-                code="UC2105",
-                problem=f"duplicate cluster {shown(name)} in {region}, also in waves[{first[1]}].clusters[{first[3]}]",
+                "UC2105",
+                f"duplicate cluster {shown(name)} in {region}, also in waves[{first[1]}].clusters[{first[3]}]",
                 remedy="Use a unique name for each cluster in a Region",
             )
 
@@ -71,8 +71,8 @@ def _ids_in_two_places(clusters: list[tuple[Loc, ClusterConfig]]) -> Iterator[Pr
             if first != id_place:
                 yield Problem.of(
                     (*loc, *path),
-                    code="UC4115",
-                    problem=f"{resource_id} is used in {' '.join(id_place)} and in {' '.join(first)}, but exists in "
+                    "UC4115",
+                    f"{resource_id} is used in {' '.join(id_place)} and in {' '.join(first)}, but exists in "
                     "only one of them",
                     remedy="Use the ID of each place",
                 )

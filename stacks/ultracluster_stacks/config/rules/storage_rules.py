@@ -5,10 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
-from ultracluster_catalog.lustre.lustre_figures import (
-    EFA_CONNECTIONS_PER_FILE_SYSTEM,
-    efa_connections,
-)
+from ultracluster_catalog.lustre.lustre_figures import EFA_CONNECTIONS_PER_FILE_SYSTEM, efa_connections
 from ultracluster_rules.lustre import (
     check_access,
     check_associations,
@@ -59,8 +56,8 @@ def buckets_have_one_use(cluster: ClusterConfig) -> Iterator[Problem]:
         if name is not None and dataset.bucket_name == name and dataset.file_system_path is None:
             yield Problem.of(
                 ("datasets", index, "bucket_name"),
-                code="UC2251",
-                problem=f"{name} is also the checkpoint bucket, to which jobs write",
+                "UC2251",
+                f"{name} is also the checkpoint bucket, to which jobs write",
                 remedy="Use separate buckets for datasets and checkpoints",
             )
 
@@ -97,8 +94,8 @@ def efa_has_clients(cluster: ClusterConfig) -> Iterator[Problem]:
     if connections > EFA_CONNECTIONS_PER_FILE_SYSTEM:
         yield Problem.of(
             ("file_system", "efa"),
-            code="UC5105",
-            problem=f"the nodes make {connections:,} EFA connections, and a file system has "
+            "UC5105",
+            f"the nodes make {connections:,} EFA connections, and a file system has "
             f"{EFA_CONNECTIONS_PER_FILE_SYSTEM:,}",
             remedy="Let the image set up fewer EFA interfaces for Lustre",
         )
@@ -111,8 +108,8 @@ def existing_file_system_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
     if existing and settings.mount_name is None:
         yield Problem.of(
             ("file_system", "file_system_id"),
-            code="UC5103",
-            problem="file_system_id is set without mount_name",
+            "UC5103",
+            "file_system_id is set without mount_name",
             remedy="Set both for an existing file system; `aws fsx describe-file-systems` shows them",
         )
     for name, field in FileSystemConfig.model_fields.items():
@@ -121,23 +118,23 @@ def existing_file_system_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
         if existing and name not in _OF_BOTH:
             yield Problem.of(
                 ("file_system", name),
-                code="UC5103",
-                problem=f"{name} is for a new file system only",
+                "UC5103",
+                f"{name} is for a new file system only",
                 remedy="Remove it, or remove file_system_id",
             )
         if not existing and name in OF_EXISTING:
             yield Problem.of(
                 ("file_system", name),
-                code="UC5103",
-                problem=f"{name} is for an existing file system only",
+                "UC5103",
+                f"{name} is for an existing file system only",
                 remedy="Remove it, or set file_system_id",
             )
     for index, dataset in enumerate(cluster.datasets):
         if existing and dataset.file_system_path is not None:
             yield Problem.of(
                 ("datasets", index, "file_system_path"),
-                code="UC5103",
-                problem="file_system_path is for a new file system only; an existing one is not changed",
+                "UC5103",
+                "file_system_path is for a new file system only; an existing one is not changed",
                 remedy="Remove it",
             )
 
@@ -172,8 +169,8 @@ def keys_are_near(cluster: ClusterConfig) -> Iterator[Problem]:
         if arn is not None and arn.split(":")[3] != cluster.region:
             yield Problem.of(
                 loc,
-                code="UC5104",
-                problem=f"the key is in {arn.split(':')[3]}, the cluster in {cluster.region}",
+                "UC5104",
+                f"the key is in {arn.split(':')[3]}, the cluster in {cluster.region}",
                 remedy="Use a key in the Region of the cluster",
             )
 
@@ -186,8 +183,8 @@ def buckets_are_new_or_existing(cluster: ClusterConfig) -> Iterator[Problem]:
         if bucket.bucket_name is not None and bucket.noncurrent_days is not None:
             yield Problem.of(
                 (*loc, "noncurrent_days"),
-                code="UC5112",
-                problem="noncurrent_days is for a new bucket only",
+                "UC5112",
+                "noncurrent_days is for a new bucket only",
                 remedy="Remove it, or remove bucket_name",
             )
     names = [each.name for each in cluster.datasets]
@@ -195,8 +192,8 @@ def buckets_are_new_or_existing(cluster: ClusterConfig) -> Iterator[Problem]:
         if name in names[:index]:
             yield Problem.of(
                 ("datasets", index, "name"),
-                code="UC5113",
-                problem=f"duplicate dataset {name}",
+                "UC5113",
+                f"duplicate dataset {name}",
                 remedy="Use a unique name for each dataset",
             )
 

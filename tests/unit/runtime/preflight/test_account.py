@@ -16,11 +16,11 @@ from tests.unit.runtime.preflight.preflight_requirements import (
     reads_of,
 )
 
-from ultracluster_runtime.preflight.account import ACCOUNT_CHECKS
-from ultracluster_runtime.preflight.check import Status
+from ultracluster_runtime.preflight import account
+from ultracluster_runtime.preflight.check import Status, checks_of
 from ultracluster_runtime.preflight.requirements import RolloutRequirements
 
-CREDENTIALS, ACCOUNT, CLOCK, ENABLED, BOOTSTRAP = ACCOUNT_CHECKS
+CREDENTIALS, ACCOUNT, CLOCK, ENABLED, BOOTSTRAP = checks_of(account)
 
 
 @pytest.mark.parametrize("refusal", [error("ExpiredToken"), NoCredentialsError()])

@@ -8,8 +8,7 @@ import pytest
 from tests.unit.runtime.preflight.preflight_requirements import NOW
 
 from ultracluster_runtime.preflight import entrypoints
-from ultracluster_runtime.preflight.check import Outcome, Status
-from ultracluster_runtime.preflight.entrypoints import ENTRYPOINT_CHECKS
+from ultracluster_runtime.preflight.check import Outcome, Status, checks_of
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import ImageRequirements
 
@@ -35,7 +34,7 @@ class Registry:
 
 def check(registry: Registry, image: str = IMAGE) -> Outcome:
     reader = AwsReader(lambda _service, _region: registry, now=NOW, seconds=60)
-    (found,) = ENTRYPOINT_CHECKS
+    (found,) = checks_of(entrypoints)
     requirements = ImageRequirements(key=("us-east-2", "a", image), image=image)
     return found.evaluate(requirements, found.gather(reader, requirements))
 

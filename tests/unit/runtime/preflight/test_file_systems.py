@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
-from ultracluster_runtime.preflight.check import Status
-from ultracluster_runtime.preflight.file_systems import FILE_SYSTEM_CHECKS
+from ultracluster_runtime.preflight import file_systems
+from ultracluster_runtime.preflight.check import Status, checks_of
 from ultracluster_runtime.preflight.requirements import FileSystemRequirements
 
-STATE, PLACE, PORTS = FILE_SYSTEM_CHECKS
+STATE, PLACE, PORTS = checks_of(file_systems)
 LUSTRE = FileSystemRequirements(
     key=("us-east-2", "train", "fs-1"),
     file_system_id="fs-1",

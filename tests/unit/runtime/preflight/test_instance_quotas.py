@@ -7,12 +7,12 @@ import pytest
 from tests.unit.runtime.preflight.preflight_requirements import CLUSTER, REGION, SOURCE
 
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
-from ultracluster_runtime.preflight.check import Status
-from ultracluster_runtime.preflight.instance_quotas import INSTANCE_QUOTA_CHECKS
+from ultracluster_runtime.preflight import instance_quotas
+from ultracluster_runtime.preflight.check import Status, checks_of
 from ultracluster_runtime.preflight.quotas import Share
 from ultracluster_runtime.preflight.requirements import RegionRequirements
 
-BLOCKS, ON_DEMAND, SPOT = INSTANCE_QUOTA_CHECKS
+BLOCKS, ON_DEMAND, SPOT = checks_of(instance_quotas)
 
 
 class Reader:

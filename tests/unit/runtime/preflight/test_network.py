@@ -7,11 +7,12 @@ from typing import Any
 import pytest
 from tests.unit.runtime.preflight.preflight_requirements import CLUSTER, Client, error, reads_of
 
-from ultracluster_runtime.preflight.check import Status
-from ultracluster_runtime.preflight.network import NETWORK_CHECKS, Routes, TaskNetwork
+from ultracluster_runtime.preflight import network
+from ultracluster_runtime.preflight.check import Status, checks_of
+from ultracluster_runtime.preflight.network import Routes, TaskNetwork
 from ultracluster_runtime.preflight.requirements import SubnetRequirements
 
-PLACE, ADDRESSES, PRIVATE, S3, SERVICES, DNS, TASKS, ENDPOINTS, GROUP = NETWORK_CHECKS
+PLACE, ADDRESSES, PRIVATE, S3, SERVICES, DNS, TASKS, ENDPOINTS, GROUP = checks_of(network)
 SUBNET = SubnetRequirements(
     key=("us-east-2", "train", "subnet-1"),
     subnet_id="subnet-1",

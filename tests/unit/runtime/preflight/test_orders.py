@@ -7,13 +7,13 @@ from tests.unit.runtime.preflight.preflight_requirements import Client, error, r
 from tests.unit.runtime.purchasing.example_orders import block_order
 from tests.unit.runtime.purchasing.simulation import START
 
-from ultracluster_runtime.preflight.check import Outcome, Status
-from ultracluster_runtime.preflight.orders import ORDER_CHECKS
+from ultracluster_runtime.preflight import orders
+from ultracluster_runtime.preflight.check import Outcome, Status, checks_of
 from ultracluster_runtime.preflight.requirements import OrderRequirements
 from ultracluster_runtime.purchasing.ledger import record_item
 from ultracluster_runtime.purchasing.orders import OrderState, Record, order_token
 
-(ORDER,) = ORDER_CHECKS
+(ORDER,) = checks_of(orders)
 DECEMBER = OrderRequirements(
     key=("us-east-2", "train", "december"),
     order="december",

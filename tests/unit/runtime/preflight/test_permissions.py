@@ -14,11 +14,12 @@ from tests.unit.runtime.preflight.preflight_requirements import (
     reads_of,
 )
 
-from ultracluster_runtime.preflight.check import Status
-from ultracluster_runtime.preflight.permissions import PERMISSION_CHECKS, role_actions
+from ultracluster_runtime.preflight import permissions
+from ultracluster_runtime.preflight.check import Status, checks_of
+from ultracluster_runtime.preflight.permissions import role_actions
 from ultracluster_runtime.preflight.requirements import RegionRequirements, RolloutRequirements
 
-BATCH, SPOT, LUSTRE, ASSUME, CREATE = PERMISSION_CHECKS
+BATCH, SPOT, LUSTRE, ASSUME, CREATE = checks_of(permissions)
 ROOT = {"Account": "123456789012", "Arn": "arn:aws:iam::123456789012:root"}
 SESSION = {"Account": "123456789012", "Arn": "arn:aws:sts::123456789012:assumed-role/admin/me"}
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from tests.unit.runtime.preflight.preflight_requirements import CLUSTER, ROLLOUT, Client, error, reads_of
 
-from ultracluster_runtime.preflight.check import Outcome, Status
-from ultracluster_runtime.preflight.rehearsals import REHEARSALS
+from ultracluster_runtime.preflight import rehearsals
+from ultracluster_runtime.preflight.check import Outcome, Status, checks_of
 from ultracluster_runtime.preflight.run import run_checks
 
 RECORD = {"format": 1, "digest": "abc", "at": "2026-11-22T18:30:00+00:00", "passed": 30, "failures": []}
@@ -18,7 +18,7 @@ def outcome(parameter: Any, *, digest: str = "abc", deployed: bool = False) -> O
     stacks = {"Stacks": [{"StackStatus": "CREATE_COMPLETE"}]} if deployed else error("ValidationError")
     client = Client({"describe_stacks": stacks, "get_parameter": parameter})
     rollout = replace(ROLLOUT, clusters=(replace(CLUSTER, digest=digest),))
-    (result,) = run_checks(rollout, reads_of(client), checks=REHEARSALS)
+    (result,) = run_checks(rollout, reads_of(client), checks=checks_of(rehearsals))
     return result.outcome
 
 

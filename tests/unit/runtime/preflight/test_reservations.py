@@ -6,12 +6,13 @@ from datetime import datetime, timedelta
 import pytest
 from tests.unit.runtime.preflight.preflight_requirements import NOW, SOURCE
 
+from ultracluster_runtime.preflight import reservations
 from ultracluster_runtime.preflight.check import (
     Status,
+    checks_of,
 )
-from ultracluster_runtime.preflight.reservations import RESERVATION_CHECKS
 
-_, _, _, _, COUNT, STATE, WINDOW, *_ = RESERVATION_CHECKS
+_, _, _, _, COUNT, STATE, WINDOW, *_ = checks_of(reservations)
 
 
 def test_a_block_that_has_not_started_shows_its_size_in_a_tag() -> None:

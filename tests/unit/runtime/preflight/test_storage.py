@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from tests.unit.runtime.preflight.preflight_requirements import Client, error, reads_of
 
-from ultracluster_runtime.preflight.check import Status
+from ultracluster_runtime.preflight import storage
+from ultracluster_runtime.preflight.check import Status, checks_of
 from ultracluster_runtime.preflight.requirements import BucketRequirements, KeyRequirements
-from ultracluster_runtime.preflight.storage import STORAGE_CHECKS
 
-PLACE, POLICY, KEY, KEY_POLICY = STORAGE_CHECKS
+PLACE, POLICY, KEY, KEY_POLICY = checks_of(storage)
 BUCKET = BucketRequirements(key=("us-east-2", "train", "data"), name="data", joined=False)
 ARN = "arn:aws:kms:us-east-2:123456789012:key/1"
 ITS_KEY = KeyRequirements(key=("us-east-2", "train", ARN), arn=ARN)

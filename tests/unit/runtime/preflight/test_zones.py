@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 from tests.unit.runtime.preflight.preflight_requirements import CLUSTER, SOURCE
 
-from ultracluster_runtime.preflight.check import Status
-from ultracluster_runtime.preflight.zones import ZONE_CHECKS
+from ultracluster_runtime.preflight import zones
+from ultracluster_runtime.preflight.check import Status, checks_of
 
-VISIBLE, OFFERED = ZONE_CHECKS
+VISIBLE, OFFERED = checks_of(zones)
 ZONE = {"ZoneName": "us-east-2c", "State": "available", "OptInStatus": "opt-in-not-required"}
 
 

@@ -28,7 +28,6 @@ from ultracluster_runtime.purchasing.ec2_objects import (
 )
 from ultracluster_runtime.purchasing.offerings import Offering
 from ultracluster_runtime.purchasing.orders import Order, OrderState, Record, order_token
-from ultracluster_runtime.purchasing.pagination import refusal
 
 START = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
 REGION = "us-east-2"
@@ -177,7 +176,7 @@ class Simulation:
         if fault in EXCEPTIONS:
             return aws_errors.classify_read_error(EXCEPTIONS[fault]())
         if fault == "no-table":
-            raise refusal("UC7021", "the ledger table cannot be used")
+            raise FindingsError.of("UC7021", "the ledger table cannot be used")
         return self._read(effect, fault)
 
     def _dry_run(self, fault: str) -> Any:

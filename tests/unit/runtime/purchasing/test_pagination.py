@@ -30,7 +30,7 @@ def listing(*replies: Any) -> tuple[list[Effect], Any]:
     """Read a listing; sleeping is answered with None, each read with the next reply."""
     left = list(replies)
     return play(
-        iterate_pages(lambda token: DescribeBlocks(region="us-east-2", page=token), "the blocks"),
+        iterate_pages(lambda page: DescribeBlocks(region="us-east-2", page=page), "the blocks"),
         lambda effect: None if isinstance(effect, Sleep) else left.pop(0),
     )
 

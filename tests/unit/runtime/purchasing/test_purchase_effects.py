@@ -11,6 +11,7 @@ from tests.unit.runtime.purchasing.example_orders import block_order, offering
 from tests.unit.runtime.purchasing.protocol_player import pages, play
 from tests.unit.runtime.purchasing.simulation import START
 
+from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.effects import (
     Advance,
     Bought,
@@ -32,7 +33,6 @@ from ultracluster_runtime.purchasing.effects import (
     Sleep,
 )
 from ultracluster_runtime.purchasing.orders import OrderState, Record, order_token
-from ultracluster_runtime.purchasing.pagination import refusal
 from ultracluster_runtime.purchasing.purchase import buy
 from ultracluster_runtime.purchasing.reconcile import Outcome
 
@@ -322,7 +322,7 @@ def test_sends_nothing_unless_the_ledger_holds_the_attempt(held: Any, line: str)
     assert [effect.after.state for effect in asked if isinstance(effect, Advance)][-1] is OrderState.REJECTED
 
 
-LEDGER_GONE = refusal("UC7021", "the ledger table 'orders' cannot be used")
+LEDGER_GONE = FindingsError.of("UC7021", "the ledger table 'orders' cannot be used")
 
 
 @pytest.mark.parametrize(

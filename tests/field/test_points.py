@@ -1,0 +1,18 @@
+"""Each point of points.toml names a test and a line that exist; `python -m tests.field.points` shows that the test can fail."""
+
+import re
+
+import pytest
+from tests.field.points import POINTS, ROOT
+
+
+def test_every_point_of_the_list_is_held() -> None:
+    assert sorted({int(point["id"][1:]) for point in POINTS}) == list(range(1, 25))
+
+
+@pytest.mark.parametrize("point", POINTS, ids=lambda point: f"{point['id']} {point['what']}")
+def test_the_test_of_a_point_and_the_line_that_it_guards_exist(point: dict[str, str]) -> None:
+    path, _, name = point["test"].partition("::")
+    assert re.search(rf"^def {name}\(", (ROOT / path).read_text("utf-8"), re.MULTILINE)
+    assert (ROOT / point["file"]).read_text("utf-8").count(point["holds"]) == 1
+    assert point["holds"] != point["broken"]
