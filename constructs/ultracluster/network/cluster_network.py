@@ -15,7 +15,7 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface, NicLayout
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES, NODE_SERVICES
 from ultracluster_catalog.places.zones import REGIONS, region_of_zone_id
-from ultracluster_rules.findings import Finding, FindingsError, reject
+from ultracluster_rules.findings import Finding, reject
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.network import (
     check_available_addresses,
@@ -72,8 +72,7 @@ class ClusterNetwork(Construct):
                 the CIDR is not a network address (UC3103), the nodes do not fit (UC3105), or the zone does not exist or is
                 in another Region than the stack (UC3003, UC3102).
         """
-        if findings := check_zone(scope, zone_id):
-            raise FindingsError(findings)
+        reject(check_zone(scope, zone_id))
         machine = get_instance_type(instance_type)
         needed = cluster_addresses(instance_type=machine, nodes=node_count, nic_layout=nic_layout)
         nodes_cidr = subnet_cidr(cidr, needed, subnet_prefix, nat_gateway=nat_gateway)
@@ -175,8 +174,7 @@ class ClusterNetwork(Construct):
             FindingsError: If the instance type or layout is unknown, EC2 would reject the interfaces (UC4010 to UC4015),
                 or there are too few available addresses (UC3002).
         """
-        if findings := check_zone(scope, zone_id):
-            raise FindingsError(findings)
+        reject(check_zone(scope, zone_id))
         machine = get_instance_type(instance_type)
         reject(
             check_available_addresses(

@@ -19,7 +19,7 @@ from ultracluster.storage.mounted_file_system import MountedFileSystem
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NicLayout
 from ultracluster_rules.capacity import check_max_nodes
-from ultracluster_rules.findings import Finding, FindingsError, reject, require
+from ultracluster_rules.findings import Finding, reject, require
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.network import network_interfaces
 from ultracluster_rules.numbers import rejects_unsafe_numbers
@@ -186,8 +186,7 @@ class TrainingQueue(ITrainingQueue):
         """
         machine = get_instance_type(instance_type)
         interfaces = network_interfaces(machine, nic_layout)
-        if findings := check_max_nodes(max_nodes, path="max_nodes"):
-            raise FindingsError(findings)
+        reject(check_max_nodes(max_nodes, path="max_nodes"))
         return _ImportedQueue(
             scope,
             construct_id,
