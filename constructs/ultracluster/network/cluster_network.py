@@ -8,6 +8,7 @@ from aws_cdk import Annotations, CfnResource, RemovalPolicy, Stack, Token
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
+from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster.network.efa_rules import add_efa_rules, add_task_rules
 from ultracluster.network.nat_gateway import define_nat_gateway
 from ultracluster.network.subnet_cidr import public_subnet_cidr, subnet_cidr
@@ -16,7 +17,6 @@ from ultracluster_catalog.machines.nic_layouts import NetworkInterface, NicLayou
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES, NODE_SERVICES
 from ultracluster_catalog.places.zones import REGIONS, region_of_zone_id
 from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.network import (
     check_available_addresses,
     check_zone_id,
@@ -45,7 +45,7 @@ class ClusterNetwork(Construct):
         construct_id: str,
         *,
         zone_id: str,
-        instance_type: str | InstanceType,
+        instance_type: AnyInstanceType,
         node_count: int,
         nic_layout: NicLayout = "batch",
         cidr: str = "10.0.0.0/16",
@@ -74,7 +74,7 @@ class ClusterNetwork(Construct):
         """
         if findings := check_zone(scope, zone_id):
             raise FindingsError(findings)
-        machine = get_instance_type(instance_type)
+        machine = machine_of(instance_type)
         needed = cluster_addresses(instance_type=machine, nodes=node_count, nic_layout=nic_layout)
         nodes_cidr = subnet_cidr(cidr, needed, subnet_prefix, nat_gateway=nat_gateway)
         super().__init__(scope, construct_id)
@@ -136,7 +136,7 @@ class ClusterNetwork(Construct):
         vpc: ec2.IVpc,
         subnet: ec2.ISubnet,
         zone_id: str,
-        instance_type: str | InstanceType,
+        instance_type: AnyInstanceType,
         node_count: int,
         nic_layout: NicLayout = "batch",
         available_addresses: int | None = None,
@@ -177,7 +177,7 @@ class ClusterNetwork(Construct):
         """
         if findings := check_zone(scope, zone_id):
             raise FindingsError(findings)
-        machine = get_instance_type(instance_type)
+        machine = machine_of(instance_type)
         findings = check_available_addresses(
             instance_type=machine,
             nodes=node_count,
