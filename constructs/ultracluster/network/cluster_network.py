@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections.abc import Sequence
 
 import jsii
 from aws_cdk import Annotations, CfnResource, RemovalPolicy, Stack, Token
@@ -19,6 +20,7 @@ from ultracluster_catalog.places.zones import REGIONS, region_of_zone_id
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_rules.network import (
     check_available_addresses,
+    check_endpoints,
     check_zone_id,
     check_zone_region,
     cluster_addresses,
@@ -51,6 +53,7 @@ class ClusterNetwork(Construct):
         cidr: str = "10.0.0.0/16",
         subnet_prefix: int | None = None,
         nat_gateway: bool = False,
+        endpoints: Sequence[str] = (),
     ) -> None:
         """Define the network.
 
@@ -66,6 +69,8 @@ class ClusterNetwork(Construct):
             subnet_prefix: Prefix length of the subnet. Default: /20, or shorter if the nodes need more addresses.
             nat_gateway: Whether to create a NAT gateway, in a public /28 subnet at the end of the VPC, for HTTPS
                 access to the internet. Default: False.
+            endpoints: Further services to create interface endpoints for, such as ``secretsmanager``; each is billed by the
+                hour. Default: those that nodes use, and S3.
 
         Raises:
             FindingsError: If the instance type or layout is unknown, EC2 would reject the interfaces (UC4010 to UC4015),
@@ -75,11 +80,17 @@ class ClusterNetwork(Construct):
         if findings := check_zone(scope, zone_id):
             raise FindingsError(findings)
         machine = machine_of(instance_type)
-        needed = cluster_addresses(instance_type=machine, nodes=node_count, nic_layout=nic_layout)
+        if findings := check_endpoints(endpoints, path="endpoints"):
+            raise FindingsError(findings)
+        needed = cluster_addresses(
+            instance_type=machine, nodes=node_count, nic_layout=nic_layout, endpoints=len(endpoints)
+        )
         nodes_cidr = subnet_cidr(cidr, needed, subnet_prefix, nat_gateway=nat_gateway)
         super().__init__(scope, construct_id)
         self._place: tuple[CfnResource, ...]
+        self._services: tuple[str, ...] | None
         self._zone_id = zone_id
+        self._services = None if nat_gateway else (*NODE_SERVICES, "s3", *endpoints)
         self._instance_type = machine
         self._nic_layout = nic_layout
 
@@ -116,7 +127,12 @@ class ClusterNetwork(Construct):
         self._security_group: ec2.ISecurityGroup = nodes
         # The interface of a multi-node task has the VPC's default group (decision 0018). EC2 makes that group with the
         # rules that tasks need among themselves: all from itself, all out. A rule of ours would be its duplicate.
-        self._define_endpoints(route_table_id, nodes, tasks_group_id=vpc.attr_default_security_group)
+        self._define_endpoints(
+            route_table_id,
+            nodes,
+            services=(*NODE_SERVICES, *endpoints),
+            tasks_group_id=vpc.attr_default_security_group,
+        )
         if nat_gateway:
             define_nat_gateway(
                 self,
@@ -214,7 +230,7 @@ class ClusterNetwork(Construct):
         return group
 
     def _define_endpoints(
-        self, route_table_id: str, nodes: ec2.SecurityGroup, *, tasks_group_id: str
+        self, route_table_id: str, nodes: ec2.SecurityGroup, *, services: Sequence[str], tasks_group_id: str
     ) -> None:
         region = Stack.of(self).region
         ec2.CfnVPCEndpoint(
@@ -244,7 +260,7 @@ class ClusterNetwork(Construct):
             to_port=_HTTPS,
             description="HTTPS from the tasks of multi-node jobs",
         )
-        for service in NODE_SERVICES:
+        for service in services:
             ec2.CfnVPCEndpoint(
                 self,
                 "".join(part.capitalize() for part in re.split("[.-]", service)),
@@ -298,6 +314,11 @@ class ClusterNetwork(Construct):
         return self._security_group.security_group_id
 
     @property
+    def services(self) -> tuple[str, ...] | None:
+        """Services that nodes reach through endpoints; None with a NAT gateway or an existing subnet."""
+        return self._services
+
+    @property
     def subnet_id(self) -> str:
         """ID of the subnet."""
         return self._subnet_id
@@ -338,6 +359,7 @@ class _ExistingNetwork(ClusterNetwork):
     ) -> None:
         Construct.__init__(self, scope, construct_id)
         self._place = ()
+        self._services = None
         self._vpc = vpc
         self._vpc_id = vpc.vpc_id
         self._subnet_id = subnet_id

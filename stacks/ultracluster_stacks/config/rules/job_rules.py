@@ -16,6 +16,7 @@ from ultracluster_rules.job_definitions import (
     check_nodes_can_talk,
     check_nodes_fit,
     check_one_road,
+    check_secrets,
     check_spot,
 )
 from ultracluster_rules.machines import get_instance_type
@@ -110,6 +111,20 @@ def launcher_starts_command(cluster: ClusterConfig, job: JobConfig) -> Iterator[
         yield Problem((finding.path,), finding)
 
 
+def secrets_can_be_read(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
+    """Refuse secrets that are plain variables too, or that nodes cannot read."""
+    network = cluster.network
+    closed = network.subnet_id is None and not network.nat_gateway
+    for finding in check_secrets(
+        job.secrets,
+        job.environment,
+        in_secrets_manager=[name for name, arn in job.secrets.items() if ":secretsmanager:" in arn],
+        services=network.endpoints if closed else None,
+        path="secrets",
+    ):
+        yield Problem(("secrets",), finding)
+
+
 def timeout_is_within_capacity(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
     """Warn about a job whose timeout is after the end of its capacity."""
     start, end = cluster.capacity.start, cluster.capacity.end
@@ -163,6 +178,7 @@ JOB_RULES: Final[tuple[Callable[[ClusterConfig, JobConfig], Iterator[Problem]], 
     nodes_can_talk,
     node_holds_processes,
     launcher_starts_command,
+    secrets_can_be_read,
     timeout_is_within_capacity,
     *job_kind_rules.GATE_RULES,
     image_is_pinned,
