@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, wraps
 from typing import Any, Final, Literal, ParamSpec, TypeVar, Union, Unpack, get_args, get_origin
 
-from ultracluster_rules.findings import Finding, FindingsError, is_number_token, printable, quote
+from ultracluster_rules.findings import Finding, is_number_token, printable, quote, reject
 
 _LIMIT: Final = 2**53  # JSON, and therefore CloudFormation and jsii, carry smaller integers exactly
 
@@ -41,9 +41,8 @@ def _rejecting(function: Callable[_Parameters, _Result], *, tokens: bool) -> Cal
 
     @wraps(function)
     def checked(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
-        found = [*_find({name: kwargs[name] for name in numbers if name in kwargs}, numbers, tokens=tokens)]
-        if findings := [*found, *_find_types(kwargs, annotations)]:
-            raise FindingsError(findings)
+        found = _find({name: kwargs[name] for name in numbers if name in kwargs}, numbers, tokens=tokens)
+        reject([*found, *_find_types(kwargs, annotations)])
         return function(*args, **kwargs)
 
     return checked
@@ -51,8 +50,7 @@ def _rejecting(function: Callable[_Parameters, _Result], *, tokens: bool) -> Cal
 
 def reject_unsafe_numbers(values: Any) -> None:
     """Raise what `find_unsafe_numbers` finds."""
-    if findings := find_unsafe_numbers(values):
-        raise FindingsError(findings)
+    reject(find_unsafe_numbers(values))
 
 
 def find_unsafe_numbers(values: Any) -> list[Finding]:
@@ -104,7 +102,7 @@ def _find_types(values: Mapping[str, Any], annotations: Mapping[str, Any]) -> li
 
 
 def _shown(value: Any) -> str:
-    """Return a value as a literal, or its class, because the address of an object tells nothing."""
+    """Return a value as a literal, or the name of its class if its `repr` is no literal."""
     text = quote(value)
     return f"an object of {type(value).__name__}" if text.startswith("<") else text
 

@@ -65,7 +65,6 @@ TESTED_ELSEWHERE = {
     "constructs/ultracluster/compliance/nag.py": "tests/security/test_nag.py",  # judges whole clusters
     "constructs/ultracluster/scripts/smoke_train.py": "tests/training/test_smoke_train.py",  # needs torch
     # What users do with the local AWS and jobs, in one story each.
-    "cli/ultracluster_cli/jobs/follow.py": "tests/integration/test_run_command.py",
     "cli/ultracluster_cli/local/clock.py": "tests/unit/cli/local/test_command.py",
     "cli/ultracluster_cli/local/demo_job.py": "tests/integration/test_demo.py",
     "cli/ultracluster_cli/run/command.py": "tests/integration/test_run_command.py",

@@ -1,23 +1,18 @@
 """`ultracluster destroy`: delete the stacks of clusters in an order that AWS accepts, and list the resources that are kept."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
+from functools import partial
 from typing import Annotated, Any, Final
 
 import typer
 from botocore.exceptions import ClientError
 
-from ultracluster_cli._aws.deployed_template import read_deployed
+from ultracluster_cli import options
+from ultracluster_cli._aws.deployed_template import read_deployed, stack_resources
 from ultracluster_cli._aws.target import Target
 from ultracluster_cli.operate.status import open_clusters, stacks_of
-from ultracluster_cli.options import (
-    ClustersOption,
-    JsonOption,
-    LocalOption,
-    OptionalRolloutArgument,
-    YesOption,
-)
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_cli.progress import doing, if_interrupted
 from ultracluster_cli.rehearse.removal import LeftStack, empty_bucket, remove_stacks
@@ -61,10 +56,10 @@ _PATIENCE_SECONDS: Final = 1_800.0  # FSx deletes a file system within minutes
 
 @app.command()
 def destroy(
-    rollout: OptionalRolloutArgument = None,
+    rollout: options.OptionalRolloutArgument = None,
     *,
-    cluster: ClustersOption = None,
-    local: LocalOption = False,
+    cluster: options.ClustersOption = None,
+    local: options.LocalOption = False,
     delete_data: Annotated[
         list[str] | None,
         typer.Option(
@@ -72,8 +67,8 @@ def destroy(
             help="Type the name of a cluster to delete its data too: file system, buckets, logs; repeatable.",
         ),
     ] = None,
-    yes: YesOption = False,
-    as_json: JsonOption = False,
+    yes: options.YesOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Delete the stacks of clusters, and show what is kept and what it costs a month.
 
@@ -189,36 +184,11 @@ class _Deployed:
         note = f"CloudFormation finishes the stack that it is deleting; the rest stays. To continue: {again}"
         with if_interrupted(note):
             for stack in self.stacks:
-                self._end_nodes(stack.name)
+                end_nodes(stack.name, self._client)
             empty = delete_data and bool(self.lost)
             remove_stacks(self._target.client, self.stacks, empty=empty, again=again)
             if delete_data:
                 self._delete_data()
-
-    def _end_nodes(self, stack: str) -> None:
-        """End the nodes of Auto Scaling groups, which CloudFormation cannot delete with protected nodes (aws/aws-cdk#18179)."""
-        autoscaling = self._client("autoscaling")
-
-        def nodes(group: str) -> list[str]:
-            found = autoscaling.describe_auto_scaling_groups(AutoScalingGroupNames=[group])[
-                "AutoScalingGroups"
-            ]
-            members = [node for one in found for node in one["Instances"]]
-            protected = [node["InstanceId"] for node in members if node["ProtectedFromScaleIn"]]
-            for some in chunks(protected, _PROTECTED_AT_ONCE):
-                autoscaling.set_instance_protection(
-                    AutoScalingGroupName=group, InstanceIds=some, ProtectedFromScaleIn=False
-                )
-            return [node["InstanceId"] for node in members]
-
-        for _, kind, group in _resources(stack, self._client("cloudformation")):
-            if kind == "AWS::AutoScaling::AutoScalingGroup":
-                # A maximum of 0 also keeps the life cycle of a Capacity Block from starting them again.
-                autoscaling.update_auto_scaling_group(
-                    AutoScalingGroupName=group, MinSize=0, MaxSize=0, DesiredCapacity=0
-                )
-                with doing(f"Ending the nodes of {group}"):
-                    _wait(lambda group=group: nodes(group))
 
     def _delete_data(self) -> None:
         findings = []
@@ -280,6 +250,39 @@ class _Deployed:
         }
 
 
+def end_nodes(stack: str, client: Callable[[str], Any]) -> None:
+    """End the nodes of the Auto Scaling groups of a stack.
+
+    CloudFormation cannot delete a group while nodes are protected from scaling in (aws/aws-cdk#18179).
+    """
+    autoscaling = client("autoscaling")
+
+    def nodes(group: str) -> list[str]:
+        found = autoscaling.describe_auto_scaling_groups(AutoScalingGroupNames=[group])["AutoScalingGroups"]
+        members = [node for one in found for node in one["Instances"]]
+        protected = [node["InstanceId"] for node in members if node["ProtectedFromScaleIn"]]
+        for some in chunks(protected, _PROTECTED_AT_ONCE):
+            autoscaling.set_instance_protection(
+                AutoScalingGroupName=group, InstanceIds=some, ProtectedFromScaleIn=False
+            )
+        return [node["InstanceId"] for node in members]
+
+    for _, kind, group in _resources(stack, client("cloudformation")):
+        if kind == "AWS::AutoScaling::AutoScalingGroup":
+            # A maximum of 0 also keeps the life cycle of a Capacity Block from starting them again.
+            autoscaling.update_auto_scaling_group(
+                AutoScalingGroupName=group, MinSize=0, MaxSize=0, DesiredCapacity=0
+            )
+            try:
+                with doing(f"Ending the nodes of {group}"):
+                    _wait(partial(nodes, group))
+            except TimeoutError:
+                problem = f"nodes of Auto Scaling group {group} still run"
+                raise FindingsError.of(
+                    "UC9018", problem, remedy="Terminate them, and run this command again"
+                ) from None
+
+
 def _with_policies(stack: str, cloudformation: Any) -> Iterator[tuple[str, str, str]]:
     """Return types, IDs and deletion policies of the resources of a stack that have one."""
     template = read_deployed(stack, cloudformation).template or {}
@@ -294,10 +297,9 @@ def _with_policies(stack: str, cloudformation: Any) -> Iterator[tuple[str, str, 
 
 def _resources(stack: str, cloudformation: Any) -> Iterator[tuple[str, str, str]]:
     """Return the logical IDs, types and physical IDs of the resources of a stack that exist."""
-    for page in cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack):
-        for resource in page["StackResourceSummaries"]:
-            if resource.get("PhysicalResourceId") and resource.get("ResourceStatus") != "DELETE_COMPLETE":
-                yield resource["LogicalResourceId"], resource["ResourceType"], resource["PhysicalResourceId"]
+    for resource in stack_resources(stack, cloudformation):
+        if resource.get("PhysicalResourceId") and resource.get("ResourceStatus") != "DELETE_COMPLETE":
+            yield resource["LogicalResourceId"], resource["ResourceType"], resource["PhysicalResourceId"]
 
 
 def _rank(kind: str) -> int:
@@ -305,11 +307,7 @@ def _rank(kind: str) -> int:
 
 
 def _wait(describe: Any) -> None:
-    """Wait until nothing is left of what was deleted.
-
-    Raises:
-        TimeoutError: If it is still there after half an hour.
-    """
+    """Wait until nothing is left of what was deleted, or raise a TimeoutError after half an hour."""
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while time.monotonic() < deadline:
         try:

@@ -17,7 +17,7 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface, NicLayout
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES, NODE_SERVICES
 from ultracluster_catalog.places.zones import REGIONS, region_of_zone_id
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import Finding, reject
 from ultracluster_rules.network import (
     check_available_addresses,
     check_endpoints,
@@ -77,11 +77,9 @@ class ClusterNetwork(Construct):
                 the CIDR is not a network address (UC3103), the nodes do not fit (UC3105), or the zone does not exist or is
                 in another Region than the stack (UC3003, UC3102).
         """
-        if findings := check_zone(scope, zone_id):
-            raise FindingsError(findings)
+        reject(check_zone(scope, zone_id))
         machine = machine_of(instance_type)
-        if findings := check_endpoints(endpoints, path="endpoints"):
-            raise FindingsError(findings)
+        reject(check_endpoints(endpoints, path="endpoints"))
         needed = cluster_addresses(
             instance_type=machine, nodes=node_count, nic_layout=nic_layout, endpoints=len(endpoints)
         )
@@ -191,18 +189,17 @@ class ClusterNetwork(Construct):
             FindingsError: If the instance type or layout is unknown, EC2 would reject the interfaces (UC4010 to UC4015),
                 or there are too few available addresses (UC3002).
         """
-        if findings := check_zone(scope, zone_id):
-            raise FindingsError(findings)
+        reject(check_zone(scope, zone_id))
         machine = machine_of(instance_type)
-        findings = check_available_addresses(
-            instance_type=machine,
-            nodes=node_count,
-            nic_layout=nic_layout,
-            available_addresses=sys.maxsize if available_addresses is None else available_addresses,
-            file_system_interfaces=file_system_interfaces,
+        reject(
+            check_available_addresses(
+                instance_type=machine,
+                nodes=node_count,
+                nic_layout=nic_layout,
+                available_addresses=sys.maxsize if available_addresses is None else available_addresses,
+                file_system_interfaces=file_system_interfaces,
+            )
         )
-        if findings:
-            raise FindingsError(findings)
         return _ExistingNetwork(
             scope,
             construct_id,

@@ -4,7 +4,7 @@ from aws_cdk import Token
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.findings import FindingsError, reject
 from ultracluster_rules.images import AMI
 
 
@@ -19,8 +19,7 @@ def image_id_of(scope: Construct, image: str | ec2.IMachineImage) -> str:
         FindingsError: If the ID is malformed, or the image is looked up at deployment (UC4110).
     """
     if isinstance(image, str):
-        if not Token.is_unresolved(image) and (findings := AMI.check(image, path="image_id")):
-            raise FindingsError(findings)
+        reject([] if Token.is_unresolved(image) else AMI.check(image, path="image_id"))
         return image
     image_id = image.get_image(scope).image_id
     if Token.is_unresolved(image_id):

@@ -19,7 +19,7 @@ from ultracluster.scheduling.wait_limits import WaitLimits
 from ultracluster.storage.mounted_file_system import MountedFileSystem
 from ultracluster_catalog.machines.nic_layouts import NicLayout
 from ultracluster_rules.capacity import check_max_nodes
-from ultracluster_rules.findings import Finding, FindingsError, require
+from ultracluster_rules.findings import Finding, reject, require
 from ultracluster_rules.network import network_interfaces
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_rules.queues import PRIORITY, check_environment_count
@@ -185,8 +185,7 @@ class TrainingQueue(ITrainingQueue):
         """
         machine = machine_of(instance_type)
         interfaces = network_interfaces(machine, nic_layout)
-        if findings := check_max_nodes(max_nodes, path="max_nodes"):
-            raise FindingsError(findings)
+        reject(check_max_nodes(max_nodes, path="max_nodes"))
         return _ImportedQueue(
             scope,
             construct_id,
@@ -281,8 +280,7 @@ def _check(
         *wait_limits.check([group.capacity for group in all_nodes]),
     ]
     findings += PRIORITY.check(priority, path="priority")
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
 
 
 def _check_nodes(groups: Sequence[NodeGroup], max_nodes: int | None) -> list[Finding]:

@@ -10,7 +10,7 @@ from aws_cdk import aws_kms as kms
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster_catalog.lustre.lustre import LustreSettings
 from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import Finding, FindingsError, reject
 from ultracluster_rules.lustre import (
     DNS_NAME,
     FILE_SYSTEM,
@@ -45,8 +45,7 @@ def check_new_file_system(
     efa_clients: AnyInstanceType | None,
 ) -> None:
     """Raise FindingsError for a file system that FSx would reject, or that clients over EFA, if any, could not mount."""
-    if findings := check_deployment_type(settings.deployment_type, _DEPLOYMENT_TYPES):
-        raise FindingsError(findings)
+    reject(check_deployment_type(settings.deployment_type, _DEPLOYMENT_TYPES))
     stand_ins: dict[str, Any] = {
         name: value
         for name, value in _STAND_INS.items()
@@ -61,8 +60,7 @@ def check_new_file_system(
         findings += check_key(settings.deployment_type, path="kms_key")
     if efa_clients is not None:
         findings += _check_efa_clients(efa_clients)
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
 
 
 def _check_efa_clients(instance_type: AnyInstanceType) -> list[Finding]:
@@ -89,8 +87,7 @@ def check_existing_file_system(
     ]
     if zone_id is not None and not any(map(Token.is_unresolved, (zone_id, network_zone_id))):
         findings += [each.at("zone_id") for each in check_zone_of_file_system(zone_id, network_zone_id)]
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
 
 
 def warn_of_existing_file_system(

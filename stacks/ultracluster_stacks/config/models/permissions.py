@@ -1,26 +1,12 @@
-"""IAM in rollout files: boundary and path of all roles of a cluster, secrets and permissions of its jobs."""
+"""`secrets` and `permissions` of jobs."""
 
-from typing import Annotated, Final
+from typing import Annotated
 
 from pydantic import AfterValidator
 
 from ultracluster_rules.findings import Finding
-from ultracluster_rules.names import ROLE_PATH
-from ultracluster_stacks.config.models.constraints import Form, constraint, refusal
+from ultracluster_stacks.config.models.constraints import Form, refusal
 from ultracluster_stacks.config.models.model import ConfigModel
-
-_NAME: Final = "[A-Za-z0-9_.,+@=-]{1,128}"
-
-PolicyRef = Annotated[
-    str,
-    Form(
-        code="UC2260",
-        pattern=f"(?:arn:aws[a-z-]*:iam::(?:[0-9]{{12}}|aws):policy/)?(?:[A-Za-z0-9_.,+@=-]+/)*{_NAME}",
-        allowed="the name of a policy, such as training-boundary, or its ARN",
-    ),
-]
-
-RolePathText = Annotated[str, constraint(ROLE_PATH)]
 
 SecretArn = Annotated[
     str,
