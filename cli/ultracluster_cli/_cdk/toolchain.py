@@ -36,13 +36,7 @@ class Toolchain:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Project:
-    """A CDK app whose stacks a command synthesizes or deploys.
-
-    Attributes:
-        directory: Folder of the app.
-        temporary: Temporary directory; see `run_directory`.
-        toolchain: Toolchain of the app.
-    """
+    """A CDK app whose stacks a command synthesizes or deploys, with a temporary directory of the command."""
 
     directory: Path
     temporary: Path

@@ -41,7 +41,7 @@ def check(
 
     Exports of one template are resolved in the imports of others. Warnings do not change the exit code.
     """
-    region_findings = _check_region(region)
+    region_findings = [] if region is None else REGION.check(region, path="--region")
     skips, skip_findings = _skips(skip or [])
     if region_findings or skip_findings:
         raise FindingsError([*region_findings, *skip_findings])
@@ -59,10 +59,6 @@ def check(
     if errors:
         raise FindingsError(errors)
     say(f"{len(sources)} {'template' if len(sources) == 1 else 'templates'}: no errors")
-
-
-def _check_region(region: str | None) -> list[Finding]:
-    return [] if region is None else REGION.check(region, path="--region")
 
 
 def _skips(arguments: Sequence[str]) -> tuple[dict[str, str], list[Finding]]:

@@ -138,9 +138,16 @@ def _chart(
 ) -> str:
     figure = {
         "data": [
-            {"type": "scatter", "x": times, "y": values, "name": line.label, "mode": "lines+markers", **style}
+            {
+                "type": "scatter",
+                "x": list(times),
+                "y": list(values),
+                "name": line.label,
+                "mode": "lines+markers",
+                **style,
+            }
             for line, style in zip(lines, _line_styles(len(lines)), strict=True)
-            for times, values in [_columns(line)]
+            for times, values in [zip(*line.points, strict=True)]
         ],
         "layout": {
             "template": "none",
@@ -163,11 +170,6 @@ def _chart(
         div_id=f"chart-{PANELS.index(panel)}",
         config={"displayModeBar": False, "responsive": True},
     )
-
-
-def _columns(line: ChartedLine) -> tuple[list[datetime], list[float | None]]:
-    times, values = zip(*line.points, strict=True)
-    return list(times), list(values)
 
 
 def _line_styles(count: int) -> Iterator[dict[str, Any]]:

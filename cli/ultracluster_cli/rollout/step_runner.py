@@ -172,7 +172,12 @@ class Steps:
         queue = find_queue(stack, region=cluster.region, client=client)
         # The name is stable across restarts, so that a job submitted by a killed process is found.
         name = f"{job}-{self.run_id}-{task.attempt}"
-        job_ids = _job_ids_named(client("batch"), queue.arn, name)
+        pages = (
+            client("batch")
+            .get_paginator("list_jobs")
+            .paginate(jobQueue=queue.arn, filters=[{"name": "JOB_NAME", "values": [name]}])
+        )
+        job_ids = [job["jobId"] for page in pages for job in page["jobSummaryList"]]
         if not job_ids:
             # SubmitJob is not idempotent: retrying after a lost response would submit a second job.
             non_retrying_client = (
@@ -218,10 +223,3 @@ class Steps:
 
 def _result(problems: list[str], *, good: str) -> Result:
     return Result(passed=not problems, note="; ".join(problems) or good)
-
-
-def _job_ids_named(batch: Any, queue: str, name: str) -> list[str]:
-    pages = batch.get_paginator("list_jobs").paginate(
-        jobQueue=queue, filters=[{"name": "JOB_NAME", "values": [name]}]
-    )
-    return [job["jobId"] for page in pages for job in page["jobSummaryList"]]

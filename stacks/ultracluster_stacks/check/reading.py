@@ -161,14 +161,15 @@ def _no_number(text: str) -> None:
 def _refuse_depth(body: Any) -> None:
     level = [body]
     for _ in range(DEEPEST_NESTING + 1):
-        level = [part for value in level if isinstance(value, dict | list) for part in _parts(value)]
+        level = [
+            part
+            for value in level
+            if isinstance(value, dict | list)
+            for part in (value.values() if isinstance(value, dict) else value)
+        ]
         if not level:
             return
     raise _too_deep()
-
-
-def _parts(value: Any) -> Iterator[Any]:
-    yield from value.values() if isinstance(value, dict) else value
 
 
 def _too_deep() -> TemplateError:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from ultracluster_stacks.cost.bill import Prices
-from ultracluster_stacks.cost.estimate import Estimate, estimate_cost
+from ultracluster_stacks.cost.estimate import estimate_cost
 from ultracluster_stacks.cost.line import HOURS_OF_A_MONTH, Line, Usage
 from ultracluster_stacks.cost.money import NOTHING, Money
 from ultracluster_stacks.cost.template_footprint import template_footprint
@@ -38,7 +38,11 @@ def cost_differences(
     changes = []
     for cluster in dict.fromkeys(stack.cluster for stack in after):
         old, new = (
-            _estimate(cluster, [stack for stack in stacks if stack.cluster == cluster], prices)
+            estimate_cost(
+                template_footprint(cluster, [stack for stack in stacks if stack.cluster == cluster]),
+                usage=Usage(hours=Decimal(1)),
+                prices=prices,
+            )
             for stacks in (before, after)
         )
         run = _difference(old.lines, new.lines)
@@ -47,10 +51,6 @@ def cost_differences(
         )
         changes.append(CostDifference(cluster=cluster, node_hour=run, idle_month=idle * HOURS_OF_A_MONTH))
     return tuple(changes)
-
-
-def _estimate(cluster: str, stacks: list[StackTemplate], prices: Prices) -> Estimate:
-    return estimate_cost(template_footprint(cluster, stacks), usage=Usage(hours=Decimal(1)), prices=prices)
 
 
 def _difference(before: Sequence[Line], after: Sequence[Line]) -> Money:
