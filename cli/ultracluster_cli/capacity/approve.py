@@ -109,10 +109,7 @@ def approve(
         if number is not None:
             parse_count(option, number)
     block_type, block_ultraserver, (count,) = read_size(
-        instance_type=instance_type,
-        nodes=nodes,
-        ultraservers=ultraservers,
-        ultraserver_type=ultraserver_type,
+        instance_type=instance_type, nodes=nodes, ultraservers=ultraservers, ultraserver_type=ultraserver_type
     )
     hours = parse_days("--days", days)
     shortest, longest = accepted_hours(hours)
@@ -234,8 +231,7 @@ def reserve(
     zone_id: Annotated[str, typer.Option("--zone-id", help="Zone ID, such as use2-az3.")],
     end: Annotated[str, typer.Option("--end", help="End of the reservation: a day or a UTC time.")],
     hourly_price: Annotated[
-        str,
-        typer.Option("--hourly-price", help="Price of one instance-hour, which EC2 does not quote."),
+        str, typer.Option("--hourly-price", help="Price of one instance-hour, which EC2 does not quote.")
     ],
     placement_group_arn: Annotated[
         str | None, typer.Option("--placement-group-arn", help="Cluster placement group of the reservation.")

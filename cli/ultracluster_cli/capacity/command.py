@@ -117,12 +117,7 @@ def reconcile(
 
 @app.command()
 @with_option_groups
-def history(
-    order: OrderArgument,
-    *,
-    ledger: LedgerOptions,
-    as_json: JsonOption = False,
-) -> None:
+def history(order: OrderArgument, *, ledger: LedgerOptions, as_json: JsonOption = False) -> None:
     """Show the history of an order."""
     events = open_session(ledger).ledger.history(order)
     if not events:
@@ -144,12 +139,7 @@ def history(
 
 @app.command()
 @with_option_groups
-def cancel(
-    order: OrderArgument,
-    *,
-    ledger: LedgerOptions,
-    as_json: JsonOption = False,
-) -> None:
+def cancel(order: OrderArgument, *, ledger: LedgerOptions, as_json: JsonOption = False) -> None:
     """Withdraw an approval or cancel an On-Demand Capacity Reservation.
 
     Capacity Blocks cannot be cancelled.

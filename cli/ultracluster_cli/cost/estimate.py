@@ -69,8 +69,7 @@ class _Plans:
     compile_hours: Annotated[float, typer.Option(help="Hours of compilation before the first run.")] = 0
     compile_reuse: Annotated[int, typer.Option(help="Runs that reuse the compiled artifacts.")] = 1
     compare: Annotated[
-        str | None,
-        typer.Option(metavar="TYPE", help="Instance type to compare with, such as p5.48xlarge."),
+        str | None, typer.Option(metavar="TYPE", help="Instance type to compare with, such as p5.48xlarge.")
     ] = None
     throughput_ratio: Annotated[
         float | None,
@@ -292,10 +291,7 @@ def _check_names(own_prices: Mapping[str, Price], estimates: Sequence[_ClusterEs
     }
     findings = [
         Finding(
-            code="UC9303",
-            problem=f"unknown line {quote(name)}",
-            allowed=", ".join(lines),
-            path="--price",
+            code="UC9303", problem=f"unknown line {quote(name)}", allowed=", ".join(lines), path="--price"
         )
         for name in own_prices
         if name not in lines

@@ -32,8 +32,7 @@ def export(
     *,
     output: Annotated[Path, typer.Option(help="Output folder, new or empty.")],
     bucket: Annotated[
-        str | None,
-        typer.Option(help="Default of the AssetBucket parameter, the bucket for OUTPUT/assets."),
+        str | None, typer.Option(help="Default of the AssetBucket parameter, the bucket for OUTPUT/assets.")
     ] = None,
     wave: WaveOption = None,
     as_json: JsonOption = False,

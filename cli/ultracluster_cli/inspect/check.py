@@ -28,12 +28,10 @@ def check(
     ],
     *,
     region: Annotated[
-        str | None,
-        typer.Option(help="Region of the templates. Default: Region in the cloud assembly."),
+        str | None, typer.Option(help="Region of the templates. Default: Region in the cloud assembly.")
     ] = None,
     skip: Annotated[
-        list[str] | None,
-        typer.Option(metavar="CODE=REASON", help="Skip a rule for a reason; repeatable."),
+        list[str] | None, typer.Option(metavar="CODE=REASON", help="Skip a rule for a reason; repeatable.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -220,11 +220,7 @@ class DemoBuyer:
 
 def command_environment(target: Target) -> dict[str, str]:
     """Return the environment of commands that use the local AWS and its ledger."""
-    return {
-        **target.environment,
-        LEDGER_VARIABLE: LEDGER_TABLE,
-        LEDGER_REGION_VARIABLE: LEDGER_REGION,
-    }
+    return {**target.environment, LEDGER_VARIABLE: LEDGER_TABLE, LEDGER_REGION_VARIABLE: LEDGER_REGION}
 
 
 def _search_options(cluster: ClusterConfig) -> list[str]:

@@ -127,8 +127,7 @@ class Steps:
         if code:
             messages = (progress.failures or list(progress.last_lines))[:3]
             return Result(
-                passed=False,
-                note=f"cdk deploy ended with code {code}: {' / '.join(messages)}; see {log}",
+                passed=False, note=f"cdk deploy ended with code {code}: {' / '.join(messages)}; see {log}"
             )
         changed = sum(stack.changed for stack in progress.deployed)
         return Result(passed=True, note=f"{changed} of {len(progress.deployed)} stacks changed")

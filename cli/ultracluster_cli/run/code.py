@@ -56,10 +56,7 @@ def pack(folder: Path, program: str) -> Code:
     }
     archive = _archive(contents, {name for name, path in paths.items() if os.access(path, os.X_OK)})
     return Code(
-        archive=archive,
-        digest=hashlib.sha256(archive).hexdigest(),
-        files=len(paths),
-        commit=_commit(folder),
+        archive=archive, digest=hashlib.sha256(archive).hexdigest(), files=len(paths), commit=_commit(folder)
     )
 
 

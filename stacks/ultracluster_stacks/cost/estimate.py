@@ -65,9 +65,7 @@ class Estimate:
 
 
 def catalogue_prices(
-    *,
-    known: Mapping[tuple[BillableItem, str], Price] | None = None,
-    fallback_region: str | None = None,
+    *, known: Mapping[tuple[BillableItem, str], Price] | None = None, fallback_region: str | None = None
 ) -> Prices:
     """Return a source of the catalogue's prices; a Region without one takes that of another, which the price names.
 
