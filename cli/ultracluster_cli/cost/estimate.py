@@ -18,20 +18,8 @@ from ultracluster_cli.cost.output import cost_json, invalid_number, print_cost, 
 from ultracluster_cli.output import print_findings, print_json
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION, listed_prices
+from ultracluster_stacks import cost
 from ultracluster_stacks.config import ClusterConfig, load_rollout
-from ultracluster_stacks.cost import (
-    HOURS_OF_A_MONTH,
-    Alternative,
-    Estimate,
-    Footprint,
-    Prices,
-    Usage,
-    catalogue_prices,
-    compare_with,
-    configured_footprint,
-    estimate_cost,
-    planned_hours,
-)
 
 _AMOUNTS = ("stored_gb", "logs_gb", "endpoint_gb", "nat_gb", "transfer_gb", "backup_gb", "tiered_gb")
 
@@ -86,9 +74,9 @@ class _Plans:
 class _ClusterEstimate:
     """A cluster with its estimate."""
 
-    estimate: Estimate
+    estimate: cost.Estimate
     hours_from: Literal["--hours", "window of the capacity", "a month"]
-    alternative: Alternative | None
+    alternative: cost.Alternative | None
 
 
 def estimate(
@@ -111,13 +99,13 @@ def estimate(
     clusters = clusters_named(
         clusters_of(loaded.config, None), [] if cluster is None else [cluster], rollout=rollout
     )
-    footprints = [configured_footprint(cluster_config) for cluster_config in clusters]
+    footprints = [cost.configured_footprint(cluster_config) for cluster_config in clusters]
     findings = [*_figure_findings(plans), *_savings_plan_findings(plans, footprints), *check_chart(picture)]
     if findings:
         raise FindingsError(findings)
     today = datetime.now(UTC).date()
     listed = _prices_of_today(footprints, plans) if live else None
-    prices = catalogue_prices(known=listed, fallback_region=plans.fallback_region)
+    prices = cost.catalogue_prices(known=listed, fallback_region=plans.fallback_region)
     own_prices = _own_prices(plans, today)
     estimates = [
         _estimate_cluster(
@@ -146,7 +134,7 @@ def estimate(
 
 
 def listed_today(
-    estimate: Callable[[Prices], object], pricing: Any
+    estimate: Callable[[cost.Prices], object], pricing: Any
 ) -> tuple[dict[tuple[BillableItem, str], Price], list[Finding]]:
     """Return the current prices of all items that an estimate looks up, and findings about those without one."""
     items: list[tuple[BillableItem, str]] = []
@@ -159,14 +147,16 @@ def listed_today(
     return listed_prices(items, client=pricing)
 
 
-def _prices_of_today(footprints: Sequence[Footprint], plans: _Plans) -> dict[tuple[BillableItem, str], Price]:
-    usage = Usage(hours=Decimal(1), compile_hours=_decimal(plans.compile_hours))
+def _prices_of_today(
+    footprints: Sequence[cost.Footprint], plans: _Plans
+) -> dict[tuple[BillableItem, str], Price]:
+    usage = cost.Usage(hours=Decimal(1), compile_hours=_decimal(plans.compile_hours))
 
-    def estimate_all(prices: Prices) -> None:
+    def estimate_all(prices: cost.Prices) -> None:
         for footprint in footprints:
-            estimate = estimate_cost(footprint, usage=usage, prices=prices)
+            estimate = cost.estimate_cost(footprint, usage=usage, prices=prices)
             if plans.compare is not None:
-                compare_with(plans.compare, estimate, prices=prices, throughput_ratio=None)
+                cost.compare_with(plans.compare, estimate, prices=prices, throughput_ratio=None)
 
     with account() as target:
         prices, findings = listed_today(estimate_all, target.client("pricing", PRICE_LIST_REGION))
@@ -176,23 +166,23 @@ def _prices_of_today(footprints: Sequence[Footprint], plans: _Plans) -> dict[tup
 
 def _estimate_cluster(
     cluster: ClusterConfig,
-    footprint: Footprint,
+    footprint: cost.Footprint,
     *,
     plans: _Plans,
-    prices: Prices,
+    prices: cost.Prices,
     own_prices: Mapping[str, Price],
     today: date,
 ) -> _ClusterEstimate:
-    window = planned_hours(cluster)
+    window = cost.planned_hours(cluster)
     hours_from: Literal["--hours", "window of the capacity", "a month"]
     if plans.hours is not None:
         hours, hours_from = _decimal(plans.hours), "--hours"
     elif window is not None:
         hours, hours_from = window, "window of the capacity"
     else:
-        hours, hours_from = Decimal(HOURS_OF_A_MONTH), "a month"
+        hours, hours_from = Decimal(cost.HOURS_OF_A_MONTH), "a month"
     _check_month(hours, plans.runs_per_month)
-    usage = Usage(
+    usage = cost.Usage(
         hours=hours,
         runs_per_month=plans.runs_per_month,
         tokens_per_second=None if plans.tokens_per_second is None else _decimal(plans.tokens_per_second),
@@ -204,12 +194,14 @@ def _estimate_cluster(
         compile_reuse=plans.compile_reuse,
         **{name: None if value is None else _decimal(value) for name, value in plans.use.items()},
     )
-    estimate = estimate_cost(footprint, usage=usage, prices=prices, given=own_prices)
+    estimate = cost.estimate_cost(footprint, usage=usage, prices=prices, given=own_prices)
     ratio = None if plans.throughput_ratio is None else _decimal(plans.throughput_ratio)
     alternative = (
         None
         if plans.compare is None
-        else compare_with(plans.compare, estimate, prices=prices, throughput_ratio=ratio, given=own_prices)
+        else cost.compare_with(
+            plans.compare, estimate, prices=prices, throughput_ratio=ratio, given=own_prices
+        )
     )
     return _ClusterEstimate(estimate=estimate, hours_from=hours_from, alternative=alternative)
 
@@ -244,7 +236,7 @@ def _figure_findings(plans: _Plans) -> Iterator[Finding]:
         yield Finding(code="UC9305", problem=problem, remedy="Specify --compare TYPE")
 
 
-def _savings_plan_findings(plans: _Plans, footprints: Sequence[Footprint]) -> Iterator[Finding]:
+def _savings_plan_findings(plans: _Plans, footprints: Sequence[cost.Footprint]) -> Iterator[Finding]:
     markets = {supply.market for footprint in footprints for supply in footprint.paid_supplies()}
     if plans.savings_plan is not None and "on-demand" not in markets:
         yield Finding(
@@ -255,9 +247,9 @@ def _savings_plan_findings(plans: _Plans, footprints: Sequence[Footprint]) -> It
 
 
 def _check_month(hours: Decimal, runs: int) -> None:
-    if runs > 1 and hours * runs > HOURS_OF_A_MONTH:
+    if runs > 1 and hours * runs > cost.HOURS_OF_A_MONTH:
         problem = f"{runs} runs of {hours} hours are {hours * runs} hours"
-        allowed = f"{HOURS_OF_A_MONTH} hours per month, since runs share the nodes"
+        allowed = f"{cost.HOURS_OF_A_MONTH} hours per month, since runs share the nodes"
         raise FindingsError.of("UC9302", problem, allowed=allowed)
 
 
