@@ -89,14 +89,14 @@ def demo(
         assembly = project.temporary / "demo"
         with measure(steps, "cdk synth"):
             synthesize_into(assembly, project, rollout=copy, wave=None, environment=target.environment)
-        deployed = deploy_to(target, project, assembly=assembly, clusters=clusters, steps=steps)
-        require_bought(deployed.clusters, list(purchases.values()))
+        deployed, stacks = deploy_to(target, project, assembly=assembly, clusters=clusters, steps=steps)
+        require_bought(deployed, list(purchases.values()))
         trained = None
         for loc, cluster in blocks.items():
             if target.runs_jobs and trained is None and can_train(cluster):
                 trained = DemoTraining(target=target, run=run, steps=steps).train(cluster, purchases[loc])
     if as_json:
-        summary = summary_json(deployed.clusters, local=True, steps=steps, deployed=deployed.stacks)
+        summary = summary_json(deployed, local=True, steps=steps, deployed=stacks)
         job = dataclasses.asdict(trained) if trained else None
         rows = [*map(_row, purchases.values())]
         print_json(summary | {"rollout": str(copy), "purchases": rows, "job": job})
@@ -104,8 +104,8 @@ def demo(
     columns = ["order", "state_before", "state", "reservation_id", "zone_id", "start", "end", "fake_fee"]
     rows = [_row(purchase) for purchase in purchases.values()]
     print_table(columns=columns, rows=rows, title="Purchases on the local AWS (fake money)")
-    print_summary(deployed.clusters, local=True, as_json=False, steps=steps, deployed=deployed.stacks)
-    print_next_steps(deployed.clusters, local=True)
+    print_summary(deployed, local=True, as_json=False, steps=steps, deployed=stacks)
+    print_next_steps(deployed, local=True)
 
 
 def _row(purchase: demo_purchase.Purchase) -> dict[str, Any]:

@@ -19,8 +19,7 @@ from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_findings, print_json, say
-from ultracluster_cli.plan.costs import cost_lines, costs_json
-from ultracluster_cli.plan.output import plan_json, plan_markdown, print_plan
+from ultracluster_cli.plan.output import cost_lines, costs_json, plan_json, plan_markdown, print_plan
 from ultracluster_cli.plan.picture import draw_plan
 from ultracluster_cli.plan.planning import blocks_to_come, check_allowed, check_limits
 from ultracluster_cli.plan.stacks import assembled_stacks, deployed_by_target, deployed_stacks
