@@ -86,16 +86,14 @@ def bake_off(
             "Check the path and the Region; for metrics older than two weeks, specify --figure and --nodes"
         )
         raise FindingsError.of("UC9342", problem, remedy=remedy)
-    sides = [
-        _side(
-            name,
-            node_counts,
-            paid_prices,
-            market="on-demand" if on_demand else "capacity-block",
-            region=region,
-        )
-        for name in names
-    ]
+    market: Literal["capacity-block", "on-demand"] = "on-demand" if on_demand else "capacity-block"
+    sides = []
+    for name in names:
+        count, instance_type = node_counts.get(name, (None, None))
+        node_hour = paid_prices.get(name)
+        if node_hour is None and instance_type is not None:
+            node_hour = price_of(BillableItem(kind=market, name=instance_type), region)
+        sides.append(bake_off_report.Candidate(name=name, nodes=count, price=node_hour))
     report = bake_off_report.compare_weeks(
         reports, mondays=mondays, figures=figure_names, candidates=sides, today=today
     )
@@ -151,21 +149,6 @@ def _parse(
 
 def _invalid_argument(option: str, text: str, allowed: str) -> Finding:
     return Finding(code="UC9340", problem=f"got {quote(text)}", allowed=allowed, path=option)
-
-
-def _side(
-    name: str,
-    node_counts: _NodeCounts,
-    paid_prices: Mapping[str, Price],
-    *,
-    market: Literal["capacity-block", "on-demand"],
-    region: str,
-) -> bake_off_report.Candidate:
-    count, instance_type = node_counts.get(name, (None, None))
-    price = paid_prices.get(name)
-    if price is None and instance_type is not None:
-        price = price_of(BillableItem(kind=market, name=instance_type), region)
-    return bake_off_report.Candidate(name=name, nodes=count, price=price)
 
 
 def _side_json(side: bake_off_report.Candidate) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -70,13 +70,8 @@ class _Plans:
         return {name: getattr(self, name) for name in _AMOUNTS}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _ClusterEstimate:
-    """A cluster with its estimate."""
-
-    estimate: cost.Estimate
-    hours_from: Literal["--hours", "window of the capacity", "a month"]
-    alternative: cost.Alternative | None
+_ClusterEstimate = tuple[cost.Estimate, str, cost.Alternative | None]
+"""Estimate of a cluster, the source of the hours of a run, and the comparison with another instance type, if any."""
 
 
 def estimate(
@@ -107,30 +102,23 @@ def estimate(
     listed = _prices_of_today(footprints, plans) if live else None
     prices = cost.catalogue_prices(known=listed, fallback_region=plans.fallback_region)
     own_prices = _own_prices(plans, today)
-    estimates = [
+    rows = [
         _estimate_cluster(
             cluster_config, footprint, plans=plans, prices=prices, own_prices=own_prices, today=today
         )
         for cluster_config, footprint in zip(clusters, footprints, strict=True)
     ]
+    estimates = [row[0] for row in rows]
     _check_names(own_prices, estimates)
     if picture is not None:
-        draw_costs([cluster_config.estimate for cluster_config in estimates], picture)
+        draw_costs(estimates, picture)
     if as_json:
-        print_json(
-            {
-                "clusters": [
-                    cost_json(cluster_config.estimate, cluster_config.hours_from, cluster_config.alternative)
-                    for cluster_config in estimates
-                ],
-                "total": total_json([cluster_config.estimate for cluster_config in estimates]),
-            }
-        )
-    else:
-        for cluster_config in estimates:
-            print_cost(cluster_config.estimate, cluster_config.hours_from, cluster_config.alternative)
-        if len(estimates) > 1:
-            print_total([cluster_config.estimate for cluster_config in estimates])
+        print_json({"clusters": [cost_json(*row) for row in rows], "total": total_json(estimates)})
+        return
+    for row in rows:
+        print_cost(*row)
+    if len(rows) > 1:
+        print_total(estimates)
 
 
 def listed_today(
@@ -174,7 +162,6 @@ def _estimate_cluster(
     today: date,
 ) -> _ClusterEstimate:
     window = cost.planned_hours(cluster)
-    hours_from: Literal["--hours", "window of the capacity", "a month"]
     if plans.hours is not None:
         hours, hours_from = _decimal(plans.hours), "--hours"
     elif window is not None:
@@ -203,7 +190,7 @@ def _estimate_cluster(
             plans.compare, estimate, prices=prices, throughput_ratio=ratio, given=own_prices
         )
     )
-    return _ClusterEstimate(estimate=estimate, hours_from=hours_from, alternative=alternative)
+    return estimate, hours_from, alternative
 
 
 def _decimal(figure: float) -> Decimal:
@@ -274,13 +261,11 @@ def _own_prices(plans: _Plans, today: date) -> dict[str, Price]:
     return prices
 
 
-def _check_names(own_prices: Mapping[str, Price], estimates: Sequence[_ClusterEstimate]) -> None:
+def _check_names(own_prices: Mapping[str, Price], estimates: Sequence[cost.Estimate]) -> None:
     """Reject prices for unknown lines, which would have no effect."""
-    lines = {
-        line.name: None
-        for cluster_estimate in estimates
-        for line in (*cluster_estimate.estimate.lines, *cluster_estimate.estimate.if_used)
-    }
+    lines = dict.fromkeys(
+        line.name for estimate in estimates for line in (*estimate.lines, *estimate.if_used)
+    )
     findings = [
         Finding(
             code="UC9303", problem=f"unknown line {quote(name)}", allowed=", ".join(lines), path="--price"

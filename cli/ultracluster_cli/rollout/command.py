@@ -31,9 +31,8 @@ from ultracluster_cli.rollout.step_runner import Steps
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.preflight.check import REGION_IS_ENABLED
 from ultracluster_runtime.rollout.drive import drive
-from ultracluster_runtime.rollout.journal import FileJournal, open_journal
+from ultracluster_runtime.rollout.journal import open_journal
 from ultracluster_runtime.rollout.machine import Decision, Entry, Kind
-from ultracluster_runtime.rollout.plan import RolloutPlan
 from ultracluster_stacks.config import RolloutConfig, load_rollout
 
 app = typer.Typer(add_completion=False)
@@ -234,21 +233,14 @@ def _run(run: history.Run, context: _RolloutContext) -> ExitCode:
         )
         executor = ThreadedExecutor(take=steps.take, report=display.record, stopping=stopping)
         decision = drive(plan, journal, executor, at_once=context.request.at_once, now=_now)
-    _report(run.folder.name, plan, journal, decision, calls=targets.calls, as_json=context.request.as_json)
+    _report(run, decision, calls=targets.calls, as_json=context.request.as_json)
     if stopping.is_set() and not decision.finished:
         raise KeyboardInterrupt
     return ExitCode.DONE if decision.finished else ExitCode.FAILED
 
 
-def _report(
-    name: str,
-    plan: RolloutPlan,
-    journal: FileJournal,
-    decision: Decision,
-    *,
-    calls: Mapping[str, int],
-    as_json: bool,
-) -> None:
+def _report(run: history.Run, decision: Decision, *, calls: Mapping[str, int], as_json: bool) -> None:
+    name, plan, journal = run.folder.name, run.journal.plan, run.journal
     rows = rows_of(plan, journal.entries)
     ended = "finished" if decision.finished else "stopped" if decision.stopped else "given up"
     if as_json:

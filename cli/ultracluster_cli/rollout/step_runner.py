@@ -178,11 +178,7 @@ class Steps:
                 queue=queue,
                 client=non_retrying_client,
                 name=name,
-                named_queue=False,
                 alone=True,
-                depends_on=(),
-                share=None,
-                settings={},
             )
             job_ids = [submitted[-1].job_id]
         return self._wait_for(cluster, client("batch"), job_ids[0])

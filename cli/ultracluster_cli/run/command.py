@@ -117,9 +117,7 @@ def run(
         queue=queue,
         client=client,
         name=name or re.sub(r"[^A-Za-z0-9_-]", "-", Path(program).stem).lstrip("-_") or "run",
-        named_queue=False,
         alone=True,
-        depends_on=[],
         share=share,
         settings={
             "nodes": nodes,
