@@ -44,11 +44,7 @@ summary { cursor: pointer; font-size: 0.875rem; }
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ChartedLine:
-    """One line of a chart.
-
-    Attributes:
-        points: Times and values in the unit of the axis. None marks a gap in the recording.
-    """
+    """One line of a chart, with its values in the unit of the axis; None is a gap in the recording."""
 
     label: str
     points: tuple[tuple[datetime, float | None], ...]

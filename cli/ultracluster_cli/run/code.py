@@ -28,12 +28,7 @@ _RUNTIME = ("__init__.py", "checkpoints.py", "training_metrics.py")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Code:
-    """Packed code.
-
-    Attributes:
-        files: Number of files of the user.
-        commit: Commit that is checked out, followed by ``-dirty`` if files differ from it. None without git.
-    """
+    """Packed code, with the number of the user's files and the commit: ``-dirty`` if files differ, None without git."""
 
     archive: bytes
     digest: str

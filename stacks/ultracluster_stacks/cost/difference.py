@@ -14,12 +14,7 @@ from ultracluster_stacks.plan import StackTemplate
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CostDifference:
-    """How a deployment changes the cost of a cluster; negative if it becomes cheaper.
-
-    Attributes:
-        node_hour: Change per hour in which all nodes run.
-        idle_month: Change per month in which no node runs.
-    """
+    """How a deployment changes the cost per hour in which all nodes run, and per month in which none does."""
 
     cluster: str
     node_hour: Money

@@ -24,11 +24,7 @@ _MILLION: Final = 1_000_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Estimate:
-    """Estimated cost of a cluster.
-
-    Attributes:
-        if_used: Lines of nodes used only when the others are full; in no total.
-    """
+    """Estimated cost of a cluster; lines of nodes used only if the others are full are in no total."""
 
     footprint: Footprint
     usage: Usage
