@@ -122,6 +122,12 @@ class FindingsError(ValueError):
         return cls([Finding(code, problem, **fields)])
 
 
+def reject(findings: Iterable[Finding]) -> None:
+    """Raise FindingsError if there are findings."""
+    if found := tuple(findings):
+        raise FindingsError(found)
+
+
 def collect(findings: list[Finding], check: Callable[[], Result]) -> Result | None:
     """Return the result of a check, or add the findings that it raises to others and return None."""
     try:

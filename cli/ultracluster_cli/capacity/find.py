@@ -145,11 +145,11 @@ def _show_offerings(
     prices = [
         {
             "price": comparison.label,
-            "per_node_hour": _rounded(comparison.per_node_hour),
+            "per_node_hour": _rounded(comparison.price.amount),
             "per_chip_hour": _rounded(comparison.per_chip_hour),
-            "currency": comparison.currency,
-            "dated": comparison.dated.isoformat(),
-            "source": comparison.reason or comparison.source,
+            "currency": comparison.price.currency,
+            "dated": comparison.price.dated.isoformat(),
+            "source": comparison.price.reason or comparison.price.source,
         }
         for comparison in comparisons.values()
     ]

@@ -81,7 +81,7 @@ class DemoTraining:
             self._clock("--to", "checkpoint", region=region)
             checkpoint = int(log.wait_for(_CHECKPOINT)[1])
             say(f"The launcher asked for a checkpoint: it is complete at step {checkpoint}")
-            # A payment that is pending keeps jobs until two minutes before EC2 terminates the nodes.
+            # While the payment of the extension is pending, jobs run until two minutes before EC2 terminates the nodes.
             self._clock(_text(end - timedelta(minutes=31)), region=region)
             ended = _wait(lambda: describe_job(job, client=client), lambda found: found["status"] == "FAILED")
             say(f"The job has ended: {ended['statusReason']}")

@@ -1,8 +1,9 @@
 """`ultracluster destroy`: delete the stacks of clusters in an order that AWS accepts, and list the resources that are kept."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
+from functools import partial
 from typing import Annotated, Any, Final
 
 import typer
@@ -177,36 +178,11 @@ class _Deployed:
         note = f"CloudFormation finishes the stack that it is deleting; the rest stays. To continue: {again}"
         with if_interrupted(note):
             for stack in self.stacks:
-                self._end_nodes(stack.name)
+                end_nodes(stack.name, self._client)
             empty = delete_data and bool(self.lost)
             remove_stacks(self._target.client, self.stacks, empty=empty, again=again)
             if delete_data:
                 self._delete_data()
-
-    def _end_nodes(self, stack: str) -> None:
-        """End the nodes of Auto Scaling groups, which CloudFormation cannot delete with protected nodes (aws/aws-cdk#18179)."""
-        autoscaling = self._client("autoscaling")
-
-        def nodes(group: str) -> list[str]:
-            found = autoscaling.describe_auto_scaling_groups(AutoScalingGroupNames=[group])[
-                "AutoScalingGroups"
-            ]
-            members = [node for one in found for node in one["Instances"]]
-            protected = [node["InstanceId"] for node in members if node["ProtectedFromScaleIn"]]
-            for some in chunks(protected, _PROTECTED_AT_ONCE):
-                autoscaling.set_instance_protection(
-                    AutoScalingGroupName=group, InstanceIds=some, ProtectedFromScaleIn=False
-                )
-            return [node["InstanceId"] for node in members]
-
-        for _, kind, group in _resources(stack, self._client("cloudformation")):
-            if kind == "AWS::AutoScaling::AutoScalingGroup":
-                # A maximum of 0 also keeps the life cycle of a Capacity Block from starting them again.
-                autoscaling.update_auto_scaling_group(
-                    AutoScalingGroupName=group, MinSize=0, MaxSize=0, DesiredCapacity=0
-                )
-                with doing(f"Ending the nodes of {group}"):
-                    _wait(lambda group=group: nodes(group))
 
     def _delete_data(self) -> None:
         findings = []
@@ -266,6 +242,39 @@ class _Deployed:
             "data_deleted": delete_data,
             "kept": self.kept_rows(),
         }
+
+
+def end_nodes(stack: str, client: Callable[[str], Any]) -> None:
+    """End the nodes of the Auto Scaling groups of a stack.
+
+    CloudFormation cannot delete a group while nodes are protected from scaling in (aws/aws-cdk#18179).
+    """
+    autoscaling = client("autoscaling")
+
+    def nodes(group: str) -> list[str]:
+        found = autoscaling.describe_auto_scaling_groups(AutoScalingGroupNames=[group])["AutoScalingGroups"]
+        members = [node for one in found for node in one["Instances"]]
+        protected = [node["InstanceId"] for node in members if node["ProtectedFromScaleIn"]]
+        for some in chunks(protected, _PROTECTED_AT_ONCE):
+            autoscaling.set_instance_protection(
+                AutoScalingGroupName=group, InstanceIds=some, ProtectedFromScaleIn=False
+            )
+        return [node["InstanceId"] for node in members]
+
+    for _, kind, group in _resources(stack, client("cloudformation")):
+        if kind == "AWS::AutoScaling::AutoScalingGroup":
+            # A maximum of 0 also keeps the life cycle of a Capacity Block from starting them again.
+            autoscaling.update_auto_scaling_group(
+                AutoScalingGroupName=group, MinSize=0, MaxSize=0, DesiredCapacity=0
+            )
+            try:
+                with doing(f"Ending the nodes of {group}"):
+                    _wait(partial(nodes, group))
+            except TimeoutError:
+                problem = f"nodes of Auto Scaling group {group} still run"
+                raise FindingsError.of(
+                    "UC9018", problem, remedy="Terminate them, and run this command again"
+                ) from None
 
 
 def _with_policies(stack: str, cloudformation: Any) -> Iterator[tuple[str, str, str]]:

@@ -23,7 +23,7 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.exit_codes import LOST_NODE
 from ultracluster_catalog.names.submission_tags import AFTER_TAG, QUEUE_TAG, RESUME_TAG
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
-from ultracluster_rules.findings import Finding, FindingsError, Severity
+from ultracluster_rules.findings import Finding, Severity, reject
 from ultracluster_rules.images import check_container
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
@@ -104,8 +104,7 @@ class Job(Construct):
                 timeout=timeout,
             ),
         ]
-        if errors := [finding for finding in findings if finding.severity is Severity.ERROR]:
-            raise FindingsError(errors)
+        reject([finding for finding in findings if finding.severity is Severity.ERROR])
         super().__init__(scope, construct_id)
         self._queue = queue
         self._image = image.reference if isinstance(image, ContainerImage) else image

@@ -15,7 +15,7 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface, NicLayout
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES, NODE_SERVICES
 from ultracluster_catalog.places.zones import REGIONS, region_of_zone_id
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import Finding, FindingsError, reject
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.network import (
     check_available_addresses,
@@ -178,15 +178,15 @@ class ClusterNetwork(Construct):
         if findings := check_zone(scope, zone_id):
             raise FindingsError(findings)
         machine = get_instance_type(instance_type)
-        findings = check_available_addresses(
-            instance_type=machine,
-            nodes=node_count,
-            nic_layout=nic_layout,
-            available_addresses=sys.maxsize if available_addresses is None else available_addresses,
-            file_system_interfaces=file_system_interfaces,
+        reject(
+            check_available_addresses(
+                instance_type=machine,
+                nodes=node_count,
+                nic_layout=nic_layout,
+                available_addresses=sys.maxsize if available_addresses is None else available_addresses,
+                file_system_interfaces=file_system_interfaces,
+            )
         )
-        if findings:
-            raise FindingsError(findings)
         return _ExistingNetwork(
             scope,
             construct_id,

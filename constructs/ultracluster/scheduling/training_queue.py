@@ -19,7 +19,7 @@ from ultracluster.storage.mounted_file_system import MountedFileSystem
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NicLayout
 from ultracluster_rules.capacity import check_max_nodes
-from ultracluster_rules.findings import Finding, FindingsError, require
+from ultracluster_rules.findings import Finding, FindingsError, reject, require
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.network import network_interfaces
 from ultracluster_rules.numbers import rejects_unsafe_numbers
@@ -282,8 +282,7 @@ def _check(
         *wait_limits.check([group.capacity for group in all_nodes]),
     ]
     findings += PRIORITY.check(priority, path="priority")
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
 
 
 def _check_nodes(groups: Sequence[NodeGroup], max_nodes: int | None) -> list[Finding]:

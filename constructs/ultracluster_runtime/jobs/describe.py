@@ -59,11 +59,12 @@ def find_job(text: str, *, client: Client) -> str:
         for page in batch.get_paginator("describe_job_queues").paginate()
         for queue in page["jobQueues"]
     ]
-    jobs = batch.get_paginator("list_jobs")
     named = [
         job
         for queue in queues
-        for page in jobs.paginate(jobQueue=queue, filters=[{"name": "JOB_NAME", "values": [text]}])
+        for page in batch.get_paginator("list_jobs").paginate(
+            jobQueue=queue, filters=[{"name": "JOB_NAME", "values": [text]}]
+        )
         for job in page["jobSummaryList"]
     ]
     if named:
@@ -74,9 +75,7 @@ def find_job(text: str, *, client: Client) -> str:
     matching = dict.fromkeys(
         str(job["jobId"])
         for queue in queues
-        for state in STATES
-        for page in jobs.paginate(jobQueue=queue, jobStatus=state)
-        for job in page["jobSummaryList"]
+        for job in reader.list_jobs(batch, STATES, jobQueue=queue)
         if str(job["jobId"]).startswith(text)
     )
     if len(matching) == 1:
@@ -102,13 +101,7 @@ def list_jobs(queue: str, *, states: Iterable[str], client: Client) -> list[Mapp
     wanted = list(states)
     # Arrays are PENDING while their children run.
     asked = wanted if {"PENDING", *_ENDED}.issuperset(wanted) else dict.fromkeys([*wanted, "PENDING"])
-    pages = client("batch").get_paginator("list_jobs")
-    job_ids = [
-        summary["jobId"]
-        for state in asked
-        for page in pages.paginate(jobQueue=queue, jobStatus=state)
-        for summary in page["jobSummaryList"]
-    ]
+    job_ids = [job["jobId"] for job in reader.list_jobs(client("batch"), asked, jobQueue=queue)]
     # A job that changes its state between two calls is listed twice.
     details = describe_jobs(list(dict.fromkeys(job_ids)), client=client)
     found = (job for job in details if job.get("status") in wanted)
