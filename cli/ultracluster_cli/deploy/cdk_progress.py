@@ -25,7 +25,7 @@ _LAST_LINES = 8
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeployedStack:
-    """A stack that the CDK CLI reported as deployed, with its display name, ``STAGE/ID (NAME)``, and time, if reported."""
+    """A stack that the CDK CLI reported as deployed: its display name, ``STAGE/ID (NAME)``, and its time, if known."""
 
     name: str
     changed: bool
