@@ -142,7 +142,7 @@ def _interfaces(config: ClusterConfig, machine: InstanceType) -> int:
     per_node = (
         len(network_interfaces(machine, config.network.layout)) + 1
     )  # one more for the interface of its task
-    endpoints = len(NODE_SERVICES) if config.network.subnet_id is None else 0
+    endpoints = len(NODE_SERVICES) + len(config.network.endpoints) if config.network.subnet_id is None else 0
     return config.most_nodes * per_node + endpoints + config.file_system.subnet_addresses
 
 
