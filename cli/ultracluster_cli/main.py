@@ -33,79 +33,45 @@ class Command(NamedTuple):
     help: str
 
 
-COMMANDS = {
-    "advise": Command("ultracluster_cli.metrics.advise", "Find capacity you pay for but do not use."),
-    "ami": Command("ultracluster_cli.ami.command", "Bake and find AMIs, and pin rollouts to their IDs."),
-    "capacity": Command(
-        "ultracluster_cli.capacity.command",
-        "Find Capacity Blocks, buy each at most once, and verify their use.",
-    ),
-    "check": Command(
-        "ultracluster_cli.inspect.check",
-        "Check CloudFormation templates for waste, data loss and open access.",
-    ),
-    "cost": Command(
-        "ultracluster_cli.cost.command", "Estimate the costs of clusters, or show their actual costs."
-    ),
-    "dashboard": Command(
-        "ultracluster_cli.metrics.dashboard",
+_COMMANDS = {
+    "advise": ("metrics.advise", "Find capacity you pay for but do not use."),
+    "ami": ("ami.command", "Bake and find AMIs, and pin rollouts to their IDs."),
+    "capacity": ("capacity.command", "Find Capacity Blocks, buy each at most once, and verify their use."),
+    "check": ("inspect.check", "Check CloudFormation templates for waste, data loss and open access."),
+    "cost": ("cost.command", "Estimate the costs of clusters, or show their actual costs."),
+    "dashboard": (
+        "metrics.dashboard",
         "Draw the metrics of a cluster as a page, or save them as a recording.",
     ),
-    "demo": Command(
-        "ultracluster_cli.local.demo",
-        "Buy capacity with fake money, deploy a rollout on it and train, on a local AWS.",
-    ),
-    "destroy": Command(
-        "ultracluster_cli.operate.destroy",
+    "demo": ("local.demo", "Buy capacity with fake money, deploy a rollout on it and train, on a local AWS."),
+    "destroy": (
+        "operate.destroy",
         "Delete the stacks of clusters, and show what is kept and what it costs a month.",
     ),
-    "deploy": Command(
-        "ultracluster_cli.deploy.command", "Deploy a rollout with the CDK CLI and show the result."
-    ),
-    "docs": Command("ultracluster_cli.project.docs", "Print a page of the documentation, or list the pages."),
-    "explain": Command(
-        "ultracluster_cli.inspect.explain", "Show each setting of a cluster and where its value comes from."
-    ),
-    "export": Command(
-        "ultracluster_cli.export.command",
-        "Export CloudFormation templates for teams that deploy without the CDK.",
-    ),
-    "init": Command(
-        "ultracluster_cli.project.init",
+    "deploy": ("deploy.command", "Deploy a rollout with the CDK CLI and show the result."),
+    "docs": ("project.docs", "Print a page of the documentation, or list the pages."),
+    "explain": ("inspect.explain", "Show each setting of a cluster and where its value comes from."),
+    "export": ("export.command", "Export CloudFormation templates for teams that deploy without the CDK."),
+    "init": (
+        "project.init",
         "Create a project: app, rollout file, tests and pipelines for GitHub and GitLab.",
     ),
-    "jobs": Command("ultracluster_cli.jobs.command", "Submit, list, explain, follow and stop jobs."),
-    "local": Command(
-        "ultracluster_cli.local.command", "Run a local AWS on this machine: no account, no cost."
-    ),
-    "nodes": Command("ultracluster_cli.operate.nodes", "List, describe and replace nodes, or open a shell."),
-    "plan": Command(
-        "ultracluster_cli.plan.command",
-        "Show what a deployment would add, change, replace, retain and remove.",
-    ),
-    "preflight": Command(
-        "ultracluster_cli.preflight.command", "Check whether an account is ready for a rollout."
-    ),
-    "rehearse": Command(
-        "ultracluster_cli.rehearse.command",
-        "Deploy a rollout without capacity, check the result, and remove it.",
-    ),
-    "rollout": Command(
-        "ultracluster_cli.rollout.command", "Deploy a rollout wave by wave, with gates in between."
-    ),
-    "rules": Command("ultracluster_cli.inspect.rules", "Explain rules by their codes, or list them all."),
-    "run": Command(
-        "ultracluster_cli.run.command",
+    "jobs": ("jobs.command", "Submit, list, explain, follow and stop jobs."),
+    "local": ("local.command", "Run a local AWS on this machine: no account, no cost."),
+    "nodes": ("operate.nodes", "List, describe and replace nodes, or open a shell."),
+    "plan": ("plan.command", "Show what a deployment would add, change, replace, retain and remove."),
+    "preflight": ("preflight.command", "Check whether an account is ready for a rollout."),
+    "rehearse": ("rehearse.command", "Deploy a rollout without capacity, check the result, and remove it."),
+    "rollout": ("rollout.command", "Deploy a rollout wave by wave, with gates in between."),
+    "rules": ("inspect.rules", "Explain rules by their codes, or list them all."),
+    "run": (
+        "run.command",
         "Run a Python program of a folder on a cluster, and follow its log until it ends.",
     ),
-    "status": Command(
-        "ultracluster_cli.operate.status",
-        "Show what is deployed, what runs, and what it costs, on one screen.",
-    ),
-    "validate": Command(
-        "ultracluster_cli.inspect.validate", "Validate a rollout file and list its clusters."
-    ),
+    "status": ("operate.status", "Show what is deployed, what runs, and what it costs, on one screen."),
+    "validate": ("inspect.validate", "Validate a rollout file and list its clusters."),
 }
+COMMANDS = {name: Command(f"ultracluster_cli.{module}", text) for name, (module, text) in _COMMANDS.items()}
 """The commands by name. Listing them in the help imports none of their modules."""
 
 
@@ -250,14 +216,7 @@ def _options(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        arguments: Command-line arguments. Default: `sys.argv[1:]`.
-
-    Returns:
-        An `ExitCode`.
-    """
+    """Run the command line, by default with the arguments of this process, and return an `ExitCode`."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # the caller closed it
             setattr(sys, name, Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115 - open until the process ends

@@ -8,11 +8,7 @@ from typing import Any
 
 
 def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command for Typer whose data class parameters are replaced by one option for each field.
-
-    Args:
-        command: Function with Typer's annotations on its parameters and on the fields of their data classes.
-    """
+    """Return a command for Typer whose data class parameters are replaced by one option for each field."""
     signature = inspect.signature(command, eval_str=True)
     groups: dict[str, Callable[..., Any]] = {
         name: parameter.annotation

@@ -16,7 +16,7 @@ from ultracluster_rules.findings import Finding, printable
 _UNLIMITED = 200  # pipes and logs have no width
 _GAP = "  "
 _PAIRS = ", "
-_KEPT = "\x00"  # a space of a time, which no line ends at
+_KEPT = "\x00"  # stands for the space between date and time, at which lines do not wrap
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)")
 _BOLD, _RED, _YELLOW, _GREEN = "1", "31", "33", "32"
 _STYLES = {

@@ -8,11 +8,7 @@ from ultracluster_rules.findings import FindingsError
 
 @contextmanager
 def plot_extra() -> Iterator[None]:
-    """Import matplotlib or plotly in the body.
-
-    Raises:
-        FindingsError: If the library is not installed (UC9209).
-    """
+    """Import matplotlib or plotly in the body, or raise UC9209 if the library is not installed."""
     try:
         yield
     except ModuleNotFoundError as error:

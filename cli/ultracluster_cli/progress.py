@@ -41,11 +41,7 @@ def if_interrupted(note: str) -> Iterator[None]:
 
 
 def interruption_note(command: str) -> str:
-    """Return what to say after Ctrl-C.
-
-    Args:
-        command: The command and, of a group, its subcommand, such as ``jobs list``.
-    """
+    """Return what to say after Ctrl-C of a command, such as ``jobs list``."""
     if _interruptions:
         return f"Interrupted. {_interruptions[-1]}"
     reads = command in _READING or command.partition(" ")[0] in _READING

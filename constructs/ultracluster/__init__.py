@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ultracluster.capacity.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
 from ultracluster.capacity.unreserved_capacity import OnDemandCapacity, SpotCapacity
+from ultracluster.cluster.i_ultra_cluster import IUltraCluster
 from ultracluster.cluster.ultra_cluster import UltraCluster
 from ultracluster.images.container_image import ContainerImage
 from ultracluster.jobs.job_options import GateOptions, JobOptions, ProgramOptions
@@ -20,6 +21,7 @@ from ultracluster.operations.block_lifecycle import BlockLifecycle
 from ultracluster.operations.job_resume import JobResume
 from ultracluster.scheduling.compute_environment import ComputeEnvironment
 from ultracluster.scheduling.fair_share import FairShare
+from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster.scheduling.wait_limits import WaitLimits
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
@@ -81,6 +83,8 @@ __all__ = [
     "FabricGate",
     "FairShare",
     "GateOptions",
+    "ITrainingQueue",
+    "IUltraCluster",
     "JobOptions",
     "JobResume",
     "MultiNodeJob",

@@ -5,12 +5,13 @@ The format of a line is fixed, so that people can search for it and tools can pa
     UC4101: rollout.yaml:12: waves[0].clusters[0].nodes: got 0. Allowed: 1 to 1000. Set the nodes of the block.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, Generic, Self, TypeVar
 
 Place = TypeVar("Place")
+Result = TypeVar("Result")
 
 _QUOTE_LIMIT = 80
 
@@ -119,3 +120,18 @@ class FindingsError(ValueError):
     def of(cls, code: str, problem: str, **fields: str) -> Self:
         """Create the error of one finding; see `Finding`."""
         return cls([Finding(code, problem, **fields)])
+
+
+def reject(findings: Iterable[Finding]) -> None:
+    """Raise FindingsError if there are findings."""
+    if found := tuple(findings):
+        raise FindingsError(found)
+
+
+def collect(findings: list[Finding], check: Callable[[], Result]) -> Result | None:
+    """Return the result of a check, or add the findings that it raises to others and return None."""
+    try:
+        return check()
+    except FindingsError as error:
+        findings += error.findings
+        return None

@@ -21,7 +21,7 @@ from ultracluster_catalog.places.addresses import (
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES, NODE_SERVICES
 from ultracluster_catalog.places.zones import region_of_zone_id
 from ultracluster_rules.did_you_mean import suggestion
-from ultracluster_rules.findings import Finding, FindingsError, Severity, quote, require
+from ultracluster_rules.findings import Finding, FindingsError, Severity, quote, reject, require
 from ultracluster_rules.numbers import find_unsafe_numbers
 from ultracluster_rules.values import Between, Known
 
@@ -55,16 +55,13 @@ def network_interfaces(
         FindingsError: UC4002 for an unknown layout; UC1030 or UC4010 to UC4015 for interfaces that EC2 would reject.
     """
     if not isinstance(layout, str):
-        errors = [
+        reject(
             finding
             for finding in check_network_interfaces(instance_type, layout)
             if finding.severity is Severity.ERROR
-        ]
-        if errors:
-            raise FindingsError(errors)
+        )
         return tuple(sorted(layout, key=lambda item: (item.card, item.device)))
-    if findings := NIC_LAYOUT.check(layout):
-        raise FindingsError(findings)
+    reject(NIC_LAYOUT.check(layout))
     return NIC_LAYOUTS[layout](instance_type)
 
 
@@ -394,10 +391,8 @@ def check_zone_region(zone: str, *, zone_region: str, region: str) -> list[Findi
 
 
 def _require_counts(**counts: int) -> None:
-    findings = [
+    reject(
         Finding("UC3001", f"got {quote(count)}", path=name, allowed="0 or more")
         for name, count in counts.items()
         if count < 0
-    ]
-    if findings:
-        raise FindingsError(findings)
+    )

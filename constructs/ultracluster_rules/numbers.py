@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, wraps
 from typing import Any, Final, Literal, ParamSpec, TypeVar, Union, Unpack, get_args, get_origin
 
-from ultracluster_rules.findings import Finding, FindingsError, printable, quote
+from ultracluster_rules.findings import Finding, printable, quote, reject
 
 _LIMIT: Final = 2**53  # JSON, and therefore CloudFormation and jsii, carry smaller integers exactly
 
@@ -36,11 +36,12 @@ def rejects_unsafe_numbers(function: Callable[_Parameters, _Result]) -> Callable
 
     @wraps(function)
     def checked(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
-        if findings := [
-            *_find({name: kwargs[name] for name in numbers if name in kwargs}, numbers),
-            *_find_types(kwargs, annotations),
-        ]:
-            raise FindingsError(findings)
+        reject(
+            [
+                *_find({name: kwargs[name] for name in numbers if name in kwargs}, numbers),
+                *_find_types(kwargs, annotations),
+            ]
+        )
         return function(*args, **kwargs)
 
     return checked
@@ -48,8 +49,7 @@ def rejects_unsafe_numbers(function: Callable[_Parameters, _Result]) -> Callable
 
 def reject_unsafe_numbers(values: Any) -> None:
     """Raise what `find_unsafe_numbers` finds."""
-    if findings := find_unsafe_numbers(values):
-        raise FindingsError(findings)
+    reject(find_unsafe_numbers(values))
 
 
 def find_unsafe_numbers(values: Any) -> list[Finding]:
@@ -94,10 +94,16 @@ def _arguments(function: Callable[..., Any]) -> dict[str, Any]:
 
 def _find_types(values: Mapping[str, Any], annotations: Mapping[str, Any]) -> list[Finding]:
     return [
-        Finding("UC1032", f"got {quote(value)}", allowed=_name(annotations[name]), path=name)
+        Finding("UC1032", f"got {_shown(value)}", allowed=_name(annotations[name]), path=name)
         for name, value in values.items()
         if name in annotations and not _is_of(value, annotations[name])
     ]
+
+
+def _shown(value: Any) -> str:
+    """Return a value as a literal, or the name of its class if its `repr` is no literal."""
+    text = quote(value)
+    return f"an object of {type(value).__name__}" if text.startswith("<") else text
 
 
 def _name(annotation: Any) -> str:

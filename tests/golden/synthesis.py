@@ -13,7 +13,7 @@ import pytest
 from tests.golden.configurations import EXPORTED
 from tests.unit.stacks.conftest import synthesize_rollout
 
-from ultracluster_cli.export.run import export_assembly
+from ultracluster_cli.export.command import export_assembly
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.plan import StackTemplate

@@ -14,7 +14,7 @@ from tests.cfn_lint import lint
 from tests.unit.stacks.conftest import QUICKSTART, synthesize_rollout
 
 from ultracluster_cli._aws.selection import clusters_of
-from ultracluster_cli.export.run import export_assembly
+from ultracluster_cli.export.command import export_assembly
 from ultracluster_local import LocalAws
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.seeding.seed_client import SeedImage, SeedReservation, seed

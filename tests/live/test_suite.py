@@ -27,8 +27,7 @@ from tests.live.session import BudgetError, Live, Run, Where, net_template
 from tests.live.stand_ins import FAULTS
 from tests.live.wire import OutsideReservationError
 
-from ultracluster_cli.preflight.command import print_results, result_row
-from ultracluster_cli.preflight.run import report_result
+from ultracluster_cli.preflight.command import print_results, report_result, result_row
 from ultracluster_local import LocalAws
 from ultracluster_runtime.preflight import live_facts
 from ultracluster_runtime.preflight.check import passed

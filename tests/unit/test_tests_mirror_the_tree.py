@@ -53,6 +53,7 @@ OTHER_SUBJECTS = {
     "tests/unit/runtime/resume/test_interrupted_run.py": "a run that is interrupted three times, with all functions around it",
     "tests/unit/runtime/lifecycle/test_fleet_scenarios.py": "lives of a block whose nodes an Auto Scaling group starts",
     "tests/unit/stacks/stacks/test_auto_scaling_road.py": "the quick start with nodes of an Auto Scaling group",
+    "tests/unit/ultracluster/test_default_child.py": "every construct, with its main resource",
     "tests/unit/ultracluster/test_hostile_calls.py": "every construct, with arguments that cannot be",
     "tests/unit/ultracluster/test_numbers.py": "every construct, with numbers that jsii cannot carry",
     "tests/unit/ultracluster/test_rule_examples.py": "examples in the registry of rules",
@@ -64,7 +65,6 @@ TESTED_ELSEWHERE = {
     "constructs/ultracluster/compliance/nag.py": "tests/security/test_nag.py",  # judges whole clusters
     "constructs/ultracluster/scripts/smoke_train.py": "tests/training/test_smoke_train.py",  # needs torch
     # What users do with the local AWS and jobs, in one story each.
-    "cli/ultracluster_cli/jobs/follow.py": "tests/integration/test_run_command.py",
     "cli/ultracluster_cli/local/clock.py": "tests/unit/cli/local/test_command.py",
     "cli/ultracluster_cli/local/demo_job.py": "tests/integration/test_demo.py",
     "cli/ultracluster_cli/run/command.py": "tests/integration/test_run_command.py",

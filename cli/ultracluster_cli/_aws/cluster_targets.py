@@ -1,36 +1,25 @@
 """Map the clusters of a rollout to accounts, or all of them to a local AWS."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from ultracluster_cli._aws.target import Target
 from ultracluster_rules.findings import FindingsError
-from ultracluster_stacks.config import ClusterConfig
-
-ProfileTarget = Callable[[str | None], AbstractContextManager[Target]]
-"""Opens the account of a profile, or of the default credentials for None."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClusterTargets:
     """Where each cluster of a rollout is deployed.
 
-    Attributes:
-        profiles: Profile of each cluster, by stage name such as ``training-a-us-east-2``.
-        targets: Target of each profile, in the order of the file.
+    Profiles are by stage name, such as ``training-a-us-east-2``, and targets by profile, in the order of the file.
     """
 
     profiles: Mapping[str, str | None]
     targets: Mapping[str | None, Target]
 
     def of(self, cluster: str) -> Target:
-        """Return the target of a cluster.
-
-        Raises:
-            FindingsError: If the rollout file does not define the cluster (UC9665).
-        """
+        """Return the target of a cluster, which the rollout file must define (UC9665)."""
         if cluster in self.profiles:
             return self.targets[self.profiles[cluster]]
         if set(self.targets) == {None}:
@@ -74,23 +63,6 @@ class ClusterTargets:
     def local(self) -> bool:
         """Whether every target is on this machine."""
         return all(target.local for target in self.targets.values())
-
-
-@contextmanager
-def targets_by_profile(clusters: Sequence[ClusterConfig], account: ProfileTarget) -> Iterator[ClusterTargets]:
-    """Open the accounts of all profiles before using any of them.
-
-    Raises:
-        FindingsError: If a profile does not exist or its credentials are invalid (UC9009).
-    """
-    profiles = {cluster.stage: cluster.profile for cluster in clusters}
-    with ExitStack() as stack:
-        yield ClusterTargets(
-            profiles=profiles,
-            targets={
-                profile: stack.enter_context(account(profile)) for profile in dict.fromkeys(profiles.values())
-            },
-        )
 
 
 def single_target(target: Target) -> ClusterTargets:

@@ -1,6 +1,6 @@
-"""Read the status and the template of a stack from CloudFormation."""
+"""Read the status, the template and the resources of a stack from CloudFormation."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +14,7 @@ EMPTY_STATES = frozenset({"REVIEW_IN_PROGRESS", "ROLLBACK_COMPLETE", "DELETE_COM
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeployedTemplate:
-    """A stack in CloudFormation.
-
-    Attributes:
-        status: Stack status. None if the stack does not exist.
-        template: Template. None if the stack has no resources.
-    """
+    """A stack in CloudFormation. The status is None if it does not exist, the template if it has no resources."""
 
     status: str | None
     template: Mapping[str, Any] | None
@@ -44,3 +39,9 @@ def read_deployed(stack_name: str, cloudformation: Any) -> DeployedTemplate:
             return DeployedTemplate(status=None, template=None)
         raise
     return DeployedTemplate(status=status, template=read_template(body) if isinstance(body, str) else body)
+
+
+def stack_resources(stack_name: str, cloudformation: Any) -> Iterator[Mapping[str, Any]]:
+    """Return the resources of a stack, as ListStackResources summarizes them."""
+    for page in cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack_name):
+        yield from page["StackResourceSummaries"]

@@ -31,7 +31,7 @@ _FAKE_BLOCK = timedelta(days=14)
 def local_aws(
     clusters: Sequence[ClusterConfig],
     *,
-    background: Path,
+    state: Path,
     temporary: Path,
     steps: dict[str, float],
     seed_blocks: bool = True,
@@ -40,7 +40,7 @@ def local_aws(
     """Open the running local AWS, or start one; see `targets.local_aws`."""
     with ExitStack() as stack:
         with measure(steps, "starting the local AWS"):
-            running = status(background)
+            running = status(state / "local")
             if running is None:
                 local = stack.enter_context(ultracluster_local.LocalAws(directory=temporary / "local"))
                 if run_jobs:
@@ -84,9 +84,9 @@ def local_aws(
         )
 
 
-def running_local_aws(*, background: Path, region: str) -> Target:
+def running_local_aws(*, state: Path, region: str) -> Target:
     """Return the local AWS that runs in the background; see `targets.running_local_aws`."""
-    running = status(background)
+    running = status(state / "local")
     if running is None:
         remedy = "Run `ultracluster local up`, then `ultracluster deploy --local`"
         problem = "no local AWS is running here"

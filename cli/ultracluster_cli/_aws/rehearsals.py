@@ -18,11 +18,7 @@ def describe_rehearsals(
 ) -> list[str]:
     """Return a sentence for each Region in which a cluster was rehearsed, or one that it never was.
 
-    Args:
-        cluster: Name of the cluster.
-        regions: Regions to look in.
-        ssm: Returns the SSM client of a Region.
-        digests: Digest of the cluster's configuration by Region. Default: the version is not compared.
+    ``digests`` are those of the cluster's configuration by Region. Default: the version is not compared.
     """
     never: list[str] = []
     sentences: list[str] = []

@@ -17,15 +17,7 @@ _Cluster = TypeVar("_Cluster", bound=_Named)
 
 
 def clusters_of(config: RolloutConfig, wave: str | None) -> list[ClusterConfig]:
-    """Return the clusters of a wave.
-
-    Args:
-        config: The rollout.
-        wave: Name of the wave. None for all.
-
-    Raises:
-        FindingsError: If the wave does not exist (UC9008).
-    """
+    """Return the clusters of a wave, which must exist (UC9008); None is all waves."""
     names = [wave_config.name for wave_config in config.waves]
     if wave is not None and wave not in names:
         problem = f"unknown wave {quote(wave)}"
@@ -34,16 +26,7 @@ def clusters_of(config: RolloutConfig, wave: str | None) -> list[ClusterConfig]:
 
 
 def clusters_named(clusters: Sequence[_Cluster], names: Sequence[str], *, rollout: Path) -> list[_Cluster]:
-    """Return the clusters with the given names, which may occur in several Regions.
-
-    Args:
-        clusters: The clusters.
-        names: The names. Empty for all.
-        rollout: The rollout file.
-
-    Raises:
-        FindingsError: For each unknown name (UC2201).
-    """
+    """Return the clusters with the given names, all of which must exist (UC2201); without names, all."""
     known = dict.fromkeys(cluster.name for cluster in clusters)
     findings = [
         Finding(

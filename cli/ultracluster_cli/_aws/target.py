@@ -1,10 +1,13 @@
 """A deployment target."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from ultracluster_cli._aws.call_counts import CallCounts
-from ultracluster_cli._aws.clients import Client
+
+Client = Callable[[str, str], Any]
+"""Returns the boto3 client of a service in a Region."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -15,7 +18,6 @@ class Target:
         name: Name in messages.
         local: Whether it is a local AWS, where no confirmation is needed.
         environment: Environment variables for the CDK CLI.
-        client: Returns boto3 clients.
         account: Account ID. None for a local AWS.
         profile: AWS profile. None for the default credentials.
         runs_jobs: Whether it is a local AWS of this process that runs jobs.

@@ -3,15 +3,15 @@
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from ultracluster_cli._aws.call_counts import CallCounts
-from ultracluster_cli._aws.clients import Client
+from ultracluster_cli._aws.cluster_targets import ClusterTargets, single_target
 from ultracluster_cli._aws.local_errors import local_aws_findings
-from ultracluster_cli._aws.target import Target
+from ultracluster_cli._aws.target import Client, Target
 from ultracluster_cli._cdk.workspace import state_directory
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.aws.aws_session import aws_session, refuse_credentials
@@ -22,9 +22,6 @@ from ultracluster_stacks.config import ClusterConfig
 @contextmanager
 def account(profile: str | None = None) -> Iterator[Target]:
     """Open the account of a profile or of the default credentials.
-
-    Args:
-        profile: AWS profile. Default: boto3's default credentials.
 
     Raises:
         FindingsError: If credentials are missing or invalid (UC9009).
@@ -65,10 +62,42 @@ def _clients(session: Any) -> Client:
 
 
 @contextmanager
+def targets_by_profile(clusters: Sequence[ClusterConfig]) -> Iterator[ClusterTargets]:
+    """Open the accounts of all profiles before using any of them."""
+    profiles = {cluster.stage: cluster.profile for cluster in clusters}
+    with ExitStack() as stack:
+        targets = {
+            profile: stack.enter_context(account(profile)) for profile in dict.fromkeys(profiles.values())
+        }
+        yield ClusterTargets(profiles=profiles, targets=targets)
+
+
+@contextmanager
+def open_targets(
+    clusters: Sequence[ClusterConfig],
+    *,
+    local: bool,
+    state: Path,
+    temporary: Path,
+    steps: dict[str, float],
+    seed_blocks: bool = True,
+) -> Iterator[ClusterTargets]:
+    """Open the accounts of all profiles, or the local AWS for all clusters; see `local_aws`."""
+    if not local:
+        with targets_by_profile(clusters) as targets:
+            yield targets
+        return
+    with local_aws(
+        clusters, state=state, temporary=temporary, steps=steps, seed_blocks=seed_blocks
+    ) as target:
+        yield single_target(target)
+
+
+@contextmanager
 def local_aws(
     clusters: Sequence[ClusterConfig],
     *,
-    background: Path,
+    state: Path,
     temporary: Path,
     steps: dict[str, float],
     seed_blocks: bool = True,
@@ -77,14 +106,6 @@ def local_aws(
     """Open the local AWS, seeded with fakes of the clusters' reservations and images.
 
     Use the one started by `ultracluster local up`, or start one for the duration of this context.
-
-    Args:
-        clusters: Clusters to deploy.
-        background: Directory of `ultracluster local up`.
-        temporary: Directory for one started here.
-        steps: Receives the seconds taken to start.
-        seed_blocks: Whether to seed the clusters' Capacity Blocks too. Default: True.
-        run_jobs: Whether one started here runs jobs as processes of this machine. Default: False.
 
     Raises:
         FindingsError: If it is not installed (UC8004), cannot start (UC8002, UC8003), or rejects the reservations
@@ -95,7 +116,7 @@ def local_aws(
 
         with local_target.local_aws(
             clusters,
-            background=background,
+            state=state,
             temporary=temporary,
             steps=steps,
             seed_blocks=seed_blocks,
@@ -104,12 +125,8 @@ def local_aws(
             yield target
 
 
-def running_local_aws(*, background: Path, region: str) -> Target:
+def running_local_aws(*, state: Path, region: str) -> Target:
     """Return the local AWS started by `ultracluster local up`, without seeding it.
-
-    Args:
-        background: Directory of `ultracluster local up`.
-        region: Region for its environment.
 
     Raises:
         FindingsError: If it is not installed (UC8004), or is not running (UC9206).
@@ -117,17 +134,13 @@ def running_local_aws(*, background: Path, region: str) -> Target:
     with local_aws_findings():
         from ultracluster_cli._aws import local_target  # noqa: PLC0415 - optional dependency
 
-        return local_target.running_local_aws(background=background, region=region)
+        return local_target.running_local_aws(state=state, region=region)
 
 
 def use_local_aws() -> Callable[[], None]:
-    """Make this process use the local AWS started by `ultracluster local up`, and return a function that undoes it.
-
-    Raises:
-        FindingsError: If it is not installed (UC8004), or is not running (UC9206).
-    """
+    """Make this process use the local AWS started by `ultracluster local up`, and return a function that undoes it."""
     region = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION") or "us-east-2"
-    target = running_local_aws(background=state_directory(Path.cwd()) / "local", region=region)
+    target = running_local_aws(state=state_directory(Path.cwd()), region=region)
     before = dict(os.environ)
     os.environ.clear()
     os.environ.update(target.environment)

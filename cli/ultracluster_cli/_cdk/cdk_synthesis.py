@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from ultracluster_cli._cdk.child_process import run_logged
-from ultracluster_cli._cdk.toolchain import Toolchain, with_project_folders
-from ultracluster_cli._cdk.workspace import state_directory
+from ultracluster_cli._cdk.toolchain import Project
 from ultracluster_cli.output import say
 from ultracluster_cli.progress import doing
 from ultracluster_rules.findings import FindingsError
@@ -15,34 +14,19 @@ _LINES_SHOWN = 10
 
 def synthesize_into(
     output: Path,
+    project: Project,
     *,
-    toolchain: Toolchain,
-    directory: Path,
     rollout: Path,
     wave: str | None,
-    temporary: Path,
     environment: Mapping[str, str],
     purpose: str | None = None,
     no_cache: bool = False,
 ) -> None:
-    """Synthesize a rollout.
+    """Synthesize a rollout, or raise UC9201 if cdk synth fails.
 
-    Args:
-        output: New folder for the cloud assembly.
-        toolchain: CDK toolchain.
-        directory: Folder of the CDK app.
-        rollout: Valid rollout file.
-        wave: Wave to synthesize. None for all.
-        temporary: Folder for temporary files.
-        environment: Environment variables of the CDK CLI.
-        purpose: Purpose in the app's context, for which capacity need not be bought. Default: a deployment.
-        no_cache: Whether to synthesize unchanged clusters too. Default: False.
-
-    Raises:
-        FindingsError: If cdk synth fails (UC9201).
+    ``purpose`` is a context value of the app, for which capacity need not be bought. Default: a deployment.
     """
-    state = state_directory(directory)
-    command = [str(toolchain.cdk), "synth", "**", "--quiet", "--no-notices", "--no-color"]
+    command = [str(project.toolchain.cdk), "synth", "**", "--quiet", "--no-notices", "--no-color"]
     command += ["--output", str(output), "--context", f"rollout={rollout}"]
     if wave is not None:
         command += ["--context", f"wave={wave}"]
@@ -50,16 +34,14 @@ def synthesize_into(
         command += ["--context", f"purpose={purpose}"]
     if no_cache:
         command += ["--context", "cache=false"]
-    log = state / "logs" / "cdk-synth.log"
+    log = project.state / "logs" / "cdk-synth.log"
     log.parent.mkdir(exist_ok=True)
     lines: list[str] = []
     with doing("Synthesizing"):
         code = run_logged(
             command,
-            directory=directory,
-            environment=with_project_folders(
-                environment, toolchain=toolchain, state=state, temporary=temporary
-            ),
+            directory=project.directory,
+            environment=project.environment(environment),
             log=log,
             on_line=lines.append,
         )

@@ -23,17 +23,8 @@ def run_logged(
 ) -> int:
     """Run a non-interactive command in its own process group.
 
-    The group is killed when this call ends, including on exceptions, Ctrl-C and kill -9 of this process.
-
-    Args:
-        command: Program and arguments.
-        directory: Working directory.
-        environment: Environment variables.
-        log: File to overwrite with the output.
-        on_line: Called with each line of output, without the newline.
-
-    Returns:
-        The exit code; 128 + n if signal n ended it.
+    The group is killed when this call ends, including on exceptions, Ctrl-C and kill -9 of this process. The log is
+    overwritten. Return the exit code; 128 + n if signal n ended it.
     """
     with (
         _watched_pipe() as watched,
@@ -52,10 +43,8 @@ def run_captured(
 ) -> subprocess.CompletedProcess[str]:
     """Run a short non-interactive command in its own process group, and capture its output.
 
-    The group is killed when this call ends, including on Ctrl-C and kill -9 of this process.
-
-    Returns:
-        The exit code, 128 + n if signal n ended it, and both outputs.
+    The group is killed when this call ends, including on Ctrl-C and kill -9 of this process. Return the exit code,
+    128 + n if signal n ended it, and both outputs.
     """
     with (
         _watched_pipe() as watched,

@@ -5,11 +5,13 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from ultracluster_cli._cdk.workspace import run_directory, state_directory
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_rules.untrusted_files import read_untrusted_json
 
@@ -23,7 +25,6 @@ class Toolchain:
     """The CDK CLI and its search path.
 
     Attributes:
-        cdk: Path of the CDK CLI.
         version: Version, such as ``2.1148.1``.
         path: PATH for the CDK CLI, the CDK app and jsii.
     """
@@ -31,6 +32,42 @@ class Toolchain:
     cdk: Path
     version: str
     path: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Project:
+    """A CDK app whose stacks a command synthesizes or deploys.
+
+    Attributes:
+        directory: Folder of the app.
+        temporary: Temporary directory; see `run_directory`.
+        toolchain: Toolchain of the app.
+    """
+
+    directory: Path
+    temporary: Path
+    toolchain: Toolchain
+
+    @property
+    def state(self) -> Path:
+        """Directory for logs, caches and local AWS state."""
+        return state_directory(self.directory)
+
+    def environment(self, base: Mapping[str, str]) -> dict[str, str]:
+        """Return variables for the CDK CLI with caches, unless they are defined, and temporary files in the project."""
+        folders = {
+            "CDK_HOME": str(self.state / "cdk"),
+            "JSII_RUNTIME_PACKAGE_CACHE_ROOT": str(self.state / "cache" / "jsii"),
+        }
+        return folders | dict(base) | {"PATH": self.toolchain.path, "TMPDIR": str(self.temporary)}
+
+
+@contextmanager
+def open_project(directory: Path) -> Iterator[Project]:
+    """Find the toolchain of a CDK app, and create the temporary directory of this process."""
+    toolchain = find_toolchain(directory)
+    with run_directory(state_directory(directory)) as temporary:
+        yield Project(directory=directory, temporary=temporary, toolchain=toolchain)
 
 
 def find_toolchain(directory: Path) -> Toolchain:
@@ -60,26 +97,6 @@ def find_toolchain(directory: Path) -> Toolchain:
     if findings or not cdk:
         raise FindingsError(findings)
     return Toolchain(cdk=Path(cdk), version=_supported_version(Path(cdk), path), path=path)
-
-
-def with_project_folders(
-    environment: Mapping[str, str], *, toolchain: Toolchain, state: Path, temporary: Path
-) -> dict[str, str]:
-    """Return `environment` with caches and temporary files inside the project.
-
-    Keep cache folders that the environment already defines.
-
-    Args:
-        environment: Environment variables of the CDK CLI.
-        toolchain: Toolchain whose PATH to use.
-        state: State directory; see `ultracluster_cli._cdk.workspace.state_directory`.
-        temporary: Temporary directory; see `ultracluster_cli._cdk.workspace.run_directory`.
-    """
-    folders = {
-        "CDK_HOME": str(state / "cdk"),
-        "JSII_RUNTIME_PACKAGE_CACHE_ROOT": str(state / "cache" / "jsii"),
-    }
-    return folders | dict(environment) | {"PATH": toolchain.path, "TMPDIR": str(temporary)}
 
 
 def _supported_version(cdk: Path, path: str) -> str:

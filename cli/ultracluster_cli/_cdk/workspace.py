@@ -11,15 +11,7 @@ from ultracluster_rules.untrusted_files import read_untrusted_json
 
 
 def rollout_file(directory: Path, rollout: Path | None) -> Path:
-    """Return the rollout file of a command that runs the CDK app.
-
-    Args:
-        directory: Folder of the app.
-        rollout: The file named on the command line. None for the `rollout` context value in cdk.json.
-
-    Raises:
-        FindingsError: If cdk.json does not exist (UC9001) or does not specify a rollout (UC9002).
-    """
+    """Return the rollout file of a command that runs the CDK app: the named one, or that of cdk.json."""
     _require_app(directory)
     return (rollout or directory / default_rollout(directory)).resolve()
 
@@ -32,10 +24,7 @@ def _require_app(directory: Path) -> None:
 
 
 def default_rollout(directory: Path | None = None) -> Path:
-    """Return the rollout file that cdk.json names.
-
-    Args:
-        directory: Folder of the app. Default: the current folder, to which the file is then relative.
+    """Return the rollout file that cdk.json names. Default: in the current folder, to which it is then relative.
 
     Raises:
         FindingsError: If cdk.json does not exist (UC9001) or does not specify a rollout (UC9002).
@@ -67,11 +56,7 @@ def state_directory(directory: Path) -> Path:
 
 @contextmanager
 def run_directory(state: Path) -> Iterator[Path]:
-    """Create a temporary directory for this process, and remove those of killed processes.
-
-    Args:
-        state: State directory; see `state_directory`.
-    """
+    """Create a temporary directory for this process, and remove those of killed processes."""
     temporary = state / "tmp"
     for leftover in temporary.glob("run-*"):
         process = leftover.name.removeprefix("run-")

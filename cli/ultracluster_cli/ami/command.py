@@ -12,16 +12,9 @@ from botocore.config import Config
 
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.neuron.neuron_images import IMAGE_KINDS
-from ultracluster_cli._aws.clients import Client
+from ultracluster_cli import options
+from ultracluster_cli._aws.target import Client
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.options import (
-    ClustersOption,
-    JsonOption,
-    RolloutArgument,
-    RolloutProfileOption,
-    WriteOption,
-    YesOption,
-)
 from ultracluster_cli.output import print_findings, print_json, print_table, say, short_time
 from ultracluster_cli.progress import doing, if_interrupted
 from ultracluster_rules.findings import Finding, FindingsError, quote
@@ -43,7 +36,7 @@ _LINES = [name for name, kind in IMAGE_KINDS.items() if kind.parameter]
 
 @app.command()
 def resolve(
-    rollout: RolloutArgument,
+    rollout: options.RolloutArgument,
     *,
     image: Annotated[str, typer.Option(help=f"AMI family: {', '.join(_LINES)}.")] = "ecs-neuron",
     parameter: Annotated[
@@ -52,10 +45,10 @@ def resolve(
     baked: Annotated[
         str | None, typer.Option(help="NeuronAmi whose newest AMI to use, instead of --image.")
     ] = None,
-    cluster: ClustersOption = None,
-    write: WriteOption = False,
-    profile: RolloutProfileOption = None,
-    as_json: JsonOption = False,
+    cluster: options.ClustersOption = None,
+    write: options.WriteOption = False,
+    profile: options.RolloutProfileOption = None,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Show the newest AMI for each cluster of a rollout, or pin the rollout to it."""
     _check_choice(image, parameter, baked)
@@ -108,15 +101,15 @@ def resolve(
 @app.command()
 def bake(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the deployed NeuronAmi.")],
-    rollout: RolloutArgument,
+    rollout: options.RolloutArgument,
     *,
     region: Annotated[
         str | None, typer.Option(help="AWS Region. Default: Region of the environment or the profile.")
     ] = None,
-    cluster: ClustersOption = None,
-    write: WriteOption = False,
-    yes: YesOption = False,
-    profile: RolloutProfileOption = None,
+    cluster: options.ClustersOption = None,
+    write: options.WriteOption = False,
+    yes: options.YesOption = False,
+    profile: options.RolloutProfileOption = None,
 ) -> None:
     """Bake an AMI with a deployed NeuronAmi, follow the build, and show or pin it.
 
@@ -216,14 +209,7 @@ def _missing_parts(image: str) -> list[Finding]:
 
 
 def clients_of(profile: str | None) -> Client:
-    """Return a function that creates clients.
-
-    Args:
-        profile: AWS profile. None for boto3's default.
-
-    Raises:
-        FindingsError: If the profile does not exist (UC9009).
-    """
+    """Return a function that creates clients."""
     session = aws_session(profile)
     config = Config(retries={"total_max_attempts": 3, "mode": "standard"}, connect_timeout=5, read_timeout=30)
     return cache(lambda service, region: session.client(service, region_name=region, config=config))
@@ -232,17 +218,9 @@ def clients_of(profile: str | None) -> Client:
 def find_images(
     clients: Client, *, regions: Sequence[str], image: str, parameter: str | None, baked: str | None
 ) -> dict[str, MachineImage]:
-    """Find the AMI of each Region.
+    """Find the AMI of each Region, or raise the findings of all Regions together (UC4055, UC4056).
 
-    Args:
-        clients: Returns boto3 clients.
-        regions: Regions to search.
-        image: AMI family with a public parameter, used without `parameter` and `baked`.
-        parameter: Name of an SSM parameter with an AMI ID.
-        baked: Name of a `NeuronAmi`.
-
-    Raises:
-        FindingsError: UC4055 or UC4056, for all Regions together.
+    ``image`` is an AMI family with a public parameter; it counts without ``parameter`` and ``baked``.
     """
     images: dict[str, MachineImage] = {}
     findings: list[Finding] = []

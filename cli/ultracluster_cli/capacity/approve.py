@@ -9,20 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from ultracluster_catalog.capacity.capacity_blocks import LONGEST_BLOCK
-from ultracluster_cli.capacity.options import (
-    DEFAULT_ULTRASERVER,
-    ApprovalOptions,
-    BetweenOption,
-    DaysOption,
-    ExtensionApprovalOptions,
-    LedgerOptions,
-    OrderArgument,
-    PlatformOption,
-    PreferOption,
-    RegionsOption,
-    TypeOption,
-    UltraServerTypeOption,
-)
+from ultracluster_cli.capacity import options
 from ultracluster_cli.capacity.parsing import accepted_hours, read_regions, read_size, searched_regions
 from ultracluster_cli.capacity.rehearsals import say_rehearsals
 from ultracluster_cli.capacity.session import open_session, record_row
@@ -61,8 +48,8 @@ def _now() -> datetime:
 def _approve(
     order_type: Callable[..., Order],
     name: str,
-    approval: ApprovalOptions,
-    ledger: LedgerOptions,
+    approval: options.ApprovalOptions,
+    ledger: options.LedgerOptions,
     *,
     as_json: bool,
     **terms: Any,
@@ -95,26 +82,26 @@ def _approve(
 
 
 def approve(
-    order: OrderArgument,
+    order: options.OrderArgument,
     *,
-    approval: ApprovalOptions,
-    instance_type: TypeOption = None,
+    approval: options.ApprovalOptions,
+    instance_type: options.TypeOption = None,
     nodes: Annotated[str | None, typer.Option("--nodes", metavar="INTEGER", help="Number of nodes.")] = None,
     ultraservers: Annotated[
         str | None,
         typer.Option("--ultraservers", metavar="INTEGER", help="Number of UltraServers, instead of nodes."),
     ] = None,
-    ultraserver_type: UltraServerTypeOption = DEFAULT_ULTRASERVER,
-    days: DaysOption,
-    between: BetweenOption,
+    ultraserver_type: options.UltraServerTypeOption = options.DEFAULT_ULTRASERVER,
+    days: options.DaysOption,
+    between: options.BetweenOption,
     end_by: Annotated[str | None, typer.Option("--end-by", help="Latest end: a day or a UTC time.")] = None,
-    regions: RegionsOption,
+    regions: options.RegionsOption,
     zone_ids: Annotated[
         str, typer.Option("--zone-ids", help="Comma-separated zone IDs to accept. Default: all.")
     ] = "",
-    platform: PlatformOption = "Linux/UNIX",
-    prefer: PreferOption = "total",
-    ledger: LedgerOptions,
+    platform: options.PlatformOption = "Linux/UNIX",
+    prefer: options.PreferOption = "total",
+    ledger: options.LedgerOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Approve the purchase of a Capacity Block without buying it."""
@@ -152,9 +139,9 @@ def approve(
 
 
 def extend(
-    order: OrderArgument,
+    order: options.OrderArgument,
     *,
-    approval: ExtensionApprovalOptions,
+    approval: options.ExtensionApprovalOptions,
     reservation: Annotated[str, typer.Option("--reservation-id", help="Reservation to extend: cr-….")],
     region: Annotated[str, typer.Option(help="Region of the reservation.")],
     expected_end: Annotated[
@@ -165,7 +152,7 @@ def extend(
         ),
     ] = None,
     days: Annotated[str, typer.Option("--days", metavar="INTEGER", help="Days to extend by.")],
-    ledger: LedgerOptions,
+    ledger: options.LedgerOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Approve the extension of a Capacity Block without buying it.
@@ -192,7 +179,7 @@ def extend(
 
 
 def _quote_extension(
-    reservation: str, *, region: str, hours: int, ledger: LedgerOptions
+    reservation: str, *, region: str, hours: int, ledger: options.LedgerOptions
 ) -> ExtensionOffering:
     """Print what an extension costs now, and return the cheapest offering."""
     reads = Ec2Reads(open_session(ledger).make_client)
@@ -216,13 +203,17 @@ def _quote_extension(
 
 
 def _ask(
-    approval: ExtensionApprovalOptions, missing: Sequence[str], quote: ExtensionOffering, *, order: str
-) -> ExtensionApprovalOptions:
+    approval: options.ExtensionApprovalOptions,
+    missing: Sequence[str],
+    quote: ExtensionOffering,
+    *,
+    order: str,
+) -> options.ExtensionApprovalOptions:
     """Ask for what is missing, with the quoted fee as the proposed limit."""
     if missing and not sys.stdin.isatty():
-        options = ", ".join(f"--{name.replace('_', '-')}" for name in missing)
+        missing_options = ", ".join(f"--{name.replace('_', '-')}" for name in missing)
         example = f"--cluster CLUSTER --max-fee {quote.fee} --month-cap {quote.fee} --approver YOU"
-        raise typer.BadParameter(f"order {order} needs {options}, such as {example}")
+        raise typer.BadParameter(f"order {order} needs {missing_options}, such as {example}")
     answers: dict[str, Any] = {}
     for name in missing:
         proposed = answers.get("max_fee") or approval.max_fee or str(quote.fee)
@@ -232,9 +223,9 @@ def _ask(
 
 
 def reserve(
-    order: OrderArgument,
+    order: options.OrderArgument,
     *,
-    approval: ApprovalOptions,
+    approval: options.ApprovalOptions,
     instance_type: Annotated[
         str, typer.Option("--instance-type", help="Instance type, such as trn2.48xlarge.")
     ],
@@ -249,8 +240,8 @@ def reserve(
     placement_group_arn: Annotated[
         str | None, typer.Option("--placement-group-arn", help="Cluster placement group of the reservation.")
     ] = None,
-    platform: PlatformOption = "Linux/UNIX",
-    ledger: LedgerOptions,
+    platform: options.PlatformOption = "Linux/UNIX",
+    ledger: options.LedgerOptions,
     as_json: JsonOption = False,
 ) -> None:
     """Approve an On-Demand Capacity Reservation without creating it."""

@@ -11,17 +11,7 @@ import typer
 
 from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_cli._aws.call_counts import CallCounts
-from ultracluster_cli.capacity.options import (
-    DEFAULT_ULTRASERVER,
-    BetweenOption,
-    DaysOption,
-    NodesOption,
-    PreferOption,
-    RegionsOption,
-    TypeOption,
-    UltraServersOption,
-    UltraServerTypeOption,
-)
+from ultracluster_cli.capacity import options
 from ultracluster_cli.capacity.parsing import block_search, read_size, searched_regions
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import JsonOption, PictureOption, ProfileOption
@@ -42,13 +32,13 @@ _MARKERS = "osD^vPX"
 
 def find(
     *,
-    instance_type: TypeOption = None,
-    nodes: NodesOption = None,
-    ultraservers: UltraServersOption = None,
-    ultraserver_type: UltraServerTypeOption = DEFAULT_ULTRASERVER,
-    days: DaysOption,
-    between: BetweenOption,
-    regions: RegionsOption = "all",
+    instance_type: options.TypeOption = None,
+    nodes: options.NodesOption = None,
+    ultraservers: options.UltraServersOption = None,
+    ultraserver_type: options.UltraServerTypeOption = options.DEFAULT_ULTRASERVER,
+    days: options.DaysOption,
+    between: options.BetweenOption,
+    regions: options.RegionsOption = "all",
     everywhere: Annotated[
         bool,
         typer.Option(
@@ -56,7 +46,7 @@ def find(
             help="With --regions all, search every Region, including those not known to sell the type.",
         ),
     ] = False,
-    prefer: PreferOption = "total",
+    prefer: options.PreferOption = "total",
     limit: Annotated[
         int, typer.Option(min=1, help="Offerings to list, the best first. --json has all.")
     ] = 10,
@@ -115,12 +105,7 @@ def _rounded(amount: Decimal | None, places: str = "0.0001") -> str | None:
 
 
 def offering_row(offering: Offering, *, earliest: datetime) -> dict[str, Any]:
-    """Return an offering as a row of the table and of the JSON.
-
-    Args:
-        offering: The offering.
-        earliest: Requested earliest start, from which `gap_hours` counts.
-    """
+    """Return an offering as a row of the table and of the JSON. ``gap_hours`` counts from ``earliest``."""
     return {
         "offering": offering.offering_id,
         "region": offering.region,
@@ -163,11 +148,11 @@ def _show_offerings(
     prices = [
         {
             "price": comparison.label,
-            "per_node_hour": _rounded(comparison.per_node_hour),
+            "per_node_hour": _rounded(comparison.price.amount),
             "per_chip_hour": _rounded(comparison.per_chip_hour),
-            "currency": comparison.currency,
-            "dated": comparison.dated.isoformat(),
-            "source": comparison.reason or comparison.source,
+            "currency": comparison.price.currency,
+            "dated": comparison.price.dated.isoformat(),
+            "source": comparison.price.reason or comparison.price.source,
         }
         for comparison in comparisons.values()
     ]
@@ -234,15 +219,7 @@ def _show_next(best: Offering, search: Search, *, prefer: str, days: str, betwee
 
 
 def plot_offerings(offerings: Sequence[Offering], path: Path) -> None:
-    """Plot the price per chip-hour over the start time.
-
-    Args:
-        offerings: Offerings to plot, except those with an unknown number of chips.
-        path: Output file; its suffix selects the format, such as ``.png`` or ``.svg``.
-
-    Raises:
-        FindingsError: If matplotlib is not installed (UC9209).
-    """
+    """Plot the price per chip-hour over the start time; the suffix of the path selects the format, such as ``.svg``."""
     with plot_extra():
         from matplotlib.figure import Figure  # noqa: PLC0415 - optional dependency; takes a second
 

@@ -54,11 +54,7 @@ def write_fragment(record: Record, path: Path) -> None:
 
 
 def write_parameter(record: Record, client: Any) -> str:
-    """Write the same settings to an SSM parameter as JSON.
-
-    Returns:
-        The parameter's name.
-    """
+    """Write the same settings to an SSM parameter as JSON, and return its name."""
     name = f"{PARAMETER_PREFIX}/{record.order.cluster}/{record.order.name}"
     client.put_parameter(Name=name, Value=json.dumps(_facts(record)), Type="String", Overwrite=True)
     return name

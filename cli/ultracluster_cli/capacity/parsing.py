@@ -28,14 +28,6 @@ def block_search(
 ) -> Search:
     """Return the search for Capacity Blocks that start in a future window.
 
-    Args:
-        regions: Regions to search.
-        instance_type: Instance type. None for UltraServers.
-        ultraserver_type: UltraServer type. None for instances.
-        counts: Numbers of instances or UltraServers.
-        days: Value of `--days`.
-        between: Values of `--between`.
-
     Raises:
         FindingsError: If the durations, the window, a Region or the type are invalid (UC7008, UC7013, UC7014, UC7101,
             UC2102, UC4001).
@@ -81,12 +73,7 @@ def read_size(
 
 
 def read_regions(text: str, *, known: tuple[str, ...]) -> tuple[str, ...]:
-    """Read ``all`` or comma-separated Regions.
-
-    Args:
-        text: Value of the option.
-        known: Regions that ``all`` stands for.
-    """
+    """Read comma-separated Regions, or ``all``, which stands for the known ones."""
     if text == "all":
         return known
     return tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))

@@ -6,12 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ultracluster_cli.capacity.options import (
-    BetweenOption,
-    DaysOption,
-    MaxFeeOption,
-    PreferOption,
-)
+from ultracluster_cli.capacity import options
 from ultracluster_cli.capacity.parsing import block_search, read_regions
 from ultracluster_cli.options import JsonOption, ProfileOption, RolloutArgument, WriteOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
@@ -38,13 +33,13 @@ def place(
     *,
     wave: Annotated[str, typer.Option(help="Wave to place.")],
     regions: Annotated[str, typer.Option(metavar="A,B", help="Comma-separated Regions to consider.")],
-    days: DaysOption,
-    between: BetweenOption,
-    max_fee: MaxFeeOption,
+    days: options.DaysOption,
+    between: options.BetweenOption,
+    max_fee: options.MaxFeeOption,
     most_per_region: Annotated[
         int | None, typer.Option(min=1, help="Maximum number of clusters in one Region. Default: no limit.")
     ] = None,
-    prefer: PreferOption = "total",
+    prefer: options.PreferOption = "total",
     write: WriteOption = False,
     profile: ProfileOption = None,
     as_json: JsonOption = False,

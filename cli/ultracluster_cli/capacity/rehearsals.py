@@ -17,10 +17,7 @@ _CONFIG = Config(retries={"total_max_attempts": 2, "mode": "standard"}, connect_
 def say_rehearsals(order: Order, session: Session, rollout: Path | None) -> None:
     """Print the last rehearsals of an order's cluster, except for an extension, whose cluster is deployed.
 
-    Args:
-        order: Order for new capacity, or an extension.
-        session: Session of the command.
-        rollout: Rollout file to compare the rehearsed version with. None to leave that open.
+    Without a rollout file, the rehearsed version is not compared.
     """
     if isinstance(order, BlockOrder):
         regions = order.regions

@@ -29,14 +29,7 @@ from ultracluster_runtime.purchasing.reconcile import Outcome
 
 
 class Session:
-    """The ledger and the AWS clients of one command.
-
-    Args:
-        profile: AWS profile. None for boto3's default.
-        table: DynamoDB table of the ledger.
-        region: Region of the table.
-        token: Token of the order to buy without a prompt. None to prompt.
-    """
+    """The ledger and the AWS clients of one command. The token of an order buys it without a prompt."""
 
     def __init__(self, *, profile: str | None, table: str, region: str, token: str | None = None) -> None:
         self.make_client = session_clients(profile)
@@ -55,11 +48,7 @@ class Session:
         return perform_all(steps, self.driver.perform)
 
     def account(self) -> str:
-        """Return the account ID of the credentials.
-
-        Raises:
-            FindingsError: UC7035 if AWS does not identify them.
-        """
+        """Return the account ID of the credentials, or raise UC7035 if AWS does not identify them."""
         account = self.driver.perform(GetCallerAccount())
         if isinstance(account, ReadFailed):
             problem = f"the credentials could not be identified: {account.code}: {account.message}"
@@ -68,11 +57,7 @@ class Session:
 
 
 def open_session(options: LedgerOptions, token: str | None = None) -> Session:
-    """Open a session with the ledger of the options or the environment.
-
-    Raises:
-        FindingsError: UC7021 if no ledger is specified.
-    """
+    """Open a session with the ledger of the options or the environment, or raise UC7021 without one."""
     if not options.ledger or not options.ledger_region:
         raise unusable_ledger(
             "no ledger specified",

@@ -9,9 +9,8 @@ from typing import Annotated, Any, Final
 import typer
 
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
-from ultracluster_cli._aws.cluster_targets import targets_by_profile
 from ultracluster_cli._aws.selection import clusters_named, clusters_of
-from ultracluster_cli._aws.targets import account
+from ultracluster_cli._aws.targets import targets_by_profile
 from ultracluster_cli.cost.output import invalid_number, money_json
 from ultracluster_cli.options import ClusterOption, FallbackRegionOption, JsonOption, RolloutArgument
 from ultracluster_cli.output import print_json, print_table
@@ -63,7 +62,7 @@ def actual(
     clusters = clusters_named(
         clusters_of(config, None), [] if cluster is None else [cluster], rollout=rollout
     )
-    with targets_by_profile(clusters, account) as targets:
+    with targets_by_profile(clusters) as targets:
         comparisons = [
             _compare(
                 config,
@@ -139,14 +138,7 @@ def in_hours(duration: timedelta) -> Decimal:
 def estimated_cost(
     cluster: ClusterConfig, *, node_hours: Decimal, hours: Decimal, fallback_region: str | None = None
 ) -> Money:
-    """Return the estimated cost of a cluster that exists for some hours, and whose nodes are paid for some of them.
-
-    Args:
-        cluster: The cluster.
-        node_hours: Hours for which the nodes are paid.
-        hours: Hours for which the cluster exists.
-        fallback_region: Region whose prices to use where the cluster's has none. Default: none.
-    """
+    """Return the estimated cost of a cluster that exists for some hours, and whose nodes are paid for some of them."""
     estimate = estimate_cost(
         configured_footprint(cluster),
         usage=Usage(hours=max(node_hours, Decimal(1))),

@@ -13,15 +13,7 @@ _WIDTH, _HEIGHT_OF_A_BAR, _HEIGHT_BESIDE = 10.0, 0.32, 1.3
 
 
 def draw_costs(estimates: Sequence[Estimate], path: Path) -> None:
-    """Draw the cost of a run by line, with one panel per cluster. Ranges are drawn to their upper end.
-
-    Args:
-        estimates: Estimates to draw.
-        path: Output file, ``.html`` or ``.png``.
-
-    Raises:
-        FindingsError: If matplotlib is not installed (UC9209).
-    """
+    """Draw the cost of a run by line as ``.html`` or ``.png``: a panel per cluster, ranges to their upper end."""
     with plot_extra():
         from matplotlib import figure, rcParams  # noqa: PLC0415 - optional dependency; takes a second
     rcParams["svg.hashsalt"] = "ultracluster"  # deterministic output

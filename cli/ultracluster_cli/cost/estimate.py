@@ -1,26 +1,20 @@
 """`ultracluster cost estimate`: estimate the costs of the clusters of a rollout."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from ultracluster_catalog.prices.billable_items import BillableItem, price_of
 from ultracluster_catalog.prices.prices import Price
+from ultracluster_cli import options
 from ultracluster_cli._aws.selection import clusters_named, clusters_of
 from ultracluster_cli._aws.targets import account
 from ultracluster_cli.cost.chart import check_chart, draw_costs
 from ultracluster_cli.cost.output import cost_json, invalid_number, print_cost, print_total, total_json
-from ultracluster_cli.options import (
-    ClusterOption,
-    FallbackRegionOption,
-    JsonOption,
-    PictureOption,
-    RolloutArgument,
-)
 from ultracluster_cli.output import print_findings, print_json
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION, listed_prices
@@ -63,7 +57,7 @@ class _Plans:
         list[str] | None,
         typer.Option(metavar="LINE=USD", help="Price of a line of the estimate; repeatable."),
     ] = None
-    fallback_region: FallbackRegionOption = None
+    fallback_region: options.FallbackRegionOption = None
     stored_gb: Annotated[float | None, typer.Option(help="GB stored in buckets.")] = None
     logs_gb: Annotated[float | None, typer.Option(help="GB of logs per month.")] = None
     endpoint_gb: Annotated[float | None, typer.Option(help="GB through VPC endpoints per month.")] = None
@@ -91,13 +85,7 @@ class _Plans:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _ClusterEstimate:
-    """A cluster with its estimate.
-
-    Attributes:
-        estimate: Estimate.
-        hours_from: Source of the hours of a run.
-        alternative: Comparison with another instance type. None without --compare.
-    """
+    """A cluster with its estimate."""
 
     estimate: Estimate
     hours_from: Literal["--hours", "window of the capacity", "a month"]
@@ -105,15 +93,15 @@ class _ClusterEstimate:
 
 
 def estimate(
-    rollout: RolloutArgument,
+    rollout: options.RolloutArgument,
     *,
-    cluster: ClusterOption = None,
+    cluster: options.ClusterOption = None,
     plans: _Plans,
     live: Annotated[
         bool, typer.Option("--live", help="Use current prices of the AWS Price List API.")
     ] = False,
-    picture: PictureOption = None,
-    as_json: JsonOption = False,
+    picture: options.PictureOption = None,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Estimate the costs of the clusters of a rollout.
 
@@ -158,20 +146,31 @@ def estimate(
             print_total([cluster_config.estimate for cluster_config in estimates])
 
 
+def listed_today(
+    estimate: Callable[[Prices], object], pricing: Any
+) -> tuple[dict[tuple[BillableItem, str], Price], list[Finding]]:
+    """Return the current prices of all items that an estimate looks up, and findings about those without one."""
+    items: list[tuple[BillableItem, str]] = []
+
+    def note(item: BillableItem, region: str) -> Price:
+        items.append((item, region))
+        return price_of(item, region)
+
+    estimate(note)
+    return listed_prices(items, client=pricing)
+
+
 def _prices_of_today(footprints: Sequence[Footprint], plans: _Plans) -> dict[tuple[BillableItem, str], Price]:
-    billable: list[tuple[BillableItem, str]] = []
+    usage = Usage(hours=Decimal(1), compile_hours=_decimal(plans.compile_hours))
 
-    def note_price(thing: BillableItem, region: str) -> Price:
-        billable.append((thing, region))
-        return price_of(thing, region)
+    def estimate_all(prices: Prices) -> None:
+        for footprint in footprints:
+            estimate = estimate_cost(footprint, usage=usage, prices=prices)
+            if plans.compare is not None:
+                compare_with(plans.compare, estimate, prices=prices, throughput_ratio=None)
 
-    for footprint in footprints:
-        usage = Usage(hours=Decimal(1), compile_hours=_decimal(plans.compile_hours))
-        estimate = estimate_cost(footprint, usage=usage, prices=note_price)
-        if plans.compare is not None:
-            compare_with(plans.compare, estimate, prices=note_price, throughput_ratio=None)
     with account() as target:
-        prices, findings = listed_prices(billable, client=target.client("pricing", PRICE_LIST_REGION))
+        prices, findings = listed_today(estimate_all, target.client("pricing", PRICE_LIST_REGION))
     print_findings(findings)
     return prices
 

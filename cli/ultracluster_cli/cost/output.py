@@ -19,13 +19,7 @@ def invalid_number(option: str, value: float, *, allowed: str) -> Finding:
 
 
 def cost_json(estimate: Estimate, hours_from: str, alternative: Alternative | None) -> dict[str, Any]:
-    """Return an estimate as plain values; amounts are strings to keep all digits.
-
-    Args:
-        estimate: The estimate.
-        hours_from: Source of the hours of a run.
-        alternative: Comparison with another instance type. None without one.
-    """
+    """Return an estimate as plain values; amounts are strings to keep all digits."""
     tokens = estimate.million_tokens
     return {
         "cluster": estimate.footprint.cluster,
@@ -88,13 +82,7 @@ def _alternative_json(alternative: Alternative) -> dict[str, Any]:
 
 
 def print_cost(estimate: Estimate, hours_from: str, alternative: Alternative | None) -> None:
-    """Print an estimate to stdout as tables.
-
-    Args:
-        estimate: The estimate.
-        hours_from: Source of the hours of a run.
-        alternative: Comparison with another instance type. None without one.
-    """
+    """Print an estimate to stdout as tables."""
     usage, footprint = estimate.usage, estimate.footprint
     runs = f"{usage.runs_per_month} runs" if usage.runs_per_month > 1 else "one run"
     title = (

@@ -1,30 +1,21 @@
 """`ultracluster deploy`: plan a rollout, deploy what passes, and show the deployed clusters."""
 
 import shutil
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ultracluster_cli._aws.cluster_targets import single_target, targets_by_profile
+from ultracluster_cli import options
 from ultracluster_cli._aws.selection import clusters_of
-from ultracluster_cli._aws.targets import account, local_aws
+from ultracluster_cli._aws.targets import open_targets
 from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
 from ultracluster_cli._cdk.timing import measure
-from ultracluster_cli._cdk.toolchain import find_toolchain
-from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
+from ultracluster_cli._cdk.toolchain import open_project
+from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.deploy.deployment import deploy_to
 from ultracluster_cli.deploy.summary import print_next_steps, print_summary
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.options import (
-    AllowOption,
-    JsonOption,
-    LocalOption,
-    OptionalRolloutArgument,
-    WaveOption,
-    YesOption,
-)
 from ultracluster_cli.output import print_findings, say
 from ultracluster_cli.plan.planning import is_approved
 from ultracluster_cli.plan.stacks import assembled_stacks
@@ -35,16 +26,16 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def deploy(
-    rollout: OptionalRolloutArgument = None,
+    rollout: options.OptionalRolloutArgument = None,
     *,
-    local: LocalOption = False,
-    wave: WaveOption = None,
-    allow: AllowOption = None,
-    yes: YesOption = False,
+    local: options.LocalOption = False,
+    wave: options.WaveOption = None,
+    allow: options.AllowOption = None,
+    yes: options.YesOption = False,
     no_cache: Annotated[
         bool, typer.Option("--no-cache", help="Synthesize all clusters, including unchanged ones.")
     ] = False,
-    as_json: JsonOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Deploy a rollout with the CDK CLI and show the result.
 
@@ -55,28 +46,21 @@ def deploy(
     loaded = load_rollout(rollout)
     print_findings(loaded.warnings)
     clusters = clusters_of(loaded.config, wave)
-    toolchain = find_toolchain(directory)
-    state = state_directory(directory)
     steps: dict[str, float] = {}
     with (
+        open_project(directory) as project,
         measure(steps, "in all"),
-        run_directory(state) as temporary,
-        ExitStack() as stack,
+        open_targets(
+            clusters, local=local, state=project.state, temporary=project.temporary, steps=steps
+        ) as targets,
     ):
-        if local:
-            local_target = local_aws(clusters, background=state / "local", temporary=temporary, steps=steps)
-            targets = single_target(stack.enter_context(local_target))
-        else:
-            targets = stack.enter_context(targets_by_profile(clusters, account))
-        assembly = temporary / "deploy"
+        assembly = project.temporary / "deploy"
         with measure(steps, "cdk synth"):
             synthesize_into(
                 assembly,
-                toolchain=toolchain,
-                directory=directory,
+                project,
                 rollout=rollout,
                 wave=wave,
-                temporary=temporary,
                 environment=targets.environment,
                 no_cache=no_cache,
             )
@@ -99,12 +83,10 @@ def deploy(
         deployed = [
             deploy_to(
                 target,
+                project,
                 assembly=assembly,
                 clusters=clusters,
                 only=targets.clusters(profile) if multiple_profiles else (),
-                toolchain=toolchain,
-                directory=directory,
-                temporary=temporary,
                 steps=steps,
             )
             for profile, target in targets.targets.items()

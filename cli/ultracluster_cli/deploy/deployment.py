@@ -5,20 +5,18 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock, Timeout
 
 from ultracluster_cli._aws.target import Target
-from ultracluster_cli._cdk.assembly import read_assembly
 from ultracluster_cli._cdk.child_process import run_logged
 from ultracluster_cli._cdk.timing import measure
-from ultracluster_cli._cdk.toolchain import Toolchain, with_project_folders
-from ultracluster_cli._cdk.workspace import state_directory
-from ultracluster_cli.deploy.cdk_progress import DeployedStack, DeploymentProgress
-from ultracluster_cli.deploy.cluster_state import Cluster
-from ultracluster_cli.deploy.progress_display import progress_display
+from ultracluster_cli._cdk.toolchain import Project
+from ultracluster_cli.deploy.cdk_progress import DeployedStack, DeploymentProgress, progress_display
 from ultracluster_cli.deploy.verification import read_clusters
 from ultracluster_cli.output import say
+from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_cli.progress import if_interrupted
 from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import ClusterConfig
@@ -32,25 +30,18 @@ _LEFT = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Deployed:
-    """The result of a deployment.
+    """The result of a deployment."""
 
-    Attributes:
-        clusters: The clusters, read back from AWS.
-        stacks: Stacks reported by the CDK CLI.
-    """
-
-    clusters: tuple[Cluster, ...]
+    clusters: tuple[dict[str, Any], ...]
     stacks: tuple[DeployedStack, ...]
 
 
 def cdk_deploy(
     assembly: Path,
+    project: Project,
     *,
     clusters: Sequence[str] = (),
     target: Target,
-    toolchain: Toolchain,
-    directory: Path,
-    temporary: Path,
     log: Path,
     progress: DeploymentProgress,
     on_change: Callable[[], object],
@@ -58,20 +49,10 @@ def cdk_deploy(
 ) -> int:
     """Run `cdk deploy` on an assembly whose plan has been approved, and return its exit code.
 
-    Args:
-        assembly: Cloud assembly.
-        clusters: Stage names of the clusters to deploy, such as ``training-a-us-east-2``. Default: all.
-        target: Deployment target.
-        toolchain: CDK toolchain.
-        directory: Folder of the CDK app.
-        temporary: Folder for temporary files.
-        log: File for the output.
-        progress: Receives the progress.
-        on_change: Called after each line of output.
-        options: Further options of `cdk deploy`. Default: none.
+    ``clusters`` are stage names, such as ``training-a-us-east-2``. Default: all.
     """
     # --all would select only stacks outside of stages.
-    command = [str(toolchain.cdk), "deploy", *([f"{cluster}/**" for cluster in clusters] or ["**"])]
+    command = [str(project.toolchain.cdk), "deploy", *([f"{cluster}/**" for cluster in clusters] or ["**"])]
     # The plan, with the permissions that it widens, has been approved.
     command += ["--app", str(assembly), "--require-approval", "never", "--progress", "events", "--no-color"]
     log.parent.mkdir(exist_ok=True)
@@ -82,10 +63,8 @@ def cdk_deploy(
 
     return run_logged(
         [*command, *options, *target.cdk_options],
-        directory=directory,
-        environment=with_project_folders(
-            target.environment, toolchain=toolchain, state=state_directory(directory), temporary=temporary
-        ),
+        directory=project.directory,
+        environment=project.environment(target.environment),
         log=log,
         on_line=on_line,
     )
@@ -93,48 +72,30 @@ def cdk_deploy(
 
 def deploy_to(
     target: Target,
+    project: Project,
     *,
     assembly: Path,
     clusters: Sequence[ClusterConfig],
     only: Sequence[str] = (),
-    toolchain: Toolchain,
-    directory: Path,
-    temporary: Path,
     steps: dict[str, float],
 ) -> Deployed:
-    """Deploy an assembly with the CDK CLI, and read back the deployed clusters.
-
-    Args:
-        target: Deployment target.
-        assembly: Cloud assembly.
-        clusters: Configuration of its clusters.
-        only: Stage names of the clusters to deploy. Default: all.
-        toolchain: CDK toolchain.
-        directory: Folder of the CDK app.
-        temporary: Folder for temporary files.
-        steps: Receives the seconds of each step.
-
-    Raises:
-        FindingsError: If the CDK CLI fails (UC9006) or reading back fails (UC9007).
-    """
+    """Deploy an assembly with the CDK CLI, or raise UC9006 if it fails, and read back the deployed clusters."""
     progress = DeploymentProgress()
     with (
-        _own_log(state_directory(directory) / "logs") as log,
+        _own_log(project.state / "logs") as log,
         measure(steps, "cdk deploy"),
         if_interrupted(_LEFT),
-        progress_display() as display,
+        progress_display() as show,
     ):
-        display.show(progress)
+        show(progress)
         code = cdk_deploy(
             assembly,
+            project,
             clusters=only,
             target=target,
-            toolchain=toolchain,
-            directory=directory,
-            temporary=temporary,
             log=log,
             progress=progress,
-            on_change=lambda: display.show(progress),
+            on_change=lambda: show(progress),
         )
     if code:
         for line in progress.failures[:_FAILURES_SHOWN] or progress.last_lines:
@@ -142,8 +103,9 @@ def deploy_to(
         problem = f"cdk deploy ended with code {code}; see {log}"
         raise FindingsError.of("UC9006", problem, remedy="Fix the error and deploy again")
     with measure(steps, "reading back"):
+        stacks = [assembled.stack for assembled in assembled_stacks(assembly)]
         read = read_clusters(
-            [stack for stack in read_assembly(assembly) if not only or stack.cluster in only],
+            [stack for stack in stacks if stack.cluster and (not only or stack.cluster in only)],
             client=target.client,
             own_types={
                 cluster.instance_type: cluster.machine for cluster in clusters if cluster.custom_instance_type

@@ -1,12 +1,10 @@
 """Print a summary of deployed clusters, as tables or as JSON (docs/reference/command-line.md)."""
 
-import dataclasses
 import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ultracluster_cli.deploy.cdk_progress import DeployedStack
-from ultracluster_cli.deploy.cluster_state import Cluster, FileSystem
 from ultracluster_cli.output import print_json, print_table, say
 
 _FROM_LOCAL = """
@@ -20,49 +18,38 @@ For a local AWS that keeps running: ultracluster local up"""
 
 
 def summary_json(
-    clusters: Sequence[Cluster], *, local: bool, steps: Mapping[str, float], deployed: Sequence[DeployedStack]
+    clusters: Sequence[Mapping[str, Any]],
+    *,
+    local: bool,
+    steps: Mapping[str, float],
+    deployed: Sequence[DeployedStack],
 ) -> dict[str, Any]:
-    """Return the summary as plain values.
-
-    Args:
-        clusters: Clusters read back from AWS.
-        local: Whether they are in the local AWS.
-        steps: Seconds of each step, in order.
-        deployed: Stacks reported by the CDK CLI. Empty if it ran interactively.
-    """
+    """Return the summary as plain values. Without deployed stacks, the CDK CLI ran interactively."""
     return {
         "local": local,
         "changed": any(stack.changed for stack in deployed) if deployed else None,
-        "clusters": [dataclasses.asdict(cluster) for cluster in clusters],
+        "clusters": list(clusters),
         "seconds": {step: round(seconds, 1) for step, seconds in steps.items()},
     }
 
 
 def print_summary(
-    clusters: Sequence[Cluster],
+    clusters: Sequence[Mapping[str, Any]],
     *,
     local: bool,
     as_json: bool,
     steps: Mapping[str, float],
     deployed: Sequence[DeployedStack],
 ) -> None:
-    """Print the summary to stdout.
-
-    Args:
-        clusters: Clusters read back from AWS.
-        local: Whether they are in the local AWS.
-        as_json: JSON instead of tables.
-        steps: Seconds of each step, in order.
-        deployed: Stacks reported by the CDK CLI. Empty if it ran interactively.
-    """
+    """Print the summary to stdout."""
     if as_json:
         print_json(summary_json(clusters, local=local, steps=steps, deployed=deployed))
         return
     where = "in the local AWS (fake, no cost)" if local else "in your account"
     for cluster in clusters:
         rows = [{"property": name, "value": value} for name, value in _facts(cluster)]
-        print_table(columns=["property", "value"], rows=rows, title=f"{cluster.name}, {where}")
-    stacks = [stack for cluster in clusters for stack in cluster.stacks]
+        print_table(columns=["property", "value"], rows=rows, title=f"{cluster['name']}, {where}")
+    stacks = [stack for cluster in clusters for stack in cluster["stacks"]]
     print_table(
         columns=["stack", "status", "resources", "changes", "seconds"], rows=_stack_rows(stacks, deployed)
     )
@@ -70,45 +57,45 @@ def print_summary(
     print_table(columns=["step", "seconds"], rows=timings)
 
 
-def _facts(cluster: Cluster) -> list[tuple[str, str]]:
-    reservation = cluster.reservation
+def _facts(cluster: Mapping[str, Any]) -> list[tuple[str, str]]:
+    reservation = cluster["reservation"]
     facts = [
-        ("Region", cluster.region),
-        ("nodes", f"{cluster.nodes} x {cluster.instance_type}"),
-        ("chips", f"{cluster.chips:,}"),
-        ("NeuronCores", f"{cluster.logical_neuron_cores:,} logical, {cluster.neuron_cores:,} physical"),
+        ("Region", cluster["region"]),
+        ("nodes", f"{cluster['nodes']} x {cluster['instance_type']}"),
+        ("chips", f"{cluster['chips']:,}"),
+        ("NeuronCores", f"{cluster['logical_neuron_cores']:,} logical, {cluster['neuron_cores']:,} physical"),
         (
             "EFA per node",
-            f"{cluster.efa_interfaces_per_node} interfaces, {cluster.efa_gbps_per_node:,.0f} Gbit/s",
+            f"{cluster['efa_interfaces_per_node']} interfaces, {cluster['efa_gbps_per_node']:,.0f} Gbit/s",
         ),
-        ("placement group", cluster.placement_group or "none"),
+        ("placement group", cluster["placement_group"] or "none"),
         (
             "reservation",
-            f"{reservation.id} ({reservation.state}; {reservation.market_type or 'on-demand'}; "
-            f"{reservation.instances} instances; ends {reservation.ends or 'never'})"
+            f"{reservation['id']} ({reservation['state']}; {reservation['market_type'] or 'on-demand'}; "
+            f"{reservation['instances']} instances; ends {reservation['ends'] or 'never'})"
             if reservation
             else "none: on-demand capacity",
         ),
     ]
-    facts += [("FSx for Lustre", _file_system(system)) for system in cluster.file_systems]
-    facts += [("bucket", bucket) for bucket in cluster.buckets]
-    facts.append(("job queue", cluster.queue))
+    facts += [("FSx for Lustre", _file_system(system)) for system in cluster["file_systems"]]
+    facts += [("bucket", bucket) for bucket in cluster["buckets"]]
+    facts.append(("job queue", cluster["queue"]))
     facts += [
         (
             "job definition",
-            f"{job.name}: {job.nodes} nodes, {job.neuron_devices} Neuron and {job.efa_devices} EFA devices each",
+            f"{job['name']}: {job['nodes']} nodes, {job['neuron_devices']} Neuron and {job['efa_devices']} EFA devices each",
         )
-        for job in cluster.job_definitions
+        for job in cluster["job_definitions"]
     ]
     return facts
 
 
-def _file_system(system: FileSystem) -> str:
-    size = "" if system.storage_gib is None else f"{system.storage_gib:,} GiB, "
-    cost = "unknown" if system.usd_per_month is None else f"{system.usd_per_month:,.2f} USD"
+def _file_system(system: Mapping[str, Any]) -> str:
+    size = "" if system["storage_gib"] is None else f"{system['storage_gib']:,} GiB, "
+    cost = "unknown" if system["usd_per_month"] is None else f"{system['usd_per_month']:,.2f} USD"
     return (
-        f"{system.id} ({system.state}): {size}{system.throughput_mb_per_s:,.0f} MB/s, {system.object_servers} object "
-        f"servers; at most {system.node_gbps:g} Gbit/s for a single node, {system.node_mb_per_s:,.0f} MB/s per node "
+        f"{system['id']} ({system['state']}): {size}{system['throughput_mb_per_s']:,.0f} MB/s, {system['object_servers']} object "
+        f"servers; at most {system['node_gbps']:g} Gbit/s for a single node, {system['node_mb_per_s']:,.0f} MB/s per node "
         f"when all are active; list price per month: {cost}"
     )
 
@@ -118,11 +105,11 @@ def _stack_rows(stacks: Sequence[Any], deployed: Sequence[DeployedStack]) -> lis
     reported = {stack.name.rpartition(" (")[2].removesuffix(")"): stack for stack in deployed}
     return [
         {
-            "stack": stack.name,
-            "status": stack.status,
-            "resources": stack.resources,
-            "changes": _changes(reported.get(stack.name)),
-            "seconds": f"{reported[stack.name].seconds or 0:.1f}" if stack.name in reported else None,
+            "stack": stack["name"],
+            "status": stack["status"],
+            "resources": stack["resources"],
+            "changes": _changes(reported.get(stack["name"])),
+            "seconds": f"{reported[stack['name']].seconds or 0:.1f}" if stack["name"] in reported else None,
         }
         for stack in stacks
     ]
@@ -134,14 +121,14 @@ def _changes(stack: DeployedStack | None) -> str | None:
     return "deployed" if stack.changed else "no changes"
 
 
-def print_next_steps(clusters: Sequence[Cluster], *, local: bool) -> None:
+def print_next_steps(clusters: Sequence[Mapping[str, Any]], *, local: bool) -> None:
     """Print what to do next."""
     if local:
         say(_FROM_LOCAL)
         return
     for cluster in clusters:
-        cluster_name = cluster.name.removesuffix(f"-{cluster.region}")
-        for job in cluster.job_definitions:
+        cluster_name = cluster["name"].removesuffix(f"-{cluster['region']}")
+        for job in cluster["job_definitions"]:
             # Plain SubmitJob would skip dependencies and the share identifier.
-            command = ["ultracluster", "jobs", "submit", cluster_name, job.name, "--region", cluster.region]
-            say(f"To submit a job to {cluster.name}: {shlex.join(command)}")
+            words = shlex.join([cluster_name, job["name"], "--region", cluster["region"]])
+            say(f"To submit a job to {cluster['name']}: ultracluster jobs submit {words}")

@@ -1,6 +1,6 @@
-"""Read deployed clusters back from AWS, independently of the rollout file."""
+"""Read deployed clusters back from AWS as plain values, independently of the rollout file (docs/reference/command-line.md)."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import botocore.exceptions
@@ -9,23 +9,20 @@ from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.lustre.lustre import LustreSettings
 from ultracluster_catalog.lustre.lustre_figures import file_system_figures
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_cli._aws.clients import Client
-from ultracluster_cli._cdk.assembly import AssemblyStack
-from ultracluster_cli.deploy.cluster_state import Cluster, FileSystem, JobDefinition, Reservation, Stack
+from ultracluster_cli._aws.deployed_template import stack_resources
+from ultracluster_cli._aws.target import Client
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.machines import get_instance_type
+from ultracluster_runtime.lifecycle.reader import gang_size
+from ultracluster_stacks.plan import StackTemplate
 
 _EFA = {"efa", "efa-only"}
 
 
 def read_clusters(
-    stacks: Sequence[AssemblyStack], *, client: Client, own_types: Mapping[str, InstanceType] | None = None
-) -> list[Cluster]:
-    """Read back every cluster from AWS.
-
-    Raises:
-        FindingsError: If AWS reports an error, or a resource is missing (UC9007).
-    """
+    stacks: Sequence[StackTemplate], *, client: Client, own_types: Mapping[str, InstanceType] | None = None
+) -> list[dict[str, Any]]:
+    """Read back every cluster from AWS; an error of AWS or a missing resource is UC9007."""
     names = dict.fromkeys(stack.cluster for stack in stacks)
     try:
         return [
@@ -48,15 +45,17 @@ class _Reader:
     """Read one cluster, whose stacks are in one Region."""
 
     def __init__(
-        self, stacks: Sequence[AssemblyStack], client: Client, own_types: Mapping[str, InstanceType]
+        self, stacks: Sequence[StackTemplate], client: Client, own_types: Mapping[str, InstanceType]
     ) -> None:
         self._stacks = stacks
         self._region = stacks[0].region
         self._client = client
         self._own_types = own_types
-        self._resources = {stack.name: self._resources_of(stack.name) for stack in stacks}
+        self._resources = {
+            stack.name: list(stack_resources(stack.name, self._call("cloudformation"))) for stack in stacks
+        }
 
-    def cluster(self) -> Cluster:
+    def cluster(self) -> dict[str, Any]:
         queue = self._queue()
         environment = self._first_environment(queue)
         group = self._group() if environment.get("type") == "UNMANAGED" else None
@@ -70,31 +69,27 @@ class _Reader:
             for interface in template.get("NetworkInterfaces", [])
             if interface.get("InterfaceType") in _EFA
         ]
-        return Cluster(
-            name=self._stacks[0].cluster,
-            region=self._region,
-            instance_type=type_name,
-            nodes=nodes,
-            chips=nodes * instance_type.chips,
-            neuron_cores=nodes * instance_type.neuron_cores,
-            logical_neuron_cores=nodes * instance_type.logical_neuron_cores,
-            efa_interfaces_per_node=len(interfaces),
-            efa_gbps_per_node=_gbps(interfaces, instance_type),
-            placement_group=template.get("Placement", {}).get("GroupName"),
-            reservation=self._reservation(template),
-            file_systems=tuple(self._file_systems(instance_type, nodes)),
-            buckets=tuple(self._buckets()),
-            queue=f"{queue['jobQueueName']} ({queue['state']})",
-            job_definitions=tuple(self._job_definitions()),
-            stacks=tuple(self._read_stacks()),
-        )
+        return {
+            "name": self._stacks[0].cluster,
+            "region": self._region,
+            "instance_type": type_name,
+            "nodes": nodes,
+            "chips": nodes * instance_type.chips,
+            "neuron_cores": nodes * instance_type.neuron_cores,
+            "logical_neuron_cores": nodes * instance_type.logical_neuron_cores,
+            "efa_interfaces_per_node": len(interfaces),
+            "efa_gbps_per_node": _gbps(interfaces, instance_type),
+            "placement_group": template.get("Placement", {}).get("GroupName"),
+            "reservation": self._reservation(template),
+            "file_systems": list(self._file_systems(instance_type, nodes)),
+            "buckets": self._buckets(),
+            "queue": f"{queue['jobQueueName']} ({queue['state']})",
+            "job_definitions": list(self._job_definitions()),
+            "stacks": list(self._read_stacks()),
+        }
 
     def _call(self, service: str) -> Any:
         return self._client(service, self._region)
-
-    def _resources_of(self, stack: str) -> list[Mapping[str, Any]]:
-        pages = self._call("cloudformation").get_paginator("list_stack_resources").paginate(StackName=stack)
-        return [resource for page in pages for resource in page["StackResourceSummaries"]]
 
     def _ids(self, resource_type: str) -> list[str]:
         return [
@@ -111,10 +106,14 @@ class _Reader:
             )
         return resources[0]
 
-    def _read_stacks(self) -> Iterable[Stack]:
+    def _read_stacks(self) -> Iterator[dict[str, Any]]:
         for name, resources in self._resources.items():
             (described,) = self._call("cloudformation").describe_stacks(StackName=name)["Stacks"]
-            yield Stack(name=name, status=described["StackStatus"], resources=len(resources))
+            yield {
+                "name": name,
+                "status": described["StackStatus"],
+                "resources": len(resources),
+            }
 
     def _first_environment(self, queue: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the first compute environment of the queue, which has the preferred capacity."""
@@ -148,22 +147,22 @@ class _Reader:
         ]
         return data
 
-    def _reservation(self, template: Mapping[str, Any]) -> Reservation | None:
+    def _reservation(self, template: Mapping[str, Any]) -> dict[str, Any] | None:
         specification = template.get("CapacityReservationSpecification", {})
         target = specification.get("CapacityReservationTarget", {}).get("CapacityReservationId")
         if not target:
             return None
         answer = self._call("ec2").describe_capacity_reservations(CapacityReservationIds=[target])
         reservation = self._only(answer["CapacityReservations"], f"reservation {target}")
-        return Reservation(
-            id=target,
-            state=reservation["State"],
-            market_type=template.get("InstanceMarketOptions", {}).get("MarketType"),
-            instances=reservation["TotalInstanceCount"],
-            ends=reservation["EndDate"].isoformat() if "EndDate" in reservation else None,
-        )
+        return {
+            "id": target,
+            "state": reservation["State"],
+            "market_type": template.get("InstanceMarketOptions", {}).get("MarketType"),
+            "instances": reservation["TotalInstanceCount"],
+            "ends": reservation["EndDate"].isoformat() if "EndDate" in reservation else None,
+        }
 
-    def _file_systems(self, instance_type: InstanceType, nodes: int) -> Iterable[FileSystem]:
+    def _file_systems(self, instance_type: InstanceType, nodes: int) -> Iterator[dict[str, Any]]:
         ids = self._ids("AWS::FSx::FileSystem")
         if not ids:
             return
@@ -173,16 +172,16 @@ class _Reader:
                 settings, instance_type=instance_type, nodes=nodes, region=self._region
             )
             amount = figures.usd_per_month
-            yield FileSystem(
-                id=description["FileSystemId"],
-                state=description["Lifecycle"],
-                storage_gib=settings.storage_capacity_gib,
-                throughput_mb_per_s=figures.baseline_mb_per_s,
-                object_servers=figures.object_servers,
-                node_gbps=figures.node_gbps,
-                node_mb_per_s=figures.node_mb_per_s,
-                usd_per_month=None if amount is None else float(round(amount, 2)),
-            )
+            yield {
+                "id": description["FileSystemId"],
+                "state": description["Lifecycle"],
+                "storage_gib": settings.storage_capacity_gib,
+                "throughput_mb_per_s": figures.baseline_mb_per_s,
+                "object_servers": figures.object_servers,
+                "node_gbps": figures.node_gbps,
+                "node_mb_per_s": figures.node_mb_per_s,
+                "usd_per_month": None if amount is None else float(round(amount, 2)),
+            }
 
     def _buckets(self) -> list[str]:
         names = self._ids("AWS::S3::Bucket")
@@ -200,7 +199,7 @@ class _Reader:
         queue: Mapping[str, Any] = self._only(own_queues, "job queue")
         return queue
 
-    def _job_definitions(self) -> Iterable[JobDefinition]:
+    def _job_definitions(self) -> Iterator[dict[str, Any]]:
         ids = self._ids("AWS::Batch::JobDefinition")
         if not ids:
             return
@@ -211,12 +210,12 @@ class _Reader:
             devices = [
                 device["hostPath"] for device in container.get("linuxParameters", {}).get("devices", [])
             ]
-            yield JobDefinition(
-                name=f"{definition['jobDefinitionName']}:{definition['revision']}",
-                nodes=nodes.get("numNodes", 1),
-                neuron_devices=sum(device.startswith("/dev/neuron") for device in devices),
-                efa_devices=sum(device.startswith("/dev/infiniband/uverbs") for device in devices),
-            )
+            yield {
+                "name": f"{definition['jobDefinitionName']}:{definition['revision']}",
+                "nodes": nodes.get("numNodes") or gang_size({"container": container}) or 1,
+                "neuron_devices": sum(device.startswith("/dev/neuron") for device in devices),
+                "efa_devices": sum(device.startswith("/dev/infiniband/uverbs") for device in devices),
+            }
 
 
 def _gbps(interfaces: Iterable[Mapping[str, Any]], instance_type: InstanceType) -> float:

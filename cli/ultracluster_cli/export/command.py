@@ -1,22 +1,29 @@
 """`ultracluster export`: export CloudFormation templates."""
 
+import json
 import os
+import zipfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from ultracluster_cli._aws.selection import clusters_of
 from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
-from ultracluster_cli._cdk.toolchain import find_toolchain
-from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
-from ultracluster_cli.export.run import export_assembly
+from ultracluster_cli._cdk.toolchain import open_project
+from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.options import JsonOption, OptionalRolloutArgument, WaveOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
+from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks
 from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_stacks.config import load_rollout
+from ultracluster_stacks.config import ClusterConfig, load_rollout
+from ultracluster_stacks.export import exported_template, stack_set_template, text_of
 
 app = typer.Typer(add_completion=False)
+
+_LONGEST_BODY = 51_200  # maximum bytes of TemplateBody; larger templates need TemplateURL
+_NO_TIME = (1980, 1, 1, 0, 0, 0)  # reproducible archives
 
 
 @app.command()
@@ -43,18 +50,10 @@ def export(
     if output.exists() and (not output.is_dir() or any(output.iterdir())):
         problem = f"{quote(str(output))} exists and is not empty"
         raise FindingsError.of("UC9611", problem, remedy="Choose another folder")
-    state = state_directory(directory)
-    with run_directory(state) as temporary:
-        synthesize_into(
-            temporary / "export",
-            toolchain=find_toolchain(directory),
-            directory=directory,
-            rollout=rollout,
-            wave=wave,
-            temporary=temporary,
-            environment=os.environ,
-        )
-        rows = export_assembly(temporary / "export", clusters, output=output, bucket=bucket)
+    with open_project(directory) as project:
+        assembly = project.temporary / "export"
+        synthesize_into(assembly, project, rollout=rollout, wave=wave, environment=os.environ)
+        rows = export_assembly(assembly, clusters, output=output, bucket=bucket)
     if as_json:
         print_json({"templates": rows})
     else:
@@ -62,3 +61,83 @@ def export(
         say(
             "Deploy the templates of a cluster in this order: network, storage, cluster. See `ultracluster docs export`."
         )
+
+
+def export_assembly(
+    assembly: Path, clusters: list[ClusterConfig], *, output: Path, bucket: str | None
+) -> list[dict[str, Any]]:
+    """Write the templates and assets of a cloud assembly, or nothing if one cannot be exported; return a row for each."""
+    stacks = assembled_stacks(assembly)
+    exported: dict[str, list[tuple[str, dict[str, Any]]]] = {}
+    for cluster in clusters:
+        exported[cluster.stage] = [
+            (
+                assembled.stack.name.removeprefix(f"{cluster.stage}-"),
+                exported_template(
+                    assembled.stack.template, values=_values(cluster), region=cluster.region, bucket=bucket
+                ),
+            )
+            for assembled in stacks
+            if assembled.stack.cluster == cluster.stage
+        ]
+    rows = []
+    for cluster, templates in zip(clusters, exported.values(), strict=True):
+        folder = output / cluster.stage
+        folder.mkdir(parents=True)
+        for part, template in templates:
+            path = folder / f"{part.lower()}.template.json"
+            path.write_text(text_of(template) + "\n", encoding="utf-8")
+            rows.append(_row(path, template))
+        combined = stack_set_template(folder.name, templates, region=cluster.region)
+        path = folder / "stack-sets.template.json"
+        path.write_text(json.dumps(combined, indent=2) + "\n", encoding="utf-8")
+        rows.append(_row(path, combined))
+    for name, source in sorted(_assets(stacks).items()):
+        (output / "assets").mkdir(exist_ok=True)
+        _zip(source, output / "assets" / name)
+    return rows
+
+
+def _values(cluster: ClusterConfig) -> dict[str, str]:
+    """Return the parameter name of each value, such as ReservationId and ReservationId2 for two reservations."""
+    values = {cluster.image_id: "ImageId", cluster.zone_id: "ZoneId"}
+    reservations = (capacity.reservation_id for _, capacity in cluster.sources() if capacity.reservation_id)
+    for number, reservation in enumerate(dict.fromkeys(reservations), start=1):
+        values[reservation] = "ReservationId" + (str(number) if number > 1 else "")
+    return values
+
+
+def _row(path: Path, template: dict[str, Any]) -> dict[str, Any]:
+    size = path.stat().st_size
+    return {
+        "template": f"{path.parent.name}/{path.name}",
+        "bytes": size,
+        "resources": len(template["Resources"]),
+        "parameters": ", ".join(template.get("Parameters") or {}) or None,
+        "pass_as": "body or URL" if size <= _LONGEST_BODY else "URL",
+    }
+
+
+def _assets(stacks: list[AssembledStack]) -> dict[str, Path]:
+    """Return the asset folders by their keys in the templates."""
+    return dict(asset for stack in stacks for asset in _assets_of(stack))
+
+
+def _assets_of(assembled: AssembledStack) -> Iterator[tuple[str, Path]]:
+    if assembled.stack.assembly is None:
+        return
+    for path in assembled.stack.assembly.glob("*.assets.json"):
+        for asset in json.loads(path.read_text("utf-8")).get("files", {}).values():
+            if asset["source"].get("packaging") == "zip":
+                for destination in asset["destinations"].values():
+                    yield destination["objectKey"], assembled.stack.assembly / asset["source"]["path"]
+
+
+def _zip(source: Path, target: Path) -> None:
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(source.rglob("*")):
+            if path.is_file():
+                info = zipfile.ZipInfo(path.relative_to(source).as_posix(), date_time=_NO_TIME)
+                info.external_attr = 0o644 << 16
+                info.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(info, path.read_bytes())

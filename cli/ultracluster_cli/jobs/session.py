@@ -25,16 +25,9 @@ _UNITS = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 def open_region(
     *names: str, region: str | None, profile: str | None, attempts: int = 3
 ) -> tuple[str, Client]:
-    """Return the Region of a command and a function that creates clients.
+    """Return the Region of a command, or raise UC6201 without one, and a function that creates clients.
 
-    Args:
-        names: Names or ARNs on the command line; an ARN determines the Region.
-        region: Region of the command line. None for the Region of the environment or the profile.
-        profile: AWS profile. None for boto3's default.
-        attempts: Maximum attempts of each request. Default: 3.
-
-    Raises:
-        FindingsError: UC6201 if no Region is given, UC9009 if the profile does not exist.
+    The Region is that of the first ARN among the names, else the given one, that of the environment or the profile.
     """
     session = aws_session(profile)
     chosen_region = (
@@ -63,14 +56,7 @@ def open_region(
 def aws_errors_as_findings(
     remedy: str = "Check the credentials, their permissions and the Region",
 ) -> Iterator[None]:
-    """Convert AWS errors to a finding.
-
-    Args:
-        remedy: Remedy of the finding. Default: check the credentials.
-
-    Raises:
-        FindingsError: UC6206.
-    """
+    """Convert AWS errors to UC6206."""
     try:
         yield
     except FindingsError:
@@ -87,11 +73,7 @@ def report_notified(job: str, notified: Sequence[str], problem: str | None) -> N
 
 
 def read_duration(option: str, text: str) -> timedelta:
-    """Read a duration such as ``90m``.
-
-    Raises:
-        FindingsError: UC6204 if the text is not a duration.
-    """
+    """Read a duration such as ``90m``; any other text is UC6204."""
     match = _DURATION.fullmatch(text)
     if match is None:
         allowed = "a number with s, m, h or d, such as 90m"
@@ -100,11 +82,7 @@ def read_duration(option: str, text: str) -> timedelta:
 
 
 def read_variables(assignments: list[str]) -> dict[str, str]:
-    """Read ``NAME=VALUE`` pairs.
-
-    Raises:
-        FindingsError: UC6109 if a value is missing or a name is duplicated.
-    """
+    """Read ``NAME=VALUE`` pairs; a missing value or a duplicate name is UC6109."""
     variables: dict[str, str] = {}
     findings = []
     for text in assignments:

@@ -10,11 +10,7 @@ from ultracluster_rules.findings import FindingsError
 def open_shell(node: str, *, region: str, profile: str | None, container_of: str | None = None) -> None:
     """Replace this process with a shell on a node, or in the container of a job there.
 
-    Args:
-        node: Instance ID.
-        region: Region of the node.
-        profile: AWS profile. None for the default credentials.
-        container_of: ARN of the ECS task whose container to enter. None for the node itself.
+    ``container_of`` is the ARN of an ECS task.
 
     Raises:
         FindingsError: If the AWS CLI or its Session Manager plugin is not installed, or this is the local AWS (UC6232).

@@ -12,13 +12,7 @@ from ultracluster_runtime.jobs.submission import submission
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Submitted:
-    """A submitted job.
-
-    Attributes:
-        job_id: Job ID.
-        arn: Job ARN. None if AWS Batch returned none.
-        name: Name of the job.
-    """
+    """A submitted job."""
 
     job_id: str
     arn: str | None
@@ -39,22 +33,8 @@ def submit_all(
 ) -> list[Submitted]:
     """Submit a job and its dependencies, after checking all of them.
 
-    Args:
-        definition: Job definition.
-        queue: Default queue.
-        client: Returns boto3 clients that do not retry.
-        name: Name of the job.
-        named_queue: Whether the user chose the queue, which overrides the queue of the job.
-        alone: Whether to skip the dependencies.
-        depends_on: IDs of additional jobs that must succeed first.
-        share: Share identifier of the job and its dependencies.
-        settings: Overrides for this job; see `submission`.
-
-    Returns:
-        The submitted jobs, the job itself last.
-
-    Raises:
-        FindingsError: If a job is invalid, or AWS reports an error (UC6206).
+    A named queue overrides that of the job. The clients must not retry. Return the submitted jobs, the job itself
+    last.
     """
     with aws_errors_as_findings():
         job_definitions = (

@@ -19,13 +19,7 @@ _MINUTE = timedelta(minutes=1)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Stage:
-    """Time in the life of a block at which something happens.
-
-    Attributes:
-        at: The time.
-        name: One of `STAGES`.
-        reservation: ID of the reservation of the block.
-    """
+    """Time in the life of a block at which something happens."""
 
     at: datetime
     name: str
@@ -33,11 +27,7 @@ class Stage:
 
 
 def stages(client: Callable[[str], Any]) -> list[Stage]:
-    """Return the stages of all Capacity Blocks of a Region, in order of time.
-
-    Args:
-        client: Returns boto3 clients of the Region.
-    """
+    """Return the stages of all Capacity Blocks of a Region, in order of time."""
     leads = dict(_checkpoint_leads(client("lambda")))
     found = []
     for reservation in client("ec2").describe_capacity_reservations().get("CapacityReservations", ()):
@@ -69,13 +59,7 @@ def _checkpoint_leads(functions: Any) -> Iterator[tuple[str, timedelta]]:
 
 
 def target_time(by: str | None, stage: str | None, *, now: datetime, known: list[Stage]) -> datetime:
-    """Return the time to which a user wants to move the clock.
-
-    Args:
-        by: Duration such as ``+13d``, or a time.
-        stage: One of `STAGES`.
-        now: Time of the clock.
-        known: Stages of the blocks.
+    """Return the time to which a user wants to move the clock. ``by`` is a time, or a duration such as ``+13d``.
 
     Raises:
         FindingsError: UC6204 if a value is invalid or nothing lies ahead, UC7008 if it is not a time.
@@ -106,19 +90,8 @@ def move(
 ) -> list[Mapping[str, Any]]:
     """Move the clock, stopping a minute after each stage of a block on the way.
 
-    The functions that act by the minute see each stage then, and processes of running jobs have time to react, because they run
-    in real time.
-
-    Args:
-        target: New time.
-        endpoint: Endpoint URL of the local AWS.
-        key: Access key ID of the local AWS.
-        known: Stages of the blocks.
-        wait: Seconds to wait at each stage for running jobs.
-        report: Called with a line for each stage.
-
-    Returns:
-        What was delivered to functions, topics and queues.
+    The functions that act by the minute see each stage then, and processes of running jobs have time to react,
+    because they run in real time. Return what was delivered to functions, topics and queues.
     """
     now = datetime.fromisoformat(move_clock(endpoint=endpoint, key=key)["now"])
     delivered: list[Mapping[str, Any]] = []

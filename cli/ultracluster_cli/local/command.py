@@ -173,11 +173,7 @@ def _directory() -> Path:
 
 
 def read_images(assignments: Sequence[str]) -> dict[str, Path]:
-    """Read ``IMAGE=FOLDER`` pairs, and return the folders with the programs.
-
-    Raises:
-        FindingsError: UC6204 if a folder has no programs.
-    """
+    """Read ``IMAGE=FOLDER`` pairs, and return the folders with the programs, which must have some (UC6204)."""
     images = {}
     for text in assignments:
         image, _, name = text.rpartition("=")

@@ -11,9 +11,8 @@ from ultracluster_cli._aws.selection import clusters_of
 from ultracluster_cli._aws.targets import local_aws
 from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
 from ultracluster_cli._cdk.timing import measure, measure_and_report
-from ultracluster_cli._cdk.toolchain import find_toolchain
-from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
-from ultracluster_cli.deploy.cluster_state import Cluster
+from ultracluster_cli._cdk.toolchain import open_project
+from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.deploy.deployment import deploy_to
 from ultracluster_cli.deploy.summary import print_next_steps, print_summary, summary_json
 from ultracluster_cli.local.demo_job import DemoTraining, can_train
@@ -62,25 +61,23 @@ def demo(
     print_findings(loaded.warnings)
     blocks = blocks_of(loaded.config)
     clusters = clusters_of(loaded.config, None)
-    toolchain = find_toolchain(directory)
-    state = state_directory(directory)
-    folder, log = state / "demo", state / "logs" / "demo-capacity.log"
-    for path in (folder, log.parent):
-        path.mkdir(exist_ok=True)
-    log.write_text("", encoding="utf-8")
     steps: dict[str, float] = {}
     with (
+        open_project(directory) as project,
         measure(steps, "in all"),
-        run_directory(state) as temporary,
         local_aws(
             clusters,
-            background=state / "local",
-            temporary=temporary,
+            state=project.state,
+            temporary=project.temporary,
             steps=steps,
             seed_blocks=False,
             run_jobs=not no_job,
         ) as target,
     ):
+        folder, log = project.state / "demo", project.state / "logs" / "demo-capacity.log"
+        for path in (folder, log.parent):
+            path.mkdir(exist_ok=True)
+        log.write_text("", encoding="utf-8")
         say(f"Using {target.name} ({steps['starting the local AWS']:.1f} s)")
         with measure_and_report(steps, "making the ledger") as messages:
             make_ledger(target.client("dynamodb", LEDGER_REGION))
@@ -97,26 +94,10 @@ def demo(
             write_copy(rollout, copy, {loc: purchase.fragment for loc, purchase in purchases.items()})
             load_rollout(copy)
             messages.append(f"Wrote the rollout with the purchased capacity to {copy.relative_to(directory)}")
-        assembly = temporary / "demo"
+        assembly = project.temporary / "demo"
         with measure(steps, "cdk synth"):
-            synthesize_into(
-                assembly,
-                toolchain=toolchain,
-                directory=directory,
-                rollout=copy,
-                wave=None,
-                temporary=temporary,
-                environment=target.environment,
-            )
-        deployed = deploy_to(
-            target,
-            assembly=assembly,
-            clusters=clusters,
-            toolchain=toolchain,
-            directory=directory,
-            temporary=temporary,
-            steps=steps,
-        )
+            synthesize_into(assembly, project, rollout=copy, wave=None, environment=target.environment)
+        deployed = deploy_to(target, project, assembly=assembly, clusters=clusters, steps=steps)
         require_bought(deployed.clusters, list(purchases.values()))
         trained = None
         for loc, cluster in blocks.items():
@@ -140,11 +121,7 @@ def _row(purchase: Purchase) -> dict[str, Any]:
 
 
 def blocks_of(config: RolloutConfig) -> dict[Loc, ClusterConfig]:
-    """Return the clusters in Capacity Blocks by their locations in the rollout.
-
-    Raises:
-        FindingsError: If there are none (UC9012).
-    """
+    """Return the clusters in Capacity Blocks by their locations in the rollout, or raise UC9012 without any."""
     blocks = {
         loc: cluster
         for loc, cluster in config.located_clusters()
@@ -158,16 +135,7 @@ def blocks_of(config: RolloutConfig) -> dict[Loc, ClusterConfig]:
 
 
 def write_copy(rollout: Path, copy: Path, fragments: Mapping[Loc, Path]) -> None:
-    """Write a copy of a rollout with purchased capacity, keeping everything else including comments.
-
-    Args:
-        rollout: Rollout file.
-        copy: File to write.
-        fragments: Output of `ultracluster capacity buy --write` by location of the cluster.
-
-    Raises:
-        FindingsError: If a file cannot be read.
-    """
+    """Write a copy of a rollout with purchased capacity, keeping everything else including comments."""
     values = {
         (*loc, *inner): value
         for loc, fragment in fragments.items()
@@ -185,16 +153,12 @@ def _leaves(values: Mapping[str, Any]) -> Iterator[tuple[Loc, str]]:
             yield (key,), str(value)
 
 
-def require_bought(clusters: Sequence[Cluster], purchases: Sequence[Purchase]) -> None:
-    """Check that the launch templates target exactly the purchased reservations.
-
-    Raises:
-        FindingsError: If they differ (UC9010).
-    """
+def require_bought(clusters: Sequence[Mapping[str, Any]], purchases: Sequence[Purchase]) -> None:
+    """Check that the launch templates target exactly the purchased reservations (UC9010)."""
     targeted = sorted(
-        cluster.reservation.id
+        cluster["reservation"]["id"]
         for cluster in clusters
-        if cluster.reservation and cluster.reservation.market_type == "capacity-block"
+        if cluster["reservation"] and cluster["reservation"]["market_type"] == "capacity-block"
     )
     reservation_ids = sorted(purchase.reservation_id for purchase in purchases)
     if targeted != reservation_ids:

@@ -54,32 +54,22 @@ def can_train(cluster: ClusterConfig) -> bool:
     return len(cluster.jobs) == 1 and cluster.jobs[0].kind == "multi-node" and cluster.jobs[0].resume > 0
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
 class DemoTraining:
-    """Run `examples/hello-trainium` on a cluster of the demo with the commands of users.
+    """Run `examples/hello-trainium` on a cluster of the demo with the commands of users."""
 
-    Args:
-        target: Local AWS that runs jobs.
-        run: Runs commands.
-        steps: Receives the seconds of each step.
-    """
-
-    def __init__(self, *, target: Target, run: CommandRunner, steps: dict[str, float]) -> None:
-        self._target = target
-        self._run = run
-        self._steps = steps
+    target: Target
+    run: CommandRunner
+    steps: dict[str, float]
 
     def train(self, cluster: ClusterConfig, purchase: Purchase) -> TrainedJob:
-        """Submit the job and move the clock through the life of the block, whose extension is paid after the drain.
-
-        Raises:
-            FindingsError: UC9011 if a command fails or the job does not do what it should.
-        """
+        """Submit the job (UC9011 if it fails), and move the clock through the block, whose extension is paid after the drain."""
         region = cluster.region
 
         def client(service: str) -> Any:
-            return self._target.client(service, region)
+            return self.target.client(service, region)
 
-        with measure(self._steps, "training"):
+        with measure(self.steps, "training"):
             job = self._submit(cluster)
             say(f"Job {job} waits for the block, which starts {purchase.start}")
             self._clock("--to", "start", region=region)
@@ -91,7 +81,7 @@ class DemoTraining:
             self._clock("--to", "checkpoint", region=region)
             checkpoint = int(log.wait_for(_CHECKPOINT)[1])
             say(f"The launcher asked for a checkpoint: it is complete at step {checkpoint}")
-            # A payment that is pending keeps jobs until two minutes before EC2 terminates the nodes.
+            # While the payment of the extension is pending, jobs run until two minutes before EC2 terminates the nodes.
             self._clock(_text(end - timedelta(minutes=31)), region=region)
             ended = _wait(lambda: describe_job(job, client=client), lambda found: found["status"] == "FAILED")
             say(f"The job has ended: {ended['statusReason']}")
@@ -114,7 +104,7 @@ class DemoTraining:
         if folder.is_relative_to(Path.cwd()):
             folder = folder.relative_to(Path.cwd())
         place = ["--cluster", cluster.name, "--region", cluster.region]
-        answer = self._run(
+        answer = self.run(
             *("run", "train.py", "--folder", str(folder), *place, "--nodes", str(cluster.nodes)),
             *("--launcher", "raw", "--env", "UC_CHECKPOINT_POLL_SECONDS=0.5", "--json"),
             *("--", "--checkpoints", "/fsx/hello", "--steps", "100000", "--step-seconds", str(_STEP_SECONDS)),
@@ -122,7 +112,7 @@ class DemoTraining:
         return str(answer["job"])
 
     def _clock(self, *words: str, region: str) -> None:
-        answer = self._run("local", "clock", *words, "--wait", "0", "--region", region, "--json")
+        answer = self.run("local", "clock", *words, "--wait", "0", "--region", region, "--json")
         failed = [one for one in answer["delivered"] if one["error"]]
         if failed:
             raise failed_command(f"{failed[0]['target']} failed: {failed[0]['error']}")
@@ -137,21 +127,21 @@ class DemoTraining:
         )
         order = f"{purchase.order}-more"
         fee = Decimal(purchase.fake_fee.partition(" ")[0]).quantize(Decimal("0.01"), rounding=ROUND_UP)
-        approved = self._run(
+        approved = self.run(
             *("capacity", "extend", order, "--cluster", cluster.name),
             *("--reservation-id", purchase.reservation_id, "--region", cluster.region),
             *("--expected-end", purchase.end, "--days", str(_DAYS)),
             *("--max-fee", str(fee), "--month-cap", str(10 * fee), "--approver", "demo", "--json"),
         )
         token = approved["order"]["token"]
-        row = self._run("capacity", "buy", order, "--token", token, "--json")["order"]
+        row = self.run("capacity", "buy", order, "--token", token, "--json")["order"]
         say(
             f"  Order {order} is {row['state']} for {row['fee']} USD of fake money; its payment is made to take its time"
         )
 
     def _resumed(self, cluster: ClusterConfig, job: str) -> str:
         def jobs() -> Any:
-            return self._run("jobs", "list", cluster.name, "--region", cluster.region, "--json", quiet=True)[
+            return self.run("jobs", "list", cluster.name, "--region", cluster.region, "--json", quiet=True)[
                 "jobs"
             ]
 

@@ -40,14 +40,7 @@ class Purchase:
     """A purchase for a cluster, with fake money.
 
     Attributes:
-        cluster: Name of the cluster.
-        order: Name of the order in the ledger.
         state_before: State of the order before this demo. None if there was no such order.
-        state: State of the order now.
-        reservation_id: Reservation ID.
-        zone_id: Zone ID of the reservation.
-        start: Start in ISO 8601.
-        end: End in ISO 8601.
         fake_fee: Fee with its currency, in fake money.
         fragment: File with the capacity settings for a rollout.
     """
@@ -65,11 +58,7 @@ class Purchase:
 
 
 def make_ledger(client: Any) -> None:
-    """Create the ledger's table unless it exists.
-
-    Args:
-        client: A DynamoDB client of the local AWS, in `LEDGER_REGION`.
-    """
+    """Create the ledger's table unless it exists."""
     keys = {PARTITION_KEY: "HASH", SORT_KEY: "RANGE"}
     try:
         client.create_table(
@@ -89,40 +78,25 @@ def order_name(cluster: ClusterConfig) -> str:
     return f"demo-{cluster.name}-{hashlib.sha256(need.encode()).hexdigest()[:8]}"
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
 class CommandRunner:
-    """Run commands of `ultracluster` as users do, and show their command lines.
+    """Run commands of `ultracluster` as users do, and show their command lines."""
 
-    Args:
-        target: Local AWS that they use.
-        directory: Working directory of the commands.
-        log: File for the commands and their output.
-    """
-
-    def __init__(self, *, target: Target, directory: Path, log: Path) -> None:
-        self._environment = command_environment(target)
-        self._directory = directory
-        self._log = log
+    target: Target
+    directory: Path
+    log: Path
 
     def __call__(self, *arguments: str, quiet: bool = False) -> dict[str, Any]:
-        """Run a command and return its JSON.
-
-        Args:
-            arguments: Words of the command line after `ultracluster`.
-            quiet: Whether not to show the command line. Default: shown.
-
-        Raises:
-            FindingsError: If the command fails (UC9011).
-            typer.Exit: With `ExitCode.UNKNOWN` if the outcome of a purchase is unknown.
-        """
+        """Run a command and return its JSON; a failure is UC9011, an unknown outcome of a purchase `ExitCode.UNKNOWN`."""
         command_line = shlex.join(["ultracluster", *arguments])
         if not quiet:
             say(f"$ {command_line}  # local AWS, fake money")
         completed = run_captured(
             [sys.executable, "-P", "-m", "ultracluster_cli", *arguments],
-            directory=self._directory,
-            environment=self._environment,
+            directory=self.directory,
+            environment=command_environment(self.target),
         )
-        with self._log.open("a", encoding="utf-8") as log:
+        with self.log.open("a", encoding="utf-8") as log:
             log.write(f"$ {command_line}\n{completed.stderr}{completed.stdout}")
         if completed.returncode == 0:
             document: dict[str, Any] = json.loads(completed.stdout)
@@ -133,57 +107,32 @@ class CommandRunner:
             say("Running the demo again is safe: it looks up the purchase and sends no second request.")
             raise typer.Exit(ExitCode.UNKNOWN)
         command = " ".join(arguments[:2])
-        raise failed_command(
-            f"ultracluster {command} ended with code {completed.returncode}; see {self._log}"
-        )
+        raise failed_command(f"ultracluster {command} ended with code {completed.returncode}; see {self.log}")
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
 class DemoBuyer:
-    """Buy Capacity Blocks on a local AWS with the commands of `ultracluster capacity`.
+    """Buy Capacity Blocks on a local AWS with the commands of `ultracluster capacity`."""
 
-    Args:
-        target: Local AWS with a ledger created by `make_ledger`.
-        directory: Working directory of the commands.
-        folder: Folder for the capacity settings of purchases.
-        run: Runs commands.
-        steps: Receives the seconds of each step.
-        shows_offers: Whether to print a table of offerings to stdout.
-    """
-
-    def __init__(
-        self,
-        *,
-        target: Target,
-        directory: Path,
-        folder: Path,
-        run: CommandRunner,
-        steps: dict[str, float],
-        shows_offers: bool,
-    ) -> None:
-        self._target = target
-        self._directory = directory
-        self._folder = folder
-        self._run = run
-        self._steps = steps
-        self._shows_offers = shows_offers
-        self._ledger = Ledger(target.client("dynamodb", LEDGER_REGION), LEDGER_TABLE)
+    target: Target
+    directory: Path
+    folder: Path
+    run: CommandRunner
+    steps: dict[str, float]
+    shows_offers: bool
 
     def buy(self, cluster: ClusterConfig) -> Purchase:
-        """Find, approve and buy the block of a cluster, unless the ledger already contains its order.
-
-        Raises:
-            FindingsError: If a command fails (UC9011), or not exactly one reservation was bought (UC9010).
-            typer.Exit: With `ExitCode.UNKNOWN` if the outcome of a purchase is unknown.
-        """
+        """Find, approve and buy the block of a cluster (UC9010, UC9011), unless the ledger already contains its order."""
         order = order_name(cluster)
-        records = {record.order.name: record for record in self._ledger.orders()}
+        ledger = Ledger(self.target.client("dynamodb", LEDGER_REGION), LEDGER_TABLE)
+        records = {record.order.name: record for record in ledger.orders()}
         previous = records.get(order)
         if previous is None:
             token = self._approve(order, cluster, self._find(cluster), records.values())
         else:
             say(f"Order {order} is already in the ledger ({previous.state}); skipping find and approve")
             token = previous.token
-        fragment = self._folder / f"{order}.fragment.yaml"
+        fragment = self.folder / f"{order}.fragment.yaml"
         row = self._buy(order, token, fragment)
         if previous is None or previous.state not in _BOUGHT:
             row = self._buy_again(order, token, row)
@@ -202,13 +151,13 @@ class DemoBuyer:
         )
 
     def _find(self, cluster: ClusterConfig) -> dict[str, Any]:
-        with measure_and_report(self._steps, "capacity find") as messages:
-            offers = self._run("capacity", "find", *_search_options(cluster), "--json")["offerings"]
+        with measure_and_report(self.steps, "capacity find") as messages:
+            offers = self.run("capacity", "find", *_search_options(cluster), "--json")["offerings"]
             if not offers:
                 raise failed_command(f"the local AWS offers no {cluster.instance_type} in {cluster.region}")
             best: dict[str, Any] = offers[0]
             messages.append(f"{len(offers)} offerings; the best costs {best['total']} USD of fake money")
-        if self._shows_offers:
+        if self.shows_offers:
             print_table(
                 title="Offerings of the local AWS by price (fake money)",
                 columns=["offering", "zone", "start", "end", "usable_hours", "fake_usd"],
@@ -221,8 +170,8 @@ class DemoBuyer:
     ) -> str:
         cap = (Decimal(best["total"]) * _ABOVE_BEST).quantize(Decimal("0.01"), rounding=ROUND_UP)
         spent = sum((record.held_fee for record in records), Decimal(0))
-        with measure_and_report(self._steps, "capacity approve") as messages:
-            document = self._run(
+        with measure_and_report(self.steps, "capacity approve") as messages:
+            document = self.run(
                 *("capacity", "approve", order, "--cluster", cluster.name, *_search_options(cluster)),
                 *("--max-fee", str(cap), "--month-cap", str(spent + cap), "--approver", "demo", "--json"),
             )
@@ -231,9 +180,9 @@ class DemoBuyer:
         return token
 
     def _buy(self, order: str, token: str, fragment: Path) -> dict[str, Any]:
-        with measure_and_report(self._steps, "capacity buy") as messages:
-            output = str(fragment.relative_to(self._directory))
-            order_row: dict[str, Any] = self._run(
+        with measure_and_report(self.steps, "capacity buy") as messages:
+            output = str(fragment.relative_to(self.directory))
+            order_row: dict[str, Any] = self.run(
                 "capacity", "buy", order, "--token", token, "--write", output, "--json"
             )["order"]
             messages += [
@@ -243,8 +192,8 @@ class DemoBuyer:
         return order_row
 
     def _buy_again(self, order: str, token: str, first_row: Mapping[str, Any]) -> dict[str, Any]:
-        with measure_and_report(self._steps, "capacity buy, again") as messages:
-            second_row: dict[str, Any] = self._run("capacity", "buy", order, "--token", token, "--json")[
+        with measure_and_report(self.steps, "capacity buy, again") as messages:
+            second_row: dict[str, Any] = self.run("capacity", "buy", order, "--token", token, "--json")[
                 "order"
             ]
             if second_row["reservations"] != first_row["reservations"]:
@@ -256,7 +205,7 @@ class DemoBuyer:
 
     def _require_one(self, order: str, region: str, reservation_id: str) -> None:
         """Check in EC2 that exactly one reservation exists for the order."""
-        pages = self._target.client("ec2", region).get_paginator("describe_capacity_reservations").paginate()
+        pages = self.target.client("ec2", region).get_paginator("describe_capacity_reservations").paginate()
         reservation_ids = [
             reservation["CapacityReservationId"]
             for page in pages

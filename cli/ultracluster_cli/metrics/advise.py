@@ -10,17 +10,9 @@ import typer
 
 from ultracluster_catalog.neuron.neuron import XLA_COMPILER_FLAGS_VARIABLE
 from ultracluster_catalog.prices.prices import Price, capacity_block_price, on_demand_price, spot_price
+from ultracluster_cli import options
 from ultracluster_cli._aws.selection import clusters_of
 from ultracluster_cli.metrics.metric_source import read_metrics
-from ultracluster_cli.options import (
-    FileSystemOption,
-    JsonOption,
-    LookBackOption,
-    MetricsClusterOption,
-    RecordingOption,
-    RolloutArgument,
-    RolloutProfileOption,
-)
 from ultracluster_cli.output import print_findings, print_json, say
 from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_rules.network import network_interfaces
@@ -36,18 +28,18 @@ _PRICES = {"capacity-block": capacity_block_price, "on-demand": on_demand_price,
 
 @app.command()
 def advise(
-    rollout: RolloutArgument,
+    rollout: options.RolloutArgument,
     *,
-    recording: RecordingOption = None,
-    cluster: MetricsClusterOption = None,
-    hours: LookBackOption = 24,
-    file_system: FileSystemOption = None,
+    recording: options.RecordingOption = None,
+    cluster: options.MetricsClusterOption = None,
+    hours: options.LookBackOption = 24,
+    file_system: options.FileSystemOption = None,
     price: Annotated[
         float | None,
         typer.Option("--node-hour", metavar="USD", help="Price of a node-hour. Default: list price."),
     ] = None,
-    profile: RolloutProfileOption = None,
-    as_json: JsonOption = False,
+    profile: options.RolloutProfileOption = None,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Find capacity you pay for but do not use.
 

@@ -13,7 +13,6 @@ class ChartedLine:
     """One line of a chart.
 
     Attributes:
-        label: Label in the legend.
         points: Times and values in the unit of the axis. None marks a gap in the recording.
     """
 
@@ -59,11 +58,6 @@ def _with_gaps(
 
 
 def node_hours(recording: Recording, metric: str) -> float | None:
-    """Sum the node-hours of a metric that counts nodes; None if it is not in the recording.
-
-    Args:
-        recording: The recording.
-        metric: Metric name, such as ``PaidNodes``.
-    """
+    """Sum the node-hours of a metric that counts nodes; None if it is not in the recording."""
     values = recording.values(metric, "Average")
     return sum(values) * (recording.period / timedelta(hours=1)) if values else None

@@ -5,16 +5,9 @@ from typing import Annotated
 
 import typer
 
+from ultracluster_cli import options
 from ultracluster_cli.metrics.metric_source import read_metrics, wrong_options
 from ultracluster_cli.metrics.metrics_page import draw_page
-from ultracluster_cli.options import (
-    FileSystemOption,
-    LookBackOption,
-    MetricsClusterOption,
-    PictureOption,
-    ProfileOption,
-    RecordingOption,
-)
 from ultracluster_cli.output import say
 from ultracluster_runtime.metrics.recorded_metrics import write_recording
 
@@ -24,16 +17,16 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def dashboard(
     *,
-    picture: PictureOption = None,
-    recording: RecordingOption = None,
-    cluster: MetricsClusterOption = None,
+    picture: options.PictureOption = None,
+    recording: options.RecordingOption = None,
+    cluster: options.MetricsClusterOption = None,
     region: Annotated[
         str | None,
         typer.Option(help="Region of the cluster. Default: Region of the profile or the environment."),
     ] = None,
-    hours: LookBackOption = 24,
-    file_system: FileSystemOption = None,
-    profile: ProfileOption = None,
+    hours: options.LookBackOption = 24,
+    file_system: options.FileSystemOption = None,
+    profile: options.ProfileOption = None,
     save: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Save the metrics to this recording.")
     ] = None,

@@ -23,14 +23,6 @@ def read_metrics(
 ) -> Recording:
     """Read the metrics of a cluster from a recording or from CloudWatch.
 
-    Args:
-        recording: File to read. None for CloudWatch.
-        cluster: Name of the cluster in CloudWatch. None for a recording.
-        region: Region of the cluster. None for boto3's default.
-        hours: Hours of CloudWatch metrics to read.
-        file_system_id: File system to include. None for none.
-        profile: AWS profile. None for boto3's default.
-
     Raises:
         FindingsError: If the file is not a recording (UC9330), not exactly one source is specified (UC9332), the hours
             are out of range (UC9333), CloudWatch reports an error (UC9334), there are no values (UC9335), or the profile

@@ -43,11 +43,7 @@ summary { cursor: pointer; font-size: 0.875rem; }
 
 
 def draw_page(recording: Recording, path: Path) -> None:
-    """Draw the panels that have values, each with a table of its figures. The output is deterministic.
-
-    Raises:
-        FindingsError: If plotly is not installed (UC9209).
-    """
+    """Draw the panels that have values, each with a table of its figures. The output is deterministic."""
     with plot_extra():
         from plotly import io, offline  # noqa: PLC0415 - optional, and slow to import
     title = f"{recording.cluster} in {recording.region}"

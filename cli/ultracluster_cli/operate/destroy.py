@@ -1,28 +1,24 @@
 """`ultracluster destroy`: delete the stacks of clusters in an order that AWS accepts, and list the resources that are kept."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Decimal
+from functools import partial
 from typing import Annotated, Any, Final
 
 import typer
 from botocore.exceptions import ClientError
 
-from ultracluster_cli._aws.deployed_template import read_deployed
+from ultracluster_cli import options
+from ultracluster_cli._aws.deployed_template import read_deployed, stack_resources
 from ultracluster_cli._aws.target import Target
 from ultracluster_cli.operate.status import open_clusters, stacks_of
-from ultracluster_cli.options import (
-    ClustersOption,
-    JsonOption,
-    LocalOption,
-    OptionalRolloutArgument,
-    YesOption,
-)
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_cli.progress import doing, if_interrupted
 from ultracluster_cli.rehearse.removal import LeftStack, empty_bucket, remove_stacks
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
+from ultracluster_runtime.lifecycle.reader import chunks
 from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.cost import (
     HOURS_OF_A_MONTH,
@@ -47,19 +43,23 @@ _ORDER: Final = (
     "AWS::DynamoDB::Table",
     "AWS::Logs::LogGroup",
 )
+_DATA: Final = frozenset(
+    {"AWS::FSx::FileSystem", "AWS::S3::Bucket", "AWS::DynamoDB::Table", "AWS::Logs::LogGroup"}
+)
 _PARTS: Final = frozenset(
     {"AWS::EC2::SecurityGroupIngress", "AWS::EC2::SecurityGroupEgress"}
 )  # go with their group
+_PROTECTED_AT_ONCE: Final = 50  # SetInstanceProtection, API Reference, read 2026-11
 _POLL_SECONDS: Final = 1.0
 _PATIENCE_SECONDS: Final = 1_800.0  # FSx deletes a file system within minutes
 
 
 @app.command()
 def destroy(
-    rollout: OptionalRolloutArgument = None,
+    rollout: options.OptionalRolloutArgument = None,
     *,
-    cluster: ClustersOption = None,
-    local: LocalOption = False,
+    cluster: options.ClustersOption = None,
+    local: options.LocalOption = False,
     delete_data: Annotated[
         list[str] | None,
         typer.Option(
@@ -67,8 +67,8 @@ def destroy(
             help="Type the name of a cluster to delete its data too: file system, buckets, logs; repeatable.",
         ),
     ] = None,
-    yes: YesOption = False,
-    as_json: JsonOption = False,
+    yes: options.YesOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Delete the stacks of clusters, and show what is kept and what it costs a month.
 
@@ -86,6 +86,8 @@ def destroy(
         found = [one for one in found if one.stacks]
         if not found:
             say("Nothing is deployed.")
+        if findings := [one.refuse_to_lose() for one in found if one.lost and one.config.name not in doomed]:
+            raise FindingsError(findings)
         if not as_json:
             for one in found:
                 one.show(delete_data=one.config.name in doomed)
@@ -112,10 +114,27 @@ class _Deployed:
             LeftStack(region=config.region, name=stack["name"], stack_id=stack["id"], status=stack["status"])
             for stack in stacks_of(config, cloudformation)
         ]
-        self.kept = [kept for stack in self.stacks for kept in _kept(stack.name, cloudformation)]
+        resources = [each for stack in self.stacks for each in _with_policies(stack.name, cloudformation)]
+        self.kept = [(kind, physical_id) for kind, physical_id, policy in resources if policy in _RETAINING]
+        self.lost = [
+            (kind, physical_id)
+            for kind, physical_id, policy in resources
+            if policy == "Delete" and kind in _DATA
+        ]
 
     def _client(self, service: str) -> Any:
         return self._target.client(service, self.config.region)
+
+    def refuse_to_lose(self) -> Finding:
+        """Return the finding about data that the stacks delete and nobody typed the name of."""
+        name = self.config.name
+        what = ", ".join(physical_id for _, physical_id in self.lost)
+        return Finding(
+            code="UC9019",
+            problem=f"removal_policy of {name} is destroy: its stacks delete {what} with all data",
+            remedy=f"To lose it, type --delete-data {name}; to keep it, deploy removal_policy: retain first",
+            path=name,
+        )
 
     def show(self, *, delete_data: bool) -> None:
         """Print what will be deleted and what stays."""
@@ -125,6 +144,9 @@ class _Deployed:
             rows=[{"stack": s.name, "status": s.status} for s in self.stacks],
             title=title,
         )
+        if self.lost:
+            lost = [{"resource": kind.rpartition("::")[2], "id": each} for kind, each in self.lost]
+            print_table(columns=["id", "resource"], rows=lost, title="DELETED WITH THEIR DATA by the stacks")
         rows = self.kept_rows()
         if rows and delete_data:
             print_table(columns=["id", "resource"], rows=rows, title="DELETED WITH THEIR DATA")
@@ -161,7 +183,10 @@ class _Deployed:
         again = f"ultracluster destroy --cluster {self.config.name}"
         note = f"CloudFormation finishes the stack that it is deleting; the rest stays. To continue: {again}"
         with if_interrupted(note):
-            remove_stacks(self._target.client, self.stacks, empty=False, again=again)
+            for stack in self.stacks:
+                end_nodes(stack.name, self._client)
+            empty = delete_data and bool(self.lost)
+            remove_stacks(self._target.client, self.stacks, empty=empty, again=again)
             if delete_data:
                 self._delete_data()
 
@@ -225,18 +250,56 @@ class _Deployed:
         }
 
 
-def _kept(stack: str, cloudformation: Any) -> Iterator[tuple[str, str]]:
-    """Return the types and IDs of resources that stay when a stack is deleted."""
+def end_nodes(stack: str, client: Callable[[str], Any]) -> None:
+    """End the nodes of the Auto Scaling groups of a stack.
+
+    CloudFormation cannot delete a group while nodes are protected from scaling in (aws/aws-cdk#18179).
+    """
+    autoscaling = client("autoscaling")
+
+    def nodes(group: str) -> list[str]:
+        found = autoscaling.describe_auto_scaling_groups(AutoScalingGroupNames=[group])["AutoScalingGroups"]
+        members = [node for one in found for node in one["Instances"]]
+        protected = [node["InstanceId"] for node in members if node["ProtectedFromScaleIn"]]
+        for some in chunks(protected, _PROTECTED_AT_ONCE):
+            autoscaling.set_instance_protection(
+                AutoScalingGroupName=group, InstanceIds=some, ProtectedFromScaleIn=False
+            )
+        return [node["InstanceId"] for node in members]
+
+    for _, kind, group in _resources(stack, client("cloudformation")):
+        if kind == "AWS::AutoScaling::AutoScalingGroup":
+            # A maximum of 0 also keeps the life cycle of a Capacity Block from starting them again.
+            autoscaling.update_auto_scaling_group(
+                AutoScalingGroupName=group, MinSize=0, MaxSize=0, DesiredCapacity=0
+            )
+            try:
+                with doing(f"Ending the nodes of {group}"):
+                    _wait(partial(nodes, group))
+            except TimeoutError:
+                problem = f"nodes of Auto Scaling group {group} still run"
+                raise FindingsError.of(
+                    "UC9018", problem, remedy="Terminate them, and run this command again"
+                ) from None
+
+
+def _with_policies(stack: str, cloudformation: Any) -> Iterator[tuple[str, str, str]]:
+    """Return types, IDs and deletion policies of the resources of a stack that have one."""
     template = read_deployed(stack, cloudformation).template or {}
-    retained = {
-        logical_id
+    policies = {
+        logical_id: resource.get("DeletionPolicy")
         for logical_id, resource in template.get("Resources", {}).items()
-        if resource.get("DeletionPolicy") in _RETAINING
     }
-    for page in cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack):
-        for resource in page["StackResourceSummaries"]:
-            if resource["LogicalResourceId"] in retained and resource.get("PhysicalResourceId"):
-                yield resource["ResourceType"], resource["PhysicalResourceId"]
+    for logical_id, kind, physical_id in _resources(stack, cloudformation):
+        if policy := policies.get(logical_id):
+            yield kind, physical_id, policy
+
+
+def _resources(stack: str, cloudformation: Any) -> Iterator[tuple[str, str, str]]:
+    """Return the logical IDs, types and physical IDs of the resources of a stack that exist."""
+    for resource in stack_resources(stack, cloudformation):
+        if resource.get("PhysicalResourceId") and resource.get("ResourceStatus") != "DELETE_COMPLETE":
+            yield resource["LogicalResourceId"], resource["ResourceType"], resource["PhysicalResourceId"]
 
 
 def _rank(kind: str) -> int:
@@ -244,11 +307,7 @@ def _rank(kind: str) -> int:
 
 
 def _wait(describe: Any) -> None:
-    """Wait until FSx no longer knows what was deleted.
-
-    Raises:
-        TimeoutError: If it is still there after half an hour.
-    """
+    """Wait until nothing is left of what was deleted, or raise a TimeoutError after half an hour."""
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while time.monotonic() < deadline:
         try:

@@ -115,7 +115,7 @@ def replace(
     region: _Region = None,
     profile: ProfileOption = None,
 ) -> None:
-    """Terminate a node, after a checkpoint of its job; AWS Batch starts another for the next attempt.
+    """Terminate a node, after a checkpoint of its job; AWS Batch or the node's Auto Scaling group starts another.
 
     A job of several nodes loses this attempt, and starts again if it has attempts left.
     """
@@ -134,7 +134,13 @@ def replace(
             ):
                 _wait_for_checkpoint(job, patience, client)
         client("ec2").terminate_instances(InstanceIds=[found["node"]])
-    say(f"{found['node']} is terminating. AWS Batch starts another node when a job needs it.")
+    group = found["auto_scaling_group"]
+    starts = (
+        f"Auto Scaling group {group} starts another"
+        if group
+        else "AWS Batch starts another when a job needs it"
+    )
+    say(f"{found['node']} is terminating. {starts}.")
     if found["reservation"]:
         say(f"{found['reservation']} has room for it again some minutes after this one has ended.")
 

@@ -16,17 +16,19 @@ from botocore.exceptions import ClientError
 
 from ultracluster_catalog.capacity.capacity_blocks import drain_before_end
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
-from ultracluster_cli._aws.cluster_targets import ClusterTargets, single_target, targets_by_profile
+from ultracluster_cli._aws.cluster_targets import ClusterTargets, single_target
+from ultracluster_cli._aws.deployed_template import stack_resources
 from ultracluster_cli._aws.rehearsals import describe_rehearsals
 from ultracluster_cli._aws.selection import clusters_named, clusters_of
 from ultracluster_cli._aws.target import Target
-from ultracluster_cli._aws.targets import account, running_local_aws
+from ultracluster_cli._aws.targets import running_local_aws, targets_by_profile
 from ultracluster_cli._cdk.workspace import default_rollout, state_directory
 from ultracluster_cli.cost.actual import estimated_cost, in_hours
 from ultracluster_cli.jobs.session import job_row
 from ultracluster_cli.options import ClustersOption, JsonOption, LocalOption, OptionalRolloutArgument
 from ultracluster_cli.output import print_json, print_table, say, short_time
 from ultracluster_cli.progress import doing
+from ultracluster_cli.rollout.stack_status import firing_alarms
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.jobs.describe import STATES, list_jobs
@@ -41,7 +43,6 @@ STACKS: Final = ("Network", "Storage", "Cluster")
 """The stacks of a cluster, in the order of their deployment."""
 
 _ALARMS: Final = ("AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm")
-_NAMES_AT_ONCE: Final = 100  # DescribeAlarms
 _ACTIVE: Final = tuple(state for state in STATES if state not in {"SUCCEEDED", "FAILED"})
 
 
@@ -83,22 +84,16 @@ def status(
 def open_clusters(
     rollout: Path | None, names: Sequence[str], *, local: bool
 ) -> Iterator[tuple[list[ClusterConfig], ClusterTargets]]:
-    """Open the accounts of the clusters of a rollout, or the running local AWS.
-
-    Args:
-        rollout: Rollout file. None for that of cdk.json.
-        names: Names of the clusters. Empty for all.
-        local: Whether they are on the local AWS.
-    """
+    """Open the accounts of the clusters of a rollout, by default that of cdk.json, or the running local AWS."""
     directory = Path.cwd()
     file = rollout or default_rollout(directory)
     config = load_rollout(file, deployable=False).config
     clusters = clusters_named(clusters_of(config, None), names, rollout=file)
     if local:
-        background = state_directory(directory) / "local"
-        yield clusters, single_target(running_local_aws(background=background, region=clusters[0].region))
+        state = state_directory(directory)
+        yield clusters, single_target(running_local_aws(state=state, region=clusters[0].region))
         return
-    with targets_by_profile(clusters, account) as targets:
+    with targets_by_profile(clusters) as targets:
         yield clusters, targets
 
 
@@ -166,10 +161,7 @@ def stacks_of(cluster: ClusterConfig, cloudformation: Any) -> list[dict[str, Any
 def nodes_of(cluster: str | None, ec2: Any, *, node: str = "*") -> Iterator[dict[str, Any]]:
     """Return the nodes of a cluster that have not been terminated.
 
-    Args:
-        cluster: Name of the cluster. None for those of all clusters.
-        ec2: EC2 client of its Region.
-        node: ID of a node, in which `*` stands for any characters. Default: all.
+    ``node`` is an instance ID, in which `*` stands for any characters.
     """
     tag = {"Name": f"tag:{CLUSTER_TAG}", "Values": [cluster]} if cluster else {}
     pages = ec2.get_paginator("describe_instances").paginate(
@@ -182,6 +174,7 @@ def nodes_of(cluster: str | None, ec2: Any, *, node: str = "*") -> Iterator[dict
     for page in pages:
         for reservation in page["Reservations"]:
             for instance in reservation["Instances"]:
+                tags = {tag["Key"]: tag["Value"] for tag in instance.get("Tags", [])}
                 yield {
                     "node": instance["InstanceId"],
                     "state": instance["State"]["Name"],
@@ -191,7 +184,8 @@ def nodes_of(cluster: str | None, ec2: Any, *, node: str = "*") -> Iterator[dict
                     "address": instance.get("PrivateIpAddress"),
                     "image": instance.get("ImageId"),
                     "reservation": instance.get("CapacityReservationId"),
-                    "cluster": {tag["Key"]: tag["Value"] for tag in instance.get("Tags", [])}[CLUSTER_TAG],
+                    "cluster": tags[CLUSTER_TAG],
+                    "auto_scaling_group": tags.get("aws:autoscaling:groupName"),
                 }
 
 
@@ -239,25 +233,15 @@ def _queues(cluster: ClusterConfig, client: Callable[[str], Any]) -> list[dict[s
 
 
 def _alarms(cluster: ClusterConfig, client: Callable[[str], Any]) -> dict[str, Any]:
-    pages = client("cloudformation").get_paginator("list_stack_resources")
     names = [
         resource["PhysicalResourceId"]
-        for page in pages.paginate(StackName=f"{cluster.stage}-Cluster")
-        for resource in page["StackResourceSummaries"]
+        for resource in stack_resources(f"{cluster.stage}-Cluster", client("cloudformation"))
         if resource["ResourceType"] in _ALARMS and "PhysicalResourceId" in resource
     ]
-    firing = []
-    for first in range(0, len(names), _NAMES_AT_ONCE):
-        answer = client("cloudwatch").describe_alarms(
-            AlarmNames=names[first : first + _NAMES_AT_ONCE],
-            AlarmTypes=["MetricAlarm", "CompositeAlarm"],
-            MaxRecords=_NAMES_AT_ONCE,
-        )
-        firing += [
-            {"alarm": alarm["AlarmName"], "reason": alarm.get("StateReason")}
-            for alarm in [*answer.get("MetricAlarms", ()), *answer.get("CompositeAlarms", ())]
-            if alarm["StateValue"] == "ALARM"
-        ]
+    firing = [
+        {"alarm": alarm["AlarmName"], "reason": alarm.get("StateReason")}
+        for alarm in firing_alarms(names, client("cloudwatch"))
+    ]
     return {"alarms": len(names), "firing": firing}
 
 

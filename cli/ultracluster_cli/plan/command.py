@@ -9,31 +9,24 @@ from typing import Annotated
 
 import typer
 
-from ultracluster_cli._aws.cluster_targets import targets_by_profile
+from ultracluster_cli import options
 from ultracluster_cli._aws.rehearsals import describe_rehearsals
 from ultracluster_cli._aws.selection import clusters_of
 from ultracluster_cli._aws.target import Target
-from ultracluster_cli._aws.targets import account, running_local_aws
+from ultracluster_cli._aws.targets import running_local_aws, targets_by_profile
 from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
-from ultracluster_cli._cdk.toolchain import find_toolchain
-from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
+from ultracluster_cli._cdk.toolchain import open_project
+from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.options import (
-    AllowOption,
-    JsonOption,
-    LocalOption,
-    OptionalRolloutArgument,
-    PictureOption,
-    WaveOption,
-)
 from ultracluster_cli.output import print_findings, print_json, say
-from ultracluster_cli.plan.costs import planned_clusters, planned_clusters_json, planned_lines
+from ultracluster_cli.plan.costs import cost_lines, costs_json
 from ultracluster_cli.plan.output import plan_json, plan_markdown, print_plan
 from ultracluster_cli.plan.picture import draw_plan
 from ultracluster_cli.plan.planning import blocks_to_come, check_allowed, check_limits
 from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks, deployed_by_target, deployed_stacks
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 from ultracluster_stacks.config.rehearsal import PLAN, cluster_digest
+from ultracluster_stacks.cost import catalogue_prices, cost_differences
 from ultracluster_stacks.plan import StackTemplate, compare, headroom
 
 app = typer.Typer(add_completion=False)
@@ -41,7 +34,7 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def plan(
-    rollout: OptionalRolloutArgument = None,
+    rollout: options.OptionalRolloutArgument = None,
     *,
     against: Annotated[
         str,
@@ -49,14 +42,14 @@ def plan(
             metavar="DIR|deployed", help="Compare with a saved cloud assembly or with the deployed stacks."
         ),
     ] = "deployed",
-    local: LocalOption = False,
-    wave: WaveOption = None,
-    allow: AllowOption = None,
-    as_json: JsonOption = False,
+    local: options.LocalOption = False,
+    wave: options.WaveOption = None,
+    allow: options.AllowOption = None,
+    as_json: options.JsonOption = False,
     as_markdown: Annotated[
         bool, typer.Option("--markdown", help="Print Markdown for a pull request.")
     ] = False,
-    picture: PictureOption = None,
+    picture: options.PictureOption = None,
 ) -> None:
     """Show what a deployment would add, change, replace, retain and remove.
 
@@ -73,21 +66,17 @@ def plan(
     unbought = [order for cluster in clusters for order in cluster.unresolved_orders]
     if unbought:
         say(f"Placeholders stand for what is not bought yet: {', '.join(unbought)}")
-    toolchain = find_toolchain(directory)
-    state = state_directory(directory)
-    target = running_local_aws(background=state / "local", region=clusters[0].region) if local else None
-    with run_directory(state) as temporary:
+    with open_project(directory) as project:
+        target = running_local_aws(state=project.state, region=clusters[0].region) if local else None
         synthesize_into(
-            temporary / "plan",
-            toolchain=toolchain,
-            directory=directory,
+            project.temporary / "plan",
+            project,
             rollout=rollout,
             wave=wave,
-            temporary=temporary,
             environment=target.environment if target else os.environ,
             purpose=PLAN if unbought else None,
         )
-        assembled_after = assembled_stacks(temporary / "plan")
+        assembled_after = assembled_stacks(project.temporary / "plan")
         if against != "deployed":
             saved = Path(against)
             before, compared_with = [assembled.stack for assembled in assembled_stacks(saved)], str(saved)
@@ -99,12 +88,13 @@ def plan(
             )
             _say_rehearsals(clusters, lambda _: target)
         else:
-            with targets_by_profile(clusters, account) as targets:
+            with targets_by_profile(clusters) as targets:
                 before, compared_with = deployed_by_target(assembled_after, targets), targets.name
                 _say_rehearsals(clusters, targets.of)
         after = [assembled.stack for assembled in assembled_after]
         changes = compare(before, after, idle_blocks=blocks_to_come(clusters))
-    costs = planned_clusters(before, after, clusters)
+    costs = cost_differences(before, after, prices=catalogue_prices())
+    windows = {cluster.stage: (cluster.capacity.start, cluster.capacity.end) for cluster in clusters}
     check_allowed(changes, allowed)
     check_limits(after)
     if picture is not None:
@@ -113,14 +103,14 @@ def plan(
         usages = [dataclasses.asdict(usage) for usage in headroom(after)]
         print_json(
             plan_json(changes, against=compared_with, allowed=allowed)
-            | {"headroom": usages, "clusters": planned_clusters_json(costs)}
+            | {"headroom": usages, "clusters": costs_json(costs, windows)}
         )
     elif as_markdown:
         print(plan_markdown(changes, against=compared_with, allowed=allowed))  # noqa: T201 - output
-        print("\n".join(f"- {line}" for line in planned_lines(costs)))  # noqa: T201
+        print("\n".join(f"- {line}" for line in cost_lines(costs, windows)))  # noqa: T201
     else:
         print_plan(changes, against=compared_with, allowed=allowed)
-        print("\n".join(planned_lines(costs)))  # noqa: T201
+        print("\n".join(cost_lines(costs, windows)))  # noqa: T201
         fullest_stacks = "; ".join(str(usage) for usage in headroom(after))
         print(f"Fullest stacks: {fullest_stacks}")  # noqa: T201 - part of the output
     if changes.stopped(allowed):

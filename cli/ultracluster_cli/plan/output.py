@@ -40,13 +40,7 @@ _STYLES = {
 
 
 def plan_json(plan: Plan, *, against: str, allowed: Collection[str]) -> dict[str, Any]:
-    """Return a plan as plain values.
-
-    Args:
-        plan: The plan.
-        against: Target of the comparison.
-        allowed: Values of `--allow`.
-    """
+    """Return a plan as plain values."""
     return {
         "against": against,
         "stopped": plan.stopped(allowed),
@@ -64,13 +58,7 @@ def _json(stack: StackChange) -> dict[str, Any]:
 
 
 def print_plan(plan: Plan, *, against: str, allowed: Collection[str]) -> None:
-    """Print a plan to stdout as text.
-
-    Args:
-        plan: The plan.
-        against: Target of the comparison.
-        allowed: Values of `--allow`.
-    """
+    """Print a plan to stdout as text."""
     console = Console(soft_wrap=True)
     console.print(Text(f"Compared with {against}"))
     for stack in plan.stacks:
@@ -89,13 +77,7 @@ def print_plan(plan: Plan, *, against: str, allowed: Collection[str]) -> None:
 
 
 def plan_markdown(plan: Plan, *, against: str, allowed: Collection[str]) -> str:
-    """Return a plan as Markdown: the verdict, what stops it, and a collapsible list for each changed stack.
-
-    Args:
-        plan: The plan.
-        against: Target of the comparison.
-        allowed: Values of `--allow`.
-    """
+    """Return a plan as Markdown: the verdict, what stops it, and a collapsible list for each changed stack."""
     lines = [f"### {_verdict(plan, allowed)}", "", f"Compared with {_code(against)}.", ""]
     stops = [(stack, where, stop) for stack in plan.stacks for where, stop in _stops_of(stack)]
     if stops:

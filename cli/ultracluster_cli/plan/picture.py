@@ -27,8 +27,6 @@ class Box:
     """A box of the picture.
 
     Attributes:
-        title: First line.
-        lines: Further lines.
         place: Left, bottom, width and height.
         action: Most severe change of its resources. None without changes.
     """
@@ -40,11 +38,7 @@ class Box:
 
 
 def draw_plan(plan: Plan, stacks: Sequence[StackTemplate], path: Path) -> None:
-    """Draw one panel for each cluster into an SVG file. The output is deterministic.
-
-    Raises:
-        FindingsError: If matplotlib is not installed (UC9209).
-    """
+    """Draw one panel for each cluster into an SVG file. The output is deterministic."""
     with plot_extra():
         from matplotlib import figure, patches, rc_context  # noqa: PLC0415 - optional dependency; takes a second
     clusters = list(dict.fromkeys(stack.cluster for stack in stacks))

@@ -29,11 +29,7 @@ def blocks_to_come(clusters: Iterable[ClusterConfig]) -> frozenset[str]:
 
 
 def check_limits(stacks: Sequence[StackTemplate]) -> None:
-    """Reject stacks above the limits of CloudFormation, and warn about stacks near them.
-
-    Raises:
-        FindingsError: If a stack is too large (UC9650).
-    """
+    """Reject stacks above the limits of CloudFormation (UC9650), and warn about stacks near them."""
     findings = check_headroom(stacks)
     if any(finding.severity is Severity.ERROR for finding in findings):
         raise FindingsError(findings)
@@ -41,11 +37,7 @@ def check_limits(stacks: Sequence[StackTemplate]) -> None:
 
 
 def check_allowed(plan: Plan, allowed: Sequence[str]) -> None:
-    """Reject `--allow` values that match no stop, since the plan may have changed since they were chosen.
-
-    Raises:
-        FindingsError: If a value matches nothing that stops the plan (UC9203).
-    """
+    """Reject `--allow` values that match no stop (UC9203), since the plan may have changed since they were chosen."""
     known = sorted({stop.allow for stop in plan.stops() if stop.allow})
     findings = [
         Finding(
@@ -72,21 +64,7 @@ def is_approved(
 ) -> bool:
     """Compare stacks with what is deployed, show the plan, and ask unless the target is a local AWS.
 
-    Args:
-        stacks: Stacks to deploy.
-        targets: Target of each cluster.
-        clusters: Configuration of the clusters.
-        allowed: Values of `--allow`.
-        yes: Whether not to ask.
-        as_json: Whether to show the plan only if it is stopped.
-        question: Question to ask.
-
-    Returns:
-        False if the plan is stopped.
-
-    Raises:
-        FindingsError: As `check_allowed`, `check_limits` and `deployed_by_target`.
-        typer.Abort: If the answer is no.
+    As JSON, the plan is shown only if it is stopped. Return False if it is, and abort if the answer is no.
     """
     after = [assembled.stack for assembled in stacks]
     plan = compare(deployed_by_target(stacks, targets), after, idle_blocks=blocks_to_come(clusters))

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import botocore.exceptions
 
-from ultracluster_cli._aws.clients import Client
 from ultracluster_cli._aws.deployed_template import read_deployed
+from ultracluster_cli._aws.target import Client
 from ultracluster_cli._cdk.assembly import artifacts, inside
 from ultracluster_cli.progress import doing
 from ultracluster_rules.findings import Finding, FindingsError, quote
@@ -28,7 +28,6 @@ class AssembledStack:
 
     Attributes:
         account: Account ID of the stack. None for the account of the credentials.
-        stack: The stack.
     """
 
     account: str | None
@@ -36,14 +35,7 @@ class AssembledStack:
 
 
 def assembled_stacks(directory: Path) -> list[AssembledStack]:
-    """Read the stacks of a cloud assembly and of its stages, in the order of the manifests.
-
-    Args:
-        directory: Cloud assembly, such as cdk.out.
-
-    Raises:
-        FindingsError: If it is not a cloud assembly (UC9202).
-    """
+    """Read the stacks of a cloud assembly (else UC9202) and of its stages, in the order of the manifests."""
     try:
         stacks = list(_stacks(directory, cluster=""))
         for name, stage in artifacts(directory, kind="cdk:cloud-assembly"):
@@ -97,11 +89,6 @@ def deployed_stacks(
 ) -> list[StackTemplate]:
     """Read deployed stacks from CloudFormation, leaving out those that do not exist.
 
-    Args:
-        stacks: The stacks to look for.
-        client: Returns boto3 clients.
-        account: Account ID of the credentials. None for the local AWS.
-
     Raises:
         FindingsError: If a stack belongs to another account (UC9204), or a template cannot be read (UC9205).
     """
@@ -127,11 +114,7 @@ def deployed_stacks(
 
 
 def deployed_by_target(stacks: Sequence[AssembledStack], targets: "ClusterTargets") -> list[StackTemplate]:
-    """Read deployed stacks, each from the account of its cluster.
-
-    Raises:
-        FindingsError: As `deployed_stacks`, or if a cluster has no target (UC9665).
-    """
+    """Read deployed stacks, each from the account of its cluster; see `deployed_stacks`."""
     profiles = [(targets.of(assembled.stack.cluster).profile, assembled) for assembled in stacks]
     return [
         stack

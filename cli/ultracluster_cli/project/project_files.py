@@ -27,11 +27,6 @@ class ProjectAnswers:
     """The answers that describe a new project.
 
     Attributes:
-        name: Name of the cluster.
-        region: AWS Region.
-        zone_id: Zone ID of the capacity.
-        instance_type: Instance type of the nodes.
-        nodes: Number of nodes.
         reservation_id: Reservation ID of a Capacity Block. Default: a placeholder for the local AWS.
         image_id: AMI of the nodes. Default: a placeholder for the local AWS.
     """
@@ -57,10 +52,6 @@ def example_names() -> list[str]:
 
 def write_project(directory: Path, answers: ProjectAnswers) -> None:
     """Write a project with a rollout file of one cluster.
-
-    Args:
-        directory: New or empty folder.
-        answers: Answers that describe the project.
 
     Raises:
         FindingsError: If the folder is not empty (UC9207) or the rollout is invalid; nothing is written.
@@ -90,12 +81,7 @@ def write_project(directory: Path, answers: ProjectAnswers) -> None:
 
 
 def check_answer(answers: ProjectAnswers, field: str) -> list[Finding]:
-    """Return what the rules of rollout files say of one answer.
-
-    Args:
-        answers: The answers so far.
-        field: Name of the answer.
-    """
+    """Return what the rules of rollout files say of one answer."""
     findings, _ = _check(_rollout(answers))
     place = f"waves[0].clusters[0].{field}"
     return [replace(finding, path="") for finding in findings if finding.path == place]
@@ -114,10 +100,6 @@ def _check(rollout: str) -> tuple[list[Finding], list[Finding]]:
 
 def write_example(directory: Path, example: str) -> None:
     """Write a project from an example app without a rollout file.
-
-    Args:
-        directory: New or empty folder.
-        example: Name of the example.
 
     Raises:
         FindingsError: If the folder is not empty (UC9207) or the example does not exist (UC9208).

@@ -2,27 +2,20 @@
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ultracluster_cli._aws.cluster_targets import ClusterTargets, single_target, targets_by_profile
+from ultracluster_cli import options
+from ultracluster_cli._aws.cluster_targets import ClusterTargets
 from ultracluster_cli._aws.selection import clusters_named
-from ultracluster_cli._aws.targets import account, local_aws
+from ultracluster_cli._aws.targets import open_targets
 from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
-from ultracluster_cli._cdk.toolchain import find_toolchain
+from ultracluster_cli._cdk.toolchain import Project, find_toolchain
 from ultracluster_cli._cdk.workspace import rollout_file, run_directory, state_directory
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.options import (
-    ClustersOption,
-    JsonOption,
-    LocalOption,
-    OptionalRolloutArgument,
-    YesOption,
-)
 from ultracluster_cli.output import print_findings, print_json, say
 from ultracluster_cli.preflight.command import print_results, result_row
 from ultracluster_cli.rehearse.guard import check_assembly
@@ -44,19 +37,19 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def rehearse(
-    rollout: OptionalRolloutArgument = None,
+    rollout: options.OptionalRolloutArgument = None,
     *,
-    cluster: ClustersOption = None,
+    cluster: options.ClustersOption = None,
     no_file_system: Annotated[
         bool, typer.Option("--no-file-system", help="Create no file system: faster and cheaper, not checked.")
     ] = False,
     clean: Annotated[
         bool, typer.Option("--clean", help="Only remove what an interrupted rehearsal has left.")
     ] = False,
-    local: LocalOption = False,
-    yes: YesOption = False,
+    local: options.LocalOption = False,
+    yes: options.YesOption = False,
     qualifier: Annotated[str, typer.Option(help="CDK bootstrap qualifier.")] = "hnb659fds",
-    as_json: JsonOption = False,
+    as_json: options.JsonOption = False,
 ) -> None:
     """Deploy a rollout without capacity, check the result, and remove it.
 
@@ -68,8 +61,12 @@ def rehearse(
     print_findings(loaded.warnings)
     clusters = clusters_named(loaded.config.clusters(), cluster or [], rollout=rollout)
     state = state_directory(directory)
-    with run_directory(state) as temporary, ExitStack() as stack:
-        targets = stack.enter_context(_targets(clusters, local=local, state=state, temporary=temporary))
+    with (
+        run_directory(state) as temporary,
+        open_targets(
+            clusters, local=local, state=state, temporary=temporary, steps={}, seed_blocks=False
+        ) as targets,
+    ):
         rehearsals = [
             _of_account(targets, profile, clusters, file_system=not no_file_system)
             for profile in targets.targets
@@ -80,7 +77,7 @@ def rehearse(
             removed = sum(rehearsal.remove() for rehearsal in rehearsals)
             say(f"Removed {removed} stacks of rehearsals.")
             return
-        toolchain = find_toolchain(directory)
+        project = Project(directory=directory, temporary=temporary, toolchain=find_toolchain(directory))
         for rehearsal in rehearsals:
             rehearsal.check_absent()
         _state_price(rehearsals, local=local, name=targets.name)
@@ -90,20 +87,16 @@ def rehearse(
         assembly = temporary / "rehearsal"
         synthesize_into(
             assembly,
-            toolchain=toolchain,
-            directory=directory,
+            project,
             rollout=rollout,
             wave=None,
-            temporary=temporary,
             environment=rehearsals[0].target.environment,
             purpose=REHEARSAL_WITHOUT_FILE_SYSTEM if no_file_system else REHEARSAL,
         )
         check_assembly(assembly)
         with removed_at_the_end(rehearsals):
             for rehearsal in rehearsals:
-                rehearsal.deploy(
-                    assembly, toolchain=toolchain, directory=directory, state=state, temporary=temporary
-                )
+                rehearsal.deploy(assembly, project)
                 results[id(rehearsal)] += rehearsal.check_deployed()
         for rehearsal in rehearsals:
             for problem in rehearsal.write_records(results[id(rehearsal)]):
@@ -114,20 +107,6 @@ def rehearse(
         seconds=round(time.monotonic() - start, 1),
         as_json=as_json,
     )
-
-
-@contextmanager
-def _targets(
-    clusters: Sequence[ClusterConfig], *, local: bool, state: Path, temporary: Path
-) -> Iterator[ClusterTargets]:
-    if not local:
-        with targets_by_profile(clusters, account) as targets:
-            yield targets
-        return
-    with local_aws(
-        clusters, background=state / "local", temporary=temporary, steps={}, seed_blocks=False
-    ) as target:
-        yield single_target(target)
 
 
 def _of_account(

@@ -26,11 +26,7 @@ _STARTING: Final = (
 
 
 def check_assembly(directory: Path) -> None:
-    """Refuse an assembly that is not a rehearsal.
-
-    Raises:
-        FindingsError: If a stack has a name of a deployment, can start nodes, retains something, or reserves or buys (UC9702).
-    """
+    """Refuse stacks that are named as deployments, can start nodes, retain something, or reserve or buy (UC9702)."""
     spending = [
         str(finding)
         for finding in check_templates(read_templates([directory])).findings

@@ -5,10 +5,8 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any, Final
 
-from ultracluster_catalog.prices.billable_items import BillableItem, price_of
-from ultracluster_catalog.prices.prices import Price
+from ultracluster_cli.cost.estimate import listed_today
 from ultracluster_rules.findings import FindingsError
-from ultracluster_runtime.costs.price_list import listed_prices
 from ultracluster_stacks.config.rehearsal import RehearsedCluster
 from ultracluster_stacks.cost import (
     Money,
@@ -33,12 +31,7 @@ _USAGE: Final = Usage(
 
 
 def hourly_price(clusters: Sequence[RehearsedCluster], *, pricing: Any | None) -> Money:
-    """Return the list price of an hour of rehearsals, without nodes, which never start.
-
-    Args:
-        clusters: Rehearsed clusters.
-        pricing: Client of the AWS Price List API. None for the prices of the catalogue.
-    """
+    """Return the list price of an hour of rehearsals, without nodes, which never start; without a client, the catalogue's."""
     prices = catalogue_prices() if pricing is None else _current_prices(clusters, pricing)
     return Money.total(_hour(cluster, prices) for cluster in clusters)
 
@@ -68,16 +61,8 @@ def _hour(cluster: RehearsedCluster, prices: Prices) -> Money:
 
 
 def _current_prices(clusters: Sequence[RehearsedCluster], pricing: Any) -> Prices:
-    items: list[tuple[BillableItem, str]] = []
-
-    def note(item: BillableItem, region: str) -> Price:
-        items.append((item, region))
-        return price_of(item, region)
-
-    for cluster in clusters:
-        _hour(cluster, note)
     try:
-        known, _ = listed_prices(items, client=pricing)
+        known, _ = listed_today(lambda prices: [_hour(cluster, prices) for cluster in clusters], pricing)
     except FindingsError:  # the credentials may not call this operation
         known = {}
     return catalogue_prices(known=known)

@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from botocore.exceptions import ClientError
 
-from ultracluster_cli._aws.clients import Client
+from ultracluster_cli._aws.deployed_template import stack_resources
+from ultracluster_cli._aws.target import Client
 from ultracluster_cli.output import say
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_stacks.config.rehearsal import REHEARSAL_PREFIX, REHEARSAL_TAG
@@ -25,10 +26,7 @@ class LeftStack:
     """A stack of a rehearsal.
 
     Attributes:
-        region: Region of the stack.
-        name: Name of the stack.
         stack_id: ARN of the stack, by which it is also found when it is deleted.
-        status: Status of the stack.
     """
 
     region: str
@@ -75,16 +73,9 @@ def remove_stacks(
     empty: bool = True,
     again: str = "ultracluster rehearse ROLLOUT --clean",
 ) -> None:
-    """Delete stacks, and wait until they are gone.
+    """Delete stacks, and wait until they are gone; what could not be removed is UC9703, in AWS's words.
 
-    Args:
-        client: Returns boto3 clients.
-        stacks: Stacks of clusters.
-        empty: Whether to empty their buckets first. Default: True.
-        again: Command that continues after a failure.
-
-    Raises:
-        FindingsError: With what could not be removed, in AWS's words (UC9703).
+    ``empty`` is whether to empty their buckets first, ``again`` the command that continues after a failure.
     """
     findings: list[Finding] = []
     for rank in range(len(_ORDER)):
@@ -150,13 +141,12 @@ def _reasons(cloudformation: Any, stack: LeftStack) -> str:
 
 def _buckets(cloudformation: Any, stack: LeftStack) -> list[str]:
     try:
-        pages = list(cloudformation.get_paginator("list_stack_resources").paginate(StackName=stack.stack_id))
+        resources = list(stack_resources(stack.stack_id, cloudformation))
     except ClientError:  # a stack without resources
         return []
     return [
         resource["PhysicalResourceId"]
-        for page in pages
-        for resource in page["StackResourceSummaries"]
+        for resource in resources
         if resource["ResourceType"] == "AWS::S3::Bucket"
         and resource.get("PhysicalResourceId")
         and not resource["ResourceStatus"].startswith("DELETE_COMPLETE")

@@ -11,12 +11,12 @@ from typing import Final
 from botocore.exceptions import BotoCoreError, ClientError
 
 from ultracluster_cli._aws.target import Target
-from ultracluster_cli._cdk.toolchain import Toolchain
+from ultracluster_cli._cdk.toolchain import Project
 from ultracluster_cli.deploy.cdk_progress import DeploymentProgress
 from ultracluster_cli.deploy.deployment import cdk_deploy
 from ultracluster_cli.output import say
+from ultracluster_cli.preflight.command import report_result
 from ultracluster_cli.preflight.requirements import rollout_requirements
-from ultracluster_cli.preflight.run import report_result
 from ultracluster_cli.rehearse.removal import LeftStack, find_stacks, remove_stacks
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_runtime.preflight import account, orders, reservations
@@ -54,11 +54,7 @@ class AccountRehearsal:
     rehearsals: Sequence[RehearsedCluster]
 
     def check_account(self, *, qualifier: str) -> None:
-        """Refuse credentials of another account, and Regions that are not enabled or not bootstrapped.
-
-        Raises:
-            FindingsError: With the codes of the checks of preflight.
-        """
+        """Refuse another account, and Regions that are not enabled or not bootstrapped, with the codes of preflight."""
         results = self._run(checks_of(account), self.clusters, qualifier=qualifier)
         findings = [
             Finding(
@@ -74,11 +70,7 @@ class AccountRehearsal:
             raise FindingsError(findings)
 
     def check_absent(self) -> None:
-        """Refuse to start while another rehearsal of the same clusters runs.
-
-        Raises:
-            FindingsError: UC9701 for each of its stacks.
-        """
+        """Refuse to start while another rehearsal of the same clusters runs: UC9701 for each of its stacks."""
         remedy = "Wait until it ends, or remove it with `ultracluster rehearse ROLLOUT --clean`"
         findings = [
             Finding(code="UC9701", problem=f"{stack.name} in {stack.region} is {stack.status}", remedy=remedy)
@@ -98,11 +90,9 @@ class AccountRehearsal:
         """Run the checks of deployed rehearsals."""
         return self._run(REHEARSAL_CHECKS, self.rehearsals, qualifier="", report=report_result)
 
-    def deploy(
-        self, assembly: Path, *, toolchain: Toolchain, directory: Path, state: Path, temporary: Path
-    ) -> None:
+    def deploy(self, assembly: Path, project: Project) -> None:
         """Deploy the stacks, and keep what was created when one of them fails, for the checks."""
-        log = state / "logs" / "cdk-rehearse.log"
+        log = project.state / "logs" / "cdk-rehearse.log"
         progress = DeploymentProgress()
         known: set[str] = set()
 
@@ -114,11 +104,9 @@ class AccountRehearsal:
 
         code = cdk_deploy(
             assembly,
+            project,
             clusters=[cluster.stage for cluster in self.rehearsals],
             target=self.target,
-            toolchain=toolchain,
-            directory=directory,
-            temporary=temporary,
             log=log,
             progress=progress,
             on_change=on_change,
@@ -130,11 +118,7 @@ class AccountRehearsal:
                 say(f"  | {line}")
 
     def remove(self) -> int:
-        """Remove the rehearsals, also those of earlier runs, and return the number of stacks.
-
-        Raises:
-            FindingsError: With what could not be removed (UC9703).
-        """
+        """Remove the rehearsals, also those of earlier runs, and return the number of stacks."""
         stacks = self._stacks()
         remove_stacks(self.target.client, stacks)
         return len(stacks)

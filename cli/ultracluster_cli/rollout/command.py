@@ -1,11 +1,100 @@
-"""`ultracluster rollout`: deploy a rollout wave by wave."""
+"""`ultracluster rollout`: lock, plan, confirm, then run the steps and record them in a journal."""
+
+import shutil
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
 
 import typer
 
+from ultracluster_cli import options
+from ultracluster_cli._aws.cluster_targets import ClusterTargets
+from ultracluster_cli._aws.selection import clusters_of
+from ultracluster_cli._aws.targets import open_targets
+from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
+from ultracluster_cli._cdk.toolchain import Project, open_project
+from ultracluster_cli._cdk.workspace import rollout_file, state_directory
+from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.option_groups import with_option_groups
-from ultracluster_cli.rollout.run import RolloutRequest, roll_out
+from ultracluster_cli.output import print_findings, print_json, print_table, say
+from ultracluster_cli.plan.planning import is_approved
+from ultracluster_cli.plan.stacks import assembled_stacks
+from ultracluster_cli.preflight.command import check_codes
+from ultracluster_cli.preflight.requirements import rollout_requirements
+from ultracluster_cli.rollout.display import RolloutDisplay, rows_of
+from ultracluster_cli.rollout.executor import ThreadedExecutor
+from ultracluster_cli.rollout.history import (
+    JOURNAL,
+    Run,
+    new_run_folder,
+    prune_assemblies,
+    rollout_lock,
+    runs_of,
+)
+from ultracluster_cli.rollout.planning import (
+    no_rollback,
+    plan_forward,
+    plan_rollback,
+    rollout_digest,
+    stacks_of,
+)
+from ultracluster_cli.rollout.step_runner import Steps
+from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_runtime.preflight.check import REGION_IS_ENABLED
+from ultracluster_runtime.rollout.drive import drive
+from ultracluster_runtime.rollout.journal import FileJournal, open_journal
+from ultracluster_runtime.rollout.machine import Decision, Entry, Kind
+from ultracluster_runtime.rollout.plan import RolloutPlan
+from ultracluster_stacks.config import RolloutConfig, load_rollout
 
 app = typer.Typer(add_completion=False)
+
+_NOT_LOCALLY = (REGION_IS_ENABLED,)  # moto reports opt-in Regions as disabled, but deploys to them
+_QUALIFIER = "hnb659fds"  # default bootstrap qualifier of the CDK CLI
+_DAY = 24 * 60
+_POLL_SECONDS = 15.0
+_POLL_SECONDS_LOCAL = 0.5
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RolloutRequest:
+    """Options of `ultracluster rollout`."""
+
+    rollout: options.OptionalRolloutArgument = None
+    wave: options.WaveOption = None
+    local: options.LocalOption = False
+    bake: Annotated[
+        float, typer.Option(min=0, max=_DAY, help="Minutes without a firing alarm before a cluster passes.")
+    ] = 10
+    at_once: Annotated[int, typer.Option(min=1, max=20, help="Clusters of a wave to deploy in parallel.")] = 4
+    patience: Annotated[float, typer.Option(min=0, max=_DAY, help="Minutes to wait for a gate's job.")] = 60
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the stopped rollout as planned.")] = False
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Abandon the stopped rollout and plan a new one.")
+    ] = False
+    rollback: Annotated[
+        str | None,
+        typer.Option(metavar="WAVE", help="Roll this wave back to its state before the last rollout."),
+    ] = None
+    allow: options.AllowOption = None
+    skip: options.SkipOption = None
+    yes: options.YesOption = False
+    as_json: options.JsonOption = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _RolloutContext:
+    """Values shared by the steps of a rollout."""
+
+    request: RolloutRequest
+    project: Project
+    file: Path
+    config: RolloutConfig
+    rollouts: Path
+    targets: ClusterTargets
 
 
 @app.command()
@@ -20,4 +109,174 @@ def rollout(request: RolloutRequest) -> None:
         raise typer.BadParameter("specify only one of --resume, --restart and --rollback")
     if request.wave is not None and (request.resume or request.rollback is not None):
         raise typer.BadParameter("--wave cannot be combined with --resume or --rollback")
-    raise typer.Exit(roll_out(request))
+    directory = Path.cwd()
+    file = rollout_file(directory, request.rollout)
+    loaded = load_rollout(file)
+    print_findings(loaded.warnings)
+    clusters = clusters_of(loaded.config, request.wave)
+    check_codes(request.skip or [])
+    rollouts = state_directory(directory) / "rollouts"
+    with (
+        open_project(directory) as project,
+        rollout_lock(rollouts),
+        open_targets(
+            clusters, local=request.local, state=project.state, temporary=project.temporary, steps={}
+        ) as targets,
+    ):
+        context = _RolloutContext(
+            request=request,
+            project=project,
+            file=file,
+            config=loaded.config,
+            rollouts=rollouts,
+            targets=targets,
+        )
+        run = _resume(context) if request.resume else _plan(context)
+        code = ExitCode.STOPPED if run is None else _run(run, context)
+    raise typer.Exit(code)
+
+
+def _resume(context: _RolloutContext) -> Run:
+    runs = runs_of(context.rollouts, context.file)
+    if not runs or not runs[-1].open:
+        problem = "nothing to resume: " + (
+            "the last rollout has finished" if runs else "no rollout was started"
+        )
+        raise FindingsError.of("UC9604", problem, location=str(context.file))
+    plan = runs[-1].journal.plan
+    findings = []
+    if plan.digest != rollout_digest(context.config):
+        problem = f"the file has changed since the rollout {runs[-1].folder.name} was planned"
+        remedy = "Plan again with --restart; up-to-date clusters are not changed"
+        findings.append(Finding(code="UC9605", problem=problem, remedy=remedy, location=str(context.file)))
+    targets = context.targets.only(cluster.name for cluster in plan.clusters)
+    if plan.target != targets.account:
+        problem = (
+            f"the rollout {runs[-1].folder.name} deploys to {plan.target}, but the target is {targets.name}"
+        )
+        remedy = "Use credentials of that account, or plan again with --restart"
+        findings.append(Finding(code="UC9606", problem=problem, remedy=remedy))
+    if findings:
+        raise FindingsError(findings)
+    return runs[-1]
+
+
+def _plan(context: _RolloutContext) -> Run | None:
+    """Plan, confirm, and start the journal. Return None if the plan is stopped."""
+    request, targets = context.request, context.targets
+    runs = runs_of(context.rollouts, context.file)
+    unfinished = runs[-1] if runs and runs[-1].open else None
+    if unfinished and not request.restart and request.rollback is None:
+        problem = f"the rollout {unfinished.folder.name} has not finished"
+        remedy = "Continue with --resume, plan again with --restart, or roll a wave back with --rollback WAVE"
+        raise FindingsError.of("UC9603", problem, remedy=remedy, location=str(context.file))
+    folder = new_run_folder(context.rollouts, datetime.now(UTC))
+    synthesized: Path | None = None
+    if request.rollback is not None:
+        wave = request.rollback
+        forward = [run for run in runs if run.journal.plan.undoes is None and run.touched_wave(wave)]
+        if not forward:
+            problem = f"no rollout from here has deployed wave {quote(wave)} of this file"
+            raise FindingsError([no_rollback(problem, location=str(context.file))])
+        earlier = runs[: runs.index(forward[-1])]
+        plan = plan_rollback(
+            wave, undone=forward[-1], earlier=earlier, rollouts=context.rollouts, targets=targets
+        )
+        stacks = [stack for cluster in plan.clusters for stack in stacks_of(cluster, context.rollouts)]
+    else:
+        synthesized = context.project.temporary / "rollout"
+        synthesize_into(
+            synthesized,
+            context.project,
+            rollout=context.file,
+            wave=request.wave,
+            environment=targets.environment,
+        )
+        stacks = assembled_stacks(synthesized)
+        plan = plan_forward(
+            context.config,
+            file=context.file,
+            wave=request.wave,
+            targets=targets,
+            bake_minutes=request.bake,
+            stacks=stacks,
+            assembly=f"{folder.name}/assembly",
+        )
+    if not is_approved(
+        stacks,
+        targets=targets,
+        clusters=clusters_of(context.config, request.wave),
+        allowed=request.allow or (),
+        yes=request.yes,
+        as_json=request.as_json,
+        question=f"Roll this out to {targets.name}?",
+    ):
+        return None
+    folder.mkdir()
+    if synthesized:
+        shutil.move(synthesized, folder / "assembly")
+    run = Run(folder=folder, journal=open_journal(folder / JOURNAL, plan, at=_now()))
+    prune_assemblies(context.rollouts, [*runs, run])
+    return run
+
+
+def _run(run: Run, context: _RolloutContext) -> ExitCode:
+    plan, journal, targets = run.journal.plan, run.journal, context.targets
+    stopping = threading.Event()
+    say(
+        f"Rollout {run.folder.name}: {len(plan.clusters)} cluster(s), {len(plan.waves)} wave(s), to {targets.name}"
+    )
+    journal.append(Entry(kind=Kind.STARTED, at=_now()))
+    with RolloutDisplay(plan, journal.entries) as display:
+        steps = Steps(
+            plan=plan,
+            run_id=run.folder.name,
+            rollouts=context.rollouts,
+            needs={
+                cluster.stage: rollout_requirements([cluster], qualifier=_QUALIFIER)
+                for cluster in clusters_of(context.config, None)
+            },
+            skip=(*(context.request.skip or ()), *(_NOT_LOCALLY if targets.local else ())),
+            targets=targets,
+            project=context.project,
+            patience_minutes=context.request.patience,
+            poll_seconds=_POLL_SECONDS_LOCAL if targets.local else _POLL_SECONDS,
+            stopping=stopping,
+            show=display.doing,
+        )
+        executor = ThreadedExecutor(take=steps.take, report=display.record, stopping=stopping)
+        decision = drive(plan, journal, executor, at_once=context.request.at_once, now=_now)
+    _report(run.folder.name, plan, journal, decision, calls=targets.calls, as_json=context.request.as_json)
+    if stopping.is_set() and not decision.finished:
+        raise KeyboardInterrupt
+    return ExitCode.DONE if decision.finished else ExitCode.FAILED
+
+
+def _report(
+    name: str,
+    plan: RolloutPlan,
+    journal: FileJournal,
+    decision: Decision,
+    *,
+    calls: Mapping[str, int],
+    as_json: bool,
+) -> None:
+    rows = rows_of(plan, journal.entries)
+    ended = "finished" if decision.finished else "stopped" if decision.stopped else "given up"
+    if as_json:
+        print_json({"rollout": name, "ended": ended, "undoes": plan.undoes, "clusters": rows, "calls": calls})
+    else:
+        print_table(columns=list(rows[0]), rows=rows, title=f"Rollout {name}: {ended}")
+        say(f"{sum(calls.values())} API calls, excluding those of the CDK CLI")
+    failed = [row for row in rows if row["state"] == "failed"]
+    begun = {row["wave"] for row in rows if row["state"] != "waiting"}
+    waiting = [wave for wave in plan.waves if wave not in begun]
+    for row in failed:
+        say(str(Finding(code="UC9609", problem=f"{row['cluster']}: {row['step']}: {row['note']}")))
+    if not decision.finished:
+        untouched = f"Not started: {', '.join(waiting)}. " if waiting else ""
+        say(f"{untouched}Fix the error and continue with --resume, or plan again with --restart.")
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -16,7 +16,7 @@ from rich.table import Table
 
 from ultracluster_cli.output import say
 from ultracluster_runtime.rollout.drive import Result
-from ultracluster_runtime.rollout.machine import Entry, State, Task, states_of
+from ultracluster_runtime.rollout.machine import Entry, Kind, Task, states_of
 from ultracluster_runtime.rollout.plan import RolloutPlan
 
 _REFRESHES = 4
@@ -32,7 +32,7 @@ def rows_of(plan: RolloutPlan, entries: Sequence[Entry]) -> list[dict[str, str]]
         last = begun_steps[-1] if begun_steps else ""
         state = states.get((cluster.name, last))
         notes = [entry.note for entry in entries if (entry.cluster, entry.step) == (cluster.name, last)]
-        done = state is State.PASSED and last == cluster.steps[-1]
+        done = state is Kind.PASSED and last == cluster.steps[-1]
         rows.append(
             {
                 "wave": cluster.wave,
@@ -40,7 +40,7 @@ def rows_of(plan: RolloutPlan, entries: Sequence[Entry]) -> list[dict[str, str]]
                 "region": cluster.region,
                 "step": last,
                 "state": "done" if done else str(state) if state else "waiting",
-                "note": notes[-1] if notes and state is not State.BEGUN else "",
+                "note": notes[-1] if notes and state is not Kind.BEGUN else "",
             }
         )
     return rows
@@ -54,12 +54,7 @@ class _Activity:
 
 
 class RolloutDisplay(AbstractContextManager["RolloutDisplay"]):
-    """Show a running rollout. Thread-safe.
-
-    Args:
-        plan: Plan of the rollout.
-        entries: Journal of the rollout, which grows as it runs.
-    """
+    """Show a running rollout. Thread-safe."""
 
     def __init__(self, plan: RolloutPlan, entries: Sequence[Entry]) -> None:
         self._plan = plan

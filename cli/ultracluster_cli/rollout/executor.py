@@ -3,6 +3,7 @@
 import queue
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import botocore.exceptions
 
@@ -14,30 +15,21 @@ from ultracluster_runtime.rollout.machine import Task
 _POLL_SECONDS = 0.5  # Python handles signals only between waits
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
 class ThreadedExecutor:
     """Run each step in a separate thread.
 
-    Args:
-        take: Runs a step.
-        report: Called when a step starts, with None, and when it ends, with its result.
-        stopping: Set on the first Ctrl-C.
+    ``report`` gets None when a step starts, and its result when it ends. ``stopping`` is set on the first Ctrl-C.
     """
 
-    def __init__(
-        self,
-        take: Callable[[Task], Result],
-        *,
-        report: Callable[[Task, Result | None], None],
-        stopping: threading.Event,
-    ) -> None:
-        self._take = take
-        self._report = report
-        self._stopping = stopping
-        self._ended: queue.SimpleQueue[tuple[Task, Result | Exception]] = queue.SimpleQueue()
+    take: Callable[[Task], Result]
+    report: Callable[[Task, Result | None], None]
+    stopping: threading.Event
+    _ended: queue.SimpleQueue[tuple[Task, Result | Exception]] = field(default_factory=queue.SimpleQueue)
 
     def begin(self, task: Task) -> None:
         """Start a step without waiting for it."""
-        self._report(task, None)
+        self.report(task, None)
         # Daemon threads, so that a second Ctrl-C ends this process and its children.
         threading.Thread(
             target=self._work, args=(task,), name=f"{task.cluster} {task.step}", daemon=True
@@ -51,25 +43,25 @@ class ThreadedExecutor:
             except queue.Empty:
                 continue
             except KeyboardInterrupt:
-                if self._stopping.is_set():
+                if self.stopping.is_set():
                     raise
-                self._stopping.set()
+                self.stopping.set()
                 say(
                     "Stopping after the current steps. Press Ctrl-C again to exit now; CloudFormation finishes its deployments."
                 )
                 continue
             if isinstance(result, Exception):
                 raise result
-            self._report(task, result)
+            self.report(task, result)
             return task, result
 
     def stop_requested(self) -> bool:
         """Return whether Ctrl-C was pressed."""
-        return self._stopping.is_set()
+        return self.stopping.is_set()
 
     def _work(self, task: Task) -> None:
         try:
-            self._ended.put((task, self._take(task)))
+            self._ended.put((task, self.take(task)))
         except (
             FindingsError,
             OSError,

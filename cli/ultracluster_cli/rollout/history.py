@@ -22,12 +22,7 @@ _KEPT = 5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Run:
-    """A started rollout.
-
-    Attributes:
-        folder: Folder of the rollout, whose name is its ID.
-        journal: Journal of the rollout.
-    """
+    """A started rollout. The name of its folder is its ID."""
 
     folder: Path
     journal: FileJournal
@@ -53,11 +48,7 @@ class Run:
 
 @contextmanager
 def rollout_lock(rollouts: Path) -> Iterator[None]:
-    """Hold the lock of a project's rollouts, which the kernel releases when this process ends.
-
-    Raises:
-        FindingsError: If another process holds it (UC9601).
-    """
+    """Hold the lock of a project's rollouts (else UC9601), which the kernel releases when this process ends."""
     rollouts.mkdir(parents=True, exist_ok=True)
     holder = rollouts / "lock.pid"
     try:
@@ -73,12 +64,7 @@ def rollout_lock(rollouts: Path) -> Iterator[None]:
 
 
 def new_run_folder(rollouts: Path, now: datetime) -> Path:
-    """Return the folder for a new rollout, whose name sorts after all earlier ones.
-
-    Args:
-        rollouts: Folder of all rollouts.
-        now: Current time in UTC.
-    """
+    """Return the folder for a new rollout, whose name sorts after all earlier ones."""
     folder = rollouts / f"{now:%Y%m%dT%H%M%S%fZ}"
     latest = max((folder.name for folder in rollouts.iterdir() if folder.is_dir()), default="")
     # Keep the order of rollouts when the clock was set back.
@@ -86,11 +72,7 @@ def new_run_folder(rollouts: Path, now: datetime) -> Path:
 
 
 def runs_of(rollouts: Path, file: Path) -> list[Run]:
-    """Return the rollouts of a rollout file, oldest first.
-
-    Raises:
-        FindingsError: If a journal cannot be read (UC9608).
-    """
+    """Return the rollouts of a rollout file, oldest first."""
     # Without a complete first line, the process was killed before it did anything.
     journals = (path for path in sorted(rollouts.glob(f"*/{JOURNAL}")) if b"\n" in path.read_bytes())
     runs = [Run(folder=path.parent, journal=read_journal(path)) for path in journals]
@@ -117,12 +99,7 @@ def prune_assemblies(rollouts: Path, runs: list[Run]) -> None:
 
 
 def earlier_deployment(runs: list[Run], cluster_to_undo: PlannedCluster) -> PlannedCluster | None:
-    """Find the deployment of a cluster before a rollout.
-
-    Returns:
-        The cluster in the plan of the latest earlier rollout with the same templates. None if there is no such rollout
-        or its assembly is gone.
-    """
+    """Return the latest earlier deployment of a cluster with the templates before a rollout. None without its assembly."""
     before = {stack.name: stack.before for stack in cluster_to_undo.stacks}
     for run in reversed(runs):
         for cluster in run.journal.plan.clusters:

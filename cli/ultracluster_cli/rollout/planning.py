@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from ultracluster_cli._aws.cluster_targets import ClusterTargets
@@ -44,19 +45,9 @@ def plan_forward(
     stacks: Sequence[AssembledStack],
     assembly: str,
 ) -> RolloutPlan:
-    """Plan a rollout.
+    """Plan a rollout, or raise UC9602 if another deployment is changing a stack.
 
-    Args:
-        config: Rollout.
-        file: Rollout file.
-        wave: Wave to roll out. None for all.
-        targets: Target of each cluster.
-        bake_minutes: Minutes without a firing alarm before a cluster passes.
-        stacks: Synthesized stacks.
-        assembly: Path of their cloud assembly in the folder of all rollouts.
-
-    Raises:
-        FindingsError: If another deployment is changing a stack (UC9602).
+    ``assembly`` is the path of the stacks' cloud assembly in the folder of all rollouts.
     """
     waves = config.select_waves(wave)
     clusters = []
@@ -149,15 +140,7 @@ def _planned_stacks(
         for stack in after
     ]
     current = describe_stacks(unread, client=target.client)
-    planned = tuple(
-        PlannedStack(
-            name=stack.planned.name,
-            region=stack.planned.region,
-            before=stack.digest,
-            after=stack.planned.after,
-        )
-        for stack in current
-    )
+    planned = tuple(replace(stack.planned, before=stack.digest) for stack in current)
     return planned, changing_stacks(current)
 
 

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ultracluster_catalog.observability.alarms import REMINDING_ALARMS
-from ultracluster_cli._aws.clients import Client
-from ultracluster_cli._aws.deployed_template import EMPTY_STATES, read_deployed
+from ultracluster_cli._aws.deployed_template import EMPTY_STATES, read_deployed, stack_resources
+from ultracluster_cli._aws.target import Client
 from ultracluster_runtime.rollout.plan import PlannedCluster, PlannedStack
 
 _HEALTHY = frozenset({"CREATE_COMPLETE", "UPDATE_COMPLETE", "IMPORT_COMPLETE"})
+_NAMES_AT_ONCE = 100  # limit of DescribeAlarms
 _ALARM = "AWS::CloudWatch::Alarm"
 _COMPOSITE = "AWS::CloudWatch::CompositeAlarm"
 # Logical IDs in ClusterAlarms: construct path, alarm ID and the hash of the CDK.
@@ -26,7 +27,6 @@ class StackStatus:
     """The status of a stack in CloudFormation.
 
     Attributes:
-        planned: Planned stack.
         status: Stack status. None if the stack does not exist.
         digest: Digest of the template. None if the stack has no resources.
     """
@@ -91,14 +91,25 @@ def alarms_of(cluster: PlannedCluster, *, client: Client) -> Iterator[str]:
     the cluster is excluded too, since its members are checked individually.
     """
     for stack in cluster.stacks:
-        pages = client("cloudformation", stack.region).get_paginator("list_stack_resources")
-        for page in pages.paginate(StackName=stack.name):
-            for resource in page["StackResourceSummaries"]:
-                if _judges(resource) and "PhysicalResourceId" in resource:
-                    yield resource["PhysicalResourceId"]
+        for resource in stack_resources(stack.name, client("cloudformation", stack.region)):
+            if _judges(resource) and "PhysicalResourceId" in resource:
+                yield resource["PhysicalResourceId"]
 
 
 def _judges(resource: Mapping[str, Any]) -> bool:
     kind, match = resource["ResourceType"], _ALARM_OF_CLUSTER.fullmatch(resource["LogicalResourceId"])
     own_id = match[1] if match else None
     return (kind == _ALARM and own_id not in REMINDING_ALARMS) or (kind == _COMPOSITE and own_id != "Cluster")
+
+
+def firing_alarms(names: Sequence[str], cloudwatch: Any) -> Iterator[Mapping[str, Any]]:
+    """Return the alarms among `names` that are in ALARM."""
+    for first in range(0, len(names), _NAMES_AT_ONCE):
+        answer = cloudwatch.describe_alarms(
+            AlarmNames=names[first : first + _NAMES_AT_ONCE],
+            AlarmTypes=["MetricAlarm", "CompositeAlarm"],
+            MaxRecords=_NAMES_AT_ONCE,
+        )
+        for alarm in (*answer.get("MetricAlarms", ()), *answer.get("CompositeAlarms", ())):
+            if alarm["StateValue"] == "ALARM":
+                yield alarm

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ultracluster_cli._aws.cluster_targets import ClusterTargets
-from ultracluster_cli._cdk.toolchain import Toolchain
+from ultracluster_cli._cdk.toolchain import Project
 from ultracluster_cli.deploy.cdk_progress import DeploymentProgress
 from ultracluster_cli.deploy.deployment import cdk_deploy
 from ultracluster_cli.jobs.session import open_region
@@ -19,6 +19,7 @@ from ultracluster_cli.rollout.stack_status import (
     changing_stacks,
     describe_stacks,
     differing_stacks,
+    firing_alarms,
     unhealthy_stacks,
 )
 from ultracluster_runtime.jobs.queues import find_definition, find_queue
@@ -38,7 +39,6 @@ from ultracluster_runtime.rollout.plan import (
     RolloutPlan,
 )
 
-_NAMES_AT_ONCE = 100  # limit of DescribeAlarms
 _PREFLIGHT_SECONDS = 120.0
 _GIVEN_UP = Result(passed=None, note="given up")
 
@@ -48,15 +48,8 @@ class Steps:
     """Run steps. Thread-safe.
 
     Attributes:
-        plan: The rollout.
-        run_id: ID of the rollout run.
-        rollouts: The folder of all rollouts.
         needs: Preflight requirements of each cluster. Empty for a rollback.
         skip: Codes of preflight checks to skip.
-        targets: Target of each cluster.
-        toolchain: CDK toolchain.
-        directory: Folder of the CDK app.
-        temporary: Temporary directory.
         patience_minutes: Minutes to wait for another deployment of a stack, and for a gate's job.
         poll_seconds: Seconds between polls.
         stopping: Set on Ctrl-C; waiting gates then end.
@@ -69,9 +62,7 @@ class Steps:
     needs: Mapping[str, RolloutRequirements]
     skip: Collection[str]
     targets: ClusterTargets
-    toolchain: Toolchain
-    directory: Path
-    temporary: Path
+    project: Project
     patience_minutes: float
     poll_seconds: float
     stopping: threading.Event
@@ -126,11 +117,9 @@ class Steps:
         log = self.rollouts / self.run_id / "logs" / f"{cluster.name}.log"
         code = cdk_deploy(
             self.rollouts / cluster.assembly,
+            self.project,
             clusters=[cluster.name],
             target=target,
-            toolchain=self.toolchain,
-            directory=self.directory,
-            temporary=self.temporary,
             log=log,
             progress=progress,
             on_change=lambda: self.show(cluster.name, progress.current or "preparing"),
@@ -154,8 +143,12 @@ class Steps:
         cloudwatch = target.client("cloudwatch", cluster.region)
         deadline = time.monotonic() + self.plan.bake_minutes * 60
         while True:
-            if alarms := _firing_alarms(cloudwatch, names):
-                return Result(passed=False, note="; ".join(alarms))
+            if alarms := list(firing_alarms(names, cloudwatch)):
+                reasons = (
+                    f"alarm {alarm['AlarmName']}: {alarm.get('StateReason') or 'no reason given'}"
+                    for alarm in alarms
+                )
+                return Result(passed=False, note="; ".join(reasons))
             seconds_left = deadline - time.monotonic()
             if seconds_left <= 0:
                 return Result(
@@ -225,22 +218,6 @@ class Steps:
 
 def _result(problems: list[str], *, good: str) -> Result:
     return Result(passed=not problems, note="; ".join(problems) or good)
-
-
-def _firing_alarms(cloudwatch: Any, names: list[str]) -> list[str]:
-    firing = []
-    for first in range(0, len(names), _NAMES_AT_ONCE):
-        answer = cloudwatch.describe_alarms(
-            AlarmNames=names[first : first + _NAMES_AT_ONCE],
-            AlarmTypes=["MetricAlarm", "CompositeAlarm"],
-            MaxRecords=_NAMES_AT_ONCE,
-        )
-        firing += [
-            f"alarm {alarm['AlarmName']}: {alarm.get('StateReason') or 'no reason given'}"
-            for alarm in [*answer.get("MetricAlarms", ()), *answer.get("CompositeAlarms", ())]
-            if alarm["StateValue"] == "ALARM"
-        ]
-    return firing
 
 
 def _job_ids_named(batch: Any, queue: str, name: str) -> list[str]:

@@ -31,8 +31,6 @@ class Code:
     """Packed code.
 
     Attributes:
-        archive: A tar file, compressed by gzip.
-        digest: SHA-256 of the archive.
         files: Number of files of the user.
         commit: Commit that is checked out, followed by ``-dirty`` if files differ from it. None without git.
     """
@@ -44,15 +42,7 @@ class Code:
 
 
 def pack(folder: Path, program: str) -> Code:
-    """Pack a folder.
-
-    Args:
-        folder: Folder.
-        program: Program that is run, relative to the folder.
-
-    Raises:
-        FindingsError: UC6210 with all problems: no such program, too many or too large files, or secrets.
-    """
+    """Pack a folder. UC6210 has all problems: no such program, too many or too large files, or secrets."""
     listed = _git(folder, "ls-files", "-z", "--cached", "--others", "--exclude-standard")
     names = sorted(_walk(folder) if listed is None else filter(None, listed.split("\0")))
     paths = {name: folder / name for name in names if (folder / name).is_file()}

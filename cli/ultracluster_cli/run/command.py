@@ -2,6 +2,7 @@
 
 import re
 import shlex
+import time
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -11,9 +12,9 @@ import typer
 from botocore.exceptions import ClientError
 
 from ultracluster_catalog.names.submission_tags import CODE_TAG, COMMAND_TAG, COMMIT_TAG
+from ultracluster_cli._aws.deployed_template import stack_resources
 from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.jobs.follow import follow_job
 from ultracluster_cli.jobs.session import (
     aws_errors_as_findings,
     open_region,
@@ -28,7 +29,8 @@ from ultracluster_rules.commands import LAUNCHER_PATH
 from ultracluster_rules.findings import FindingsError, printable, quote
 from ultracluster_rules.job_definitions import LAUNCHERS
 from ultracluster_runtime.jobs.dependencies import job_name
-from ultracluster_runtime.jobs.logs import Line
+from ultracluster_runtime.jobs.describe import describe_job
+from ultracluster_runtime.jobs.logs import find_stream, read_new
 from ultracluster_runtime.jobs.queues import Client, Queue, find_definition, find_queue, list_definitions
 from ultracluster_runtime.jobs.submission import refuse_option
 from ultracluster_stacks.config import load_rollout
@@ -36,6 +38,7 @@ from ultracluster_stacks.config import load_rollout
 app = typer.Typer(add_completion=False)
 
 _FOLLOW_SECONDS = 1.0
+_ENDED = ("SUCCEEDED", "FAILED")
 _PREFIX = "code/"
 _LONGEST_TAG = 256
 
@@ -148,14 +151,9 @@ def run(
 
 
 def _follow(job_id: str, *, client: Client) -> None:
-    def show(lines: Sequence[Line]) -> None:
-        for line in lines:
-            if not line.message.startswith('{"_aws"'):  # metrics for CloudWatch
-                typer.echo(printable(line.message))
-
     try:
         with aws_errors_as_findings():
-            job = follow_job(job_id, client=client, node=None, show=show, report=say, seconds=_FOLLOW_SECONDS)
+            job = _follow_to_end(job_id, client)
     except KeyboardInterrupt:
         say(f"The job goes on. To follow it again: ultracluster jobs logs {job_id} --follow")
         say(f"To stop it: ultracluster jobs stop {job_id}")
@@ -163,6 +161,31 @@ def _follow(job_id: str, *, client: Client) -> None:
     if job["status"] == "FAILED":
         say(f"{job['jobName']} failed: {job.get('statusReason') or 'no reason given'}")
         raise typer.Exit(ExitCode.FAILED)
+
+
+def _follow_to_end(job_id: str, client: Client) -> Any:
+    """Show the log of the main node and each state of the job until it has ended, and return the job."""
+    status, stream, token = "", None, None
+    while True:
+        job = describe_job(job_id, client=client)
+        if job["status"] != status:
+            status = job["status"]
+            say(f"{job['jobName']} is {status}")
+        if stream or status in (*_ENDED, "RUNNING"):
+            try:
+                found = stream or find_stream(job_id, node=None, client=client)
+                for lines, following in read_new(found, token=token, client=client):
+                    token = following
+                    for line in lines:
+                        if not line.message.startswith('{"_aws"'):  # metrics for CloudWatch
+                            typer.echo(printable(line.message))
+                stream = found
+            except FindingsError:
+                if stream:
+                    raise  # else the node has not logged yet
+        if status in _ENDED:
+            return job
+        time.sleep(_FOLLOW_SECONDS)
 
 
 def _place(cluster: str | None, region: str | None) -> tuple[str, str | None]:
@@ -218,17 +241,10 @@ def _launcher_of(definition: Mapping[str, Any]) -> str:
 
 def _checkpoint_bucket(cluster: str, *, region: str, client: Client) -> str:
     try:
-        pages = (
-            client("cloudformation")
-            .get_paginator("list_stack_resources")
-            .paginate(StackName=f"{cluster}-{region}-Storage")
-        )
-        for page in pages:
-            for resource in page["StackResourceSummaries"]:
-                if resource["ResourceType"] == "AWS::S3::Bucket" and resource["LogicalResourceId"].startswith(
-                    "Checkpoints"
-                ):
-                    return str(resource["PhysicalResourceId"])
+        for resource in stack_resources(f"{cluster}-{region}-Storage", client("cloudformation")):
+            is_bucket = resource["ResourceType"] == "AWS::S3::Bucket"
+            if is_bucket and resource["LogicalResourceId"].startswith("Checkpoints"):
+                return str(resource["PhysicalResourceId"])
     except ClientError as error:
         if error.response["Error"]["Code"] != "ValidationError":
             raise

@@ -16,11 +16,9 @@ class OnDemandCapacity(CapacitySource):
 
     Attributes:
         zone_id: Availability Zone ID of the nodes. Default: the zone of the network.
-        name: Name among the capacity sources of a cluster. Default: none.
         max_nodes: Maximum number of nodes from it at one time, which ``best-fit-progressive`` can exceed by one instance
             (AWS Batch User Guide, allocation strategies, read 2026-11). Default: that of the queue.
-        allocation_strategy: ``best-fit-progressive`` or ``best-fit``; see `CapacitySource`.
-            Default: ``best-fit-progressive``.
+        name, allocation_strategy, launched_by: See `CapacitySource`.
     """
 
     zone_id: str | None = None
@@ -35,8 +33,7 @@ class SpotCapacity(CapacitySource):
         allocation_strategy: ``price-capacity-optimized`` considers price and the risk of interruption;
             ``capacity-optimized`` considers the risk only. Default: ``price-capacity-optimized``.
         max_price_percent: Maximum price of a node in percent of the On-Demand price, 1 to 100. Default: 100.
-        name: Name among the capacity sources of a cluster. Default: none.
-        max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
+        name, max_nodes, launched_by: See `CapacitySource`.
     """
 
     market_type: ClassVar[str] = "spot"

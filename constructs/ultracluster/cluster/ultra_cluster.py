@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeVar, Unpack, cast
 
-from aws_cdk import Annotations, Duration, Tags
+from aws_cdk import Annotations, Duration, RemovalPolicies, RemovalPolicy, Tags, Token
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sns as sns
 from constructs import Construct
@@ -11,15 +11,12 @@ from constructs import Construct
 from ultracluster._foundation.cluster_name import cluster_name, tag_resources
 from ultracluster.capacity.capacity import Capacity, CapacityBlock
 from ultracluster.capacity.sources import check_main_queue, named, sources_of, used_by_queue
+from ultracluster.cluster.i_ultra_cluster import ImportedCluster, IUltraCluster
 from ultracluster.compliance.cluster_key import let_services_use
-from ultracluster.jobs.fabric_gate import FabricGate
 from ultracluster.jobs.job import Job
-from ultracluster.jobs.job_options import GateOptions, JobOptions
-from ultracluster.jobs.multi_node_job import MultiNodeJob
+from ultracluster.jobs.job_options import JobOptions
 from ultracluster.jobs.precompile_job import PrecompileJob, precompile_queue
-from ultracluster.jobs.single_node_job import SingleNodeJob
-from ultracluster.jobs.smoke_train import SmokeTrain
-from ultracluster.network.cluster_network import ClusterNetwork
+from ultracluster.network.cluster_network import ClusterNetwork, check_zone
 from ultracluster.nodes.cluster_placement import ClusterPlacement, placement_of
 from ultracluster.nodes.node_fleet import NodeFleet
 from ultracluster.nodes.node_group import JoinedCluster, NodeGroup
@@ -31,6 +28,7 @@ from ultracluster.operations.cluster_watch import ClusterWatch
 from ultracluster.operations.job_resume import JobResume
 from ultracluster.operations.notifications import Notifications
 from ultracluster.scheduling.fair_share import FairShare
+from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster.scheduling.unmanaged_environment import UnmanagedEnvironment
 from ultracluster.scheduling.wait_limits import WaitLimits
@@ -41,20 +39,25 @@ from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NicLayout
-from ultracluster_catalog.names.submission_tags import QUEUE_TAG
 from ultracluster_rules.alarms import check_recipients, warn_of_missing_recipients
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.capacity import check_max_nodes
+from ultracluster_rules.findings import Finding, FindingsError, collect, require
+from ultracluster_rules.images import AMI
 from ultracluster_rules.machines import check_whole_ultraservers, get_instance_type
 from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_rules.queues import PRIORITY
 
 _Job = TypeVar("_Job", bound=Job)
 
 
-class UltraCluster(Construct):
+class UltraCluster(IUltraCluster):
     """Nodes of one type in one Availability Zone, with network, storage, compile cache and a job queue.
 
     Parts that are passed in are used as they are; the others are created.
     """
+
+    _compile_cache: CompileCache | PosixCompileCache
+    _queue: TrainingQueue
 
     @rejects_unsafe_numbers
     def __init__(
@@ -84,6 +87,7 @@ class UltraCluster(Construct):
         alarms: AlarmSettings | Literal["auto", "none"] = "auto",
         notify: Sequence[str] | sns.ITopic = (),
         kms_key: kms.IKey | None = None,
+        removal_policy: RemovalPolicy = RemovalPolicy.RETAIN,
     ) -> None:
         """Define the cluster.
 
@@ -130,36 +134,45 @@ class UltraCluster(Construct):
                 services around the cluster are added to the policy of a key of the app; that of an imported key must
                 allow them, as `ClusterKey` does (UC5251). Changing this in an existing cluster replaces the file system.
                 Default: AWS managed or AWS owned keys.
+            removal_policy: Removal policy of everything that the cluster creates, RETAIN or DESTROY. With DESTROY its file
+                system, logs and tables, and what jobs wrote to them, are deleted with the stack; a bucket with objects must be
+                emptied first, as ``ultracluster destroy --delete-data`` does. Parts that are passed in keep theirs.
+                Default: RETAIN of file system, network, buckets, logs and tables.
 
         Raises:
-            FindingsError: If a recipient is neither an address nor a topic (UC6449), neither `capacity`, `network` nor `zone_id` determines the Availability Zone (UC4022), `network`
+            FindingsError: If `removal_policy` is neither RETAIN nor DESTROY (UC5217), a recipient is neither an address nor a topic (UC6449), neither `capacity`, `network` nor `zone_id` determines the Availability Zone (UC4022), `network`
                 and `nic_layout` are both set (UC3110), two sources are the same reservation (UC4127), the main queue leaves
                 out a Capacity Block (UC6314), or a part rejects its arguments.
         """
-        sources = sources_of(capacity)
-        check_main_queue(sources, queue_sources)
-        if isinstance(notify, (list, tuple)) and (findings := check_recipients(notify, region=None)):
-            raise FindingsError(findings)
-        has_block = any(isinstance(source, CapacityBlock) for source in sources)
-        settings = _alarm_settings(alarms, has_block=has_block)
+        findings: list[Finding] = []
+        machine = collect(findings, lambda: get_instance_type(instance_type))
+        sources = collect(findings, lambda: sources_of(capacity)) or (None,)
+        collect(findings, lambda: check_main_queue(sources, queue_sources))
         zone = (
             zone_id
             or next((source.zone_id for source in sources if source and source.zone_id), None)
             or (network.zone_id if network else None)
         )
-        if zone is None:
-            raise FindingsError.of(
-                "UC4022",
-                "the Availability Zone of the nodes is not set",
-                remedy='Set capacity, network, or zone_id, such as "use2-az3"',
-                path="zone_id",
-            )
-        if network is not None and nic_layout is not None:
-            problem = "the network defines the layout of network interfaces, for which it was sized"
-            remedy = "Set nic_layout of the network"
-            raise FindingsError.of("UC3110", problem, remedy=remedy, path="nic_layout")
+        findings += _check(
+            scope,
+            zone_id=zone,
+            image_id=image_id,
+            node_count=node_count,
+            queue_priority=queue_priority,
+            notify=notify,
+            removal_policy=removal_policy,
+        )
+        problem = "the network defines the layout of network interfaces, for which it was sized"
+        remedy = "Set nic_layout of the network"
+        findings += require(
+            network is None or nic_layout is None, "UC3110", problem, remedy=remedy, path="nic_layout"
+        )
+        if findings or machine is None or zone is None:
+            raise FindingsError(findings)
+        has_block = any(isinstance(source, CapacityBlock) for source in sources)
+        settings = _alarm_settings(alarms, has_block=has_block)
         super().__init__(scope, construct_id)
-        for finding in check_whole_ultraservers(get_instance_type(instance_type), node_count):
+        for finding in check_whole_ultraservers(machine, node_count):
             Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
         topic = (
             cast("sns.ITopic | None", notify or None)
@@ -212,7 +225,7 @@ class UltraCluster(Construct):
                 tags=tags,
                 metrics=self._metrics,
                 kms_key=kms_key,
-                joins=self._cluster_of(source, get_instance_type(instance_type).vcpus * node_count),
+                joins=self._cluster_of(source, machine.vcpus * node_count),
             )
             for source in sources
         )
@@ -238,6 +251,7 @@ class UltraCluster(Construct):
             kms_key=kms_key,
         )
         self._further_queues: list[TrainingQueue] = []
+        self._cluster_name = self._metrics.cluster_name if self._metrics else cluster_name(self)
         self._watch: ClusterWatch | None = None
         self._alarms: ClusterAlarms | None = None
         if settings and self._metrics:
@@ -263,6 +277,42 @@ class UltraCluster(Construct):
         self._kms_key = kms_key
         self._job_resume: JobResume | None = None
         tag_resources(self, self.nodes.cluster_name)
+        if removal_policy is RemovalPolicy.DESTROY:
+            RemovalPolicies.of(self).destroy()
+
+    @classmethod
+    @rejects_unsafe_numbers
+    def from_ultra_cluster_attributes(
+        cls,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster_name: str,
+        queue: ITrainingQueue,
+        compile_cache: CompileCache | PosixCompileCache | None = None,
+        checkpoint_bucket: CheckpointBucket | None = None,
+    ) -> IUltraCluster:
+        """Import a cluster of another app, to add jobs to it. Nothing is looked up or changed.
+
+        An imported cluster cannot submit interrupted jobs again, because that function belongs to the app of the cluster
+        (UC6117), and cannot add queues or precompile jobs.
+
+        Args:
+            scope: Parent construct.
+            construct_id: Construct ID.
+            cluster_name: Name of the cluster, a dimension of its metrics.
+            queue: Queue of its jobs, from `TrainingQueue.from_training_queue_attributes`.
+            compile_cache: Its compile cache, from `CompileCache.from_bucket`. Default: none.
+            checkpoint_bucket: Its bucket for checkpoints, from `CheckpointBucket.from_bucket`. Default: none.
+        """
+        return ImportedCluster(
+            scope,
+            construct_id,
+            cluster_name=cluster_name,
+            queue=queue,
+            compile_cache=compile_cache,
+            checkpoint_bucket=checkpoint_bucket,
+        )
 
     def _cluster_of(self, source: Capacity | None, max_vcpus: int) -> JoinedCluster | None:
         """Define the cluster that nodes of a source join, unless AWS Batch starts them."""
@@ -340,67 +390,6 @@ class UltraCluster(Construct):
             self._job_resume.watch(queue)
         return queue
 
-    def add_multi_node_job(
-        self,
-        construct_id: str,
-        *,
-        queue: TrainingQueue | None = None,
-        node_count: int | None = None,
-        without_efa: bool = False,
-        **options: Unpack[JobOptions],
-    ) -> MultiNodeJob:
-        """Add a job over several nodes, with the queue, compile cache and checkpoint bucket of the cluster.
-
-        Args:
-            construct_id: Construct ID in the cluster.
-            queue: Another queue of the cluster. Default: its main queue.
-            node_count: Number of nodes. Default: all nodes of the queue.
-            without_efa: Allow several nodes of an instance type without EFA. Default: rejected.
-            **options: Image, command and other arguments of `JobOptions`.
-
-        Raises:
-            FindingsError: If `MultiNodeJob` rejects an argument.
-        """
-        job = MultiNodeJob(
-            self,
-            construct_id,
-            queue=queue or self._queue,
-            compile_cache=self._compile_cache,
-            node_count=node_count,
-            without_efa=without_efa,
-            **options,
-        )
-        return self._let_resume(self._tag_queue(self._grant_checkpoints(job)))
-
-    def add_single_node_job(
-        self,
-        construct_id: str,
-        *,
-        queue: TrainingQueue | None = None,
-        array_size: int | None = None,
-        **options: Unpack[JobOptions],
-    ) -> SingleNodeJob:
-        """Add a job on one node, or an array of them, with the queue, compile cache and checkpoint bucket of the cluster.
-
-        Args:
-            construct_id: Construct ID in the cluster.
-            queue: Another queue of the cluster. Default: its main queue.
-            array_size: Number of jobs in the array, 2 to 10,000. Default: a single job.
-            **options: Image, command and other arguments of `JobOptions`.
-
-        Raises:
-            FindingsError: If `SingleNodeJob` rejects an argument.
-        """
-        job = SingleNodeJob(
-            self,
-            construct_id,
-            queue=queue or self._queue,
-            array_size=array_size,
-            compile_cache=self._compile_cache,
-            **options,
-        )
-        return self._let_resume(self._tag_queue(self._grant_checkpoints(job)))
-
     def add_precompile_job(
         self,
         construct_id: str,
@@ -444,96 +433,6 @@ class UltraCluster(Construct):
         )
         return self._grant_checkpoints(job)
 
-    def add_fabric_gate(
-        self,
-        construct_id: str,
-        *,
-        queue: TrainingQueue | None = None,
-        node_count: int | None = None,
-        min_bandwidth: float | None = None,
-        max_latency: float | None = None,
-        patience: Duration | None = None,
-        **options: Unpack[GateOptions],
-    ) -> FabricGate:
-        """Add a gate that rejects nodes whose network fabric would make training hang or crawl.
-
-        Args:
-            construct_id: Construct ID in the cluster.
-            queue: Queue of the job that the gate protects. Default: the main queue of the cluster.
-            node_count: Number of nodes of that job. Default: all nodes of the queue.
-            min_bandwidth: Bus bandwidth in GiB/s that an all-reduce of 1 GiB must reach. Default: no limit.
-            max_latency: Latency in microseconds that an all-reduce of 1 KiB must not exceed. Default: no limit.
-            patience: How long to wait for the nodes, and again for nccom-test. Default: 15 minutes.
-            **options: Image, Neuron settings and dependencies as in `GateOptions`.
-
-        Raises:
-            FindingsError: If `FabricGate` rejects an argument.
-        """
-        gate = FabricGate(
-            self,
-            construct_id,
-            queue=queue or self._queue,
-            node_count=node_count,
-            min_bandwidth=min_bandwidth,
-            max_latency=max_latency,
-            patience=patience,
-            **options,
-        )
-        return self._tag_queue(gate)
-
-    def add_smoke_train(
-        self,
-        construct_id: str,
-        *,
-        queue: TrainingQueue | None = None,
-        node_count: int | None = None,
-        processes_per_node: int | None = None,
-        device: Literal["xla", "neuron", "cuda"] | None = None,
-        steps: int = 5,
-        timeout: Duration | None = None,
-        **options: Unpack[GateOptions],
-    ) -> SmokeTrain:
-        """Add a gate that finds cores and links with wrong results.
-
-        Args:
-            construct_id: Construct ID in the cluster.
-            queue: Queue of the job that the gate protects. Default: the main queue of the cluster.
-            node_count: Number of nodes of that job. Default: all nodes of the queue.
-            processes_per_node: Processes on each node. Default: one per logical NeuronCore or GPU.
-            device: ``xla``, ``neuron`` or ``cuda``, see `SmokeTrain`. Default: ``xla`` on Neuron types, otherwise ``cuda``.
-            steps: Training steps, at least 2. Default: 5.
-            timeout: Maximum duration, compilation included. Default: 30 minutes.
-            **options: Image, Neuron settings and dependencies as in `GateOptions`.
-
-        Raises:
-            FindingsError: If `SmokeTrain` rejects an argument.
-        """
-        gate = SmokeTrain(
-            self,
-            construct_id,
-            queue=queue or self._queue,
-            node_count=node_count,
-            processes_per_node=processes_per_node,
-            compile_cache=self._compile_cache,
-            device=device,
-            steps=steps,
-            timeout=timeout,
-            **options,
-        )
-        return self._tag_queue(gate)
-
-    def _grant_checkpoints(self, job: _Job) -> _Job:
-        if self._checkpoint_bucket is not None:
-            self._checkpoint_bucket.grant_use(job)
-        return job
-
-    def _tag_queue(self, job: _Job) -> _Job:
-        if job.queue is not self._queue:
-            Tags.of(job).add(
-                QUEUE_TAG, job.queue.job_queue_arn, include_resource_types=["AWS::Batch::JobDefinition"]
-            )
-        return job
-
     def _let_resume(self, job: _Job) -> _Job:
         # Defined for each job, because `ultracluster jobs submit --resume` can request it at submission.
         if self._job_resume is None:
@@ -550,6 +449,9 @@ class UltraCluster(Construct):
         self._job_resume.allow(job.job_definition_arn)
         return job
 
+    def _queues(self) -> Sequence[ITrainingQueue]:
+        return [each for each in self.node.find_all() if isinstance(each, ITrainingQueue)]
+
     @property
     def alarms(self) -> ClusterAlarms | None:
         """Alarms of the cluster, or None without any."""
@@ -564,11 +466,6 @@ class UltraCluster(Construct):
     def block_lifecycles(self) -> tuple[BlockLifecycle, ...]:
         """Life cycle of each Capacity Block, in the order of the sources."""
         return self._block_lifecycles
-
-    @property
-    def checkpoint_bucket(self) -> CheckpointBucket | None:
-        """Bucket for checkpoints, if there is one."""
-        return self._checkpoint_bucket
 
     @property
     def compile_cache(self) -> CompileCache | PosixCompileCache:
@@ -614,6 +511,41 @@ class UltraCluster(Construct):
     def queue(self) -> TrainingQueue:
         """Main job queue."""
         return self._queue
+
+
+def _check(
+    scope: Construct,
+    *,
+    zone_id: str | None,
+    image_id: str,
+    node_count: int,
+    queue_priority: int,
+    notify: Sequence[str] | sns.ITopic,
+    removal_policy: RemovalPolicy,
+) -> list[Finding]:
+    """Check what parts of the cluster would refuse one after another, so that all findings are shown at once."""
+    has_policy = removal_policy in {RemovalPolicy.RETAIN, RemovalPolicy.DESTROY}
+    return [
+        *([] if Token.is_unresolved(image_id) else AMI.check(image_id, path="image_id")),
+        *check_max_nodes(node_count, path="node_count"),
+        *PRIORITY.check(queue_priority, path="queue_priority"),
+        *require(
+            zone_id,
+            "UC4022",
+            "the Availability Zone of the nodes is not set",
+            remedy='Set capacity, network, or zone_id, such as "use2-az3"',
+            path="zone_id",
+        ),
+        *(check_zone(scope, zone_id) if zone_id else ()),
+        *(check_recipients(notify, region=None) if isinstance(notify, (list, tuple)) else ()),
+        *require(
+            has_policy,
+            "UC5217",
+            f"got {removal_policy.name}",
+            allowed="RETAIN or DESTROY",
+            path="removal_policy",
+        ),
+    ]
 
 
 def _alarm_settings(

@@ -46,6 +46,7 @@ class ClusterKey(Construct):
             enable_key_rotation=True,
             removal_policy=removal_policy,
         )
+        self.node.default_child = self._key.node.default_child
         let_services_use(self._key, self)
 
     @property

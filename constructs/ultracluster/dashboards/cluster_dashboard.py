@@ -7,6 +7,7 @@ from constructs import Construct
 from ultracluster.cluster.ultra_cluster import UltraCluster
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.operations.cluster_alarms import ClusterAlarms
+from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
@@ -39,11 +40,12 @@ class ClusterDashboard(Construct):
         super().__init__(scope, construct_id)
         self._metrics: NodeMetrics = cluster.metrics
         self._dashboard = cloudwatch.Dashboard(self, "Resource", default_interval=Duration.hours(12))
+        self.node.default_child = self._dashboard.node.default_child
         self._add_alarms(cluster.alarms)
         self._add_rows()
         storage = [self._graph("Lustre, bytes a minute", "LustreReadBytes:Sum", "LustreWriteBytes:Sum")]
         if cluster.file_system.storage_capacity_gib is not None:
-            storage.insert(0, _free_space(cluster.file_system.file_system_id))
+            storage.insert(0, _free_space(cluster.file_system))
         self.add_widgets("Storage", *storage, self._graph("Disks of nodes, %", "DiskPercent:Maximum"))
 
     def _add_alarms(self, alarms: ClusterAlarms) -> None:
@@ -125,18 +127,10 @@ class ClusterDashboard(Construct):
         return self._dashboard
 
 
-def _free_space(file_system_id: str) -> cloudwatch.GraphWidget:
+def _free_space(file_system: SharedFileSystem) -> cloudwatch.GraphWidget:
     return cloudwatch.GraphWidget(
         title="Free space, bytes",
-        left=[
-            cloudwatch.Metric(
-                namespace="AWS/FSx",
-                metric_name="FreeDataStorageCapacity",
-                dimensions_map={"FileSystemId": file_system_id},
-                statistic="Sum",
-                period=Duration.minutes(1),
-            )
-        ],
+        left=[file_system.metric_free_data_storage_capacity()],
         left_y_axis=cloudwatch.YAxisProps(min=0),
         width=_WIDTH,
     )

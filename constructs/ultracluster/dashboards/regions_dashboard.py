@@ -48,6 +48,7 @@ class RegionsDashboard(Construct):
             )
         super().__init__(scope, construct_id)
         self._dashboard = cloudwatch.Dashboard(self, "Resource", default_interval=Duration.hours(12))
+        self.node.default_child = self._dashboard.node.default_child
         for name, region in clusters:
             self._dashboard.add_widgets(
                 cloudwatch.TextWidget(markdown=f"## {name}, {region}", width=24, height=1)

@@ -70,6 +70,7 @@ class TrainingImageRepository(Construct):
                 )
             ],
         )
+        self.node.default_child = self._repository.node.default_child
 
     def image(self, tag: str) -> ContainerImage:
         """Return an image for jobs, with permission to pull it.

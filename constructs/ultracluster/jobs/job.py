@@ -16,14 +16,14 @@ from ultracluster.jobs.job_checks import check_job
 from ultracluster.jobs.job_container import job_container
 from ultracluster.jobs.job_environment import job_environment
 from ultracluster.jobs.launcher import Launcher
-from ultracluster.scheduling.training_queue import TrainingQueue
+from ultracluster.scheduling.i_training_queue import ITrainingQueue, grant_submit
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.exit_codes import LOST_NODE
-from ultracluster_catalog.names.submission_tags import AFTER_TAG, RESUME_TAG
+from ultracluster_catalog.names.submission_tags import AFTER_TAG, QUEUE_TAG, RESUME_TAG
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
-from ultracluster_rules.findings import Finding, FindingsError, Severity
+from ultracluster_rules.findings import Finding, Severity, reject
 from ultracluster_rules.images import check_container
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
@@ -41,7 +41,7 @@ class Job(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        queue: TrainingQueue,
+        queue: ITrainingQueue,
         node_count: int,
         image: str | ContainerImage,
         command: Sequence[str],
@@ -104,8 +104,7 @@ class Job(Construct):
                 timeout=timeout,
             ),
         ]
-        if errors := [finding for finding in findings if finding.severity is Severity.ERROR]:
-            raise FindingsError(errors)
+        reject([finding for finding in findings if finding.severity is Severity.ERROR])
         super().__init__(scope, construct_id)
         self._queue = queue
         self._image = image.reference if isinstance(image, ContainerImage) else image
@@ -160,6 +159,10 @@ class Job(Construct):
             {AFTER_TAG: " ".join(job.node.id for job in self._depends_on)} if self._depends_on else {}
         )
         resume = {RESUME_TAG: str(self._resume)} if self._resume else {}
+        same_stack = Stack.of(self._queue) is Stack.of(self)
+        # `ultracluster jobs submit` finds the queue by it, where the stack of the job has none.
+        has_queue = same_stack and not self._queue.is_imported
+        queue = {} if has_queue else {QUEUE_TAG: self._queue.job_queue_arn}
         # Status reason when the instance is lost or reclaimed.
         retries = [
             batch.CfnJobDefinition.EvaluateOnExitProperty(action="RETRY", on_status_reason="Host EC2*")
@@ -185,10 +188,12 @@ class Job(Construct):
             ),
             # AWS Batch rejects jobs without a priority on a queue with shares (nextflow#3505), and with one on others.
             scheduling_priority=0 if self._queue.has_shares else None,
-            tags={**dependencies, **resume, **(tags or {})} or None,
+            tags={**dependencies, **resume, **queue, **(tags or {})} or None,
             **properties,
         )
         self._job_definition_arn = definition.ref
+        if same_stack:  # otherwise the stack of the queue would depend on that of the job
+            self._queue.add_job_definition(definition.ref)
 
     def _container(
         self, command: Sequence[str], *, instance_type: str | None = None
@@ -203,6 +208,14 @@ class Job(Construct):
             log_stream_prefix=self.node.id,
             instance_type=instance_type,
         )
+
+    def grant_submit(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Grant permission to submit this job to its queue, and to tag it.
+
+        Args:
+            grantee: Principal to grant permissions to.
+        """
+        return grant_submit(grantee, self._queue.job_queue_arn, [self._job_definition_arn])
 
     def _dependency_warnings(self, dependent: "Job") -> list[Finding]:  # noqa: ARG002 - for subclasses to override
         """Return warnings about a job that depends on this one."""
@@ -239,7 +252,7 @@ class Job(Construct):
         return self._job_definition_arn
 
     @property
-    def queue(self) -> TrainingQueue:
+    def queue(self) -> ITrainingQueue:
         """Queue of the job."""
         return self._queue
 
@@ -254,7 +267,7 @@ class Job(Construct):
         return self._workers
 
 
-def _devices(queue: TrainingQueue, neuron: NeuronSettings | None) -> int:
+def _devices(queue: ITrainingQueue, neuron: NeuronSettings | None) -> int:
     machine = queue.nodes.instance_type
     cores = neuron.processes_per_node(machine) if neuron else machine.logical_neuron_cores
     return cores or machine.chips

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from aws_cdk import Duration, Stack, Token
 from constructs import Construct
 
-from ultracluster.scheduling.training_queue import TrainingQueue
+from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.machines.instance_type import InstanceType
@@ -26,6 +26,7 @@ from ultracluster_rules.job_definitions import (
     check_launcher,
     check_timeout_seconds,
     check_variables,
+    refuse_resume,
 )
 from ultracluster_rules.jobs import check_neuron_settings
 
@@ -39,7 +40,7 @@ _READS_SECRET = re.compile(r"\{\{resolve:(?:secretsmanager|ssm-secure):")
 
 def check_job(
     *,
-    queue: TrainingQueue,
+    queue: ITrainingQueue,
     command: Sequence[str],
     launcher: str,
     processes_per_node: int | None,
@@ -67,10 +68,9 @@ def check_job(
         findings += [finding.at("timeout") for finding in check_timeout_seconds(seconds)]
     findings += ATTEMPTS.check(attempts, path="attempts")
     findings += RESUME.check(resume, path="resume")
-    if (
-        isinstance(compile_cache, PosixCompileCache)
-        and compile_cache.file_system is not queue.nodes.file_system
-    ):
+    if resume and queue.is_imported:
+        findings += [finding.at("resume") for finding in refuse_resume("a job on an imported queue")]
+    if isinstance(compile_cache, PosixCompileCache) and compile_cache.file_system != queue.nodes.file_system:
         findings.append(refuse_unmounted_cache(compile_cache.path))
     names = [job.node.id for job in depends_on]
     findings += check_dependencies(names, path="depends_on")
@@ -81,7 +81,7 @@ def check_job(
     ]
 
 
-def _size(queue: TrainingQueue, environment: Mapping[str, str], command: Sequence[str]) -> int:
+def _size(queue: ITrainingQueue, environment: Mapping[str, str], command: Sequence[str]) -> int:
     """Estimate the size of the job definition in bytes, from its parts of variable length."""
     words = [*map(encode_word, command), *environment, *environment.values()]
     devices = len(queue.nodes.instance_type.neuron_devices) + len(queue.nodes.efa_devices)

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from aws_cdk import Stack
 from aws_cdk import aws_batch as batch
 
-from ultracluster.scheduling.training_queue import TrainingQueue
+from ultracluster.scheduling.i_training_queue import ITrainingQueue
 
 # From AWS's multi-node template for p6 on AWS Batch (awslabs/awsome-distributed-ai, 2026-07-23).
 _SHARED_MEMORY_MIB = 49152
@@ -23,7 +23,7 @@ _ORDERS_PATH = "/run/ultracluster"
 
 def job_container(
     *,
-    queue: TrainingQueue,
+    queue: ITrainingQueue,
     image: str,
     command: Sequence[str],
     environment: Mapping[str, str],

@@ -9,7 +9,7 @@ from ultracluster.jobs.gang import gang_command, gang_environment
 from ultracluster.jobs.job import Job
 from ultracluster.jobs.job_options import JobOptions, reject_unknown_options
 from ultracluster.jobs.launcher import launch_command
-from ultracluster.scheduling.training_queue import TrainingQueue
+from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
@@ -43,7 +43,7 @@ class MultiNodeJob(Job):
         scope: Construct,
         construct_id: str,
         *,
-        queue: TrainingQueue,
+        queue: ITrainingQueue,
         node_count: int | None = None,
         compile_cache: CompileCache | PosixCompileCache | None = None,
         without_efa: bool = False,
@@ -143,14 +143,12 @@ class MultiNodeJob(Job):
         )
 
 
-def _check_nodes(queue: TrainingQueue, nodes: int, *, without_efa: bool) -> list[Finding]:
+def _check_nodes(queue: ITrainingQueue, nodes: int, *, without_efa: bool) -> list[Finding]:
     machine = queue.nodes.instance_type.name
     has_efa = without_efa or bool(queue.nodes.efa_devices)
     return [
-        *check_spot(spot=any(each.is_spot and each.is_managed for each in queue.environments), path="queue"),
-        *check_one_road(
-            ["batch" if each.is_managed else "auto-scaling" for each in queue.environments], path="queue"
-        ),
+        *check_spot(spot=queue.has_spot, path="queue"),
+        *check_one_road(queue.launched_by, path="queue"),
         *check_nodes_fit(nodes, queue.max_nodes, path="node_count"),
         *check_nodes_can_talk(nodes, machine, has_efa=has_efa, path="node_count"),
     ]

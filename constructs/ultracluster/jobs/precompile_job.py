@@ -10,6 +10,7 @@ from ultracluster.jobs.job import Job
 from ultracluster.jobs.job_options import JobOptions, reject_unknown_options
 from ultracluster.jobs.launcher import Launcher, launch_command
 from ultracluster.nodes.node_group import NodeGroup
+from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
@@ -69,7 +70,7 @@ class PrecompileJob(Job):
         scope: Construct,
         construct_id: str,
         *,
-        queue: TrainingQueue,
+        queue: ITrainingQueue,
         compile_cache: CompileCache | PosixCompileCache,
         method: Literal["neuron-parallel-compile", "first-steps"] = "neuron-parallel-compile",
         phase: Literal["all", "collect", "compile"] = "all",

@@ -8,7 +8,7 @@ from ultracluster.jobs.job import Job
 from ultracluster.jobs.job_checks import check_array_size
 from ultracluster.jobs.job_options import JobOptions, reject_unknown_options
 from ultracluster.jobs.launcher import launch_command
-from ultracluster.scheduling.training_queue import TrainingQueue
+from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.names.submission_tags import ARRAY_SIZE_TAG
@@ -29,7 +29,7 @@ class SingleNodeJob(Job):
         scope: Construct,
         construct_id: str,
         *,
-        queue: TrainingQueue,
+        queue: ITrainingQueue,
         array_size: int | None = None,
         compile_cache: CompileCache | PosixCompileCache | None = None,
         **options: Unpack[JobOptions],

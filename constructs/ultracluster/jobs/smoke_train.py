@@ -8,7 +8,7 @@ from constructs import Construct
 from ultracluster._foundation.script import lean_script
 from ultracluster.jobs.job_options import GateOptions, reject_unknown_options
 from ultracluster.jobs.multi_node_job import MultiNodeJob
-from ultracluster.scheduling.training_queue import TrainingQueue
+from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_rules.findings import FindingsError, quote
@@ -29,7 +29,7 @@ class SmokeTrain(MultiNodeJob):
         scope: Construct,
         construct_id: str,
         *,
-        queue: TrainingQueue,
+        queue: ITrainingQueue,
         node_count: int | None = None,
         processes_per_node: int | None = None,
         compile_cache: CompileCache | PosixCompileCache | None = None,

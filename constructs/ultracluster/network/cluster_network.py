@@ -15,7 +15,7 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface, NicLayout
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES, NODE_SERVICES
 from ultracluster_catalog.places.zones import REGIONS, region_of_zone_id
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import Finding, FindingsError, reject
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.network import (
     check_available_addresses,
@@ -72,7 +72,8 @@ class ClusterNetwork(Construct):
                 the CIDR is not a network address (UC3103), the nodes do not fit (UC3105), or the zone does not exist or is
                 in another Region than the stack (UC3003, UC3102).
         """
-        _check_zone(scope, zone_id)
+        if findings := check_zone(scope, zone_id):
+            raise FindingsError(findings)
         machine = get_instance_type(instance_type)
         needed = cluster_addresses(instance_type=machine, nodes=node_count, nic_layout=nic_layout)
         nodes_cidr = subnet_cidr(cidr, needed, subnet_prefix, nat_gateway=nat_gateway)
@@ -83,6 +84,7 @@ class ClusterNetwork(Construct):
         self._nic_layout = nic_layout
 
         vpc = ec2.CfnVPC(self, "Vpc", cidr_block=cidr, enable_dns_hostnames=True, enable_dns_support=True)
+        self.node.default_child = vpc
         self._vpc_id = vpc.ref
         subnet = ec2.CfnSubnet(
             self,
@@ -173,17 +175,18 @@ class ClusterNetwork(Construct):
             FindingsError: If the instance type or layout is unknown, EC2 would reject the interfaces (UC4010 to UC4015),
                 or there are too few available addresses (UC3002).
         """
-        _check_zone(scope, zone_id)
-        machine = get_instance_type(instance_type)
-        findings = check_available_addresses(
-            instance_type=machine,
-            nodes=node_count,
-            nic_layout=nic_layout,
-            available_addresses=sys.maxsize if available_addresses is None else available_addresses,
-            file_system_interfaces=file_system_interfaces,
-        )
-        if findings:
+        if findings := check_zone(scope, zone_id):
             raise FindingsError(findings)
+        machine = get_instance_type(instance_type)
+        reject(
+            check_available_addresses(
+                instance_type=machine,
+                nodes=node_count,
+                nic_layout=nic_layout,
+                available_addresses=sys.maxsize if available_addresses is None else available_addresses,
+                file_system_interfaces=file_system_interfaces,
+            )
+        )
         return _ExistingNetwork(
             scope,
             construct_id,
@@ -364,12 +367,17 @@ class _ExistingNetwork(ClusterNetwork):
         Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
 
 
-def _check_zone(scope: Construct, zone_id: str) -> None:
+def check_zone(scope: Construct, zone_id: str) -> list[Finding]:
+    """Check that a zone is in the Region of a stack.
+
+    Args:
+        scope: Construct in the stack.
+        zone_id: Availability Zone ID.
+    """
     if Token.is_unresolved(zone_id):
-        return
+        return []
     region = Stack.of(scope).region
     findings = [] if region not in REGIONS and not Token.is_unresolved(region) else check_zone_id(zone_id)
     if not findings and region in REGIONS:
         findings = check_zone_region(zone_id, zone_region=region_of_zone_id(zone_id), region=region)
-    if findings:
-        raise FindingsError([finding.at("zone_id") for finding in findings])
+    return [finding.at("zone_id") for finding in findings]

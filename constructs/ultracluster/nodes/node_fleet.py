@@ -6,6 +6,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from ultracluster.nodes.node_group import NodeGroup
+from ultracluster_catalog.limits.queues import ENVIRONMENT_TAG
 
 
 class NodeFleet(Construct):
@@ -19,6 +20,7 @@ class NodeFleet(Construct):
     def __init__(self, scope: Construct, construct_id: str, *, nodes: NodeGroup, max_nodes: int) -> None:
         """Define the group, of at most as many nodes as the reservation has."""
         super().__init__(scope, construct_id)
+        environment = {ENVIRONMENT_TAG: nodes.joins.compute_environment_arn} if nodes.joins else {}
         group = autoscaling.CfnAutoScalingGroup(
             self,
             "Resource",
@@ -38,7 +40,7 @@ class NodeFleet(Construct):
                 autoscaling.CfnAutoScalingGroup.TagPropertyProperty(
                     key=key, value=value, propagate_at_launch=False
                 )
-                for key, value in nodes.tags.tag_values().items()
+                for key, value in {**nodes.tags.tag_values(), **environment}.items()
             ],
         )
         # A deployment in the middle of a block leaves the sizes alone that the life cycle has set (reference of

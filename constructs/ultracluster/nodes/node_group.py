@@ -23,7 +23,7 @@ from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.findings import reject
 from ultracluster_rules.machines import check_figures_are_sourced, check_scratch, get_instance_type
 from ultracluster_rules.network import check_network_interfaces
 from ultracluster_rules.numbers import rejects_unsafe_numbers
@@ -121,8 +121,7 @@ class NodeGroup(Construct):
         findings += check_scratch(
             machine, scratch_path, mount_path=file_system.mount_path if file_system else None
         )
-        if findings:
-            raise FindingsError(findings)
+        reject(findings)
         super().__init__(scope, construct_id)
         for finding in (*check_figures_are_sourced(machine), *check_network_interfaces(machine, interfaces)):
             Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))

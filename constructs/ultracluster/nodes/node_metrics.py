@@ -1,6 +1,7 @@
 """Metrics that every node publishes, and their log group."""
 
 import re
+from typing import Any
 
 from aws_cdk import Aws, Duration, Stack, Token
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -59,6 +60,7 @@ class NodeMetrics(Construct):
         super().__init__(scope, construct_id)
         self._cluster_name = cluster_name
         self._log_group = RetainedLogGroup(self, retention=log_retention, kms_key=kms_key)
+        self.node.default_child = self._log_group.node.default_child
 
     def grant_publish(self, grantee: iam.IGrantable) -> iam.Grant:
         """Grant permission to write metrics.
@@ -81,16 +83,8 @@ class NodeMetrics(Construct):
         Raises:
             FindingsError: If there is no such metric (UC6442).
         """
-        if name not in METRICS:
-            raise FindingsError.of(
-                "UC6442", f"got {quote(name)}", allowed=", ".join(sorted(METRICS)), path="name"
-            )
-        return cloudwatch.Metric(
-            namespace=NAMESPACE,
-            metric_name=name,
-            dimensions_map={CLUSTER_DIMENSION: self._cluster_name},
-            statistic=statistic,
-            period=period or Duration.minutes(1),
+        return cluster_metric(
+            self._cluster_name, name, statistic=statistic, period=period or Duration.minutes(1)
         )
 
     @property
@@ -113,3 +107,24 @@ class NodeMetrics(Construct):
             "UC_LOGS_URL": f"https://logs.{region}.{Aws.URL_SUFFIX}",
             "UC_REGION": region,
         }
+
+
+def cluster_metric(cluster_name: str, metric_name: str, **options: Any) -> cloudwatch.Metric:
+    """Return a metric of a cluster.
+
+    Args:
+        cluster_name: Value of the cluster dimension.
+        metric_name: One of `ultracluster_catalog.METRICS`, of any publisher.
+        **options: Arguments of `aws_cloudwatch.Metric`.
+
+    Raises:
+        FindingsError: If there is no such metric (UC6442).
+    """
+    if metric_name not in METRICS:
+        raise FindingsError.of(
+            "UC6442", f"got {quote(metric_name)}", allowed=", ".join(sorted(METRICS)), path="metric_name"
+        )
+    dimensions = {CLUSTER_DIMENSION: cluster_name}
+    return cloudwatch.Metric(
+        namespace=NAMESPACE, metric_name=metric_name, dimensions_map=dimensions, **options
+    )

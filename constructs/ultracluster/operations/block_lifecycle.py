@@ -115,6 +115,7 @@ class BlockLifecycle(Construct):
         self._topic = topic or sns.Topic(self, "Notices", master_key=kms_key, enforce_ssl=True)
         self._state = StateTable(self, kms_key=kms_key)
         self._function = self._define_function(lead, max_refusals)
+        self.node.default_child = self._function.node.default_child
         self._add_schedules()
         self._function.alarm_on_errors(
             "Alarm",

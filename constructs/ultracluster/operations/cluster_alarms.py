@@ -14,7 +14,7 @@ from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_catalog.observability.alarms import AlarmThresholds
 from ultracluster_rules.alarms import check_alarm_thresholds
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.findings import reject
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 _AT_LEAST = cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
@@ -61,8 +61,7 @@ class ClusterAlarms(Construct):
             FindingsError: If a threshold is not an integer within its limits (UC6440).
         """
         self._thresholds = thresholds or AlarmThresholds()
-        if findings := check_alarm_thresholds(self._thresholds):
-            raise FindingsError(findings)
+        reject(check_alarm_thresholds(self._thresholds))
         super().__init__(scope, construct_id)
         self._metrics = metrics
         self._alarms: dict[str, cloudwatch.Alarm] = {}
@@ -250,13 +249,7 @@ class ClusterAlarms(Construct):
             return
         self._alarm(
             "FileSystemFull",
-            cloudwatch.Metric(
-                namespace="AWS/FSx",
-                metric_name="FreeDataStorageCapacity",
-                dimensions_map={"FileSystemId": file_system.file_system_id},
-                statistic="Sum",  # one data point per disk (FSx User Guide, metrics and dimensions, read 2026-11)
-                period=self._minute,
-            ),
+            file_system.metric_free_data_storage_capacity(),
             f"less than {self._thresholds.free_percent} % of the file system is free, and a full one ends runs in the middle of a "
             "checkpoint. Release or delete files, or enlarge it, which takes hours",
             comparison=_BELOW,

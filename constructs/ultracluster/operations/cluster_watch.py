@@ -24,7 +24,7 @@ _MEMORY_MIB = 256
 class ClusterWatch(Construct):
     """A function that publishes metrics of the queue, of paid and idle nodes, of the time to the drain, and of stalled steps.
 
-    AWS Batch has no metrics, and those of EC2 for reservations have a period of five minutes. The function has read-only
+    AWS Batch counts what jobs pass through, not what waits, and the metrics of EC2 for reservations have a period of five minutes. The function has read-only
     permissions and publishes through its log, in CloudWatch embedded metric format.
     """
 
@@ -89,6 +89,7 @@ class ClusterWatch(Construct):
             memory_size=_MEMORY_MIB,
             retries=False,
         )
+        self.node.default_child = self._function.node.default_child
         self._function.add_schedule("EveryMinute", description="Wakes up what looks at a cluster")
 
     def watch(self, queue: TrainingQueue) -> None:

@@ -89,6 +89,7 @@ class JobResume(Construct):
             memory_size=_MEMORY_MIB,
             retries=False,
         )
+        self.node.default_child = self._function.node.default_child
         self._function.add_schedule("EveryMinute", description="Looks for jobs to submit again")
         # Events are delivered on a best-effort basis; they only make the function react before the next minute.
         self._ended = self._function.add_schedule(

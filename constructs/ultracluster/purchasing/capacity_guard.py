@@ -78,6 +78,7 @@ class CapacityGuard(Construct):
             ),
             targets=[targets.SnsTopic(self._topic, message=_message())],
         )
+        self.node.default_child = self._rule.node.default_child
 
     def _define_key(self) -> kms.Key:
         key = kms.Key(self, "Key", description="Messages of the capacity guard", enable_key_rotation=True)

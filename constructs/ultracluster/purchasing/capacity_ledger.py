@@ -45,6 +45,7 @@ class CapacityLedger(Construct):
         super().__init__(scope, construct_id)
         self._encryption_key = encryption_key
         self._table = self._define_table()
+        self.node.default_child = self._table.node.default_child
 
     @classmethod
     def from_table_name(

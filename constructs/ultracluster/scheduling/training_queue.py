@@ -3,24 +3,30 @@
 from collections.abc import Sequence
 
 from aws_cdk import aws_batch as batch
-from aws_cdk import aws_events as events
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from ultracluster._foundation.log_group import RetainedLogGroup
+from ultracluster.capacity.capacity_source import LaunchedBy
 from ultracluster.capacity.sources import check_names, named, used_by_queue
 from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.scheduling.compute_environment import ComputeEnvironment, define_compute_environment
 from ultracluster.scheduling.fair_share import FairShare
+from ultracluster.scheduling.i_training_queue import ImportedNodes, ITrainingQueue
 from ultracluster.scheduling.wait_limits import WaitLimits
+from ultracluster.storage.mounted_file_system import MountedFileSystem
+from ultracluster_catalog.machines.instance_type import InstanceType
+from ultracluster_catalog.machines.nic_layouts import NicLayout
 from ultracluster_rules.capacity import check_max_nodes
-from ultracluster_rules.findings import Finding, FindingsError, require
+from ultracluster_rules.findings import Finding, FindingsError, reject, require
+from ultracluster_rules.machines import get_instance_type
+from ultracluster_rules.network import network_interfaces
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_rules.queues import PRIORITY, check_environment_count
 
 
-class TrainingQueue(Construct):
+class TrainingQueue(ITrainingQueue):
     """A job queue over one to three compute environments, tried in order.
 
     Jobs start in the order of submission, unless `fair_share` divides the nodes. Jobs then specify a share identifier at
@@ -117,27 +123,86 @@ class TrainingQueue(Construct):
             job_state_time_limit_actions=wait_limits.actions,
         )
         self._job_queue_arn = queue.attr_job_queue_arn
+        self._nodes = self._environments[0].nodes
+        self._max_nodes = max(environment.max_nodes for environment in self._environments)
+        self._has_spot = any(each.is_spot and each.is_managed for each in self._environments)
+        self._launched_by = tuple(
+            "batch" if each.is_managed else "auto-scaling" for each in self._environments
+        )
 
-    def on_blocked(self, construct_id: str, target: events.IRuleTarget) -> events.Rule:
-        """Create a rule for the event that the job at the head of the queue blocks all others.
+    @classmethod
+    def from_training_queue_arn(
+        cls, scope: Construct, construct_id: str, training_queue_arn: str
+    ) -> ITrainingQueue:
+        """Import a queue of another app by its ARN, for grants, metrics and rules.
 
-        AWS Batch sends it with the reason, such as no instances for any compute environment. A job that waits for a
-        Capacity Block to start is not reported while the compute environment is disabled.
+        Jobs need its nodes as well: `from_training_queue_attributes`.
 
         Args:
-            construct_id: ID of the rule in the queue.
-            target: Target of the event, such as `aws_events_targets.SnsTopic`.
+            scope: Parent construct.
+            construct_id: Construct ID.
+            training_queue_arn: ARN of the job queue.
         """
-        return events.Rule(
-            self,
+        return _ImportedQueue(scope, construct_id, job_queue_arn=training_queue_arn)
+
+    @classmethod
+    @rejects_unsafe_numbers
+    def from_training_queue_attributes(
+        cls,
+        scope: Construct,
+        construct_id: str,
+        *,
+        job_queue_arn: str,
+        instance_type: str | InstanceType,
+        max_nodes: int,
+        log_group: logs.ILogGroup,
+        mount_path: str | None = "/fsx",
+        scratch_path: str | None = None,
+        nic_layout: NicLayout = "batch",
+        has_shares: bool = False,
+        has_spot: bool = False,
+        launched_by: LaunchedBy = "batch",
+    ) -> ITrainingQueue:
+        """Import a queue of another app, to define jobs for it. Nothing is looked up, and the queue is not changed.
+
+        The arguments describe the queue as its app defines it; a job that differs from them waits forever or fails.
+
+        Args:
+            scope: Parent construct.
+            construct_id: Construct ID.
+            job_queue_arn: ARN of the job queue.
+            instance_type: Type of its nodes, such as ``trn2.48xlarge``, or a custom `InstanceType`.
+            max_nodes: Maximum number of nodes of a job.
+            log_group: Log group for the jobs, such as that of the queue by ``logs.LogGroup.from_log_group_name``.
+            mount_path: Mount point of the shared file system of its nodes; None if they mount none. Default: ``/fsx``.
+            scratch_path: Mount point of the instance store volumes. Default: they are not mounted.
+            nic_layout: Network interface layout of its nodes. Default: ``batch``.
+            has_shares: Whether the queue has `fair_share`, so that jobs need a scheduling priority. Default: False.
+            has_spot: Whether AWS Batch launches Spot nodes for it, on which multi-node jobs cannot run. Default: False.
+            launched_by: What starts its nodes, ``batch`` or ``auto-scaling``. Default: ``batch``.
+
+        Raises:
+            FindingsError: If the instance type or layout is unknown, or `max_nodes` is outside 1 to 1000 (UC4101).
+        """
+        machine = get_instance_type(instance_type)
+        interfaces = network_interfaces(machine, nic_layout)
+        if findings := check_max_nodes(max_nodes, path="max_nodes"):
+            raise FindingsError(findings)
+        return _ImportedQueue(
+            scope,
             construct_id,
-            description="AWS Batch: the job at the head holds up the queue",
-            event_pattern=events.EventPattern(
-                source=["aws.batch"],
-                detail_type=["Batch Job Queue Blocked"],
-                detail={"jobQueue": [self._job_queue_arn]},
+            job_queue_arn=job_queue_arn,
+            log_group=log_group,
+            max_nodes=max_nodes,
+            has_shares=has_shares,
+            has_spot=has_spot,
+            launched_by=launched_by,
+            nodes=ImportedNodes(
+                instance_type=machine,
+                network_interfaces=interfaces,
+                file_system=MountedFileSystem(mount_path=mount_path) if mount_path else None,
+                scratch_path=scratch_path,
             ),
-            targets=[target],
         )
 
     @property
@@ -156,49 +221,39 @@ class TrainingQueue(Construct):
         return self._dedicated_environments
 
     @property
-    def has_shares(self) -> bool:
-        """Whether nodes are divided among share identifiers, so that each job needs one and a scheduling priority."""
-        return self._has_shares
-
-    @property
-    def has_spot(self) -> bool:
-        """Whether a compute environment launches Spot nodes, on which multi-node jobs cannot run."""
-        return any(environment.is_spot for environment in self._environments)
-
-    @property
-    def is_managed(self) -> bool:
-        """Whether AWS Batch starts the nodes of its first source."""
-        return self._environments[0].is_managed
-
-    @property
-    def job_queue_arn(self) -> str:
-        """ARN of the job queue."""
-        return self._job_queue_arn
-
-    @property
-    def log_group(self) -> logs.ILogGroup:
-        """Log group of the jobs."""
-        return self._log_group
-
-    @property
-    def log_group_arn(self) -> str:
-        """ARN of the log group of the jobs."""
-        return self._log_group.log_group_arn
-
-    @property
-    def log_group_name(self) -> str:
-        """Name of the log group of the jobs."""
-        return self._log_group.log_group_name
-
-    @property
-    def max_nodes(self) -> int:
-        """Maximum number of nodes of a job, that of the largest compute environment; a job never spans two."""
-        return max(environment.max_nodes for environment in self._environments)
-
-    @property
     def nodes(self) -> NodeGroup:
         """Nodes of the first compute environment; those of the others are equivalent."""
         return self._environments[0].nodes
+
+
+class _ImportedQueue(ITrainingQueue):
+    """Queue returned by the ``from_`` methods of `TrainingQueue`."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        job_queue_arn: str,
+        log_group: logs.ILogGroup | None = None,
+        max_nodes: int = 0,
+        has_shares: bool = False,
+        has_spot: bool = False,
+        launched_by: LaunchedBy = "batch",
+        nodes: ImportedNodes | None = None,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self._job_queue_arn = job_queue_arn
+        self._log_group = log_group
+        self._max_nodes = max_nodes
+        self._has_shares = has_shares
+        self._has_spot = has_spot
+        self._launched_by = (launched_by,)
+        self._nodes = nodes
+
+    @property
+    def is_imported(self) -> bool:
+        return True
 
 
 def _used(groups: Sequence[NodeGroup], sources: Sequence[str | None] | None) -> list[NodeGroup]:
@@ -227,8 +282,7 @@ def _check(
         *wait_limits.check([group.capacity for group in all_nodes]),
     ]
     findings += PRIORITY.check(priority, path="priority")
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
 
 
 def _check_nodes(groups: Sequence[NodeGroup], max_nodes: int | None) -> list[Finding]:

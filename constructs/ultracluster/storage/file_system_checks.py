@@ -10,7 +10,7 @@ from aws_cdk import aws_kms as kms
 from ultracluster_catalog.lustre.lustre import LustreSettings
 from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import Finding, FindingsError, reject
 from ultracluster_rules.lustre import (
     DNS_NAME,
     FILE_SYSTEM,
@@ -46,8 +46,7 @@ def check_new_file_system(
     efa_clients: str | InstanceType | None,
 ) -> None:
     """Raise FindingsError for a file system that FSx would reject, or that clients over EFA, if any, could not mount."""
-    if findings := check_deployment_type(settings.deployment_type, _DEPLOYMENT_TYPES):
-        raise FindingsError(findings)
+    reject(check_deployment_type(settings.deployment_type, _DEPLOYMENT_TYPES))
     stand_ins: dict[str, Any] = {
         name: value
         for name, value in _STAND_INS.items()
@@ -62,8 +61,7 @@ def check_new_file_system(
         findings += check_key(settings.deployment_type, path="kms_key")
     if efa_clients is not None:
         findings += _check_efa_clients(efa_clients)
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
 
 
 def _check_efa_clients(instance_type: str | InstanceType) -> list[Finding]:
@@ -90,8 +88,7 @@ def check_existing_file_system(
     ]
     if zone_id is not None and not any(map(Token.is_unresolved, (zone_id, network_zone_id))):
         findings += [each.at("zone_id") for each in check_zone_of_file_system(zone_id, network_zone_id)]
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
 
 
 def warn_of_existing_file_system(

@@ -5,6 +5,7 @@ from pathlib import PurePosixPath
 
 from aws_cdk import aws_iam as iam
 
+from ultracluster.storage.mounted_file_system import MountedFileSystem
 from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_catalog.neuron.neuron import (
     JAX_CACHE_VARIABLE,
@@ -12,7 +13,7 @@ from ultracluster_catalog.neuron.neuron import (
     VLLM_REMOTE_CACHE_VARIABLE,
 )
 from ultracluster_rules.buckets import check_cache_folder
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.findings import reject
 
 
 class PosixCompileCache:
@@ -23,7 +24,9 @@ class PosixCompileCache:
     locks do not work on a shared file system.
     """
 
-    def __init__(self, file_system: SharedFileSystem, *, folder: str = "compile-cache") -> None:
+    def __init__(
+        self, file_system: SharedFileSystem | MountedFileSystem, *, folder: str = "compile-cache"
+    ) -> None:
         """Describe the cache; this creates no resources.
 
         Args:
@@ -33,8 +36,7 @@ class PosixCompileCache:
         Raises:
             FindingsError: If the folder is outside the mount path (UC6016).
         """
-        if findings := check_cache_folder(folder):
-            raise FindingsError(findings)
+        reject(check_cache_folder(folder))
         self._file_system = file_system
         self._path = str(PurePosixPath(file_system.mount_path) / folder)
 
@@ -52,7 +54,7 @@ class PosixCompileCache:
         }
 
     @property
-    def file_system(self) -> SharedFileSystem:
+    def file_system(self) -> SharedFileSystem | MountedFileSystem:
         """File system of the cache."""
         return self._file_system
 

@@ -1,9 +1,11 @@
 """FSx for Lustre, shared by all nodes and linked to S3: a new file system or an existing one."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import jsii
-from aws_cdk import Annotations, RemovalPolicy, Stack
+from aws_cdk import Annotations, Duration, RemovalPolicy, Stack
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_fsx as fsx
 from aws_cdk import aws_kms as kms
@@ -233,6 +235,35 @@ class SharedFileSystem(Construct):
             efa_enabled=efa_enabled,
             mount_path=mount_path,
         )
+
+    def metric(self, metric_name: str, **options: Any) -> cloudwatch.Metric:
+        """Return a metric that FSx publishes for the file system, with one data point for each disk.
+
+        (FSx for Lustre User Guide, metrics and dimensions, read 2026-11.)
+
+        Args:
+            metric_name: Name in the namespace ``AWS/FSx``, such as ``MetadataOperations``.
+            **options: Arguments of `aws_cloudwatch.Metric`. Default: the sum over all disks, every minute.
+        """
+        defaults: dict[str, Any] = {"statistic": "Sum", "period": Duration.minutes(1)}
+        return cloudwatch.Metric(
+            namespace="AWS/FSx",
+            metric_name=metric_name,
+            dimensions_map={"FileSystemId": self._file_system_id},
+            **defaults | options,
+        )
+
+    def metric_data_read_bytes(self, **options: Any) -> cloudwatch.Metric:
+        """Return the bytes that clients read; `**options` as for `metric`."""
+        return self.metric("DataReadBytes", **options)
+
+    def metric_data_write_bytes(self, **options: Any) -> cloudwatch.Metric:
+        """Return the bytes that clients write; `**options` as for `metric`."""
+        return self.metric("DataWriteBytes", **options)
+
+    def metric_free_data_storage_capacity(self, **options: Any) -> cloudwatch.Metric:
+        """Return the free space in bytes; `**options` as for `metric`."""
+        return self.metric("FreeDataStorageCapacity", **options)
 
     @property
     def connections(self) -> ec2.Connections:

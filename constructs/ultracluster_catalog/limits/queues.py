@@ -22,6 +22,9 @@ MOST_SHARES: Final = 500
 QUEUE_NAME_TAG: Final = "ultracluster:queue-name"
 """Tag with the name of an additional queue of a cluster; the default queue has none."""
 
+ENVIRONMENT_TAG: Final = "ultracluster:compute-environment"
+"""Tag of an Auto Scaling group with the ARN of the unmanaged compute environment that its nodes belong to."""
+
 MOST_RESERVED_PERCENT: Final = 99
 """Highest percentage of compute that a queue reserves for share identifiers without jobs; the lowest is 0."""
 

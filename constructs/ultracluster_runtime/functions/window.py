@@ -1,7 +1,7 @@
 """Time window of a Capacity Block: when it is usable, when to notify, and when to drain. Pure arithmetic."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Final
 
 from ultracluster_catalog.capacity.capacity_blocks import (
@@ -62,11 +62,6 @@ class BlockWindow:
         return tuple(self.end - before for before in NOTICES_BEFORE_END if self.end - before > self.start)
 
     @property
-    def extension_opens_at(self) -> datetime:
-        """Time from which an extension can be bought."""
-        return self.end - EXTENSION_OPENS
-
-    @property
     def extension_closes_at(self) -> datetime:
         """Time until which an extension can be bought."""
         return self.end - EXTENSION_CLOSES
@@ -75,7 +70,3 @@ class BlockWindow:
     def usable(self) -> timedelta:
         """Usable time, from the start to the drain."""
         return self.drain_at - self.start
-
-    def remaining(self, now: datetime) -> timedelta:
-        """Return how long a job that starts at `now` can run; zero outside the usable time."""
-        return max(timedelta(0), self.drain_at - max(self.start, now.astimezone(UTC)))

@@ -134,12 +134,5 @@ class _Member:
 
 
 def _perform(place: Place, operation: Any) -> Any:
-    if isinstance(operation, Create):
-        return place.create(operation.key, operation.text)
-    if isinstance(operation, Write):
-        return place.write(operation.key, operation.text)
-    if isinstance(operation, Read):
-        return place.read(operation.key)
-    if isinstance(operation, ListKeys):
-        return place.list_keys(operation.prefix)
-    raise TypeError(f"unknown operation {operation!r}")
+    methods: Any = {Create: place.create, Write: place.write, Read: place.read, ListKeys: place.list_keys}
+    return methods[type(operation)](*operation)

@@ -28,7 +28,6 @@ class MachineImage:
     image_id: str
     name: str
     created: datetime
-    resolved_from: str
 
     def age_days(self, now: datetime) -> int:
         """Return the age in whole days."""
@@ -58,7 +57,7 @@ def image_of_parameter(client: Client, *, region: str, parameter: str) -> Machin
         raise _missing(
             region, f"no AMI {image_id}, which {parameter} names", "Check the launch permissions of the AMI"
         )
-    return _found(images[0], region, parameter)
+    return _found(images[0], region)
 
 
 def newest_baked_image(client: Client, *, region: str, name: str) -> MachineImage:
@@ -78,7 +77,7 @@ def newest_baked_image(client: Client, *, region: str, name: str) -> MachineImag
             f"no AMI in this account with the tag {BAKED_IMAGE_TAG}={name}",
             "Start the pipeline of the NeuronAmi, wait for its image, and distribute it to this Region",
         )
-    return _found(max(images, key=lambda image: image["CreationDate"]), region, f"{BAKED_IMAGE_TAG}={name}")
+    return _found(max(images, key=lambda image: image["CreationDate"]), region)
 
 
 def _describe(client: Client, region: str, **request: Any) -> list[Any]:
@@ -102,13 +101,12 @@ def _image_id(value: str) -> str | None:
     return value if re.fullmatch(IMAGE_ID, value) else None
 
 
-def _found(image: Any, region: str, resolved_from: str) -> MachineImage:
+def _found(image: Any, region: str) -> MachineImage:
     return MachineImage(
         region=region,
         image_id=image["ImageId"],
         name=image["Name"],
         created=datetime.fromisoformat(image["CreationDate"]),
-        resolved_from=resolved_from,
     )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, TypeVar
 
+from ultracluster_catalog.limits.queues import ENVIRONMENT_TAG
 from ultracluster_catalog.limits.quotas import on_demand_quota
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_rules.findings import FindingsError, quote
@@ -21,6 +22,7 @@ _JOB_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:[:#]
 _LIST_JOBS: Final = (
     "AWS Batch deletes ended jobs after some days; `ultracluster jobs list CLUSTER` lists the IDs"
 )
+_ENDED: Final = frozenset({"SUCCEEDED", "FAILED"})
 _Result = TypeVar("_Result")
 
 
@@ -29,7 +31,18 @@ def describe_job(job_id: str, *, client: Client) -> Mapping[str, Any]:
     jobs = client("batch").describe_jobs(jobs=[job_id.rpartition("/")[2]])["jobs"]
     if not jobs:
         raise FindingsError.of("UC6205", _no_job(job_id), remedy=_LIST_JOBS)
-    return dict(jobs[0])
+    return _with_state_of_children(jobs[0])
+
+
+def _with_state_of_children(job: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return an array job in the state of its children instead of PENDING, in which AWS Batch keeps it until all have ended.
+
+    The children of a gang are the nodes of one job, which waits as long as one of them does.
+    """
+    order = ("RUNNABLE", "STARTING", "RUNNING")
+    children = job.get("arrayProperties", {}).get("statusSummary", {})
+    states = [state for state in (order if reader.gang_size(job) else reversed(order)) if children.get(state)]
+    return {**job, "status": states[0]} if states and job.get("status") == "PENDING" else job
 
 
 def find_job(text: str, *, client: Client) -> str:
@@ -46,11 +59,12 @@ def find_job(text: str, *, client: Client) -> str:
         for page in batch.get_paginator("describe_job_queues").paginate()
         for queue in page["jobQueues"]
     ]
-    jobs = batch.get_paginator("list_jobs")
     named = [
         job
         for queue in queues
-        for page in jobs.paginate(jobQueue=queue, filters=[{"name": "JOB_NAME", "values": [text]}])
+        for page in batch.get_paginator("list_jobs").paginate(
+            jobQueue=queue, filters=[{"name": "JOB_NAME", "values": [text]}]
+        )
         for job in page["jobSummaryList"]
     ]
     if named:
@@ -61,9 +75,7 @@ def find_job(text: str, *, client: Client) -> str:
     matching = dict.fromkeys(
         str(job["jobId"])
         for queue in queues
-        for state in STATES
-        for page in jobs.paginate(jobQueue=queue, jobStatus=state)
-        for job in page["jobSummaryList"]
+        for job in reader.list_jobs(batch, STATES, jobQueue=queue)
         if str(job["jobId"]).startswith(text)
     )
     if len(matching) == 1:
@@ -78,27 +90,38 @@ def _no_job(text: str) -> str:
 
 def describe_jobs(job_ids: Sequence[str], *, client: Client) -> list[Mapping[str, Any]]:
     """Return several jobs in the order of their IDs, without those that AWS Batch does not know."""
-    jobs_by_id = {job["jobId"]: job for job in reader.describe_jobs(client("batch"), job_ids)}
+    jobs_by_id = {
+        job["jobId"]: _with_state_of_children(job) for job in reader.describe_jobs(client("batch"), job_ids)
+    }
     return [jobs_by_id[job_id] for job_id in job_ids if job_id in jobs_by_id]
 
 
 def list_jobs(queue: str, *, states: Iterable[str], client: Client) -> list[Mapping[str, Any]]:
     """Return the jobs of a queue in some states, oldest first."""
-    pages = client("batch").get_paginator("list_jobs")
-    job_ids = [
-        summary["jobId"]
-        for state in states
-        for page in pages.paginate(jobQueue=queue, jobStatus=state)
-        for summary in page["jobSummaryList"]
-    ]
+    wanted = list(states)
+    # Arrays are PENDING while their children run.
+    asked = wanted if {"PENDING", *_ENDED}.issuperset(wanted) else dict.fromkeys([*wanted, "PENDING"])
+    job_ids = [job["jobId"] for job in reader.list_jobs(client("batch"), asked, jobQueue=queue)]
     # A job that changes its state between two calls is listed twice.
     details = describe_jobs(list(dict.fromkeys(job_ids)), client=client)
-    return sorted(details, key=lambda job: int(job.get("createdAt", 0)))
+    found = (job for job in details if job.get("status") in wanted)
+    return sorted(found, key=lambda job: int(job.get("createdAt", 0)))
 
 
 def node_count_of(job: Mapping[str, Any]) -> int:
     """Return the number of nodes of a job."""
-    return int(job.get("nodeProperties", {}).get("numNodes", 1))
+    return (
+        int(job.get("nodeProperties", {}).get("numNodes", 1))
+        if "nodeProperties" in job
+        else reader.gang_size(job) or 1
+    )
+
+
+def child_job_ids(job: Mapping[str, Any]) -> list[str]:
+    """Return the IDs by which AWS Batch describes the nodes of a multi-node job, or the children of an array; else none."""
+    if "nodeProperties" in job:
+        return [f"{job['jobId']}#{index}" for index in range(node_count_of(job))]
+    return [f"{job['jobId']}:{index}" for index in range(job.get("arrayProperties", {}).get("size", 0))]
 
 
 def describe_pending_job(job_id: str, *, now: datetime, client: Client) -> PendingJob:
@@ -170,9 +193,12 @@ class _PendingJobReader:
     def _environment(self, arn: str) -> Environment:
         batch = self._client("batch")
         environment = batch.describe_compute_environments(computeEnvironments=[arn])["computeEnvironments"][0]
-        resources = environment.get("computeResources", {})
-        types = resources.get("instanceTypes", [])
         name = environment["computeEnvironmentName"]
+        resources = environment.get("computeResources", {})
+        if environment.get("type") == "UNMANAGED":
+            what = f"the Auto Scaling group of {name}"
+            resources = self._try_read(what, lambda: self._resources_of_group(arn)) or {}
+        types = resources.get("instanceTypes", [])
         return Environment(
             name=name,
             enabled=environment["state"] == "ENABLED",
@@ -181,16 +207,41 @@ class _PendingJobReader:
             max_vcpus=resources.get("maxvCpus"),
             desired_vcpus=resources.get("desiredvCpus"),
             instance_type=types[0] if len(types) == 1 else None,
-            capacity=self._try_read(f"the reservation of {name}", lambda: self._capacity(environment)),
+            capacity=self._try_read(f"the reservation of {name}", lambda: self._capacity(resources)),
             nodes_joined=self._try_read(
-                f"the nodes of {name}", lambda: self._count_joined_nodes(environment)
+                f"the nodes of {name}",
+                lambda: self._count_joined_nodes(environment, resources.get("desiredvCpus")),
             ),
             spot=resources.get("type") == "SPOT",
+            group=resources.get("group", ""),
+            activity=resources.get("activity", ""),
         )
 
-    def _capacity(self, environment: Mapping[str, Any]) -> Capacity | None:
+    def _resources_of_group(self, environment: str) -> dict[str, Any]:
+        """Return what starts the nodes of an unmanaged environment in the form in which AWS Batch describes its own."""
+        autoscaling = self._client("autoscaling")
+        tagged = {"Name": f"tag:{ENVIRONMENT_TAG}", "Values": [environment]}
+        groups = autoscaling.describe_auto_scaling_groups(Filters=[tagged])["AutoScalingGroups"]
+        if not groups:
+            return {}
+        name = groups[0]["AutoScalingGroupName"]
+        template = {key[0].lower() + key[1:]: text for key, text in groups[0]["LaunchTemplate"].items()}
+        type_name = reader.template_data(self._client("ec2"), template)["InstanceType"]
+        vcpus = INSTANCE_TYPES[type_name].vcpus
+        activities = autoscaling.describe_scaling_activities(AutoScalingGroupName=name, MaxRecords=1)
+        last = next(iter(activities["Activities"]), {"StatusCode": "Successful"})
+        return {
+            "group": name,
+            "activity": "" if last["StatusCode"] == "Successful" else last.get("StatusMessage", ""),
+            "launchTemplate": template,
+            "instanceTypes": [type_name],
+            "maxvCpus": groups[0]["MaxSize"] * vcpus,
+            "desiredvCpus": groups[0]["DesiredCapacity"] * vcpus,
+        }
+
+    def _capacity(self, resources: Mapping[str, Any]) -> Capacity | None:
         ec2 = self._client("ec2")
-        reservation_id = reader.targeted_reservation(ec2, environment)
+        reservation_id = reader.targeted_reservation(ec2, resources)
         if not reservation_id:
             return None
         description = reader.describe_reservation(ec2, reservation_id)
@@ -202,10 +253,10 @@ class _PendingJobReader:
             available=description.get("AvailableInstanceCount", 0),
         )
 
-    def _count_joined_nodes(self, environment: Mapping[str, Any]) -> int | None:
+    def _count_joined_nodes(self, environment: Mapping[str, Any], desired_vcpus: int | None) -> int | None:
         cluster = environment.get("ecsClusterArn")
-        if not cluster or not environment.get("computeResources", {}).get("desiredvCpus"):
-            return None  # AWS Batch requests no nodes, so none are missing
+        if not cluster or not desired_vcpus:
+            return None  # no nodes are requested, so none are missing
         pages = self._client("ecs").get_paginator("list_container_instances").paginate(cluster=cluster)
         return sum(len(page["containerInstanceArns"]) for page in pages)
 

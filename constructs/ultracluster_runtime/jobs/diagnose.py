@@ -259,7 +259,9 @@ def _nodes(environment: Environment, pending: PendingJob) -> Iterator[Reason]:
     capacity = environment.capacity
     if capacity is not None and (capacity.reservation is None or capacity.reservation.state != ACTIVE):
         return  # reported by _capacity
-    if environment.nodes_joined == 0 and environment.desired_vcpus:
+    if environment.group:
+        yield from _group(environment, pending)
+    elif environment.nodes_joined == 0 and environment.desired_vcpus:
         free = f", {capacity.available} instances of {capacity.id} are free" if capacity else ""
         yield Reason(
             reason="no-instances",
@@ -280,6 +282,27 @@ def _nodes(environment: Environment, pending: PendingJob) -> Iterator[Reason]:
             evidence=f"{busy} of {most} nodes run {len(pending.running)} other jobs: "
             f"{', '.join(running_job.id for running_job in pending.running[:5])}; this job needs {pending.job.nodes}",
             remedy="Wait for them, or stop one of them (ultracluster jobs stop)",
+        )
+
+
+def _group(environment: Environment, pending: PendingJob) -> Iterator[Reason]:
+    joined, group = environment.nodes_joined or 0, environment.group
+    if not environment.desired_vcpus:
+        size = f"aws autoscaling set-desired-capacity --auto-scaling-group-name {group} --desired-capacity {pending.job.nodes}"
+        yield Reason(
+            reason="no-nodes-requested",
+            evidence=f"the desired capacity of Auto Scaling group {group} is 0",
+            remedy="The life cycle of the block sets it within minutes; if it does not, see its alarms"
+            if environment.capacity
+            else f"Start nodes, which cost until you set it to 0 again: {size}",
+        )
+    elif joined < pending.job.nodes:
+        failed = f"; its last launch failed: {environment.activity}" if environment.activity else ""
+        yield Reason(
+            reason="no-instances",
+            evidence=f"{joined} nodes of Auto Scaling group {group} have joined, the job needs {pending.job.nodes}{failed}",
+            remedy="Launches usually take a few minutes and are tried again. The console of a node that ended soon after its "
+            "launch says why it refused to join: aws ec2 get-console-output --instance-id ID --output text",
         )
 
 

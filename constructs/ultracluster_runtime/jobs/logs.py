@@ -7,7 +7,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from ultracluster_rules.findings import FindingsError
-from ultracluster_runtime.jobs.describe import describe_job, node_count_of
+from ultracluster_runtime.jobs.describe import child_job_ids, describe_job
 from ultracluster_runtime.jobs.queues import Client
 
 _DEFAULT_GROUP = "/aws/batch/job"
@@ -34,12 +34,11 @@ def find_stream(job_id: str, *, node: int | None, client: Client) -> Stream:
     """Find the log stream of a node (UC6208); without an index that of the main node, or the only one."""
     job = describe_job(job_id, client=client)
     node_job = job
-    if "nodeProperties" in job:
-        index = job["nodeProperties"].get("mainNode", 0) if node is None else node
-        if not 0 <= index < node_count_of(job):
-            raise _no_log(f"the job has no node {index}", allowed=f"0 to {node_count_of(job) - 1}")
-        # AWS Batch represents each node of a multi-node job as a child job.
-        node_jobs = client("batch").describe_jobs(jobs=[f"{job['jobId']}#{index}"])["jobs"]
+    if children := child_job_ids(job):
+        index = job.get("nodeProperties", {}).get("mainNode", 0) if node is None else node
+        if not 0 <= index < len(children):
+            raise _no_log(f"the job has no node {index}", allowed=f"0 to {len(children) - 1}")
+        node_jobs = client("batch").describe_jobs(jobs=[children[index]])["jobs"]
         node_job = node_jobs[0] if node_jobs else {}
     elif node not in (None, 0):
         raise _no_log(f"the job has one node; got {node}", allowed="0")

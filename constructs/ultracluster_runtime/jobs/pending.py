@@ -46,6 +46,8 @@ class Environment:
     capacity: Capacity | None  # reservation of its launch template
     nodes_joined: int | None  # nodes that have joined its ECS cluster; None if unknown
     spot: bool = False
+    group: str = ""  # Auto Scaling group that starts its nodes; empty if AWS Batch starts them
+    activity: str = ""  # status message of the last activity of the group, if it failed
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

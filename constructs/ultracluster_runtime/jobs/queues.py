@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_rules.findings import FindingsError, quote
-from ultracluster_runtime.jobs.dependencies import job_name, refuse_definition
+from ultracluster_runtime.jobs.dependencies import job_name, queue_of, refuse_definition
 
 Client = Callable[[str], Any]  # returns the boto3 client of a service, always in the same Region
 _ARN: Final = re.compile(
@@ -86,6 +86,9 @@ def find_queues(cluster: str, *, region: str, client: Client) -> list[Queue]:
     resources = _stack_resources(cluster, region=region, client=client)
     arns = [arn for kind, arn in resources if kind == _QUEUE]
     definitions = tuple(arn for kind, arn in resources if kind == _DEFINITION)
+    if not arns and definitions:  # the queue is that of another stack
+        described = list_definitions(Queue(arn="", definitions=definitions), client=client)
+        arns = sorted({arn for each in described if (arn := queue_of(each))})
     names = _queue_names(arns, client=client) if len(arns) > 1 else {}
     queues = [Queue(arn=arn, definitions=definitions, name=names.get(arn)) for arn in arns]
     if sum(queue.name is None for queue in queues) != 1:

@@ -7,10 +7,10 @@ from functools import partial
 from typing import Any, Final
 
 from ultracluster_runtime.functions.responses import AWS_ERRORS
-from ultracluster_runtime.jobs.describe import describe_job, node_count_of
+from ultracluster_runtime.jobs.describe import child_job_ids, describe_job, node_count_of
 from ultracluster_runtime.jobs.queues import Client
 from ultracluster_runtime.lifecycle.driver import NODES_PER_COMMAND, send_checkpoint_request
-from ultracluster_runtime.lifecycle.reader import chunks, describe_jobs, instances_of_hosts
+from ultracluster_runtime.lifecycle.reader import chunks, describe_jobs, gang_size, instances_of_hosts
 
 _TERMINAL_STATES: Final = frozenset({"SUCCEEDED", "FAILED"})
 _POLL_SECONDS: Final = 15
@@ -62,7 +62,7 @@ def request_checkpoint(
 
     Return the nodes that got the request, and why not all did; None if they did.
     """
-    if "nodeProperties" not in job:
+    if "nodeProperties" not in job and not gang_size(job):
         return (
             (),
             "only a multi-node job has its nodes to itself; the request would reach other jobs on the node",
@@ -82,14 +82,10 @@ def request_checkpoint(
 
 def instances_of(job: Mapping[str, Any], client: Client) -> dict[str, str]:
     """Return the instance IDs of a running job by the ARN of its ECS task on each, in the order of its nodes."""
-    parts: Sequence[Mapping[str, Any]] = [job]
-    if "nodeProperties" in job:
-        # AWS Batch represents each node of a multi-node job as a child job.
-        names = [f"{job['jobId']}#{index}" for index in range(node_count_of(job))]
-        parts = describe_jobs(client("batch"), names)
+    parts: Sequence[Mapping[str, Any]] = describe_jobs(client("batch"), child_job_ids(job))
     hosts = {
         container.get("taskArn", part["jobId"]): container["containerInstanceArn"]
-        for part in parts
+        for part in parts or [job]
         if (container := part.get("container", {})).get("containerInstanceArn")
     }
     ids = instances_of_hosts(client("ecs"), hosts.values())

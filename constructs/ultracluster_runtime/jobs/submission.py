@@ -28,43 +28,24 @@ def submission(
     *,
     name: str,
     queue: str,
-    definition: Mapping[str, Any],
+    definition: Mapping[str, Any],  # as AWS Batch describes it
     fair_share: bool,
-    most_nodes: int | None,
+    most_nodes: int | None,  # maximum number of nodes of the queue, if known
     nodes: int | None = None,
-    share: str | None = None,
-    environment: Mapping[str, str] | None = None,
-    priority: int | None = None,
-    timeout_seconds: int | None = None,
-    command: Sequence[str] = (),
-    after: Sequence[str] = (),
+    share: str | None = None,  # default: DEFAULT_SHARE if the queue needs one
+    environment: Mapping[str, str] | None = None,  # more variables, on every node
+    priority: int | None = None,  # within the share, 0 to 9,999
+    timeout_seconds: int | None = None,  # of an attempt, 60 or more
+    command: Sequence[str] = (),  # the launcher in front of it stays
+    after: Sequence[str] = (),  # IDs of the jobs that have to succeed first
     array_size: int | None = None,
-    resume: int | None = None,
+    resume: int | None = None,  # how often it is submitted again after a drain or the loss of a node
     launcher: str | None = None,
     tags: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Return the arguments of SubmitJob.
+    """Return the arguments of SubmitJob, or raise all problems.
 
-    Args:
-        name: Name of the job.
-        queue: ARN of the queue.
-        definition: Job definition as AWS Batch describes it.
-        fair_share: Whether the queue has a fair-share policy.
-        most_nodes: Maximum number of nodes of the queue. None if unknown.
-        nodes: Number of nodes of this run. Default: that of the definition.
-        share: Share identifier. Default: `DEFAULT_SHARE` if the queue needs one.
-        environment: Additional environment variables, on every node. Default: none.
-        priority: Scheduling priority within the share, 0 to 9,999. Default: that of the definition.
-        timeout_seconds: Timeout of an attempt in seconds, 60 or more. Default: that of the definition.
-        command: Command to run instead; the launcher in front of it stays. Default: that of the definition.
-        after: IDs of the jobs that have to succeed first. Default: none.
-        array_size: Size of the array. Default: that of the definition, else no array.
-        resume: How often the job is submitted again after a drain or the loss of a node. Default: that of the definition.
-        launcher: Launcher in front of `command`. Default: that of the definition.
-        tags: Tags of the job. Default: none.
-
-    Raises:
-        FindingsError: With all problems (UC6010, UC6101, UC6109, UC6111, UC6113, UC6117, UC6143, UC6204).
+    A default of None is that of the definition.
     """
     variables = dict(environment or {})
     size = array_size_of(definition) if array_size is None else array_size

@@ -7,14 +7,12 @@ from functools import cache
 from typing import Any
 
 from ultracluster_runtime.lifecycle.driver import manage_blocks, new_clients
-from ultracluster_runtime.lifecycle.reader import Clients, ManagedBlock
+from ultracluster_runtime.lifecycle.reader import ManagedBlock
 
 logging.getLogger().setLevel(logging.INFO)
 
 
-@cache
-def _clients() -> Clients:
-    return new_clients()
+_clients = cache(new_clients)
 
 
 def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lambda's signature

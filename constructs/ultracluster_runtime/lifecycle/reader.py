@@ -1,7 +1,7 @@
 """Read the observations of a block's life cycle from AWS. All calls are read-only."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
@@ -29,7 +29,7 @@ _JOBS_PER_CALL = 100  # DescribeJobs, API Reference, read 2026-11
 _CONTAINER_INSTANCES_PER_CALL = 100  # DescribeContainerInstances, API Reference, read 2026-11
 _STARTED = ("STARTING", "RUNNING")
 _ALIVE = ["pending", "running", "stopping", "shutting-down"]
-_ENDING = ["stopping", "stopped", "shutting-down", "terminated"]
+ENDING = ["stopping", "stopped", "shutting-down", "terminated"]
 
 _REFUSED = re.compile(r"ultracluster: refused to join the cluster: ([^\r\n]+)")
 
@@ -141,17 +141,21 @@ def _reservation(clients: Clients, reservation_id: str) -> Reservation | None:
     return None if description is None else Reservation.from_description(description)
 
 
-def targeted_reservation(ec2: Any, environment: Mapping[str, Any]) -> str | None:
-    """Return the ID of the reservation that the launch template of a compute environment targets, if any."""
-    template = environment.get("computeResources", {}).get("launchTemplate")
-    if not template:
-        return None
+def template_data(ec2: Any, template: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return the data of a launch template that AWS Batch names."""
     names = {"LaunchTemplateId": "launchTemplateId", "LaunchTemplateName": "launchTemplateName"}
     versions = ec2.describe_launch_template_versions(
         **{name: template[key] for name, key in names.items() if template.get(key)},
         Versions=[template.get("version") or "$Default"],
     )["LaunchTemplateVersions"]
-    data = versions[0]["LaunchTemplateData"] if versions else {}
+    data: Mapping[str, Any] = versions[0]["LaunchTemplateData"] if versions else {}
+    return data
+
+
+def targeted_reservation(ec2: Any, resources: Mapping[str, Any]) -> str | None:
+    """Return the ID of the reservation that the launch template of compute resources targets, if any."""
+    template = resources.get("launchTemplate")
+    data = template_data(ec2, template) if template else {}
     target = data.get("CapacityReservationSpecification", {}).get("CapacityReservationTarget", {})
     reservation_id: str | None = target.get("CapacityReservationId")
     return reservation_id
@@ -209,7 +213,7 @@ def _serves(clients: Clients, arn: str, now: datetime) -> bool:
     environment = _environment(clients, arn)
     if environment["state"] == "ENABLED":
         return bool(environment["status"] != "INVALID")
-    reservation_id = targeted_reservation(clients.ec2, environment)
+    reservation_id = targeted_reservation(clients.ec2, environment.get("computeResources", {}))
     reservation = _reservation(clients, reservation_id) if reservation_id else None
     return reservation is not None and reservation.serves(now)
 
@@ -232,7 +236,7 @@ def _extension_pending(clients: Clients, reservation_id: str, end: datetime | No
 def _nodes(clients: Clients, reservation_id: str) -> Mapping[str, datetime]:
     return {
         instance["InstanceId"]: instance["LaunchTime"]
-        for instance in _instances(clients, "capacity-reservation-id", reservation_id, _ALIVE)
+        for instance in find_instances(clients.ec2, "capacity-reservation-id", [reservation_id], _ALIVE)
         # The filter of the request is repeated here, because jobs on these instances may be terminated.
         if instance.get("CapacityReservationId") == reservation_id
     }
@@ -240,7 +244,7 @@ def _nodes(clients: Clients, reservation_id: str) -> Mapping[str, datetime]:
 
 def _refusals(clients: Clients, reservation_id: str) -> tuple[Refusal, ...]:
     # Nodes are found by tag, because EC2 does not document that an instance that has ended still names its reservation.
-    ended = _instances(clients, f"tag:{RESERVATION_TAG}", reservation_id, _ENDING)
+    ended = find_instances(clients.ec2, f"tag:{RESERVATION_TAG}", [reservation_id], ENDING)
     return tuple(
         Refusal(
             node=instance["InstanceId"],
@@ -262,12 +266,13 @@ def _refusal_reason(clients: Clients, node: str) -> str | None:
     return str(reasons[-1]).strip() if reasons else None
 
 
-def _instances(clients: Clients, name: str, value: str, states: Sequence[str]) -> Iterable[dict[str, Any]]:
-    pages = clients.ec2.get_paginator("describe_instances").paginate(
-        Filters=[
-            {"Name": name, "Values": [value]},
-            {"Name": "instance-state-name", "Values": list(states)},
-        ]
+def find_instances(
+    ec2: Any, name: str, values: Sequence[str], states: Sequence[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield the instances in some states with one of the values of a filter of DescribeInstances."""
+    filters = {name: values, "instance-state-name": states}
+    pages = ec2.get_paginator("describe_instances").paginate(
+        Filters=[{"Name": name, "Values": list(values)} for name, values in filters.items()]
     )
     return (
         instance
@@ -314,23 +319,19 @@ def _listed(clients: Clients, queue: str) -> list[str]:
     A queue lists an array, not its children, and as PENDING until all of them have ended (AWS Batch User Guide, array_jobs,
     read 2026-11).
     """
-    summaries = list(_summaries(clients, (*_STARTED, "PENDING"), jobQueue=queue))
-    arrays = [summary["jobId"] for summary in summaries if "arrayProperties" in summary]
-    return [
-        *(summary["jobId"] for summary in summaries if _has_started(summary)),
-        *(child["jobId"] for array in arrays for child in _summaries(clients, _STARTED, arrayJobId=array)),
-    ]
+    jobs = list(list_jobs(clients.batch, (*_STARTED, "PENDING"), jobQueue=queue))
+    started = [job for job in jobs if "arrayProperties" not in job and job["status"] in _STARTED]
+    for array in (job["jobId"] for job in jobs if "arrayProperties" in job):
+        started += list_jobs(clients.batch, _STARTED, arrayJobId=array)
+    return [job["jobId"] for job in started]
 
 
-def _has_started(summary: Mapping[str, Any]) -> bool:
-    return "arrayProperties" not in summary and summary.get("status") in _STARTED
-
-
-def _summaries(clients: Clients, statuses: Iterable[str], **where: str) -> Iterable[dict[str, Any]]:
+def list_jobs(batch: Any, statuses: Iterable[str], **where: Any) -> Iterator[dict[str, Any]]:
+    """Yield the summaries of the jobs of a queue or array in some statuses."""
     return (
         {**summary, "status": status}
         for status in statuses
-        for page in clients.batch.get_paginator("list_jobs").paginate(**where, jobStatus=status)
+        for page in batch.get_paginator("list_jobs").paginate(**where, jobStatus=status)
         for summary in page["jobSummaryList"]
     )
 

@@ -1,7 +1,8 @@
 """Checks of credentials, account, clock, Region and CDK bootstrap."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -36,8 +37,7 @@ _NOT_ENABLED: Final = frozenset(
 _LEAST_BOOTSTRAP_VERSION: Final = 6
 
 
-def _rollout(requirements: RolloutRequirements) -> Iterable[RolloutRequirements]:
-    return (requirements,)
+_account_check: Final = partial(check, subjects=lambda rollout: (rollout,))
 
 
 def identity(reader: AwsReader, region: str) -> Mapping[str, Any]:
@@ -45,31 +45,26 @@ def identity(reader: AwsReader, region: str) -> Mapping[str, Any]:
     return reader.call("sts", region, "GetCallerIdentity")
 
 
-def _try_identity(
-    reader: AwsReader, requirements: RolloutRequirements
-) -> Mapping[str, Any] | BotoCoreError | ClientError:
+def _try_identity(reader: AwsReader, requirements: RolloutRequirements) -> Mapping[str, Any] | Exception:
     try:
         return identity(reader, requirements.home)
     except (BotoCoreError, ClientError) as error:
-        refusal: BotoCoreError | ClientError = error
+        refusal: Exception = error
         return refusal
 
 
-@check(CREDENTIALS, _try_identity, "sts:GetCallerIdentity", subjects=_rollout)
-def _check_credentials(
-    _: RolloutRequirements, response: Mapping[str, Any] | BotoCoreError | ClientError
-) -> Outcome:
+@_account_check(CREDENTIALS, _try_identity, "sts:GetCallerIdentity")
+def _check_credentials(_: RolloutRequirements, response: Mapping[str, Any] | Exception) -> Outcome:
     """Check that AWS accepts the credentials."""
-    if isinstance(response, BotoCoreError | ClientError):
+    if isinstance(response, Exception):
         return failed(str(response), "Sign in (such as `aws sso login`), or set AWS_PROFILE")
     return passed(f"account {response['Account']} as {response['Arn']}")
 
 
-@check(
+@_account_check(
     ACCOUNT,
     lambda reader, requirements: identity(reader, requirements.home),
     "sts:GetCallerIdentity",
-    subjects=_rollout,
     after=(CREDENTIALS,),
 )
 def _check_account(requirements: RolloutRequirements, response: Mapping[str, Any]) -> Outcome:
@@ -95,7 +90,7 @@ def _times(reader: AwsReader, requirements: RolloutRequirements) -> tuple[dateti
     return reader.now, server_time(dict(response))
 
 
-@check("UC9403", _times, "sts:GetCallerIdentity", subjects=_rollout)
+@_account_check("UC9403", _times, "sts:GetCallerIdentity")
 def _check_clock(_: RolloutRequirements, times: tuple[datetime, datetime | None]) -> Outcome:
     """Check the clock of this machine against AWS."""
     local_time, server_date = times

@@ -1,6 +1,7 @@
 """Checks of existing file systems: mountable, close to the nodes, and reachable."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
@@ -13,16 +14,18 @@ from ultracluster_runtime.preflight.check import (
     skipped,
     warned,
 )
+from ultracluster_runtime.preflight.network import covers_ports
 from ultracluster_runtime.preflight.reader import AwsReader
-from ultracluster_runtime.preflight.requirements import FileSystemRequirements, RolloutRequirements
+from ultracluster_runtime.preflight.requirements import FileSystemRequirements
 
 Description = Mapping[str, Any]
 
 _FILE_SYSTEM: Final = "UC9452"
 
 
-def _systems(rollout: RolloutRequirements) -> Iterator[FileSystemRequirements]:
-    yield from (cluster.file_system for cluster in rollout.clusters if cluster.file_system is not None)
+_system_check: Final = partial(
+    check, subjects=lambda rollout: filter(None, (cluster.file_system for cluster in rollout.clusters))
+)
 
 
 def _system(reader: AwsReader, requirements: FileSystemRequirements) -> Description | None:
@@ -36,7 +39,7 @@ def _system(reader: AwsReader, requirements: FileSystemRequirements) -> Descript
     )
 
 
-@check(_FILE_SYSTEM, _system, "fsx:DescribeFileSystems", subjects=_systems, after=(REGION_IS_ENABLED,))
+@_system_check(_FILE_SYSTEM, _system, "fsx:DescribeFileSystems", after=(REGION_IS_ENABLED,))
 def _check_system(requirements: FileSystemRequirements, description: Description | None) -> Outcome:
     """Check that nodes can mount the file system as the rollout describes it."""
     if description is None:
@@ -77,14 +80,7 @@ def _place(reader: AwsReader, requirements: FileSystemRequirements) -> tuple[str
     return str(description.get("VpcId", "")), zone
 
 
-@check(
-    "UC9453",
-    _place,
-    "fsx:DescribeFileSystems",
-    "ec2:DescribeSubnets",
-    subjects=_systems,
-    after=(_FILE_SYSTEM,),
-)
+@_system_check("UC9453", _place, "fsx:DescribeFileSystems", "ec2:DescribeSubnets", after=(_FILE_SYSTEM,))
 def _check_place(requirements: FileSystemRequirements, evidence: tuple[str, str | None]) -> Outcome:
     """Check that the file system is in the VPC and zone of the nodes; other VPCs have no DNS name or route to it."""
     vpc, zone = evidence
@@ -130,13 +126,12 @@ def _groups(reader: AwsReader, requirements: FileSystemRequirements) -> list[Des
     return groups
 
 
-@check(
+@_system_check(
     "UC9454",
     _groups,
     "fsx:DescribeFileSystems",
     "ec2:DescribeNetworkInterfaces",
     "ec2:DescribeSecurityGroups",
-    subjects=_systems,
     after=(_FILE_SYSTEM,),
 )
 def _check_ports(requirements: FileSystemRequirements, groups: list[Description]) -> Outcome:
@@ -151,7 +146,12 @@ def _check_ports(requirements: FileSystemRequirements, groups: list[Description]
             f"it has {', '.join(sorted(ids))}, not {requirements.security_group_id}, to which the rules are added",
             f"Set file_system.security_group_id: {min(ids)}",
         )
-    closed = [f"{low}-{high}" for low, high in LUSTRE_PORTS if not _lets_in(groups, low, high)]
+    rules = [rule for group in groups for rule in group.get("IpPermissions", [])]
+    closed = [
+        f"{low}-{high}"
+        for low, high in LUSTRE_PORTS
+        if not any(covers_ports(rule, low, high) for rule in rules)
+    ]
     if not closed:
         return warned(
             f"{', '.join(sorted(ids))} allow Lustre traffic; whether from the nodes is unknown",
@@ -160,17 +160,4 @@ def _check_ports(requirements: FileSystemRequirements, groups: list[Description]
     return failed(
         f"{', '.join(sorted(ids))} allow no traffic on TCP {', '.join(closed)}",
         f"Set file_system.security_group_id: {min(ids)}, so that the deployment adds the rules",
-    )
-
-
-def _lets_in(groups: list[Description], low: int, high: int) -> bool:
-    return any(
-        rule.get("IpProtocol") == "-1"
-        or (
-            rule.get("IpProtocol") == "tcp"
-            and rule.get("FromPort", 0) <= low
-            and high <= rule.get("ToPort", 0)
-        )
-        for group in groups
-        for rule in group.get("IpPermissions", [])
     )

@@ -1,13 +1,16 @@
 """Checks of images: the AMI of the nodes, and the container images of the jobs."""
 
+import json
 import re
-from collections.abc import Iterator, Mapping
+import urllib.request
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
 from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.neuron.neuron_images import BAKED_IMAGE_TAG
+from ultracluster_rules.images import explain_entrypoint
 from ultracluster_runtime.preflight.check import (
     REGION_IS_ENABLED,
     MakesCheck,
@@ -28,8 +31,7 @@ from ultracluster_runtime.preflight.requirements import (
 Description = Mapping[str, Any]
 
 _EXISTS: Final = "UC9442"
-IMAGE_EXISTS: Final = "UC9447"
-"""Code of the check that a container image exists; checks of its content run after it."""
+_IMAGE: Final = "UC9447"
 _REPOSITORY: Final = "UC9446"
 _ARCHITECTURE: Final = "x86_64"  # all types in the catalog have it: Trainium, Inferentia and P instances
 
@@ -106,11 +108,7 @@ def _check_purpose(requirements: ClusterRequirements, description: Description) 
     )
 
 
-def _with_now(reader: AwsReader, requirements: ClusterRequirements) -> tuple[Description, datetime]:
-    return _shown(reader, requirements), reader.now
-
-
-@_ami_check("UC9445", _with_now)
+@_ami_check("UC9445", lambda reader, requirements: (_shown(reader, requirements), reader.now))
 def _check_deprecation(_: ClusterRequirements, evidence: tuple[Description, datetime]) -> Outcome:
     """Check that the AMI is not deprecated."""
     description, now = evidence
@@ -152,7 +150,7 @@ def read_reference(image: str) -> Reference | None:
     )
 
 
-def images_of(rollout: RolloutRequirements) -> Iterator[ImageRequirements]:
+def _images(rollout: RolloutRequirements) -> Iterator[ImageRequirements]:
     """Yield the container images of a rollout."""
     for cluster in rollout.clusters:
         yield from cluster.images
@@ -173,7 +171,7 @@ def _repository(reader: AwsReader, requirements: ImageRequirements) -> bool | No
     return response is not None
 
 
-@check(_REPOSITORY, _repository, "ecr:DescribeRepositories", subjects=images_of, after=(REGION_IS_ENABLED,))
+@check(_REPOSITORY, _repository, "ecr:DescribeRepositories", subjects=_images, after=(REGION_IS_ENABLED,))
 def _check_repository(requirements: ImageRequirements, exists: bool | None) -> Outcome:
     """Check that the repository of an image exists, in the Region of the nodes."""
     reference = read_reference(requirements.image)
@@ -212,7 +210,7 @@ def _image(reader: AwsReader, requirements: ImageRequirements) -> Description | 
     )
 
 
-@check(IMAGE_EXISTS, _image, "ecr:DescribeImages", subjects=images_of, after=(REGION_IS_ENABLED,))
+@check(_IMAGE, _image, "ecr:DescribeImages", subjects=_images, after=(REGION_IS_ENABLED,))
 def _check_image(_: ImageRequirements, description: Description | None) -> Outcome:
     """Check that nodes can pull the image."""
     if description is None:
@@ -224,3 +222,89 @@ def _check_image(_: ImageRequirements, description: Description | None) -> Outco
         return skipped("only images in Amazon ECR can be checked")
     size = int(description.get("imageSizeInBytes", 0)) / 1e9
     return passed(f"{description.get('imageDigest', '')[:19]}, {size:.1f} GB to pull")
+
+
+# The ENTRYPOINT of container images, which AWS Batch cannot replace
+
+
+# OCI image specification 1.1 and Docker's registry API: a manifest, or an index of manifests by platform.
+_MEDIA_TYPES: Final = (
+    "application/vnd.oci.image.manifest.v1+json",
+    "application/vnd.oci.image.index.v1+json",
+    "application/vnd.docker.distribution.manifest.v2+json",
+    "application/vnd.docker.distribution.manifest.list.v2+json",
+)
+_ABSENT: Final = ("ImageNotFoundException", "LayersNotFoundException", "RepositoryNotFoundException")
+_PLATFORM: Final = ("linux", "amd64")  # all instance types in the catalog have this platform
+_MOST_BYTES: Final = 4 * 1024 * 1024
+_SECONDS: Final = 10
+
+
+def _entrypoint(reader: AwsReader, requirements: ImageRequirements) -> Sequence[str] | None:
+    """Return the ENTRYPOINT, empty for none; None if the configuration of the image cannot be read."""
+    reference = read_reference(requirements.image)
+    if reference is None:
+        return None
+    place = {"registryId": reference.account, "repositoryName": reference.repository}
+
+    def ask(operation: str, **parameters: Any) -> Mapping[str, Any] | None:
+        return reader.call_or_none("ecr", reference.region, operation, absent=_ABSENT, **place, **parameters)
+
+    def manifest_of(image_id: Mapping[str, str]) -> Mapping[str, Any]:
+        found = ask("BatchGetImage", imageIds=[image_id], acceptedMediaTypes=list(_MEDIA_TYPES)) or {}
+        images = found.get("images", [])
+        return _object(images[0]["imageManifest"]) if images else {}
+
+    manifest = manifest_of(reference.image_id)
+    for entry in manifest.get("manifests", []):
+        platform = entry.get("platform", {})
+        if (platform.get("os"), platform.get("architecture")) == _PLATFORM:
+            manifest = manifest_of({"imageDigest": entry["digest"]})
+            break
+    digest = manifest.get("config", {}).get("digest")
+    layer = ask("GetDownloadUrlForLayer", layerDigest=digest) if digest else None
+    if layer is None:
+        return None
+    configuration = _object(_download(layer["downloadUrl"])).get("config") or {}
+    return configuration.get("Entrypoint") or []
+
+
+def _object(text: str | bytes) -> Mapping[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _download(url: str) -> bytes:
+    """Return the configuration of an image from the address that Amazon ECR gave; empty if it cannot be read."""
+    if not url.startswith("https://"):
+        return b""
+    try:
+        with urllib.request.urlopen(url, timeout=_SECONDS) as response:  # noqa: S310 - the scheme is checked
+            return bytes(response.read(_MOST_BYTES))
+    except OSError:
+        return b""
+
+
+@check(
+    "UC9457",
+    _entrypoint,
+    "ecr:BatchGetImage",
+    "ecr:GetDownloadUrlForLayer",
+    subjects=_images,
+    after=(_IMAGE,),
+)
+def _check_entrypoint(_: ImageRequirements, entrypoint: Sequence[str] | None) -> Outcome:
+    """Check that the ENTRYPOINT runs the command of a job."""
+    if entrypoint is None:
+        return skipped("the configuration of the image cannot be read")
+    if problem := explain_entrypoint(entrypoint):
+        return failed(
+            f"its ENTRYPOINT {json.dumps(list(entrypoint))} {problem}",
+            'Build an image on it with ENTRYPOINT [], or one that ends in exec "$@"',
+        )
+    return passed(
+        f"its ENTRYPOINT is {json.dumps(list(entrypoint))}" if entrypoint else "it has no ENTRYPOINT"
+    )

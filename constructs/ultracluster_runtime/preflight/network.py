@@ -23,6 +23,7 @@ from ultracluster_runtime.preflight.requirements import (
     RolloutRequirements,
     SubnetRequirements,
 )
+from ultracluster_runtime.preflight.zones import zones_of
 
 Description = Mapping[str, Any]
 
@@ -31,6 +32,13 @@ _SUBNET: Final = "ec2:DescribeSubnets"
 _ROUTE_CALLS: Final = ("ec2:DescribeRouteTables", "ec2:DescribeVpcEndpoints")
 _ANYWHERE: Final = "0.0.0.0/0"
 _HTTPS: Final = 443
+_TARGETS: Final = (
+    "NatGatewayId",
+    "TransitGatewayId",
+    "NetworkInterfaceId",
+    "VpcPeeringConnectionId",
+    "GatewayId",
+)
 
 
 def _subnets(rollout: RolloutRequirements) -> Iterator[SubnetRequirements]:
@@ -38,10 +46,6 @@ def _subnets(rollout: RolloutRequirements) -> Iterator[SubnetRequirements]:
 
 
 _subnet_check: Final = partial(check, subjects=_subnets, after=(_EXISTS,))
-
-
-def _grouped(rollout: RolloutRequirements) -> Iterator[SubnetRequirements]:
-    yield from (subnet for subnet in _subnets(rollout) if subnet.security_group_id is not None)
 
 
 def _find(reader: AwsReader, requirements: SubnetRequirements) -> Description | None:
@@ -121,22 +125,16 @@ class Routes:
     without_private_dns: frozenset[str]
 
 
+def _in_vpc(reader: AwsReader, requirements: SubnetRequirements, operation: str, key: str) -> list[Any]:
+    """Return the items that an operation lists in the VPC of a subnet."""
+    filters = [{"Name": "vpc-id", "Values": [requirements.vpc_id]}]
+    return reader.list_all("ec2", requirements.region, operation, key, Filters=filters)
+
+
 def _routes(reader: AwsReader, requirements: SubnetRequirements) -> Routes:
-    tables = reader.list_all(
-        "ec2",
-        requirements.region,
-        "DescribeRouteTables",
-        "RouteTables",
-        Filters=[{"Name": "vpc-id", "Values": [requirements.vpc_id]}],
-    )
+    tables = _in_vpc(reader, requirements, "DescribeRouteTables", "RouteTables")
     table = _table_of(requirements.subnet_id, tables)
-    endpoints = reader.list_all(
-        "ec2",
-        requirements.region,
-        "DescribeVpcEndpoints",
-        "VpcEndpoints",
-        Filters=[{"Name": "vpc-id", "Values": [requirements.vpc_id]}],
-    )
+    endpoints = _in_vpc(reader, requirements, "DescribeVpcEndpoints", "VpcEndpoints")
     usable = [endpoint for endpoint in endpoints if endpoint.get("State", "available").lower() == "available"]
     start = f"com.amazonaws.{requirements.region}."
     gateways = {
@@ -172,14 +170,7 @@ def _table_of(subnet_id: str, tables: list[Any]) -> Description:
 def _default_route(table: Description) -> str | None:
     for route in table.get("Routes", []):
         if route.get("DestinationCidrBlock") == _ANYWHERE and route.get("State", "active") == "active":
-            targets = (
-                "NatGatewayId",
-                "TransitGatewayId",
-                "NetworkInterfaceId",
-                "VpcPeeringConnectionId",
-                "GatewayId",
-            )
-            return next((str(route[target]) for target in targets if route.get(target)), None)
+            return next((str(route[target]) for target in _TARGETS if route.get(target)), None)
     return None
 
 
@@ -275,20 +266,15 @@ class TaskNetwork:
 
 
 def _task_network(reader: AwsReader, requirements: SubnetRequirements) -> TaskNetwork:
-    in_vpc = {"Name": "vpc-id", "Values": [requirements.vpc_id]}
     groups = {
         group["GroupId"]: group
-        for group in reader.list_all(
-            "ec2", requirements.region, "DescribeSecurityGroups", "SecurityGroups", Filters=[in_vpc]
-        )
+        for group in _in_vpc(reader, requirements, "DescribeSecurityGroups", "SecurityGroups")
     }
     default = next((group for group in groups.values() if group.get("GroupName") == "default"), None)
     if default is None:
         return TaskNetwork(group=None, closed_endpoints=())
     block = ipaddress.IPv4Network(_shown(reader, requirements).get("CidrBlock", _ANYWHERE))
-    endpoints = reader.list_all(
-        "ec2", requirements.region, "DescribeVpcEndpoints", "VpcEndpoints", Filters=[in_vpc]
-    )
+    endpoints = _in_vpc(reader, requirements, "DescribeVpcEndpoints", "VpcEndpoints")
     start = f"com.amazonaws.{requirements.region}."
     closed = {
         endpoint["ServiceName"].removeprefix(start)
@@ -312,14 +298,15 @@ def _lets_in(group: Description, source_id: str, block: ipaddress.IPv4Network) -
             for each in rule.get("IpRanges", [])
         )
         for rule in group.get("IpPermissions", [])
-        if _covers_https(rule)
+        if covers_ports(rule, _HTTPS, _HTTPS)
     )
 
 
-def _covers_https(rule: Description) -> bool:
+def covers_ports(rule: Description, low: int, high: int) -> bool:
+    """Return whether a rule of a security group covers a range of TCP ports."""
     if rule.get("IpProtocol") == "-1":
         return True
-    return rule.get("IpProtocol") == "tcp" and rule.get("FromPort", 0) <= _HTTPS <= rule.get("ToPort", 0)
+    return rule.get("IpProtocol") == "tcp" and rule.get("FromPort", 0) <= low <= high <= rule.get("ToPort", 0)
 
 
 @_subnet_check("UC9458", _task_network, _SUBNET, "ec2:DescribeSecurityGroups", "ec2:DescribeVpcEndpoints")
@@ -342,7 +329,7 @@ def _check_task_network(requirements: SubnetRequirements, network: TaskNetwork) 
         "all traffic in from itself": _all_to_itself(group, "IpPermissions"),
         "all traffic out to itself": _all_to_itself(group, "IpPermissionsEgress")
         or any(rule.get("IpProtocol") == "-1" for rule in anywhere),
-        "HTTPS out": any(map(_covers_https, anywhere)),
+        "HTTPS out": any(covers_ports(rule, _HTTPS, _HTTPS) for rule in anywhere),
     }
     missing = [rule for rule, present in has.items() if not present]
     mends = requirements.default_group_id is not None
@@ -366,15 +353,12 @@ def _check_task_network(requirements: SubnetRequirements, network: TaskNetwork) 
 
 def _endpoint_zones(reader: AwsReader, requirements: ClusterRequirements) -> dict[str, bool]:
     """Return whether each service that needs an interface endpoint has one in the zone of the cluster."""
-    description = reader.call(
-        "ec2", requirements.region, "DescribeAvailabilityZones", AllAvailabilityZones=True
-    )
-    zones = {zone["ZoneId"]: zone["ZoneName"] for zone in description["AvailabilityZones"]}
+    zone = zones_of(reader, requirements.region).get(requirements.zone_id, {}).get("ZoneName")
     names = {f"com.amazonaws.{requirements.region}.{service}": service for service in NODE_SERVICES}
     # Called without service names, because EC2 refuses a request that names an unknown service (InvalidServiceName).
     details = reader.list_all("ec2", requirements.region, "DescribeVpcEndpointServices", "ServiceDetails")
     offered = {
-        names[detail["ServiceName"]]: zones.get(requirements.zone_id) in detail.get("AvailabilityZones", [])
+        names[detail["ServiceName"]]: zone in detail.get("AvailabilityZones", [])
         for detail in details
         if detail["ServiceName"] in names
         and any(kind["ServiceType"] == "Interface" for kind in detail["ServiceType"])
@@ -412,7 +396,13 @@ def _group(reader: AwsReader, requirements: SubnetRequirements) -> Description |
     )
 
 
-@check("UC9441", _group, "ec2:DescribeSecurityGroups", subjects=_grouped, after=(_EXISTS,))
+@check(
+    "UC9441",
+    _group,
+    "ec2:DescribeSecurityGroups",
+    subjects=lambda rollout: (subnet for subnet in _subnets(rollout) if subnet.security_group_id),
+    after=(_EXISTS,),
+)
 def _check_group(requirements: SubnetRequirements, description: Description | None) -> Outcome:
     """Check that the group allows EFA: all traffic to and from itself, by group ID and not by address."""
     if description is None:

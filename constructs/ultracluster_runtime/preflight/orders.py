@@ -1,6 +1,6 @@
 """Check of purchase orders: the rollout uses what the ledger says was bought."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from ultracluster_rules.findings import FindingsError
@@ -13,16 +13,11 @@ from ultracluster_runtime.preflight.check import (
     warned,
 )
 from ultracluster_runtime.preflight.reader import AwsReader
-from ultracluster_runtime.preflight.requirements import OrderRequirements, RolloutRequirements
+from ultracluster_runtime.preflight.requirements import OrderRequirements
 from ultracluster_runtime.purchasing.ledger import order_key, read_record_item
 from ultracluster_runtime.purchasing.orders import OrderState, Record, order_token
 
 _BOUGHT: Final = frozenset({OrderState.PURCHASED, OrderState.PAID})
-
-
-def _orders(rollout: RolloutRequirements) -> Iterator[OrderRequirements]:
-    for cluster in rollout.clusters:
-        yield from cluster.orders
 
 
 def _item(reader: AwsReader, requirements: OrderRequirements) -> Mapping[str, Any] | None:
@@ -51,7 +46,13 @@ def _approved(item: Mapping[str, Any]) -> Record | None:
     return record if order_token(record.order) == record.token else None
 
 
-@check("UC9456", _item, "dynamodb:GetItem", subjects=_orders, after=ACCOUNT_IS_KNOWN)
+@check(
+    "UC9456",
+    _item,
+    "dynamodb:GetItem",
+    subjects=lambda rollout: (order for cluster in rollout.clusters for order in cluster.orders),
+    after=ACCOUNT_IS_KNOWN,
+)
 def _check_order(requirements: OrderRequirements, response: Mapping[str, Any] | None) -> Outcome:
     """Check that the order bought the reservation of the rollout, under the approved terms."""
     if response is None:

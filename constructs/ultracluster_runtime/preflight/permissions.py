@@ -27,10 +27,6 @@ _IDENTITY: Final = "sts:GetCallerIdentity"
 _bootstrap_check: Final = partial(check, subjects=RolloutRequirements.regions, after=(BOOTSTRAPPED,))
 
 
-def _of_account(rollout: RolloutRequirements) -> Iterable[RolloutRequirements]:
-    return (rollout,)
-
-
 def _with_spot(rollout: RolloutRequirements) -> Iterator[RolloutRequirements]:
     if any(source.market_type == "spot" for cluster in rollout.clusters for source in cluster.sources):
         yield rollout
@@ -63,7 +59,7 @@ def _service_role(code: str, role: str, service: str, subjects: Any, *, made_by:
 
 
 _check_batch_role = _service_role(
-    "UC9406", "AWSServiceRoleForBatch", "batch.amazonaws.com", _of_account, made_by="AWS Batch"
+    "UC9406", "AWSServiceRoleForBatch", "batch.amazonaws.com", lambda rollout: (rollout,), made_by="AWS Batch"
 )
 _check_spot_role = _service_role("UC9407", "AWSServiceRoleForEC2Spot", "spot.amazonaws.com", _with_spot)
 _check_lustre_role = _service_role(

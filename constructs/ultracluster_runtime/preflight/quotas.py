@@ -1,13 +1,13 @@
-"""Checks of service quotas: existing usage plus what the rollout adds, against the quotas of the account.
-
-Those on accelerated instances are in `ultracluster_runtime.preflight.instance_quotas`.
-"""
+"""Checks of service quotas: existing usage plus what the rollout adds, against the quotas of the account."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from ultracluster_catalog.limits.service_quotas import SERVICE_QUOTAS, ServiceQuota, quota_request_command
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_runtime.preflight.check import (
     REGION_IS_ENABLED,
     AnyCheck,
@@ -25,8 +25,12 @@ from ultracluster_runtime.preflight.requirements import (
     ClusterRequirements,
     RegionRequirements,
     RolloutRequirements,
+    SourceRequirements,
 )
+from ultracluster_runtime.preflight.zones import zones_of
 
+_READ_QUOTA: Final = ("service-quotas:GetServiceQuota", "service-quotas:GetAWSDefaultServiceQuota")
+_READ_STACKS: Final = "cloudformation:DescribeStacks"
 _NO_STACK: Final = ("ValidationError",)
 _GONE: Final = frozenset({"DELETE_COMPLETE", "REVIEW_IN_PROGRESS"})
 
@@ -93,6 +97,126 @@ def quota_value(reader: AwsReader, region: str, service: str, code: str) -> floa
     return None
 
 
+def quota_check(code: str, gather: Any, *calls: str, evaluate: Any = evaluate_shares) -> AnyCheck:
+    """Create the check of a quota in each Region.
+
+    `gather` returns the shares; `calls` are those that it makes in addition to those of Service Quotas.
+    """
+    return Check(
+        code=code,
+        calls=(*_READ_QUOTA, *calls),
+        subjects=RolloutRequirements.regions,
+        gather=gather,
+        evaluate=evaluate,
+        after=(REGION_IS_ENABLED,),
+    )
+
+
+# Accelerated instances: Capacity Blocks, On-Demand and Spot
+
+
+def _by_code(
+    sources: Iterable[SourceRequirements], code: Callable[[SourceRequirements], str | None]
+) -> dict[str, list[SourceRequirements]]:
+    grouped: dict[str, list[SourceRequirements]] = {}
+    for source in sources:
+        if (quota := code(source)) is not None:
+            grouped.setdefault(quota, []).append(source)
+    return grouped
+
+
+def _block_shares(reader: AwsReader, requirements: RegionRequirements) -> list[Share]:
+    blocks = [source for source in requirements.sources if source.market_type == "capacity-block"]
+    return [
+        Share(
+            service="ec2",
+            code=code,
+            name=f"vCPUs of {members[0].instance_type} in active Capacity Blocks",
+            value=quota_value(reader, requirements.region, "ec2", code),
+            used=0,
+            needed=sum(source.all_vcpus for source in members),
+        )
+        for code, members in _by_code(blocks, lambda source: source.block_quota).items()
+    ]
+
+
+def _evaluate_blocks(requirements: RegionRequirements, shares: list[Share]) -> Outcome:
+    """Check that such blocks can be bought. Blocks that are owned are not affected; the next purchase would be."""
+    outcome = evaluate_shares(requirements, shares)
+    if outcome.status is Status.FAIL:
+        return warned(f"{outcome.evidence}; blocks that you own are not affected", outcome.remedy)
+    return outcome
+
+
+def _instance_shares(reader: AwsReader, requirements: RegionRequirements, *, market: str) -> list[Share]:
+    spot = market == "spot"
+    sources = [
+        source
+        for source in requirements.sources
+        if source.market_type == market and source.reservation_id is None
+    ]
+    by_code = _by_code(sources, lambda source: source.spot_quota if spot else source.on_demand_quota)
+    if not by_code:
+        return []
+    running = [
+        instance
+        for reservation in reader.list_all(
+            "ec2",
+            requirements.region,
+            "DescribeInstances",
+            "Reservations",
+            Filters=[{"Name": "instance-state-name", "Values": ["pending", "running"]}],
+        )
+        for instance in reservation["Instances"]
+        if _counts(instance, spot=spot) and not _is_of(instance, requirements.clusters)
+    ]
+    bought = "Spot" if spot else "on-demand"
+    return [
+        Share(
+            service="ec2",
+            code=quota,
+            name=f"vCPUs of {bought} {members[0].family} instances",
+            value=quota_value(reader, requirements.region, "ec2", quota),
+            used=sum(
+                _vcpus(instance)
+                for instance in running
+                if instance["InstanceType"].startswith(members[0].family)
+            ),
+            needed=sum(source.all_vcpus for source in members),
+        )
+        for quota, members in by_code.items()
+    ]
+
+
+def _counts(instance: Any, *, spot: bool) -> bool:
+    """Return whether an instance counts against this quota; those in Capacity Blocks count against neither."""
+    lifecycle = instance.get("InstanceLifecycle")
+    return bool(lifecycle == "spot" if spot else lifecycle is None)
+
+
+def _vcpus(instance: Any) -> int:
+    machine = INSTANCE_TYPES.get(instance["InstanceType"])
+    if machine is not None:
+        return machine.vcpus
+    options = instance.get("CpuOptions", {})
+    return int(options.get("CoreCount", 0)) * int(options.get("ThreadsPerCore", 1))
+
+
+def _is_of(instance: Any, clusters: Iterable[ClusterRequirements]) -> bool:
+    names = {cluster.name for cluster in clusters}
+    return any(tag["Key"] == CLUSTER_TAG and tag["Value"] in names for tag in instance.get("Tags", []))
+
+
+_check_blocks = quota_check("UC9411", _block_shares, evaluate=_evaluate_blocks)
+_check_on_demand = quota_check(
+    "UC9412", partial(_instance_shares, market="on-demand"), "ec2:DescribeInstances"
+)
+_check_spot = quota_check("UC9413", partial(_instance_shares, market="spot"), "ec2:DescribeInstances")
+
+
+# Resources
+
+
 def _share(reader: AwsReader, region: str, quota: ServiceQuota, *, used: int, needed: int) -> Share:
     value = quota_value(reader, region, quota.service, quota.code)
     return Share(
@@ -114,15 +238,13 @@ _NETWORK, _STORAGE, _CLUSTER = range(3)
 
 def _interface_shares(reader: AwsReader, requirements: RegionRequirements) -> list[Share]:
     """Return a share per zone: AWS enforces this quota in each zone of a Region."""
-    description = reader.call(
-        "ec2", requirements.region, "DescribeAvailabilityZones", AllAvailabilityZones=True
-    )
-    names = {zone["ZoneId"]: zone["ZoneName"] for zone in description["AvailabilityZones"]}
+    zones = zones_of(reader, requirements.region)
     interfaces = reader.list_all("ec2", requirements.region, "DescribeNetworkInterfaces", "NetworkInterfaces")
     new = _new(reader, requirements, _CLUSTER)
     shares = []
     for zone_id in dict.fromkeys(cluster.zone_id for cluster in requirements.clusters):
-        used = sum(interface.get("AvailabilityZone") == names.get(zone_id) for interface in interfaces)
+        name = zones.get(zone_id, {}).get("ZoneName")
+        used = sum(interface.get("AvailabilityZone") == name for interface in interfaces)
         added = sum(cluster.interfaces for cluster in new if cluster.zone_id == zone_id)
         share = _share(
             reader, requirements.region, SERVICE_QUOTAS["network-interfaces"], used=used, needed=added
@@ -173,23 +295,6 @@ def _evaluate_concurrency(requirements: RegionRequirements, shares: list[Share])
 
 _LEAST_CONCURRENCY: Final = 100  # new accounts have 10
 _MUCH_CONCURRENCY: Final = 1_000
-_READ_QUOTA: Final = ("service-quotas:GetServiceQuota", "service-quotas:GetAWSDefaultServiceQuota")
-_READ_STACKS: Final = "cloudformation:DescribeStacks"
-
-
-def quota_check(code: str, gather: Any, *calls: str, evaluate: Any = evaluate_shares) -> AnyCheck:
-    """Create the check of a quota in each Region.
-
-    `gather` returns the shares; `calls` are those that it makes in addition to those of Service Quotas.
-    """
-    return Check(
-        code=code,
-        calls=(*_READ_QUOTA, *calls),
-        subjects=RolloutRequirements.regions,
-        gather=gather,
-        evaluate=evaluate,
-        after=(REGION_IS_ENABLED,),
-    )
 
 
 def _counted(

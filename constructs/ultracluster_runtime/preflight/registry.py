@@ -4,10 +4,8 @@ from typing import Final
 
 from ultracluster_runtime.preflight import (
     account,
-    entrypoints,
     file_systems,
     images,
-    instance_quotas,
     network,
     orders,
     permissions,
@@ -21,6 +19,6 @@ from ultracluster_runtime.preflight.check import AnyCheck, checks_of
 
 # A check comes after those it depends on.
 CHECKS: Final[tuple[AnyCheck, ...]] = (
-    *checks_of(account, permissions, instance_quotas, quotas, zones, reservations, network, images),
-    *checks_of(entrypoints, storage, file_systems, orders, rehearsals),
+    *checks_of(account, permissions, quotas, zones, reservations, network, images),
+    *checks_of(storage, file_systems, orders, rehearsals),
 )

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+from ultracluster_runtime.preflight.account import identity
 from ultracluster_runtime.preflight.check import (
     REGION_IS_ENABLED,
     MakesCheck,
@@ -50,14 +51,8 @@ def _shown(reader: AwsReader, requirements: SourceRequirements) -> Description:
     return _find(reader, requirements) or {}
 
 
-def _with_now(reader: AwsReader, requirements: SourceRequirements) -> tuple[Description, datetime]:
-    return _shown(reader, requirements), reader.now
-
-
 def _with_account(reader: AwsReader, requirements: SourceRequirements) -> tuple[Description, str]:
-    return _shown(reader, requirements), reader.call("sts", requirements.region, "GetCallerIdentity")[
-        "Account"
-    ]
+    return _shown(reader, requirements), identity(reader, requirements.region)["Account"]
 
 
 def _reservation_check(code: str, gather: Any = _shown, *calls: str) -> MakesCheck:
@@ -141,7 +136,7 @@ def _check_state(_: SourceRequirements, description: Description) -> Outcome:
     return failed(f"it is {state}", "Use a reservation that is active or scheduled, or buy another one")
 
 
-@_reservation_check("UC9428", _with_now)
+@_reservation_check("UC9428", lambda reader, requirements: (_shown(reader, requirements), reader.now))
 def _check_window(requirements: SourceRequirements, evidence: tuple[Description, datetime]) -> Outcome:
     """Check the start, end and remaining time of the reservation."""
     description, now = evidence

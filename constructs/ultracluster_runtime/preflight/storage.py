@@ -1,7 +1,8 @@
 """Checks of existing buckets and KMS keys."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from ultracluster_runtime.preflight.check import (
@@ -13,11 +14,7 @@ from ultracluster_runtime.preflight.check import (
     warned,
 )
 from ultracluster_runtime.preflight.reader import AwsReader
-from ultracluster_runtime.preflight.requirements import (
-    BucketRequirements,
-    KeyRequirements,
-    RolloutRequirements,
-)
+from ultracluster_runtime.preflight.requirements import BucketRequirements, KeyRequirements
 
 Description = Mapping[str, Any]
 
@@ -27,9 +24,9 @@ _KEY: Final = "UC9450"
 # Buckets
 
 
-def _buckets(rollout: RolloutRequirements) -> Iterator[BucketRequirements]:
-    for cluster in rollout.clusters:
-        yield from cluster.buckets
+_bucket_check: Final = partial(
+    check, subjects=lambda rollout: (bucket for cluster in rollout.clusters for bucket in cluster.buckets)
+)
 
 
 def _location(reader: AwsReader, requirements: BucketRequirements) -> str | None:
@@ -46,7 +43,7 @@ def _location(reader: AwsReader, requirements: BucketRequirements) -> str | None
     return {"": "us-east-1", "EU": "eu-west-1"}.get(name, str(name))  # legacy names of the API
 
 
-@check(_BUCKET, _location, "s3:GetBucketLocation", subjects=_buckets, after=(REGION_IS_ENABLED,))
+@_bucket_check(_BUCKET, _location, "s3:GetBucketLocation", after=(REGION_IS_ENABLED,))
 def _check_bucket(requirements: BucketRequirements, region: str | None) -> Outcome:
     """Check that the bucket exists, in the Region of the cluster."""
     if region is None:
@@ -75,9 +72,7 @@ def _policy(reader: AwsReader, requirements: BucketRequirements) -> tuple[Descri
     return json.loads(policy["Policy"]), bool(status and status["PolicyStatus"]["IsPublic"])
 
 
-@check(
-    "UC9449", _policy, "s3:GetBucketPolicy", "s3:GetBucketPolicyStatus", subjects=_buckets, after=(_BUCKET,)
-)
+@_bucket_check("UC9449", _policy, "s3:GetBucketPolicy", "s3:GetBucketPolicyStatus", after=(_BUCKET,))
 def _check_policy(requirements: BucketRequirements, evidence: tuple[Description | None, bool]) -> Outcome:
     """Check that the bucket policy is not public and does not lock out the jobs."""
     policy, public = evidence
@@ -114,9 +109,9 @@ def _list(value: Any) -> list[Any]:
 # Keys
 
 
-def _keys(rollout: RolloutRequirements) -> Iterator[KeyRequirements]:
-    for cluster in rollout.clusters:
-        yield from cluster.keys
+_key_check: Final = partial(
+    check, subjects=lambda rollout: (key for cluster in rollout.clusters for key in cluster.keys)
+)
 
 
 def _key(reader: AwsReader, requirements: KeyRequirements) -> Description | None:
@@ -127,7 +122,7 @@ def _key(reader: AwsReader, requirements: KeyRequirements) -> Description | None
     return response["KeyMetadata"] if response else None
 
 
-@check(_KEY, _key, "kms:DescribeKey", subjects=_keys, after=(REGION_IS_ENABLED,))
+@_key_check(_KEY, _key, "kms:DescribeKey", after=(REGION_IS_ENABLED,))
 def _check_key(requirements: KeyRequirements, description: Description | None) -> Outcome:
     """Check that the key can encrypt."""
     if description is None:
@@ -146,7 +141,7 @@ def _key_policy(reader: AwsReader, requirements: KeyRequirements) -> tuple[Descr
     return json.loads(policy["Policy"]), owner
 
 
-@check("UC9451", _key_policy, "kms:GetKeyPolicy", subjects=_keys, after=(_KEY,))
+@_key_check("UC9451", _key_policy, "kms:GetKeyPolicy", after=(_KEY,))
 def _check_key_policy(_: KeyRequirements, evidence: tuple[Description, str]) -> Outcome:
     """Check that the key policy delegates access to IAM, on which the roles of the jobs and FSx's grants rely."""
     policy, owner = evidence

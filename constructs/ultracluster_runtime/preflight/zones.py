@@ -15,17 +15,15 @@ from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import ClusterRequirements
 
 
-def _zones(reader: AwsReader, requirements: ClusterRequirements) -> dict[str, Any]:
-    # No filter, so that the message can list all zones.
-    description = reader.call(
-        "ec2", requirements.region, "DescribeAvailabilityZones", AllAvailabilityZones=True
-    )
+def zones_of(reader: AwsReader, region: str) -> dict[str, Any]:
+    """Return all zones of a Region by their ID, without a filter, so that a message can list them."""
+    description = reader.call("ec2", region, "DescribeAvailabilityZones", AllAvailabilityZones=True)
     return {zone["ZoneId"]: zone for zone in description["AvailabilityZones"]}
 
 
 @check(
     ZONE_IS_VISIBLE,
-    _zones,
+    lambda reader, requirements: zones_of(reader, requirements.region),
     "ec2:DescribeAvailabilityZones",
     subjects=lambda rollout: rollout.clusters,
     after=(REGION_IS_ENABLED,),

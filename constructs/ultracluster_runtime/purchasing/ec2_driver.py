@@ -113,7 +113,7 @@ class Ec2Driver:
 
     def _dry_run(self, request: Request) -> effects.DryRunPassed | effects.Refused | effects.DryRunExecuted:
         try:
-            self._call(self._purchasing_client(request.region), request, DryRun=True)
+            _call(self._purchasing_client(request.region), request, DryRun=True)
         except Exception as error:  # noqa: BLE001 - only DryRunOperation means permission
             return classify_dry_run_error(error)
         return effects.DryRunExecuted()
@@ -134,49 +134,13 @@ class Ec2Driver:
 
         client.meta.events.register("before-send.ec2", on_leaving)
         try:
-            return _read(request, self._call(client, request))
+            response, parse = _call(client, request)
+            return parse(response)
         except _TooLateError:
             problem = f"not sent: the limit {not_after.isoformat()} has passed"
             return effects.Refused("TooLate", problem, sent=False)
         except Exception as error:  # noqa: BLE001 - the request may have been executed
             return classify_send_error(error, sent=bool(sent_times))
-
-    def _call(self, client: Any, request: Request, **more: Any) -> dict[str, Any]:
-        arguments: dict[str, Any]
-        match request:
-            case PurchaseBlock():
-                resources = ["capacity-reservation", *(["capacity-block"] if request.ultraserver else [])]
-                arguments = {
-                    "CapacityBlockOfferingId": request.offering_id,
-                    "InstancePlatform": request.platform,
-                    "TagSpecifications": [_tags(resource, request.order_name) for resource in resources],
-                }
-                call = client.purchase_capacity_block
-            case PurchaseExtension():
-                arguments = {
-                    "CapacityBlockExtensionOfferingId": request.offering_id,
-                    "CapacityReservationId": request.reservation_id,
-                }
-                call = client.purchase_capacity_block_extension
-            case CreateReservation():
-                arguments = {
-                    "ClientToken": request.client_token,
-                    "InstanceType": request.instance_type,
-                    "InstancePlatform": request.platform,
-                    "InstanceCount": request.count,
-                    "AvailabilityZoneId": request.zone_id,
-                    "InstanceMatchCriteria": "targeted",
-                    "EndDateType": "limited",
-                    "EndDate": request.end,
-                    "TagSpecifications": [_tags("capacity-reservation", request.order_name)],
-                }
-                if request.placement_group_arn:
-                    arguments["PlacementGroupArn"] = request.placement_group_arn
-                call = client.create_capacity_reservation
-            case _:
-                assert_never(request)
-        response: dict[str, Any] = call(**arguments, **more)
-        return response
 
     def _cancel(
         self, effect: effects.CancelReservation
@@ -193,14 +157,41 @@ class Ec2Driver:
         return self._make_client("ec2", region, PURCHASING)
 
 
-def _read(request: Request, response: dict[str, Any]) -> effects.Bought:
+def _call(client: Any, request: Request, **more: Any) -> tuple[Any, Callable[[Any], effects.Bought]]:
+    """Send a request, and return its response and what parses it: not that of a dry run, of which any is a surprise."""
     match request:
         case PurchaseBlock():
-            return ec2_answers.bought(response)
+            resources = ["capacity-reservation", *(["capacity-block"] if request.ultraserver else [])]
+            response = client.purchase_capacity_block(
+                CapacityBlockOfferingId=request.offering_id,
+                InstancePlatform=request.platform,
+                TagSpecifications=[_tags(resource, request.order_name) for resource in resources],
+                **more,
+            )
+            return response, ec2_answers.bought
         case PurchaseExtension():
-            return ec2_answers.bought_extension(response)
+            response = client.purchase_capacity_block_extension(
+                CapacityBlockExtensionOfferingId=request.offering_id,
+                CapacityReservationId=request.reservation_id,
+                **more,
+            )
+            return response, ec2_answers.bought_extension
         case CreateReservation():
-            return ec2_answers.created(response)
+            group = {"PlacementGroupArn": request.placement_group_arn} if request.placement_group_arn else {}
+            response = client.create_capacity_reservation(
+                ClientToken=request.client_token,
+                InstanceType=request.instance_type,
+                InstancePlatform=request.platform,
+                InstanceCount=request.count,
+                AvailabilityZoneId=request.zone_id,
+                InstanceMatchCriteria="targeted",
+                EndDateType="limited",
+                EndDate=request.end,
+                TagSpecifications=[_tags("capacity-reservation", request.order_name)],
+                **group,
+                **more,
+            )
+            return response, ec2_answers.created
         case _:
             assert_never(request)
 

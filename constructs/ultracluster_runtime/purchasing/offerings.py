@@ -143,7 +143,7 @@ def parse_time(value: Any) -> datetime:
 
 
 def parse_fee(value: Any) -> Decimal:
-    """Return a fee of EC2, a string, since a float would have lost cents. Raise ValueError if it is not a positive decimal."""
+    """Parse a fee. EC2 returns it as a string; a float could have lost cents. Raise ValueError unless it is positive."""
     if not isinstance(value, str) or not _FEE.fullmatch(value) or not Decimal(value):
         raise ValueError(f"not a fee: {value!r}")
     return Decimal(value)

@@ -2,7 +2,8 @@
 
 import base64
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from botocore.exceptions import ClientError
@@ -12,7 +13,7 @@ from ultracluster_catalog.limits.service_quotas import SERVICE_QUOTAS, quota_req
 from ultracluster_catalog.names.submission_tags import DEFAULT_SHARE
 from ultracluster_runtime.jobs.dependencies import queue_of
 from ultracluster_runtime.jobs.submission import submission
-from ultracluster_runtime.preflight.check import AnyCheck, Check, Outcome, failed, passed, skipped, warned
+from ultracluster_runtime.preflight.check import AnyCheck, Outcome, check, failed, passed, skipped, warned
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import ClusterRequirements
 from ultracluster_runtime.rehearsal.reader import PROBE_TYPE
@@ -23,6 +24,10 @@ _ENVIRONMENT: Final = "AWS::Batch::ComputeEnvironment"
 _QUEUE: Final = "AWS::Batch::JobQueue"
 _DEFINITION: Final = "AWS::Batch::JobDefinition"
 _FUNCTION: Final = "AWS::Lambda::Function"
+_LIST: Final = "cloudformation:ListStackResources"
+_ENVIRONMENTS: Final = "batch:DescribeComputeEnvironments"
+_QUEUES: Final = "batch:DescribeJobQueues"
+_DEFINITIONS: Final = "batch:DescribeJobDefinitions"
 _CREATED: Final = "CREATE_COMPLETE"
 _NOT_CREATED: Final = "its stack did not create one"
 
@@ -72,6 +77,9 @@ _REMEDIES: Final = (
 )
 
 
+_check: Final = partial(check, subjects=lambda rollout: rollout.clusters)
+
+
 def _remedy(words: str) -> str:
     """Return what to do about a message of AWS."""
     for pattern, remedy in _REMEDIES:
@@ -117,7 +125,8 @@ def _batch_types(reader: AwsReader, requirements: ClusterRequirements) -> str:
     return f"AWS Batch accepted {PROBE_TYPE}; delete the environment ultracluster-rehearsal-probe"
 
 
-def _evaluate_types(requirements: ClusterRequirements, answer: str) -> Outcome:
+@_check("UC9710", _batch_types, "batch:CreateComputeEnvironment")
+def _check_types(requirements: ClusterRequirements, answer: str) -> Outcome:
     match = re.search(r"be one of\s*\[([^\]]+)\]", answer)
     if match is None:
         return failed(f"AWS Batch listed no types: {answer[:300]}", _remedy(answer))
@@ -163,7 +172,8 @@ def _failures(reader: AwsReader, region: str, name: str) -> Sequence[str]:
     return causes or reasons or [f"{name} is {status}"]
 
 
-def _evaluate_stacks(_: ClusterRequirements, failures: Mapping[str, Sequence[str]]) -> Outcome:
+@_check("UC9711", _stacks, "cloudformation:DescribeStacks", "cloudformation:DescribeStackEvents")
+def _check_stacks(_: ClusterRequirements, failures: Mapping[str, Sequence[str]]) -> Outcome:
     reasons = [reason for reasons in failures.values() for reason in reasons]
     if not reasons:
         return passed(f"{', '.join(failures)} are {_CREATED}")
@@ -193,28 +203,22 @@ def _resources(reader: AwsReader, requirements: ClusterRequirements, kind: str) 
 # AWS Batch
 
 
-def _described(
-    kind: str, operation: str, parameter: str, key: str
-) -> Callable[[AwsReader, ClusterRequirements], Sequence[Description]]:
+def _described(kind: str, call: str, key: str) -> Any:
     def gather(reader: AwsReader, requirements: ClusterRequirements) -> Sequence[Description]:
         ids = _resources(reader, requirements, kind)
-        if not ids:
-            return []
-        answer = reader.call("batch", requirements.region, operation, **{parameter: ids})
-        return list(answer[key])
+        service, _, operation = call.partition(":")
+        return reader.call(service, requirements.region, operation, **{key: ids})[key] if ids else []
 
     return gather
 
 
-_environments: Final = _described(
-    _ENVIRONMENT, "DescribeComputeEnvironments", "computeEnvironments", "computeEnvironments"
-)
-_queues: Final = _described(_QUEUE, "DescribeJobQueues", "jobQueues", "jobQueues")
-_definitions: Final = _described(_DEFINITION, "DescribeJobDefinitions", "jobDefinitions", "jobDefinitions")
+_environments: Final = _described(_ENVIRONMENT, _ENVIRONMENTS, "computeEnvironments")
+_queues: Final = _described(_QUEUE, _QUEUES, "jobQueues")
+_definitions: Final = _described(_DEFINITION, _DEFINITIONS, "jobDefinitions")
 
 
-def _evaluate_status(name: str, good: str) -> Callable[[ClusterRequirements, Sequence[Description]], Outcome]:
-    """Return an evaluation that expects a status of each resource, and quotes the reason of any other."""
+def _check_status(code: str, gather: Any, call: str, *, name: str, good: str) -> AnyCheck:
+    """Create a check that expects a status of each resource, and quotes the reason of any other."""
 
     def evaluate(_: ClusterRequirements, found: Sequence[Description]) -> Outcome:
         if not found:
@@ -227,7 +231,16 @@ def _evaluate_status(name: str, good: str) -> Callable[[ClusterRequirements, Seq
         names = ", ".join(f"{resource[name]}: {resource.get('statusReason', good)}" for resource in found)
         return _refusals(wrong) if wrong else passed(f"{good}: {names}")
 
-    return evaluate
+    return _check(code, gather, _LIST, call)(evaluate)
+
+
+_check_environments = _check_status(
+    "UC9712", _environments, _ENVIRONMENTS, name="computeEnvironmentName", good="VALID"
+)
+_check_queues = _check_status("UC9713", _queues, _QUEUES, name="jobQueueName", good="VALID")
+_check_definitions = _check_status(
+    "UC9714", _definitions, _DEFINITIONS, name="jobDefinitionName", good="ACTIVE"
+)
 
 
 # Launch templates
@@ -279,7 +292,8 @@ def _in_subnet(data: Description, subnet: str) -> dict[str, Any]:
 _NO_RESERVATION: Final = "InvalidCapacityReservationId.NotFound: "
 
 
-def _evaluate_dry_runs(_: ClusterRequirements, answers: Mapping[str, str]) -> Outcome:
+@_check("UC9715", _dry_runs, _LIST, _ENVIRONMENTS, "ec2:DescribeLaunchTemplateVersions", "ec2:RunInstances")
+def _check_dry_runs(_: ClusterRequirements, answers: Mapping[str, str]) -> Outcome:
     if not answers:
         return skipped(_NOT_CREATED)
     missing = [name for name, answer in answers.items() if answer.startswith(_NO_RESERVATION)]
@@ -334,7 +348,8 @@ def _invocations(reader: AwsReader, requirements: ClusterRequirements) -> Mappin
     return answers
 
 
-def _evaluate_invocations(_: ClusterRequirements, answers: Mapping[str, tuple[str, str]]) -> Outcome:
+@_check("UC9716", _invocations, _LIST, "lambda:GetFunctionConfiguration", "lambda:Invoke")
+def _check_invocations(_: ClusterRequirements, answers: Mapping[str, tuple[str, str]]) -> Outcome:
     if not answers:
         return skipped("the cluster has no scheduled function")
     wrong = [f"{name}: {error}" for name, (error, _) in answers.items() if error]
@@ -401,80 +416,30 @@ def _submit(
     return ""
 
 
-def _evaluate_submissions(_: ClusterRequirements, answers: Mapping[str, str]) -> Outcome:
+@_check(
+    "UC9717",
+    _submissions,
+    _LIST,
+    _QUEUES,
+    _DEFINITIONS,
+    "batch:DescribeSchedulingPolicies",
+    "batch:SubmitJob",
+    "batch:TerminateJob",
+)
+def _check_submissions(_: ClusterRequirements, answers: Mapping[str, str]) -> Outcome:
     if not answers:
         return skipped("there is no queue or no job to submit")
     wrong = [f"{name}: {answer}" for name, answer in answers.items() if answer]
     return _refusals(wrong) if wrong else passed(f"accepted and cancelled: {', '.join(answers)}")
 
 
-def _check(code: str, gather: Any, evaluate: Any, *calls: str) -> AnyCheck:
-    return Check(
-        code=code,
-        calls=calls,
-        subjects=lambda rollout: rollout.clusters,
-        gather=gather,
-        evaluate=evaluate,
-    )
-
-
-_LIST: Final = "cloudformation:ListStackResources"
-
-PROBE_CHECKS: Final[tuple[AnyCheck, ...]] = (
-    _check("UC9710", _batch_types, _evaluate_types, "batch:CreateComputeEnvironment"),
-)
-"""Checks that need nothing deployed."""
-
+PROBE_CHECKS: Final[tuple[AnyCheck, ...]] = (_check_types,)  # they need nothing deployed
 REHEARSAL_CHECKS: Final[tuple[AnyCheck, ...]] = (
-    _check(
-        "UC9711",
-        _stacks,
-        _evaluate_stacks,
-        "cloudformation:DescribeStacks",
-        "cloudformation:DescribeStackEvents",
-    ),
-    _check(
-        "UC9712",
-        _environments,
-        _evaluate_status("computeEnvironmentName", "VALID"),
-        _LIST,
-        "batch:DescribeComputeEnvironments",
-    ),
-    _check("UC9713", _queues, _evaluate_status("jobQueueName", "VALID"), _LIST, "batch:DescribeJobQueues"),
-    _check(
-        "UC9714",
-        _definitions,
-        _evaluate_status("jobDefinitionName", "ACTIVE"),
-        _LIST,
-        "batch:DescribeJobDefinitions",
-    ),
-    _check(
-        "UC9715",
-        _dry_runs,
-        _evaluate_dry_runs,
-        _LIST,
-        "batch:DescribeComputeEnvironments",
-        "ec2:DescribeLaunchTemplateVersions",
-        "ec2:RunInstances",
-    ),
-    _check(
-        "UC9716",
-        _invocations,
-        _evaluate_invocations,
-        _LIST,
-        "lambda:GetFunctionConfiguration",
-        "lambda:Invoke",
-    ),
-    _check(
-        "UC9717",
-        _submissions,
-        _evaluate_submissions,
-        _LIST,
-        "batch:DescribeJobQueues",
-        "batch:DescribeJobDefinitions",
-        "batch:DescribeSchedulingPolicies",
-        "batch:SubmitJob",
-        "batch:TerminateJob",
-    ),
-)
-"""Checks of a deployed rehearsal."""
+    _check_stacks,
+    _check_environments,
+    _check_queues,
+    _check_definitions,
+    _check_dry_runs,
+    _check_invocations,
+    _check_submissions,
+)  # of a deployed rehearsal

@@ -6,14 +6,12 @@ from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-from ultracluster_runtime.resume.sweep import Clients, ResumedQueues, new_clients, sweep
+from ultracluster_runtime.resume.sweep import ResumedQueues, new_clients, sweep
 
 logging.getLogger().setLevel(logging.INFO)
 
 
-@cache
-def _clients() -> Clients:
-    return new_clients()
+_clients = cache(new_clients)
 
 
 def handler(event: dict[str, Any], context: Any) -> None:  # noqa: ARG001 - Lambda's signature

@@ -20,7 +20,7 @@ from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG
 from ultracluster_runtime.functions.responses import AWS_ERRORS
 from ultracluster_runtime.lifecycle.lease import LeasedState, LeaseHeldError
 from ultracluster_runtime.lifecycle.observations import CHANGING
-from ultracluster_runtime.lifecycle.reader import describe_jobs, gang_size
+from ultracluster_runtime.lifecycle.reader import describe_jobs, gang_size, list_jobs
 from ultracluster_runtime.resume.endings import (
     Ending,
     ending_of,
@@ -133,11 +133,9 @@ class _Sweep:
 
     def _ended(self, queue: str) -> Sequence[Mapping[str, Any]]:
         since = (self._now - _BACK).timestamp() * 1000
-        pages = self._clients.batch.get_paginator("list_jobs").paginate(jobQueue=queue, jobStatus="FAILED")
         job_ids = [
             job["jobId"]
-            for page in pages
-            for job in page["jobSummaryList"]
+            for job in list_jobs(self._clients.batch, ["FAILED"], jobQueue=queue)
             if job.get("stoppedAt", 0) >= since and job["jobId"] not in self._known
         ]
         return self._details(job_ids)

@@ -35,15 +35,7 @@ class Entry:
     values: dict[str, Any] = field(default_factory=dict)  # additional values of PLANNED and STARTED
 
 
-class State(StrEnum):
-    """State of a step of a cluster."""
-
-    BEGUN = "begun"
-    PASSED = "passed"
-    FAILED = "failed"
-
-
-_STATES: Final = {Kind.BEGUN: State.BEGUN, Kind.PASSED: State.PASSED, Kind.FAILED: State.FAILED}
+_STATES: Final = frozenset({Kind.BEGUN, Kind.PASSED, Kind.FAILED})  # of a step of a cluster
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,14 +57,14 @@ class Decision:
     stopped: bool = False  # whether the rollout stops because of a failure
 
 
-def states_of(entries: Sequence[Entry]) -> dict[tuple[str, str], State]:
+def states_of(entries: Sequence[Entry]) -> dict[tuple[str, str], Kind]:
     """Return the state of each step that was ever begun, by cluster and step."""
-    states: dict[tuple[str, str], State] = {}
+    states: dict[tuple[str, str], Kind] = {}
     for entry in entries:
         if entry.kind is Kind.STARTED:
-            states = {step: state for step, state in states.items() if state is not State.FAILED}
+            states = {step: state for step, state in states.items() if state is not Kind.FAILED}
         elif entry.kind in _STATES:
-            states[entry.cluster, entry.step] = _STATES[entry.kind]
+            states[entry.cluster, entry.step] = entry.kind
     return states
 
 
@@ -89,7 +81,7 @@ def decide(
         next_steps = [step for cluster in clusters if (step := _next(cluster, states)) is not None]
         if not next_steps:
             continue
-        if any(states.get(step) is State.FAILED for step in next_steps):
+        if any(states.get(step) is Kind.FAILED for step in next_steps):
             return Decision(stopped=not under_way)
         free = max(at_once - len(under_way), 0)
         begin = [step for step in next_steps if step not in under_way][:free]
@@ -97,13 +89,13 @@ def decide(
     return Decision(finished=True)
 
 
-def _next(cluster: PlannedCluster, states: Mapping[tuple[str, str], State]) -> tuple[str, str] | None:
+def _next(cluster: PlannedCluster, states: Mapping[tuple[str, str], Kind]) -> tuple[str, str] | None:
     """Return the first step that a cluster has not passed; None if there is none."""
     steps = ((cluster.name, step) for step in cluster.steps)
-    return next((step for step in steps if states.get(step) is not State.PASSED), None)
+    return next((step for step in steps if states.get(step) is not Kind.PASSED), None)
 
 
-def _task(cluster: str, step: str, states: Mapping[tuple[str, str], State], entries: Sequence[Entry]) -> Task:
+def _task(cluster: str, step: str, states: Mapping[tuple[str, str], Kind], entries: Sequence[Entry]) -> Task:
     failures = [
         entry
         for entry in entries
@@ -112,6 +104,6 @@ def _task(cluster: str, step: str, states: Mapping[tuple[str, str], State], entr
     return Task(
         cluster=cluster,
         step=step,
-        interrupted=states.get((cluster, step)) is State.BEGUN,
+        interrupted=states.get((cluster, step)) is Kind.BEGUN,
         attempt=1 + len(failures),
     )

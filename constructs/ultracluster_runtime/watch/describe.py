@@ -1,17 +1,25 @@
 """Read the observations of a cluster watch from AWS. All calls are read-only."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from itertools import islice
 from typing import Any, Final
 
 from ultracluster_catalog.observability.metrics import CLUSTER_DIMENSION, NAMESPACE
 from ultracluster_runtime.lifecycle.observations import SHUT_DOWN_FROM_INSIDE, Reservation
-from ultracluster_runtime.lifecycle.reader import chunks, describe_reservation
+from ultracluster_runtime.lifecycle.reader import (
+    ENDING,
+    chunks,
+    describe_reservation,
+    find_instances,
+    list_jobs,
+)
 from ultracluster_runtime.watch.metrics import ClusterObservations, Step, WaitingJob
 
 _STEPS_BACK: Final = timedelta(hours=3)
 _ENVIRONMENTS_PER_CALL: Final = 100  # DescribeComputeEnvironments, API Reference, read 2026-11
-_ENDING: Final = ("stopping", "stopped", "shutting-down", "terminated")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,14 +44,15 @@ class Clients:
 
 def observe(watched: WatchedCluster, clients: Clients, now: datetime) -> ClusterObservations:
     """Read all observations. If one cannot be read, nothing is published, and the alarm on missing metrics fires."""
+    instances = partial(find_instances, clients.ec2, "iam-instance-profile.arn", watched.instance_profiles)
     return ClusterObservations(
         now=now,
         reservations=_reservations(watched, clients),
         without_reservation=watched.without_reservation,
-        launched=tuple(instance["LaunchTime"] for instance in _instances(watched, clients, ["running"])),
+        launched=tuple(instance["LaunchTime"] for instance in instances(["running"])),
         refused=tuple(
             instance["LaunchTime"]
-            for instance in _instances(watched, clients, list(_ENDING))
+            for instance in instances(ENDING)
             if instance.get("StateReason", {}).get("Code") == SHUT_DOWN_FROM_INSIDE
         ),
         invalid_environments=_invalid_environments(watched, clients),
@@ -72,21 +81,6 @@ def _reservations(watched: WatchedCluster, clients: Clients) -> tuple[tuple[Rese
     )
 
 
-def _instances(watched: WatchedCluster, clients: Clients, states: list[str]) -> list[dict[str, Any]]:
-    pages = clients.ec2.get_paginator("describe_instances").paginate(
-        Filters=[
-            {"Name": "iam-instance-profile.arn", "Values": list(watched.instance_profiles)},
-            {"Name": "instance-state-name", "Values": states},
-        ]
-    )
-    return [
-        instance
-        for page in pages
-        for reservation in page["Reservations"]
-        for instance in reservation["Instances"]
-    ]
-
-
 def _invalid_environments(watched: WatchedCluster, clients: Clients) -> int:
     queues = clients.batch.describe_job_queues(jobQueues=list(watched.job_queues))["jobQueues"]
     arns = sorted(
@@ -101,14 +95,15 @@ def _invalid_environments(watched: WatchedCluster, clients: Clients) -> int:
     )
 
 
-def _jobs(watched: WatchedCluster, clients: Clients, status: str) -> list[dict[str, Any]]:
-    pages = clients.batch.get_paginator("list_jobs")
-    return [
-        job
-        for queue in watched.job_queues
-        for page in pages.paginate(jobQueue=queue, jobStatus=status)
-        for job in page["jobSummaryList"]
-    ]
+def _jobs(watched: WatchedCluster, clients: Clients, status: str) -> Iterator[dict[str, Any]]:
+    """Yield jobs in a status; of an array, which is PENDING until all of its children have ended, the first such child."""
+    for queue in watched.job_queues:
+        for job in list_jobs(clients.batch, [status], jobQueue=queue):
+            if "arrayProperties" not in job:
+                yield job
+        for array in list_jobs(clients.batch, ["PENDING"], jobQueue=queue):
+            if "arrayProperties" in array:
+                yield from islice(list_jobs(clients.batch, [status], arrayJobId=array["jobId"]), 1)
 
 
 def _steps(watched: WatchedCluster, clients: Clients, now: datetime) -> tuple[Step, ...]:

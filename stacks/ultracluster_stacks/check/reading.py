@@ -32,14 +32,7 @@ _NESTED: Final = "cdk:cloud-assembly"
 
 
 def read_templates(paths: Sequence[Path], *, region: str | None = None) -> list[Source]:
-    """Read templates.
-
-    Args:
-        paths: Template files, and cloud assemblies such as cdk.out.
-        region: Region to deploy to. Default: that of the assembly; unknown for a file.
-
-    Returns:
-        Templates in the order of the paths, and of the manifest within an assembly.
+    """Read templates from files and cloud assemblies such as cdk.out. Default Region: that of the assembly, if any.
 
     Raises:
         FindingsError: Findings of all templates that cannot be read (UC9505 to UC9508, UC9510).

@@ -26,7 +26,6 @@ class TemplateError(ValueError):
 
     Attributes:
         code: Code of the rule.
-        problem: What is wrong.
         allowed: What is allowed; empty if omitted.
         line: Line, starting at 1. None if unknown.
     """
@@ -47,10 +46,7 @@ class UnsupportedTemplateError(TemplateError):
 
 
 def read_yaml_template(text: str) -> tuple[Any, Lines]:
-    """Read a template in YAML, or in JSON.
-
-    Returns:
-        Values with functions in their long form, and the line of each value.
+    """Read a template in YAML or JSON: its values with functions in their long form, and the line of each value.
 
     Raises:
         TemplateError: The template is invalid, or has aliases, unknown tags, duplicate keys, nesting deeper than 60

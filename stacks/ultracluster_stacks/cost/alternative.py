@@ -17,8 +17,6 @@ class Alternative:
     """An alternative to the instance type of a cluster.
 
     Attributes:
-        instance_type: Name of the instance type.
-        chips_per_node: Accelerators per node.
         own_chips_per_node: Accelerators per node of the cluster.
         price: Price of a node-hour with the same purchase option.
         estimate: Estimate of the same run on as many nodes. None without a throughput ratio.

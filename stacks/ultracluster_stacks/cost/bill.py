@@ -128,34 +128,17 @@ def _services(footprint: Footprint, usage: Usage, prices: Prices) -> Iterator[Li
         usage.custom_metrics + footprint.custom_metrics + footprint.request_metrics * _METRICS_OF_REQUESTS
     )
     stored_logs = None if usage.logs_gb is None else usage.logs_gb * _MONTHS_OF_LOGS
-    has_endpoints, has_nat = footprint.interface_endpoints > 0, footprint.nat_gateways > 0
+    endpoints, gateways, transfer = footprint.interface_endpoints, footprint.nat_gateways, usage.transfer_gb
+    composites = footprint.composite_alarms
     rows: tuple[tuple[bool, str, str, Decimal | int | None, PaidService], ...] = (
         (footprint.buckets > 0, "buckets", "S3 Standard", usage.stored_gb, "S3 Standard storage"),
-        (
-            has_endpoints,
-            "endpoints",
-            "interface endpoints in one zone",
-            footprint.interface_endpoints,
-            "interface endpoint",
-        ),
-        (
-            has_endpoints,
-            "endpoint data",
-            "processed per month",
-            usage.endpoint_gb,
-            "interface endpoint data",
-        ),
-        (has_nat, "NAT gateway", "with one public IPv4 address", footprint.nat_gateways, "NAT gateway"),
-        (has_nat, "public address", "of the NAT gateway", footprint.nat_gateways, "public IPv4 address"),
-        (has_nat, "NAT data", "processed per month", usage.nat_gb, "NAT gateway data"),
+        (endpoints > 0, "endpoints", "interface endpoints in one zone", endpoints, "interface endpoint"),
+        (endpoints > 0, "endpoint data", "processed per month", usage.endpoint_gb, "interface endpoint data"),
+        (gateways > 0, "NAT gateway", "with one public IPv4 address", gateways, "NAT gateway"),
+        (gateways > 0, "public address", "of the NAT gateway", gateways, "public IPv4 address"),
+        (gateways > 0, "NAT data", "processed per month", usage.nat_gb, "NAT gateway data"),
         (footprint.alarms > 0, "alarms", "alarm metrics", footprint.alarms, "alarm"),
-        (
-            footprint.composite_alarms > 0,
-            "composite alarms",
-            "over other alarms",
-            footprint.composite_alarms,
-            "composite alarm",
-        ),
+        (composites > 0, "composite alarms", "over other alarms", composites, "composite alarm"),
         (footprint.dashboards > 0, "dashboards", "CloudWatch dashboards", footprint.dashboards, "dashboard"),
         (
             metrics > 0,
@@ -166,13 +149,7 @@ def _services(footprint: Footprint, usage: Usage, prices: Prices) -> Iterator[Li
         ),
         (True, "logs", "ingested per month", usage.logs_gb, "logs ingested"),
         (usage.logs_gb is not None, "logs kept", "three months, uncompressed", stored_logs, "logs stored"),
-        (
-            usage.transfer_gb is not None,
-            "data transfer",
-            "to the internet per month",
-            usage.transfer_gb,
-            "data transfer out",
-        ),
+        (transfer is not None, "data transfer", "to the internet per month", transfer, "data transfer out"),
     )
     for applies, name, what, quantity, service in rows:
         if applies:

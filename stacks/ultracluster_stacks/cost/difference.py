@@ -17,7 +17,6 @@ class CostDifference:
     """How a deployment changes the cost of a cluster; negative if it becomes cheaper.
 
     Attributes:
-        cluster: Name of its stage, such as ``train-us-east-2``.
         node_hour: Change per hour in which all nodes run.
         idle_month: Change per month in which no node runs.
     """
@@ -32,12 +31,8 @@ def cost_differences(
 ) -> tuple[CostDifference, ...]:
     """Return how a deployment changes the cost of each cluster.
 
-    Unchanged lines cancel out, even if their price is unknown.
-
-    Args:
-        before: Deployed stacks.
-        after: Stacks to deploy; clusters without any are omitted, since a deployment does not touch them.
-        prices: Source of prices.
+    Unchanged lines cancel out, even if their price is unknown. Clusters without a stack to deploy are omitted, since
+    a deployment does not touch them.
     """
     before, after = list(before), list(after)
     changes = []

@@ -27,9 +27,6 @@ class Estimate:
     """Estimated cost of a cluster.
 
     Attributes:
-        footprint: Billable resources.
-        usage: Planned usage.
-        lines: Lines of the bill.
         if_used: Lines of nodes used only when the others are full; in no total.
     """
 
@@ -74,9 +71,7 @@ def catalogue_prices(
 ) -> Prices:
     """Return a source of the catalogue's prices; a Region without one takes that of another, which the price names.
 
-    Args:
-        known: Newer prices by billable item and Region, which take precedence. Default: none.
-        fallback_region: Region whose price is taken. Default: the nearest Region with a price.
+    ``known`` prices are newer, and take precedence. Default fallback: the nearest Region with a price.
     """
     newer = known or {}
 

@@ -12,12 +12,8 @@ class NodeSupply:
 
     Attributes:
         name: Name of the source; empty for the first one.
-        instance_type: Instance type.
         nodes: Maximum number of nodes.
-        market: Purchase option.
         reserved: Whether the nodes are billed for the whole reservation, used or not.
-        volume_gib: Size of each root volume in GiB.
-        volume_mb_per_s: Throughput of each root volume in MB/s.
     """
 
     name: str
@@ -34,16 +30,11 @@ class Footprint:
     """Billable resources of one cluster.
 
     Attributes:
-        cluster: Name of the cluster.
-        region: Region of the cluster.
         supplies: Nodes by source of capacity, in order of preference.
         file_systems: New file systems; existing ones are not counted.
-        buckets: Number of new buckets.
         interface_endpoints: Number of interface endpoints, each in one Availability Zone.
         nat_gateways: Number of NAT gateways, each with one public address.
         alarms: Number of alarm metrics, by which CloudWatch alarms are billed.
-        composite_alarms: Number of composite alarms.
-        dashboards: Number of dashboards.
         request_metrics: Number of buckets with S3 request metrics, each with up to 16 custom metrics.
         custom_metrics: Number of custom metrics of the nodes and of the function that watches them; not in templates.
         compile_type: Instance type that compiles graphs before the run. None if the nodes do.

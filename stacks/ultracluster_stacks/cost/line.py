@@ -17,16 +17,13 @@ class Usage:
 
     Attributes:
         hours: Hours of one run, in which all nodes are billed.
-        runs_per_month: Runs per month.
         tokens_per_second: Training throughput of the whole cluster.
         savings_plan_rate: Price of a node-hour under a Savings Plan, billed whether used or not. Applies to on-demand
             nodes only.
-        stored_gb: GB in the buckets.
         logs_gb: GB of logs ingested per month.
         nat_gb: GB through the NAT gateway per month.
         endpoint_gb: GB through the interface endpoints per month.
         transfer_gb: GB out to the internet per month.
-        backup_gb: GB of file system backups.
         tiered_gb: GB on a file system with Intelligent-Tiering.
         custom_metrics: Custom metrics besides those of the footprint. Default: none.
         compile_hours: Hours of compilation before the first run. Default: 0.
@@ -60,9 +57,7 @@ class Line:
 
     Attributes:
         name: Name, unique in an estimate.
-        what: Description.
         quantity: Number of units of the price; GB are per month. None if it depends on an unknown usage.
-        price: Price of one unit.
         charged: When it is billed: in the hours of a run, always, or once before the first run.
     """
 

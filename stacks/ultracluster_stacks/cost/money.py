@@ -50,11 +50,7 @@ class Money:
         return bool(self.high or self.low) or not self.without
 
     def text(self, *, signed: bool = False) -> str:
-        """Format the amount in dollars and cents: as a range if needed, with ≈ if it is approximate, or as unknown.
-
-        Args:
-            signed: Whether a positive amount has a plus sign. Default: no.
-        """
+        """Format the amount in dollars and cents: as a range if needed, with ≈ if it is approximate, or as unknown."""
         if not self.is_known:
             return "not known"
         low, high = (bound.quantize(_CENT, ROUND_HALF_UP) for bound in (self.low, self.high))

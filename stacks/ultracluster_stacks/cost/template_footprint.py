@@ -1,7 +1,6 @@
 """Billable resources of a cluster, from the templates of its stacks."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import chain
 from typing import Any, Literal
 
 from ultracluster_catalog.lustre.lustre import LustreSettings
@@ -18,80 +17,63 @@ def template_footprint(cluster: str, stacks: Iterable[StackTemplate]) -> Footpri
     Nodes of instance types that are not in the catalogue are left out, because templates contain vCPUs.
     """
     stacks = list(stacks)
-    resources_of_stacks = [
-        (stack.resources, resource) for stack in stacks for resource in stack.resources.values()
-    ]
 
-    def count(kind: str) -> int:
-        return sum(resource["Type"] == kind for _, resource in resources_of_stacks)
+    def properties_of(kind: str) -> list[Mapping[str, Any]]:
+        return [
+            resource.get("Properties") or {}
+            for stack in stacks
+            for resource in stack.resources.values()
+            if resource["Type"] == kind
+        ]
 
-    supplies = chain.from_iterable(
-        _supplies(resources, resource)
-        for resources, resource in resources_of_stacks
-        if resource["Type"] == "AWS::Batch::ComputeEnvironment"
-    )
-    endpoints = [
-        resource["Properties"]
-        for _, resource in resources_of_stacks
-        if resource["Type"] == "AWS::EC2::VPCEndpoint"
-    ]
-    buckets = [
-        resource.get("Properties") or {}
-        for _, resource in resources_of_stacks
-        if resource["Type"] == "AWS::S3::Bucket"
-    ]
+    buckets = properties_of("AWS::S3::Bucket")
     return Footprint(
         cluster=cluster,
         region=stacks[0].region if stacks else "",
-        supplies=tuple(supplies),
-        file_systems=tuple(
-            _settings(resource["Properties"])
-            for _, resource in resources_of_stacks
-            if resource["Type"] == "AWS::FSx::FileSystem"
-        ),
+        supplies=tuple(supply for stack in stacks for supply in _supplies(stack.resources)),
+        file_systems=tuple(map(_settings, properties_of("AWS::FSx::FileSystem"))),
         buckets=len(buckets),
         interface_endpoints=sum(
             len(endpoint.get("SubnetIds") or [None])
-            for endpoint in endpoints
+            for endpoint in properties_of("AWS::EC2::VPCEndpoint")
             if endpoint.get("VpcEndpointType") == "Interface"
         ),
-        nat_gateways=count("AWS::EC2::NatGateway"),
-        alarms=sum(
-            _alarm_metrics(resource["Properties"])
-            for _, resource in resources_of_stacks
-            if resource["Type"] == "AWS::CloudWatch::Alarm"
-        ),
-        composite_alarms=count("AWS::CloudWatch::CompositeAlarm"),
-        dashboards=count("AWS::CloudWatch::Dashboard"),
+        nat_gateways=len(properties_of("AWS::EC2::NatGateway")),
+        alarms=sum(map(_alarm_metrics, properties_of("AWS::CloudWatch::Alarm"))),
+        composite_alarms=len(properties_of("AWS::CloudWatch::CompositeAlarm")),
+        dashboards=len(properties_of("AWS::CloudWatch::Dashboard")),
         request_metrics=sum(len(bucket.get("MetricsConfigurations") or ()) for bucket in buckets),
     )
 
 
-def _supplies(resources: _Resources, environment: Mapping[str, Any]) -> Iterator[NodeSupply]:
-    compute = environment["Properties"].get("ComputeResources") or {}
-    template_id = (compute.get("LaunchTemplate") or {}).get("LaunchTemplateId")
-    reference = template_id.get("Ref") if isinstance(template_id, Mapping) else None
-    launch = resources.get(str(reference), {}).get("Properties", {}).get("LaunchTemplateData")
-    if launch is None:  # the environment has no nodes of a cluster
-        return
-    row = INSTANCE_TYPES.get(str(launch.get("InstanceType")))
-    most = compute.get("MaxvCpus")
-    if row is None or not isinstance(most, int):
-        return
-    block = (launch.get("InstanceMarketOptions") or {}).get("MarketType") == "capacity-block"
-    market: Literal["capacity-block", "on-demand", "spot"] = (
-        "capacity-block" if block else "spot" if compute.get("Type") == "SPOT" else "on-demand"
-    )
-    volume = (launch.get("BlockDeviceMappings") or [{}])[0].get("Ebs") or {}
-    yield NodeSupply(
-        name="",
-        instance_type=row.name,
-        nodes=most // row.vcpus,
-        market=market,
-        reserved="CapacityReservationTarget" in (launch.get("CapacityReservationSpecification") or {}),
-        volume_gib=int(volume.get("VolumeSize", 0)),
-        volume_mb_per_s=int(volume.get("Throughput", 0)),
-    )
+def _supplies(resources: _Resources) -> Iterator[NodeSupply]:
+    for resource in resources.values():
+        if resource["Type"] != "AWS::Batch::ComputeEnvironment":
+            continue
+        compute = resource["Properties"].get("ComputeResources") or {}
+        template_id = (compute.get("LaunchTemplate") or {}).get("LaunchTemplateId")
+        reference = template_id.get("Ref") if isinstance(template_id, Mapping) else None
+        launch = resources.get(str(reference), {}).get("Properties", {}).get("LaunchTemplateData")
+        if launch is None:  # the environment has no nodes of a cluster
+            continue
+        row = INSTANCE_TYPES.get(str(launch.get("InstanceType")))
+        most = compute.get("MaxvCpus")
+        if row is None or not isinstance(most, int):
+            continue
+        block = (launch.get("InstanceMarketOptions") or {}).get("MarketType") == "capacity-block"
+        market: Literal["capacity-block", "on-demand", "spot"] = (
+            "capacity-block" if block else "spot" if compute.get("Type") == "SPOT" else "on-demand"
+        )
+        volume = (launch.get("BlockDeviceMappings") or [{}])[0].get("Ebs") or {}
+        yield NodeSupply(
+            name="",
+            instance_type=row.name,
+            nodes=most // row.vcpus,
+            market=market,
+            reserved="CapacityReservationTarget" in (launch.get("CapacityReservationSpecification") or {}),
+            volume_gib=int(volume.get("VolumeSize", 0)),
+            volume_mb_per_s=int(volume.get("Throughput", 0)),
+        )
 
 
 def _alarm_metrics(alarm: Mapping[str, Any]) -> int:

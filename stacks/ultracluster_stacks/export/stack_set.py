@@ -10,11 +10,6 @@ def stack_set_template(
     """Return a template with one StackSet per template of a cluster, in order of deployment.
 
     Deploy it in the management account or, with the default of ``CallAs``, as a delegated administrator.
-
-    Args:
-        cluster: Name of the cluster's stage, such as ``training-a-us-east-2``, the prefix of the StackSet names.
-        templates: Name and exported template of each stack, in order of deployment.
-        region: Default Region.
     """
     stack_set_parameters = {
         "TemplateBaseUrl": {

@@ -57,7 +57,6 @@ class Stop:
     """A reason to stop.
 
     Attributes:
-        kind: Kind of danger.
         reason: Effect of the change, in one sentence.
         allow: Word that allows the change, such as ``replace:train-us-east-2-Storage/FileSystem8A8E25C0``. None if it
             would fail anyway.
@@ -93,16 +92,11 @@ class ResourceChange:
     """A changed resource.
 
     Attributes:
-        stack: Name of the stack.
-        logical_id: Logical ID.
         resource_type: Resource type; the old one if it changes.
         path: Construct path, such as ``train-us-east-2/Storage/FileSystem/Resource``; empty if unknown.
         action: What CloudFormation does.
         leaves_behind: Whether the old resource stays in the account, unmanaged.
-        properties: Changed properties.
         widened: Descriptions of added permissions.
-        notes: Other remarks.
-        stops: Reasons to stop the deployment.
     """
 
     stack: str
@@ -117,12 +111,7 @@ class ResourceChange:
     stops: tuple[Stop, ...]
 
     def stop(self, kind: StopKind, reason: str) -> Stop:
-        """Return a reason to stop that can be allowed.
-
-        Args:
-            kind: Kind of danger.
-            reason: Effect of the change, in one sentence.
-        """
+        """Return a reason to stop that can be allowed."""
         verb = "replace" if self.action in REPLACES else "remove" if self.action in GOES else "change"
         return Stop(kind=kind, reason=reason, allow=f"{verb}:{self.stack}/{self.logical_id}")
 
@@ -133,9 +122,6 @@ class StackChange:
 
     Attributes:
         cluster: Name of the stage, such as ``train-us-east-2``.
-        name: Name of the stack.
-        region: Region of the stack.
-        state: What happens to the stack.
         changes: Changed resources in the order of the templates; empty for new and left stacks.
         stops: Reasons why the stack as a whole would fail.
         resources: Number of resources afterwards.
@@ -152,11 +138,7 @@ class StackChange:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """Effects of a deployment.
-
-    Attributes:
-        stacks: All stacks, in the order of the new assembly, followed by stacks that are no longer defined.
-    """
+    """Effects of a deployment on all stacks, in the order of the new assembly, then on those that are no longer defined."""
 
     stacks: tuple[StackChange, ...]
 
@@ -168,9 +150,5 @@ class Plan:
                 yield from change.stops
 
     def stopped(self, allowed: Collection[str] = ()) -> bool:
-        """Return whether any reason to stop is not allowed.
-
-        Args:
-            allowed: Values of `Stop.allow` to accept. Default: none.
-        """
+        """Return whether any reason to stop is not allowed."""
         return any(stop.allow is None or stop.allow not in allowed for stop in self.stops())

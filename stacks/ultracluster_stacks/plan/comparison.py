@@ -31,10 +31,7 @@ def compare(
 ) -> Plan:
     """Return the plan of a deployment.
 
-    Args:
-        before: Deployed stacks.
-        after: Stacks to deploy, all in one account. Stacks are matched by name and Region.
-        idle_blocks: Reservation IDs of Capacity Blocks in which nothing runs now. Default: none; all count as running.
+    Stacks are matched by name and Region, and are all in one account. Nothing runs now in idle Capacity Blocks.
     """
     before, after = ([resolved(stack) for stack in stacks] for stacks in (before, after))
     old_stacks = {stack.key: stack for stack in before}

@@ -32,16 +32,7 @@ def control_stops(
     *,
     is_idle: bool,
 ) -> Iterator[Stop]:
-    """Stop what would leave jobs of a Capacity Block running into its end, or people uninformed.
-
-    Args:
-        change: Change with its action.
-        before: Resource in the old template.
-        after: Resource in the new template; empty if it is removed.
-        old_resources: All resources of the old template.
-        new_resources: All resources of the new template.
-        is_idle: Whether nothing runs in the Capacity Block of this function.
-    """
+    """Stop what would leave jobs of a Capacity Block running into its end, or people uninformed."""
     kind, goes = change.resource_type, change.action in GOES
     old, new = (resource.get("Properties") or {} for resource in (before, after))
     if kind == FUNCTION and goes:

@@ -21,9 +21,6 @@ class Headroom:
 
     Attributes:
         what: Limited quantity: ``resources``, ``outputs`` or ``bytes``.
-        stack: Name of the stack.
-        count: Number in the stack.
-        most: Limit of CloudFormation.
     """
 
     what: str
@@ -36,11 +33,7 @@ class Headroom:
 
 
 def headroom(stacks: Sequence[StackTemplate]) -> tuple[Headroom, ...]:
-    """Find the stack closest to each limit.
-
-    Returns:
-        Headroom for resources, outputs and bytes; empty without stacks.
-    """
+    """Return the stack closest to each limit: of resources, outputs and bytes. Empty without stacks."""
     if not stacks:
         return ()
     return tuple(
@@ -49,11 +42,7 @@ def headroom(stacks: Sequence[StackTemplate]) -> tuple[Headroom, ...]:
 
 
 def check_headroom(stacks: Sequence[StackTemplate]) -> list[Finding]:
-    """Find stacks that exceed a limit of CloudFormation or are close to it.
-
-    Returns:
-        UC9650 above a limit, UC9651 from 80 % of it.
-    """
+    """Return UC9650 for each stack above a limit of CloudFormation, and UC9651 from 80 % of it."""
     return [
         Finding(
             code="UC9650" if usage.count > usage.most else "UC9651",

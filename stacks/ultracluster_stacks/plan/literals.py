@@ -13,9 +13,6 @@ def resolved(stack: StackTemplate) -> StackTemplate:
     """Return a stack without the resources, branches and mappings that its template decides.
 
     Parameters stay unresolved: a deployment may set another value than the default.
-
-    Args:
-        stack: Stack with its template as written.
     """
     if not {"Conditions", "Mappings"} & stack.template.keys():
         return stack

@@ -23,14 +23,7 @@ _RULES: Final = {
 def network_stops(
     change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any], resources: Resources
 ) -> Iterator[Stop]:
-    """Stop removed and replaced parts of the network, and updates other than additions to a list.
-
-    Args:
-        change: Change with its action.
-        before: Resource in the old template.
-        after: Resource in the new template; empty if it is removed.
-        resources: All resources of the new template.
-    """
+    """Stop removed and replaced parts of the network, and updates other than additions to a list."""
     if change.resource_type not in NETWORK_TYPES:
         return
     if change.action in REPLACES | GOES:
@@ -71,15 +64,7 @@ def permission_stops(
     old_resources: Resources,
     new_resources: Resources,
 ) -> Iterator[Stop]:
-    """Stop lost permissions of roles that remain, and roles that running jobs and nodes have.
-
-    Args:
-        change: Change with its action.
-        before: Resource in the old template.
-        after: Resource in the new template; empty if it is removed.
-        old_resources: All resources of the old template.
-        new_resources: All resources of the new template.
-    """
+    """Stop lost permissions of roles that remain, and roles that running jobs and nodes have."""
     old, new = (resource.get("Properties") or {} for resource in (before, after))
     kind = change.resource_type
     if kind in IDENTITY_TYPES and change.action in REPLACES | GOES:

@@ -15,7 +15,6 @@ class Moved:
     """A resource or export whose value changes for everything that refers to it.
 
     Attributes:
-        certain: Whether the change is certain.
         attribute: The only attribute that changes. None for the ID and all attributes.
     """
 

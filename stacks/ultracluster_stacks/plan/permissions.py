@@ -76,10 +76,7 @@ class _Grant:
 def widened(resource_type: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> tuple[str, ...]:
     """Describe the permissions that a change adds; empty if permissions only shrink.
 
-    Args:
-        resource_type: Type of the resource.
-        before: Properties in the old template; empty if the resource is new.
-        after: Properties in the new template; empty if the resource is removed.
+    Properties are empty before the resource is added, and after it is removed.
     """
     old, new = ([*_grants(resource_type, properties)] for properties in (before, after))
     allowed = [
@@ -104,11 +101,7 @@ def narrowed(
 ) -> tuple[str, ...]:
     """Describe the permissions that a change takes away; empty if permissions only grow.
 
-    Args:
-        resource_type: Type of the resource.
-        before: Properties in the old template.
-        after: Properties in the new template; empty if the resource is removed.
-        gone: Logical IDs of removed resources, on which no permission is lost.
+    No permission is lost on resources that are gone.
     """
     old, new = ([*_grants(resource_type, properties)] for properties in (before, after))
     lost = [

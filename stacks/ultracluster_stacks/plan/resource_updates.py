@@ -178,10 +178,7 @@ def _table() -> Mapping[str, Any]:
 def replacement(resource_type: str, properties: Mapping[str, Any]) -> Replacement | None:
     """Return the properties whose change replaces a resource, or None if unknown.
 
-    Args:
-        resource_type: Resource type, such as ``AWS::FSx::FileSystem``.
-        properties: Properties in the new template; ``ReplaceComputeEnvironment`` of a compute environment controls
-            its update.
+    ``ReplaceComputeEnvironment`` among the properties of a compute environment controls its update.
     """
     if resource_type == "AWS::CDK::Metadata":
         return Replacement()  # CDK metadata is not a real resource
@@ -205,12 +202,7 @@ def replacement(resource_type: str, properties: Mapping[str, Any]) -> Replacemen
 def touches(
     path: PropertyPath, others: Mapping[PropertyPath, Any] | frozenset[PropertyPath]
 ) -> PropertyPath | None:
-    """Return the first of `others` that equals, contains or is inside a path, or None.
-
-    Args:
-        path: Path of a change.
-        others: Paths, in which ``*`` matches any part.
-    """
+    """Return the first of `others`, in which ``*`` matches any part, that equals, contains or is inside a path."""
     for other in sorted(others):
         if all(pattern in {part, "*"} for part, pattern in zip(path, other, strict=False)):
             return other

@@ -59,13 +59,7 @@ _DAYS: Final = frozenset({"ExpirationInDays", "NewerNoncurrentVersions", "Noncur
 def block_of(
     resource: Mapping[str, Any], resources: Mapping[str, Any], idle_blocks: Collection[str]
 ) -> Block | None:
-    """Return the state of the Capacity Block of a compute environment or function, or None if there is none.
-
-    Args:
-        resource: Resource of the old template; empty if it is new.
-        resources: All resources of the old template, among them the launch template.
-        idle_blocks: Reservation IDs of blocks in which nothing runs now.
-    """
+    """Return the state of the Capacity Block of a compute environment or function, or None if there is none."""
     if resource.get("Type") == FUNCTION:
         own = _part(resource, "Properties", "Environment", "Variables", BLOCK_VARIABLE)
         return None if own is None else "idle" if own in idle_blocks else "running"
@@ -99,13 +93,7 @@ def stops_of(
 ) -> tuple[Stop, ...]:
     """Return the reasons why a change stops the deployment.
 
-    Args:
-        change: Change with its action.
-        before: Resource in the old template; empty if it is new.
-        after: Resource in the new template; empty if it is removed.
-        old_resources: All resources of the old template.
-        new_resources: All resources of the new template.
-        block: State of the Capacity Block of a compute environment or function. None if there is none.
+    ``before`` is empty for a new resource, ``after`` for a removed one.
     """
     if change.action is Action.ADD:
         return ()
@@ -126,13 +114,7 @@ def stops_of(
 
 
 def notes_of(change: ResourceChange, after: Mapping[str, Any], *, block: Block | None) -> tuple[str, ...]:
-    """Return remarks on a change that do not stop the deployment.
-
-    Args:
-        change: Change with its properties.
-        after: Resource in the new template; empty if it is removed.
-        block: State of the Capacity Block of a compute environment. None if there is none.
-    """
+    """Return remarks on a change that do not stop the deployment."""
     notes = []
     if block == "idle" and change.action in REPLACES:
         notes.append("nothing runs in its Capacity Block yet; waiting jobs stay in the queue")

@@ -16,9 +16,6 @@ class StackTemplate:
 
     Attributes:
         cluster: Name of the stage; empty if unknown.
-        name: Name of the stack.
-        region: Region of the stack.
-        template: Template of the stack.
         paths: Construct path by logical ID, as far as known.
         assembly: Directory of the assets. None if they are not available.
         size_bytes: Size of the template's text in bytes. 0 if unknown.

@@ -47,6 +47,8 @@ class ClusterStage(cdk.Stage):
         network = network_stack.network
         storage = StorageStack(self, "Storage", config=config, network=network)
         ClusterStack(self, "Cluster", config=config, network=network, storage=storage)
+        if config.removal_policy == "destroy":
+            cdk.RemovalPolicies.of(self).destroy()
         if isinstance(config, RehearsedCluster):
             self._rehearse(config.name)
         tag_resources(self, config.name, config.tags)

@@ -48,11 +48,7 @@ def main() -> int:
 
 
 def read_context(environment: Mapping[str, str]) -> dict[str, Any]:
-    """Return the context values that ``aws_cdk.App`` would see.
-
-    Args:
-        environment: Environment variables. The CLI passes a large context in a file that a variable names.
-    """
+    """Return the context that ``aws_cdk.App`` would see; the CLI passes a large one in a file that a variable names."""
     context: dict[str, Any] = json.loads(environment.get("CDK_CONTEXT_JSON") or "{}")
     if overflow := environment.get("CONTEXT_OVERFLOW_LOCATION_ENV"):
         context |= json.loads(Path(overflow).read_text(encoding="utf-8"))
@@ -68,14 +64,7 @@ def synthesize(
 ) -> None:
     """Synthesize clusters, importing aws_cdk only when one of them is not in the cache.
 
-    Args:
-        clusters: Clusters to synthesize.
-        directory: Directory to write the cloud assembly to. None for the CDK's default, without the cache.
-        cache: Cache of clusters synthesized before. Default: all clusters are synthesized.
-        processes: Number of processes. Default: what cores, memory and the number of clusters allow.
-
-    Raises:
-        FindingsError: A cluster breaks a rule, or a process fails (UC9101).
+    Without a directory, write to the CDK's default, without the cache. Default processes: what the machine allows.
     """
     # No template contains the profile, so a cluster with another profile is still the same cluster.
     configs = {cluster.stage: cluster.model_dump_json(exclude={"profile"}) for cluster in clusters}

@@ -13,12 +13,7 @@ from ultracluster_stacks.stacks.cluster_stage import ClusterStage
 
 
 def synthesize(clusters: Sequence[ClusterConfig], directory: Path | None) -> None:
-    """Synthesize clusters into one cloud assembly.
-
-    Args:
-        clusters: Clusters to synthesize.
-        directory: Directory to write to. None for the CDK's default.
-    """
+    """Synthesize clusters into one cloud assembly, by default in the CDK's directory."""
     app = cdk.App(
         analytics_reporting=False,
         # The construct tree repeats every template, and nothing here reads it.

@@ -78,7 +78,8 @@ def _with_numbers() -> dict[str, Made]:
         ):
             found[name] = thing
         for method, value in inspect.getmembers(thing, callable):
-            if method.startswith(("add_", "from_")):
+            # Those of the base class are taken of what it is a base of.
+            if method.startswith(("add_", "from_")) and name not in {"ITrainingQueue", "IUltraCluster"}:
                 found[f"{name}.{method}"] = value
     return {name: made for name, made in found.items() if _numbers(made)}
 
@@ -198,6 +199,13 @@ def makers(stack: cdk.Stack) -> Mapping[str, Made]:
         "SpotCapacity": uc.SpotCapacity,
         "TrainingImageRepository": construct(uc.TrainingImageRepository),
         "TrainingQueue": construct(uc.TrainingQueue, nodes=cluster.nodes, max_nodes=4),
+        "TrainingQueue.from_training_queue_attributes": construct(
+            uc.TrainingQueue.from_training_queue_attributes,
+            job_queue_arn="arn:aws:batch:us-east-2:123456789012:job-queue/train",
+            instance_type=TYPE,
+            max_nodes=4,
+            log_group=cluster.queue.log_group,
+        ),
         "UltraCluster": construct(
             uc.UltraCluster, instance_type=TYPE, node_count=4, image_id=IMAGE_ID, zone_id=ZONE
         ),

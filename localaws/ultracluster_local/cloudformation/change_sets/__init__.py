@@ -1,3 +1,3 @@
-"""Change sets and what they say of a template's changes."""
+"""Change sets, and the changes that they list."""
 
 __all__: list[str] = []

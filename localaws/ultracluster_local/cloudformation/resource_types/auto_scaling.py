@@ -41,7 +41,9 @@ class _Group(ApiProvider):
         try:
             self._wait(context, name)
         except ResourceError:
-            self.delete(context, name, properties)
+            context.call(
+                "autoscaling", "DeleteAutoScalingGroup", {"AutoScalingGroupName": name, "ForceDelete": True}
+            )
             raise
         return name
 
@@ -62,20 +64,27 @@ class _Group(ApiProvider):
         return physical_id
 
     def delete(self, context: Context, physical_id: str, properties: Properties) -> None:  # noqa: ARG002 - a provider's signature
-        """Delete the group with its instances."""
-        if self.read(context, physical_id, {}) is not None:
-            context.call(
-                "autoscaling",
-                "DeleteAutoScalingGroup",
-                {"AutoScalingGroupName": physical_id, "ForceDelete": True},
+        """Scale the group to zero and delete it, which fails while instances are protected (aws/aws-cdk#18179, 2022-03-18)."""
+        if self.read(context, physical_id, {}) is None:
+            return
+        named = {"AutoScalingGroupName": physical_id}
+        context.call("autoscaling", "UpdateAutoScalingGroup", named | dict.fromkeys(_SIZES, 0))
+        if (self.read(context, physical_id, {}) or {})["Instances"]:
+            raise ResourceError(
+                f"Group did not stabilize. Last scaling activity: {self._last_activity(context, physical_id)}"
             )
+        context.call("autoscaling", "DeleteAutoScalingGroup", named)
 
     def _wait(self, context: Context, name: str) -> None:
         shown = self.read(context, name, {}) or {}
         if len(shown["Instances"]) < shown["DesiredCapacity"]:
-            answer = context.call("autoscaling", "DescribeScalingActivities", {"AutoScalingGroupName": name})
-            last = answer["Activities"][0]["StatusMessage"] if answer["Activities"] else ""
-            raise ResourceError(f"Group did not stabilize. Last scaling activity: {last}")
+            raise ResourceError(
+                f"Group did not stabilize. Last scaling activity: {self._last_activity(context, name)}"
+            )
+
+    def _last_activity(self, context: Context, name: str) -> str:
+        answer = context.call("autoscaling", "DescribeScalingActivities", {"AutoScalingGroupName": name})
+        return answer["Activities"][0]["StatusMessage"] if answer["Activities"] else ""
 
 
 def _stack_tags(context: Context) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ the tools that manage groups (hashicorp/terraform-provider-aws, eksctl-io/eksctl
 """
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from moto.autoscaling.responses import AutoScalingResponse
@@ -157,12 +157,25 @@ def _check_subnets(request: Request, given: dict[str, Any]) -> None:
 
 @handlers("DescribeAutoScalingGroups")
 def describe_auto_scaling_groups(request: Request) -> Mapping[str, Any]:
-    """Describe all groups, or the named ones; unknown names are omitted."""
-    if request.parameters.get("Filters"):
-        raise invalid("The local AWS does not support filters here")
+    """Describe all groups, or the named ones with the tags of all filters; unknown names are omitted."""
     wanted = request.parameters.get("AutoScalingGroupNames")
-    shown = [one.shown() for name, one in groups(request.region).items() if not wanted or name in wanted]
+    filters = [(one["Name"], one["Values"]) for one in request.parameters.get("Filters") or ()]
+    for name, _ in filters:
+        if name not in {"tag-key", "tag-value"} and not name.startswith("tag:"):
+            raise invalid(f"The local AWS has no filter {name} here")
+    shown = [
+        one.shown()
+        for name, one in groups(request.region).items()
+        if (not wanted or name in wanted)
+        and all(any(_has_tag(tag, kind, values) for tag in one.tags) for kind, values in filters)
+    ]
     return page(shown, parameters=request.parameters, key="AutoScalingGroups")
+
+
+def _has_tag(tag: Mapping[str, Any], kind: str, values: Sequence[str]) -> bool:
+    if kind.startswith("tag:"):
+        return bool(tag["Key"] == kind.removeprefix("tag:") and tag["Value"] in values)
+    return tag["Key" if kind == "tag-key" else "Value"] in values
 
 
 @handlers("UpdateAutoScalingGroup")

@@ -41,7 +41,9 @@ _GONE = (
 _PROTECTED = (
     "Could not scale to desired capacity because all remaining instances are protected from scale-in."
 )
-"""Both from the Amazon EC2 Auto Scaling User Guide (launch-template-capacity-blocks, ec2-auto-scaling-instance-protection)."""
+"""Both from the Amazon EC2 Auto Scaling User Guide (launch-template-capacity-blocks, ec2-auto-scaling-instance-protection), the
+second with its status from aws-samples/aws-fault-injection-simulator-workshop#114 (2021-07-30).
+"""
 
 
 def scale(group: Group) -> None:
@@ -78,9 +80,9 @@ def _scale_in(group: Group, surplus: int) -> None:
             0,
             Activity(
                 group=group.name,
-                description="Terminating EC2 instance",
+                description=_PROTECTED,
                 cause=cause,
-                code="Failed",
+                code="Cancelled",
                 message=_PROTECTED,
             ),
         )

@@ -1,7 +1,7 @@
 """A cluster of the rollout: one UltraCluster in one zone of one Region."""
 
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -26,12 +26,10 @@ from ultracluster_stacks.config.models.compile_cache import CompileCacheConfig
 from ultracluster_stacks.config.models.constraints import Form, constraint
 from ultracluster_stacks.config.models.file_system import FileSystemConfig
 from ultracluster_stacks.config.models.job import JobConfig
-from ultracluster_stacks.config.models.keys import KeyArn
 from ultracluster_stacks.config.models.machine import CustomInstanceType, InstanceTypeName
 from ultracluster_stacks.config.models.model import ConfigModel
-from ultracluster_stacks.config.models.names import Name
+from ultracluster_stacks.config.models.names import KeyArn, Name, PolicyRef, RolePathText
 from ultracluster_stacks.config.models.network import NetworkConfig
-from ultracluster_stacks.config.models.permissions import PolicyRef, RolePathText
 from ultracluster_stacks.config.models.queue import AdditionalQueueConfig, QueueConfig
 from ultracluster_stacks.config.models.suppression import Suppress
 from ultracluster_stacks.config.models.tags import Tags
@@ -99,6 +97,10 @@ class ClusterConfig(ConfigModel):
     """ARN of the KMS key for all new buckets, file systems, root volumes, log groups and topics without their own
     `kms_key_arn`. Its policy must allow the services to use it (docs/reference/security.md). Changing it replaces the file system.
     Default: AWS managed keys."""
+
+    removal_policy: Literal["retain", "destroy"] = "retain"
+    """`destroy` deletes the new file system, buckets, logs and tables of the cluster with its stacks; `ultracluster destroy`
+    then requires `--delete-data`. Datasets keep theirs only if they are existing buckets. Default: retain."""
 
     zone_id: Annotated[
         str,

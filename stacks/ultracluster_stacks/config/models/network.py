@@ -92,10 +92,8 @@ class NetworkConfig(ConfigModel):
         """Name of the layout, or the explicit list of interfaces."""
         return (
             tuple(
-                NetworkInterface(
-                    card=interface.card, device=interface.device, interface_type=interface.interface_type
-                )
-                for interface in self.network_interfaces
+                NetworkInterface(card=each.card, device=each.device, interface_type=each.interface_type)
+                for each in self.network_interfaces
             )
             or self.nic_layout
         )

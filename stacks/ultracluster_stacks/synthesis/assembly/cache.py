@@ -15,12 +15,7 @@ class AssemblyCache:
     """Parts of assemblies by the configuration of their cluster; shared assets are stored once."""
 
     def __init__(self, directory: Path, *, fingerprint: str) -> None:
-        """Open a cache.
-
-        Args:
-            directory: Directory of the cache. It can be deleted at any time.
-            fingerprint: Digest of everything that affects all clusters; see `synthesis_fingerprint`.
-        """
+        """Open a cache in a directory that can be deleted at any time; the fingerprint is `synthesis_fingerprint`."""
         self._store = EntryStore(directory)
         self._fingerprint = fingerprint
         self._assets: dict[str, Files] = {}
@@ -28,8 +23,7 @@ class AssemblyCache:
     def get(self, config: str) -> Part | None:
         """Return the part of a cluster with its assets, or None if any of it is missing.
 
-        Args:
-            config: Configuration of the cluster with all defaults resolved, as JSON.
+        The configuration is JSON, with all defaults resolved.
         """
         values = self._read("cluster", config)
         if values is None:

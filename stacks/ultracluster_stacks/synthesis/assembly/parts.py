@@ -22,8 +22,6 @@ class Part:
 
     Attributes:
         directory: Name of the cluster's nested assembly, such as ``assembly-training-a-us-east-2``.
-        artifact: Entry of the nested assembly in the manifest.
-        files: Files of the nested assembly.
         assets: Files of the assets that the cluster uses, by the asset's name.
         manifest: Manifest without any cluster; equal in all parts that can be merged.
         report: Validation report of the cluster. None if validation was off.
@@ -72,10 +70,6 @@ def split_assembly(root: Path) -> dict[str, Part]:
 
 def merge_assembly(root: Path, parts: Sequence[Part]) -> None:
     """Write the cloud assembly of several clusters, in order.
-
-    Args:
-        root: Directory to write to.
-        parts: Parts of the clusters, at least one.
 
     Raises:
         ValueError: The parts come from assemblies that differ in more than their clusters.

@@ -19,10 +19,7 @@ class EntryStore:
     def __init__(self, directory: Path, *, limit: int = 256 * 1024**2) -> None:
         """Open a store; the directory is created with the first entry.
 
-        Args:
-            directory: Directory of the entries.
-            limit: Maximum size of all entries in bytes; the least recently used are removed first.
-                Default: 256 MiB, about a thousand clusters.
+        Beyond the limit in bytes, the least recently used entries are removed. Default: about a thousand clusters.
         """
         self._directory = directory
         self._limit = limit

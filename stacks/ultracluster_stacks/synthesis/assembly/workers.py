@@ -18,10 +18,7 @@ _MEMORY_OF_A_PROCESS = 700 * 1024**2  # memory of Python and Node with 45 cluste
 def processes_for(clusters: int, *, cores: int | None = None, free_memory: int | None = None) -> int:
     """Return the number of processes that synthesize clusters fastest within the free memory.
 
-    Args:
-        clusters: Number of clusters to synthesize.
-        cores: Number of processor cores. Default: those that this process may use.
-        free_memory: Free memory in bytes. Default: what the kernel reports; enough if it reports nothing.
+    Default: the cores and the free bytes of memory that the kernel reports.
     """
     cores = cores or _cores()
     free_memory = free_memory if free_memory is not None else _free_memory()
@@ -32,16 +29,7 @@ def processes_for(clusters: int, *, cores: int | None = None, free_memory: int |
 def synthesize_in_processes(
     clusters: Sequence[ClusterConfig], directory: Path, *, processes: int
 ) -> list[Path]:
-    """Synthesize clusters into several assemblies in parallel, and return their directories.
-
-    Args:
-        clusters: Clusters to synthesize.
-        directory: Empty directory for the assemblies.
-        processes: Number of processes to start.
-
-    Raises:
-        FindingsError: A process fails (UC9101); its message is on stderr.
-    """
+    """Synthesize clusters into several assemblies in parallel, and return their directories; a failure is UC9101."""
     shares = [list(clusters[first::processes]) for first in range(processes)]
     workers = []
     for number, share in enumerate(shares):

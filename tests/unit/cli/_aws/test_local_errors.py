@@ -51,10 +51,10 @@ def test_only_the_local_target_needs_ultracluster_local() -> None:
 import sys
 from pathlib import Path
 sys.modules["ultracluster_local"] = None
-import ultracluster_cli.deploy.deployment, ultracluster_cli.local.demo, ultracluster_cli.rollout.run
+import ultracluster_cli.deploy.deployment, ultracluster_cli.local.demo, ultracluster_cli.rollout.command
 from ultracluster_cli._aws.targets import running_local_aws
 try:
-    running_local_aws(background=Path(), region="us-east-1")
+    running_local_aws(state=Path(), region="us-east-1")
 except ValueError as error:
     print(error)
 """

@@ -1,4 +1,4 @@
-"""Stacks of a cloud assembly are read by cluster."""
+"""Artifacts of a cloud assembly are read by their kind."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ultracluster_cli._cdk.assembly import AssemblyStack, read_assembly
+from ultracluster_cli._cdk.assembly import artifacts
 
 
 def write_manifest(directory: Path, artifacts: dict[str, Any]) -> None:
@@ -29,21 +29,14 @@ def stack(name: str, region: str) -> dict[str, Any]:
     }
 
 
-def test_lists_the_stacks_of_every_stage(tmp_path: Path) -> None:
-    write_manifest(
-        tmp_path, {"Tree": {"type": "cdk:tree"}, "a": stage("a-us-east-2"), "b": stage("b-eu-north-1")}
-    )
-    write_manifest(
-        tmp_path / "assembly-a-us-east-2", {"N1": stack("a-Network", "us-east-2"), "X": {"type": "cdk:tree"}}
-    )
-    write_manifest(tmp_path / "assembly-b-eu-north-1", {"N2": stack("b-Network", "eu-north-1")})
+def test_lists_the_artifacts_of_one_kind_without_those_of_stages(tmp_path: Path) -> None:
+    write_manifest(tmp_path, {"Tree": {"type": "cdk:tree"}, "a": stage("a-us-east-2")})
+    write_manifest(tmp_path / "assembly-a-us-east-2", {"N1": stack("a-Network", "us-east-2")})
 
-    assert read_assembly(tmp_path) == [
-        AssemblyStack(cluster="a-us-east-2", name="a-Network", region="us-east-2"),
-        AssemblyStack(cluster="b-eu-north-1", name="b-Network", region="eu-north-1"),
-    ]
+    assert dict(artifacts(tmp_path, kind="cdk:cloud-assembly")) == {"a": stage("a-us-east-2")}
+    assert list(artifacts(tmp_path, kind="aws:cloudformation:stack")) == []
 
 
 def test_an_assembly_that_is_not_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=r"manifest\.json"):
-        read_assembly(tmp_path)
+        artifacts(tmp_path, kind="cdk:cloud-assembly")

@@ -10,7 +10,7 @@ import pytest
 from tests.unit.cli._cdk.fake_cdk import install_cdk
 
 from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
-from ultracluster_cli._cdk.toolchain import Toolchain
+from ultracluster_cli._cdk.toolchain import Project, Toolchain
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.process
@@ -29,17 +29,16 @@ raise SystemExit(7)
 def synthesize(project: Path, program: str, **changes: Any) -> None:
     install_cdk(project, program)
     given: dict[str, Any] = {
-        "toolchain": Toolchain(
-            cdk=project / "node_modules" / ".bin" / "cdk", version="2.1148.1", path=os.environ["PATH"]
-        ),
-        "directory": project,
         "rollout": project / "rollout.yaml",
         "wave": None,
-        "temporary": project,
         "environment": os.environ,
     }
     (project / ".ultracluster").mkdir()
-    synthesize_into(project / "new", **given | changes)
+    toolchain = Toolchain(
+        cdk=project / "node_modules" / ".bin" / "cdk", version="2.1148.1", path=os.environ["PATH"]
+    )
+    app = Project(directory=project, temporary=project, toolchain=toolchain)
+    synthesize_into(project / "new", app, **given | changes)
 
 
 @pytest.mark.parametrize(("wave", "context"), [(None, []), ("canary", ["wave=canary"])])

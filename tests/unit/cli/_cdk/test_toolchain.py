@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ultracluster_cli._cdk.toolchain import Toolchain, find_toolchain, with_project_folders
+from ultracluster_cli._cdk.toolchain import Project, Toolchain, find_toolchain
 from ultracluster_rules.findings import FindingsError
 
 
@@ -154,9 +154,8 @@ def test_the_pinned_cdk_cli_of_this_repository_fits_and_matches_its_package(
 def test_tools_write_into_our_folder(tmp_path: Path) -> None:
     toolchain = Toolchain(cdk=tmp_path / "cdk", version="2.1148.1", path="/a:/b")
 
-    environment = with_project_folders(
-        {"TMPDIR": "/var", "PATH": "/x"}, toolchain=toolchain, state=tmp_path, temporary=tmp_path / "t"
-    )
+    project = Project(directory=tmp_path, temporary=tmp_path / "t", toolchain=toolchain)
+    environment = project.environment({"TMPDIR": "/var", "PATH": "/x"})
 
     assert environment["PATH"] == "/a:/b"
     for name in ("TMPDIR", "CDK_HOME", "JSII_RUNTIME_PACKAGE_CACHE_ROOT"):
@@ -166,8 +165,7 @@ def test_tools_write_into_our_folder(tmp_path: Path) -> None:
 def test_folders_that_a_user_has_chosen_stay(tmp_path: Path) -> None:
     toolchain = Toolchain(cdk=tmp_path / "cdk", version="2.1148.1", path="/a")
 
-    environment = with_project_folders(
-        {"CDK_HOME": "/chosen"}, toolchain=toolchain, state=tmp_path, temporary=tmp_path / "t"
-    )
+    project = Project(directory=tmp_path, temporary=tmp_path / "t", toolchain=toolchain)
+    environment = project.environment({"CDK_HOME": "/chosen"})
 
     assert environment["CDK_HOME"] == "/chosen"

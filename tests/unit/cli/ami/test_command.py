@@ -25,7 +25,7 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
         questions.append(question)
         created = datetime(2026, 10, 30, tzinfo=UTC)
         return {
-            region: MachineImage(region=region, image_id=NEW, name="new", created=created, resolved_from="/p")
+            region: MachineImage(region=region, image_id=NEW, name="new", created=created)
             for region in regions
         }
 
@@ -114,9 +114,7 @@ def test_a_baked_ami_is_looked_up_in_the_account_of_each_cluster(
 ) -> None:
     def find_images(client: Any, *, regions: list[str], **_: Any) -> dict[str, MachineImage]:
         created = datetime(2026, 10, 30, tzinfo=UTC)
-        image = MachineImage(
-            region=regions[0], image_id=f"of {client}", name="new", created=created, resolved_from="/p"
-        )
+        image = MachineImage(region=regions[0], image_id=f"of {client}", name="new", created=created)
         return dict.fromkeys(regions, image)
 
     monkeypatch.setattr(ami, "clients_of", lambda profile: profile)

@@ -58,9 +58,7 @@ def found_images(monkeypatch: pytest.MonkeyPatch) -> None:
     def find_images(_: object, *, regions: list[str], **__: Any) -> dict[str, MachineImage]:
         created = datetime(2026, 10, 30, tzinfo=UTC)
         return {
-            region: MachineImage(
-                region=region, image_id=f"ami-{number:017x}", name="new", created=created, resolved_from="/p"
-            )
+            region: MachineImage(region=region, image_id=f"ami-{number:017x}", name="new", created=created)
             for number, region in enumerate(regions)
         }
 

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 import pytest
 
+from ultracluster_cli._aws import targets
 from ultracluster_cli._aws.target import Target
-from ultracluster_cli.cost import actual as actual_command
 from ultracluster_cli.cost import estimate as costing
 
 
@@ -20,4 +20,4 @@ def signed_in(monkeypatch: pytest.MonkeyPatch) -> None:
         )
 
     monkeypatch.setattr(costing, "account", account)
-    monkeypatch.setattr(actual_command, "account", account)
+    monkeypatch.setattr(targets, "account", account)

@@ -8,7 +8,7 @@ from tests.unit.cli._cdk.fake_cdk import install_cdk
 from tests.unit.cli.deploy.fake_deployment import FAKE_CDK, account
 from tests.unit.cli.plan.fake_project import edited, write_assembly
 
-from ultracluster_cli.deploy import command as deploy
+from ultracluster_cli._aws import targets
 from ultracluster_cli.deploy import deployment
 
 
@@ -21,5 +21,5 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Path) -
     write_assembly(tmp_path / "new", edited("StorageCapacity", 9600))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(deployment, "read_clusters", lambda stacks, **_: list(stacks)[:0])
-    monkeypatch.setattr(deploy, "account", account)
+    monkeypatch.setattr(targets, "account", account)
     return tmp_path

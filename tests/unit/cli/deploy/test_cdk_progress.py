@@ -1,8 +1,13 @@
 """The CDK CLI's words, recorded from `cdk deploy "**" --progress events` of version 2.1148.1, are understood."""
 
-import pytest
+import sys
+from typing import Any
 
-from ultracluster_cli.deploy.cdk_progress import DeployedStack, DeploymentProgress
+import pytest
+import rich.progress
+
+from ultracluster_cli.deploy import cdk_progress
+from ultracluster_cli.deploy.cdk_progress import DeployedStack, DeploymentProgress, progress_display
 
 FIRST = """
 ✨  Synthesis time: 1.72s
@@ -90,3 +95,65 @@ def test_other_lines_change_nothing(progress: DeploymentProgress, line: str) -> 
     progress.last_lines.clear()
 
     assert progress == DeploymentProgress()
+
+
+# Showing it
+
+LINES = [
+    "✨  Synthesis time: 1.5s",
+    "a/N (a-N): deploying... [1/2]",
+    "a-N | 2/9 | 3:43:52 AM | CREATE_COMPLETE | AWS::EC2::VPC | Vpc",
+    "✅  a/N (a-N)",
+    "✨  Deployment time: 0.5s",
+    "b/N (b-N): deploying... [2/2]",
+    "✅  b/N (b-N) (no changes)",
+    "✨  Deployment time: 0s",
+]
+TOLD = ["a/N: deployed, 0.5 s", "b/N: no changes, 0.0 s"]
+
+
+@pytest.fixture
+def bars(monkeypatch: pytest.MonkeyPatch) -> list[rich.progress.Progress]:
+    """The bars that are shown."""
+    made: list[rich.progress.Progress] = []
+
+    def make(*columns: Any, **options: Any) -> rich.progress.Progress:
+        made.append(rich.progress.Progress(*columns, **options))
+        return made[-1]
+
+    monkeypatch.setattr(cdk_progress, "Progress", make)
+    return made
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_each_step_is_printed_once_and_in_order_and_only_a_terminal_has_a_bar(
+    terminal: bool,
+    bars: list[rich.progress.Progress],
+    progress: DeploymentProgress,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
+    with progress_display() as show:
+        for line in LINES:
+            progress.read(line)
+            show(progress)
+
+    captured = capsys.readouterr()
+    assert [told for line in captured.err.splitlines() for told in TOLD if line.endswith(told)] == TOLD
+    assert captured.out == ""
+    assert len(bars) == terminal
+
+
+def test_the_bar_follows_the_stack_and_its_resources(
+    bars: list[rich.progress.Progress], progress: DeploymentProgress, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    with progress_display() as show:
+        for line in LINES[:3]:
+            progress.read(line)
+            show(progress)
+        (task,) = bars[0].tasks
+
+    assert task.description == "[1/2] a/N"
+    assert (task.completed, task.total) == (2, 9)

@@ -14,6 +14,7 @@ from tests.unit.stacks.plan import test_comparison_edits as template_edits
 from tests.unit.stacks.plan import test_comparison_rollout_edits as rollout_edits
 from tests.unit.stacks.plan.conftest import Stacks
 
+from ultracluster_cli._aws import targets
 from ultracluster_cli._aws.target import Target
 from ultracluster_cli.deploy import command as deploy
 from ultracluster_cli.deploy.deployment import Deployed
@@ -75,12 +76,12 @@ def deploy_edit(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> Dep
                 name="an account", local=False, environment=os.environ, client=lambda *_: cloudformation
             )
 
-        def deploy_to(_: Target, *, assembly: Path, **__: Any) -> Deployed:
+        def deploy_to(*_: object, assembly: Path, **__: Any) -> Deployed:
             deployed.append(assembly)
             return Deployed(clusters=(), stacks=())
 
-        monkeypatch.setattr(deploy, "account", account)
-        monkeypatch.setattr(deploy, "synthesize_into", lambda output, **_: write(output, after))
+        monkeypatch.setattr(targets, "account", account)
+        monkeypatch.setattr(deploy, "synthesize_into", lambda output, _, **__: write(output, after))
         monkeypatch.setattr(deploy, "deploy_to", deploy_to)
         outcome = run("deploy", "--yes")
         assert deployed in ([], [project / "cdk.out"])

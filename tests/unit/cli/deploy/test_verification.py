@@ -9,14 +9,15 @@ import botocore.session
 import pytest
 from botocore.stub import Stubber
 
-from ultracluster_cli._cdk.assembly import AssemblyStack
-from ultracluster_cli.deploy.cluster_state import Cluster, FileSystem, JobDefinition, Reservation, Stack
 from ultracluster_cli.deploy.verification import read_clusters
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.machines import get_instance_type
+from ultracluster_stacks.plan import StackTemplate
 
 REGION = "us-east-2"
-STACK = AssemblyStack(cluster="training-us-east-2", name="training-us-east-2-Cluster", region=REGION)
+STACK = StackTemplate(
+    cluster="training-us-east-2", name="training-us-east-2-Cluster", region=REGION, template={}
+)
 RESERVATION = "cr-0123456789abcdef0"
 RESOURCES = {
     "AWS::Batch::ComputeEnvironment": "arn:aws:batch:us-east-2:123456789012:compute-environment/nodes",
@@ -147,7 +148,7 @@ def clients() -> Mapping[str, Any]:
 
 
 @pytest.fixture
-def read(answers: Answers, clients: Mapping[str, Any]) -> Iterator[Callable[[], Cluster]]:
+def read(answers: Answers, clients: Mapping[str, Any]) -> Iterator[Callable[[], dict[str, Any]]]:
     """Read back the cluster from the answers as they are at that time."""
     stubbers = {service: Stubber(client) for service, client in clients.items()}
 
@@ -155,7 +156,7 @@ def read(answers: Answers, clients: Mapping[str, Any]) -> Iterator[Callable[[], 
         assert region == REGION
         return clients[service]
 
-    def read_one() -> Cluster:
+    def read_one() -> dict[str, Any]:
         for service, stubber in stubbers.items():
             for operation, answer in answers[service]:
                 stubber.add_response(operation, answer)
@@ -169,7 +170,7 @@ def read(answers: Answers, clients: Mapping[str, Any]) -> Iterator[Callable[[], 
 
 
 def test_reads_a_type_that_the_rollout_describes_itself(
-    answers: Answers, read: Callable[[], Cluster]
+    answers: Answers, read: Callable[[], dict[str, Any]]
 ) -> None:
     environment = next(each for call, each in answers["batch"] if call == "describe_compute_environments")
     environment["computeEnvironments"][0]["computeResources"] |= {
@@ -177,45 +178,58 @@ def test_reads_a_type_that_the_rollout_describes_itself(
         "maxvCpus": 512,
     }
     cluster = read()
-    assert (cluster.instance_type, cluster.nodes) == ("trn9.48xlarge", 2)
+    assert (cluster["instance_type"], cluster["nodes"]) == ("trn9.48xlarge", 2)
 
 
-def test_reads_a_cluster(read: Callable[[], Cluster]) -> None:
-    assert read() == Cluster(
-        name="training-us-east-2",
-        region=REGION,
-        instance_type="trn2.48xlarge",
-        nodes=4,
-        chips=64,
-        neuron_cores=512,
-        logical_neuron_cores=256,
-        efa_interfaces_per_node=16,
-        efa_gbps_per_node=3200,
-        placement_group=None,
-        reservation=Reservation(
-            id=RESERVATION,
-            state="active",
-            market_type="capacity-block",
-            instances=4,
-            ends="2026-12-01T11:30:00+00:00",
-        ),
-        file_systems=(
-            FileSystem(
-                id=RESOURCES["AWS::FSx::FileSystem"],
-                state="AVAILABLE",
-                storage_gib=4800,
-                throughput_mb_per_s=1200,
-                object_servers=2,
-                node_gbps=10,
-                node_mb_per_s=300,
-                usd_per_month=1008.0,
-            ),
-        ),
-        buckets=("checkpoints",),
-        queue="training (ENABLED)",
-        job_definitions=(JobDefinition(name="pretrain:3", nodes=4, neuron_devices=16, efa_devices=16),),
-        stacks=(Stack(name=STACK.name, status="CREATE_COMPLETE", resources=6),),
-    )
+def test_reads_a_cluster(read: Callable[[], dict[str, Any]]) -> None:
+    assert read() == {
+        "name": "training-us-east-2",
+        "region": REGION,
+        "instance_type": "trn2.48xlarge",
+        "nodes": 4,
+        "chips": 64,
+        "neuron_cores": 512,
+        "logical_neuron_cores": 256,
+        "efa_interfaces_per_node": 16,
+        "efa_gbps_per_node": 3200,
+        "placement_group": None,
+        "reservation": {
+            "id": RESERVATION,
+            "state": "active",
+            "market_type": "capacity-block",
+            "instances": 4,
+            "ends": "2026-12-01T11:30:00+00:00",
+        },
+        "file_systems": [
+            {
+                "id": RESOURCES["AWS::FSx::FileSystem"],
+                "state": "AVAILABLE",
+                "storage_gib": 4800,
+                "throughput_mb_per_s": 1200,
+                "object_servers": 2,
+                "node_gbps": 10,
+                "node_mb_per_s": 300,
+                "usd_per_month": 1008.0,
+            }
+        ],
+        "buckets": ["checkpoints"],
+        "queue": "training (ENABLED)",
+        "job_definitions": [
+            {
+                "name": "pretrain:3",
+                "nodes": 4,
+                "neuron_devices": 16,
+                "efa_devices": 16,
+            }
+        ],
+        "stacks": [
+            {
+                "name": STACK.name,
+                "status": "CREATE_COMPLETE",
+                "resources": 6,
+            }
+        ],
+    }
 
 
 @pytest.mark.parametrize(
@@ -240,7 +254,7 @@ def test_reads_a_cluster(read: Callable[[], Cluster]) -> None:
     ],
 )
 def test_reads_file_systems_of_every_kind(
-    read: Callable[[], Cluster],
+    read: Callable[[], dict[str, Any]],
     answers: Answers,
     described: dict[str, Any],
     read_back: tuple[int | None, float, int, float, float],
@@ -249,37 +263,39 @@ def test_reads_file_systems_of_every_kind(
     answers["fsx"][0][1]["FileSystems"] = [
         {name: found[name] for name in ("FileSystemId", "Lifecycle")} | described
     ]
-    (system,) = read().file_systems
+    (system,) = read()["file_systems"]
     assert (
-        system.storage_gib,
-        system.throughput_mb_per_s,
-        system.object_servers,
-        system.node_gbps,
-        system.node_mb_per_s,
+        system["storage_gib"],
+        system["throughput_mb_per_s"],
+        system["object_servers"],
+        system["node_gbps"],
+        system["node_mb_per_s"],
     ) == read_back
 
 
-def test_counts_the_interfaces_of_the_launch_template(read: Callable[[], Cluster], answers: Answers) -> None:
+def test_counts_the_interfaces_of_the_launch_template(
+    read: Callable[[], dict[str, Any]], answers: Answers
+) -> None:
     data = template_data(answers)
     data["NetworkInterfaces"][3]["InterfaceType"] = "interface"
     del data["NetworkInterfaces"][8:]
 
     cluster = read()
 
-    assert cluster.efa_interfaces_per_node == 7
-    assert cluster.efa_gbps_per_node == 7 * 200
+    assert cluster["efa_interfaces_per_node"] == 7
+    assert cluster["efa_gbps_per_node"] == 7 * 200
 
 
 def test_counts_the_nodes_that_the_compute_environment_can_have(
-    read: Callable[[], Cluster], answers: Answers
+    read: Callable[[], dict[str, Any]], answers: Answers
 ) -> None:
     answers["batch"][1][1]["computeEnvironments"][0]["computeResources"]["maxvCpus"] = 256
 
-    assert read().nodes == 1  # what the L2 construct's default of 256 vCPUs makes of trn2.48xlarge
+    assert read()["nodes"] == 1  # what the L2 construct's default of 256 vCPUs makes of trn2.48xlarge
 
 
 def test_nodes_of_an_unmanaged_environment_are_those_of_the_auto_scaling_group(
-    read: Callable[[], Cluster], answers: Answers
+    read: Callable[[], dict[str, Any]], answers: Answers
 ) -> None:
     environment = answers["batch"][1][1]["computeEnvironments"][0]
     environment |= {"type": "UNMANAGED"}
@@ -302,32 +318,38 @@ def test_nodes_of_an_unmanaged_environment_are_those_of_the_auto_scaling_group(
     }
     answers["autoscaling"] = [("describe_auto_scaling_groups", {"AutoScalingGroups": [group]})]
     template_data(answers)["InstanceType"] = "trn2.48xlarge"
+    (job,) = answers["batch"][-1][1]["jobDefinitions"]
+    del job["nodeProperties"]
+    job["containerProperties"] = {"environment": [{"name": "UC_GANG_SIZE", "value": "4"}]}
 
     cluster = read()
 
-    assert (cluster.nodes, cluster.instance_type) == (4, "trn2.48xlarge")
-    assert cluster.reservation is not None
+    assert (cluster["nodes"], cluster["instance_type"]) == (4, "trn2.48xlarge")
+    assert cluster["job_definitions"][0]["nodes"] == 4
+    assert cluster["reservation"] is not None
 
 
-def test_on_demand_capacity_has_no_reservation(read: Callable[[], Cluster], answers: Answers) -> None:
+def test_on_demand_capacity_has_no_reservation(read: Callable[[], dict[str, Any]], answers: Answers) -> None:
     data = template_data(answers)
     del data["CapacityReservationSpecification"], data["InstanceMarketOptions"]
     data["Placement"] = {"GroupName": "group"}
 
     cluster = read()
 
-    assert cluster.reservation is None
-    assert cluster.placement_group == "group"
+    assert cluster["reservation"] is None
+    assert cluster["placement_group"] == "group"
 
 
-def test_a_bucket_that_s3_does_not_list_is_a_finding(read: Callable[[], Cluster], answers: Answers) -> None:
+def test_a_bucket_that_s3_does_not_list_is_a_finding(
+    read: Callable[[], dict[str, Any]], answers: Answers
+) -> None:
     answers["s3"] = [("list_buckets", {"Buckets": []})]
 
     with pytest.raises(FindingsError, match=r"^UC9007: .*S3 does not list checkpoints"):
         read()
 
 
-def test_a_missing_queue_is_a_finding(read: Callable[[], Cluster], answers: Answers) -> None:
+def test_a_missing_queue_is_a_finding(read: Callable[[], dict[str, Any]], answers: Answers) -> None:
     answers["batch"][0] = ("describe_job_queues", {"jobQueues": []})
 
     with pytest.raises(FindingsError, match=r"^UC9007: .*has 0 resources of kind job queue, expected 1"):

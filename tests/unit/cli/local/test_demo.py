@@ -8,7 +8,6 @@ import pytest
 from tests.unit.cli.local.demo_orders import END, RESERVATION, START, record
 
 from ultracluster_cli.capacity.outputs import write_fragment
-from ultracluster_cli.deploy.cluster_state import Cluster, Reservation
 from ultracluster_cli.local.demo import blocks_of, require_bought, write_copy
 from ultracluster_cli.local.demo_purchase import Purchase
 from ultracluster_rules.findings import FindingsError
@@ -104,27 +103,31 @@ def test_an_environment_file_is_refused_before_anything_is_started(
 # What was deployed
 
 
-def deployed(reservation: str, market_type: str | None = "capacity-block") -> Cluster:
-    return Cluster(
-        name="quickstart",
-        region="us-east-2",
-        instance_type="trn2.48xlarge",
-        nodes=4,
-        chips=64,
-        neuron_cores=512,
-        logical_neuron_cores=256,
-        efa_interfaces_per_node=16,
-        efa_gbps_per_node=3200,
-        placement_group=None,
-        reservation=Reservation(
-            id=reservation, state="scheduled", market_type=market_type, instances=4, ends=None
-        ),
-        file_systems=(),
-        buckets=(),
-        queue="queue",
-        job_definitions=(),
-        stacks=(),
-    )
+def deployed(reservation: str, market_type: str | None = "capacity-block") -> dict[str, Any]:
+    return {
+        "name": "quickstart",
+        "region": "us-east-2",
+        "instance_type": "trn2.48xlarge",
+        "nodes": 4,
+        "chips": 64,
+        "neuron_cores": 512,
+        "logical_neuron_cores": 256,
+        "efa_interfaces_per_node": 16,
+        "efa_gbps_per_node": 3200,
+        "placement_group": None,
+        "reservation": {
+            "id": reservation,
+            "state": "scheduled",
+            "market_type": market_type,
+            "instances": 4,
+            "ends": None,
+        },
+        "file_systems": [],
+        "buckets": [],
+        "queue": "queue",
+        "job_definitions": [],
+        "stacks": [],
+    }
 
 
 def bought(reservation: str) -> Purchase:
@@ -151,6 +154,6 @@ def test_clusters_that_target_the_purchases_pass() -> None:
 @pytest.mark.parametrize(
     "clusters", [[], [deployed("cr-2")], [deployed("cr-1", None)], [deployed("cr-1"), deployed("cr-2")]]
 )
-def test_clusters_that_target_anything_else_fail(clusters: list[Cluster]) -> None:
+def test_clusters_that_target_anything_else_fail(clusters: list[dict[str, Any]]) -> None:
     with pytest.raises(FindingsError, match=r"^UC9010: bought cr-1, but the launch templates target "):
         require_bought(clusters, [bought("cr-1")])

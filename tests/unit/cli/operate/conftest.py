@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from tests.unit.cli.operate.fake_aws import Aws
 
-from ultracluster_cli.operate import nodes, status
+from ultracluster_cli._aws import targets
+from ultracluster_cli.operate import nodes
 from ultracluster_cli.rehearse import removal
 
 
@@ -17,7 +18,7 @@ def aws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Path) -> Aw
     (tmp_path / "cdk.json").write_text(json.dumps({"context": {"rollout": "rollout.yaml"}}))
     (tmp_path / "rollout.yaml").write_text(quickstart.read_text())
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(status, "account", aws.account)
+    monkeypatch.setattr(targets, "account", aws.account)
     monkeypatch.setattr(nodes, "open_region", lambda *_, region, **__: (region or "us-east-2", aws))
     monkeypatch.setattr(removal.time, "sleep", lambda _: None)
     return aws

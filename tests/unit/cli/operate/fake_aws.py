@@ -47,7 +47,9 @@ class Aws:
         self.refused: dict[str, str] = {}
         self.job_state = "RUNNING"
         self.nodes = [NODE]
+        self.group: list[dict[str, Any]] = []
         self.alarm = "ALARM"
+        self.deleted_with_their_stack = {"Queue", "Alarm"}
 
     def __call__(self, service: str, *_: str) -> "Aws":
         if service in self.refused:
@@ -92,7 +94,7 @@ class Aws:
                 "Resources": {
                     name: {
                         "Type": kind,
-                        "DeletionPolicy": "Delete" if name in {"Queue", "Alarm"} else "Retain",
+                        "DeletionPolicy": "Delete" if name in self.deleted_with_their_stack else "Retain",
                     }
                     for kind, name, _ in RESOURCES[StackName]
                 }
@@ -104,7 +106,12 @@ class Aws:
             raise refusal("ValidationError", "does not exist")
         return {
             "StackResourceSummaries": [
-                {"ResourceType": kind, "LogicalResourceId": name, "PhysicalResourceId": physical_id}
+                {
+                    "ResourceType": kind,
+                    "LogicalResourceId": name,
+                    "PhysicalResourceId": physical_id,
+                    "ResourceStatus": "CREATE_COMPLETE",
+                }
                 for kind, name, physical_id in RESOURCES[StackName]
             ]
         }
@@ -137,6 +144,19 @@ class Aws:
             if node.startswith(wanted.rstrip("*"))
         ]
         return {"Reservations": [{"Instances": instances}]}
+
+    def describe_auto_scaling_groups(self, **_: Any) -> Any:
+        return {"AutoScalingGroups": [{"Instances": [dict(node) for node in self.group]}]}
+
+    def update_auto_scaling_group(self, **given: Any) -> None:
+        self.done.append(f"scale {given['AutoScalingGroupName']} to {given['MaxSize']}")
+
+    def set_instance_protection(self, **given: Any) -> None:
+        assert not given["ProtectedFromScaleIn"]
+        self.done.append(f"unprotect {len(given['InstanceIds'])}")
+        for node in self.group:
+            node["ProtectedFromScaleIn"] &= node["InstanceId"] not in given["InstanceIds"]
+        self.group[:] = [node for node in self.group if node["ProtectedFromScaleIn"]]
 
     def describe_instance_status(self, **_: Any) -> Any:
         event = {"Code": "instance-retirement", "Description": "degraded hardware"}

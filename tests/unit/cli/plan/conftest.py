@@ -10,8 +10,8 @@ import pytest
 from tests.unit.cli._cdk.fake_cdk import install_cdk
 from tests.unit.cli.plan.fake_project import FAKE_CDK, TEMPLATE, CloudFormation, write_assembly
 
+from ultracluster_cli._aws import targets
 from ultracluster_cli._aws.target import Target
-from ultracluster_cli.plan import command as plan
 
 
 @pytest.fixture
@@ -38,6 +38,6 @@ def deployed(monkeypatch: pytest.MonkeyPatch) -> Callable[[CloudFormation], None
                 account="123456789012",
             )
 
-        monkeypatch.setattr(plan, "account", account)
+        monkeypatch.setattr(targets, "account", account)
 
     return deploy

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ultracluster_cli.preflight import run as preflight_run
+from ultracluster_cli.preflight import command as preflight_run
 from ultracluster_runtime.preflight.check import passed
 from ultracluster_runtime.preflight.requirements import RolloutRequirements
 from ultracluster_runtime.preflight.run import CheckResult

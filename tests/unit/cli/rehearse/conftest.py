@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
+from ultracluster_cli._aws import targets
 from ultracluster_cli._aws.target import Target
-from ultracluster_cli.rehearse import command
 
 
 class Account:
@@ -69,7 +69,7 @@ def account(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Account]:
 
     def put(**answers: Any) -> Account:
         given = Account(**answers)
-        monkeypatch.setattr(command, "account", given.open)
+        monkeypatch.setattr(targets, "account", given.open)
         return given
 
     return put

@@ -11,8 +11,8 @@ import botocore.exceptions
 import pytest
 from tests.unit.cli._cdk.fake_cdk import install_cdk
 
+from ultracluster_cli._aws import targets
 from ultracluster_cli._aws.target import Target
-from ultracluster_cli.rollout import run as rolling_out
 from ultracluster_cli.rollout import step_runner as rollout_steps
 
 Run = Callable[..., Any]
@@ -141,7 +141,7 @@ def make_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, quickstart: Pa
         given = os.environ.get("FAKE_ACCOUNT", "123456789012")
         yield target(aws, account="999999999999" if profile else given, profile=profile)
 
-    monkeypatch.setattr(rolling_out, "account", account)
+    monkeypatch.setattr(targets, "account", account)
     monkeypatch.setattr(rollout_steps, "run_checks", lambda *_, **__: [])  # see tests of preflight
     project = Project(tmp_path, run, aws)
     project.wants("one")

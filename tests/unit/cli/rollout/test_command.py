@@ -7,8 +7,9 @@ from filelock import FileLock
 from tests.unit.cli.rollout.rollout_simulation import CLUSTERS, Project
 
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.rollout import run as rollout_run
+from ultracluster_cli.rollout import command as rollout_run
 from ultracluster_cli.rollout import step_runner as rollout_steps
+from ultracluster_cli.rollout.stack_status import firing_alarms
 from ultracluster_runtime.preflight.check import failed, passed, warned
 from ultracluster_runtime.preflight.run import CheckResult as Checked
 from ultracluster_runtime.rollout.drive import drive
@@ -88,7 +89,8 @@ def test_an_alarm_in_any_batch_of_names_fires(project: Project, number: int) -> 
     names = [f"alarm-{each}" for each in range(150)]
     project.aws.alarms[names[number]] = "ALARM"
 
-    assert rollout_steps._firing_alarms(project.aws, names) == [f"alarm alarm-{number}: too hot"]
+    firing = [(alarm["AlarmName"], alarm["StateReason"]) for alarm in firing_alarms(names, project.aws)]
+    assert firing == [(f"alarm-{number}", "too hot")]
 
 
 def test_reminder_alarms_do_not_stop_a_rollout(project: Project) -> None:

@@ -17,7 +17,7 @@ def test_aws_errors_fail_a_step_and_internal_errors_are_raised() -> None:
         def take(_: Task) -> Result:
             raise error
 
-        one = ThreadedExecutor(take, report=lambda *_: None, stopping=threading.Event())
+        one = ThreadedExecutor(take=take, report=lambda *_: None, stopping=threading.Event())
         one.begin(GATE)
         return one
 

@@ -10,7 +10,7 @@ from tests.unit.cli.rollout.gate_step import GATE
 
 from ultracluster_cli._aws.cluster_targets import single_target
 from ultracluster_cli._aws.target import Target
-from ultracluster_cli._cdk.toolchain import Toolchain
+from ultracluster_cli._cdk.toolchain import Project, Toolchain
 from ultracluster_cli.jobs.submit import Submitted
 from ultracluster_cli.rollout import step_runner as rollout_steps
 from ultracluster_cli.rollout.step_runner import Steps
@@ -64,9 +64,11 @@ def steps(tmp_path: Path, batch: Any, *, patience_minutes: float = 1) -> Steps:
         needs={},
         skip=(),
         targets=single_target(Target(name="local", local=True, environment={}, client=lambda *_: batch)),
-        toolchain=Toolchain(cdk=Path("cdk"), version="2", path=""),
-        directory=tmp_path,
-        temporary=tmp_path,
+        project=Project(
+            directory=tmp_path,
+            temporary=tmp_path,
+            toolchain=Toolchain(cdk=Path("cdk"), version="2", path=""),
+        ),
         patience_minutes=patience_minutes,
         poll_seconds=0.001,
         stopping=threading.Event(),

@@ -7,8 +7,8 @@ def test_compares_with_dated_list_prices() -> None:
     prices = compare_prices("trn2.48xlarge", "us-east-2")
     block, on_demand, alternative = prices
     assert block.per_chip_hour is not None
-    assert block.per_node_hour == block.per_chip_hour * 16
-    assert on_demand.per_node_hour is None
-    assert on_demand.reason
+    assert block.price.amount == block.per_chip_hour * 16
+    assert on_demand.price.amount is None
+    assert on_demand.price.reason
     assert alternative.per_chip_hour is not None
-    assert all(price.source and price.dated.year >= 2026 for price in prices)
+    assert all(price.price.source and price.price.dated.year >= 2026 for price in prices)

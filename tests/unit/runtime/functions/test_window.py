@@ -1,7 +1,6 @@
 """The window of a block, at both sides of each boundary."""
 
 from datetime import UTC, datetime, timedelta
-from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -54,27 +53,8 @@ def test_only_notices_inside_the_block_are_sent(lasts: timedelta, notices: int) 
     assert len(BlockWindow(start=END - lasts, end=END).notices_at) == notices
 
 
-def test_an_extension_is_sold_from_57_days_to_an_hour_before_the_end() -> None:
-    window = BlockWindow(start=START, end=END)
-    assert (window.extension_opens_at, window.extension_closes_at) == (
-        END - timedelta(days=57),
-        END - timedelta(hours=1),
-    )
-
-
-@pytest.mark.parametrize(
-    ("now", "left"),
-    [
-        (START - timedelta(days=1), timedelta(days=14) - timedelta(minutes=40)),
-        (START, timedelta(days=14) - timedelta(minutes=40)),
-        (END - timedelta(minutes=41), timedelta(minutes=1)),
-        (END - timedelta(minutes=40), timedelta(0)),
-        (END, timedelta(0)),
-    ],
-)
-def test_returns_how_long_a_job_can_run(now: datetime, left: timedelta) -> None:
-    assert BlockWindow(start=START, end=END).remaining(now) == left
-    assert BlockWindow(start=START, end=END).remaining(now.astimezone(ZoneInfo("Asia/Tokyo"))) == left
+def test_an_extension_is_sold_until_an_hour_before_the_end() -> None:
+    assert BlockWindow(start=START, end=END).extension_closes_at == END - timedelta(hours=1)
 
 
 def test_times_of_a_short_block_are_not_before_its_start() -> None:

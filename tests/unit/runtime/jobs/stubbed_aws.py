@@ -61,6 +61,21 @@ def shown(job: str = "one", status: str = "RUNNABLE", nodes: int = 2, **more: An
     }
 
 
+def gang(children: dict[str, int], *, size: int | None = 2) -> dict[str, Any]:
+    """Return an array of two; with a size, its children are the nodes of one job."""
+    variables = [{"name": "UC_GANG_SIZE", "value": str(size)}] if size else []
+    return {
+        "jobId": "one",
+        "jobName": "pretrain",
+        "jobQueue": QUEUE,
+        "jobDefinition": f"{ARN}:job-definition/pretrain:1",
+        "status": "PENDING",
+        "startedAt": 0,
+        "arrayProperties": {"size": 2, "statusSummary": children},
+        "container": {"environment": variables},
+    }
+
+
 def part(index: int, **container: Any) -> dict[str, Any]:
     return shown(f"one#{index}", "RUNNING", container=container)
 
@@ -95,6 +110,10 @@ def end(aws: StubbedAws, clock: Clock, seconds: int) -> Any:
 def expect_nodes(aws: StubbedAws, count: int) -> None:
     parts = [part(index, containerInstanceArn=f"{HOST}{index}") for index in range(count)]
     aws.answer("batch", "describe_jobs", {"jobs": parts}, {"jobs": ["one#0", "one#1"]})
+    expect_hosts(aws, count)
+
+
+def expect_hosts(aws: StubbedAws, count: int) -> None:
     aws.answer(
         "ecs",
         "describe_container_instances",

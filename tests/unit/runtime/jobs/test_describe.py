@@ -1,9 +1,18 @@
 """Describing pending jobs."""
 
 import pytest
-from tests.unit.runtime.jobs.stubbed_aws import ARN, NOW, QUEUE, StubbedAws, expect_surroundings, shown
+from tests.unit.runtime.jobs.stubbed_aws import (
+    ARN,
+    ENVIRONMENT,
+    NOW,
+    QUEUE,
+    StubbedAws,
+    expect_surroundings,
+    gang,
+    shown,
+)
 
-from ultracluster_runtime.jobs.describe import describe_pending_job
+from ultracluster_runtime.jobs.describe import describe_job, describe_pending_job, list_jobs
 from ultracluster_runtime.jobs.diagnose import diagnose
 
 
@@ -14,7 +23,7 @@ def test_reads_the_queue_order_missing_nodes_and_quota(aws: StubbedAws) -> None:
     aws.answer("batch", "get_job_queue_snapshot", {"frontOfQueue": {"jobs": front}}, {"jobQueue": QUEUE})
     head = shown("head", shareIdentifier="default")
     aws.answer("batch", "describe_jobs", {"jobs": [head]}, {"jobs": ["head"]})
-    for status in ("STARTING", "RUNNING"):
+    for status in ("STARTING", "RUNNING", "PENDING"):
         aws.answer("batch", "list_jobs", {"jobSummaryList": []}, {"jobQueue": QUEUE, "jobStatus": status})
     aws.answer(
         "service-quotas",
@@ -70,7 +79,7 @@ def test_quota_is_not_read_for_instances_of_a_block(aws: StubbedAws, kind: str) 
         {"CapacityReservationIds": ["cr-1"]},
     )
     aws.answer("batch", "get_job_queue_snapshot", {"frontOfQueue": {"jobs": []}})
-    for _ in ("STARTING", "RUNNING"):
+    for _ in ("STARTING", "RUNNING", "PENDING"):
         aws.answer("batch", "list_jobs", {"jobSummaryList": []})
     if kind == "default":
         aws.answer("service-quotas", "get_service_quota", {"Quota": {"Value": 384.0}})
@@ -80,3 +89,87 @@ def test_quota_is_not_read_for_instances_of_a_block(aws: StubbedAws, kind: str) 
     assert waiting.unseen == ()
     assert (waiting.quota is None) == (kind == "capacity-block")
     assert [one.reason for one in diagnose(waiting)] == ["reservation-too-small"]
+
+
+@pytest.mark.parametrize(
+    ("children", "of_a_gang", "of_others"),
+    [
+        ({"RUNNING": 2}, "RUNNING", "RUNNING"),
+        ({"RUNNING": 1, "RUNNABLE": 1}, "RUNNABLE", "RUNNING"),
+        ({"PENDING": 2}, "PENDING", "PENDING"),
+        ({"RUNNABLE": 0, "SUCCEEDED": 1, "STARTING": 1}, "STARTING", "STARTING"),
+    ],
+)
+def test_array_has_the_state_of_its_children(
+    aws: StubbedAws, children: dict[str, int], of_a_gang: str, of_others: str
+) -> None:
+    for size in (2, None):
+        aws.answer("batch", "describe_jobs", {"jobs": [gang(children, size=size)]})
+
+    assert describe_job("one", client=aws.client)["status"] == of_a_gang
+    assert describe_job("one", client=aws.client)["status"] == of_others
+
+
+def test_running_gangs_are_listed_with_running_jobs(aws: StubbedAws) -> None:
+    aws.answer("batch", "list_jobs", {"jobSummaryList": []}, {"jobQueue": QUEUE, "jobStatus": "RUNNING"})
+    summaries = [{"jobId": name, "jobName": "pretrain"} for name in ("one", "waiting")]
+    aws.answer(
+        "batch", "list_jobs", {"jobSummaryList": summaries}, {"jobQueue": QUEUE, "jobStatus": "PENDING"}
+    )
+    waiting = gang({"RUNNABLE": 2}) | {"jobId": "waiting"}
+    aws.answer("batch", "describe_jobs", {"jobs": [gang({"RUNNING": 2}), waiting]})
+
+    assert [job["jobId"] for job in list_jobs(QUEUE, states=["RUNNING"], client=aws.client)] == ["one"]
+
+
+def test_waiting_gang_is_explained_by_the_auto_scaling_group_of_its_environment(aws: StubbedAws) -> None:
+    aws.answer("batch", "describe_jobs", {"jobs": [gang({"RUNNABLE": 2})]})
+    order = [{"order": 1, "computeEnvironment": ENVIRONMENT}]
+    queue = {"jobQueueName": "training", "jobQueueArn": QUEUE, "state": "ENABLED", "priority": 1}
+    aws.answer("batch", "describe_job_queues", {"jobQueues": [queue | {"computeEnvironmentOrder": order}]})
+    environment = {
+        "computeEnvironmentName": "nodes",
+        "computeEnvironmentArn": ENVIRONMENT,
+        "ecsClusterArn": "nodes",
+        "state": "ENABLED",
+        "type": "UNMANAGED",
+    }
+    aws.answer("batch", "describe_compute_environments", {"computeEnvironments": [environment]})
+    tag = {"Name": "tag:ultracluster:compute-environment", "Values": [ENVIRONMENT]}
+    group = {
+        "AutoScalingGroupName": "fleet",
+        "MinSize": 0,
+        "MaxSize": 4,
+        "DesiredCapacity": 2,
+        "DefaultCooldown": 0,
+        "AvailabilityZones": [],
+        "HealthCheckType": "EC2",
+        "CreatedTime": NOW,
+        "LaunchTemplate": {"LaunchTemplateId": "lt-1", "Version": "3"},
+    }
+    aws.answer(
+        "autoscaling", "describe_auto_scaling_groups", {"AutoScalingGroups": [group]}, {"Filters": [tag]}
+    )
+    template = {"LaunchTemplateVersions": [{"LaunchTemplateData": {"InstanceType": "trn1.32xlarge"}}]}
+    for _ in ("type", "reservation"):
+        aws.answer("ec2", "describe_launch_template_versions", template)
+    failed = {
+        "ActivityId": "1",
+        "AutoScalingGroupName": "fleet",
+        "Cause": "c",
+        "StartTime": NOW,
+        "StatusCode": "Failed",
+        "StatusMessage": "no capacity",
+    }
+    aws.answer("autoscaling", "describe_scaling_activities", {"Activities": [failed]})
+    aws.answer("ecs", "list_container_instances", {"containerInstanceArns": ["a"]}, {"cluster": "nodes"})
+    aws.answer("batch", "get_job_queue_snapshot", {"frontOfQueue": {"jobs": []}})
+    for _ in ("STARTING", "RUNNING", "PENDING"):
+        aws.answer("batch", "list_jobs", {"jobSummaryList": []})
+    aws.answer("service-quotas", "get_service_quota", {"Quota": {"Value": 384.0}})
+
+    (reason,) = diagnose(describe_pending_job("one", now=NOW, client=aws.client))
+
+    assert reason.evidence == (
+        "1 nodes of Auto Scaling group fleet have joined, the job needs 2; its last launch failed: no capacity"
+    )

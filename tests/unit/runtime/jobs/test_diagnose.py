@@ -70,6 +70,10 @@ def block(**changes: object) -> Change:
     return environment(capacity=replace(CAPACITY, reservation=changed))
 
 
+def group(**changes: object) -> Change:
+    return environment(group="fleet", **changes)
+
+
 def queue(**changes: object) -> Change:
     return lambda waiting: replace(waiting, **changes)  # type: ignore[arg-type]
 
@@ -144,6 +148,8 @@ SECOND = timedelta(seconds=1)
         ("no-instances", environment(nodes_joined=0), environment(nodes_joined=1)),
         ("no-instances", environment(nodes_joined=0), environment(nodes_joined=0, desired_vcpus=0)),
         ("no-instances", environment(nodes_joined=0), environment(nodes_joined=None)),
+        ("no-nodes-requested", group(desired_vcpus=0), group(desired_vcpus=192)),
+        ("no-instances", group(nodes_joined=3), group(nodes_joined=4)),
         (
             "nodes-busy",
             queue(running=(QueuedJob(id="other", nodes=1, share=None),)),
@@ -261,3 +267,19 @@ def test_remedy_of_an_invalid_environment_makes_aws_batch_check_it_again() -> No
     assert "deploy again" not in remedy
     assert "described below" in by_reason["action-required"].remedy
     assert "None needed" in diagnose(blocked)[0].remedy
+
+
+def test_failed_launch_of_a_group_is_part_of_the_evidence() -> None:
+    waiting = group(nodes_joined=1, activity="no place in the block")(FREE)
+
+    (reason,) = diagnose(waiting)
+
+    assert reason.evidence == (
+        "1 nodes of Auto Scaling group fleet have joined, the job needs 4; its last launch failed: no place in the block"
+    )
+
+
+def test_a_group_without_a_block_is_sized_by_its_user() -> None:
+    (reason,) = diagnose(group(desired_vcpus=0, capacity=None)(FREE))
+
+    assert "set-desired-capacity --auto-scaling-group-name fleet --desired-capacity 4" in reason.remedy

@@ -1,7 +1,7 @@
 """Logs of nodes."""
 
 import pytest
-from tests.unit.runtime.jobs.stubbed_aws import STREAM, StubbedAws, events, expect_job, part
+from tests.unit.runtime.jobs.stubbed_aws import STREAM, StubbedAws, events, expect_job, gang, part
 
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.jobs.logs import Line, find_stream, read_new, read_tail
@@ -17,6 +17,14 @@ def test_log_of_a_node_is_that_of_its_child_job(aws: StubbedAws, node: int | Non
     aws.answer("batch", "describe_jobs", {"jobs": [part(index, **container)]}, {"jobs": [f"one#{index}"]})
 
     assert find_stream("one", node=node, client=aws.client) == STREAM
+
+
+def test_log_of_a_child_of_an_array_is_found_by_its_index(aws: StubbedAws) -> None:
+    aws.answer("batch", "describe_jobs", {"jobs": [gang({"RUNNING": 2})]})
+    child = gang({}) | {"jobId": "one:1", "container": {"logStreamName": STREAM.name}}
+    aws.answer("batch", "describe_jobs", {"jobs": [child]}, {"jobs": ["one:1"]})
+
+    assert find_stream("one", node=1, client=aws.client).name == STREAM.name
 
 
 def test_unknown_node_index_is_refused(aws: StubbedAws) -> None:

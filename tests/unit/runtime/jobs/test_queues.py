@@ -103,6 +103,14 @@ def test_additional_queues_are_found_by_their_tag_after_the_default_one(aws: Stu
         find_queue("train", region="us-east-2", client=aws.client, name="later")
 
 
+def test_stack_of_jobs_alone_uses_the_queue_that_they_name(aws: StubbedAws) -> None:
+    answer_stack(aws, ("JobDefinition", DEFINITION))
+    definition = described_definition() | {"tags": {"ultracluster:queue": QUEUE}}
+    aws.answer("batch", "describe_job_definitions", {"jobDefinitions": [definition]})
+
+    assert find_queue("train", region="us-east-2", client=aws.client).arn == QUEUE
+
+
 def test_two_default_queues_are_a_finding(aws: StubbedAws) -> None:
     answer_stack(aws, ("JobQueue", URGENT), ("JobQueue", QUEUE))
     aws.answer(

@@ -4,14 +4,17 @@ from datetime import timedelta
 
 import pytest
 from tests.unit.runtime.jobs.stubbed_aws import (
+    HOST,
     NOW,
     Clock,
     StubbedAws,
     end,
     expect_end,
+    expect_hosts,
     expect_job,
     expect_nodes,
     expect_order,
+    gang,
 )
 
 
@@ -30,6 +33,27 @@ def test_running_job_gets_a_request_and_time_before_it_is_terminated(aws: Stubbe
     assert ended.notified_nodes == ("i-00000000000000000", "i-00000000000000001")
     assert ended.problem is None
     assert clock.now == NOW + timedelta(seconds=20)
+
+
+def test_gang_gets_its_request_on_the_nodes_of_its_children(aws: StubbedAws) -> None:
+    aws.answer("batch", "describe_jobs", {"jobs": [gang({"RUNNING": 2})]})
+    children = [
+        gang({}) | {"jobId": f"one:{index}", "container": {"containerInstanceArn": f"{HOST}{index}"}}
+        for index in range(2)
+    ]
+    aws.answer("batch", "describe_jobs", {"jobs": children}, {"jobs": ["one:0", "one:1"]})
+    expect_hosts(aws, 2)
+    expect_order(aws, 2, "2026-12-01T12:05:00Z")
+    expect_job(aws, "SUCCEEDED")
+
+    assert end(aws, Clock(), 300).problem is None
+
+
+def test_array_of_other_jobs_gets_no_request(aws: StubbedAws) -> None:
+    aws.answer("batch", "describe_jobs", {"jobs": [gang({"RUNNING": 2}, size=None)]})
+    expect_end(aws)
+
+    assert "only a multi-node job" in (end(aws, Clock(), 300).problem or "")
 
 
 def test_job_that_ends_by_itself_is_not_terminated(aws: StubbedAws) -> None:

@@ -16,7 +16,7 @@ from ultracluster_local import LocalAws
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.ec2.capacity_market import capacity_market
 from ultracluster_local.services.handlers import ServiceError
-from ultracluster_runtime.preflight import entrypoints
+from ultracluster_runtime.preflight import images
 from ultracluster_runtime.preflight.check import AnyCheck, Status
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.registry import CHECKS
@@ -131,7 +131,7 @@ def use_entrypoint(account: Account, words: list[str]) -> None:
 
     account.patch.setattr(AwsReader, "call_or_none", answer)
     configuration = json.dumps({"config": {"Entrypoint": words}}).encode()
-    account.patch.setattr(entrypoints, "_download", lambda _: configuration)
+    account.patch.setattr(images, "_download", lambda _: configuration)
 
 
 BROKEN: Mapping[str, tuple[Break, Status, str]] = {

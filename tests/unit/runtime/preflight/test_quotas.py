@@ -1,12 +1,19 @@
 """Checks of quotas."""
 
-import pytest
-from tests.unit.runtime.preflight.preflight_requirements import REGION
+from dataclasses import replace
+from typing import Any
 
+import pytest
+from tests.unit.runtime.preflight.preflight_requirements import CLUSTER, REGION, SOURCE
+
+from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
+from ultracluster_runtime.preflight import quotas
 from ultracluster_runtime.preflight.check import (
     Status,
+    checks_of,
 )
 from ultracluster_runtime.preflight.quotas import Share, evaluate_shares
+from ultracluster_runtime.preflight.requirements import RegionRequirements
 
 
 @pytest.mark.parametrize(
@@ -27,3 +34,69 @@ def test_quota_must_cover_existing_and_added_usage(
     assert outcome.status is status
     if status is Status.FAIL:
         assert f"--desired-value {used + needed} --region us-east-2" in outcome.remedy
+
+
+BLOCKS, ON_DEMAND, SPOT, *_ = checks_of(quotas)
+
+
+class Reader:
+    """Every quota has 1000 vCPUs, and these instances run."""
+
+    def __init__(self, *instances: dict[str, Any]) -> None:
+        self.instances = instances
+
+    def list_all(self, *_: Any, **__: Any) -> list[Any]:
+        return [{"Instances": list(self.instances)}]
+
+    def call_or_none(self, *_: Any, **__: Any) -> Any:
+        return {"Quota": {"Value": 1000.0}}
+
+    call = call_or_none
+
+
+def instance(kind: str = "trn1.32xlarge", *, cluster: str = "", **more: Any) -> dict[str, Any]:
+    return {"InstanceType": kind, "Tags": [{"Key": CLUSTER_TAG, "Value": cluster}], **more}
+
+
+def region(market: Any, *, reservation_id: str | None = None) -> RegionRequirements:
+    source = replace(SOURCE, market_type=market, reservation_id=reservation_id)
+    return replace(REGION, clusters=(replace(CLUSTER, sources=(source,)),))
+
+
+@pytest.mark.parametrize(
+    ("running", "used"),
+    [
+        (instance(), 128),
+        (instance(cluster="train"), 0),
+        (instance(cluster="other"), 128),
+        (instance("m7i.large"), 0),
+        (instance(InstanceLifecycle="spot"), 0),
+        (instance(InstanceLifecycle="capacity-block"), 0),
+        (instance("trn9.huge", CpuOptions={"CoreCount": 48, "ThreadsPerCore": 2}), 96),
+    ],
+)
+def test_usage_on_demand_is_that_of_other_instances_of_the_family(running: dict[str, Any], used: int) -> None:
+    reader: Any = Reader(running)
+    (share,) = ON_DEMAND.gather(reader, region("on-demand"))
+
+    assert (share.used, share.needed, share.value) == (used, 768, 1000)
+
+
+def test_spot_instances_count_against_the_quota_on_spot() -> None:
+    reader: Any = Reader(instance(InstanceLifecycle="spot"), instance())
+    (share,) = SPOT.gather(reader, region("spot"))
+
+    assert share.used == 128
+
+
+def test_instances_in_a_reservation_need_no_quota_on_demand() -> None:
+    reader: Any = Reader()
+
+    assert ON_DEMAND.gather(reader, region("on-demand", reservation_id="cr-1")) == []
+
+
+@pytest.mark.parametrize(("value", "status"), [(768.0, Status.PASS), (767.0, Status.WARN)])
+def test_quota_on_blocks_does_not_affect_owned_blocks(value: float, status: Status) -> None:
+    share = Share(service="ec2", code="L-64569A79", name="vCPUs", value=value, used=0, needed=768)
+
+    assert BLOCKS.evaluate(REGION, [share]).status is status

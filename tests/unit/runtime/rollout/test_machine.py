@@ -2,7 +2,7 @@
 
 from tests.unit.runtime.rollout.rollout_simulation import STEPS, WAVES, plan
 
-from ultracluster_runtime.rollout.machine import Decision, Entry, Kind, State, Task, decide, states_of
+from ultracluster_runtime.rollout.machine import Decision, Entry, Kind, Task, decide, states_of
 from ultracluster_runtime.rollout.plan import ALARMS, DEPLOY
 
 PLAN = plan()
@@ -52,5 +52,5 @@ def test_attempts_count_failures_and_not_crashes() -> None:
 def test_later_start_clears_failures() -> None:
     failed = Entry(kind=Kind.FAILED, cluster="a", step=ALARMS)
 
-    assert states_of([failed]) == {("a", ALARMS): State.FAILED}
+    assert states_of([failed]) == {("a", ALARMS): Kind.FAILED}
     assert states_of([failed, Entry(kind=Kind.STARTED)]) == {}

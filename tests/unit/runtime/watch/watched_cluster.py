@@ -106,11 +106,16 @@ def answer_the_rest(stubbers: Any) -> None:
         ("RUNNABLE", {"statusReason": "CAPACITY:X"}),
         ("RUNNING", {"startedAt": job["createdAt"]}),
     ):
-        stubbers["batch"].add_response(
-            "list_jobs", {"jobSummaryList": [job | more]}, {"jobQueue": QUEUE, "jobStatus": status}
-        )
-    found = {"Id": "steps", "Timestamps": [NOW - MINUTE], "Values": [1.5]}
-    stubbers["cloudwatch"].add_response("get_metric_data", {"MetricDataResults": [found]})
+        array = job | {"jobId": "gang", "arrayProperties": {"size": 2}}
+        child = job | {"jobId": "gang:1"} | more
+        for found, asked in (
+            ([job | more, array], {"jobQueue": QUEUE, "jobStatus": status}),
+            ([job, array], {"jobQueue": QUEUE, "jobStatus": "PENDING"}),
+            ([child, child] if status == "RUNNING" else [], {"arrayJobId": "gang", "jobStatus": status}),
+        ):
+            stubbers["batch"].add_response("list_jobs", {"jobSummaryList": found}, asked)
+    series = {"Id": "steps", "Timestamps": [NOW - MINUTE], "Values": [1.5]}
+    stubbers["cloudwatch"].add_response("get_metric_data", {"MetricDataResults": [series]})
 
 
 WATCHED = WatchedCluster(

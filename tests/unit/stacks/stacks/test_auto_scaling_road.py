@@ -2,6 +2,7 @@
 
 import json
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +10,14 @@ import pytest
 from tests.cfn_lint import lint
 from tests.unit.stacks.conftest import QUICKSTART
 
+from ultracluster_cli.operate.destroy import end_nodes
 from ultracluster_local import LocalAws
 from ultracluster_local.deploy import deploy_assembly, destroy_assembly, read_assembly
 from ultracluster_local.seeding.seed import seed_capacity_block
 from ultracluster_local.services.batch.jobs import set_job_status
 from ultracluster_local.services.batch.state import batch_of
+from ultracluster_runtime.jobs.describe import describe_pending_job
+from ultracluster_runtime.jobs.diagnose import diagnose
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.rehearsal import rehearsed
 from ultracluster_stacks.synthesis.in_process import synthesize
@@ -195,10 +199,34 @@ def test_cluster_with_running_nodes_is_destroyed(account: Account) -> None:
     account.deploy(FIRST)
     clock.set(start)
     assert len(account.joined) == 4
+    protected, *_ = destroy_assembly(account.local, account.assembly)
+    assert "all remaining instances are protected from scale-in" in protected.reason  # aws/aws-cdk#18179
+
+    for stack in read_assembly(account.assembly):
+        end_nodes(stack.name, partial(account.local.client, region=REGION))
     gone = destroy_assembly(account.local, account.assembly)
+
     assert [(each.status, each.reason) for each in gone] == [("DELETE_COMPLETE", "")] * len(gone)
     reservations = account.local.client("ec2", REGION).describe_instances()["Reservations"]
     assert {one["State"]["Name"] for each in reservations for one in each["Instances"]} <= {"terminated"}
+
+
+def test_why_a_gang_waits_is_told_by_its_group_and_block(account: Account) -> None:
+    clock = account.local.clock
+    start = clock.now() + timedelta(hours=1)
+    account.buy(FIRST, start)
+    account.deploy(FIRST)
+    client = partial(account.local.client, region=REGION)
+    array = account.submit()
+
+    def reasons() -> list[str]:
+        return [one.reason for one in diagnose(describe_pending_job(array, now=clock.now(), client=client))]
+
+    assert reasons() == ["block-not-started"]
+    clock.set(start)
+    assert reasons() == []
+    account.place(array)
+    assert reasons() == ["running"]
 
 
 def test_rehearsal_can_start_no_node(tmp_path: Path) -> None:

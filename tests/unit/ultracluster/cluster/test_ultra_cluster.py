@@ -171,3 +171,24 @@ def test_each_queue_has_its_own_limits_and_shares(stack: cdk.Stack) -> None:
     assert policies == [
         [{"ShareIdentifier": "default", "WeightFactor": 1}, {"ShareIdentifier": "eval", "WeightFactor": 0.5}]
     ]
+
+
+def test_all_findings_about_a_cluster_are_reported_at_once(stack: cdk.Stack) -> None:
+    with pytest.raises(FindingsError) as refused:
+        UltraCluster(
+            stack,
+            "Cluster",
+            instance_type="trn9.large",
+            node_count=0,
+            image_id="ubuntu",
+            zone_id="usw2-az9",
+            queue_priority=-1,
+            queue_sources=["spot"],
+            notify=["jane"],
+            removal_policy=cdk.RemovalPolicy.SNAPSHOT,
+        )
+
+    assert {each.code for each in refused.value.findings} == {
+        *("UC4001", "UC6312", "UC4110", "UC4101", "UC6305", "UC3102", "UC6449", "UC5217"),
+    }
+    assert stack.node.children == []

@@ -62,15 +62,42 @@ def test_new_launch_template_version_sets_the_sizes_of_the_template_again(stacks
     assert (group(stacks)["LaunchTemplate"]["Version"], group(stacks)["MaxSize"]) == ("2", 2)
 
 
-def test_desired_capacity_that_no_template_names_stays(stacks: Any) -> None:
-    without_block = template(None)
-    data = without_block["Resources"]["Template"]["Properties"]["LaunchTemplateData"]
+def without_block(stacks: Any, **settings: Any) -> dict[str, Any]:
+    found = template(None, **settings)
+    data = found["Resources"]["Template"]["Properties"]["LaunchTemplateData"]
     del data["InstanceMarketOptions"]
     data["ImageId"] = stacks.local.client("ec2").describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
-    assert stacks.create("one", without_block) == "CREATE_COMPLETE"
+    return found
+
+
+def test_group_with_protected_instances_is_not_deleted(stacks: Any) -> None:
+    client = stacks.local.client("autoscaling")
+    assert (
+        stacks.create("one", without_block(stacks, NewInstancesProtectedFromScaleIn=True))
+        == "CREATE_COMPLETE"
+    )
+    name = group(stacks)["AutoScalingGroupName"]
+    client.set_desired_capacity(AutoScalingGroupName=name, DesiredCapacity=1)
+    (node,) = group(stacks)["Instances"]
+
+    assert stacks.delete("one") == "DELETE_FAILED"
+    assert (
+        client.describe_scaling_activities(AutoScalingGroupName=name)["Activities"][0]["StatusCode"]
+        == "Cancelled"
+    )
+
+    client.set_instance_protection(
+        AutoScalingGroupName=name, InstanceIds=[node["InstanceId"]], ProtectedFromScaleIn=False
+    )
+    assert stacks.delete("one") == "DELETE_COMPLETE", stacks.reasons("one")
+
+
+def test_desired_capacity_that_no_template_names_stays(stacks: Any) -> None:
+    grown = without_block(stacks)
+    assert stacks.create("one", grown) == "CREATE_COMPLETE"
     client = stacks.local.client("autoscaling")
     client.set_desired_capacity(AutoScalingGroupName=group(stacks)["AutoScalingGroupName"], DesiredCapacity=1)
-    without_block["Resources"]["Group"]["Properties"]["HealthCheckGracePeriod"] = 60
-    assert stacks.update("one", without_block) == "UPDATE_COMPLETE", stacks.reasons("one")
+    grown["Resources"]["Group"]["Properties"]["HealthCheckGracePeriod"] = 60
+    assert stacks.update("one", grown) == "UPDATE_COMPLETE", stacks.reasons("one")
     assert (group(stacks)["DesiredCapacity"], len(group(stacks)["Instances"])) == (1, 1)
     assert stacks.delete("one") == "DELETE_COMPLETE", stacks.reasons("one")

@@ -114,6 +114,14 @@ def test_a_job_over_several_nodes_needs_efa(findings: Findings) -> None:
         ),
         (
             [
+                (ON_DEMAND[0], f"{ON_DEMAND[1]}\n          launched_by: auto-scaling"),
+                further("name: own, market_type: on-demand, launched_by: auto-scaling"),
+            ],
+            "UC6309",
+            "jobs[0].queue",
+        ),
+        (
+            [
                 ON_DEMAND,
                 further("name: spot, market_type: spot, launched_by: auto-scaling, max_price_percent: 60"),
             ],

@@ -1,0 +1,277 @@
+"""Jobs, grants and metrics of a cluster, whether this app or another one creates it."""
+
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any, Literal, TypeVar, Unpack
+
+from aws_cdk import Duration, Tags
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from ultracluster._foundation.cluster_name import name_cluster
+from ultracluster.jobs.fabric_gate import FabricGate
+from ultracluster.jobs.job import Job
+from ultracluster.jobs.job_options import GateOptions, JobOptions
+from ultracluster.jobs.multi_node_job import MultiNodeJob
+from ultracluster.jobs.single_node_job import SingleNodeJob
+from ultracluster.jobs.smoke_train import SmokeTrain
+from ultracluster.nodes.node_metrics import cluster_metric
+from ultracluster.scheduling.i_training_queue import ITrainingQueue
+from ultracluster.storage.checkpoint_bucket import CheckpointBucket
+from ultracluster.storage.compile_cache import CompileCache
+from ultracluster.storage.posix_compile_cache import PosixCompileCache
+from ultracluster_catalog.names.submission_tags import QUEUE_TAG
+
+_Job = TypeVar("_Job", bound=Job)
+
+
+class IUltraCluster(Construct):
+    """A cluster, created by `UltraCluster` or imported by `UltraCluster.from_ultra_cluster_attributes`.
+
+    It is a base class, because jsii interfaces cannot be declared in Python.
+    """
+
+    _checkpoint_bucket: CheckpointBucket | None
+    _cluster_name: str
+    _compile_cache: CompileCache | PosixCompileCache | None
+    _queue: ITrainingQueue
+
+    def add_multi_node_job(
+        self,
+        construct_id: str,
+        *,
+        queue: ITrainingQueue | None = None,
+        node_count: int | None = None,
+        without_efa: bool = False,
+        **options: Unpack[JobOptions],
+    ) -> MultiNodeJob:
+        """Add a job over several nodes, with the queue, compile cache and checkpoint bucket of the cluster.
+
+        Args:
+            construct_id: Construct ID in the cluster.
+            queue: Another queue of the cluster. Default: its main queue.
+            node_count: Number of nodes. Default: all nodes of the queue.
+            without_efa: Allow several nodes of an instance type without EFA. Default: rejected.
+            **options: Image, command and other arguments of `JobOptions`.
+
+        Raises:
+            FindingsError: If `MultiNodeJob` rejects an argument.
+        """
+        job = MultiNodeJob(
+            self,
+            construct_id,
+            queue=queue or self._queue,
+            compile_cache=self._compile_cache,
+            node_count=node_count,
+            without_efa=without_efa,
+            **options,
+        )
+        return self._let_resume(self._tag_queue(self._grant_checkpoints(job)))
+
+    def add_single_node_job(
+        self,
+        construct_id: str,
+        *,
+        queue: ITrainingQueue | None = None,
+        array_size: int | None = None,
+        **options: Unpack[JobOptions],
+    ) -> SingleNodeJob:
+        """Add a job on one node, or an array of them, with the queue, compile cache and checkpoint bucket of the cluster.
+
+        Args:
+            construct_id: Construct ID in the cluster.
+            queue: Another queue of the cluster. Default: its main queue.
+            array_size: Number of jobs in the array, 2 to 10,000. Default: a single job.
+            **options: Image, command and other arguments of `JobOptions`.
+
+        Raises:
+            FindingsError: If `SingleNodeJob` rejects an argument.
+        """
+        job = SingleNodeJob(
+            self,
+            construct_id,
+            queue=queue or self._queue,
+            array_size=array_size,
+            compile_cache=self._compile_cache,
+            **options,
+        )
+        return self._let_resume(self._tag_queue(self._grant_checkpoints(job)))
+
+    def add_fabric_gate(
+        self,
+        construct_id: str,
+        *,
+        queue: ITrainingQueue | None = None,
+        node_count: int | None = None,
+        min_bandwidth: float | None = None,
+        max_latency: float | None = None,
+        patience: Duration | None = None,
+        **options: Unpack[GateOptions],
+    ) -> FabricGate:
+        """Add a gate that rejects nodes whose network fabric would make training hang or crawl.
+
+        Args:
+            construct_id: Construct ID in the cluster.
+            queue: Queue of the job that the gate protects. Default: the main queue of the cluster.
+            node_count: Number of nodes of that job. Default: all nodes of the queue.
+            min_bandwidth: Bus bandwidth in GiB/s that an all-reduce of 1 GiB must reach. Default: no limit.
+            max_latency: Latency in microseconds that an all-reduce of 1 KiB must not exceed. Default: no limit.
+            patience: How long to wait for the nodes, and again for nccom-test. Default: 15 minutes.
+            **options: Image, Neuron settings and dependencies as in `GateOptions`.
+
+        Raises:
+            FindingsError: If `FabricGate` rejects an argument.
+        """
+        gate = FabricGate(
+            self,
+            construct_id,
+            queue=queue or self._queue,
+            node_count=node_count,
+            min_bandwidth=min_bandwidth,
+            max_latency=max_latency,
+            patience=patience,
+            **options,
+        )
+        return self._tag_queue(gate)
+
+    def add_smoke_train(
+        self,
+        construct_id: str,
+        *,
+        queue: ITrainingQueue | None = None,
+        node_count: int | None = None,
+        processes_per_node: int | None = None,
+        device: Literal["xla", "neuron", "cuda"] | None = None,
+        steps: int = 5,
+        timeout: Duration | None = None,
+        **options: Unpack[GateOptions],
+    ) -> SmokeTrain:
+        """Add a gate that finds cores and links with wrong results.
+
+        Args:
+            construct_id: Construct ID in the cluster.
+            queue: Queue of the job that the gate protects. Default: the main queue of the cluster.
+            node_count: Number of nodes of that job. Default: all nodes of the queue.
+            processes_per_node: Processes on each node. Default: one per logical NeuronCore or GPU.
+            device: ``xla``, ``neuron`` or ``cuda``, see `SmokeTrain`. Default: ``xla`` on Neuron types, otherwise ``cuda``.
+            steps: Training steps, at least 2. Default: 5.
+            timeout: Maximum duration, compilation included. Default: 30 minutes.
+            **options: Image, Neuron settings and dependencies as in `GateOptions`.
+
+        Raises:
+            FindingsError: If `SmokeTrain` rejects an argument.
+        """
+        gate = SmokeTrain(
+            self,
+            construct_id,
+            queue=queue or self._queue,
+            node_count=node_count,
+            processes_per_node=processes_per_node,
+            compile_cache=self._compile_cache,
+            device=device,
+            steps=steps,
+            timeout=timeout,
+            **options,
+        )
+        return self._tag_queue(gate)
+
+    def _grant_checkpoints(self, job: _Job) -> _Job:
+        if self._checkpoint_bucket is not None:
+            self._checkpoint_bucket.grant_use(job)
+        return job
+
+    def _tag_queue(self, job: _Job) -> _Job:
+        if job.queue is not self._queue:
+            Tags.of(job).add(
+                QUEUE_TAG, job.queue.job_queue_arn, include_resource_types=["AWS::Batch::JobDefinition"]
+            )
+        return job
+
+    def _let_resume(self, job: _Job) -> _Job:
+        return job  # an imported cluster cannot submit it again, and `check_job` refuses `resume`
+
+    def _queues(self) -> Sequence[ITrainingQueue]:
+        return [self._queue]
+
+    def grant_submit(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Grant permission to submit the jobs of this stack to the queues that the cluster has so far.
+
+        Args:
+            grantee: Principal to grant permissions to.
+        """
+        return reduce(iam.Grant.combine, [queue.grant_submit(grantee) for queue in self._queues()])
+
+    def grant_read(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Grant permission to list and describe jobs and to read their logs, as `ultracluster jobs` does.
+
+        Args:
+            grantee: Principal to grant permissions to.
+        """
+        return reduce(iam.Grant.combine, [queue.grant_read(grantee) for queue in self._queues()])
+
+    def metric(self, metric_name: str, **options: Any) -> cloudwatch.Metric:
+        """Return a metric of the cluster: of training programs and, with alarms, of nodes and the queue.
+
+        Args:
+            metric_name: One of `ultracluster_catalog.METRICS`, such as ``Loss``.
+            **options: Arguments of `aws_cloudwatch.Metric`, such as ``period``. The default statistic is the average.
+
+        Raises:
+            FindingsError: If there is no such metric (UC6442).
+        """
+        return cluster_metric(self._cluster_name, metric_name, **options)
+
+    def metric_core_utilization(self, **options: Any) -> cloudwatch.Metric:
+        """Return the utilization of the NeuronCores in percent; `**options` as for `metric`."""
+        return self.metric("CoreUtilization", **options)
+
+    def metric_tokens_per_second(self, **options: Any) -> cloudwatch.Metric:
+        """Return the tokens that training programs process in a second; `**options` as for `metric`."""
+        return self.metric("TokensPerSecond", **options)
+
+    def metric_unused_nodes(self, **options: Any) -> cloudwatch.Metric:
+        """Return the number of paid instances in which nothing runs; `**options` as for `metric`."""
+        return self.metric("UnusedNodes", **options)
+
+    @property
+    def checkpoint_bucket(self) -> CheckpointBucket | None:
+        """Bucket for checkpoints, if there is one."""
+        return self._checkpoint_bucket
+
+    @property
+    def cluster_name(self) -> str:
+        """Name of the cluster in its metrics."""
+        return self._cluster_name
+
+    @property
+    def compile_cache(self) -> CompileCache | PosixCompileCache | None:
+        """Neuron compile cache, if there is one."""
+        return self._compile_cache
+
+    @property
+    def queue(self) -> ITrainingQueue:
+        """Main job queue."""
+        return self._queue
+
+
+class ImportedCluster(IUltraCluster):
+    """Cluster returned by `UltraCluster.from_ultra_cluster_attributes`."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        cluster_name: str,
+        queue: ITrainingQueue,
+        compile_cache: CompileCache | PosixCompileCache | None,
+        checkpoint_bucket: CheckpointBucket | None,
+    ) -> None:
+        """Keep what jobs use of the cluster."""
+        super().__init__(scope, construct_id)
+        name_cluster(self, cluster_name)
+        self._cluster_name = cluster_name
+        self._queue = queue
+        self._compile_cache = compile_cache
+        self._checkpoint_bucket = checkpoint_bucket

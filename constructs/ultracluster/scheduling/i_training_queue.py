@@ -1,0 +1,255 @@
+"""What jobs need of a job queue, whether this app or another one creates it: its nodes, grants and metrics."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from aws_cdk import ArnFormat, Aws, Stack
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_events as events
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from ultracluster.capacity.capacity_source import LaunchedBy
+from ultracluster.nodes.node_group import NodeGroup
+from ultracluster.storage.mounted_file_system import MountedFileSystem
+from ultracluster_catalog.machines.instance_type import InstanceType
+from ultracluster_catalog.machines.nic_layouts import NetworkInterface
+from ultracluster_rules.findings import FindingsError
+
+# None of them can be limited to a queue (Service Authorization Reference of AWS Batch, read 2026-11).
+_DESCRIBE = [
+    "batch:DescribeComputeEnvironments",
+    "batch:DescribeJobDefinitions",
+    "batch:DescribeJobQueues",
+    "batch:DescribeJobs",
+    "batch:ListJobs",
+]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ImportedNodes:
+    """Nodes of an imported queue, as far as jobs depend on them; see `NodeGroup`."""
+
+    instance_type: InstanceType
+    network_interfaces: tuple[NetworkInterface, ...]
+    file_system: MountedFileSystem | None
+    scratch_path: str | None
+
+    @property
+    def efa_devices(self) -> tuple[str, ...]:
+        """Paths of the EFA devices of every node."""
+        return self.instance_type.efa_devices[: sum(each.has_efa for each in self.network_interfaces)]
+
+
+class ITrainingQueue(Construct):
+    """A job queue, created by `TrainingQueue` or imported by one of its ``from_`` methods.
+
+    Every job takes either. It is a base class, because jsii interfaces cannot be declared in Python.
+    """
+
+    _job_queue_arn: str
+    _launched_by: tuple[LaunchedBy, ...]
+    _has_shares: bool
+    _has_spot: bool
+    _max_nodes: int
+    _nodes: NodeGroup | ImportedNodes | None
+    _log_group: logs.ILogGroup | None
+
+    def __init__(self, scope: Construct, construct_id: str) -> None:
+        """Define the construct; its subclasses set what they know of the queue."""
+        super().__init__(scope, construct_id)
+        self._job_definitions: list[str] = []
+        self._submit_statements: list[iam.PolicyStatement] = []
+
+    def add_job_definition(self, job_definition_arn: str) -> None:
+        """Let the grantees of `grant_submit` submit jobs of a definition; jobs in the stack of the queue call this.
+
+        Args:
+            job_definition_arn: ARN of the job definition, with its revision.
+        """
+        self._job_definitions.append(job_definition_arn)
+        for statement in self._submit_statements:
+            statement.add_resources(job_definition_arn)
+
+    def grant_submit(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Grant permission to submit the jobs that are defined for the queue in its stack, now or later.
+
+        For a job of another stack or app, use `grant_submit` of the job.
+
+        Args:
+            grantee: Principal to grant permissions to.
+        """
+        grant = grant_submit(grantee, self._job_queue_arn, self._job_definitions)
+        self._submit_statements += [
+            each for each in grant.principal_statements if each.actions == ["batch:SubmitJob"]
+        ]
+        return grant
+
+    def grant_read(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Grant permission to list and describe jobs and to read their logs, as `ultracluster jobs` does.
+
+        AWS Batch cannot limit its list and describe actions to a queue.
+
+        Args:
+            grantee: Principal to grant permissions to.
+        """
+        grants = [
+            _grant(grantee, _DESCRIBE, "*"),
+            _grant(grantee, ["batch:GetJobQueueSnapshot"], self._job_queue_arn),
+            _grant(grantee, ["cloudformation:ListStackResources"], Stack.of(self).stack_id),
+        ]
+        if self._log_group is not None:
+            events_of_jobs = ["logs:FilterLogEvents", "logs:GetLogEvents"]
+            grants.append(_grant(grantee, events_of_jobs, self._log_group.log_group_arn))
+        granted, *others = grants
+        for other in others:
+            granted = granted.combine(other)
+        return granted
+
+    def metric(self, metric_name: str, **options: Any) -> cloudwatch.Metric:
+        """Return a metric that AWS Batch publishes for the queue, without charge and on a best-effort basis.
+
+        A multi-node job counts once, an array once for each child (AWS Batch User Guide, Using CloudWatch Metrics,
+        read 2026-11).
+
+        Args:
+            metric_name: Name in the namespace ``AWS/Batch``, such as ``JobsRetried``.
+            **options: Arguments of `aws_cloudwatch.Metric`, such as ``period``.
+        """
+        statistic = "Average" if metric_name.endswith("Duration") else "Sum"
+        return cloudwatch.Metric(
+            namespace="AWS/Batch",
+            metric_name=metric_name,
+            dimensions_map={"JobQueueName": self.job_queue_name},
+            **{"statistic": statistic} | options,
+        )
+
+    def metric_jobs_submitted(self, **options: Any) -> cloudwatch.Metric:
+        """Return the number of submitted jobs; `**options` as for `metric`."""
+        return self.metric("JobsSubmitted", **options)
+
+    def metric_jobs_moved_to_running(self, **options: Any) -> cloudwatch.Metric:
+        """Return the number of jobs that began to run; `**options` as for `metric`."""
+        return self.metric("JobsMovedToRunning", **options)
+
+    def metric_jobs_moved_to_succeeded(self, **options: Any) -> cloudwatch.Metric:
+        """Return the number of jobs that succeeded; `**options` as for `metric`."""
+        return self.metric("JobsMovedToSucceeded", **options)
+
+    def metric_jobs_moved_to_failed(self, **options: Any) -> cloudwatch.Metric:
+        """Return the number of jobs that failed, cancelled and terminated ones included; `**options` as for `metric`."""
+        return self.metric("JobsMovedToFailed", **options)
+
+    def metric_job_attempt_runnable_to_starting_duration(self, **options: Any) -> cloudwatch.Metric:
+        """Return the milliseconds that an attempt waited for nodes; `**options` as for `metric`."""
+        return self.metric("JobAttemptRunnableToStartingDuration", **options)
+
+    def on_blocked(self, construct_id: str, target: events.IRuleTarget) -> events.Rule:
+        """Create a rule for the event that the job at the head of the queue blocks all others.
+
+        AWS Batch sends it with the reason, such as no instances for any compute environment. A job that waits for a
+        Capacity Block to start is not reported while the compute environment is disabled.
+
+        Args:
+            construct_id: ID of the rule in the queue.
+            target: Target of the event, such as `aws_events_targets.SnsTopic`.
+        """
+        return events.Rule(
+            self,
+            construct_id,
+            description="AWS Batch: the job at the head holds up the queue",
+            event_pattern=events.EventPattern(
+                source=["aws.batch"],
+                detail_type=["Batch Job Queue Blocked"],
+                detail={"jobQueue": [self._job_queue_arn]},
+            ),
+            targets=[target],
+        )
+
+    @property
+    def has_shares(self) -> bool:
+        """Whether nodes are divided among share identifiers, so that each job needs one and a scheduling priority."""
+        return self._has_shares
+
+    @property
+    def has_spot(self) -> bool:
+        """Whether AWS Batch launches Spot nodes for the queue, on which multi-node jobs cannot run."""
+        return self._has_spot
+
+    @property
+    def is_imported(self) -> bool:
+        """Whether another app creates the queue."""
+        return False
+
+    @property
+    def is_managed(self) -> bool:
+        """Whether AWS Batch starts the nodes of its first source."""
+        return self._launched_by[0] == "batch"
+
+    @property
+    def job_queue_arn(self) -> str:
+        """ARN of the job queue."""
+        return self._job_queue_arn
+
+    @property
+    def job_queue_name(self) -> str:
+        """Name of the job queue."""
+        arn = Stack.of(self).split_arn(self._job_queue_arn, ArnFormat.SLASH_RESOURCE_NAME)
+        return str(arn.resource_name)
+
+    @property
+    def launched_by(self) -> tuple[LaunchedBy, ...]:
+        """What starts the nodes of each compute environment, in order: ``batch`` or ``auto-scaling``."""
+        return self._launched_by
+
+    @property
+    def log_group(self) -> logs.ILogGroup:
+        """Log group of the jobs."""
+        if self._log_group is None:
+            raise self._unknown("log_group")
+        return self._log_group
+
+    @property
+    def log_group_arn(self) -> str:
+        """ARN of the log group of the jobs."""
+        return self.log_group.log_group_arn
+
+    @property
+    def log_group_name(self) -> str:
+        """Name of the log group of the jobs."""
+        return self.log_group.log_group_name
+
+    @property
+    def max_nodes(self) -> int:
+        """Maximum number of nodes of a job, that of the largest compute environment; a job never spans two."""
+        return self._max_nodes
+
+    @property
+    def nodes(self) -> NodeGroup | ImportedNodes:
+        """Nodes of the first compute environment; those of the others are equivalent."""
+        if self._nodes is None:
+            raise self._unknown("nodes")
+        return self._nodes
+
+    def _unknown(self, attribute: str) -> FindingsError:
+        return FindingsError.of(
+            "UC6316",
+            f"the {attribute} of a queue that was imported by its ARN is not known",
+            remedy="Import it with TrainingQueue.from_training_queue_attributes to define jobs for it",
+            path=self.node.id,
+        )
+
+
+def grant_submit(grantee: iam.IGrantable, job_queue_arn: str, job_definitions: Sequence[str]) -> iam.Grant:
+    """Grant permission to submit jobs of definitions to a queue, and to tag the jobs, as `ultracluster jobs submit` does."""
+    # Job IDs are unknown before submission.
+    jobs = f"arn:{Aws.PARTITION}:batch:{Aws.REGION}:{Aws.ACCOUNT_ID}:job/*"
+    return iam.Grant.add_to_principal(
+        grantee=grantee, actions=["batch:SubmitJob"], resource_arns=[job_queue_arn, *job_definitions]
+    ).combine(_grant(grantee, ["batch:TagResource"], jobs))
+
+
+def _grant(grantee: iam.IGrantable, actions: Sequence[str], resource_arn: str) -> iam.Grant:
+    return iam.Grant.add_to_principal(grantee=grantee, actions=list(actions), resource_arns=[resource_arn])

@@ -1,0 +1,109 @@
+"""Each construct that wraps one main resource has it as its default child, to override what no argument sets."""
+
+import aws_cdk as cdk
+import aws_cdk.assertions
+import pytest
+from aws_cdk import aws_iam as iam
+from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, ZONE, block, new_stack
+
+import ultracluster as uc
+from ultracluster.operations.cluster_watch import ClusterWatch
+
+pytestmark = pytest.mark.synth
+
+# Several resources, none of which is the main one.
+OF_SEVERAL = {uc.BakeOff, uc.ClusterAlarms, uc.UltraCluster}
+
+
+@pytest.fixture(scope="module")
+def stack() -> cdk.Stack:
+    stack = new_stack()
+    cluster = uc.UltraCluster(
+        stack,
+        "Cluster",
+        instance_type="trn2.48xlarge",
+        node_count=2,
+        image_id=IMAGE_ID,
+        capacity=block(),
+        alarms=uc.AlarmSettings(emails=["jane@example.com"]),
+    )
+    cluster.add_multi_node_job("Job", image=IMAGE, command=["train.py"])
+    uc.ClusterBudget(stack, "Budget", monthly_usd=5, tag_value="train", emails=["jane@example.com"])
+    uc.ClusterDashboard(stack, "Dashboard", cluster=cluster)
+    uc.RegionsDashboard(stack, "Regions", clusters=[("train", "us-east-2")])
+    uc.ClusterKey(stack, "Key")
+    uc.ClusterPlacement(stack, "Placement")
+    uc.DatasetBucket(stack, "Dataset")
+    ledger = uc.CapacityLedger(stack, "Ledger")
+    uc.CapacityGuard(stack, "Guard", emails=["jane@example.com"])
+    uc.CapacitySearchRole(stack, "Search", trusted_by=iam.AccountRootPrincipal())
+    uc.CapacityPurchaseRole(
+        stack,
+        "Purchase",
+        trusted_by=iam.AccountRootPrincipal(),
+        ledger=ledger,
+        regions=["us-east-2"],
+        instance_types=["trn2.48xlarge"],
+        max_instances=4,
+    )
+    uc.TrainingImageRepository(stack, "Images")
+    uc.SageMakerTrainingQueue(stack, "SageMaker", instances={"ml.trn2.48xlarge": 4})
+    uc.CompileCache(stack, "Cache")
+    return stack
+
+
+def test_constructs_of_one_main_resource_have_it_as_default_child(stack: cdk.Stack) -> None:
+    offered = {getattr(uc, name) for name in uc.__all__}
+    ours = [each for each in stack.node.find_all() if type(each) in offered]
+
+    assert {type(each) for each in ours} >= {
+        ClusterWatch,
+        uc.ClusterNetwork,
+        uc.CompileCache,
+        uc.MultiNodeJob,
+    }
+    assert [
+        each.node.path
+        for each in ours
+        if type(each) not in OF_SEVERAL and not isinstance(each.node.default_child, cdk.CfnResource)
+    ] == []
+
+
+def test_a_default_child_can_be_overridden(stack: cdk.Stack) -> None:
+    cache = stack.node.find_child("Cache")
+    resource = cache.node.default_child
+    assert isinstance(resource, cdk.CfnResource)
+    resource.add_property_override("AccelerateConfiguration.AccelerationStatus", "Enabled")
+
+    template = cdk.assertions.Template.from_stack(stack).find_resources("AWS::S3::Bucket")
+    assert template[stack.get_logical_id(resource)]["Properties"]["AccelerateConfiguration"] == {
+        "AccelerationStatus": "Enabled"
+    }
+
+
+def test_a_cluster_is_retained_unless_its_removal_is_typed() -> None:
+    policies = {}
+    for name, options in {"kept": {}, "lost": {"removal_policy": cdk.RemovalPolicy.DESTROY}}.items():
+        stack = new_stack()
+        cluster = uc.UltraCluster(
+            stack,
+            "Cluster",
+            instance_type="trn2.48xlarge",
+            node_count=2,
+            image_id=IMAGE_ID,
+            zone_id=ZONE,
+            **options,
+        )
+        cluster.add_multi_node_job("Job", image=IMAGE, command=["train.py"])
+        resources = cdk.assertions.Template.from_stack(stack).to_json()["Resources"].values()
+        policies[name] = {
+            each["Type"]: each.get("DeletionPolicy")
+            for each in resources
+            if each["Type"].startswith(
+                ("AWS::S3::Bucket", "AWS::FSx", "AWS::Logs", "AWS::EC2::VPC", "AWS::Dyn")
+            )
+        }
+    kept = {name: policy for name, policy in policies["kept"].items() if policy and "Retain" in policy}
+
+    assert set(kept) >= {"AWS::S3::Bucket", "AWS::FSx::FileSystem", "AWS::Logs::LogGroup", "AWS::EC2::VPC"}
+    assert set(policies["lost"].values()) == {"Delete"}
