@@ -105,19 +105,7 @@ def check_configuration(request: Request) -> None:
             f"1 validation error detected: Value '{given['Timeout']}' at 'timeout' failed to satisfy constraint: Member must "
             f"have value less than or equal to {_LONGEST_TIMEOUT}",
         )
-    layers = given.get("Layers") or []
-    if len(layers) > _MOST_LAYERS:
-        raise _wrong(f"Cannot reference more than {_MOST_LAYERS} layers.")
-    names = {layer.rpartition(":")[0]: layer for layer in layers}
-    for layer in layers:
-        if names[layer.rpartition(":")[0]] != layer:
-            raise _wrong(
-                "Two different versions of the same layer are not allowed to be referenced in the same function. "
-                f"{layer} and {names[layer.rpartition(':')[0]]}."
-            )
-    for layer in layers:
-        if layer.split(":")[4] == ACCOUNT and not _has_layer(layer, request.region):
-            raise _wrong(f"Layer version {layer} does not exist.")
+    _check_layers(request)
     variables = (request.parameters.get("Environment") or {}).get("Variables") or {}
     if reserved := sorted(variables.keys() & _RESERVED):
         problem = "contains reserved keys that are currently not supported for modification."
@@ -146,6 +134,22 @@ def check_configuration(request: Request) -> None:
         raise _wrong(
             "The provided execution role does not have permissions to call CreateNetworkInterface on EC2"
         )
+
+
+def _check_layers(request: Request) -> None:
+    layers = request.parameters.get("Layers") or []
+    if len(layers) > _MOST_LAYERS:
+        raise _wrong(f"Cannot reference more than {_MOST_LAYERS} layers.")
+    names = {layer.rpartition(":")[0]: layer for layer in layers}
+    for layer in layers:
+        if names[layer.rpartition(":")[0]] != layer:
+            raise _wrong(
+                "Two different versions of the same layer are not allowed to be referenced in the same function. "
+                f"{layer} and {names[layer.rpartition(':')[0]]}."
+            )
+    for layer in layers:
+        if layer.split(":")[4] == ACCOUNT and not _has_layer(layer, request.region):
+            raise _wrong(f"Layer version {layer} does not exist.")
 
 
 def _has_layer(arn: str, region: str) -> bool:

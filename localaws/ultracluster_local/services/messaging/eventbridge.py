@@ -137,9 +137,9 @@ def check_schedule(request: Request) -> None:
     if not is_schedule(expression, one_time=True):
         raise _invalid(f"Invalid Schedule Expression {expression}.")
     start = request.parameters.get("StartDate")
-    if start and not expression.startswith("at("):
-        if start.replace(tzinfo=UTC) < CLOCK.now() - _EARLIEST_START:  # getmoto/moto#8172
-            raise _invalid("The StartDate you specify cannot be earlier than 5 minutes ago.")
+    earliest = CLOCK.now() - _EARLIEST_START
+    if start and not expression.startswith("at(") and start.replace(tzinfo=UTC) < earliest:
+        raise _invalid("The StartDate you specify cannot be earlier than 5 minutes ago.")  # getmoto/moto#8172
     role = request.parameters["Target"].get("RoleArn", "")
     if not can_assume("scheduler.amazonaws.com", role):
         raise _invalid(
