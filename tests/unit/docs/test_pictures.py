@@ -3,6 +3,7 @@
 import re
 import xml.etree.ElementTree as ET
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 from gallery_pages import gallery_pages
@@ -103,3 +104,8 @@ def test_the_timeline_counts_paid_and_lost_node_hours() -> None:
     assert "Paid: 1,344 node-hours" in picture  # 14 x 24 x 4
     assert "2.7 node-hours" in picture  # 40 minutes of 4 nodes
     assert re.search(r"60 min before end", picture)
+
+
+def test_the_picture_of_the_readme_is_that_of_the_quick_start() -> None:
+    picture = Path(__file__).parents[3] / "docs/cluster.svg"
+    assert picture.read_text("utf-8") == gallery_pages()["quickstart-1.svg"]
