@@ -1,8 +1,9 @@
 """Rules for subnets, their addresses and the network interfaces of nodes."""
 
 import ipaddress
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from ultracluster_catalog.machines.instance_type import InstanceType
@@ -30,6 +31,7 @@ _PRIMARY: Final = (0, 0)
 # Sizes of a VPC and of a subnet that EC2 accepts, and what it refuses (Amazon VPC User Guide, "VPC CIDR blocks", November 2026).
 _SMALLEST_PREFIX: Final = 16
 _LARGEST_PREFIX: Final = 28
+_SERVICE: Final = re.compile(r"[a-z0-9]+(?:[.-][a-z0-9-]+)*")
 _REFUSED: Final = tuple(
     map(ipaddress.IPv4Network, ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4"))
 )
@@ -197,7 +199,9 @@ def _check_efa(instance_type: InstanceType, interfaces: tuple[NetworkInterface, 
     return findings
 
 
-def cluster_addresses(*, instance_type: InstanceType, nodes: int, nic_layout: NicLayout) -> int:
+def cluster_addresses(
+    *, instance_type: InstanceType, nodes: int, nic_layout: NicLayout, endpoints: int = 0
+) -> int:
     """Return the number of addresses that the subnet of a cluster needs, including those reserved by AWS.
 
     The node of precompile jobs is not counted: it terminates before the other nodes start, or uses addresses that are
@@ -210,7 +214,7 @@ def cluster_addresses(*, instance_type: InstanceType, nodes: int, nic_layout: Ni
     return subnet_addresses(
         nodes=nodes,
         addresses_per_node=addresses_per_node(network_interfaces(instance_type, nic_layout)),
-        interface_endpoints=len(NODE_SERVICES),
+        interface_endpoints=len(NODE_SERVICES) + endpoints,
         file_system_interfaces=FILE_SYSTEM_ADDRESSES,
     )
 
@@ -266,6 +270,25 @@ def smallest_subnet_prefix(needed: int) -> int:
             remedy="Use fewer nodes per cluster, or use a layout of network interfaces with fewer addresses "
             "per node.",
         ) from None
+
+
+def check_endpoints(services: Sequence[str], *, path: str) -> list[Finding]:
+    """Check that further interface endpoints are each of one more service (UC3112)."""
+    findings = []
+    for index, service in enumerate(services):
+        taken = service in (*NODE_SERVICES, "s3", *services[:index])
+        if taken or not _SERVICE.fullmatch(service):
+            problem = f"the network has an endpoint for {service}" if taken else f"got {quote(service)}"
+            findings.append(
+                Finding(
+                    "UC3112",
+                    problem,
+                    allowed="the name of a service after com.amazonaws.REGION, such as secretsmanager",
+                    remedy="Remove it" if taken else "",
+                    path=f"{path}[{index}]",
+                )
+            )
+    return findings
 
 
 def check_zone_id(zone_id: str) -> list[Finding]:

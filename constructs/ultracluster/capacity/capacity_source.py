@@ -91,7 +91,7 @@ def _common_problems(source: CapacitySource) -> list[Finding]:
         path="name",
     )
     max_nodes = source.max_nodes
-    if max_nodes is not None and not Token.is_unresolved(max_nodes):
+    if max_nodes is not None:
         findings += MAX_NODES.check(max_nodes, path="max_nodes")
     zone_id = getattr(source, "zone_id", None)
     if zone_id is not None and not Token.is_unresolved(zone_id) and not re.fullmatch(ZONE_ID, zone_id):

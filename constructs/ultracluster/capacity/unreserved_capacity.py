@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from aws_cdk import Token
-
 from ultracluster.capacity.capacity_source import CapacitySource
 from ultracluster_rules.capacity import MAX_PRICE_PERCENT, AllocationStrategy
 from ultracluster_rules.findings import Finding
@@ -43,6 +41,6 @@ class SpotCapacity(CapacitySource):
 
     def _problems(self) -> list[Finding]:
         percent = self.max_price_percent
-        if percent is None or Token.is_unresolved(percent):
+        if percent is None:
             return []
         return MAX_PRICE_PERCENT.check(percent, path="max_price_percent")

@@ -7,9 +7,9 @@ from typing import Any, Final
 from aws_cdk import Token
 from aws_cdk import aws_kms as kms
 
+from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster_catalog.lustre.lustre import LustreSettings
 from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
-from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_rules.findings import Finding, FindingsError, reject
 from ultracluster_rules.lustre import (
     DNS_NAME,
@@ -23,7 +23,6 @@ from ultracluster_rules.lustre import (
     check_key,
     check_zone_of_file_system,
 )
-from ultracluster_rules.machines import get_instance_type
 
 _DEPLOYMENT_TYPES: Final = ("PERSISTENT_2", "SCRATCH_2")
 
@@ -43,7 +42,7 @@ def check_new_file_system(
     associations: Sequence[DataRepositoryAssociation],
     *,
     kms_key: kms.IKey | None,
-    efa_clients: str | InstanceType | None,
+    efa_clients: AnyInstanceType | None,
 ) -> None:
     """Raise FindingsError for a file system that FSx would reject, or that clients over EFA, if any, could not mount."""
     reject(check_deployment_type(settings.deployment_type, _DEPLOYMENT_TYPES))
@@ -64,9 +63,9 @@ def check_new_file_system(
     reject(findings)
 
 
-def _check_efa_clients(instance_type: str | InstanceType) -> list[Finding]:
+def _check_efa_clients(instance_type: AnyInstanceType) -> list[Finding]:
     try:
-        machine = get_instance_type(instance_type)
+        machine = machine_of(instance_type)
     except FindingsError as error:
         return [replace(finding, path="efa_clients") for finding in error.findings]
     return check_efa_clients([machine], path="efa_clients")

@@ -22,6 +22,7 @@ from ultracluster_rules.machines import COMPILE_TYPE
 from ultracluster_stacks.config.models.constraints import Between, constraint, refusal
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import Name
+from ultracluster_stacks.config.models.permissions import PermissionsConfig, SecretArn
 from ultracluster_stacks.config.reading.problem import credential, shown
 
 PROCESSES_PER_NODE: Final = Between(code="UC6103", least=1, most=1_024)
@@ -35,6 +36,9 @@ def _check_secret(name: str) -> str:
 
 
 _Variable = Annotated[str, constraint(VARIABLE), AfterValidator(_check_secret)]
+
+
+_Secret = Annotated[str, constraint(VARIABLE)]
 
 
 class GatesConfig(ConfigModel):
@@ -145,7 +149,15 @@ class JobConfig(ConfigModel):
     its own processes. Default: torchrun."""
 
     environment: dict[_Variable, str] = Field(default_factory=dict)
-    """Environment variables of the container, without credentials: read those from AWS Secrets Manager. Default: none."""
+    """Environment variables of the container, without credentials: those are `secrets`. Default: none."""
+
+    secrets: dict[_Secret, SecretArn] = Field(default_factory=dict)
+    """Environment variables with the ARN of a secret of AWS Secrets Manager, optionally followed by `:KEY::` for one key of
+    it, or of a parameter of Systems Manager. The former needs `endpoints: [secretsmanager]` or a NAT gateway in `network`.
+    Default: none."""
+
+    permissions: PermissionsConfig = Field(default_factory=PermissionsConfig.model_construct)
+    """What the program may do besides using the compile cache, checkpoints and datasets. Default: nothing."""
 
     timeout_hours: Annotated[int, constraint(TIMEOUT_HOURS)] | None = None
     """Hours after which AWS Batch terminates an attempt. Default: no timeout."""

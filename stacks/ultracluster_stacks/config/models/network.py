@@ -65,6 +65,10 @@ class NetworkConfig(ConfigModel):
     """Whether to create a NAT gateway, through which nodes reach the internet over HTTPS; billed per hour and per GB.
     Default: no; nodes reach only AWS services, through VPC endpoints."""
 
+    endpoints: tuple[str, ...] = ()
+    """Further services to create interface endpoints for in a new VPC, such as secretsmanager; each is billed by the hour.
+    Default: those that nodes use."""
+
     vpc_id: Annotated[str, _VPC_ID] | None = None
     """ID of an existing VPC, with `subnet_id`. Default: a new VPC."""
 

@@ -23,6 +23,7 @@ from ultracluster_rules.job_definitions import (
     check_nodes_fit,
     check_one_road,
     check_phase,
+    check_secrets,
     check_spot,
     refuse_circle,
     refuse_default_compile_type,
@@ -128,6 +129,20 @@ def launcher_starts_command(cluster: ClusterConfig, job: JobConfig) -> Iterator[
     """Refuse a launcher without a command, and several processes per node without torchrun."""
     for finding in check_launcher(job.launcher, job.processes_per_node, job.command):
         yield Problem((finding.path,), finding)
+
+
+def secrets_can_be_read(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
+    """Refuse secrets that are plain variables too, or that nodes cannot read."""
+    network = cluster.network
+    closed = network.subnet_id is None and not network.nat_gateway
+    for finding in check_secrets(
+        job.secrets,
+        job.environment,
+        in_secrets_manager=[name for name, arn in job.secrets.items() if ":secretsmanager:" in arn],
+        services=network.endpoints if closed else None,
+        path="secrets",
+    ):
+        yield Problem(("secrets",), finding)
 
 
 def timeout_is_within_capacity(cluster: ClusterConfig, job: JobConfig) -> Iterator[Problem]:
@@ -315,6 +330,7 @@ JOB_RULES: Final[tuple[Callable[[ClusterConfig, JobConfig], Iterator[Problem]], 
     nodes_can_talk,
     node_holds_processes,
     launcher_starts_command,
+    secrets_can_be_read,
     timeout_is_within_capacity,
     gates_have_their_own_names,
     gates_protect_several_nodes,
