@@ -215,8 +215,7 @@ def _check_image(_: ImageRequirements, description: Description | None) -> Outco
     """Check that nodes can pull the image."""
     if description is None:
         return failed(
-            "it does not exist; jobs would fail at their start, on paid nodes",
-            "Push it, or correct its tag",
+            "it does not exist; jobs would fail at their start, on paid nodes", "Push it, or correct its tag"
         )
     if not description:
         return skipped("only images in Amazon ECR can be checked")

@@ -4,14 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ultracluster_rules.findings import FindingsError
-from ultracluster_runtime.preflight.check import (
-    ACCOUNT_IS_KNOWN,
-    Outcome,
-    check,
-    failed,
-    passed,
-    warned,
-)
+from ultracluster_runtime.preflight.check import ACCOUNT_IS_KNOWN, Outcome, check, failed, passed, warned
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import OrderRequirements
 from ultracluster_runtime.purchasing.ledger import order_key, read_record_item

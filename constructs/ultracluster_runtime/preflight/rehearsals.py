@@ -2,14 +2,7 @@
 
 from typing import Final
 
-from ultracluster_runtime.preflight.check import (
-    REGION_IS_ENABLED,
-    Outcome,
-    check,
-    passed,
-    skipped,
-    warned,
-)
+from ultracluster_runtime.preflight.check import REGION_IS_ENABLED, Outcome, check, passed, skipped, warned
 from ultracluster_runtime.preflight.quotas import is_deployed
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import ClusterRequirements

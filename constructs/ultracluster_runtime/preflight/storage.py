@@ -5,14 +5,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-from ultracluster_runtime.preflight.check import (
-    REGION_IS_ENABLED,
-    Outcome,
-    check,
-    failed,
-    passed,
-    warned,
-)
+from ultracluster_runtime.preflight.check import REGION_IS_ENABLED, Outcome, check, failed, passed, warned
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import BucketRequirements, KeyRequirements
 
