@@ -47,7 +47,6 @@ def _approved(item: Mapping[str, Any]) -> Record | None:
     after=ACCOUNT_IS_KNOWN,
 )
 def _check_order(requirements: OrderRequirements, response: Mapping[str, Any] | None) -> Outcome:
-    """Check that the order bought the reservation of the rollout, under the approved terms."""
     if response is None:
         return warned(
             f"no ledger is specified, so the order {requirements.order} was not checked",

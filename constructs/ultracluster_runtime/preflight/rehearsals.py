@@ -35,7 +35,6 @@ def _record(reader: AwsReader, requirements: ClusterRequirements) -> str | None:
     after=(REGION_IS_ENABLED,),
 )
 def _check(requirements: ClusterRequirements, record: str | None) -> Outcome:
-    """Check the last rehearsal of the cluster."""
     if record == _DEPLOYED:
         return skipped("the cluster is deployed")
     rehearsal = None if record is None else parse_rehearsal(record)
