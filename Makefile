@@ -127,15 +127,18 @@ format: env ## Format the code and make the safe lint repairs
 schema: env ## Write docs/rollout.schema.json from the models
 	"$(BIN)/python" -m ultracluster_stacks.config.schema
 
-docs: env .ultracluster/sphinx/.stamp ## Build the site in .ultracluster/site; a broken link or reference fails
+docs: env .ultracluster/sphinx/.stamp ## Build the site in .ultracluster/site, and check links, search and accessibility (needs Chromium)
 	rm -rf docs/reference/generated docs/gallery/generated && "$(BIN)/python" docs/generated_pages.py
 	PYTHONPATH="$(STATE)/sphinx" "$(BIN)/python" -m sphinx --builder html --fail-on-warning --keep-going --quiet docs .ultracluster/site
+	"$(BIN)/python" -m pytest -q -m site tests/site
 	@echo "Open .ultracluster/site/index.html"
 
-.ultracluster/sphinx/.stamp: docs/requirements.txt .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
+.ultracluster/sphinx/.stamp: docs/requirements.txt docs/package-lock.json .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
 	@rm -rf .ultracluster/sphinx
 	$(call step,Installing Sphinx,sphinx,\
 	  "$(BIN)/python" -m pip install --require-hashes --target .ultracluster/sphinx -r docs/requirements.txt)
+	@cp docs/package.json docs/package-lock.json .npmrc .ultracluster/sphinx
+	$(call step,Installing axe-core,axe,"$(BIN)/npm" ci --ignore-scripts --prefix .ultracluster/sphinx)
 	@touch $@
 
 types: env ## Write which properties of which resource types force replacement, from the schemas of cfn-lint

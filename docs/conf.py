@@ -1,5 +1,8 @@
 """Configuration of Sphinx for `make docs`, which writes the generated pages first."""
 
+from pathlib import Path
+from typing import Any
+
 from jsii._runtime import JSIIMeta
 from sphinx.application import Sphinx
 
@@ -15,9 +18,13 @@ extensions = [
     "sphinx.ext.napoleon",
     "sphinx_copybutton",
 ]
-exclude_patterns = ["requirements.*", "_templates"]
-templates_path = ["_templates"]
+exclude_patterns = ["requirements.*", "_templates", "questions.yaml"]
+templates_path = ["_templates", "questions.yaml"]
 myst_heading_anchors = 4
+# The search then needs no requests, and works from the file system.
+html_show_search_summary = False
+html_search_scorer = str(Path(__file__).with_name("scorer.js"))
+copybutton_prompt_text = "$ "
 autodoc_default_options = {
     "members": True,
     "special-members": "__init__",
@@ -38,6 +45,17 @@ def _hide_signature_of_jsii(
     return ("", None) if what == "class" and isinstance(value, JSIIMeta) else None
 
 
+def _let_the_keyboard_scroll(
+    app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
+) -> None:
+    """Make wide code and tables focusable, so that the keyboard can scroll them (WCAG 2.1.1)."""
+    del app, page, template, doctree
+    if body := context.get("body"):
+        body = body.replace("<pre>", '<pre tabindex="0">')
+        context["body"] = body.replace('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper')
+
+
 def setup(app: Sphinx) -> None:
     """Register what no setting can express."""
+    app.connect("html-page-context", _let_the_keyboard_scroll)
     app.connect("autodoc-process-signature", _hide_signature_of_jsii)

@@ -16,6 +16,7 @@ _ASKED_FOR = {
     _LIVE: "needs a real AWS account; run with: make live UNTIL=0 ACCOUNT=...",
     "training": "needs torch and JAX; run with: make training",
     "deep": "takes minutes; run with: make check-deep",
+    "site": "reads the built site in Chromium; run with: make docs",
 }
 _MARKS_OF_A_FILE = re.compile(r"^pytestmark = .*", re.MULTILINE)
 _THIS_MACHINE = re.compile(r"(.+\.)?localhost|127(\.\d+){3}|0\.0\.0\.0|::1?")

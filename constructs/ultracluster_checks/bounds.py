@@ -86,11 +86,9 @@ def volumes_have_room_for_their_iops(template: Resource) -> Iterator[Wrong]:
 @rule("UC6458", "AWS::CloudWatch::Alarm")
 def alarms_have_as_many_periods(alarm: Resource) -> Iterator[Wrong]:
     """Find alarms that ask for more datapoints than periods, or for periods that CloudWatch does not keep."""
-    periods, wanted, seconds = (
-        alarm["EvaluationPeriods"].number,
-        alarm["DatapointsToAlarm"],
-        alarm["Period"].number,
-    )
+    periods = alarm["EvaluationPeriods"].number
+    wanted = alarm["DatapointsToAlarm"]
+    seconds = alarm["Period"].number
     if periods and wanted.number and wanted.number > periods:
         yield wanted, f"got {wanted.number} of {periods} periods", f"up to {periods}"
     longest = 604_800 if seconds and seconds >= 3600 else 86_400  # noqa: PLR2004 - PutMetricAlarm: a week, else a day

@@ -8,7 +8,7 @@ from typing import Final
 from ultracluster_checks.model.template import Property, Resource, Source, Templates
 from ultracluster_checks.problem import Problem, finding_of
 from ultracluster_checks.table import CHECKS
-from ultracluster_rules.findings import Finding, FindingsError, Severity, quote
+from ultracluster_rules.findings import Finding, Severity, quote, reject
 from ultracluster_rules.registry import RULES
 
 _INDEX: Final = re.compile(r"\d+")
@@ -53,9 +53,7 @@ def check_templates(sources: Sequence[Source], *, skip: Mapping[str, str] | None
             reason (UC9509).
     """
     skip = dict(skip or {})
-    refused = [finding for code, reason in skip.items() for finding in _refusals(code, reason)]
-    if refused:
-        raise FindingsError(refused)
+    reject(finding for code, reason in skip.items() for finding in _refusals(code, reason))
     templates = Templates(sources)
     problems: list[Problem] = list(_wrong_metadata(templates))
     left_out: list[LeftOut] = []

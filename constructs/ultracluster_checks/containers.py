@@ -264,10 +264,8 @@ def mounts_are_of_a_volume(container: JobContainer) -> Iterator[Wrong]:
         if source.text is not None and source.text not in names and not volumes.unknown and None not in names:
             allowed = ", ".join(sorted(map(str, names))) or "a volume"
             yield source, f"got {quote(source.text)}, which is no volume of the container", allowed
-    templates, paths = (
-        container.at.resource.template.templates,
-        [each["Host"]["SourcePath"] for each in volumes.items],
-    )
+    templates = container.at.resource.template.templates
+    paths = [each["Host"]["SourcePath"] for each in volumes.items]
     lustre = any(
         each["FileSystemType"].text == "LUSTRE" for each in templates.of_type("AWS::FSx::FileSystem")
     )

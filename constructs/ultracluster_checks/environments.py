@@ -99,10 +99,8 @@ def launch_template_versions_are_pinned(nodes: Nodes) -> Iterator[Wrong]:
 @rule("UC4217", batch_nodes)
 def environments_can_be_updated(nodes: Nodes) -> Iterator[Wrong]:
     """Find environments that AWS Batch can neither update in place nor replace."""
-    strategy, kept = (
-        nodes.settings["AllocationStrategy"],
-        nodes.owner["ReplaceComputeEnvironment"].flag is False,
-    )
+    strategy = nodes.settings["AllocationStrategy"]
+    kept = nodes.owner["ReplaceComputeEnvironment"].flag is False
     elsewhere = nodes.template is None and not nodes.settings["LaunchTemplate"].missing
     block = elsewhere or nodes.may_be_in_block
     if strategy.text not in {None, "BEST_FIT"} or strategy.unknown or (block and not kept):
@@ -128,10 +126,8 @@ def environments_have_no_name(nodes: Nodes) -> Iterator[Wrong]:
 @rule("UC4219", batch_nodes)
 def updates_spare_jobs(nodes: Nodes) -> Iterator[Wrong]:
     """Find environments whose update ends running jobs."""
-    replaced, ends = (
-        nodes.owner["ReplaceComputeEnvironment"],
-        nodes.owner["UpdatePolicy"]["TerminateJobsOnUpdate"],
-    )
+    replaced = nodes.owner["ReplaceComputeEnvironment"]
+    ends = nodes.owner["UpdatePolicy"]["TerminateJobsOnUpdate"]
     if nodes.settings["LaunchTemplate"].missing:
         return  # no EFA without a launch template
     updated = nodes.settings["AllocationStrategy"].text not in {None, "BEST_FIT"}

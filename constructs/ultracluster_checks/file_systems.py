@@ -117,10 +117,8 @@ def efa_clients_can_mount(resource: Resource) -> Iterator[Wrong]:
 @rule("", _lustre)
 def associations_can_be_made(resource: Resource) -> Iterator[Wrong]:
     """Find settings that CreateDataRepositoryAssociation would reject."""
-    settings, own = (
-        _settings(resource),
-        resource.referrers("AWS::FSx::DataRepositoryAssociation", "FileSystemId"),
-    )
+    settings = _settings(resource)
+    own = resource.referrers("AWS::FSx::DataRepositoryAssociation", "FileSystemId")
     made = [_association(each) for each in own]
     if settings is None or None in made:
         return

@@ -198,10 +198,8 @@ def containers_fit_their_node(container: JobContainer) -> Iterator[Wrong]:
     for kind, at in asked:
         number = at.number or 0
         if kind == "GPU" and machines and number > max(machine.gpus for machine in machines):
-            most, chips = (
-                max(machine.gpus for machine in machines),
-                all(machine.is_neuron for machine in machines),
-            )
+            most = max(machine.gpus for machine in machines)
+            chips = all(machine.is_neuron for machine in machines)
             none = f"got {number} GPUs on {machines[0].name}, which has none"
             some = f"got {number}, and {machines[0].name} has {most} GPUs"
             yield at, none if chips else some, "the devices from /dev/neuron0" if chips else f"up to {most}"

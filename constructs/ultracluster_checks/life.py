@@ -330,10 +330,8 @@ def _kept(group: Resource, *, scheduled: bool) -> Iterator[Wrong]:
             yield at, f"got {at.number}: launches fail until the block starts", allowed
     alone = group.referrers("AWS::AutoScaling::LifecycleHook", "AutoScalingGroupName")
     for hook in (*group["LifecycleHookSpecificationList"].items, *(each.properties for each in alone)):
-        wait, ending = (
-            hook["HeartbeatTimeout"],
-            (hook["LifecycleTransition"].text or "").endswith("TERMINATING"),
-        )
+        wait = hook["HeartbeatTimeout"]
+        ending = (hook["LifecycleTransition"].text or "").endswith("TERMINATING")
         if ending and (wait.missing or (wait.number or 0) > TERMINATION_BEFORE_END.seconds):
             got = "nodes wait in the hook for longer than from the scale-in to the end of the block"
             yield wait, got, "up to 1800"
@@ -398,11 +396,9 @@ def functions_can_run(function: Resource) -> Iterator[Wrong]:
     if short and function in life_cycles(function.template.templates):
         got = "no timeout, which is 3 seconds" if at.missing else f"{at.number} seconds"
         yield at, f"got {got}; ending the jobs of a block takes many calls", f"{_SHORTEST_TIMEOUT} to 900"
-    most, handler, runtime = (
-        function["ReservedConcurrentExecutions"],
-        function["Handler"],
-        function["Runtime"],
-    )
+    most = function["ReservedConcurrentExecutions"]
+    handler = function["Handler"]
+    runtime = function["Runtime"]
     if most.number == 0:
         yield most, "got 0, with which Lambda refuses every invocation", "none, or 1 or more"
     inline = function["Code"]["ZipFile"].text is not None
@@ -525,10 +521,8 @@ def _lets(permission: Resource, trigger: Trigger) -> bool:
         return False
     if not named and differ(function.text or "?", worker["FunctionName"].text or function.text or "?"):
         return False
-    actions, principals = (
-        {"lambda:InvokeFunction", "lambda:*", "*", None},
-        {"events.amazonaws.com", "*", None},
-    )
+    actions = {"lambda:InvokeFunction", "lambda:*", "*", None}
+    principals = {"events.amazonaws.com", "*", None}
     if permission["Action"].text not in actions or permission["Principal"].text not in principals:
         return False
     arn, name = fixed_arn(source), trigger.source["Name"].text

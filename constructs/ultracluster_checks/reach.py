@@ -92,10 +92,8 @@ def nodes_reach_the_endpoints(templates: Templates) -> Iterator[Wrong]:
             if vpc not in nodes.vpcs:
                 continue
             clients, near, far = nodes.groups, _networks(nodes.subnets), _networks(endpoint["SubnetIds"])
-            allowed, unreached = (
-                "TCP on 443 between nodes and endpoints",
-                "so that they do not reach the endpoints of the VPC",
-            )
+            allowed = "TCP on 443 between nodes and endpoints"
+            unreached = "so that they do not reach the endpoints of the VPC"
             # Their interface has the groups of the environment, or the default group of the VPC.
             # https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html (2026-11)
             tasks = several and bool(nodes.interfaces) and nodes.settings["SecurityGroupIds"].missing

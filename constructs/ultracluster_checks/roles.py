@@ -90,10 +90,8 @@ def failures_are_kept(sender: Resource) -> Iterator[Wrong]:
     if sender.type == SCHEDULE:
         at, role = sender["Target"]["DeadLetterConfig"]["Arn"], role_of(sender["Target"]["RoleArn"])
     elif sender.type != FUNCTION:
-        at, called = (
-            sender["DestinationConfig"]["OnFailure"]["Destination"],
-            worker_at(sender["FunctionName"]),
-        )
+        at = sender["DestinationConfig"]["OnFailure"]["Destination"]
+        called = worker_at(sender["FunctionName"])
         sender, role = called or sender, role_of(called["Role"]) if called is not None else None
     action = _SENDING.get(at.target.type) if at.target is not None else None
     if role is not None and action and not may(role, action, at.target):

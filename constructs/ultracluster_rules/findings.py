@@ -5,6 +5,7 @@ The format of a line is fixed, so that people can search for it and tools can pa
     UC4101: rollout.yaml:12: waves[0].clusters[0].nodes: got 0. Allowed: 1 to 1000. Set the nodes of the block.
 """
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -14,6 +15,7 @@ Place = TypeVar("Place")
 Result = TypeVar("Result")
 
 _QUOTE_LIMIT = 80
+_LARGEST_TOKEN = -1.8881545897087e289  # the CDK encodes number tokens as doubles below this
 
 
 class Severity(StrEnum):
@@ -24,11 +26,18 @@ class Severity(StrEnum):
     INFO = "info"
 
 
+def is_number_token(value: Any) -> bool:
+    """Return whether a number is a token of the CDK; asking the CDK would be a jsii call, which fails for NaN."""
+    return isinstance(value, float) and -math.inf < value <= _LARGEST_TOKEN
+
+
 def quote(value: Any) -> str:
     """Return a user's value as an ASCII Python literal of at most 80 characters.
 
     ASCII reveals homoglyphs and bidirectional marks.
     """
+    if (isinstance(value, str) and "${Token[" in value) or is_number_token(value):
+        return "a token, which has no value before deployment"
     try:
         text = ascii(value)
     except ValueError:  # Python does not convert integers of more than 4,300 digits
@@ -120,6 +129,12 @@ class FindingsError(ValueError):
     def of(cls, code: str, problem: str, **fields: str) -> Self:
         """Create the error of one finding; see `Finding`."""
         return cls([Finding(code, problem, **fields)])
+
+
+def reject(findings: Iterable[Finding]) -> None:
+    """Raise FindingsError if there are findings."""
+    if found := tuple(findings):
+        raise FindingsError(found)
 
 
 def collect(findings: list[Finding], check: Callable[[], Result]) -> Result | None:

@@ -190,6 +190,48 @@ def check_variables(environment: Mapping[str, str], *, path: str) -> list[Findin
     ]
 
 
+def check_secrets(
+    secrets: Iterable[str],
+    environment: Mapping[str, str],
+    *,
+    in_secrets_manager: Iterable[str],
+    services: Collection[str] | None,
+    path: str,
+) -> list[Finding]:
+    """Check variables that AWS Batch fills with secrets.
+
+    Args:
+        secrets: Names of the variables.
+        environment: Other variables.
+        in_secrets_manager: Names of those whose secret is in AWS Secrets Manager.
+        services: Services that the nodes reach; None if unknown or all.
+        path: Path of the secrets.
+
+    Returns:
+        UC6109 for a malformed name, UC6119 for a variable that is set twice, UC6120 for a secret that nodes cannot read.
+    """
+    findings = []
+    for name in secrets:
+        findings += check_variables({name: ""}, path=f"{path}.")
+        findings += require(
+            name not in environment,
+            "UC6119",
+            f"environment sets {quote(name)} too",
+            remedy="Remove it there",
+            path=f"{path}.{name}",
+        )
+    return findings + [
+        Finding(
+            "UC6120",
+            "nodes of the network have no way to AWS Secrets Manager, and the job would fail before it starts",
+            remedy='Add "secretsmanager" to endpoints of the network, or use a parameter of Systems Manager',
+            path=f"{path}.{name}",
+        )
+        for name in in_secrets_manager
+        if services is not None and "secretsmanager" not in services
+    ]
+
+
 def check_definition_size(size: int) -> list[Finding]:
     """Check the size of a job definition (UC6411)."""
     return require(

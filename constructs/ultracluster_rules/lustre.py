@@ -93,10 +93,8 @@ def check_metadata_given(settings: LustreSettings, *, given: bool, mode: str | N
         return list(_check_metadata_configuration(settings, feature="a metadata configuration", path=""))
     if given or not settings.efa_enabled or settings.deployment_type != "PERSISTENT_2":
         return []
-    problem, allowed = (
-        "EFA without a metadata configuration",
-        "Mode: AUTOMATIC, or USER_PROVISIONED with Iops",
-    )
+    problem = "EFA without a metadata configuration"
+    allowed = "Mode: AUTOMATIC, or USER_PROVISIONED with Iops"
     return [Finding(_METADATA, problem, allowed=allowed)]
 
 

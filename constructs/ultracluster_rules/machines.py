@@ -9,7 +9,7 @@ from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.neuron.compile_machines import CPU, CPU_HOST
 from ultracluster_catalog.places.zones import offered_zones
 from ultracluster_rules.did_you_mean import suggestion
-from ultracluster_rules.findings import Finding, FindingsError, quote, require
+from ultracluster_rules.findings import Finding, quote, reject, require
 from ultracluster_rules.numbers import find_unsafe_numbers
 from ultracluster_rules.values import Between, Form, Known
 
@@ -91,11 +91,9 @@ def get_instance_type(instance_type: str | InstanceType) -> InstanceType:
     if instance_type == CPU_HOST:
         return CPU_HOST
     if isinstance(instance_type, InstanceType):
-        if findings := check_instance_type(instance_type):
-            raise FindingsError(findings)
+        reject(check_instance_type(instance_type))
         return instance_type
-    if findings := INSTANCE_TYPE.check(instance_type):
-        raise FindingsError(findings)
+    reject(INSTANCE_TYPE.check(instance_type))
     return INSTANCE_TYPES[instance_type]
 
 

@@ -1,8 +1,9 @@
 """Rules for subnets, their addresses and the network interfaces of nodes."""
 
 import ipaddress
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from ultracluster_catalog.machines.instance_type import InstanceType
@@ -21,7 +22,7 @@ from ultracluster_catalog.places.addresses import (
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES, NODE_SERVICES
 from ultracluster_catalog.places.zones import region_of_zone_id
 from ultracluster_rules.did_you_mean import suggestion
-from ultracluster_rules.findings import Finding, FindingsError, Severity, quote, require
+from ultracluster_rules.findings import Finding, FindingsError, Severity, quote, reject, require
 from ultracluster_rules.numbers import find_unsafe_numbers
 from ultracluster_rules.values import Between, Known
 
@@ -30,6 +31,7 @@ _PRIMARY: Final = (0, 0)
 # Sizes of a VPC and of a subnet that EC2 accepts, and what it refuses (Amazon VPC User Guide, "VPC CIDR blocks", November 2026).
 _SMALLEST_PREFIX: Final = 16
 _LARGEST_PREFIX: Final = 28
+_SERVICE: Final = re.compile(r"[a-z0-9]+(?:[.-][a-z0-9-]+)*")
 _REFUSED: Final = tuple(
     map(ipaddress.IPv4Network, ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/4"))
 )
@@ -55,16 +57,13 @@ def network_interfaces(
         FindingsError: UC4002 for an unknown layout; UC1030 or UC4010 to UC4015 for interfaces that EC2 would reject.
     """
     if not isinstance(layout, str):
-        errors = [
+        reject(
             finding
             for finding in check_network_interfaces(instance_type, layout)
             if finding.severity is Severity.ERROR
-        ]
-        if errors:
-            raise FindingsError(errors)
+        )
         return tuple(sorted(layout, key=lambda item: (item.card, item.device)))
-    if findings := NIC_LAYOUT.check(layout):
-        raise FindingsError(findings)
+    reject(NIC_LAYOUT.check(layout))
     return NIC_LAYOUTS[layout](instance_type)
 
 
@@ -200,7 +199,9 @@ def _check_efa(instance_type: InstanceType, interfaces: tuple[NetworkInterface, 
     return findings
 
 
-def cluster_addresses(*, instance_type: InstanceType, nodes: int, nic_layout: NicLayout) -> int:
+def cluster_addresses(
+    *, instance_type: InstanceType, nodes: int, nic_layout: NicLayout, endpoints: int = 0
+) -> int:
     """Return the number of addresses that the subnet of a cluster needs, including those reserved by AWS.
 
     The node of precompile jobs is not counted: it terminates before the other nodes start, or uses addresses that are
@@ -213,7 +214,7 @@ def cluster_addresses(*, instance_type: InstanceType, nodes: int, nic_layout: Ni
     return subnet_addresses(
         nodes=nodes,
         addresses_per_node=addresses_per_node(network_interfaces(instance_type, nic_layout)),
-        interface_endpoints=len(NODE_SERVICES),
+        interface_endpoints=len(NODE_SERVICES) + endpoints,
         file_system_interfaces=FILE_SYSTEM_ADDRESSES,
     )
 
@@ -269,6 +270,25 @@ def smallest_subnet_prefix(needed: int) -> int:
             remedy="Use fewer nodes per cluster, or use a layout of network interfaces with fewer addresses "
             "per node.",
         ) from None
+
+
+def check_endpoints(services: Sequence[str], *, path: str) -> list[Finding]:
+    """Check that further interface endpoints are each of one more service (UC3112)."""
+    findings = []
+    for index, service in enumerate(services):
+        taken = service in (*NODE_SERVICES, "s3", *services[:index])
+        if taken or not _SERVICE.fullmatch(service):
+            problem = f"the network has an endpoint for {service}" if taken else f"got {quote(service)}"
+            findings.append(
+                Finding(
+                    "UC3112",
+                    problem,
+                    allowed="the name of a service after com.amazonaws.REGION, such as secretsmanager",
+                    remedy="Remove it" if taken else "",
+                    path=f"{path}[{index}]",
+                )
+            )
+    return findings
 
 
 def check_zone_id(zone_id: str) -> list[Finding]:
@@ -394,10 +414,8 @@ def check_zone_region(zone: str, *, zone_region: str, region: str) -> list[Findi
 
 
 def _require_counts(**counts: int) -> None:
-    findings = [
+    reject(
         Finding("UC3001", f"got {quote(count)}", path=name, allowed="0 or more")
         for name, count in counts.items()
         if count < 0
-    ]
-    if findings:
-        raise FindingsError(findings)
+    )

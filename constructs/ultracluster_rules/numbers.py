@@ -6,18 +6,14 @@ where a list of texts belongs would otherwise be taken as a list of characters.
 """
 
 import inspect
-import math
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, wraps
 from typing import Any, Final, Literal, ParamSpec, TypeVar, Union, Unpack, get_args, get_origin
 
-from ultracluster_rules.findings import Finding, FindingsError, printable, quote
+from ultracluster_rules.findings import Finding, is_number_token, printable, quote, reject
 
 _LIMIT: Final = 2**53  # JSON, and therefore CloudFormation and jsii, carry smaller integers exactly
-
-# The CDK encodes number tokens as doubles below this. Asking the CDK instead would be a jsii call, which fails for NaN.
-_LARGEST_TOKEN: Final = -1.8881545897087e289
 
 _LISTS: Final = (Sequence, list, tuple, frozenset, set)
 _PLAIN: Final = {"NoneType", "bool", "bytes", "dict", "float", "int", "list", "object", "str", "tuple"}
@@ -31,16 +27,22 @@ _Result = TypeVar("_Result")
 
 def rejects_unsafe_numbers(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
     """Make a function reject numbers that jsii cannot carry (UC1030) and other types (UC1032) before its body runs."""
+    return _rejecting(function, tokens=False)
+
+
+def takes_number_tokens(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+    """Do the same for a function that passes numbers on, which may therefore be tokens."""
+    return _rejecting(function, tokens=True)
+
+
+def _rejecting(function: Callable[_Parameters, _Result], *, tokens: bool) -> Callable[_Parameters, _Result]:
     annotations = _arguments(function)
     numbers = _kinds(annotations)
 
     @wraps(function)
     def checked(*args: _Parameters.args, **kwargs: _Parameters.kwargs) -> _Result:
-        if findings := [
-            *_find({name: kwargs[name] for name in numbers if name in kwargs}, numbers),
-            *_find_types(kwargs, annotations),
-        ]:
-            raise FindingsError(findings)
+        found = _find({name: kwargs[name] for name in numbers if name in kwargs}, numbers, tokens=tokens)
+        reject([*found, *_find_types(kwargs, annotations)])
         return function(*args, **kwargs)
 
     return checked
@@ -48,8 +50,7 @@ def rejects_unsafe_numbers(function: Callable[_Parameters, _Result]) -> Callable
 
 def reject_unsafe_numbers(values: Any) -> None:
     """Raise what `find_unsafe_numbers` finds."""
-    if findings := find_unsafe_numbers(values):
-        raise FindingsError(findings)
+    reject(find_unsafe_numbers(values))
 
 
 def find_unsafe_numbers(values: Any) -> list[Finding]:
@@ -168,12 +169,14 @@ def _kind(annotation: Any) -> str | None:
     return None
 
 
-def _find(values: Mapping[str, Any], kinds: Mapping[str, str]) -> list[Finding]:
+def _find(values: Mapping[str, Any], kinds: Mapping[str, str], *, tokens: bool = False) -> list[Finding]:
     return [
         Finding("UC1030", f"got {quote(number)}", allowed=f"{kinds[name]} between -2^53 and 2^53", path=path)
         for name, value in values.items()
         for path, number in _flatten(name, value)
-        if number is not None and not _is_safe(number, kinds[name])
+        if number is not None
+        and not _is_safe(number, kinds[name])
+        and not (tokens and is_number_token(number))
     ]
 
 
@@ -191,6 +194,4 @@ def _is_safe(value: Any, kind: str) -> bool:
         return False
     if isinstance(value, int):
         return abs(value) < _LIMIT
-    if not isinstance(value, float) or not math.isfinite(value):
-        return False
-    return value <= _LARGEST_TOKEN or (kind == _FINITE and abs(value) < _LIMIT)
+    return kind == _FINITE and isinstance(value, float) and abs(value) < _LIMIT

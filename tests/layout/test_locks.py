@@ -65,7 +65,7 @@ def test_every_locked_package_has_a_hash(root: Path, name: str) -> None:
     assert [name for name, (_, hashes) in locked.items() if not hashes] == []
 
 
-@pytest.mark.parametrize("name", [*LOCKS, "package-lock.json", ".npmrc"])
+@pytest.mark.parametrize("name", [*LOCKS, "package-lock.json", "docs/package-lock.json", ".npmrc"])
 def test_no_lock_has_an_address(root: Path, name: str) -> None:
     text = (root / name).read_text()
 
@@ -73,9 +73,12 @@ def test_no_lock_has_an_address(root: Path, name: str) -> None:
     assert not re.search(r"--(index-url|extra-index-url|find-links)|resolved\"|^registry", text, re.MULTILINE)
 
 
-def test_the_cdk_cli_is_locked_by_integrity_to_the_version_of_package_json(root: Path) -> None:
-    declared = json.loads((root / "package.json").read_text())["devDependencies"]
-    packages = json.loads((root / "package-lock.json").read_text())["packages"]
+@pytest.mark.parametrize("folder", [".", "docs"])
+def test_npm_packages_are_locked_by_integrity_to_the_versions_of_package_json(
+    root: Path, folder: str
+) -> None:
+    declared = json.loads((root / folder / "package.json").read_text())["devDependencies"]
+    packages = json.loads((root / folder / "package-lock.json").read_text())["packages"]
 
     assert packages.pop("")["devDependencies"] == declared
     assert {

@@ -13,6 +13,7 @@ from ultracluster_cli._aws.deployed_template import stack_resources
 from ultracluster_cli._aws.target import Client
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.machines import get_instance_type
+from ultracluster_runtime.lifecycle.reader import gang_size
 from ultracluster_stacks.plan import StackTemplate
 
 _EFA = {"efa", "efa-only"}
@@ -108,11 +109,7 @@ class _Reader:
     def _read_stacks(self) -> Iterator[dict[str, Any]]:
         for name, resources in self._resources.items():
             (described,) = self._call("cloudformation").describe_stacks(StackName=name)["Stacks"]
-            yield {
-                "name": name,
-                "status": described["StackStatus"],
-                "resources": len(resources),
-            }
+            yield {"name": name, "status": described["StackStatus"], "resources": len(resources)}
 
     def _first_environment(self, queue: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the first compute environment of the queue, which has the preferred capacity."""
@@ -211,7 +208,7 @@ class _Reader:
             ]
             yield {
                 "name": f"{definition['jobDefinitionName']}:{definition['revision']}",
-                "nodes": nodes.get("numNodes", 1),
+                "nodes": nodes.get("numNodes") or gang_size({"container": container}) or 1,
                 "neuron_devices": sum(device.startswith("/dev/neuron") for device in devices),
                 "efa_devices": sum(device.startswith("/dev/infiniband/uverbs") for device in devices),
             }

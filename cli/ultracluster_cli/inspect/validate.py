@@ -18,11 +18,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command()
-def validate(
-    rollout: RolloutArgument,
-    *,
-    as_json: JsonOption = False,
-) -> None:
+def validate(rollout: RolloutArgument, *, as_json: JsonOption = False) -> None:
     """Validate a rollout file and list its clusters.
 
     Reports all errors with their lines. Needs neither AWS nor the CDK.
@@ -74,7 +70,12 @@ def expected_network(cluster: ClusterConfig) -> dict[str, Any]:
     interfaces = network_interfaces(machine, cluster.network.layout)
     per_node = addresses_per_node(interfaces)
     if cluster.network.subnet_id is None:
-        addresses = cluster_addresses(instance_type=machine, nodes=nodes, nic_layout=interfaces)
+        addresses = cluster_addresses(
+            instance_type=machine,
+            nodes=nodes,
+            nic_layout=interfaces,
+            endpoints=len(cluster.network.endpoints),
+        )
     else:  # free addresses exclude those of AWS and of endpoints
         addresses = (
             subnet_addresses(

@@ -7,12 +7,12 @@ because retries of a deployment could repeat a purchase inside it.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import ClassVar, Self
+from typing import ClassVar, Self, Unpack
 
 from aws_cdk import Token
 from aws_cdk import aws_ec2 as ec2
 
-from ultracluster.capacity.capacity_source import CapacitySource, LaunchedBy
+from ultracluster.capacity.capacity_source import CapacitySource, SourceOptions
 from ultracluster.capacity.unreserved_capacity import OnDemandCapacity, SpotCapacity
 from ultracluster_catalog.names.cluster_tag import RESERVATION_TAG
 from ultracluster_rules.capacity import RESERVATION, RESOURCE_GROUP, AllocationStrategy, check_window
@@ -49,10 +49,7 @@ class CapacityReservation(_Reservation):
         zone_id: Its Availability Zone ID, such as ``use2-az3``. Availability Zone names differ between accounts.
         placement_group_name: Cluster placement group that the reservation was created in. Default: none, and the nodes
             are launched without one.
-        name: Name among the capacity sources of a cluster. Default: none.
-        max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
-        allocation_strategy: ``best-fit`` or ``best-fit-progressive``; see `CapacitySource`.
-            Default: ``best-fit-progressive``.
+        name, max_nodes, allocation_strategy, launched_by: See `CapacitySource`.
     """
 
     placement_group_name: str | None = None
@@ -67,10 +64,7 @@ class CapacityReservation(_Reservation):
         *,
         zone_id: str,
         placement_group_name: str | None = None,
-        name: str | None = None,
-        max_nodes: int | None = None,
-        allocation_strategy: AllocationStrategy = "best-fit-progressive",
-        launched_by: LaunchedBy = "batch",
+        **options: Unpack[SourceOptions],
     ) -> Self:
         """Import a reservation by its ID.
 
@@ -78,11 +72,7 @@ class CapacityReservation(_Reservation):
             reservation_id: ID of the reservation, ``cr-`` and 17 hexadecimal digits.
             zone_id: Its Availability Zone ID.
             placement_group_name: Cluster placement group that it was created in. Default: none.
-            name: Name among the capacity sources of a cluster. Default: none.
-            max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
-            allocation_strategy: ``best-fit`` or ``best-fit-progressive``; see `CapacitySource`.
-                Default: ``best-fit-progressive``.
-            launched_by: ``batch`` or ``auto-scaling``; see `CapacitySource`. Default: ``batch``.
+            **options: Name, maximum number of nodes and other attributes of `CapacitySource`.
 
         Raises:
             FindingsError: If the reservation ID is malformed (UC4109), the name is malformed (UC4123), or `max_nodes` is
@@ -92,10 +82,7 @@ class CapacityReservation(_Reservation):
             reservation_id=reservation_id,
             zone_id=zone_id,
             placement_group_name=placement_group_name,
-            name=name,
-            max_nodes=max_nodes,
-            allocation_strategy=allocation_strategy,
-            launched_by=launched_by,
+            **options,
         )
 
 
@@ -110,10 +97,7 @@ class ReservationGroup(CapacitySource):
         resource_group_arn: ARN of the resource group.
         zone_id: Availability Zone ID of the reservations.
         placement_group_name: Cluster placement group that all of them were created in. Default: none.
-        name: Name among the capacity sources of a cluster. Default: none.
-        max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
-        allocation_strategy: ``best-fit`` or ``best-fit-progressive``; see `CapacitySource`.
-            Default: ``best-fit-progressive``.
+        name, max_nodes, allocation_strategy, launched_by: See `CapacitySource`.
     """
 
     prepaid: ClassVar[bool] = True
@@ -132,10 +116,7 @@ class ReservationGroup(CapacitySource):
         *,
         zone_id: str,
         placement_group_name: str | None = None,
-        name: str | None = None,
-        max_nodes: int | None = None,
-        allocation_strategy: AllocationStrategy = "best-fit-progressive",
-        launched_by: LaunchedBy = "batch",
+        **options: Unpack[SourceOptions],
     ) -> Self:
         """Import a resource group of reservations.
 
@@ -143,11 +124,7 @@ class ReservationGroup(CapacitySource):
             resource_group_arn: ARN of the resource group.
             zone_id: Availability Zone ID of the reservations.
             placement_group_name: Cluster placement group that all of them were created in. Default: none.
-            name: Name among the capacity sources of a cluster. Default: none.
-            max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
-            allocation_strategy: ``best-fit`` or ``best-fit-progressive``; see `CapacitySource`.
-                Default: ``best-fit-progressive``.
-            launched_by: ``batch`` or ``auto-scaling``; see `CapacitySource`. Default: ``batch``.
+            **options: Name, maximum number of nodes and other attributes of `CapacitySource`.
 
         Raises:
             FindingsError: If the ARN is malformed (UC4124), the name is malformed (UC4123), or `max_nodes` is outside 1 to
@@ -157,10 +134,7 @@ class ReservationGroup(CapacitySource):
             resource_group_arn=resource_group_arn,
             zone_id=zone_id,
             placement_group_name=placement_group_name,
-            name=name,
-            max_nodes=max_nodes,
-            allocation_strategy=allocation_strategy,
-            launched_by=launched_by,
+            **options,
         )
 
     @property
@@ -184,10 +158,7 @@ class CapacityBlock(_Reservation):
         start: Start time, timezone-aware. Default: unknown to the template.
         end: End time, timezone-aware; EC2 terminates instances 30 minutes earlier (UltraServers: 60 minutes).
             Default: unknown to the template.
-        name: Name among the capacity sources of a cluster. Default: none.
-        max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
-        allocation_strategy: ``best-fit`` or ``best-fit-progressive``; see `CapacitySource`.
-            Default: ``best-fit``.
+        name, max_nodes, allocation_strategy, launched_by: See `CapacitySource`.
     """
 
     market_type: ClassVar[str] = "capacity-block"
@@ -208,10 +179,7 @@ class CapacityBlock(_Reservation):
         zone_id: str,
         start: datetime | None = None,
         end: datetime | None = None,
-        name: str | None = None,
-        max_nodes: int | None = None,
-        allocation_strategy: AllocationStrategy = "best-fit",
-        launched_by: LaunchedBy = "batch",
+        **options: Unpack[SourceOptions],
     ) -> Self:
         """Import a Capacity Block by reservation ID.
 
@@ -220,11 +188,7 @@ class CapacityBlock(_Reservation):
             zone_id: Its Availability Zone ID.
             start: Start time, timezone-aware. Default: unknown to the template.
             end: End time, timezone-aware. Default: unknown to the template.
-            name: Name among the capacity sources of a cluster. Default: none.
-            max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
-            allocation_strategy: ``best-fit`` or ``best-fit-progressive``; see `CapacitySource`.
-                Default: ``best-fit``.
-            launched_by: ``batch`` or ``auto-scaling``; see `CapacitySource`. Default: ``batch``.
+            **options: Name, maximum number of nodes and other attributes of `CapacitySource`.
 
         Raises:
             FindingsError: If the reservation ID is malformed (UC4109), the end is before the start (UC4112), the name is
@@ -235,10 +199,7 @@ class CapacityBlock(_Reservation):
             zone_id=zone_id,
             start=start,
             end=end,
-            name=name,
-            max_nodes=max_nodes,
-            allocation_strategy=allocation_strategy,
-            launched_by=launched_by,
+            **options,
         )
 
     @property

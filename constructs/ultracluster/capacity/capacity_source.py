@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypedDict
 
 from aws_cdk import Token
 from aws_cdk import aws_ec2 as ec2
@@ -16,12 +16,21 @@ from ultracluster_rules.capacity import (
     check_allocation_strategy,
     check_group_settings,
 )
-from ultracluster_rules.findings import Finding, FindingsError, quote, require
+from ultracluster_rules.findings import Finding, quote, reject, require
 from ultracluster_rules.network import check_zone_id
 from ultracluster_rules.numbers import reject_unsafe_numbers
 
 LaunchedBy = Literal["batch", "auto-scaling"]
 """What starts the nodes of a source."""
+
+
+class SourceOptions(TypedDict, total=False):
+    """Attributes of `CapacitySource`, as arguments of its subclasses."""
+
+    name: str | None
+    max_nodes: int | None
+    allocation_strategy: AllocationStrategy
+    launched_by: LaunchedBy
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,8 +59,7 @@ class CapacitySource:
 
     def __post_init__(self) -> None:
         reject_unsafe_numbers(self)
-        if findings := [*_common_problems(self), *self._problems()]:
-            raise FindingsError(findings)
+        reject([*_common_problems(self), *self._problems()])
 
     def _problems(self) -> list[Finding]:
         return []
@@ -75,8 +83,7 @@ class CapacitySource:
 
 
 def _common_problems(source: CapacitySource) -> list[Finding]:
-    findings = []
-    findings += require(
+    findings = require(
         source.name is None or re.fullmatch(SOURCE_NAME, source.name),
         "UC4123",
         f"got {quote(source.name)}",
@@ -84,7 +91,7 @@ def _common_problems(source: CapacitySource) -> list[Finding]:
         path="name",
     )
     max_nodes = source.max_nodes
-    if max_nodes is not None and not Token.is_unresolved(max_nodes):
+    if max_nodes is not None:
         findings += MAX_NODES.check(max_nodes, path="max_nodes")
     zone_id = getattr(source, "zone_id", None)
     if zone_id is not None and not Token.is_unresolved(zone_id) and not re.fullmatch(ZONE_ID, zone_id):

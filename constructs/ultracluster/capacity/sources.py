@@ -6,7 +6,7 @@ from aws_cdk import Token
 
 from ultracluster.capacity.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
 from ultracluster_rules.capacity import check_source_names, check_targets
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import Finding, reject
 from ultracluster_rules.queues import check_blocks_used, check_environment_count, check_source_exists
 
 
@@ -21,8 +21,7 @@ def sources_of(capacity: Capacity | Sequence[Capacity] | None) -> tuple[Capacity
     findings = [] if capacity else check_environment_count(0, path="capacity")
     findings += check_names([each.name for each in capacity], path="capacity")
     findings += [finding.at("capacity") for _, finding in check_targets(list(map(_reservation, capacity)))]
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
     return tuple(capacity)
 
 
@@ -38,23 +37,20 @@ def used_by_queue(
     names = list(named_sources if wanted is None else dict.fromkeys(wanted))
     findings = [finding for each in names for finding in check_source_exists(each, named_sources, path=path)]
     findings += check_environment_count(len(names), path=path)
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
     return tuple(named_sources[each] for each in names)
 
 
 def check_main_queue(sources: Sequence[Capacity | None], wanted: Sequence[str | None] | None) -> None:
     """Raise UC6314 if the main queue of a cluster leaves out a Capacity Block, whose life cycle opens and closes it."""
     used = used_by_queue(sources, wanted, path="queue_sources")
-    findings = [
+    reject(
         finding.at("queue_sources")
         for finding in check_blocks_used(
             [each.reservation_id for each in sources if isinstance(each, CapacityBlock)],
             [each.reservation_id for each in used if isinstance(each, CapacityBlock)],
         )
-    ]
-    if findings:
-        raise FindingsError(findings)
+    )
 
 
 def check_names(names: Sequence[str | None], *, path: str) -> list[Finding]:

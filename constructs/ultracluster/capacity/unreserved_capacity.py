@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from aws_cdk import Token
-
 from ultracluster.capacity.capacity_source import CapacitySource
 from ultracluster_rules.capacity import MAX_PRICE_PERCENT, AllocationStrategy
 from ultracluster_rules.findings import Finding
@@ -16,11 +14,9 @@ class OnDemandCapacity(CapacitySource):
 
     Attributes:
         zone_id: Availability Zone ID of the nodes. Default: the zone of the network.
-        name: Name among the capacity sources of a cluster. Default: none.
         max_nodes: Maximum number of nodes from it at one time, which ``best-fit-progressive`` can exceed by one instance
             (AWS Batch User Guide, allocation strategies, read 2026-11). Default: that of the queue.
-        allocation_strategy: ``best-fit-progressive`` or ``best-fit``; see `CapacitySource`.
-            Default: ``best-fit-progressive``.
+        name, allocation_strategy, launched_by: See `CapacitySource`.
     """
 
     zone_id: str | None = None
@@ -35,8 +31,7 @@ class SpotCapacity(CapacitySource):
         allocation_strategy: ``price-capacity-optimized`` considers price and the risk of interruption;
             ``capacity-optimized`` considers the risk only. Default: ``price-capacity-optimized``.
         max_price_percent: Maximum price of a node in percent of the On-Demand price, 1 to 100. Default: 100.
-        name: Name among the capacity sources of a cluster. Default: none.
-        max_nodes: Maximum number of nodes from it at one time. Default: that of the queue.
+        name, max_nodes, launched_by: See `CapacitySource`.
     """
 
     market_type: ClassVar[str] = "spot"
@@ -46,6 +41,6 @@ class SpotCapacity(CapacitySource):
 
     def _problems(self) -> list[Finding]:
         percent = self.max_price_percent
-        if percent is None or Token.is_unresolved(percent):
+        if percent is None:
             return []
         return MAX_PRICE_PERCENT.check(percent, path="max_price_percent")

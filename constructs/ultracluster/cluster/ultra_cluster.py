@@ -3,12 +3,15 @@
 from collections.abc import Mapping, Sequence
 from typing import Literal, TypeVar, Unpack, cast
 
-from aws_cdk import Annotations, Duration, RemovalPolicies, RemovalPolicy, Tags, Token
+from aws_cdk import Annotations, Duration, RemovalPolicies, RemovalPolicy, Tags
+from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from ultracluster._foundation.cluster_name import cluster_name, tag_resources
+from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster.capacity.capacity import Capacity, CapacityBlock
 from ultracluster.capacity.sources import check_main_queue, named, sources_of, used_by_queue
 from ultracluster.cluster.i_ultra_cluster import ImportedCluster, IUltraCluster
@@ -20,6 +23,7 @@ from ultracluster.network.cluster_network import ClusterNetwork, check_zone
 from ultracluster.nodes.cluster_placement import ClusterPlacement, placement_of
 from ultracluster.nodes.node_fleet import NodeFleet
 from ultracluster.nodes.node_group import JoinedCluster, NodeGroup
+from ultracluster.nodes.node_image import image_id_of
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.operations.alarm_settings import AlarmSettings
 from ultracluster.operations.block_lifecycle import BlockLifecycle
@@ -37,13 +41,11 @@ from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
-from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NicLayout
 from ultracluster_rules.alarms import check_recipients, warn_of_missing_recipients
 from ultracluster_rules.capacity import check_max_nodes
 from ultracluster_rules.findings import Finding, FindingsError, collect, require
-from ultracluster_rules.images import AMI
-from ultracluster_rules.machines import check_whole_ultraservers, get_instance_type
+from ultracluster_rules.machines import check_whole_ultraservers
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_rules.queues import PRIORITY
 
@@ -65,15 +67,15 @@ class UltraCluster(IUltraCluster):
         scope: Construct,
         construct_id: str,
         *,
-        instance_type: str | InstanceType,
+        instance_type: AnyInstanceType,
         node_count: int,
-        image_id: str,
+        image_id: str | ec2.IMachineImage,
         capacity: Capacity | Sequence[Capacity] | None = None,
         zone_id: str | None = None,
         network: ClusterNetwork | None = None,
-        checkpoint_bucket: CheckpointBucket | None = None,
+        checkpoint_bucket: CheckpointBucket | s3.IBucket | None = None,
         file_system: SharedFileSystem | None = None,
-        compile_cache: CompileCache | PosixCompileCache | None = None,
+        compile_cache: CompileCache | PosixCompileCache | s3.IBucket | None = None,
         nic_layout: NicLayout | None = None,
         placement: ClusterPlacement | Literal["auto", "none"] = "auto",
         tags: Mapping[str, str] | None = None,
@@ -94,18 +96,19 @@ class UltraCluster(IUltraCluster):
         Args:
             scope: Parent construct.
             construct_id: Construct ID.
-            instance_type: Type of the nodes, such as ``trn2.48xlarge``, or a custom `InstanceType`.
+            instance_type: Type of the nodes, such as ``trn2.48xlarge``, an `ec2.InstanceType`, or a custom `InstanceType`.
             node_count: Maximum number of nodes of each capacity source at one time, 1 to 1000, unless the source has its own
                 `max_nodes`.
-            image_id: ID of an AMI with the Neuron and EFA drivers, the ECS agent and the Lustre client.
+            image_id: ID of an AMI with the Neuron and EFA drivers, the ECS agent and the Lustre client, or an
+                `ec2.IMachineImage` with one for the Region.
             capacity: One capacity source, or several in order of preference, up to three per queue. Each gets its own launch
                 template and compute environment, distinguished by the name of the source; one source may have no name.
                 Default: On-Demand in a cluster placement group.
             zone_id: Availability Zone ID of On-Demand nodes, such as ``use2-az3``. Default: the zone of the capacity.
             network: Network to use. Default: a new network without internet access.
-            checkpoint_bucket: Bucket for checkpoints. Default: a new bucket, or none if `file_system` is set.
+            checkpoint_bucket: Bucket for checkpoints, also an `s3.IBucket`. Default: a new bucket, or none if `file_system` is set.
             file_system: File system to use. Default: a new one of 4,800 GiB, linked to the checkpoint bucket.
-            compile_cache: Compile cache to use. Default: a new one.
+            compile_cache: Compile cache to use, also an `s3.IBucket` for one. Default: a new one.
             nic_layout: Network interface layout of a new network: ``batch``, ``ec2-guide``, ``all-efa``, or a sequence of
                 network interfaces. Cannot be combined with `network`. Default: ``batch``.
             placement: ``auto``, ``none``, or a cluster placement group for the sources that can use one; Capacity Blocks,
@@ -145,8 +148,9 @@ class UltraCluster(IUltraCluster):
                 out a Capacity Block (UC6314), or a part rejects its arguments.
         """
         findings: list[Finding] = []
-        machine = collect(findings, lambda: get_instance_type(instance_type))
+        machine = collect(findings, lambda: machine_of(instance_type))
         sources = collect(findings, lambda: sources_of(capacity)) or (None,)
+        ami = collect(findings, lambda: image_id_of(scope, image_id))
         collect(findings, lambda: check_main_queue(sources, queue_sources))
         zone = (
             zone_id
@@ -156,7 +160,6 @@ class UltraCluster(IUltraCluster):
         findings += _check(
             scope,
             zone_id=zone,
-            image_id=image_id,
             node_count=node_count,
             queue_priority=queue_priority,
             notify=notify,
@@ -167,7 +170,7 @@ class UltraCluster(IUltraCluster):
         findings += require(
             network is None or nic_layout is None, "UC3110", problem, remedy=remedy, path="nic_layout"
         )
-        if findings or machine is None or zone is None:
+        if findings or machine is None or ami is None or zone is None:
             raise FindingsError(findings)
         has_block = any(isinstance(source, CapacityBlock) for source in sources)
         settings = _alarm_settings(alarms, has_block=has_block)
@@ -192,6 +195,10 @@ class UltraCluster(IUltraCluster):
             node_count=sum((source.max_nodes if source else None) or node_count for source in sources),
             nic_layout="batch" if nic_layout is None else nic_layout,
         )
+        if not isinstance(checkpoint_bucket, CheckpointBucket | None):
+            checkpoint_bucket = CheckpointBucket.from_bucket(self, "Checkpoints", checkpoint_bucket)
+        if not isinstance(compile_cache, CompileCache | PosixCompileCache | None):
+            compile_cache = CompileCache.from_bucket(self, "CompileCache", compile_cache)
         if file_system is None:
             checkpoint_bucket = checkpoint_bucket or CheckpointBucket(self, "Checkpoints", kms_key=kms_key)
             file_system = SharedFileSystem(
@@ -217,7 +224,7 @@ class UltraCluster(IUltraCluster):
                 named("Nodes", source),
                 network=self._network,
                 instance_type=instance_type,
-                image_id=image_id,
+                image_id=ami,
                 capacity=source,
                 placement=placement_of(self, source, placement, alone=len(sources) == 1),
                 file_system=file_system,
@@ -394,7 +401,7 @@ class UltraCluster(IUltraCluster):
         self,
         construct_id: str,
         *,
-        instance_type: str | InstanceType | None = None,
+        instance_type: AnyInstanceType | None = None,
         queue: TrainingQueue | None = None,
         method: Literal["neuron-parallel-compile", "first-steps"] = "neuron-parallel-compile",
         phase: Literal["all", "collect", "compile"] = "all",
@@ -517,7 +524,6 @@ def _check(
     scope: Construct,
     *,
     zone_id: str | None,
-    image_id: str,
     node_count: int,
     queue_priority: int,
     notify: Sequence[str] | sns.ITopic,
@@ -526,7 +532,6 @@ def _check(
     """Check what parts of the cluster would refuse one after another, so that all findings are shown at once."""
     has_policy = removal_policy in {RemovalPolicy.RETAIN, RemovalPolicy.DESTROY}
     return [
-        *([] if Token.is_unresolved(image_id) else AMI.check(image_id, path="image_id")),
         *check_max_nodes(node_count, path="node_count"),
         *PRIORITY.check(queue_priority, path="queue_priority"),
         *require(

@@ -4,7 +4,7 @@ import aws_cdk as cdk
 import jsii
 from constructs import IConstruct
 
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.findings import reject
 from ultracluster_rules.names import ROLE_PATH
 
 _HAVE_PATHS = {"AWS::IAM::InstanceProfile", "AWS::IAM::ManagedPolicy", "AWS::IAM::Role"}
@@ -32,8 +32,7 @@ class RolePath:
         Raises:
             FindingsError: If it is not a valid IAM path (UC2261).
         """
-        if findings := ROLE_PATH.check(path, path="path"):
-            raise FindingsError(findings)
+        reject(ROLE_PATH.check(path, path="path"))
         self._path = path
 
     def visit(self, node: IConstruct) -> None:

@@ -21,7 +21,7 @@ from ultracluster_catalog.neuron.neuron_images import (
     ImagePart,
     NeuronImage,
 )
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.findings import reject
 from ultracluster_rules.images import check_neuron_image
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
@@ -81,8 +81,7 @@ class NeuronAmi(Construct):
             FindingsError: If the parent has another operating system (UC4051), the EFA installer has no checksum (UC4052),
                 an image is not in a private repository (UC4053), or another argument is invalid (UC4054).
         """
-        if wrong := check_neuron_image(parent):
-            raise FindingsError(wrong)
+        reject(check_neuron_image(parent))
         checksum = efa_installer_sha256 or EFA_INSTALLERS.get(efa_installer_version)
         added: tuple[ImagePart, ...] = ("cloudwatch-agent",) if cloudwatch_agent else ()
         parts = parent.facts.missing + added
@@ -92,13 +91,13 @@ class NeuronAmi(Construct):
             efa_version=efa_installer_version,
             efa_sha256=checksum or "",
         )
-        findings = [
-            *check_sources(parent, efa_installer_version, checksum, container_images),
-            *check_place(name=name, vpc=vpc, subnet=subnet, disk=root_volume_gib, regions=regions),
-            *check_document(data, container_images),
-        ]
-        if findings:
-            raise FindingsError(findings)
+        reject(
+            [
+                *check_sources(parent, efa_installer_version, checksum, container_images),
+                *check_place(name=name, vpc=vpc, subnet=subnet, disk=root_volume_gib, regions=regions),
+                *check_document(data, container_images),
+            ]
+        )
         super().__init__(scope, construct_id)
         self._name = name
         self._parts = parts

@@ -15,7 +15,7 @@ from ultracluster.jobs.job_options import ProgramOptions, reject_unknown_options
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster_catalog.observability.metrics import BAKE_OFF_NAMESPACE, CANDIDATE_DIMENSION
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, quote, reject
 from ultracluster_rules.numbers import reject_unsafe_numbers, rejects_unsafe_numbers
 
 # Names of this form are also valid IDs in metric math.
@@ -78,9 +78,7 @@ class BakeOff(Construct):
             TypeError: If an option is unknown or a required one is missing.
         """
         reject_unknown_options(program, ProgramOptions)
-        findings = _check(candidates, figures)
-        if findings:
-            raise FindingsError(findings)
+        reject(_check(candidates, figures))
         super().__init__(scope, construct_id)
         self._candidates = dict(candidates)
         self._jobs = {

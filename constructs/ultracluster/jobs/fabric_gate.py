@@ -9,7 +9,7 @@ from ultracluster._foundation.script import lean_script
 from ultracluster.jobs.job_options import GateOptions, reject_unknown_options
 from ultracluster.jobs.multi_node_job import MultiNodeJob
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import Finding, reject
 from ultracluster_rules.job_definitions import check_fabric, check_gate_bound
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
@@ -60,9 +60,7 @@ class FabricGate(MultiNodeJob):
         """
         reject_unknown_options(options, GateOptions)
         wait = patience or Duration.minutes(15)
-        findings = _check(queue, min_bandwidth=min_bandwidth, max_latency=max_latency)
-        if findings:
-            raise FindingsError(findings)
+        reject(_check(queue, min_bandwidth=min_bandwidth, max_latency=max_latency))
         neuron = options.get("neuron")
         machine = queue.nodes.instance_type
         settings = {

@@ -23,7 +23,7 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.exit_codes import LOST_NODE
 from ultracluster_catalog.names.submission_tags import AFTER_TAG, QUEUE_TAG, RESUME_TAG
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
-from ultracluster_rules.findings import Finding, FindingsError, Severity
+from ultracluster_rules.findings import Finding, Severity, reject
 from ultracluster_rules.images import check_container
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
@@ -49,6 +49,7 @@ class Job(Construct):
         processes_per_node: int | None = None,
         neuron: NeuronSettings | None = None,
         environment: Mapping[str, str] | None = None,
+        secrets: Mapping[str, batch.Secret] | None = None,
         timeout: Duration | None = None,
         attempts: int = 1,
         resume: int = 0,
@@ -73,6 +74,7 @@ class Job(Construct):
             processes_per_node: See `JobOptions`.
             neuron: See `JobOptions`.
             environment: See `JobOptions`.
+            secrets: See `JobOptions`.
             timeout: See `JobOptions`.
             attempts: See `JobOptions`.
             resume: See `JobOptions`.
@@ -94,6 +96,7 @@ class Job(Construct):
                 launcher=launcher,
                 processes_per_node=processes_per_node,
                 environment=variables,
+                secrets=secrets or {},
                 attempts=attempts,
                 resume=resume,
                 neuron=neuron,
@@ -104,8 +107,7 @@ class Job(Construct):
                 timeout=timeout,
             ),
         ]
-        if errors := [finding for finding in findings if finding.severity is Severity.ERROR]:
-            raise FindingsError(errors)
+        reject([finding for finding in findings if finding.severity is Severity.ERROR])
         super().__init__(scope, construct_id)
         self._queue = queue
         self._image = image.reference if isinstance(image, ContainerImage) else image
@@ -133,6 +135,9 @@ class Job(Construct):
         )
         if isinstance(image, ContainerImage):
             image.grant_pull(self._execution_role)
+        self._secrets = dict(secrets or {})
+        for secret in self._secrets.values():
+            secret.grant_read(self._execution_role)
         devices = _devices(queue, neuron)
         processes = devices if processes_per_node is None else processes_per_node
         self._workers = node_count * (processes if launcher == "torchrun" else devices)
@@ -204,6 +209,7 @@ class Job(Construct):
             image=self._image,
             command=command,
             environment=self._environment,
+            secrets={name: secret.arn for name, secret in self._secrets.items()},
             role_arn=self._role.role_arn,
             execution_role_arn=self._execution_role.role_arn,
             log_stream_prefix=self.node.id,

@@ -4,8 +4,10 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from aws_cdk import Duration, Stack, Token
+from aws_cdk import aws_batch as batch
 from constructs import Construct
 
+from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
@@ -24,6 +26,7 @@ from ultracluster_rules.job_definitions import (
     check_dependencies,
     check_dependency,
     check_launcher,
+    check_secrets,
     check_timeout_seconds,
     check_variables,
     refuse_resume,
@@ -45,6 +48,7 @@ def check_job(
     launcher: str,
     processes_per_node: int | None,
     environment: Mapping[str, str],
+    secrets: Mapping[str, batch.Secret],
     attempts: int,
     resume: int,
     neuron: NeuronSettings | None,
@@ -57,6 +61,14 @@ def check_job(
     """Check the arguments of a job, which are those of `JobOptions`."""
     findings = check_launcher(launcher, processes_per_node, command)
     findings += check_variables(environment, path="environment.")
+    findings += check_secrets(
+        secrets,
+        environment,
+        # The ARN of a secret of the same stack is a token, that of a parameter has its service in it.
+        in_secrets_manager=[name for name, secret in secrets.items() if ":ssm:" not in secret.arn],
+        services=queue.nodes.network.services if isinstance(queue.nodes, NodeGroup) else None,
+        path="secrets",
+    )
     findings += check_definition_size(_size(queue, environment, command))
     findings += _check_credentials(queue, environment, command)
     if neuron is not None:
@@ -108,7 +120,7 @@ def _check_credentials(
             "UC2253",
             problem,
             allowed="no credentials",
-            remedy="Let the program read it from AWS Secrets Manager, and grant the job's role to read it",
+            remedy="Pass it as one of `secrets`, from AWS Secrets Manager or a parameter of Systems Manager",
             path=path,
         )
 

@@ -27,6 +27,7 @@ def job_container(
     image: str,
     command: Sequence[str],
     environment: Mapping[str, str],
+    secrets: Mapping[str, str],
     role_arn: str,
     execution_role_arn: str,
     log_stream_prefix: str,
@@ -84,6 +85,11 @@ def job_container(
             batch.CfnJobDefinition.EnvironmentProperty(name=name, value=value)
             for name, value in sorted(environment.items())
         ],
+        secrets=[
+            batch.CfnJobDefinition.SecretProperty(name=name, value_from=arn)
+            for name, arn in sorted(secrets.items())
+        ]
+        or None,
         job_role_arn=role_arn,
         execution_role_arn=execution_role_arn,
         resource_requirements=[

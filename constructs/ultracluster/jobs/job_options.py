@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Required, TypedDict
 
 from aws_cdk import Duration
+from aws_cdk import aws_batch as batch
 
 from ultracluster.images.container_image import ContainerImage
 from ultracluster.jobs.launcher import Launcher
@@ -35,6 +36,9 @@ class ProgramOptions(TypedDict, total=False):
         command: Program and arguments for the launcher. With torchrun a script and its arguments, such as
             ``["train.py", "--steps", "1000"]``; otherwise an executable.
         environment: Additional environment variables. Default: none.
+        secrets: Environment variables with secrets of AWS Secrets Manager or parameters of Systems Manager, which the execution
+            role reads when the job starts; job definitions show their ARNs only. Secrets Manager needs an endpoint or a NAT
+            gateway in the network. Default: none.
         launcher: ``torchrun``; ``jax``, which starts one process per node and configures JAX and the Neuron runtime for
             it; or ``raw``, which only sets MASTER_ADDR, MASTER_PORT, NNODES and NODE_RANK. Default: ``torchrun``.
         timeout: Maximum duration of an attempt. Default: unlimited.
@@ -42,6 +46,7 @@ class ProgramOptions(TypedDict, total=False):
 
     command: Required[Sequence[str]]
     environment: Mapping[str, str] | None
+    secrets: Mapping[str, batch.Secret] | None
     launcher: Launcher
     timeout: Duration | None
 

@@ -6,6 +6,7 @@ from typing import Literal, Unpack
 from aws_cdk import Tags, Token
 from constructs import Construct
 
+from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster.jobs.job import Job
 from ultracluster.jobs.job_options import JobOptions, reject_unknown_options
 from ultracluster.jobs.launcher import Launcher, launch_command
@@ -33,7 +34,6 @@ from ultracluster_rules.job_definitions import (
     refuse_resume,
     warn_of_other_graphs,
 )
-from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 _TARGET = "NEURON_PLATFORM_TARGET_OVERRIDE"
@@ -74,7 +74,7 @@ class PrecompileJob(Job):
         compile_cache: CompileCache | PosixCompileCache,
         method: Literal["neuron-parallel-compile", "first-steps"] = "neuron-parallel-compile",
         phase: Literal["all", "collect", "compile"] = "all",
-        for_instance_type: str | InstanceType | None = None,
+        for_instance_type: AnyInstanceType | None = None,
         retries: int = 1,
         **options: Unpack[JobOptions],
     ) -> None:
@@ -104,11 +104,7 @@ class PrecompileJob(Job):
         options.setdefault("attempts", 3)
         resume = refuse_resume("a precompile job") if options.get("resume") else []
         machine = queue.nodes.instance_type
-        target = (
-            get_instance_type(for_instance_type)
-            if isinstance(for_instance_type, str)
-            else for_instance_type or machine
-        )
+        target = machine if for_instance_type is None else machine_of(for_instance_type)
         self._target = compile_target(target)
         if not machine.is_neuron and options.get("launcher", "torchrun") == "torchrun":
             neuron = options.get("neuron")
@@ -173,7 +169,7 @@ class PrecompileJob(Job):
 
 
 def precompile_queue(
-    scope: Construct, *, cluster: NodeGroup, instance_type: str | InstanceType | None, phase: str = "all"
+    scope: Construct, *, cluster: NodeGroup, instance_type: AnyInstanceType | None, phase: str = "all"
 ) -> TrainingQueue:
     """Return the queue for precompile jobs on an instance type, and create it on first use.
 
@@ -208,14 +204,14 @@ def precompile_queue(
     return queue
 
 
-def _compile_machine(
-    cluster: NodeGroup, instance_type: str | InstanceType | None, phase: str
-) -> InstanceType:
-    if isinstance(instance_type, InstanceType) or instance_type not in {None, CPU}:
-        return get_instance_type(instance_type)
+def _compile_machine(cluster: NodeGroup, instance_type: AnyInstanceType | None, phase: str) -> InstanceType:
+    if instance_type is not None and instance_type != CPU:
+        return machine_of(instance_type)
     machine, zone = cluster.instance_type, cluster.network.zone_id
     known = zone is not None and not Token.is_unresolved(zone)
-    found = compile_type(machine, zone_id=zone if known else "", phase=phase, instance_type=instance_type)
+    found = compile_type(
+        machine, zone_id=zone if known else "", phase=phase, instance_type=CPU if instance_type else None
+    )
     if found is None:
         raise FindingsError([refuse_default_compile_type(machine.name, "the zone")])
     return found

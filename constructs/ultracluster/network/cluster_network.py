@@ -2,12 +2,14 @@
 
 import re
 import sys
+from collections.abc import Sequence
 
 import jsii
 from aws_cdk import Annotations, CfnResource, RemovalPolicy, Stack, Token
 from aws_cdk import aws_ec2 as ec2
 from constructs import Construct
 
+from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster.network.efa_rules import add_efa_rules, add_task_rules
 from ultracluster.network.nat_gateway import define_nat_gateway
 from ultracluster.network.subnet_cidr import public_subnet_cidr, subnet_cidr
@@ -15,10 +17,10 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface, NicLayout
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES, NODE_SERVICES
 from ultracluster_catalog.places.zones import REGIONS, region_of_zone_id
-from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_rules.machines import get_instance_type
+from ultracluster_rules.findings import Finding, reject
 from ultracluster_rules.network import (
     check_available_addresses,
+    check_endpoints,
     check_zone_id,
     check_zone_region,
     cluster_addresses,
@@ -45,12 +47,13 @@ class ClusterNetwork(Construct):
         construct_id: str,
         *,
         zone_id: str,
-        instance_type: str | InstanceType,
+        instance_type: AnyInstanceType,
         node_count: int,
         nic_layout: NicLayout = "batch",
         cidr: str = "10.0.0.0/16",
         subnet_prefix: int | None = None,
         nat_gateway: bool = False,
+        endpoints: Sequence[str] = (),
     ) -> None:
         """Define the network.
 
@@ -66,20 +69,26 @@ class ClusterNetwork(Construct):
             subnet_prefix: Prefix length of the subnet. Default: /20, or shorter if the nodes need more addresses.
             nat_gateway: Whether to create a NAT gateway, in a public /28 subnet at the end of the VPC, for HTTPS
                 access to the internet. Default: False.
+            endpoints: Further services to create interface endpoints for, such as ``secretsmanager``; each is billed by the
+                hour. Default: those that nodes use, and S3.
 
         Raises:
             FindingsError: If the instance type or layout is unknown, EC2 would reject the interfaces (UC4010 to UC4015),
                 the CIDR is not a network address (UC3103), the nodes do not fit (UC3105), or the zone does not exist or is
                 in another Region than the stack (UC3003, UC3102).
         """
-        if findings := check_zone(scope, zone_id):
-            raise FindingsError(findings)
-        machine = get_instance_type(instance_type)
-        needed = cluster_addresses(instance_type=machine, nodes=node_count, nic_layout=nic_layout)
+        reject(check_zone(scope, zone_id))
+        machine = machine_of(instance_type)
+        reject(check_endpoints(endpoints, path="endpoints"))
+        needed = cluster_addresses(
+            instance_type=machine, nodes=node_count, nic_layout=nic_layout, endpoints=len(endpoints)
+        )
         nodes_cidr = subnet_cidr(cidr, needed, subnet_prefix, nat_gateway=nat_gateway)
         super().__init__(scope, construct_id)
         self._place: tuple[CfnResource, ...]
+        self._services: tuple[str, ...] | None
         self._zone_id = zone_id
+        self._services = None if nat_gateway else (*NODE_SERVICES, "s3", *endpoints)
         self._instance_type = machine
         self._nic_layout = nic_layout
 
@@ -116,7 +125,12 @@ class ClusterNetwork(Construct):
         self._security_group: ec2.ISecurityGroup = nodes
         # The interface of a multi-node task has the VPC's default group (decision 0018). EC2 makes that group with the
         # rules that tasks need among themselves: all from itself, all out. A rule of ours would be its duplicate.
-        self._define_endpoints(route_table_id, nodes, tasks_group_id=vpc.attr_default_security_group)
+        self._define_endpoints(
+            route_table_id,
+            nodes,
+            services=(*NODE_SERVICES, *endpoints),
+            tasks_group_id=vpc.attr_default_security_group,
+        )
         if nat_gateway:
             define_nat_gateway(
                 self,
@@ -136,7 +150,7 @@ class ClusterNetwork(Construct):
         vpc: ec2.IVpc,
         subnet: ec2.ISubnet,
         zone_id: str,
-        instance_type: str | InstanceType,
+        instance_type: AnyInstanceType,
         node_count: int,
         nic_layout: NicLayout = "batch",
         available_addresses: int | None = None,
@@ -175,18 +189,17 @@ class ClusterNetwork(Construct):
             FindingsError: If the instance type or layout is unknown, EC2 would reject the interfaces (UC4010 to UC4015),
                 or there are too few available addresses (UC3002).
         """
-        if findings := check_zone(scope, zone_id):
-            raise FindingsError(findings)
-        machine = get_instance_type(instance_type)
-        findings = check_available_addresses(
-            instance_type=machine,
-            nodes=node_count,
-            nic_layout=nic_layout,
-            available_addresses=sys.maxsize if available_addresses is None else available_addresses,
-            file_system_interfaces=file_system_interfaces,
+        reject(check_zone(scope, zone_id))
+        machine = machine_of(instance_type)
+        reject(
+            check_available_addresses(
+                instance_type=machine,
+                nodes=node_count,
+                nic_layout=nic_layout,
+                available_addresses=sys.maxsize if available_addresses is None else available_addresses,
+                file_system_interfaces=file_system_interfaces,
+            )
         )
-        if findings:
-            raise FindingsError(findings)
         return _ExistingNetwork(
             scope,
             construct_id,
@@ -214,7 +227,7 @@ class ClusterNetwork(Construct):
         return group
 
     def _define_endpoints(
-        self, route_table_id: str, nodes: ec2.SecurityGroup, *, tasks_group_id: str
+        self, route_table_id: str, nodes: ec2.SecurityGroup, *, services: Sequence[str], tasks_group_id: str
     ) -> None:
         region = Stack.of(self).region
         ec2.CfnVPCEndpoint(
@@ -244,7 +257,7 @@ class ClusterNetwork(Construct):
             to_port=_HTTPS,
             description="HTTPS from the tasks of multi-node jobs",
         )
-        for service in NODE_SERVICES:
+        for service in services:
             ec2.CfnVPCEndpoint(
                 self,
                 "".join(part.capitalize() for part in re.split("[.-]", service)),
@@ -298,6 +311,11 @@ class ClusterNetwork(Construct):
         return self._security_group.security_group_id
 
     @property
+    def services(self) -> tuple[str, ...] | None:
+        """Services that nodes reach through endpoints; None with a NAT gateway or an existing subnet."""
+        return self._services
+
+    @property
     def subnet_id(self) -> str:
         """ID of the subnet."""
         return self._subnet_id
@@ -338,6 +356,7 @@ class _ExistingNetwork(ClusterNetwork):
     ) -> None:
         Construct.__init__(self, scope, construct_id)
         self._place = ()
+        self._services = None
         self._vpc = vpc
         self._vpc_id = vpc.vpc_id
         self._subnet_id = subnet_id

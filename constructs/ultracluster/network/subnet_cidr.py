@@ -2,7 +2,7 @@
 
 import ipaddress
 
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.findings import reject
 from ultracluster_rules.network import (
     check_cidr,
     check_nat_gateway_room,
@@ -38,8 +38,7 @@ def subnet_cidr(cidr: str, needed: int, prefix: int | None, *, nat_gateway: bool
     Raises:
         FindingsError: If the CIDR is not a network address (UC3103), or the subnets do not fit (UC3105).
     """
-    if findings := check_cidr(cidr, path="cidr"):
-        raise FindingsError(findings)
+    reject(check_cidr(cidr, path="cidr"))
     network = ipaddress.IPv4Network(cidr)
     chosen = prefix
     if chosen is None:
@@ -49,6 +48,5 @@ def subnet_cidr(cidr: str, needed: int, prefix: int | None, *, nat_gateway: bool
     findings = [finding.at("cidr") for finding in check_subnet_size(network, chosen, needed=needed)]
     if nat_gateway and not findings:
         findings = [finding.at("subnet_prefix") for finding in check_nat_gateway_room(network, chosen)]
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
     return str(next(network.subnets(new_prefix=chosen)))

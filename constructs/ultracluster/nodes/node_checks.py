@@ -1,4 +1,4 @@
-"""Checks between network, image, capacity and placement of a group of nodes."""
+"""Checks between network, capacity and placement of a group of nodes."""
 
 from aws_cdk import Token
 
@@ -7,7 +7,6 @@ from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.nodes.cluster_placement import ClusterPlacement
 from ultracluster_rules.capacity import check_block_placement
 from ultracluster_rules.findings import Finding, quote
-from ultracluster_rules.images import AMI
 
 # The ECS-optimized AMIs of Amazon Linux 2023 have a volume of 30 GiB (Amazon ECS Developer Guide); a gp3 volume has at most
 # 64 TiB (Amazon EBS User Guide); both read 2026-11.
@@ -17,12 +16,11 @@ _ROOT_VOLUME_GIB = (30, 65_536)
 def check_nodes(
     *,
     network: ClusterNetwork,
-    image_id: str,
     capacity: Capacity | None,
     placement: ClusterPlacement | None,
     root_volume_gib: int,
 ) -> list[Finding]:
-    """Check that network, image, capacity and placement of nodes fit together; values unknown until deployment pass."""
+    """Check that network, capacity and placement of nodes fit together; values unknown until deployment pass."""
     findings = []
     block = check_block_placement(block=isinstance(capacity, CapacityBlock), placed=placement is not None)
     findings += [finding.at("placement") for finding in block]
@@ -39,10 +37,8 @@ def check_nodes(
                 path="placement",
             )
         )
-    if not Token.is_unresolved(image_id):
-        findings += AMI.check(image_id, path="image_id")
     minimum, maximum = _ROOT_VOLUME_GIB
-    if not (minimum <= root_volume_gib <= maximum or Token.is_unresolved(root_volume_gib)):
+    if not minimum <= root_volume_gib <= maximum:
         findings.append(
             Finding(
                 "UC2252",

@@ -11,11 +11,13 @@ from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from ultracluster._foundation.cluster_name import cluster_name
+from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster.capacity.capacity import Capacity
 from ultracluster.capacity.unreserved_capacity import SpotCapacity
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.nodes.cluster_placement import ClusterPlacement
 from ultracluster.nodes.node_checks import check_nodes
+from ultracluster.nodes.node_image import image_id_of
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.nodes.node_role import define_node_role
 from ultracluster.nodes.user_data import node_user_data
@@ -23,8 +25,8 @@ from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
-from ultracluster_rules.findings import FindingsError
-from ultracluster_rules.machines import check_figures_are_sourced, check_scratch, get_instance_type
+from ultracluster_rules.findings import collect, reject
+from ultracluster_rules.machines import check_figures_are_sourced, check_scratch
 from ultracluster_rules.network import check_network_interfaces
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
@@ -65,8 +67,8 @@ class NodeGroup(Construct):
         construct_id: str,
         *,
         network: ClusterNetwork,
-        instance_type: str | InstanceType,
-        image_id: str,
+        instance_type: AnyInstanceType,
+        image_id: str | ec2.IMachineImage,
         capacity: Capacity | None = None,
         placement: ClusterPlacement | None = None,
         file_system: SharedFileSystem | None = None,
@@ -84,8 +86,9 @@ class NodeGroup(Construct):
             construct_id: Construct ID.
             network: Network of the nodes, which also defines their network interface layout.
             instance_type: Type of the nodes, such as ``trn2.48xlarge``, or a custom `InstanceType`.
-            image_id: ID of an AMI with the Neuron and EFA drivers, the ECS agent and the Lustre client. Parameters that
-                resolve at deployment are not accepted, because a new value would replace all nodes.
+            image_id: ID of an AMI with the Neuron and EFA drivers, the ECS agent and the Lustre client, or an
+                `ec2.IMachineImage` with one for the Region. Images that are looked up at deployment are not accepted,
+                because a new one would replace all nodes.
             capacity: Capacity source. Default: On-Demand.
             placement: Cluster placement group. Cannot be combined with a Capacity Block. Default: none.
             file_system: File system to mount at boot. Default: none.
@@ -109,20 +112,19 @@ class NodeGroup(Construct):
                 reservation was created in another group (UC4023), the image is not an AMI ID (UC4110), the zones differ
                 (UC4021), or the instance type has no instance store or the scratch path is taken (UC4026, UC4027).
         """
-        machine = get_instance_type(instance_type)
+        machine = machine_of(instance_type)
         interfaces = network.interfaces_of(machine)
         findings = check_nodes(
             network=network,
-            image_id=image_id,
             capacity=capacity,
             placement=placement,
             root_volume_gib=root_volume_gib,
         )
+        ami = collect(findings, lambda: image_id_of(scope, image_id)) or ""
         findings += check_scratch(
             machine, scratch_path, mount_path=file_system.mount_path if file_system else None
         )
-        if findings:
-            raise FindingsError(findings)
+        reject(findings)
         super().__init__(scope, construct_id)
         for finding in (*check_figures_are_sourced(machine), *check_network_interfaces(machine, interfaces)):
             Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
@@ -130,7 +132,7 @@ class NodeGroup(Construct):
         self._network_interfaces = interfaces
         self._instance_type = machine
         self._capacity = capacity
-        self._image_id = image_id
+        self._image_id = ami
         self._placement = placement
         self._file_system = file_system
         self._scratch_path = scratch_path
@@ -157,7 +159,7 @@ class NodeGroup(Construct):
             self,
             "Resource",
             launch_template_data=ec2.CfnLaunchTemplate.LaunchTemplateDataProperty(
-                image_id=image_id,
+                image_id=ami,
                 instance_type=machine.name,
                 network_interfaces=[_interface_property(interface, group_id) for interface in interfaces],
                 # AWS Batch sets both itself on nodes that it starts.

@@ -14,7 +14,7 @@ from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_catalog.observability.alarms import AlarmThresholds
 from ultracluster_rules.alarms import check_alarm_thresholds
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.findings import reject
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 _AT_LEAST = cloudwatch.ComparisonOperator.GREATER_THAN_OR_EQUAL_TO_THRESHOLD
@@ -61,8 +61,7 @@ class ClusterAlarms(Construct):
             FindingsError: If a threshold is not an integer within its limits (UC6440).
         """
         self._thresholds = thresholds or AlarmThresholds()
-        if findings := check_alarm_thresholds(self._thresholds):
-            raise FindingsError(findings)
+        reject(check_alarm_thresholds(self._thresholds))
         super().__init__(scope, construct_id)
         self._metrics = metrics
         self._alarms: dict[str, cloudwatch.Alarm] = {}

@@ -19,7 +19,7 @@ from ultracluster.scheduling.training_queue import TrainingQueue
 from ultracluster_catalog.limits.budgets import CLOSED_BY_BUDGET_TAG
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_rules.budgets import check_budget
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import Finding, reject
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 _TIMEOUT = 60
@@ -87,8 +87,7 @@ class ClusterBudget(Construct):
             findings.append(
                 Finding("UC6363", "a queue is listed twice", remedy="List it once", path="queues_to_close")
             )
-        if findings:
-            raise FindingsError(findings)
+        reject(findings)
         super().__init__(scope, construct_id)
         self._kms_key = kms_key
         self._topic_key = None if topic else kms_key

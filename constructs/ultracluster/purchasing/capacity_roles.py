@@ -14,7 +14,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from ultracluster.purchasing.capacity_ledger import CapacityLedger
-from ultracluster_rules.findings import Finding, FindingsError, quote, require
+from ultracluster_rules.findings import Finding, FindingsError, quote, reject, require
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
@@ -82,7 +82,7 @@ class CapacitySearchRole(Construct):
         Raises:
             FindingsError: If anyone could assume the role (UC7204).
         """
-        _refuse(_check_principal(trusted_by))
+        reject(_check_principal(trusted_by))
         super().__init__(scope, construct_id)
         self._role = iam.Role(
             self, "Resource", assumed_by=trusted_by, description="Finds and compares capacity; cannot buy"
@@ -136,7 +136,7 @@ class CapacityPurchaseRole(Construct):
             FindingsError: If a Region is invalid (UC7201), an instance type is unknown (UC4001) or none is given
                 (UC7202), `max_instances` is below 1 (UC7203), or anyone could assume the role (UC7204).
         """
-        _refuse(
+        reject(
             [
                 *_check_principal(trusted_by),
                 *_check_regions(regions),
@@ -229,11 +229,6 @@ def _ec2_arn(scope: Construct, resource: str) -> str:
         resource_name="*",
         arn_format=ArnFormat.SLASH_RESOURCE_NAME,
     )
-
-
-def _refuse(findings: Sequence[Finding]) -> None:
-    if findings:
-        raise FindingsError(findings)
 
 
 def _check_principal(principal: iam.IPrincipal) -> list[Finding]:

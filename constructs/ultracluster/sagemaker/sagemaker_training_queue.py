@@ -8,7 +8,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from ultracluster.sagemaker.quota_share import QuotaShare, check_instances, check_plan, check_shares
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.findings import reject
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 _LOG_GROUP = "/aws/sagemaker/TrainingJobs"  # shared by all SageMaker training jobs of an account
@@ -48,13 +48,13 @@ class SageMakerTrainingQueue(Construct):
                 (UC6335), a share is invalid (UC6336), or the plan is not one of this Region (UC6337).
         """
         chosen = (QuotaShare(name="default", instances=dict(instances)),) if shares is None else tuple(shares)
-        findings = [
-            *check_instances(instances),
-            *check_shares(chosen, instances),
-            *check_plan(training_plan_arn, instances, Stack.of(scope).region),
-        ]
-        if findings:
-            raise FindingsError(findings)
+        reject(
+            [
+                *check_instances(instances),
+                *check_shares(chosen, instances),
+                *check_plan(training_plan_arn, instances, Stack.of(scope).region),
+            ]
+        )
         super().__init__(scope, construct_id)
         self._training_plan_arn = training_plan_arn
         self._share_names = tuple(share.name for share in chosen)

@@ -8,7 +8,7 @@ from aws_cdk import aws_batch as batch
 
 from ultracluster_catalog.limits.queues import MOST_SHARES
 from ultracluster_catalog.names.submission_tags import DEFAULT_SHARE
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.findings import reject
 from ultracluster_rules.numbers import reject_unsafe_numbers
 from ultracluster_rules.queues import RESERVED_PERCENT, check_share_decay, check_shares
 
@@ -43,8 +43,7 @@ class FairShare:
         )
         decay = self.decay
         findings += check_share_decay(decay.to_seconds(), shown=decay.to_human_string(), path="decay")
-        if findings:
-            raise FindingsError(findings)
+        reject(findings)
 
     @property
     def policy(self) -> batch.CfnSchedulingPolicy.FairsharePolicyProperty:

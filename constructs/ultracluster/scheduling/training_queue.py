@@ -8,6 +8,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from ultracluster._foundation.log_group import RetainedLogGroup
+from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster.capacity.capacity_source import LaunchedBy
 from ultracluster.capacity.sources import check_names, named, used_by_queue
 from ultracluster.nodes.node_group import NodeGroup
@@ -16,11 +17,9 @@ from ultracluster.scheduling.fair_share import FairShare
 from ultracluster.scheduling.i_training_queue import ImportedNodes, ITrainingQueue
 from ultracluster.scheduling.wait_limits import WaitLimits
 from ultracluster.storage.mounted_file_system import MountedFileSystem
-from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NicLayout
 from ultracluster_rules.capacity import check_max_nodes
-from ultracluster_rules.findings import Finding, FindingsError, require
-from ultracluster_rules.machines import get_instance_type
+from ultracluster_rules.findings import Finding, reject, require
 from ultracluster_rules.network import network_interfaces
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_rules.queues import PRIORITY, check_environment_count
@@ -153,7 +152,7 @@ class TrainingQueue(ITrainingQueue):
         construct_id: str,
         *,
         job_queue_arn: str,
-        instance_type: str | InstanceType,
+        instance_type: AnyInstanceType,
         max_nodes: int,
         log_group: logs.ILogGroup,
         mount_path: str | None = "/fsx",
@@ -184,10 +183,9 @@ class TrainingQueue(ITrainingQueue):
         Raises:
             FindingsError: If the instance type or layout is unknown, or `max_nodes` is outside 1 to 1000 (UC4101).
         """
-        machine = get_instance_type(instance_type)
+        machine = machine_of(instance_type)
         interfaces = network_interfaces(machine, nic_layout)
-        if findings := check_max_nodes(max_nodes, path="max_nodes"):
-            raise FindingsError(findings)
+        reject(check_max_nodes(max_nodes, path="max_nodes"))
         return _ImportedQueue(
             scope,
             construct_id,
@@ -282,8 +280,7 @@ def _check(
         *wait_limits.check([group.capacity for group in all_nodes]),
     ]
     findings += PRIORITY.check(priority, path="priority")
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
 
 
 def _check_nodes(groups: Sequence[NodeGroup], max_nodes: int | None) -> list[Finding]:

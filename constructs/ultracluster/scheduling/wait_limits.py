@@ -9,7 +9,7 @@ from aws_cdk import aws_batch as batch
 
 from ultracluster.capacity.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
 from ultracluster_catalog.limits.queues import WAIT_LIMIT_REASONS
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import Finding, reject
 from ultracluster_rules.queues import check_wait_limit, check_wait_limits
 
 
@@ -33,13 +33,11 @@ class WaitLimits:
     exceeds_nodes: Duration | None = None
 
     def __post_init__(self) -> None:
-        findings = [
+        reject(
             finding
             for name, limit in self._limits()
             for finding in check_wait_limit(limit.to_seconds(), shown=limit.to_human_string(), path=name)
-        ]
-        if findings:
-            raise FindingsError(findings)
+        )
 
     def _limits(self) -> list[tuple[str, Duration]]:
         return [(name, limit) for name in WAIT_LIMIT_REASONS if (limit := getattr(self, name)) is not None]

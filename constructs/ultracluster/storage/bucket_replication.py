@@ -8,7 +8,7 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from ultracluster_rules import buckets
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, quote, reject
 
 
 def check_destinations(destinations: Sequence[s3.IBucket]) -> None:
@@ -27,8 +27,7 @@ def check_destinations(destinations: Sequence[s3.IBucket]) -> None:
             problem = f"{quote(name)} has a customer managed key"
             remedy = "Use a bucket with S3 managed keys, such as that of a CompileCache"
             findings.append(Finding("UC5141", problem, remedy=remedy, path=path))
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
 
 
 def replication_role(scope: Construct) -> iam.Role:

@@ -23,7 +23,7 @@ from ultracluster_catalog.neuron.neuron import (
     XLA_COMPILER_FLAGS_VARIABLE,
 )
 from ultracluster_rules.buckets import COMPILER_VERSION, check_cache_prefix, check_replication_key
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.findings import FindingsError, reject
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 
 _PREFIX = "neuron"
@@ -137,8 +137,7 @@ class CompileCache(Construct):
         Raises:
             FindingsError: If the prefix is empty or has a slash at either end (UC6014).
         """
-        if findings := check_cache_prefix(prefix):
-            raise FindingsError(findings)
+        reject(check_cache_prefix(prefix))
         return _ExistingCache(scope, construct_id, bucket=bucket, prefix=prefix)
 
     @property
@@ -233,10 +232,8 @@ def _check_key(kms_key: kms.IKey | None, replicate_to: Sequence[s3.IBucket]) -> 
 
 
 def _check_versions(versions: Mapping[str, Duration]) -> None:
-    wrong = [
+    reject(
         finding
         for version in versions
         for finding in COMPILER_VERSION.check(version, path="expire_compilers")
-    ]
-    if wrong:
-        raise FindingsError(wrong)
+    )

@@ -7,10 +7,10 @@ from typing import Any, Final
 from aws_cdk import Token
 from aws_cdk import aws_kms as kms
 
+from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster_catalog.lustre.lustre import LustreSettings
 from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
-from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import Finding, FindingsError, reject
 from ultracluster_rules.lustre import (
     DNS_NAME,
     FILE_SYSTEM,
@@ -23,7 +23,6 @@ from ultracluster_rules.lustre import (
     check_key,
     check_zone_of_file_system,
 )
-from ultracluster_rules.machines import get_instance_type
 
 _DEPLOYMENT_TYPES: Final = ("PERSISTENT_2", "SCRATCH_2")
 
@@ -43,11 +42,10 @@ def check_new_file_system(
     associations: Sequence[DataRepositoryAssociation],
     *,
     kms_key: kms.IKey | None,
-    efa_clients: str | InstanceType | None,
+    efa_clients: AnyInstanceType | None,
 ) -> None:
     """Raise FindingsError for a file system that FSx would reject, or that clients over EFA, if any, could not mount."""
-    if findings := check_deployment_type(settings.deployment_type, _DEPLOYMENT_TYPES):
-        raise FindingsError(findings)
+    reject(check_deployment_type(settings.deployment_type, _DEPLOYMENT_TYPES))
     stand_ins: dict[str, Any] = {
         name: value
         for name, value in _STAND_INS.items()
@@ -62,13 +60,12 @@ def check_new_file_system(
         findings += check_key(settings.deployment_type, path="kms_key")
     if efa_clients is not None:
         findings += _check_efa_clients(efa_clients)
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
 
 
-def _check_efa_clients(instance_type: str | InstanceType) -> list[Finding]:
+def _check_efa_clients(instance_type: AnyInstanceType) -> list[Finding]:
     try:
-        machine = get_instance_type(instance_type)
+        machine = machine_of(instance_type)
     except FindingsError as error:
         return [replace(finding, path="efa_clients") for finding in error.findings]
     return check_efa_clients([machine], path="efa_clients")
@@ -90,8 +87,7 @@ def check_existing_file_system(
     ]
     if zone_id is not None and not any(map(Token.is_unresolved, (zone_id, network_zone_id))):
         findings += [each.at("zone_id") for each in check_zone_of_file_system(zone_id, network_zone_id)]
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
 
 
 def warn_of_existing_file_system(

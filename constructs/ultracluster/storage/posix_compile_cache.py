@@ -13,7 +13,7 @@ from ultracluster_catalog.neuron.neuron import (
     VLLM_REMOTE_CACHE_VARIABLE,
 )
 from ultracluster_rules.buckets import check_cache_folder
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.findings import reject
 
 
 class PosixCompileCache:
@@ -36,8 +36,7 @@ class PosixCompileCache:
         Raises:
             FindingsError: If the folder is outside the mount path (UC6016).
         """
-        if findings := check_cache_folder(folder):
-            raise FindingsError(findings)
+        reject(check_cache_folder(folder))
         self._file_system = file_system
         self._path = str(PurePosixPath(file_system.mount_path) / folder)
 

@@ -12,6 +12,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from ultracluster._foundation.machines import AnyInstanceType
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
 from ultracluster.storage.file_system_checks import (
@@ -23,15 +24,14 @@ from ultracluster.storage.lustre_resources import define_association, lustre_con
 from ultracluster.storage.lustre_rules import add_lustre_rules
 from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING, LUSTRE_PORTS, LustreSettings
 from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
-from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_rules.numbers import rejects_unsafe_numbers
+from ultracluster_rules.numbers import rejects_unsafe_numbers, takes_number_tokens
 
 
 @jsii.implements(ec2.IConnectable)
 class SharedFileSystem(Construct):
     """An FSx for Lustre file system in the subnet of the cluster, retained when the stack is deleted."""
 
-    @rejects_unsafe_numbers
+    @takes_number_tokens
     def __init__(
         self,
         scope: Construct,
@@ -46,7 +46,7 @@ class SharedFileSystem(Construct):
         read_cache: str | None = None,
         read_cache_gib: int | None = None,
         metadata_iops: int | None = None,
-        efa_clients: str | InstanceType | None = None,
+        efa_clients: AnyInstanceType | None = None,
         data_compression: bool = True,
         kms_key: kms.IKey | None = None,
         checkpoint_bucket: s3.IBucket | CheckpointBucket | None = None,

@@ -62,27 +62,6 @@ assume the same for AWS Batch, which launches through Auto Scaling; it is not do
 """
 
 
-def _limit(
-    name: str,
-    value: int,
-    scope: LimitScope,
-    *,
-    adjustable: bool | None,
-    source: str,
-    dated: date = _READ,
-    quota_code: str = "",
-) -> ServiceLimit:
-    return ServiceLimit(
-        name=name,
-        value=value,
-        scope=scope,
-        adjustable=adjustable,
-        source=source,
-        dated=dated,
-        quota_code=quota_code,
-    )
-
-
 _BLOCKS: Final = "EC2 User Guide, Capacity Blocks for ML"
 _BATCH: Final = "AWS Batch User Guide, service quotas: a table of what cannot be changed"
 _MULTI_NODE: Final = "AWS Batch User Guide, multi-node parallel jobs"
@@ -90,79 +69,40 @@ _LUSTRE: Final = "FSx for Lustre User Guide, quotas"
 _VPC: Final = "Amazon VPC User Guide, quotas"
 _STACKS: Final = "CloudFormation User Guide, quotas"
 
+_THROTTLING: Final = "EC2 Developer Guide, request throttling: resource tokens of RunInstances"
+_EFA: Final = "FSx for Lustre User Guide, EFA-enabled file systems"
+_READ_ON: Final = {_BLOCKS: BLOCK_REGIONS_DATED, _THROTTLING: date(2026, 11, 21)}
+
+# Short name, what is counted, maximum, scope, whether it can be raised, source, code in Service Quotas.
+_ROWS: Final = (
+    ("block-instances", "instances in one Capacity Block", MAX_INSTANCES_PER_BLOCK, "BLOCK", False, _BLOCKS, ""),
+    ("instances-in-blocks", "instances in all Capacity Blocks", MAX_INSTANCES_ACROSS_BLOCKS, "ORGANIZATION", None, _BLOCKS, ""),
+    ("job-nodes", "nodes of one multi-node job", MOST_NODES, "JOB", False, _MULTI_NODE, ""),
+    ("compute-environments", "compute environments of AWS Batch", 50, "REGION", False, _BATCH, ""),
+    ("job-queues", "job queues of AWS Batch", 50, "REGION", False, _BATCH, ""),
+    ("submit-job", "SubmitJob requests a second", 50, "REGION", False, _BATCH, ""),
+    ("file-systems", "file systems of type PERSISTENT_2", 100, "REGION", True, _LUSTRE, ""),
+    ("file-system-storage", "GiB in all file systems of type PERSISTENT_2", 100_800, "REGION", True, _LUSTRE, ""),
+    ("efa-connections", "EFA connections of a file system", EFA_CONNECTIONS_PER_FILE_SYSTEM, "CLUSTER", False, _EFA, ""),
+    ("vpcs", "VPCs", 5, "REGION", True, _VPC, "L-F678F1CE"),
+    ("network-interfaces", "network interfaces, enforced in each zone", 5000, "ZONE", True, _VPC, "L-DF5E4CA3"),
+    ("vpc-addresses", "address units (NAU) of a VPC", 64_000, "CLUSTER", True, _VPC, "L-BB24F6E5"),
+    ("run-instances", "instances launched at once, then 2 a second", 1000, "REGION", True, _THROTTLING, ""),
+    ("stacks", "CloudFormation stacks", 2000, "REGION", True, _STACKS, ""),
+)  # fmt: skip
+
 SERVICE_LIMITS: Final[Mapping[str, ServiceLimit]] = MappingProxyType(
     {
-        "block-instances": _limit(
-            "instances in one Capacity Block",
-            MAX_INSTANCES_PER_BLOCK,
-            LimitScope.BLOCK,
-            adjustable=False,
-            source=_BLOCKS,
-            dated=BLOCK_REGIONS_DATED,
-        ),
-        "instances-in-blocks": _limit(
-            "instances in all Capacity Blocks",
-            MAX_INSTANCES_ACROSS_BLOCKS,
-            LimitScope.ORGANIZATION,
-            adjustable=None,
-            source=_BLOCKS,
-            dated=BLOCK_REGIONS_DATED,
-        ),
-        "job-nodes": _limit(
-            "nodes of one multi-node job", MOST_NODES, LimitScope.JOB, adjustable=False, source=_MULTI_NODE
-        ),
-        "compute-environments": _limit(
-            "compute environments of AWS Batch", 50, LimitScope.REGION, adjustable=False, source=_BATCH
-        ),
-        "job-queues": _limit(
-            "job queues of AWS Batch", 50, LimitScope.REGION, adjustable=False, source=_BATCH
-        ),
-        "submit-job": _limit(
-            "SubmitJob requests a second", 50, LimitScope.REGION, adjustable=False, source=_BATCH
-        ),
-        "file-systems": _limit(
-            "file systems of type PERSISTENT_2", 100, LimitScope.REGION, adjustable=True, source=_LUSTRE
-        ),
-        "file-system-storage": _limit(
-            "GiB in all file systems of type PERSISTENT_2",
-            100_800,
-            LimitScope.REGION,
-            adjustable=True,
-            source=_LUSTRE,
-        ),
-        "efa-connections": _limit(
-            "EFA connections of a file system",
-            EFA_CONNECTIONS_PER_FILE_SYSTEM,
-            LimitScope.CLUSTER,
-            adjustable=False,
-            source="FSx for Lustre User Guide, EFA-enabled file systems",
-        ),
-        "vpcs": _limit("VPCs", 5, LimitScope.REGION, adjustable=True, source=_VPC, quota_code="L-F678F1CE"),
-        "network-interfaces": _limit(
-            "network interfaces, enforced in each zone",
-            5000,
-            LimitScope.ZONE,
-            adjustable=True,
-            source=_VPC,
-            quota_code="L-DF5E4CA3",
-        ),
-        "vpc-addresses": _limit(
-            "address units (NAU) of a VPC",
-            64_000,
-            LimitScope.CLUSTER,
-            adjustable=True,
-            source=_VPC,
-            quota_code="L-BB24F6E5",
-        ),
-        "run-instances": _limit(
-            "instances launched at once, then 2 a second",
-            1000,
-            LimitScope.REGION,
-            adjustable=True,
-            source="EC2 Developer Guide, request throttling: resource tokens of RunInstances",
-            dated=date(2026, 11, 21),
-        ),
-        "stacks": _limit("CloudFormation stacks", 2000, LimitScope.REGION, adjustable=True, source=_STACKS),
+        key: ServiceLimit(
+            name=name,
+            value=value,
+            scope=LimitScope[scope],
+            adjustable=adjustable,
+            source=source,
+            dated=_READ_ON.get(source, _READ),
+            quota_code=code,
+        )
+        for key, name, value, scope, adjustable, source, code in _ROWS
     }
 )
 """Limits by a short name. Block quotas, which count vCPUs, are in `ultracluster_catalog.limits.quotas`."""

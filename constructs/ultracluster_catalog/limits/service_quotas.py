@@ -34,66 +34,43 @@ def quota_request_command(*, service: str, code: str, value: int, region: str) -
 
 
 _LISTS: Final = "lists of default quotas that several public repositories keep"
+_LAMBDA: Final = (
+    "https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html; 10 in many new accounts"
+)
+_DEFAULTS: Final = "defaults of Service Quotas (copy in moto 5.2.5)"
 _READ: Final = date(2026, 11, 21)
 
+# Short name, service, code, name, default or the short name of a limit of `ultracluster_catalog.limits.service_limits`, source.
+_ROWS: Final = (
+    ("compute-environments", "batch", "L-144F0CA5", "Compute environment limit", "compute-environments", _LISTS),
+    ("job-queues", "batch", "L-4CEA37AD", "Job queue limit", "job-queues", _LISTS),
+    ("lustre-persistent-2", "fsx", "L-8F1B9C74", "Lustre Persistent_2 storage capacity", "file-system-storage", _LISTS),
+    ("lustre-scratch", "fsx", "L-AD2FC696", "Lustre Scratch storage capacity", 100_800, _LISTS),
+    ("lambda-concurrency", "lambda", "L-B99A9384", "Concurrent executions", 1_000, _LAMBDA),
+    ("vpcs", "vpc", "", "VPCs per Region", "vpcs", _LISTS),
+    ("network-interfaces", "vpc", "", "Network interfaces per Region", "network-interfaces", _LISTS),
+    ("gateway-endpoints", "vpc", "L-1B52E74A", "Gateway VPC endpoints per Region", 20, _DEFAULTS),
+)  # fmt: skip
 
-def _of_limit(limit: str, *, service: str, name: str, code: str = "") -> ServiceQuota:
-    """Describe a quota whose value is a limit of `ultracluster_catalog.limits.service_limits`."""
-    known = SERVICE_LIMITS[limit]
+
+def _quota(service: str, code: str, name: str, default: int | str, source: str) -> ServiceQuota:
+    adjustable = True
+    if isinstance(default, str):
+        limit = SERVICE_LIMITS[default]
+        default, adjustable, code = limit.value, bool(limit.adjustable), code or limit.quota_code
+        source = f"{limit.source}; code and name: {source}"
     return ServiceQuota(
         service=service,
-        code=code or known.quota_code,
+        code=code,
         name=name,
-        default=known.value,
-        adjustable=bool(known.adjustable),
-        source=f"{known.source}; code and name: {_LISTS}",
+        default=default,
+        adjustable=adjustable,
+        source=source,
         dated=_READ,
     )
 
 
 SERVICE_QUOTAS: Final[Mapping[str, ServiceQuota]] = MappingProxyType(
-    {
-        "compute-environments": _of_limit(
-            "compute-environments", service="batch", code="L-144F0CA5", name="Compute environment limit"
-        ),
-        "job-queues": _of_limit("job-queues", service="batch", code="L-4CEA37AD", name="Job queue limit"),
-        "lustre-persistent-2": _of_limit(
-            "file-system-storage",
-            service="fsx",
-            code="L-8F1B9C74",
-            name="Lustre Persistent_2 storage capacity",
-        ),
-        "lustre-scratch": ServiceQuota(
-            service="fsx",
-            code="L-AD2FC696",
-            name="Lustre Scratch storage capacity",
-            default=100_800,
-            adjustable=True,
-            source=_LISTS,
-            dated=_READ,
-        ),
-        "lambda-concurrency": ServiceQuota(
-            service="lambda",
-            code="L-B99A9384",
-            name="Concurrent executions",
-            default=1_000,
-            adjustable=True,
-            source="https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html; 10 in many new accounts",
-            dated=_READ,
-        ),
-        "vpcs": _of_limit("vpcs", service="vpc", name="VPCs per Region"),
-        "network-interfaces": _of_limit(
-            "network-interfaces", service="vpc", name="Network interfaces per Region"
-        ),
-        "gateway-endpoints": ServiceQuota(
-            service="vpc",
-            code="L-1B52E74A",
-            name="Gateway VPC endpoints per Region",
-            default=20,
-            adjustable=True,
-            source="defaults of Service Quotas (copy in moto 5.2.5)",
-            dated=_READ,
-        ),
-    }
+    {key: _quota(*columns) for key, *columns in _ROWS}
 )
 """Quotas by a short name."""

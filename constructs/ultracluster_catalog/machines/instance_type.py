@@ -158,32 +158,12 @@ def describe_instance_type(
     measured_container_memory_mib: int | None = None,
     notes: str = "",
 ) -> InstanceType:
-    """Describe an instance type; the remaining figures are derived.
+    """Describe an instance type; its other attributes, see `InstanceType`, are derived.
 
     Use it for a type that the catalogue does not know yet, and pass the result wherever an instance type is expected.
-
-    Args:
-        name: API name, such as ``trn3.48xlarge``.
-        vcpus: vCPUs of one instance.
-        memory_gib: Memory of one instance in GiB.
-        accelerator: Name of the chip, such as ``Trainium2``.
-        chips: Chips in one instance.
-        device_memory_gib: Memory of one chip in GiB.
-        cards: The network cards in order of their index; see `network_cards`.
-        ipv4_per_interface: Maximum number of IPv4 addresses per interface.
-        purchase_options: Any of ``on-demand``, ``spot`` and ``capacity-block``.
-        source: Source of the figures.
-        dated: Day of that source.
-        nitro_generation: Generation of the Nitro System.
-        network_gbps: Peak network bandwidth in Gbit/s. Default: that of all cards with EFA, or of all.
-        efa_generation: Generation of EFA. Default: none or not known.
-        nvme: Number of instance-store disks and size of each in GB. Default: none.
-        cores_per_chip: NeuronCores of one chip. Default: 0, for a GPU.
-        logical_nc_config: NeuronCores per logical NeuronCore by default. Default: 1.
-        ultraserver: UltraServer type and its number of instances. Default: not part of an UltraServer.
-        measured_container_memory_mib: Memory that a single container on the instance gets, in MiB.
-            Default: an estimate, 96 % of the memory.
-        notes: Contradictions between sources and their resolution. Default: none.
+    `cores_per_chip` is 0 for a GPU. `network_gbps` is by default that of all cards with EFA, or of all. `nvme` is the
+    number of instance-store disks and the size of each in GB; `ultraserver` is the type and its number of instances.
+    Without `measured_container_memory_mib`, a container is estimated to get 96 % of the memory.
     """
     cards = tuple(cards)
     memory_mib = memory_gib * 1024

@@ -34,18 +34,8 @@ class ClusterMetric:
 
 
 _ROWS: Final = (
-    (
-        "NodesReporting",
-        "Count",
-        "node",
-        "1 from each node; the function adds 0, so that there is always a value",
-    ),
-    (
-        "CoreUtilization",
-        "Percent",
-        "node",
-        "mean over the NeuronCores that a process holds; 0 when none is held",
-    ),
+    ("NodesReporting", "Count", "node", "1 from each node; the function adds 0, so that there is always a value"),
+    ("CoreUtilization", "Percent", "node", "mean over the NeuronCores that a process holds; 0 when none is held"),
     ("DeviceMemoryBytes", "Bytes", "node", "device memory that Neuron runtimes hold"),
     ("HostMemoryPercent", "Percent", "node", "host memory in use"),
     ("DiskPercent", "Percent", "node", "the fuller one of root volume and scratch"),
@@ -54,60 +44,25 @@ _ROWS: Final = (
     ("EccCorrected", "Count", "node", "corrected ECC events of device memory and SRAM"),
     ("EccUncorrected", "Count", "node", "uncorrected ECC events of device memory and SRAM"),
     ("NeuronDevicesMissing", "Count", "node", "Neuron devices that the type has and the node does not show"),
-    (
-        "EfaDevicesMissing",
-        "Count",
-        "node",
-        "EFA devices that the launch template gives and the node does not show",
-    ),
+    ("EfaDevicesMissing", "Count", "node", "EFA devices that the launch template gives and the node does not show"),
     ("EfaBytes", "Bytes", "node", "bytes that EFA sent and received"),
     ("EfaRetransmits", "Count", "node", "packets that EFA sent again"),
     ("EfaDrops", "Count", "node", "packets that EFA dropped"),
-    (
-        "TcpBytes",
-        "Bytes",
-        "node",
-        "bytes of a multi-node job's own network interface, beside EFA and the file system",
-    ),
+    ("TcpBytes", "Bytes", "node", "bytes of a multi-node job's own network interface, beside EFA and the file system"),
     ("TcpFallback", "Count", "node", "1 when busy NeuronCores talk over TCP while EFA is all but silent"),
     ("LustreReadBytes", "Bytes", "node", "bytes read from Lustre"),
     ("LustreWriteBytes", "Bytes", "node", "bytes written to Lustre"),
     ("PaidNodes", "Count", "watch", "instances of the reservations that are active, used or not"),
     ("UnusedNodes", "Count", "watch", "those of them in which no instance runs"),
     ("RunningNodes", "Count", "watch", "instances that have run for ten minutes, so that they must report"),
-    (
-        "NodesRefused",
-        "Count",
-        "watch",
-        "instances that refused to join within the last hour or so, and ended themselves",
-    ),
+    ("NodesRefused", "Count", "watch", "instances that refused to join within the last hour or so, and ended themselves"),
     ("InvalidEnvironments", "Count", "watch", "compute environments in which AWS Batch places no jobs"),
     ("RunnableJobs", "Count", "watch", "jobs that wait for nodes"),
     ("RunningJobs", "Count", "watch", "jobs that run"),
-    (
-        "BlockedJobs",
-        "Count",
-        "watch",
-        "waiting jobs for which AWS Batch gives a reason why they cannot start",
-    ),
-    (
-        "WaitSeconds",
-        "Seconds",
-        "watch",
-        "how long the oldest job waits that could run; 0 while there are no nodes to have",
-    ),
-    (
-        "SecondsToDrain",
-        "Seconds",
-        "watch",
-        "until the drain of the Capacity Block that ends first; none without an active one",
-    ),
-    (
-        "StepLateness",
-        "None",
-        "watch",
-        "time since the last step, as a multiple of the median step; only while a job trains",
-    ),
+    ("BlockedJobs", "Count", "watch", "waiting jobs for which AWS Batch gives a reason why they cannot start"),
+    ("WaitSeconds", "Seconds", "watch", "how long the oldest job waits that could run; 0 while there are no nodes to have"),
+    ("SecondsToDrain", "Seconds", "watch", "until the drain of the Capacity Block that ends first; none without an active one"),
+    ("StepLateness", "None", "watch", "time since the last step, as a multiple of the median step; only while a job trains"),
     ("Steps", "Count", "training", "steps since the last line"),
     ("StepSeconds", "Seconds", "training", "time of one step"),
     ("TokensPerSecond", "Count/Second", "training", "tokens of all ranks in a second"),
@@ -118,7 +73,7 @@ _ROWS: Final = (
     ("CacheMisses", "Count", "training", "graphs that were compiled, because the compile cache lacked them"),
     ("CheckpointSeconds", "Seconds", "training", "time to write one checkpoint"),
     ("Mfu", "None", "training", "model FLOPs of a second against the peak of the chips, 0 to 1"),
-)
+)  # fmt: skip
 
 METRICS: Final[dict[str, ClusterMetric]] = {
     name: ClusterMetric(name=name, unit=unit, source=source, meaning=meaning)  # type: ignore[arg-type]  # rows of texts

@@ -1,18 +1,16 @@
 """The rollout file: its models, and `load_rollout`, which reads and checks it."""
 
 from ultracluster_stacks.config.loading.loader import LoadedRollout, load_rollout
-from ultracluster_stacks.config.models.association import AssociationConfig
 from ultracluster_stacks.config.models.buckets import CheckpointsConfig, DatasetConfig
 from ultracluster_stacks.config.models.budget import BudgetConfig
 from ultracluster_stacks.config.models.capacity import AdditionalCapacityConfig, CapacityConfig
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.compile_cache import CompileCacheConfig
-from ultracluster_stacks.config.models.file_system import FileSystemConfig
+from ultracluster_stacks.config.models.file_system import AssociationConfig, FileSystemConfig
 from ultracluster_stacks.config.models.job import JobConfig
 from ultracluster_stacks.config.models.network import NetworkConfig
 from ultracluster_stacks.config.models.queue import AdditionalQueueConfig, QueueConfig
-from ultracluster_stacks.config.models.rollout import RolloutConfig
-from ultracluster_stacks.config.models.wave import WaveConfig
+from ultracluster_stacks.config.models.rollout import RolloutConfig, WaveConfig
 
 __all__ = [
     "AdditionalCapacityConfig",

@@ -44,7 +44,7 @@ def configured_footprint(cluster: ClusterConfig) -> Footprint:
         supplies=supplies,
         file_systems=(cluster.file_system.settings,) if new_file_system else (),
         buckets=bucket_names.count(None) + own_cache,
-        interface_endpoints=len(NODE_SERVICES) if new_network else 0,
+        interface_endpoints=len(NODE_SERVICES) + len(cluster.network.endpoints) if new_network else 0,
         nat_gateways=1 if new_network and cluster.network.nat_gateway else 0,
         alarms=sum(supply.market == "capacity-block" for supply in supplies)
         + closes_queues(cluster)

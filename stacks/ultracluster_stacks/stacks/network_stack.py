@@ -26,6 +26,7 @@ class NetworkStack(cdk.Stack):
             cidr=config.network.cidr,
             subnet_prefix=config.network.subnet_prefix,
             nat_gateway=config.network.nat_gateway,
+            endpoints=config.network.endpoints,
         )
 
     def _existing(self, config: ClusterConfig) -> ClusterNetwork | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from aws_cdk import Duration
 
@@ -24,53 +25,28 @@ from ultracluster_stacks.config.models.queue import OWN_CAPACITY, AdditionalQueu
 
 def capacity_sources(config: ClusterConfig) -> list[Capacity]:
     """Return the sources of capacity in order of preference."""
-    return [
-        replace(_source(capacity, zone_id=config.zone_id), launched_by=capacity.launched_by)
-        for _, capacity in config.sources()
-    ]
+    return [_source(capacity, zone_id=config.zone_id) for _, capacity in config.sources()]
 
 
 def _source(capacity: CapacityConfig, *, zone_id: str) -> Capacity:
-    name = capacity.name if isinstance(capacity, AdditionalCapacityConfig) else None
-    max_nodes = capacity.max_nodes
-    strategy = capacity.allocation_strategy or ALLOCATION_STRATEGIES[capacity.market_type][0]
+    common: dict[str, Any] = {
+        "zone_id": zone_id,
+        "name": capacity.name if isinstance(capacity, AdditionalCapacityConfig) else None,
+        "max_nodes": capacity.max_nodes,
+        "allocation_strategy": capacity.allocation_strategy or ALLOCATION_STRATEGIES[capacity.market_type][0],
+        "launched_by": capacity.launched_by,
+    }
+    group, reservation = capacity.resource_group_arn, capacity.reservation_id
+    placement = capacity.placement_group
     if capacity.market_type == "spot":
-        return SpotCapacity(
-            zone_id=zone_id,
-            max_price_percent=capacity.max_price_percent,
-            name=name,
-            max_nodes=max_nodes,
-            allocation_strategy=strategy,
-        )
-    if capacity.resource_group_arn is not None:
-        return ReservationGroup.from_resource_group_arn(
-            capacity.resource_group_arn,
-            zone_id=zone_id,
-            placement_group_name=capacity.placement_group,
-            name=name,
-            max_nodes=max_nodes,
-            allocation_strategy=strategy,
-        )
-    if capacity.reservation_id is None:
-        return OnDemandCapacity(zone_id=zone_id, name=name, max_nodes=max_nodes, allocation_strategy=strategy)
+        return SpotCapacity(max_price_percent=capacity.max_price_percent, **common)
+    if group is not None:
+        return ReservationGroup.from_resource_group_arn(group, placement_group_name=placement, **common)
+    if reservation is None:
+        return OnDemandCapacity(**common)
     if capacity.market_type == "on-demand":
-        return CapacityReservation.from_reservation_id(
-            capacity.reservation_id,
-            zone_id=zone_id,
-            placement_group_name=capacity.placement_group,
-            name=name,
-            max_nodes=max_nodes,
-            allocation_strategy=strategy,
-        )
-    return CapacityBlock.from_reservation_id(
-        capacity.reservation_id,
-        zone_id=zone_id,
-        start=capacity.start,
-        end=capacity.end,
-        name=name,
-        max_nodes=max_nodes,
-        allocation_strategy=strategy,
-    )
+        return CapacityReservation.from_reservation_id(reservation, placement_group_name=placement, **common)
+    return CapacityBlock.from_reservation_id(reservation, start=capacity.start, end=capacity.end, **common)
 
 
 def source_names(queue: QueueConfig) -> Sequence[str | None] | None:

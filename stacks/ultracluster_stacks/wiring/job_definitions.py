@@ -4,6 +4,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import aws_cdk as cdk
+from aws_cdk import aws_batch as batch
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_secretsmanager as secretsmanager
+from aws_cdk import aws_ssm as ssm
+from constructs import Construct
 
 from ultracluster import DatasetBucket, TrainingQueue, UltraCluster
 from ultracluster.jobs.job import Job
@@ -25,6 +30,7 @@ def define_jobs(
         if job.name not in defined:
             after = [define(configs[name]) for name in job.depends_on]
             defined[job.name] = _define(cluster, job, after, queues.get(job.queue or ""))
+            _grant(defined[job.name], job)
             for dataset in datasets:
                 dataset.grant_read(defined[job.name])
         return defined[job.name]
@@ -32,6 +38,31 @@ def define_jobs(
     for job in jobs:
         define(job)
     return defined
+
+
+def _grant(job: Job, config: JobConfig) -> None:
+    """Give the role of a job the permissions of the rollout file."""
+    for statement in config.permissions.statements:
+        job.role.add_to_principal_policy(
+            iam.PolicyStatement(actions=list(statement.actions), resources=list(statement.resources))
+        )
+    for index, arn in enumerate(config.permissions.managed_policy_arns, start=1):
+        job.role.add_managed_policy(iam.ManagedPolicy.from_managed_policy_arn(job, f"Policy{index}", arn))
+
+
+def _secrets(scope: Construct, job: JobConfig) -> dict[str, batch.Secret]:
+    secrets = {}
+    for name, arn in job.secrets.items():
+        construct_id = f"{job.name}-{name}"
+        if ":ssm:" in arn:
+            parameter = ssm.StringParameter.from_string_parameter_arn(scope, construct_id, arn)
+            secrets[name] = batch.Secret.from_ssm_parameter(parameter)
+        else:
+            whole = ":".join(arn.split(":")[:7])
+            secret = secretsmanager.Secret.from_secret_complete_arn(scope, construct_id, whole)
+            key = arn.removeprefix(whole).strip(":")
+            secrets[name] = batch.Secret.from_secrets_manager(secret, key or None)
+    return secrets
 
 
 def _define(
@@ -43,6 +74,7 @@ def _define(
         "processes_per_node": job.processes_per_node,
         "neuron": job.neuron.settings(),
         "environment": job.environment,
+        "secrets": _secrets(cluster, job),
         "timeout": cdk.Duration.hours(job.timeout_hours) if job.timeout_hours else None,
         "launcher": job.launcher,
         "depends_on": depends_on,

@@ -50,9 +50,18 @@ def test_says_which_numbers_jsii_cannot_carry_all_at_once() -> None:
 
 def test_takes_what_jsii_carries() -> None:
     assert take(nodes=2**53 - 1, price=0.5, parts={"a": -5}, percents=(1, 99.9), level=2)[0] == 2**53 - 1
-    assert take(nodes=TOKEN, price=TOKEN, name="a token")[:2] == (TOKEN, TOKEN)  # type: ignore[arg-type]
     assert take(nodes=None)[0] is None
     assert Spot(most=4, percent=0.1).most == 4
+
+
+def test_refuses_tokens_because_constructs_compute_with_numbers() -> None:
+    with pytest.raises(FindingsError) as refused:
+        take(nodes=TOKEN, price=TOKEN)  # type: ignore[arg-type]
+
+    assert str(refused.value).splitlines()[1] == (
+        "UC1030: price: got a token, which has no value before deployment. "
+        "Allowed: a finite number between -2^53 and 2^53."
+    )
 
 
 def test_looks_at_the_fields_of_a_dataclass_and_of_those_that_it_extends() -> None:

@@ -3,9 +3,8 @@
 from typing import Annotated
 
 from ultracluster_stacks.config.models.constraints import Between, Form
-from ultracluster_stacks.config.models.keys import KeyArn
 from ultracluster_stacks.config.models.model import ConfigModel
-from ultracluster_stacks.config.models.names import Name
+from ultracluster_stacks.config.models.names import KeyArn, Name
 
 BucketName = Annotated[
     str,

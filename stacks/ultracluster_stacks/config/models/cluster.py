@@ -26,12 +26,10 @@ from ultracluster_stacks.config.models.compile_cache import CompileCacheConfig
 from ultracluster_stacks.config.models.constraints import Form, constraint
 from ultracluster_stacks.config.models.file_system import FileSystemConfig
 from ultracluster_stacks.config.models.job import JobConfig
-from ultracluster_stacks.config.models.keys import KeyArn
 from ultracluster_stacks.config.models.machine import CustomInstanceType, InstanceTypeName
 from ultracluster_stacks.config.models.model import ConfigModel
-from ultracluster_stacks.config.models.names import Name
+from ultracluster_stacks.config.models.names import KeyArn, Name, PolicyRef, RolePathText
 from ultracluster_stacks.config.models.network import NetworkConfig
-from ultracluster_stacks.config.models.permissions import PolicyRef, RolePathText
 from ultracluster_stacks.config.models.queue import AdditionalQueueConfig, QueueConfig
 from ultracluster_stacks.config.models.suppression import Suppress
 from ultracluster_stacks.config.models.tags import Tags

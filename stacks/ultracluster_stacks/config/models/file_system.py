@@ -1,18 +1,46 @@
-"""`file_system` of a cluster: a new or existing FSx for Lustre file system."""
+"""`file_system` of a cluster: a new or existing FSx for Lustre file system, and its directories linked to S3."""
 
-from typing import Annotated, Final, Literal
+from dataclasses import fields
+from typing import Annotated, Any, Final, Literal
 
 from ultracluster_catalog.lustre.lustre import LustreSettings
+from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
 from ultracluster_catalog.lustre.lustre_figures import file_system_interfaces
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES
-from ultracluster_rules.lustre import DNS_NAME, FILE_SYSTEM, MOUNT_NAME, check_file_system
-from ultracluster_stacks.config.models.association import AssociationConfig
+from ultracluster_rules.lustre import DATA_REPOSITORY, DNS_NAME, FILE_SYSTEM, MOUNT_NAME, check_file_system
 from ultracluster_stacks.config.models.constraints import Between, constraint, resource_id
-from ultracluster_stacks.config.models.keys import KeyArn
 from ultracluster_stacks.config.models.model import ConfigModel
+from ultracluster_stacks.config.models.names import KeyArn
 
 OF_EXISTING: Final = ("mount_name", "dns_name", "zone_id", "security_group_id")
 """Settings of an existing file system besides its ID."""
+
+
+_Event = Literal["NEW", "CHANGED", "DELETED"]
+
+
+class AssociationConfig(ConfigModel):
+    """A data repository association: a directory of the file system linked to a bucket or prefix."""
+
+    file_system_path: str
+    """Directory of the file system, such as /datasets."""
+
+    data_repository_path: Annotated[str, constraint(DATA_REPOSITORY)]
+    """Existing bucket and prefix, such as s3://my-bucket/c4/."""
+
+    import_events: tuple[_Event, ...] = ("NEW", "CHANGED")
+    """Changes in S3 that are imported automatically. Must be empty for a bucket in another Region."""
+
+    export_events: tuple[_Event, ...] = ("NEW", "CHANGED")
+    """Changes in the directory that are exported to S3 automatically. With `DELETED`, rm on Lustre deletes the object."""
+
+    import_existing: bool = True
+    """Whether to import the metadata of objects that exist at creation."""
+
+    @property
+    def association(self) -> DataRepositoryAssociation:
+        """The association for the constructs."""
+        return DataRepositoryAssociation(**{name: getattr(self, name) for name in type(self).model_fields})
 
 
 class FileSystemConfig(ConfigModel):
@@ -92,20 +120,9 @@ class FileSystemConfig(ConfigModel):
     @property
     def settings(self) -> LustreSettings:
         """Settings of the new file system for the constructs."""
-        return LustreSettings(
-            deployment_type=self.deployment_type,
-            storage_type=self.storage_type,
-            storage_capacity_gib=self.storage_capacity_gib,
-            per_unit_storage_throughput=self.per_unit_storage_throughput,
-            throughput_capacity=self.throughput_capacity,
-            read_cache=self.read_cache,
-            read_cache_gib=self.read_cache_gib,
-            metadata_iops=self.metadata_iops,
-            efa_enabled=self.efa,
-            backup_retention_days=self.backup_retention_days,
-            backup_start_time=self.backup_start_time,
-            copy_tags_to_backups=self.copy_tags_to_backups,
-        ).with_defaults()
+        same = [field.name for field in fields(LustreSettings) if field.name in type(self).model_fields]
+        settings: dict[str, Any] = {name: getattr(self, name) for name in same}
+        return LustreSettings(**settings, efa_enabled=self.efa).with_defaults()
 
     @property
     def subnet_addresses(self) -> int:

@@ -1,25 +1,28 @@
-"""A job of a cluster: an AWS Batch job definition of one of three kinds."""
+"""A job of a cluster: an AWS Batch job definition of one of three kinds, its gates and Neuron settings."""
 
 from typing import Annotated, Final, Literal
 
 from pydantic import AfterValidator, Field
 
+from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.credentials import names_credential
 from ultracluster_rules.job_definitions import (
     ARRAY_SIZE,
     ATTEMPTS,
     IMAGE_REFERENCE,
+    LEAST_BANDWIDTH,
+    MOST_LATENCY,
     NODES,
     RESUME,
     TIMEOUT_HOURS,
     VARIABLE,
 )
+from ultracluster_rules.jobs import NEURON_INTEGER
 from ultracluster_rules.machines import COMPILE_TYPE
 from ultracluster_stacks.config.models.constraints import Between, constraint, refusal
-from ultracluster_stacks.config.models.gates import GatesConfig
 from ultracluster_stacks.config.models.model import ConfigModel
 from ultracluster_stacks.config.models.names import Name
-from ultracluster_stacks.config.models.neuron import NeuronConfig
+from ultracluster_stacks.config.models.permissions import PermissionsConfig, SecretArn
 from ultracluster_stacks.config.reading.problem import credential, shown
 
 PROCESSES_PER_NODE: Final = Between(code="UC6103", least=1, most=1_024)
@@ -33,6 +36,87 @@ def _check_secret(name: str) -> str:
 
 
 _Variable = Annotated[str, constraint(VARIABLE), AfterValidator(_check_secret)]
+
+
+_Secret = Annotated[str, constraint(VARIABLE)]
+
+
+class GatesConfig(ConfigModel):
+    """Jobs that must succeed first, on as many nodes as the job and with the same image."""
+
+    fabric: bool = False
+    """Whether to add the job JOB-fabric, which counts the EFA interfaces visible in the image and measures an all-reduce
+    over all nodes. Default: no."""
+
+    min_bandwidth: Annotated[int, constraint(LEAST_BANDWIDTH)] | None = None
+    """Minimum bus bandwidth of an all-reduce of 1 GiB in the fabric gate, in GiB/s. Default: none; the job logs the
+    measurement."""
+
+    max_latency: Annotated[int, constraint(MOST_LATENCY)] | None = None
+    """Maximum duration of an all-reduce of 1 KiB in the fabric gate, in microseconds. Default: none."""
+
+    smoke: bool = False
+    """Whether to add the job JOB-smoke, which trains a tiny model in every process and compares the losses of all ranks.
+    Default: no."""
+
+    device: Literal["xla", "neuron", "cuda"] | None = None
+    """Torch device of the smoke training: xla for torch-neuronx, neuron for TorchNeuron, cuda for GPUs. Default: xla on
+    Neuron instance types, else cuda."""
+
+
+_Integer = Annotated[int, constraint(NEURON_INTEGER)]
+
+
+class NeuronConfig(ConfigModel):
+    """Settings of the Neuron compiler and runtime of a job. All defaults are Neuron's."""
+
+    logical_nc_config: Literal[1, 2] | None = None
+    """Physical NeuronCores per logical NeuronCore; Trainium2 only. Determines the number of processes per node. Default: 2
+    on Trainium2."""
+
+    model_type: Literal["generic", "transformer", "unet-inference"] | None = None
+    """Model type to optimize for. Default: generic."""
+
+    auto_cast: Literal["none", "matmult", "all"] | None = None
+    """FP32 operations to cast to a lower precision. Default: none."""
+
+    auto_cast_type: Literal["bf16", "fp16", "tf32", "fp8_e4m3"] | None = None
+    """Data type of `auto_cast`. Default: bf16."""
+
+    optlevel: Literal[1, 2, 3] | None = None
+    """Optimization level; 1 compiles fastest. Default: 2."""
+
+    llm_training: bool = False
+    """Whether to optimize for large language models sharded over data-parallel workers. Default: no."""
+
+    mixed_precision_accumulation: bool | None = None
+    """Whether to accumulate in FP32. Default: yes."""
+
+    saturate_infinity: bool = False
+    """Whether to replace infinities by the largest finite numbers in transposes. Default: no."""
+
+    compiler_flags: tuple[str, ...] = ()
+    """More flags of neuronx-cc, one per item, such as --verbose=info. Default: none."""
+
+    stochastic_rounding: bool | None = None
+    """Whether to round stochastically to lower precisions. Default: chosen by the framework."""
+
+    stochastic_rounding_seed: _Integer | None = None
+    """Seed of stochastic rounding. Default: 0."""
+
+    exec_timeout_seconds: _Integer | None = None
+    """Timeout of one execution on a NeuronCore in seconds. Default: 600."""
+
+    async_requests: _Integer | None = None
+    """Maximum number of queued asynchronous executions, up to 3; ignored since SDK 2.31. Default: 0."""
+
+    log_level: Literal["ERROR", "WARNING", "INFO", "DEBUG", "TRACE"] | None = None
+    """Log level of the runtime. Default: ERROR."""
+
+    def settings(self) -> NeuronSettings | None:
+        """Return the settings for the constructs, or None if nothing is set."""
+        settings = NeuronSettings(**{name: getattr(self, name) for name in type(self).model_fields})
+        return None if settings == NeuronSettings() else settings
 
 
 class JobConfig(ConfigModel):
@@ -65,7 +149,15 @@ class JobConfig(ConfigModel):
     its own processes. Default: torchrun."""
 
     environment: dict[_Variable, str] = Field(default_factory=dict)
-    """Environment variables of the container, without credentials: read those from AWS Secrets Manager. Default: none."""
+    """Environment variables of the container, without credentials: those are `secrets`. Default: none."""
+
+    secrets: dict[_Secret, SecretArn] = Field(default_factory=dict)
+    """Environment variables with the ARN of a secret of AWS Secrets Manager, optionally followed by `:KEY::` for one key of
+    it, or of a parameter of Systems Manager. The former needs `endpoints: [secretsmanager]` or a NAT gateway in `network`.
+    Default: none."""
+
+    permissions: PermissionsConfig = Field(default_factory=PermissionsConfig.model_construct)
+    """What the program may do besides using the compile cache, checkpoints and datasets. Default: nothing."""
 
     timeout_hours: Annotated[int, constraint(TIMEOUT_HOURS)] | None = None
     """Hours after which AWS Batch terminates an attempt. Default: no timeout."""

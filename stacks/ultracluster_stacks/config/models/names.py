@@ -1,9 +1,12 @@
-"""Names that become part of stack names and construct IDs, and names of placement groups."""
+"""Names that become part of stack names and construct IDs, and names, paths and ARNs of what exists already."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 from ultracluster_catalog.names.identifiers import PLACEMENT_GROUP
-from ultracluster_stacks.config.models.constraints import Form
+from ultracluster_rules.names import ROLE_PATH
+from ultracluster_stacks.config.models.constraints import Form, constraint
+
+_POLICY_NAME: Final = "[A-Za-z0-9_.,+@=-]{1,128}"
 
 # 32 characters, so that `<name>-<Region>-<stack>` stays far below the 128 of a CloudFormation stack name.
 Name = Annotated[
@@ -14,6 +17,26 @@ Name = Annotated[
         allowed="2 to 32 lower case letters, digits and hyphens, starting with a letter",
     ),
 ]
+
+KeyArn = Annotated[
+    str,
+    Form(
+        code="UC5102",
+        pattern=r"arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/[0-9a-f-]{36}|arn:aws[a-z-]*:kms:[a-z0-9-]+:[0-9]{12}:key/mrk-[0-9a-f]{32}",
+        allowed="the ARN of a key, such as arn:aws:kms:us-east-2:123456789012:key/01234567-89ab-cdef-0123-456789abcdef",
+    ),
+]
+
+PolicyRef = Annotated[
+    str,
+    Form(
+        code="UC2260",
+        pattern=f"(?:arn:aws[a-z-]*:iam::(?:[0-9]{{12}}|aws):policy/)?(?:[A-Za-z0-9_.,+@=-]+/)*{_POLICY_NAME}",
+        allowed="the name of a policy, such as training-boundary, or its ARN",
+    ),
+]
+
+RolePathText = Annotated[str, constraint(ROLE_PATH)]
 
 
 def placement_group_name(allowed: str) -> Form:

@@ -65,6 +65,10 @@ class NetworkConfig(ConfigModel):
     """Whether to create a NAT gateway, through which nodes reach the internet over HTTPS; billed per hour and per GB.
     Default: no; nodes reach only AWS services, through VPC endpoints."""
 
+    endpoints: tuple[str, ...] = ()
+    """Further services to create interface endpoints for in a new VPC, such as secretsmanager; each is billed by the hour.
+    Default: those that nodes use."""
+
     vpc_id: Annotated[str, _VPC_ID] | None = None
     """ID of an existing VPC, with `subnet_id`. Default: a new VPC."""
 
@@ -92,10 +96,8 @@ class NetworkConfig(ConfigModel):
         """Name of the layout, or the explicit list of interfaces."""
         return (
             tuple(
-                NetworkInterface(
-                    card=interface.card, device=interface.device, interface_type=interface.interface_type
-                )
-                for interface in self.network_interfaces
+                NetworkInterface(card=each.card, device=each.device, interface_type=each.interface_type)
+                for each in self.network_interfaces
             )
             or self.nic_layout
         )

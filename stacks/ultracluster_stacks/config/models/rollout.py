@@ -9,7 +9,7 @@ from ultracluster_stacks.config.models.capacity import CapacityConfig, placehold
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.models.constraints import NotEmpty, refusal
 from ultracluster_stacks.config.models.model import ConfigModel
-from ultracluster_stacks.config.models.wave import WaveConfig
+from ultracluster_stacks.config.models.names import Name
 from ultracluster_stacks.config.reading.problem import Loc, not_a_choice
 from ultracluster_stacks.config.reading.yaml_source import UNREADABLE
 
@@ -27,6 +27,16 @@ def _check_version(value: Any) -> Any:
     else:
         remedy = "Check the file: this version never existed"
     raise refusal(not_a_choice((), value, [str(_NEWEST)], remedy=remedy).finding)
+
+
+class WaveConfig(ConfigModel):
+    """Clusters that are deployed together. Moving a cluster to another wave does not change it."""
+
+    name: Name
+    """Name of the wave, unique in the rollout."""
+
+    clusters: Annotated[tuple[ClusterConfig, ...], NotEmpty()]
+    """Clusters of the wave, at least one."""
 
 
 class RolloutConfig(ConfigModel):

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from ultracluster_rules.did_you_mean import suggestion
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import Finding, FindingsError, reject
 from ultracluster_stacks.config.reading.defaults import cluster_locs, merge
 from ultracluster_stacks.config.reading.problem import Loc, loc_text, shown, unknown_key, wrong_type
 from ultracluster_stacks.config.reading.yaml_source import YamlSource, read_yaml
@@ -34,9 +34,9 @@ def read_rollout(path: str | os.PathLike[str]) -> YamlSource:
     source = read_yaml(path)
     if BASE not in source.values:
         return source
-    _raise(_wrong_values(source))
+    reject(_wrong_values(source))
     base = read_yaml(_base_path(source, Path(path)))
-    _raise(_wrong_base(source, base))
+    reject(_wrong_base(source, base))
     return _override(source, base)
 
 
@@ -45,22 +45,8 @@ def refuse_environment(path: str | os.PathLike[str]) -> None:
     source = read_yaml(path)
     if BASE in source.values:
         problem = f"the clusters of this environment file are in {shown(source.values[BASE])}"
-        _raise(
-            [
-                _finding(
-                    source,
-                    (BASE,),
-                    "UC2227",
-                    problem,
-                    remedy="Specify the rollout file that contains the clusters",
-                )
-            ]
-        )
-
-
-def _raise(findings: list[Finding]) -> None:
-    if findings:
-        raise FindingsError(findings)
+        remedy = "Specify the rollout file that contains the clusters"
+        raise FindingsError([_finding(source, (BASE,), "UC2227", problem, remedy=remedy)])
 
 
 def _finding(source: YamlSource, loc: Loc, code: str, problem: str, **more: str) -> Finding:

@@ -12,9 +12,7 @@ from ultracluster_stacks.config.reading.problem import Problem, under
 from ultracluster_stacks.config.rules import (
     alarm_rules,
     capacity_rules,
-    compile_cache_rules,
     job_rules,
-    machine_rules,
     network_rules,
     placement_rules,
     queue_rules,
@@ -23,12 +21,10 @@ from ultracluster_stacks.config.rules import (
 
 _RULES: Final = (
     *placement_rules.RULES,
-    *machine_rules.RULES,
     *capacity_rules.RULES,
     *queue_rules.RULES,
     *network_rules.RULES,
     *storage_rules.RULES,
-    *compile_cache_rules.RULES,
     *job_rules.RULES,
     *alarm_rules.RULES,
 )

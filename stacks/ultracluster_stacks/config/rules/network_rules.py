@@ -10,6 +10,7 @@ from ultracluster_rules.capacity import check_block_placement
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.network import (
     check_available_addresses,
+    check_endpoints,
     check_nat_gateway_room,
     check_network_interfaces,
     check_subnet_size,
@@ -60,9 +61,20 @@ def subnet_holds_nodes(cluster: ClusterConfig) -> Iterator[Problem]:
     prefix = (
         vpc.prefixlen + settings.nat_gateway if settings.subnet_prefix is None else settings.subnet_prefix
     )
-    needed = cluster_addresses(instance_type=cluster.machine, nodes=cluster.most_nodes, nic_layout=interfaces)
+    needed = cluster_addresses(
+        instance_type=cluster.machine,
+        nodes=cluster.most_nodes,
+        nic_layout=interfaces,
+        endpoints=len(settings.endpoints),
+    )
     for finding in check_subnet_size(vpc, prefix, needed=needed):
         yield Problem(("network", "subnet_prefix" if given else "cidr"), finding)
+
+
+def endpoints_are_new(cluster: ClusterConfig) -> Iterator[Problem]:
+    """Refuse endpoints that the network has already, or of no service."""
+    for finding in check_endpoints(cluster.network.endpoints, path="endpoints"):
+        yield Problem(("network", "endpoints"), finding)
 
 
 def nat_gateway_has_room(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -90,6 +102,7 @@ def existing_subnet_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
     for name, is_given, belongs in (
         ("nat_gateway", settings.nat_gateway, "a new VPC only"),
         ("subnet_prefix", settings.subnet_prefix is not None, "a new VPC only"),
+        ("endpoints", bool(settings.endpoints), "a new VPC only"),
         ("available_addresses", settings.available_addresses is not None, "an existing subnet only"),
     ):
         if is_given and existing != (name == "available_addresses"):
@@ -186,6 +199,7 @@ def _legal_interfaces(cluster: ClusterConfig) -> tuple[NetworkInterface, ...] | 
 RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (
     addresses_are_private,
     subnet_holds_nodes,
+    endpoints_are_new,
     nat_gateway_has_room,
     existing_subnet_is_whole,
     existing_subnet_holds_cluster,

@@ -1,13 +1,21 @@
-"""Rules about the location of a cluster: account, partition, Region, zone, and whether its type is offered there."""
+"""Rules about the location of a cluster and its instance type: account, Region, zone, custom properties, UltraServers."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
 
 from ultracluster_catalog.places.zones import REGIONS, region_of_zone_id
-from ultracluster_rules.machines import check_offered
+from ultracluster_rules.machines import (
+    check_figures_are_sourced,
+    check_job_ultraservers,
+    check_offered,
+    check_scratch,
+    check_whole_ultraservers,
+)
 from ultracluster_rules.network import check_zone_id, check_zone_region
 from ultracluster_stacks.config.models.cluster import ClusterConfig
 from ultracluster_stacks.config.reading.problem import Problem
+
+_FILE_SYSTEM_PATH: Final = "/fsx"
 
 
 def boundary_is_of_the_account(cluster: ClusterConfig) -> Iterator[Problem]:
@@ -59,10 +67,37 @@ def type_is_offered_in_zone(cluster: ClusterConfig) -> Iterator[Problem]:
             yield Problem(("zone_id",), finding)
 
 
+def figures_have_a_source(cluster: ClusterConfig) -> Iterator[Problem]:
+    """Warn about custom properties that were not compared with EC2."""
+    for finding in check_figures_are_sourced(cluster.machine):
+        yield Problem(("custom_instance_type",), finding)
+
+
+def scratch_has_disks_and_a_path(cluster: ClusterConfig) -> Iterator[Problem]:
+    """Refuse scratch without instance-store disks, and mount points that would hide files."""
+    for finding in check_scratch(cluster.machine, cluster.scratch_path, mount_path=_FILE_SYSTEM_PATH):
+        yield Problem(("scratch_path",), finding)
+
+
+def ultraservers_are_whole(cluster: ClusterConfig) -> Iterator[Problem]:
+    """Warn about paid UltraServer instances that are not used, and refuse jobs whose nodes cannot be joined."""
+    for finding in check_whole_ultraservers(cluster.machine, cluster.nodes):
+        yield Problem(("nodes",), finding)
+    for index, job in enumerate(cluster.jobs):
+        if job.kind != "multi-node":
+            continue
+        nodes = cluster.nodes if job.nodes is None else job.nodes
+        for finding in check_job_ultraservers(cluster.machine, nodes):
+            yield Problem(("jobs", index, "nodes"), finding)
+
+
 RULES: Final[tuple[Callable[[ClusterConfig], Iterator[Problem]], ...]] = (
     boundary_is_of_the_account,
     partition_is_tested,
     zone_is_in_region,
     type_is_offered_in_zone,
+    figures_have_a_source,
+    scratch_has_disks_and_a_path,
+    ultraservers_are_whole,
 )
 """The rules in the order in which their problems are found."""

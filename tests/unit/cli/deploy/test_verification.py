@@ -318,10 +318,14 @@ def test_nodes_of_an_unmanaged_environment_are_those_of_the_auto_scaling_group(
     }
     answers["autoscaling"] = [("describe_auto_scaling_groups", {"AutoScalingGroups": [group]})]
     template_data(answers)["InstanceType"] = "trn2.48xlarge"
+    (job,) = answers["batch"][-1][1]["jobDefinitions"]
+    del job["nodeProperties"]
+    job["containerProperties"] = {"environment": [{"name": "UC_GANG_SIZE", "value": "4"}]}
 
     cluster = read()
 
     assert (cluster["nodes"], cluster["instance_type"]) == (4, "trn2.48xlarge")
+    assert cluster["job_definitions"][0]["nodes"] == 4
     assert cluster["reservation"] is not None
 
 

@@ -78,3 +78,47 @@ def test_every_job_can_read_the_datasets(configured: Callable[..., ClusterConfig
 
     policies = builders.of_type(cdk.Stack.of(job), "AWS::IAM::Policy")
     assert any("s3:GetObject" in str(policy) and "Data" in str(policy) for policy in policies)
+
+
+def test_secrets_and_permissions_of_a_job_reach_its_roles_and_its_definition(
+    configured: Callable[..., ClusterConfig],
+) -> None:
+    secret = "arn:aws:secretsmanager:us-east-2:123456789012:secret:hf-AbCdEf"
+    parameter = "arn:aws:ssm:us-east-2:123456789012:parameter/team/wandb"
+    config = configured(
+        **jobs(
+            "name: tune, "
+            f"secrets: {{HF_TOKEN: '{secret}:token::', WANDB_API_KEY: '{parameter}'}}, "
+            "permissions: {statements: [{actions: ['s3:GetObject'], resources: ['arn:aws:s3:::corpus/*']}], "
+            "managed_policy_arns: ['arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess']}"
+        ),
+        **{"        network:": "        network: {nat_gateway: true}\n        #"},
+    )
+    stack = builders.new_stack()
+    network = uc.ClusterNetwork(
+        stack, "Net", zone_id=builders.ZONE, instance_type=config.machine, node_count=8, nat_gateway=True
+    )
+    cluster = uc.UltraCluster(
+        stack,
+        "Cluster",
+        instance_type=config.machine,
+        node_count=config.nodes,
+        image_id=config.image_id,
+        capacity=builders.block(),
+        network=network,
+    )
+    job = define_jobs(cluster, config.jobs, datasets=[], queues={})["tune"]
+
+    (definition,) = [
+        each["Properties"]
+        for each in builders.of_type(stack, "AWS::Batch::JobDefinition")
+        if "HF_TOKEN" in str(each)
+    ]
+    container = definition["NodeProperties"]["NodeRangeProperties"][0]["Container"]
+    assert {each["Name"]: each["ValueFrom"] for each in container["Secrets"]} == {
+        "HF_TOKEN": f"{secret}:token::",
+        "WANDB_API_KEY": parameter,
+    }
+    assert "s3:GetObject" in str(builders.allowed(stack, "What the training program may do"))
+    role = stack.resolve(job.role.node.default_child.managed_policy_arns)  # type: ignore[union-attr] - the L1
+    assert "AmazonS3ReadOnlyAccess" in str(role)

@@ -5,6 +5,8 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
+from aws_cdk import aws_batch as batch
+from aws_cdk import aws_ssm as ssm
 from tests.unit.ultracluster import builders
 from tests.unit.ultracluster.builders import IMAGE, of_type
 
@@ -52,8 +54,11 @@ def containers(stack: cdk.Stack) -> list[dict[str, Any]]:
 
 
 def test_both_run_the_same_command_on_their_own_machines(stack: cdk.Stack) -> None:
-    bake_off(stack, environment={"SEED": "1"})
+    key = ssm.StringParameter.from_secure_string_parameter_attributes(stack, "Key", parameter_name="key")
+    bake_off(stack, environment={"SEED": "1"}, secrets={"KEY": batch.Secret.from_ssm_parameter(key)})
     trainium, gpu = containers(stack)
+    assert trainium["Secrets"] == gpu["Secrets"]
+    assert [each["Name"] for each in gpu["Secrets"]] == ["KEY"]
     assert trainium["Command"] == gpu["Command"]
     assert (trainium["Image"], gpu["Image"]) == (IMAGE, GPU_IMAGE)
     assert (trainium["InstanceType"], gpu["InstanceType"]) == ("trn2.48xlarge", "p5.48xlarge")

@@ -8,6 +8,8 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk import Duration, assertions
+from aws_cdk import aws_batch as batch
+from aws_cdk import aws_ssm as ssm
 from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, block, new_stack
 
 from ultracluster import FabricGate, MultiNodeJob, PrecompileJob, SingleNodeJob, SmokeTrain, UltraCluster
@@ -20,7 +22,15 @@ from ultracluster_rules.findings import FindingsError
 pytestmark = pytest.mark.synth
 
 COMMAND = ["train.py", "--steps", "10"]
-PROGRAM = {"environment": {"SEED": "1"}, "timeout": Duration.hours(5), "attempts": 7}
+PARAMETER = ssm.StringParameter.from_secure_string_parameter_attributes(
+    new_stack(), "Key", parameter_name="/team/wandb"
+)
+PROGRAM = {
+    "environment": {"SEED": "1"},
+    "secrets": {"WANDB_API_KEY": batch.Secret.from_ssm_parameter(PARAMETER)},
+    "timeout": Duration.hours(5),
+    "attempts": 7,
+}
 NEURON = NeuronSettings(optlevel=1)
 ONE_CORE = NeuronSettings(logical_nc_config=1)
 

@@ -2,12 +2,26 @@
 
 import aws_cdk as cdk
 import pytest
-from tests.unit.ultracluster.builders import network, nodes, only, queue, unpacked
+from aws_cdk import aws_batch as batch
+from aws_cdk import aws_secretsmanager as secretsmanager
+from aws_cdk import aws_ssm as ssm
+from tests.unit.ultracluster.builders import (
+    IMAGE,
+    ZONE,
+    block,
+    network,
+    nodes,
+    of_type,
+    only,
+    queue,
+    unpacked,
+)
 from tests.unit.ultracluster.cluster.job_containers import container_on, variables
 from tests.unit.ultracluster.jobs.multi_node_jobs import container, job
 from tests.unit.ultracluster.nodes.launch_templates import user_data
 
-from ultracluster import SharedFileSystem, TrainingQueue
+from ultracluster import ClusterNetwork, MultiNodeJob, SharedFileSystem, TrainingQueue
+from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.synth
 
@@ -105,3 +119,83 @@ def test_reads_notices_to_the_node_but_cannot_write_them(stack: cdk.Stack) -> No
     assert container(stack)["MountPoints"] == [
         {"SourceVolume": "orders", "ContainerPath": "/run/ultracluster", "ReadOnly": True}
     ]
+
+
+def test_secrets_are_arns_in_the_definition_and_readable_by_the_execution_role_only(stack: cdk.Stack) -> None:
+    closed = ClusterNetwork(
+        stack,
+        "Network",
+        zone_id=ZONE,
+        instance_type="trn2.48xlarge",
+        node_count=4,
+        endpoints=["secretsmanager"],
+    )
+    token = secretsmanager.Secret(stack, "Token")
+    key = ssm.StringParameter.from_secure_string_parameter_attributes(
+        stack, "Key", parameter_name="/team/wandb"
+    )
+    job = MultiNodeJob(
+        stack,
+        "Job",
+        queue=queue(stack, network=closed, capacity=block()),
+        image=IMAGE,
+        command=["train.py"],
+        secrets={
+            "WANDB_API_KEY": batch.Secret.from_ssm_parameter(key),
+            "HF_TOKEN": batch.Secret.from_secrets_manager(token, "token"),
+        },
+    )
+
+    definition = only(stack, "AWS::Batch::JobDefinition")
+    container = definition["NodeProperties"]["NodeRangeProperties"][0]["Container"]
+    assert [each["Name"] for each in container["Secrets"]] == ["HF_TOKEN", "WANDB_API_KEY"]
+    assert "parameter/team/wandb" in str(container["Secrets"][1]["ValueFrom"])
+    roles = {
+        name: stack.get_logical_id(role.node.default_child)  # type: ignore[arg-type] - the L1
+        for name, role in {"job": job.role, "execution": job.execution_role}.items()
+    }
+    reads = {
+        name: {
+            role
+            for policy in of_type(stack, "AWS::IAM::Policy")
+            if action in str(policy)
+            for role in map(str, policy["Properties"]["Roles"])
+        }
+        for name, action in {
+            "secret": "secretsmanager:GetSecretValue",
+            "parameter": "ssm:GetParameters",
+        }.items()
+    }
+    readers = {str({"Ref": roles["execution"]})}
+    assert reads == {"secret": readers, "parameter": readers}
+    services = [str(each["Properties"]["ServiceName"]) for each in of_type(stack, "AWS::EC2::VPCEndpoint")]
+    assert sum("secretsmanager" in each for each in services) == 1
+    assert closed.services is not None
+    assert "secretsmanager" in closed.services
+
+
+def test_a_secret_that_nodes_cannot_read_or_that_is_a_variable_too_is_refused(stack: cdk.Stack) -> None:
+    token = secretsmanager.Secret.from_secret_name_v2(stack, "Token", "token")
+    with pytest.raises(FindingsError) as refused:
+        MultiNodeJob(
+            stack,
+            "Job",
+            queue=queue(stack, capacity=block()),
+            image=IMAGE,
+            command=["train.py"],
+            environment={"LEVEL": "x"},
+            secrets={
+                "LEVEL": batch.Secret.from_secrets_manager(token),
+                "A-B": batch.Secret.from_secrets_manager(token),
+            },
+        )
+    assert [each.code for each in refused.value.findings] == ["UC6119", "UC6109", "UC6120", "UC6120"]
+    assert "secrets.LEVEL: environment sets 'LEVEL' too" in str(refused.value)
+
+
+@pytest.mark.parametrize("endpoints", [["logs"], ["s3"], ["secretsmanager", "secretsmanager"], ["KMS"], [""]])
+def test_an_endpoint_that_the_network_has_or_of_no_service_is_refused(
+    stack: cdk.Stack, endpoints: list[str]
+) -> None:
+    with pytest.raises(FindingsError, match="UC3112: endpoints"):
+        network(stack, endpoints=endpoints)

@@ -58,4 +58,4 @@ def test_says_everything_that_is_wrong_at_once(stack: cdk.Stack) -> None:
     other = CapacityBlock.from_reservation_id(RESERVATION, zone_id="use2-az1")
     with pytest.raises(FindingsError) as caught:
         nodes(stack, capacity=other, image_id="latest", placement=ClusterPlacement(stack, "Placement"))
-    assert [finding.code for finding in caught.value.findings] == ["UC4020", "UC4110", "UC4021"]
+    assert [finding.code for finding in caught.value.findings] == ["UC4020", "UC4021", "UC4110"]

@@ -6,7 +6,7 @@ import pytest
 from tests.unit.runtime.metrics.recordings import START, recording, series
 
 from ultracluster_catalog.observability.panels import PANELS
-from ultracluster_cli.metrics.charted_lines import charted_lines, node_hours
+from ultracluster_cli.metrics.metrics_page import charted_lines, node_hours
 from ultracluster_runtime.metrics.recorded_metrics import Series
 
 

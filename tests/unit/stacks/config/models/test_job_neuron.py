@@ -6,7 +6,7 @@ import pytest
 
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import Finding
-from ultracluster_stacks.config.models.neuron import NeuronConfig
+from ultracluster_stacks.config.models.job import NeuronConfig
 
 Findings = Callable[..., list[Finding]]
 _IMAGE = "image: 1"

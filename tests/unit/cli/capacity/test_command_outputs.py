@@ -7,7 +7,7 @@ import yaml
 from tests.unit.runtime.purchasing.example_orders import on_demand_order
 from tests.unit.runtime.purchasing.scenarios import SCENARIOS, start
 
-from ultracluster_cli.capacity import outputs as capacity_handover
+from ultracluster_cli.capacity import command as capacity_handover
 from ultracluster_runtime.purchasing.orders import Record
 
 
