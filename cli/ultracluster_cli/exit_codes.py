@@ -9,11 +9,7 @@ from ultracluster_rules.registry import RULES
 
 
 class ExitCode(IntEnum):
-    """Exit codes of the command line.
-
-    Attributes:
-        meaning: Description printed by `ultracluster --help` and docs/reference/command-line.md.
-    """
+    """Exit codes of the command line, with the meanings that `ultracluster --help` and the documentation show."""
 
     meaning: str
 

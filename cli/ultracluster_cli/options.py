@@ -29,8 +29,7 @@ AllowOption = Annotated[
     ),
 ]
 SkipOption = Annotated[
-    list[str] | None,
-    typer.Option(metavar="CODE", help="Skip this preflight check; repeatable."),
+    list[str] | None, typer.Option(metavar="CODE", help="Skip this preflight check; repeatable.")
 ]
 ProfileOption = Annotated[
     str | None, typer.Option(help="AWS profile. Default: AWS_PROFILE or the default profile.")
@@ -51,8 +50,7 @@ LedgerRegionOption = Annotated[
     typer.Option(help="Region of the capacity ledger.", envvar=LEDGER_REGION_VARIABLE, show_envvar=True),
 ]
 RecordingOption = Annotated[
-    Path | None,
-    typer.Option("--from", metavar="FILE", help="Read metrics from this recording."),
+    Path | None, typer.Option("--from", metavar="FILE", help="Read metrics from this recording.")
 ]
 MetricsClusterOption = Annotated[
     str | None, typer.Option("--cluster", help="Read the metrics of this cluster from CloudWatch.")

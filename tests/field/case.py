@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -46,6 +47,7 @@ class Case:
         code: AWS's error code, for calls.
         resource: Logical ID whose replacement is observed.
         before: Python expression that prepares the local AWS; with the prefix ``AFTER`` it runs after the deployment.
+        preamble: Names of files of the service's folder, ``function`` for function.py, that run before ``calls.py``.
         note: A remark; for ``none``, why it cannot be simulated.
     """
 
@@ -64,6 +66,7 @@ class Case:
     code: str = ""
     resource: str = ""
     before: str = ""
+    preamble: Sequence[str] = ()
     note: str = ""
 
     @property

@@ -41,6 +41,8 @@ def main(chosen: Collection[str]) -> int:
         for point in points:
             path = copy / point["file"]
             sound = path.read_text("utf-8")
+            if sound.count(point["holds"]) != 1:
+                raise ValueError(f"{point['id']}: {point['file']} has not once: {point['holds']}")
             path.write_text(sound.replace(point["holds"], point["broken"]), "utf-8")
             unnoticed = _passes(copy, point["test"])
             path.write_text(sound, "utf-8")

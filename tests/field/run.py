@@ -136,6 +136,9 @@ def run(case: Case, local: LocalAws) -> Outcome:
 def _run_calls(case: Case, session: _Session) -> tuple[bool, str]:
     source = case.text("calls.py")
     path = str(case.folder / "calls.py")
+    for name in case.preamble:
+        shared = (case.folder.parent / f"{name}.py").read_text("utf-8")
+        exec(shared, session.names)  # noqa: S102 - a file of this folder
     try:
         exec(compile(source, path, "exec"), session.names)  # noqa: S102 - a file of this folder
     except (ClientError, _StackFailedError) as error:

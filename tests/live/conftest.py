@@ -164,6 +164,8 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     if fails and question.stands:
         run = pyfuncitem._request.getfixturevalue("spare_run")
     _show_needs(run, question)
+    if question.phase == "after":  # a real run has removed all that stood when the block ended
+        assert run.remove() == []
     with run.stand_in.plays(question.id, fails=fails) as reason:
         if reason is None:
             SPENT.clear()

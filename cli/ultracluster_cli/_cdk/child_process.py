@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
 
 _SUPERVISOR = Path(__file__).with_name("supervisor.py")
 _GRACE_SECONDS = 5.0
@@ -32,7 +31,10 @@ def run_logged(
         _start(command, watched, directory, environment, stderr=subprocess.STDOUT) as process,
     ):
         try:
-            _copy_lines(process.stdout, log_file, on_line)
+            for line in process.stdout or ():
+                log_file.write(line)
+                log_file.flush()
+                on_line(line.rstrip("\r\n"))
             return process.wait()
         finally:
             _end_group(process)
@@ -72,7 +74,8 @@ def _start(
     command: Sequence[str], watched: int, directory: Path, environment: Mapping[str, str], *, stderr: int
 ) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [*_supervisor(watched), *command],
+        # -I and -S skip site packages, so that the supervisor starts in 10 ms.
+        [sys.executable, "-I", "-S", str(_SUPERVISOR), str(watched), *command],
         cwd=directory,
         env=environment,
         stdin=subprocess.DEVNULL,
@@ -83,18 +86,6 @@ def _start(
         pass_fds=[watched],
         start_new_session=True,
     )
-
-
-def _supervisor(watched: int) -> list[str]:
-    # -I and -S skip site packages, so that the supervisor starts in 10 ms.
-    return [sys.executable, "-I", "-S", str(_SUPERVISOR), str(watched)]
-
-
-def _copy_lines(source: IO[str] | None, log: IO[str], on_line: Callable[[str], None]) -> None:
-    for line in source or ():
-        log.write(line)
-        log.flush()
-        on_line(line.rstrip("\r\n"))
 
 
 def _end_group(process: subprocess.Popen[str]) -> None:

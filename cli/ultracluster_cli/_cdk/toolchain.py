@@ -22,12 +22,7 @@ _INSTALL = "Install Node.js, then the CDK CLI with `npm install --global aws-cdk
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Toolchain:
-    """The CDK CLI and its search path.
-
-    Attributes:
-        version: Version, such as ``2.1148.1``.
-        path: PATH for the CDK CLI, the CDK app and jsii.
-    """
+    """The CDK CLI and its version, such as ``2.1148.1``, with PATH for the CLI, the CDK app and jsii."""
 
     cdk: Path
     version: str
@@ -36,13 +31,7 @@ class Toolchain:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Project:
-    """A CDK app whose stacks a command synthesizes or deploys.
-
-    Attributes:
-        directory: Folder of the app.
-        temporary: Temporary directory; see `run_directory`.
-        toolchain: Toolchain of the app.
-    """
+    """A CDK app whose stacks a command synthesizes or deploys, with a temporary directory of the command."""
 
     directory: Path
     temporary: Path

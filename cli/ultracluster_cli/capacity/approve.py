@@ -11,24 +11,15 @@ import typer
 from ultracluster_catalog.capacity.capacity_blocks import LONGEST_BLOCK
 from ultracluster_cli.capacity import options
 from ultracluster_cli.capacity.parsing import accepted_hours, read_regions, read_size, searched_regions
-from ultracluster_cli.capacity.rehearsals import say_rehearsals
-from ultracluster_cli.capacity.session import open_session, record_row
+from ultracluster_cli.capacity.session import open_session, record_row, say_rehearsals
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_findings, print_json, say, short_time
 from ultracluster_cli.progress import doing
 from ultracluster_rules.findings import FindingsError, Severity
+from ultracluster_runtime.purchasing import order_checks
 from ultracluster_runtime.purchasing.ec2_objects import ExtensionOffering
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
 from ultracluster_runtime.purchasing.effects import DescribeExtensionOfferings, perform_all
-from ultracluster_runtime.purchasing.order_checks import (
-    MAX_INSTANCES_RESERVED,
-    PRICE_DECIMALS,
-    check_order,
-    parse_amount,
-    parse_count,
-    parse_days,
-    parse_time,
-)
 from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
 from ultracluster_runtime.purchasing.pagination import iterate_pages
 
@@ -61,13 +52,13 @@ def _approve(
         account=session.account(),
         cluster=approval.cluster,
         currency=approval.currency,
-        max_fee=parse_amount("--max-fee", approval.max_fee),
-        month_cap=parse_amount("--month-cap", approval.month_cap),
+        max_fee=order_checks.parse_amount("--max-fee", approval.max_fee),
+        month_cap=order_checks.parse_amount("--month-cap", approval.month_cap),
         approver=approval.approver,
         expires_at=(_now() + timedelta(hours=approval.expires_in_hours)).replace(microsecond=0),
         **terms,
     )
-    findings = check_order(order, now=_now())
+    findings = order_checks.check_order(order, now=_now())
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
     if errors:
         raise FindingsError(errors)
@@ -107,14 +98,11 @@ def approve(
     """Approve the purchase of a Capacity Block without buying it."""
     for option, number in (("--nodes", nodes), ("--ultraservers", ultraservers)):
         if number is not None:
-            parse_count(option, number)
+            order_checks.parse_count(option, number)
     block_type, block_ultraserver, (count,) = read_size(
-        instance_type=instance_type,
-        nodes=nodes,
-        ultraservers=ultraservers,
-        ultraserver_type=ultraserver_type,
+        instance_type=instance_type, nodes=nodes, ultraservers=ultraservers, ultraserver_type=ultraserver_type
     )
-    hours = parse_days("--days", days)
+    hours = order_checks.parse_days("--days", days)
     shortest, longest = accepted_hours(hours)
     _approve(
         BlockOrder,
@@ -128,9 +116,9 @@ def approve(
         count=count,
         platform=platform,
         zone_ids=read_regions(zone_ids, known=()),
-        start_after=parse_time("--between", between[0]),
-        start_before=parse_time("--between", between[1]),
-        end_by=parse_time("--end-by", end_by) if end_by else None,
+        start_after=order_checks.parse_time("--between", between[0]),
+        start_before=order_checks.parse_time("--between", between[1]),
+        end_by=order_checks.parse_time("--end-by", end_by) if end_by else None,
         request_hours=hours,
         min_hours=shortest,
         max_hours=longest,
@@ -159,7 +147,7 @@ def extend(
 
     Quotes the extension first, and asks for what the options leave out.
     """
-    hours = parse_count("--days", days, limit=LONGEST_BLOCK.days) * 24
+    hours = order_checks.parse_count("--days", days, limit=LONGEST_BLOCK.days) * 24
     missing = [name for name in _ASKED if not getattr(approval, name)]
     if missing or expected_end is None:
         quote = _quote_extension(reservation, region=region, hours=hours, ledger=ledger)
@@ -173,7 +161,7 @@ def extend(
         as_json=as_json,
         region=region,
         reservation_id=reservation,
-        expected_end=parse_time("--expected-end", expected_end),
+        expected_end=order_checks.parse_time("--expected-end", expected_end),
         extension_hours=hours,
     )
 
@@ -234,8 +222,7 @@ def reserve(
     zone_id: Annotated[str, typer.Option("--zone-id", help="Zone ID, such as use2-az3.")],
     end: Annotated[str, typer.Option("--end", help="End of the reservation: a day or a UTC time.")],
     hourly_price: Annotated[
-        str,
-        typer.Option("--hourly-price", help="Price of one instance-hour, which EC2 does not quote."),
+        str, typer.Option("--hourly-price", help="Price of one instance-hour, which EC2 does not quote.")
     ],
     placement_group_arn: Annotated[
         str | None, typer.Option("--placement-group-arn", help="Cluster placement group of the reservation.")
@@ -253,10 +240,12 @@ def reserve(
         as_json=as_json,
         region=region,
         instance_type=instance_type,
-        count=parse_count("--nodes", nodes, limit=MAX_INSTANCES_RESERVED),
+        count=order_checks.parse_count("--nodes", nodes, limit=order_checks.MAX_INSTANCES_RESERVED),
         platform=platform,
         zone_id=zone_id,
-        end=parse_time("--end", end),
-        hourly_price=parse_amount("--hourly-price", hourly_price, decimals=PRICE_DECIMALS),
+        end=order_checks.parse_time("--end", end),
+        hourly_price=order_checks.parse_amount(
+            "--hourly-price", hourly_price, decimals=order_checks.PRICE_DECIMALS
+        ),
         placement_group_arn=placement_group_arn,
     )

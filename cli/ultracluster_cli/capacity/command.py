@@ -1,8 +1,9 @@
 """`ultracluster capacity`: find, approve, buy, extend, reserve and verify capacity."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from botocore.config import Config
@@ -10,11 +11,15 @@ from botocore.config import Config
 from ultracluster_cli.capacity.approve import approve, extend, reserve
 from ultracluster_cli.capacity.find import find
 from ultracluster_cli.capacity.options import LedgerOptions, OrderArgument, RehearsedRolloutOption
-from ultracluster_cli.capacity.outputs import write_fragment, write_parameter
 from ultracluster_cli.capacity.place import place
-from ultracluster_cli.capacity.rehearsals import say_rehearsals
 from ultracluster_cli.capacity.resolve import resolve
-from ultracluster_cli.capacity.session import fresh_nonce, open_session, show_outcome, show_records
+from ultracluster_cli.capacity.session import (
+    fresh_nonce,
+    open_session,
+    say_rehearsals,
+    show_outcome,
+    show_records,
+)
 from ultracluster_cli.capacity.verify import verify
 from ultracluster_cli.option_groups import with_option_groups
 from ultracluster_cli.options import JsonOption
@@ -25,6 +30,8 @@ from ultracluster_runtime.purchasing.orders import OrderState, Record
 from ultracluster_runtime.purchasing.pagination import unknown_order
 from ultracluster_runtime.purchasing.purchase import buy as buy_order
 from ultracluster_runtime.purchasing.reconcile import reconcile as reconcile_order
+
+PARAMETER_PREFIX = "/ultracluster/capacity"
 
 app = typer.Typer(
     add_completion=False,
@@ -117,12 +124,7 @@ def reconcile(
 
 @app.command()
 @with_option_groups
-def history(
-    order: OrderArgument,
-    *,
-    ledger: LedgerOptions,
-    as_json: JsonOption = False,
-) -> None:
+def history(order: OrderArgument, *, ledger: LedgerOptions, as_json: JsonOption = False) -> None:
     """Show the history of an order."""
     events = open_session(ledger).ledger.history(order)
     if not events:
@@ -144,15 +146,61 @@ def history(
 
 @app.command()
 @with_option_groups
-def cancel(
-    order: OrderArgument,
-    *,
-    ledger: LedgerOptions,
-    as_json: JsonOption = False,
-) -> None:
+def cancel(order: OrderArgument, *, ledger: LedgerOptions, as_json: JsonOption = False) -> None:
     """Withdraw an approval or cancel an On-Demand Capacity Reservation.
 
     Capacity Blocks cannot be cancelled.
     """
     session = open_session(ledger)
     show_outcome(session.run(cancel_order(order)), as_json=as_json)
+
+
+def _facts(record: Record) -> dict[str, Any]:
+    return {
+        "order": record.order.name,
+        "region": record.region,
+        "zone_ids": list(record.zone_ids),
+        "reservation_ids": list(record.reservation_ids),
+        "start": record.start.isoformat() if record.start else None,
+        "end": record.end.isoformat() if record.end else None,
+    }
+
+
+def _time(text: str | None) -> str:
+    return f'"{text.replace("+00:00", "Z")}"' if text else "null"
+
+
+def fragment(record: Record) -> str:
+    """Return the capacity settings of a cluster as YAML, with one part for each reservation."""
+    facts = _facts(record)
+    market = "on-demand" if record.order.kind == "on-demand" else "capacity-block"
+    parts = [f"# order {record.order.name}: {record.state.value}"]
+    parts += [
+        "\n".join(
+            [
+                f"region: {record.region}",
+                f"zone_id: {', '.join(record.zone_ids) or 'null'}",
+                "capacity:",
+                f"  market_type: {market}",
+                f"  reservation_id: {reservation_id}",
+                f"  start: {_time(facts['start'])}",
+                f"  end: {_time(facts['end'])}",
+            ]
+        )
+        for reservation_id in record.reservation_ids
+    ]
+    if len(record.reservation_ids) > 1:
+        parts.insert(1, f"# {len(record.reservation_ids)} reservations: use each for a separate cluster")
+    return "\n".join(parts) + "\n"
+
+
+def write_fragment(record: Record, path: Path) -> None:
+    """Write the fragment to a file."""
+    path.write_text(fragment(record), encoding="utf-8")
+
+
+def write_parameter(record: Record, client: Any) -> str:
+    """Write the same settings to an SSM parameter as JSON, and return its name."""
+    name = f"{PARAMETER_PREFIX}/{record.order.cluster}/{record.order.name}"
+    client.put_parameter(Name=name, Value=json.dumps(_facts(record)), Type="String", Overwrite=True)
+    return name

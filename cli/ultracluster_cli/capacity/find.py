@@ -56,10 +56,7 @@ def find(
 ) -> None:
     """Search Regions for Capacity Block offerings."""
     block_type, block_ultraserver, counts = read_size(
-        instance_type=instance_type,
-        nodes=nodes,
-        ultraservers=ultraservers,
-        ultraserver_type=ultraserver_type,
+        instance_type=instance_type, nodes=nodes, ultraservers=ultraservers, ultraserver_type=ultraserver_type
     )
     if findings := list(check_ranking("--prefer", prefer)):
         raise FindingsError(findings)

@@ -28,8 +28,7 @@ BetweenOption = Annotated[
 ]
 PlatformOption = Annotated[str, typer.Option("--platform", help="Platform of the AMI.")]
 PreferOption = Annotated[
-    str,
-    typer.Option("--prefer", help="Rank offerings by total, chip-hour, core-hour, start or node-hours."),
+    str, typer.Option("--prefer", help="Rank offerings by total, chip-hour, core-hour, start or node-hours.")
 ]
 RegionsOption = Annotated[str, typer.Option("--regions", help="Comma-separated Regions, or all.")]
 _MAX_FEE = typer.Option("--max-fee", help="Maximum fee.")
@@ -38,9 +37,7 @@ MaxFeeOption = Annotated[str, _MAX_FEE]
 RehearsedRolloutOption = Annotated[
     Path | None,
     typer.Option(
-        "--rollout",
-        metavar="FILE",
-        help="Rollout file to compare the last rehearsal of the cluster with.",
+        "--rollout", metavar="FILE", help="Rollout file to compare the last rehearsal of the cluster with."
     ),
 ]
 

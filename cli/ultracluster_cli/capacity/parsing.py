@@ -7,13 +7,7 @@ from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.machines import INSTANCE_TYPE
 from ultracluster_rules.names import REGION
-from ultracluster_runtime.purchasing.order_checks import (
-    ambiguous_size,
-    check_window,
-    parse_counts,
-    parse_days,
-    parse_time,
-)
+from ultracluster_runtime.purchasing import order_checks
 from ultracluster_runtime.purchasing.search import Search
 
 
@@ -33,12 +27,12 @@ def block_search(
             UC2102, UC4001).
     """
     now = datetime.now(UTC)
-    hours = parse_days("--days", days)
-    start_after, start_before = (parse_time("--between", text) for text in between)
+    hours = order_checks.parse_days("--days", days)
+    start_after, start_before = (order_checks.parse_time("--between", text) for text in between)
     findings = [finding for region in regions for finding in REGION.check(region, path="--regions")]
     if instance_type is not None:
         findings += INSTANCE_TYPE.check(instance_type, path="--instance-type")
-    if findings := [*findings, *check_window("--between", start_after, start_before, now=now)]:
+    if findings := [*findings, *order_checks.check_window("--between", start_after, start_before, now=now)]:
         raise FindingsError(findings)
     return Search(
         regions=regions,
@@ -62,14 +56,14 @@ def read_size(
             counts.
     """
     if nodes is not None and instance_type is not None and ultraservers is None:
-        return instance_type, None, parse_counts("--nodes", nodes)
+        return instance_type, None, order_checks.parse_counts("--nodes", nodes)
     if ultraservers is not None and instance_type is None and nodes is None:
-        return None, ultraserver_type, parse_counts("--ultraservers", ultraservers)
+        return None, ultraserver_type, order_checks.parse_counts("--ultraservers", ultraservers)
     options = {"--instance-type": instance_type, "--nodes": nodes, "--ultraservers": ultraservers}
     specified = [option for option, value in options.items() if value is not None]
     problem = f"got {', '.join(specified) or 'no size'}"
     allowed = "--instance-type and --nodes, or --ultraservers"
-    raise FindingsError([ambiguous_size(problem, allowed=allowed)])
+    raise FindingsError([order_checks.ambiguous_size(problem, allowed=allowed)])
 
 
 def read_regions(text: str, *, known: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Open the ledger, confirm purchases and show orders, for the commands of `ultracluster capacity`."""
+"""Open the ledger, confirm purchases, and show orders and rehearsals, for the commands of `ultracluster capacity`."""
 
 import os
 import select
@@ -6,12 +6,14 @@ import sys
 import uuid
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import typer
 from botocore.config import Config
 
+from ultracluster_cli._aws.rehearsals import describe_rehearsals
 from ultracluster_cli.capacity.options import LedgerOptions
 from ultracluster_cli.exit_codes import exit_code_of
 from ultracluster_cli.options import LEDGER_REGION_VARIABLE, LEDGER_VARIABLE
@@ -22,10 +24,16 @@ from ultracluster_runtime.purchasing.ec2_driver import Ec2Driver, session_client
 from ultracluster_runtime.purchasing.ec2_objects import Quote
 from ultracluster_runtime.purchasing.effects import GetCallerAccount, ReadFailed, Steps, perform_all
 from ultracluster_runtime.purchasing.ledger import Ledger, unusable_ledger
-from ultracluster_runtime.purchasing.orders import Order, Record, order_token
+from ultracluster_runtime.purchasing.orders import BlockOrder, OnDemandOrder, Order, Record, order_token
 from ultracluster_runtime.purchasing.pagination import unanswered
 from ultracluster_runtime.purchasing.purchase import CONFIRM_WITHIN
 from ultracluster_runtime.purchasing.reconcile import Outcome
+from ultracluster_stacks.config import load_rollout
+from ultracluster_stacks.config.rehearsal import cluster_digest
+
+_SSM_CONFIG = Config(
+    retries={"total_max_attempts": 2, "mode": "standard"}, connect_timeout=5, read_timeout=10
+)
 
 
 class Session:
@@ -188,3 +196,27 @@ def _not_shown(record: Record, place: str, error: Exception) -> Finding:
         f"{type(error).__name__}: {error}",
         remedy="Run the command again for the output; it buys nothing more",
     )
+
+
+def say_rehearsals(order: Order, session: Session, rollout: Path | None) -> None:
+    """Print the last rehearsals of an order's cluster, except for an extension, whose cluster is deployed.
+
+    Without a rollout file, the rehearsed version is not compared.
+    """
+    if isinstance(order, BlockOrder):
+        regions = order.regions
+    elif isinstance(order, OnDemandOrder):
+        regions = (order.region,)
+    else:
+        return
+    clusters = load_rollout(rollout, deployable=False).config.clusters() if rollout else []
+    digests = {
+        cluster.region: cluster_digest(cluster) for cluster in clusters if cluster.name == order.cluster
+    }
+    for sentence in describe_rehearsals(
+        order.cluster,
+        regions,
+        ssm=lambda region: session.make_client("ssm", region, _SSM_CONFIG),
+        digests=digests,
+    ):
+        say(sentence)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
-from ultracluster_cli._aws.selection import clusters_named, clusters_of
+from ultracluster_cli._aws.selection import clusters_named
 from ultracluster_cli._aws.targets import targets_by_profile
 from ultracluster_cli.cost.output import invalid_number, money_json
 from ultracluster_cli.options import ClusterOption, FallbackRegionOption, JsonOption, RolloutArgument
@@ -58,23 +58,27 @@ def actual(
     if node_hours is not None and not 0 <= node_hours <= (end - start) / timedelta(hours=1):
         allowed = f"0 to {(end - start) // timedelta(hours=1)}, the hours of this period"
         raise FindingsError([invalid_number("--node-hours", node_hours, allowed=allowed)])
-    config = load_rollout(rollout).config
-    clusters = clusters_named(
-        clusters_of(config, None), [] if cluster is None else [cluster], rollout=rollout
-    )
+    known = load_rollout(rollout).config.clusters()
+    clusters = clusters_named(known, [] if cluster is None else [cluster], rollout=rollout)
     with targets_by_profile(clusters) as targets:
-        comparisons = [
-            _compare(
-                config,
-                start,
-                end,
+        comparisons = []
+        for config in clusters:
+            amounts = actual_costs(
+                start=start,
+                end=end,
+                region=config.region,
+                tag_key=CLUSTER_TAG,
+                tag_value=config.name,
                 by=by,
-                node_hours=node_hours,
-                fallback_region=fallback_region,
                 client=targets.of(config.stage).client("ce", COST_EXPLORER_REGION),
             )
-            for config in clusters
-        ]
+            paid = _paid_hours(config, start, end) if node_hours is None else Decimal(str(node_hours))
+            estimate = estimated_cost(
+                config, node_hours=paid, hours=in_hours(end - start), fallback_region=fallback_region
+            )
+            comparisons.append(
+                _Comparison(cluster=config, actual=amounts, node_hours=paid, estimate=estimate)
+            )
     if as_json:
         period = {"first": start.isoformat(), "last": (end - _DAY).isoformat()}
         print_json({**period, "clusters": [_json(comparison) for comparison in comparisons]})
@@ -98,36 +102,6 @@ def _period(first: str, last: str | None) -> tuple[date, date]:
 def _invalid_period(problem: str) -> FindingsError:
     allowed = "days such as 2026-11-01 in order, up to today, at most 366 days"
     return FindingsError.of("UC9309", problem, allowed=allowed)
-
-
-def _compare(
-    cluster: ClusterConfig,
-    start: date,
-    end: date,
-    *,
-    by: str | None,
-    node_hours: float | None,
-    fallback_region: str | None,
-    client: Any,
-) -> _Comparison:
-    actual = actual_costs(
-        start=start,
-        end=end,
-        region=cluster.region,
-        tag_key=CLUSTER_TAG,
-        tag_value=cluster.name,
-        by=by,
-        client=client,
-    )
-    hours = _paid_hours(cluster, start, end) if node_hours is None else Decimal(str(node_hours))
-    return _Comparison(
-        cluster=cluster,
-        actual=actual,
-        node_hours=hours,
-        estimate=estimated_cost(
-            cluster, node_hours=hours, hours=in_hours(end - start), fallback_region=fallback_region
-        ),
-    )
 
 
 def in_hours(duration: timedelta) -> Decimal:

@@ -15,16 +15,8 @@ from ultracluster_cli._aws.targets import account
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_json, print_table
 from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_runtime.metrics import bake_off_report
 from ultracluster_runtime.metrics.bake_off_reads import find_figures, read_samples
-from ultracluster_runtime.metrics.bake_off_report import (
-    PER_SECOND,
-    Candidate,
-    Figure,
-    Result,
-    Week,
-    compare_weeks,
-    weeks_until,
-)
 
 _MOST_WEEKS: Final = 65  # CloudWatch keeps metrics for 455 days
 _NODES: Final = re.compile(r"([a-z][A-Za-z0-9_]*)=([1-9][0-9]{0,5})(?:x([a-z0-9.-]+))?")
@@ -67,7 +59,7 @@ def bake_off(
     """Compare the candidates of a bake-off by week and by performance per dollar."""
     today = datetime.now(UTC).date()
     node_counts, paid_prices = _parse(nodes or (), price or (), weeks=weeks, today=today)
-    mondays = weeks_until(today, weeks)
+    mondays = bake_off_report.weeks_until(today, weeks)
     with account() as target:
         cloudwatch = target.client("cloudwatch", region)
         try:
@@ -94,17 +86,17 @@ def bake_off(
             "Check the path and the Region; for metrics older than two weeks, specify --figure and --nodes"
         )
         raise FindingsError.of("UC9342", problem, remedy=remedy)
-    sides = [
-        _side(
-            name,
-            node_counts,
-            paid_prices,
-            market="on-demand" if on_demand else "capacity-block",
-            region=region,
-        )
-        for name in names
-    ]
-    report = compare_weeks(reports, mondays=mondays, figures=figure_names, candidates=sides, today=today)
+    market: Literal["capacity-block", "on-demand"] = "on-demand" if on_demand else "capacity-block"
+    sides = []
+    for name in names:
+        count, instance_type = node_counts.get(name, (None, None))
+        node_hour = paid_prices.get(name)
+        if node_hour is None and instance_type is not None:
+            node_hour = price_of(BillableItem(kind=market, name=instance_type), region)
+        sides.append(bake_off_report.Candidate(name=name, nodes=count, price=node_hour))
+    report = bake_off_report.compare_weeks(
+        reports, mondays=mondays, figures=figure_names, candidates=sides, today=today
+    )
     if as_json:
         print_json(
             {
@@ -159,22 +151,7 @@ def _invalid_argument(option: str, text: str, allowed: str) -> Finding:
     return Finding(code="UC9340", problem=f"got {quote(text)}", allowed=allowed, path=option)
 
 
-def _side(
-    name: str,
-    node_counts: _NodeCounts,
-    paid_prices: Mapping[str, Price],
-    *,
-    market: Literal["capacity-block", "on-demand"],
-    region: str,
-) -> Candidate:
-    count, instance_type = node_counts.get(name, (None, None))
-    price = paid_prices.get(name)
-    if price is None and instance_type is not None:
-        price = price_of(BillableItem(kind=market, name=instance_type), region)
-    return Candidate(name=name, nodes=count, price=price)
-
-
-def _side_json(side: Candidate) -> dict[str, Any]:
+def _side_json(side: bake_off_report.Candidate) -> dict[str, Any]:
     price = side.price
     return {
         "name": side.name,
@@ -186,11 +163,11 @@ def _side_json(side: Candidate) -> dict[str, Any]:
     }
 
 
-def _unknown_price_reason(side: Candidate) -> str:
+def _unknown_price_reason(side: bake_off_report.Candidate) -> str:
     return "no instance type or price specified" if side.price is None else side.price.reason
 
 
-def _week_json(week: Week) -> dict[str, Any]:
+def _week_json(week: bake_off_report.Week) -> dict[str, Any]:
     return {
         "first": week.first.isoformat(),
         "last": week.last.isoformat(),
@@ -208,7 +185,7 @@ def _week_json(week: Week) -> dict[str, Any]:
     }
 
 
-def _reached_json(reached: Result) -> dict[str, Any]:
+def _reached_json(reached: bake_off_report.Result) -> dict[str, Any]:
     return {
         "mean": reached.mean,
         "reports": int(reached.count),
@@ -218,7 +195,9 @@ def _reached_json(reached: Result) -> dict[str, Any]:
     }
 
 
-def _print(path: str, region: str, sides: Sequence[Candidate], weeks: Sequence[Week]) -> None:
+def _print(
+    path: str, region: str, sides: Sequence[bake_off_report.Candidate], weeks: Sequence[bake_off_report.Week]
+) -> None:
     first, *others = [side.name for side in sides]
     ratios = {name: f"{name} / {first}" for name in others}
     rows = [row for week in weeks for figure in week.figures for row in _rows(week, figure, ratios)]
@@ -236,7 +215,9 @@ def _print(path: str, region: str, sides: Sequence[Candidate], weeks: Sequence[W
         print(f"  {side.name} per hour: {rate}")  # noqa: T201 - output
 
 
-def _rows(week: Week, figure: Figure, ratios: Mapping[str, str]) -> Iterator[dict[str, str]]:
+def _rows(
+    week: bake_off_report.Week, figure: bake_off_report.Figure, ratios: Mapping[str, str]
+) -> Iterator[dict[str, str]]:
     period = f"{week.first} to {week.last}" if week.over else f"{week.first} to date"
     reached = {name: mean for name, mean in figure.reached.items() if mean is not None}
     missing = dict.fromkeys(figure.reached, "none")
@@ -247,10 +228,10 @@ def _rows(week: Week, figure: Figure, ratios: Mapping[str, str]) -> Iterator[dic
         **{name: f"{mean.mean:,.6g}" for name, mean in reached.items()},
         **{ratio: _text(reached[name].ratio if name in reached else None) for name, ratio in ratios.items()},
     }
-    if figure.name.endswith(PER_SECOND):
+    if figure.name.endswith(bake_off_report.PER_SECOND):
         yield {
             "week": period,
-            "figure": f"{figure.name.removesuffix(PER_SECOND)} per dollar",
+            "figure": f"{figure.name.removesuffix(bake_off_report.PER_SECOND)} per dollar",
             **missing,
             **{name: _text(mean.per_dollar) for name, mean in reached.items()},
             **{

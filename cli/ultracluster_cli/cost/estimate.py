@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal, InvalidOperation
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import typer
 
@@ -18,20 +18,8 @@ from ultracluster_cli.cost.output import cost_json, invalid_number, print_cost, 
 from ultracluster_cli.output import print_findings, print_json
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION, listed_prices
+from ultracluster_stacks import cost
 from ultracluster_stacks.config import ClusterConfig, load_rollout
-from ultracluster_stacks.cost import (
-    HOURS_OF_A_MONTH,
-    Alternative,
-    Estimate,
-    Footprint,
-    Prices,
-    Usage,
-    catalogue_prices,
-    compare_with,
-    configured_footprint,
-    estimate_cost,
-    planned_hours,
-)
 
 _AMOUNTS = ("stored_gb", "logs_gb", "endpoint_gb", "nat_gb", "transfer_gb", "backup_gb", "tiered_gb")
 
@@ -69,8 +57,7 @@ class _Plans:
     compile_hours: Annotated[float, typer.Option(help="Hours of compilation before the first run.")] = 0
     compile_reuse: Annotated[int, typer.Option(help="Runs that reuse the compiled artifacts.")] = 1
     compare: Annotated[
-        str | None,
-        typer.Option(metavar="TYPE", help="Instance type to compare with, such as p5.48xlarge."),
+        str | None, typer.Option(metavar="TYPE", help="Instance type to compare with, such as p5.48xlarge.")
     ] = None
     throughput_ratio: Annotated[
         float | None,
@@ -83,13 +70,8 @@ class _Plans:
         return {name: getattr(self, name) for name in _AMOUNTS}
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _ClusterEstimate:
-    """A cluster with its estimate."""
-
-    estimate: Estimate
-    hours_from: Literal["--hours", "window of the capacity", "a month"]
-    alternative: Alternative | None
+_ClusterEstimate = tuple[cost.Estimate, str, cost.Alternative | None]
+"""Estimate of a cluster, the source of the hours of a run, and the comparison with another instance type, if any."""
 
 
 def estimate(
@@ -112,42 +94,35 @@ def estimate(
     clusters = clusters_named(
         clusters_of(loaded.config, None), [] if cluster is None else [cluster], rollout=rollout
     )
-    footprints = [configured_footprint(cluster_config) for cluster_config in clusters]
+    footprints = [cost.configured_footprint(cluster_config) for cluster_config in clusters]
     findings = [*_figure_findings(plans), *_savings_plan_findings(plans, footprints), *check_chart(picture)]
     if findings:
         raise FindingsError(findings)
     today = datetime.now(UTC).date()
     listed = _prices_of_today(footprints, plans) if live else None
-    prices = catalogue_prices(known=listed, fallback_region=plans.fallback_region)
+    prices = cost.catalogue_prices(known=listed, fallback_region=plans.fallback_region)
     own_prices = _own_prices(plans, today)
-    estimates = [
+    rows = [
         _estimate_cluster(
             cluster_config, footprint, plans=plans, prices=prices, own_prices=own_prices, today=today
         )
         for cluster_config, footprint in zip(clusters, footprints, strict=True)
     ]
+    estimates = [row[0] for row in rows]
     _check_names(own_prices, estimates)
     if picture is not None:
-        draw_costs([cluster_config.estimate for cluster_config in estimates], picture)
+        draw_costs(estimates, picture)
     if as_json:
-        print_json(
-            {
-                "clusters": [
-                    cost_json(cluster_config.estimate, cluster_config.hours_from, cluster_config.alternative)
-                    for cluster_config in estimates
-                ],
-                "total": total_json([cluster_config.estimate for cluster_config in estimates]),
-            }
-        )
-    else:
-        for cluster_config in estimates:
-            print_cost(cluster_config.estimate, cluster_config.hours_from, cluster_config.alternative)
-        if len(estimates) > 1:
-            print_total([cluster_config.estimate for cluster_config in estimates])
+        print_json({"clusters": [cost_json(*row) for row in rows], "total": total_json(estimates)})
+        return
+    for row in rows:
+        print_cost(*row)
+    if len(rows) > 1:
+        print_total(estimates)
 
 
 def listed_today(
-    estimate: Callable[[Prices], object], pricing: Any
+    estimate: Callable[[cost.Prices], object], pricing: Any
 ) -> tuple[dict[tuple[BillableItem, str], Price], list[Finding]]:
     """Return the current prices of all items that an estimate looks up, and findings about those without one."""
     items: list[tuple[BillableItem, str]] = []
@@ -160,14 +135,16 @@ def listed_today(
     return listed_prices(items, client=pricing)
 
 
-def _prices_of_today(footprints: Sequence[Footprint], plans: _Plans) -> dict[tuple[BillableItem, str], Price]:
-    usage = Usage(hours=Decimal(1), compile_hours=_decimal(plans.compile_hours))
+def _prices_of_today(
+    footprints: Sequence[cost.Footprint], plans: _Plans
+) -> dict[tuple[BillableItem, str], Price]:
+    usage = cost.Usage(hours=Decimal(1), compile_hours=_decimal(plans.compile_hours))
 
-    def estimate_all(prices: Prices) -> None:
+    def estimate_all(prices: cost.Prices) -> None:
         for footprint in footprints:
-            estimate = estimate_cost(footprint, usage=usage, prices=prices)
+            estimate = cost.estimate_cost(footprint, usage=usage, prices=prices)
             if plans.compare is not None:
-                compare_with(plans.compare, estimate, prices=prices, throughput_ratio=None)
+                cost.compare_with(plans.compare, estimate, prices=prices, throughput_ratio=None)
 
     with account() as target:
         prices, findings = listed_today(estimate_all, target.client("pricing", PRICE_LIST_REGION))
@@ -177,23 +154,22 @@ def _prices_of_today(footprints: Sequence[Footprint], plans: _Plans) -> dict[tup
 
 def _estimate_cluster(
     cluster: ClusterConfig,
-    footprint: Footprint,
+    footprint: cost.Footprint,
     *,
     plans: _Plans,
-    prices: Prices,
+    prices: cost.Prices,
     own_prices: Mapping[str, Price],
     today: date,
 ) -> _ClusterEstimate:
-    window = planned_hours(cluster)
-    hours_from: Literal["--hours", "window of the capacity", "a month"]
+    window = cost.planned_hours(cluster)
     if plans.hours is not None:
         hours, hours_from = _decimal(plans.hours), "--hours"
     elif window is not None:
         hours, hours_from = window, "window of the capacity"
     else:
-        hours, hours_from = Decimal(HOURS_OF_A_MONTH), "a month"
+        hours, hours_from = Decimal(cost.HOURS_OF_A_MONTH), "a month"
     _check_month(hours, plans.runs_per_month)
-    usage = Usage(
+    usage = cost.Usage(
         hours=hours,
         runs_per_month=plans.runs_per_month,
         tokens_per_second=None if plans.tokens_per_second is None else _decimal(plans.tokens_per_second),
@@ -205,14 +181,16 @@ def _estimate_cluster(
         compile_reuse=plans.compile_reuse,
         **{name: None if value is None else _decimal(value) for name, value in plans.use.items()},
     )
-    estimate = estimate_cost(footprint, usage=usage, prices=prices, given=own_prices)
+    estimate = cost.estimate_cost(footprint, usage=usage, prices=prices, given=own_prices)
     ratio = None if plans.throughput_ratio is None else _decimal(plans.throughput_ratio)
     alternative = (
         None
         if plans.compare is None
-        else compare_with(plans.compare, estimate, prices=prices, throughput_ratio=ratio, given=own_prices)
+        else cost.compare_with(
+            plans.compare, estimate, prices=prices, throughput_ratio=ratio, given=own_prices
+        )
     )
-    return _ClusterEstimate(estimate=estimate, hours_from=hours_from, alternative=alternative)
+    return estimate, hours_from, alternative
 
 
 def _decimal(figure: float) -> Decimal:
@@ -245,7 +223,7 @@ def _figure_findings(plans: _Plans) -> Iterator[Finding]:
         yield Finding(code="UC9305", problem=problem, remedy="Specify --compare TYPE")
 
 
-def _savings_plan_findings(plans: _Plans, footprints: Sequence[Footprint]) -> Iterator[Finding]:
+def _savings_plan_findings(plans: _Plans, footprints: Sequence[cost.Footprint]) -> Iterator[Finding]:
     markets = {supply.market for footprint in footprints for supply in footprint.paid_supplies()}
     if plans.savings_plan is not None and "on-demand" not in markets:
         yield Finding(
@@ -256,9 +234,9 @@ def _savings_plan_findings(plans: _Plans, footprints: Sequence[Footprint]) -> It
 
 
 def _check_month(hours: Decimal, runs: int) -> None:
-    if runs > 1 and hours * runs > HOURS_OF_A_MONTH:
+    if runs > 1 and hours * runs > cost.HOURS_OF_A_MONTH:
         problem = f"{runs} runs of {hours} hours are {hours * runs} hours"
-        allowed = f"{HOURS_OF_A_MONTH} hours per month, since runs share the nodes"
+        allowed = f"{cost.HOURS_OF_A_MONTH} hours per month, since runs share the nodes"
         raise FindingsError.of("UC9302", problem, allowed=allowed)
 
 
@@ -283,19 +261,14 @@ def _own_prices(plans: _Plans, today: date) -> dict[str, Price]:
     return prices
 
 
-def _check_names(own_prices: Mapping[str, Price], estimates: Sequence[_ClusterEstimate]) -> None:
+def _check_names(own_prices: Mapping[str, Price], estimates: Sequence[cost.Estimate]) -> None:
     """Reject prices for unknown lines, which would have no effect."""
-    lines = {
-        line.name: None
-        for cluster_estimate in estimates
-        for line in (*cluster_estimate.estimate.lines, *cluster_estimate.estimate.if_used)
-    }
+    lines = dict.fromkeys(
+        line.name for estimate in estimates for line in (*estimate.lines, *estimate.if_used)
+    )
     findings = [
         Finding(
-            code="UC9303",
-            problem=f"unknown line {quote(name)}",
-            allowed=", ".join(lines),
-            path="--price",
+            code="UC9303", problem=f"unknown line {quote(name)}", allowed=", ".join(lines), path="--price"
         )
         for name in own_prices
         if name not in lines

@@ -171,11 +171,7 @@ def _row(line: Line, estimate: Estimate, numbers: dict[str, int]) -> dict[str, A
     source = f"{line.price.source}, {line.price.dated}" if line.price.bounds else line.price.reason
     if line.price.borrowed_from:
         source = f"{APPROXIMATELY}{source}: price of {line.price.borrowed_from}, as that of {estimate.footprint.region} is not known"
-    amounts = {
-        "hour": line.hour,
-        "run": line.run(estimate.usage),
-        "month": line.month(estimate.usage),
-    }
+    amounts = {"hour": line.hour, "run": line.run(estimate.usage), "month": line.month(estimate.usage)}
     return {
         "line": line.name,
         "what": line.what,

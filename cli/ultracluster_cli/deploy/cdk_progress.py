@@ -25,12 +25,7 @@ _LAST_LINES = 8
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DeployedStack:
-    """A stack that the CDK CLI reported as deployed.
-
-    Attributes:
-        name: Display name in the CDK CLI, such as ``TrainingA/Network (TrainingA-Network)``.
-        seconds: Deployment time reported by the CDK CLI. None until reported.
-    """
+    """A stack that the CDK CLI reported as deployed: its display name, ``STAGE/ID (NAME)``, and its time, if known."""
 
     name: str
     changed: bool

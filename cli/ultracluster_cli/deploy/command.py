@@ -91,8 +91,8 @@ def deploy(
             )
             for profile, target in targets.targets.items()
         ]
-    clusters_read = [cluster for deployment in deployed for cluster in deployment.clusters]
-    stacks = [stack for deployment in deployed for stack in deployment.stacks]
+    clusters_read = [cluster for read, _ in deployed for cluster in read]
+    stacks = [stack for _, reported in deployed for stack in reported]
     print_summary(clusters_read, local=local, as_json=as_json, steps=steps, deployed=stacks)
     if not as_json:
         print_next_steps(clusters_read, local=local)

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,14 +25,6 @@ _LEFT = (
     "CloudFormation finishes the stack that it has begun, and later stacks are unchanged. "
     "Deploy again to finish; `ultracluster status` shows each stack."
 )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Deployed:
-    """The result of a deployment."""
-
-    clusters: tuple[dict[str, Any], ...]
-    stacks: tuple[DeployedStack, ...]
 
 
 def cdk_deploy(
@@ -78,7 +69,7 @@ def deploy_to(
     clusters: Sequence[ClusterConfig],
     only: Sequence[str] = (),
     steps: dict[str, float],
-) -> Deployed:
+) -> tuple[list[dict[str, Any]], list[DeployedStack]]:
     """Deploy an assembly with the CDK CLI, or raise UC9006 if it fails, and read back the deployed clusters."""
     progress = DeploymentProgress()
     with (
@@ -111,7 +102,7 @@ def deploy_to(
                 cluster.instance_type: cluster.machine for cluster in clusters if cluster.custom_instance_type
             },
         )
-    return Deployed(clusters=tuple(read), stacks=tuple(progress.deployed))
+    return read, progress.deployed
 
 
 @contextmanager

@@ -108,17 +108,15 @@ def _stack_rows(stacks: Sequence[Any], deployed: Sequence[DeployedStack]) -> lis
             "stack": stack["name"],
             "status": stack["status"],
             "resources": stack["resources"],
-            "changes": _changes(reported.get(stack["name"])),
-            "seconds": f"{reported[stack['name']].seconds or 0:.1f}" if stack["name"] in reported else None,
+            **(_report(reported[stack["name"]]) if stack["name"] in reported else {}),
         }
         for stack in stacks
     ]
 
 
-def _changes(stack: DeployedStack | None) -> str | None:
-    if stack is None:
-        return None
-    return "deployed" if stack.changed else "no changes"
+def _report(stack: DeployedStack) -> dict[str, str]:
+    changes = "deployed" if stack.changed else "no changes"
+    return {"changes": changes, "seconds": f"{stack.seconds or 0:.1f}"}
 
 
 def print_next_steps(clusters: Sequence[Mapping[str, Any]], *, local: bool) -> None:

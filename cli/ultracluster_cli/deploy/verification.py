@@ -109,11 +109,7 @@ class _Reader:
     def _read_stacks(self) -> Iterator[dict[str, Any]]:
         for name, resources in self._resources.items():
             (described,) = self._call("cloudformation").describe_stacks(StackName=name)["Stacks"]
-            yield {
-                "name": name,
-                "status": described["StackStatus"],
-                "resources": len(resources),
-            }
+            yield {"name": name, "status": described["StackStatus"], "resources": len(resources)}
 
     def _first_environment(self, queue: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the first compute environment of the queue, which has the preferred capacity."""

@@ -32,8 +32,7 @@ def export(
     *,
     output: Annotated[Path, typer.Option(help="Output folder, new or empty.")],
     bucket: Annotated[
-        str | None,
-        typer.Option(help="Default of the AssetBucket parameter, the bucket for OUTPUT/assets."),
+        str | None, typer.Option(help="Default of the AssetBucket parameter, the bucket for OUTPUT/assets.")
     ] = None,
     wave: WaveOption = None,
     as_json: JsonOption = False,
@@ -92,7 +91,7 @@ def export_assembly(
         path = folder / "stack-sets.template.json"
         path.write_text(json.dumps(combined, indent=2) + "\n", encoding="utf-8")
         rows.append(_row(path, combined))
-    for name, source in sorted(_assets(stacks).items()):
+    for name, source in sorted(dict(asset for stack in stacks for asset in _assets_of(stack)).items()):
         (output / "assets").mkdir(exist_ok=True)
         _zip(source, output / "assets" / name)
     return rows
@@ -118,12 +117,8 @@ def _row(path: Path, template: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _assets(stacks: list[AssembledStack]) -> dict[str, Path]:
-    """Return the asset folders by their keys in the templates."""
-    return dict(asset for stack in stacks for asset in _assets_of(stack))
-
-
 def _assets_of(assembled: AssembledStack) -> Iterator[tuple[str, Path]]:
+    """Yield the key of each asset in the templates, and its folder."""
     if assembled.stack.assembly is None:
         return
     for path in assembled.stack.assembly.glob("*.assets.json"):

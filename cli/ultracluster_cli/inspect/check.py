@@ -28,12 +28,10 @@ def check(
     ],
     *,
     region: Annotated[
-        str | None,
-        typer.Option(help="Region of the templates. Default: Region in the cloud assembly."),
+        str | None, typer.Option(help="Region of the templates. Default: Region in the cloud assembly.")
     ] = None,
     skip: Annotated[
-        list[str] | None,
-        typer.Option(metavar="CODE=REASON", help="Skip a rule for a reason; repeatable."),
+        list[str] | None, typer.Option(metavar="CODE=REASON", help="Skip a rule for a reason; repeatable.")
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -41,7 +39,7 @@ def check(
 
     Exports of one template are resolved in the imports of others. Warnings do not change the exit code.
     """
-    region_findings = _check_region(region)
+    region_findings = [] if region is None else REGION.check(region, path="--region")
     skips, skip_findings = _skips(skip or [])
     if region_findings or skip_findings:
         raise FindingsError([*region_findings, *skip_findings])
@@ -59,10 +57,6 @@ def check(
     if errors:
         raise FindingsError(errors)
     say(f"{len(sources)} {'template' if len(sources) == 1 else 'templates'}: no errors")
-
-
-def _check_region(region: str | None) -> list[Finding]:
-    return [] if region is None else REGION.check(region, path="--region")
 
 
 def _skips(arguments: Sequence[str]) -> tuple[dict[str, str], list[Finding]]:

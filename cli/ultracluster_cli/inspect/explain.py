@@ -37,7 +37,11 @@ def explain(
         rows = [
             {
                 "setting": value.path,
-                "value": value.note if value.value is None and value.note else _text(value.value),
+                "value": value.note
+                if value.value is None and value.note
+                else value.value
+                if isinstance(value.value, str)
+                else json.dumps(value.value, default=str),
                 "source": value.given_by,
                 "location": value.location,
             }
@@ -45,7 +49,3 @@ def explain(
         ]
         title = f"{cluster_settings.name} in {cluster_settings.region}, wave {cluster_settings.wave}"
         print_table(columns=["setting", "value", "source", "location"], rows=rows, title=title)
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, default=str)

@@ -18,11 +18,7 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command()
-def validate(
-    rollout: RolloutArgument,
-    *,
-    as_json: JsonOption = False,
-) -> None:
+def validate(rollout: RolloutArgument, *, as_json: JsonOption = False) -> None:
     """Validate a rollout file and list its clusters.
 
     Reports all errors with their lines. Needs neither AWS nor the CDK.

@@ -30,9 +30,7 @@ from ultracluster_runtime.jobs.queues import Client, find_definition, find_queue
 from ultracluster_runtime.jobs.stop import instances_of, request_checkpoint, stop_job
 
 app = typer.Typer(
-    add_completion=False,
-    no_args_is_help=True,
-    help="Submit, list, explain, follow and stop jobs.",
+    add_completion=False, no_args_is_help=True, help="Submit, list, explain, follow and stop jobs."
 )
 
 _FOLLOW_SECONDS = 2.0
@@ -55,8 +53,7 @@ _Region = Annotated[
 def submit(
     cluster: _Cluster,
     job: Annotated[
-        str,
-        typer.Argument(metavar="JOB", help="Job name, or ARN or NAME:REVISION of a job definition."),
+        str, typer.Argument(metavar="JOB", help="Job name, or ARN or NAME:REVISION of a job definition.")
     ],
     command: Annotated[
         list[str] | None,
@@ -280,11 +277,7 @@ def stop(
 
 @app.command()
 def checkpoint(
-    job: _Job,
-    *,
-    region: _Region = None,
-    profile: ProfileOption = None,
-    as_json: JsonOption = False,
+    job: _Job, *, region: _Region = None, profile: ProfileOption = None, as_json: JsonOption = False
 ) -> None:
     """Request a checkpoint from a running job, which goes on.
 

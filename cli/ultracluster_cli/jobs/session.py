@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from typing import Any
 
 from botocore.config import Config
@@ -42,13 +43,7 @@ def open_region(
     config = Config(
         retries={"total_max_attempts": attempts, "mode": "standard"}, connect_timeout=5, read_timeout=30
     )
-    clients: dict[str, Any] = {}
-
-    def client(service: str) -> Any:
-        if service not in clients:
-            clients[service] = session.client(service, region_name=chosen_region, config=config)
-        return clients[service]
-
+    client = cache(lambda service: session.client(service, region_name=chosen_region, config=config))
     return chosen_region, client
 
 

@@ -1,5 +1,6 @@
 """Open a shell on a node with Session Manager."""
 
+import json
 import os
 import shlex
 import shutil
@@ -39,10 +40,6 @@ def _command(node: str, *, region: str, profile: str | None, container_of: str |
             "--document-name",
             "AWS-StartInteractiveCommand",
             "--parameters",
-            f'{{"command":[{_json(inside)}]}}',
+            json.dumps({"command": [inside]}, separators=(",", ":")),
         ]
     return command
-
-
-def _json(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

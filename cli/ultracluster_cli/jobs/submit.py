@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from ultracluster_cli.jobs.session import aws_errors_as_findings
@@ -25,11 +26,11 @@ def submit_all(
     queue: Queue,
     client: Client,
     name: str,
-    named_queue: bool,
+    named_queue: bool = False,
     alone: bool,
-    depends_on: Sequence[str],
-    share: str | None,
-    settings: Mapping[str, Any],
+    depends_on: Sequence[str] = (),
+    share: str | None = None,
+    settings: Mapping[str, Any] = MappingProxyType({}),
 ) -> list[Submitted]:
     """Submit a job and its dependencies, after checking all of them.
 

@@ -15,16 +15,8 @@ from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.deploy.deployment import deploy_to
 from ultracluster_cli.deploy.summary import print_next_steps, print_summary, summary_json
+from ultracluster_cli.local import demo_purchase
 from ultracluster_cli.local.demo_job import DemoTraining, can_train
-from ultracluster_cli.local.demo_purchase import (
-    LEDGER_REGION,
-    LEDGER_TABLE,
-    CommandRunner,
-    DemoBuyer,
-    Purchase,
-    make_ledger,
-    unexpected_purchase,
-)
 from ultracluster_cli.options import JsonOption, OptionalRolloutArgument
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import FindingsError
@@ -80,12 +72,12 @@ def demo(
         log.write_text("", encoding="utf-8")
         say(f"Using {target.name} ({steps['starting the local AWS']:.1f} s)")
         with measure_and_report(steps, "making the ledger") as messages:
-            make_ledger(target.client("dynamodb", LEDGER_REGION))
+            demo_purchase.make_ledger(target.client("dynamodb", demo_purchase.LEDGER_REGION))
             messages.append(
-                f"Created the ledger table {LEDGER_TABLE}; in an account, deploy the CapacityLedger construct"
+                f"Created the ledger table {demo_purchase.LEDGER_TABLE}; in an account, deploy the CapacityLedger construct"
             )
-        run = CommandRunner(target=target, directory=directory, log=log)
-        buyer = DemoBuyer(
+        run = demo_purchase.CommandRunner(target=target, directory=directory, log=log)
+        buyer = demo_purchase.DemoBuyer(
             target=target, directory=directory, folder=folder, run=run, steps=steps, shows_offers=not as_json
         )
         purchases = {loc: buyer.buy(cluster) for loc, cluster in blocks.items()}
@@ -97,14 +89,14 @@ def demo(
         assembly = project.temporary / "demo"
         with measure(steps, "cdk synth"):
             synthesize_into(assembly, project, rollout=copy, wave=None, environment=target.environment)
-        deployed = deploy_to(target, project, assembly=assembly, clusters=clusters, steps=steps)
-        require_bought(deployed.clusters, list(purchases.values()))
+        deployed, stacks = deploy_to(target, project, assembly=assembly, clusters=clusters, steps=steps)
+        require_bought(deployed, list(purchases.values()))
         trained = None
         for loc, cluster in blocks.items():
             if target.runs_jobs and trained is None and can_train(cluster):
                 trained = DemoTraining(target=target, run=run, steps=steps).train(cluster, purchases[loc])
     if as_json:
-        summary = summary_json(deployed.clusters, local=True, steps=steps, deployed=deployed.stacks)
+        summary = summary_json(deployed, local=True, steps=steps, deployed=stacks)
         job = dataclasses.asdict(trained) if trained else None
         rows = [*map(_row, purchases.values())]
         print_json(summary | {"rollout": str(copy), "purchases": rows, "job": job})
@@ -112,11 +104,11 @@ def demo(
     columns = ["order", "state_before", "state", "reservation_id", "zone_id", "start", "end", "fake_fee"]
     rows = [_row(purchase) for purchase in purchases.values()]
     print_table(columns=columns, rows=rows, title="Purchases on the local AWS (fake money)")
-    print_summary(deployed.clusters, local=True, as_json=False, steps=steps, deployed=deployed.stacks)
-    print_next_steps(deployed.clusters, local=True)
+    print_summary(deployed, local=True, as_json=False, steps=steps, deployed=stacks)
+    print_next_steps(deployed, local=True)
 
 
-def _row(purchase: Purchase) -> dict[str, Any]:
+def _row(purchase: demo_purchase.Purchase) -> dict[str, Any]:
     return dataclasses.asdict(purchase) | {"fragment": str(purchase.fragment)}
 
 
@@ -153,7 +145,9 @@ def _leaves(values: Mapping[str, Any]) -> Iterator[tuple[Loc, str]]:
             yield (key,), str(value)
 
 
-def require_bought(clusters: Sequence[Mapping[str, Any]], purchases: Sequence[Purchase]) -> None:
+def require_bought(
+    clusters: Sequence[Mapping[str, Any]], purchases: Sequence[demo_purchase.Purchase]
+) -> None:
     """Check that the launch templates target exactly the purchased reservations (UC9010)."""
     targeted = sorted(
         cluster["reservation"]["id"]
@@ -163,4 +157,4 @@ def require_bought(clusters: Sequence[Mapping[str, Any]], purchases: Sequence[Pu
     reservation_ids = sorted(purchase.reservation_id for purchase in purchases)
     if targeted != reservation_ids:
         problem = f"bought {', '.join(reservation_ids)}, but the launch templates target {', '.join(targeted) or 'none'}"
-        raise unexpected_purchase(problem)
+        raise demo_purchase.unexpected_purchase(problem)

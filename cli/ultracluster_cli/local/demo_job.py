@@ -92,11 +92,7 @@ class DemoTraining:
             say(f"Job {resumed} continues it on {cluster.nodes} nodes, from step {first}")
             log.show_steps(_SHOWN)
         return TrainedJob(
-            job=job,
-            reason=ended["statusReason"],
-            checkpoint=checkpoint,
-            resumed=resumed,
-            first_step=first,
+            job=job, reason=ended["statusReason"], checkpoint=checkpoint, resumed=resumed, first_step=first
         )
 
     def _submit(self, cluster: ClusterConfig) -> str:

@@ -37,13 +37,7 @@ _BOUGHT: Final = frozenset({OrderState.PURCHASED, OrderState.PAID})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Purchase:
-    """A purchase for a cluster, with fake money.
-
-    Attributes:
-        state_before: State of the order before this demo. None if there was no such order.
-        fake_fee: Fee with its currency, in fake money.
-        fragment: File with the capacity settings for a rollout.
-    """
+    """A purchase for a cluster, with fake money, and the file with its capacity settings for a rollout."""
 
     cluster: str
     order: str
@@ -220,11 +214,7 @@ class DemoBuyer:
 
 def command_environment(target: Target) -> dict[str, str]:
     """Return the environment of commands that use the local AWS and its ledger."""
-    return {
-        **target.environment,
-        LEDGER_VARIABLE: LEDGER_TABLE,
-        LEDGER_REGION_VARIABLE: LEDGER_REGION,
-    }
+    return {**target.environment, LEDGER_VARIABLE: LEDGER_TABLE, LEDGER_REGION_VARIABLE: LEDGER_REGION}
 
 
 def _search_options(cluster: ClusterConfig) -> list[str]:

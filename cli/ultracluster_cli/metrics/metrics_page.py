@@ -2,14 +2,14 @@
 
 import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import groupby
 from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-from ultracluster_catalog.observability.panels import PANELS, Panel
-from ultracluster_cli.metrics.charted_lines import ChartedLine, charted_lines, node_hours
+from ultracluster_catalog.observability.panels import PANELS, MetricLine, Panel
 from ultracluster_cli.plot_extra import plot_extra
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
@@ -40,6 +40,19 @@ summary { cursor: pointer; font-size: 0.875rem; }
 .js-plotly-plot .main-svg { background: transparent !important; }
 .js-plotly-plot .main-svg :not(.hoverlayer *) > text { fill: var(--text) !important; }
 """
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChartedLine:
+    """One line of a chart, with its values in the unit of the axis; None is a gap in the recording."""
+
+    label: str
+    points: tuple[tuple[datetime, float | None], ...]
+
+    @property
+    def values(self) -> list[float]:
+        """Values without gaps."""
+        return [value for _, value in self.points if value is not None]
 
 
 def draw_page(recording: Recording, path: Path) -> None:
@@ -138,9 +151,16 @@ def _chart(
 ) -> str:
     figure = {
         "data": [
-            {"type": "scatter", "x": times, "y": values, "name": line.label, "mode": "lines+markers", **style}
+            {
+                "type": "scatter",
+                "x": list(times),
+                "y": list(values),
+                "name": line.label,
+                "mode": "lines+markers",
+                **style,
+            }
             for line, style in zip(lines, _line_styles(len(lines)), strict=True)
-            for times, values in [_columns(line)]
+            for times, values in [zip(*line.points, strict=True)]
         ],
         "layout": {
             "template": "none",
@@ -165,11 +185,6 @@ def _chart(
     )
 
 
-def _columns(line: ChartedLine) -> tuple[list[datetime], list[float | None]]:
-    times, values = zip(*line.points, strict=True)
-    return list(times), list(values)
-
-
 def _line_styles(count: int) -> Iterator[dict[str, Any]]:
     for number in range(count):
         colour = _COLOURS[number % len(_COLOURS)]
@@ -188,3 +203,41 @@ def _time(moment: datetime) -> str:
 def _duration(span: timedelta) -> str:
     minutes = span.total_seconds() / 60
     return f"{minutes:g} minutes" if minutes != 1 else "minute"
+
+
+def charted_lines(recording: Recording, panel: Panel) -> list[ChartedLine]:
+    """Return the lines of a panel that have a value."""
+    lines = [
+        ChartedLine(label=label, points=tuple(_with_gaps(recording, line, job)))
+        for line in panel.lines
+        for job, label in _labels(recording, line)
+    ]
+    return [line for line in lines if line.points]
+
+
+def _labels(recording: Recording, line: MetricLine) -> Iterator[tuple[str | None, str]]:
+    if not line.by_job:
+        yield None, line.label
+        return
+    for job in recording.jobs:
+        yield job, f"{job}: {line.label}"
+
+
+def _with_gaps(
+    recording: Recording, line: MetricLine, job: str | None
+) -> Iterator[tuple[datetime, float | None]]:
+    factor = line.scale
+    if line.per_seconds is not None:
+        factor *= line.per_seconds / recording.period.total_seconds()
+    previous: datetime | None = None
+    for moment, value in recording.points(line.metric, line.statistic, job=job):
+        if previous is not None and moment - previous > recording.period:
+            yield previous + recording.period, None
+        yield moment, value * factor
+        previous = moment
+
+
+def node_hours(recording: Recording, metric: str) -> float | None:
+    """Sum the node-hours of a metric that counts nodes; None if it is not in the recording."""
+    values = recording.values(metric, "Average")
+    return sum(values) * (recording.period / timedelta(hours=1)) if values else None

@@ -19,14 +19,8 @@ from ultracluster_cli.rehearse.removal import LeftStack, empty_bucket, remove_st
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.lifecycle.reader import chunks
+from ultracluster_stacks import cost
 from ultracluster_stacks.config import ClusterConfig
-from ultracluster_stacks.cost import (
-    HOURS_OF_A_MONTH,
-    Usage,
-    catalogue_prices,
-    configured_footprint,
-    estimate_cost,
-)
 
 app = typer.Typer(add_completion=False)
 
@@ -162,10 +156,10 @@ class _Deployed:
 
     def kept_rows(self) -> list[dict[str, Any]]:
         """Return what stays as rows, with the list price of those that cost by what they are."""
-        estimate = estimate_cost(
-            configured_footprint(self.config),
-            usage=Usage(hours=Decimal(HOURS_OF_A_MONTH)),
-            prices=catalogue_prices(),
+        estimate = cost.estimate_cost(
+            cost.configured_footprint(self.config),
+            usage=cost.Usage(hours=Decimal(cost.HOURS_OF_A_MONTH)),
+            prices=cost.catalogue_prices(),
         )
         prices = {line.name: line.month(estimate.usage).text() for line in estimate.lines}
         return [

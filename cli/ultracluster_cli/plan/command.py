@@ -19,15 +19,14 @@ from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_findings, print_json, say
-from ultracluster_cli.plan.costs import cost_lines, costs_json
-from ultracluster_cli.plan.output import plan_json, plan_markdown, print_plan
+from ultracluster_cli.plan.output import cost_lines, costs_json, plan_json, plan_markdown, print_plan
 from ultracluster_cli.plan.picture import draw_plan
 from ultracluster_cli.plan.planning import blocks_to_come, check_allowed, check_limits
-from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks, deployed_by_target, deployed_stacks
+from ultracluster_cli.plan.stacks import assembled_stacks, deployed_by_target, deployed_stacks
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 from ultracluster_stacks.config.rehearsal import PLAN, cluster_digest
 from ultracluster_stacks.cost import catalogue_prices, cost_differences
-from ultracluster_stacks.plan import StackTemplate, compare, headroom
+from ultracluster_stacks.plan import compare, headroom
 
 app = typer.Typer(add_completion=False)
 
@@ -80,7 +79,9 @@ def plan(
         if against != "deployed":
             saved = Path(against)
             before, compared_with = [assembled.stack for assembled in assembled_stacks(saved)], str(saved)
-            before = _of_wave(before, assembled_after) if wave else before
+            if wave:  # those of other waves are not removed
+                planned = {assembled.stack.cluster for assembled in assembled_after}
+                before = [stack for stack in before if stack.cluster in planned]
         elif target is not None:
             before, compared_with = (
                 deployed_stacks(assembled_after, client=target.client, account=None),
@@ -125,9 +126,3 @@ def _say_rehearsals(clusters: Sequence[ClusterConfig], target_of: Callable[[str]
             cluster.name, [region], ssm=partial(client, "ssm"), digests=digests
         ):
             say(sentence)
-
-
-def _of_wave(before: list[StackTemplate], planned_stacks: list[AssembledStack]) -> list[StackTemplate]:
-    """Return the stacks of planned clusters, since those of other waves are not removed."""
-    planned = {assembled.stack.cluster for assembled in planned_stacks}
-    return [assembled for assembled in before if assembled.cluster in planned]

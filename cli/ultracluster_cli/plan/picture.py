@@ -24,12 +24,7 @@ _LINES_SHOWN = 7
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Box:
-    """A box of the picture.
-
-    Attributes:
-        place: Left, bottom, width and height.
-        action: Most severe change of its resources. None without changes.
-    """
+    """A box at a place (left, bottom, width, height), with the most severe change of its resources, if any."""
 
     title: str
     lines: tuple[str, ...]

@@ -24,11 +24,7 @@ _AT_ONCE = 8  # fewer than the 10 pooled connections of a boto3 client
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AssembledStack:
-    """A stack of a cloud assembly.
-
-    Attributes:
-        account: Account ID of the stack. None for the account of the credentials.
-    """
+    """A stack of a cloud assembly, with its account ID. None is the account of the credentials."""
 
     account: str | None
     stack: StackTemplate

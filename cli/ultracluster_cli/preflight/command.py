@@ -63,15 +63,16 @@ def preflight(
     selected = clusters_named(clusters_of(loaded.config, wave), cluster or [], rollout=rollout)
     check_codes(skip or [])
     print_findings(loaded.warnings)
-    results, sent = check_accounts(
-        selected,
-        skip=skip or [],
-        local=local,
-        profile=profile,
-        qualifier=qualifier,
-        ledger=(ledger, ledger_region) if ledger and ledger_region else None,
-        seconds=timeout,
-    )
+    results: list[CheckResult] = []
+    sent: Counter[str] = Counter()
+    deadline = time.monotonic() + timeout
+    ledger_place = (ledger, ledger_region) if ledger and ledger_region else None
+    for account, clusters in _by_profile(selected, local=local, profile=profile).items():
+        with _clients(clusters, local=local, profile=account) as client:
+            reader = AwsReader(client, now=datetime.now(UTC), seconds=max(0.0, deadline - time.monotonic()))
+            requirements = rollout_requirements(clusters, qualifier=qualifier, ledger=ledger_place)
+            results += run_checks(requirements, reader, skip=set(skip or ()), on_result=report_result)
+            sent.update(reader.call_counts)
     counts = Counter(result.outcome.status for result in results)
     passed = counts[Status.FAIL] == 0
     rows = [result_row(result) for result in results]
@@ -112,33 +113,6 @@ def result_row(result: CheckResult) -> dict[str, Any]:
         "remedy": result.outcome.remedy or None,
         "live_tests": [str(fact) for fact in facts_on(result.code)],
     }
-
-
-def check_accounts(
-    clusters: Sequence[ClusterConfig],
-    *,
-    skip: Sequence[str],
-    local: bool,
-    profile: str | None,
-    qualifier: str,
-    ledger: tuple[str, str] | None,
-    seconds: float,
-) -> tuple[list[CheckResult], Counter[str]]:
-    """Run the checks on the account of each cluster, and return their results and the number of requests by API call."""
-    results: list[CheckResult] = []
-    sent: Counter[str] = Counter()
-    deadline = time.monotonic() + seconds
-    for profile_name, profile_clusters in _by_profile(clusters, local=local, profile=profile).items():
-        with _clients(profile_clusters, local=local, profile=profile_name) as client:
-            reader = AwsReader(client, now=datetime.now(UTC), seconds=max(0.0, deadline - time.monotonic()))
-            results += run_checks(
-                rollout_requirements(profile_clusters, qualifier=qualifier, ledger=ledger),
-                reader,
-                skip=set(skip),
-                on_result=report_result,
-            )
-            sent.update(reader.call_counts)
-    return results, sent
 
 
 def _by_profile(

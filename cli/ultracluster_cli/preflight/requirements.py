@@ -11,17 +11,7 @@ from ultracluster_catalog.neuron.compile_machines import compile_type
 from ultracluster_catalog.places.addresses import RESERVED_PER_SUBNET, subnet_addresses
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
 from ultracluster_rules.network import network_interfaces
-from ultracluster_runtime.preflight.requirements import (
-    BucketRequirements,
-    ClusterRequirements,
-    FileSystemRequirements,
-    ImageRequirements,
-    KeyRequirements,
-    OrderRequirements,
-    RolloutRequirements,
-    SourceRequirements,
-    SubnetRequirements,
-)
+from ultracluster_runtime.preflight import requirements
 from ultracluster_stacks.config import CapacityConfig, ClusterConfig
 from ultracluster_stacks.config.rehearsal import cluster_digest
 from ultracluster_stacks.cost.config_footprint import closes_queues, resumes_jobs
@@ -31,13 +21,13 @@ _STORAGE_QUOTAS = {"PERSISTENT_2": "lustre-persistent-2", "SCRATCH_2": "lustre-s
 
 def rollout_requirements(
     clusters: Sequence[ClusterConfig], *, qualifier: str, ledger: tuple[str, str] | None = None
-) -> RolloutRequirements:
+) -> requirements.RolloutRequirements:
     """Return the requirements of clusters of one account."""
     needs = tuple(_cluster(cluster, ledger) for cluster in clusters)
-    return RolloutRequirements(clusters=needs, qualifier=qualifier)
+    return requirements.RolloutRequirements(clusters=needs, qualifier=qualifier)
 
 
-def _cluster(config: ClusterConfig, ledger: tuple[str, str] | None) -> ClusterRequirements:
+def _cluster(config: ClusterConfig, ledger: tuple[str, str] | None) -> requirements.ClusterRequirements:
     machine = config.machine
     compilers = tuple(_compilers(config, machine))
     storage = config.file_system
@@ -46,7 +36,7 @@ def _cluster(config: ClusterConfig, ledger: tuple[str, str] | None) -> ClusterRe
     if new and storage.storage_type != INTELLIGENT_TIERING:
         quota = SERVICE_QUOTAS[_STORAGE_QUOTAS[storage.deployment_type]].code
     stage = config.stage
-    return ClusterRequirements(
+    return requirements.ClusterRequirements(
         region=config.region,
         name=config.name,
         account=config.account,
@@ -67,11 +57,11 @@ def _cluster(config: ClusterConfig, ledger: tuple[str, str] | None) -> ClusterRe
         buckets=tuple(_buckets(config)),
         keys=tuple(_keys(config)),
         images=tuple(
-            ImageRequirements(key=(config.region, config.name, image), image=image)
+            requirements.ImageRequirements(key=(config.region, config.name, image), image=image)
             for image in dict.fromkeys(job.image for job in config.jobs)
         ),
         orders=tuple(
-            OrderRequirements(
+            requirements.OrderRequirements(
                 key=(config.region, config.name, capacity.order),
                 order=capacity.order,
                 reservation_id=capacity.reservation_id,
@@ -93,7 +83,9 @@ def _functions(config: ClusterConfig) -> int:
     return blocks + (config.effective_alarms is not None) + resumes_jobs(config) + closes_queues(config)
 
 
-def _source(config: ClusterConfig, machine: InstanceType, capacity: CapacityConfig) -> SourceRequirements:
+def _source(
+    config: ClusterConfig, machine: InstanceType, capacity: CapacityConfig
+) -> requirements.SourceRequirements:
     name = capacity.reservation_id or capacity.resource_group_arn or capacity.market_type
     return _nodes(
         machine,
@@ -106,11 +98,11 @@ def _source(config: ClusterConfig, machine: InstanceType, capacity: CapacityConf
 
 def _nodes(
     machine: InstanceType, *, key: tuple[str, ...], zone_id: str, nodes: int, capacity: CapacityConfig
-) -> SourceRequirements:
+) -> requirements.SourceRequirements:
     # The quotas of a custom instance type may be unknown.
     family = next((name for name in ON_DEMAND_QUOTAS if machine.name.startswith(name)), None)
     blocks = capacity_block_quotas(machine)
-    return SourceRequirements(
+    return requirements.SourceRequirements(
         key=key,
         zone_id=zone_id,
         instance_type=machine.name,
@@ -129,7 +121,7 @@ def _nodes(
     )
 
 
-def _compilers(config: ClusterConfig, machine: InstanceType) -> Iterator[SourceRequirements]:
+def _compilers(config: ClusterConfig, machine: InstanceType) -> Iterator[requirements.SourceRequirements]:
     """Return an on-demand node for each instance type of precompile jobs."""
     nodes = [
         compile_type(machine, zone_id=config.zone_id, phase=job.phase, instance_type=job.instance_type)
@@ -154,7 +146,9 @@ def _interfaces(config: ClusterConfig, machine: InstanceType) -> int:
     return config.most_nodes * per_node + endpoints + config.file_system.subnet_addresses
 
 
-def _subnet(config: ClusterConfig, machine: InstanceType, *, stack: str) -> SubnetRequirements | None:
+def _subnet(
+    config: ClusterConfig, machine: InstanceType, *, stack: str
+) -> requirements.SubnetRequirements | None:
     network = config.network
     if network.subnet_id is None or network.vpc_id is None:
         return None
@@ -163,7 +157,7 @@ def _subnet(config: ClusterConfig, machine: InstanceType, *, stack: str) -> Subn
         addresses_per_node=addresses_per_node(network_interfaces(machine, network.layout)),
         file_system_interfaces=config.file_system.subnet_addresses,
     )
-    return SubnetRequirements(
+    return requirements.SubnetRequirements(
         key=(config.region, config.name, network.subnet_id),
         subnet_id=network.subnet_id,
         vpc_id=network.vpc_id,
@@ -177,11 +171,11 @@ def _subnet(config: ClusterConfig, machine: InstanceType, *, stack: str) -> Subn
     )
 
 
-def _file_system(config: ClusterConfig) -> FileSystemRequirements | None:
+def _file_system(config: ClusterConfig) -> requirements.FileSystemRequirements | None:
     file_system = config.file_system
     if file_system.file_system_id is None:
         return None
-    return FileSystemRequirements(
+    return requirements.FileSystemRequirements(
         key=(config.region, config.name, file_system.file_system_id),
         file_system_id=file_system.file_system_id,
         mount_name=file_system.mount_name or "",
@@ -191,7 +185,7 @@ def _file_system(config: ClusterConfig) -> FileSystemRequirements | None:
     )
 
 
-def _buckets(config: ClusterConfig) -> Iterator[BucketRequirements]:
+def _buckets(config: ClusterConfig) -> Iterator[requirements.BucketRequirements]:
     joined: dict[str, bool] = {}
     new = config.file_system.file_system_id is None
     if (name := config.checkpoints.bucket_name) is not None:
@@ -204,11 +198,13 @@ def _buckets(config: ClusterConfig) -> Iterator[BucketRequirements]:
         name = association.data_repository_path.removeprefix("s3://").partition("/")[0]
         joined[name] = joined.get(name, False) or bool(association.import_events)
     for name, also_joined in joined.items():
-        yield BucketRequirements(key=(config.region, config.name, name), name=name, joined=also_joined)
+        yield requirements.BucketRequirements(
+            key=(config.region, config.name, name), name=name, joined=also_joined
+        )
 
 
-def _keys(config: ClusterConfig) -> Iterator[KeyRequirements]:
+def _keys(config: ClusterConfig) -> Iterator[requirements.KeyRequirements]:
     arns = [config.kms_key_arn, config.file_system.kms_key_arn, config.checkpoints.kms_key_arn]
     arns += [dataset.kms_key_arn for dataset in config.datasets]
     for arn in dict.fromkeys(arn for arn in arns if arn is not None):
-        yield KeyRequirements(key=(config.region, config.name, arn), arn=arn)
+        yield requirements.KeyRequirements(key=(config.region, config.name, arn), arn=arn)

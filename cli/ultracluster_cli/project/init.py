@@ -12,14 +12,7 @@ from ultracluster_catalog.capacity.capacity_blocks import BLOCK_REGIONS, block_r
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.places.zones import REGIONS, offered_zones
 from ultracluster_cli.output import say
-from ultracluster_cli.project.project_files import (
-    ProjectAnswers,
-    check_answer,
-    example_names,
-    proposed_zone_id,
-    write_example,
-    write_project,
-)
+from ultracluster_cli.project import project_files
 from ultracluster_rules.findings import quote
 from ultracluster_rules.untrusted_files import read_untrusted_json
 
@@ -64,11 +57,11 @@ def init(
         if option is not None and not option.isprintable():
             raise typer.BadParameter(f"{quote(option)} has characters that cannot be printed")
     if example == "list":
-        typer.echo("\n".join(example_names()))
+        typer.echo("\n".join(project_files.example_names()))
         return
     if example is not None:
         directory = directory or Path(example)
-        write_example(directory, example)
+        project_files.write_example(directory, example)
     else:
         options: dict[str, Any] = {
             "instance_type": instance_type,
@@ -85,12 +78,12 @@ def init(
             directory = Path(answers.name)
             if sys.stdin.isatty():
                 directory = Path(typer.prompt("Folder", default=answers.name, err=True))
-        write_project(directory, answers)
+        project_files.write_project(directory, answers)
         _kept_answers().unlink(missing_ok=True)
     say(f"Created a project in {directory}. See its README.md for next steps.")
 
 
-def _complete(given: Mapping[str, Any]) -> ProjectAnswers:
+def _complete(given: Mapping[str, Any]) -> project_files.ProjectAnswers:
     """Return answers with defaults for those that are not given, and with a zone that fits type and Region."""
     answers = {
         "name": "training",
@@ -99,11 +92,11 @@ def _complete(given: Mapping[str, Any]) -> ProjectAnswers:
         "nodes": 4,
         **given,
     }
-    zone = proposed_zone_id(answers["instance_type"], answers["region"])
-    return ProjectAnswers(**{"zone_id": zone, **answers})
+    zone = project_files.proposed_zone_id(answers["instance_type"], answers["region"])
+    return project_files.ProjectAnswers(**{"zone_id": zone, **answers})
 
 
-def _ask(given: Mapping[str, Any]) -> ProjectAnswers:
+def _ask(given: Mapping[str, Any]) -> project_files.ProjectAnswers:
     """Ask for what is not given, and keep the answers until the project is written."""
     kept = _read_kept()
     if kept:
@@ -124,7 +117,7 @@ def _ask(given: Mapping[str, Any]) -> ProjectAnswers:
 def _ask_one(field: str, question: str, known: Mapping[str, Any], kept: Mapping[str, Any]) -> Any:
     choices = _choices(field, known)
     default = getattr(_complete(known), field)
-    if field in kept and not check_answer(_complete({**known, field: kept[field]}), field):
+    if field in kept and not project_files.check_answer(_complete({**known, field: kept[field]}), field):
         default = kept[field]
     if choices:
         say(f"{question}: " + ", ".join(f"{number} {choice}" for number, choice in enumerate(choices, 1)))
@@ -132,7 +125,7 @@ def _ask_one(field: str, question: str, known: Mapping[str, Any], kept: Mapping[
         answer = typer.prompt(question, default=default, err=True, type=type(default))
         if isinstance(answer, str) and answer.isdecimal() and 1 <= int(answer) <= len(choices):
             answer = choices[int(answer) - 1]
-        findings = check_answer(_complete({**known, field: answer}), field)
+        findings = project_files.check_answer(_complete({**known, field: answer}), field)
         if not findings:
             return answer
         for finding in findings:

@@ -24,12 +24,7 @@ _PLACEHOLDER_REGION = "us-east-2"  # same Region as in the quick start
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ProjectAnswers:
-    """The answers that describe a new project.
-
-    Attributes:
-        reservation_id: Reservation ID of a Capacity Block. Default: a placeholder for the local AWS.
-        image_id: AMI of the nodes. Default: a placeholder for the local AWS.
-    """
+    """The answers that describe a new project. Default of IDs: placeholders for the local AWS."""
 
     name: str
     region: str

@@ -25,12 +25,7 @@ from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION
 from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.run import CheckResult
 from ultracluster_stacks.config import ClusterConfig, load_rollout
-from ultracluster_stacks.config.rehearsal import (
-    REHEARSAL,
-    REHEARSAL_WITHOUT_FILE_SYSTEM,
-    left_out,
-    rehearsed,
-)
+from ultracluster_stacks.config.rehearsal import REHEARSAL, REHEARSAL_WITHOUT_FILE_SYSTEM, left_out, rehearsed
 
 app = typer.Typer(add_completion=False)
 

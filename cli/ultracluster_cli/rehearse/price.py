@@ -7,21 +7,14 @@ from typing import Any, Final
 
 from ultracluster_cli.cost.estimate import listed_today
 from ultracluster_rules.findings import FindingsError
+from ultracluster_stacks import cost
 from ultracluster_stacks.config.rehearsal import RehearsedCluster
-from ultracluster_stacks.cost import (
-    Money,
-    Prices,
-    Usage,
-    catalogue_prices,
-    configured_footprint,
-    estimate_cost,
-)
 
 LONGEST_HOURS: Final = 3
 """Hours for which the price is stated. CloudFormation creates and deletes a file system in half an hour."""
 
 # A rehearsal stores and logs almost nothing.
-_USAGE: Final = Usage(
+_USAGE: Final = cost.Usage(
     hours=Decimal(LONGEST_HOURS),
     stored_gb=Decimal(0),
     logs_gb=Decimal(0),
@@ -30,13 +23,13 @@ _USAGE: Final = Usage(
 )
 
 
-def hourly_price(clusters: Sequence[RehearsedCluster], *, pricing: Any | None) -> Money:
+def hourly_price(clusters: Sequence[RehearsedCluster], *, pricing: Any | None) -> cost.Money:
     """Return the list price of an hour of rehearsals, without nodes, which never start; without a client, the catalogue's."""
-    prices = catalogue_prices() if pricing is None else _current_prices(clusters, pricing)
-    return Money.total(_hour(cluster, prices) for cluster in clusters)
+    prices = cost.catalogue_prices() if pricing is None else _current_prices(clusters, pricing)
+    return cost.Money.total(_hour(cluster, prices) for cluster in clusters)
 
 
-def price_text(hour: Money) -> str:
+def price_text(hour: cost.Money) -> str:
     """Return the price in one sentence, and what is approximate or not known about it."""
     caveats = [f" Not known: {', '.join(hour.without)}."] if hour.without else []
     if hour.approximate:
@@ -50,19 +43,19 @@ def price_text(hour: Money) -> str:
     )
 
 
-def _usd(amount: Money) -> str:
+def _usd(amount: cost.Money) -> str:
     return f"{amount.text()} USD" if amount.is_known else "an unknown amount"
 
 
-def _hour(cluster: RehearsedCluster, prices: Prices) -> Money:
-    footprint = replace(configured_footprint(cluster), supplies=(), custom_metrics=0, compile_type=None)
-    lines = estimate_cost(footprint, usage=_USAGE, prices=prices).lines
-    return Money.total(line.hour for line in lines if line.quantity)
+def _hour(cluster: RehearsedCluster, prices: cost.Prices) -> cost.Money:
+    footprint = replace(cost.configured_footprint(cluster), supplies=(), custom_metrics=0, compile_type=None)
+    lines = cost.estimate_cost(footprint, usage=_USAGE, prices=prices).lines
+    return cost.Money.total(line.hour for line in lines if line.quantity)
 
 
-def _current_prices(clusters: Sequence[RehearsedCluster], pricing: Any) -> Prices:
+def _current_prices(clusters: Sequence[RehearsedCluster], pricing: Any) -> cost.Prices:
     try:
         known, _ = listed_today(lambda prices: [_hour(cluster, prices) for cluster in clusters], pricing)
     except FindingsError:  # the credentials may not call this operation
         known = {}
-    return catalogue_prices(known=known)
+    return cost.catalogue_prices(known=known)

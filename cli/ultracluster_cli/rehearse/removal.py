@@ -23,11 +23,7 @@ _UNTAGGED: Final = "REVIEW_IN_PROGRESS"  # a change set that was never executed;
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LeftStack:
-    """A stack of a rehearsal.
-
-    Attributes:
-        stack_id: ARN of the stack, by which it is also found when it is deleted.
-    """
+    """A stack of a rehearsal, with its ARN, by which it is also found when it is deleted."""
 
     region: str
     name: str

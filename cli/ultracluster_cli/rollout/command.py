@@ -24,30 +24,15 @@ from ultracluster_cli.plan.planning import is_approved
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_cli.preflight.command import check_codes
 from ultracluster_cli.preflight.requirements import rollout_requirements
+from ultracluster_cli.rollout import history, planning
 from ultracluster_cli.rollout.display import RolloutDisplay, rows_of
 from ultracluster_cli.rollout.executor import ThreadedExecutor
-from ultracluster_cli.rollout.history import (
-    JOURNAL,
-    Run,
-    new_run_folder,
-    prune_assemblies,
-    rollout_lock,
-    runs_of,
-)
-from ultracluster_cli.rollout.planning import (
-    no_rollback,
-    plan_forward,
-    plan_rollback,
-    rollout_digest,
-    stacks_of,
-)
 from ultracluster_cli.rollout.step_runner import Steps
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.preflight.check import REGION_IS_ENABLED
 from ultracluster_runtime.rollout.drive import drive
-from ultracluster_runtime.rollout.journal import FileJournal, open_journal
+from ultracluster_runtime.rollout.journal import open_journal
 from ultracluster_runtime.rollout.machine import Decision, Entry, Kind
-from ultracluster_runtime.rollout.plan import RolloutPlan
 from ultracluster_stacks.config import RolloutConfig, load_rollout
 
 app = typer.Typer(add_completion=False)
@@ -118,7 +103,7 @@ def rollout(request: RolloutRequest) -> None:
     rollouts = state_directory(directory) / "rollouts"
     with (
         open_project(directory) as project,
-        rollout_lock(rollouts),
+        history.rollout_lock(rollouts),
         open_targets(
             clusters, local=request.local, state=project.state, temporary=project.temporary, steps={}
         ) as targets,
@@ -136,8 +121,8 @@ def rollout(request: RolloutRequest) -> None:
     raise typer.Exit(code)
 
 
-def _resume(context: _RolloutContext) -> Run:
-    runs = runs_of(context.rollouts, context.file)
+def _resume(context: _RolloutContext) -> history.Run:
+    runs = history.runs_of(context.rollouts, context.file)
     if not runs or not runs[-1].open:
         problem = "nothing to resume: " + (
             "the last rollout has finished" if runs else "no rollout was started"
@@ -145,7 +130,7 @@ def _resume(context: _RolloutContext) -> Run:
         raise FindingsError.of("UC9604", problem, location=str(context.file))
     plan = runs[-1].journal.plan
     findings = []
-    if plan.digest != rollout_digest(context.config):
+    if plan.digest != planning.rollout_digest(context.config):
         problem = f"the file has changed since the rollout {runs[-1].folder.name} was planned"
         remedy = "Plan again with --restart; up-to-date clusters are not changed"
         findings.append(Finding(code="UC9605", problem=problem, remedy=remedy, location=str(context.file)))
@@ -161,28 +146,30 @@ def _resume(context: _RolloutContext) -> Run:
     return runs[-1]
 
 
-def _plan(context: _RolloutContext) -> Run | None:
+def _plan(context: _RolloutContext) -> history.Run | None:
     """Plan, confirm, and start the journal. Return None if the plan is stopped."""
     request, targets = context.request, context.targets
-    runs = runs_of(context.rollouts, context.file)
+    runs = history.runs_of(context.rollouts, context.file)
     unfinished = runs[-1] if runs and runs[-1].open else None
     if unfinished and not request.restart and request.rollback is None:
         problem = f"the rollout {unfinished.folder.name} has not finished"
         remedy = "Continue with --resume, plan again with --restart, or roll a wave back with --rollback WAVE"
         raise FindingsError.of("UC9603", problem, remedy=remedy, location=str(context.file))
-    folder = new_run_folder(context.rollouts, datetime.now(UTC))
+    folder = history.new_run_folder(context.rollouts, datetime.now(UTC))
     synthesized: Path | None = None
     if request.rollback is not None:
         wave = request.rollback
         forward = [run for run in runs if run.journal.plan.undoes is None and run.touched_wave(wave)]
         if not forward:
             problem = f"no rollout from here has deployed wave {quote(wave)} of this file"
-            raise FindingsError([no_rollback(problem, location=str(context.file))])
+            raise FindingsError([planning.no_rollback(problem, location=str(context.file))])
         earlier = runs[: runs.index(forward[-1])]
-        plan = plan_rollback(
+        plan = planning.plan_rollback(
             wave, undone=forward[-1], earlier=earlier, rollouts=context.rollouts, targets=targets
         )
-        stacks = [stack for cluster in plan.clusters for stack in stacks_of(cluster, context.rollouts)]
+        stacks = [
+            stack for cluster in plan.clusters for stack in planning.stacks_of(cluster, context.rollouts)
+        ]
     else:
         synthesized = context.project.temporary / "rollout"
         synthesize_into(
@@ -193,7 +180,7 @@ def _plan(context: _RolloutContext) -> Run | None:
             environment=targets.environment,
         )
         stacks = assembled_stacks(synthesized)
-        plan = plan_forward(
+        plan = planning.plan_forward(
             context.config,
             file=context.file,
             wave=request.wave,
@@ -215,12 +202,12 @@ def _plan(context: _RolloutContext) -> Run | None:
     folder.mkdir()
     if synthesized:
         shutil.move(synthesized, folder / "assembly")
-    run = Run(folder=folder, journal=open_journal(folder / JOURNAL, plan, at=_now()))
-    prune_assemblies(context.rollouts, [*runs, run])
+    run = history.Run(folder=folder, journal=open_journal(folder / history.JOURNAL, plan, at=_now()))
+    history.prune_assemblies(context.rollouts, [*runs, run])
     return run
 
 
-def _run(run: Run, context: _RolloutContext) -> ExitCode:
+def _run(run: history.Run, context: _RolloutContext) -> ExitCode:
     plan, journal, targets = run.journal.plan, run.journal, context.targets
     stopping = threading.Event()
     say(
@@ -246,21 +233,14 @@ def _run(run: Run, context: _RolloutContext) -> ExitCode:
         )
         executor = ThreadedExecutor(take=steps.take, report=display.record, stopping=stopping)
         decision = drive(plan, journal, executor, at_once=context.request.at_once, now=_now)
-    _report(run.folder.name, plan, journal, decision, calls=targets.calls, as_json=context.request.as_json)
+    _report(run, decision, calls=targets.calls, as_json=context.request.as_json)
     if stopping.is_set() and not decision.finished:
         raise KeyboardInterrupt
     return ExitCode.DONE if decision.finished else ExitCode.FAILED
 
 
-def _report(
-    name: str,
-    plan: RolloutPlan,
-    journal: FileJournal,
-    decision: Decision,
-    *,
-    calls: Mapping[str, int],
-    as_json: bool,
-) -> None:
+def _report(run: history.Run, decision: Decision, *, calls: Mapping[str, int], as_json: bool) -> None:
+    name, plan, journal = run.folder.name, run.journal.plan, run.journal
     rows = rows_of(plan, journal.entries)
     ended = "finished" if decision.finished else "stopped" if decision.stopped else "given up"
     if as_json:

@@ -4,9 +4,8 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
+from contextlib import ExitStack
 from dataclasses import dataclass, field
-from types import TracebackType
 from typing import Self
 
 from rich.console import Console
@@ -53,32 +52,25 @@ class _Activity:
     what: str = ""
 
 
-class RolloutDisplay(AbstractContextManager["RolloutDisplay"]):
+class RolloutDisplay(ExitStack):
     """Show a running rollout. Thread-safe."""
 
     def __init__(self, plan: RolloutPlan, entries: Sequence[Entry]) -> None:
+        super().__init__()
         self._plan = plan
         self._entries = entries
         self._lock = threading.Lock()
         self._activities: dict[str, _Activity] = {}
-        self._live: AbstractContextManager[object] | None = None
+        self._live = False
 
     def __enter__(self) -> Self:
         if sys.stderr.isatty():
-            self._live = Live(
+            live = Live(
                 console=Console(stderr=True), get_renderable=self._table, refresh_per_second=_REFRESHES
             )
-            self._live.__enter__()
+            self.enter_context(live)
+            self._live = True
         return self
-
-    def __exit__(
-        self,
-        exception_type: type[BaseException] | None,
-        exception: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._live:
-            self._live.__exit__(exception_type, exception, traceback)
 
     def doing(self, cluster: str, what: str) -> None:
         """Update the activity of a cluster."""
@@ -96,7 +88,7 @@ class RolloutDisplay(AbstractContextManager["RolloutDisplay"]):
                 seconds = time.monotonic() - self._activities.pop(task.cluster).since
                 verdict = {True: "passed", False: "FAILED", None: "cancelled"}[result.passed]
                 message = f"{verdict} after {seconds:.1f} s" + (f": {result.note}" if result.note else "")
-        if self._live is None:
+        if not self._live:
             say(f"{task.cluster}: {task.step} {message}")
 
     def _table(self) -> Table:

@@ -11,16 +11,7 @@ from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks
 from ultracluster_cli.rollout.history import Run, earlier_deployment
 from ultracluster_cli.rollout.stack_status import changing_stacks, describe_stacks, template_digest
 from ultracluster_rules.findings import Finding, FindingsError
-from ultracluster_runtime.rollout.plan import (
-    ALARMS,
-    DEPLOY,
-    JOB,
-    PREFLIGHT,
-    STACKS,
-    PlannedCluster,
-    PlannedStack,
-    RolloutPlan,
-)
+from ultracluster_runtime.rollout import plan as rollout_plan
 from ultracluster_stacks.config import ClusterConfig, RolloutConfig
 
 
@@ -31,8 +22,8 @@ def rollout_digest(config: RolloutConfig) -> str:
 
 def steps_of(cluster: ClusterConfig) -> tuple[str, ...]:
     """Return the steps of a cluster: preflight, deployment, then its gates."""
-    jobs = [f"{JOB}{gate}" for job in cluster.jobs for gate in job.gate_names]
-    return (PREFLIGHT, DEPLOY, STACKS, *jobs, ALARMS)
+    jobs = [f"{rollout_plan.JOB}{gate}" for job in cluster.jobs for gate in job.gate_names]
+    return (rollout_plan.PREFLIGHT, rollout_plan.DEPLOY, rollout_plan.STACKS, *jobs, rollout_plan.ALARMS)
 
 
 def plan_forward(
@@ -44,7 +35,7 @@ def plan_forward(
     bake_minutes: float,
     stacks: Sequence[AssembledStack],
     assembly: str,
-) -> RolloutPlan:
+) -> rollout_plan.RolloutPlan:
     """Plan a rollout, or raise UC9602 if another deployment is changing a stack.
 
     ``assembly`` is the path of the stacks' cloud assembly in the folder of all rollouts.
@@ -59,7 +50,7 @@ def plan_forward(
             planned, problems = _planned_stacks(after, targets.of(name))
             busy += problems
             clusters.append(
-                PlannedCluster(
+                rollout_plan.PlannedCluster(
                     name=name,
                     wave=wave_config.name,
                     region=cluster.region,
@@ -69,7 +60,7 @@ def plan_forward(
                 )
             )
     _refuse_busy(busy)
-    return RolloutPlan(
+    return rollout_plan.RolloutPlan(
         file=str(file),
         digest=rollout_digest(config),
         target=targets.only(wave_config.name for wave_config in clusters).account,
@@ -81,7 +72,7 @@ def plan_forward(
 
 def plan_rollback(
     wave: str, *, undone: Run, earlier: list[Run], rollouts: Path, targets: ClusterTargets
-) -> RolloutPlan:
+) -> rollout_plan.RolloutPlan:
     """Plan to redeploy the clusters of a wave as they were before a rollout.
 
     Raises:
@@ -99,17 +90,17 @@ def plan_rollback(
         planned, problems = _planned_stacks(after, targets.of(earlier_cluster.name))
         busy += problems
         clusters.append(
-            PlannedCluster(
+            rollout_plan.PlannedCluster(
                 name=earlier_cluster.name,
                 wave=wave,
                 region=earlier_cluster.region,
                 assembly=earlier_cluster.assembly,
                 stacks=planned,
-                steps=(DEPLOY, STACKS),
+                steps=(rollout_plan.DEPLOY, rollout_plan.STACKS),
             )
         )
     _refuse_busy(busy)
-    return RolloutPlan(
+    return rollout_plan.RolloutPlan(
         file=plan.file,
         digest=plan.digest,
         target=targets.only(cluster.name for cluster in clusters).account,
@@ -120,7 +111,7 @@ def plan_rollback(
     )
 
 
-def stacks_of(cluster: PlannedCluster, rollouts: Path) -> list[AssembledStack]:
+def stacks_of(cluster: rollout_plan.PlannedCluster, rollouts: Path) -> list[AssembledStack]:
     """Read the stacks of a planned cluster from its stored assembly."""
     stacks = assembled_stacks(rollouts / cluster.assembly)
     return [stack for stack in stacks if stack.stack.cluster == cluster.name]
@@ -128,10 +119,10 @@ def stacks_of(cluster: PlannedCluster, rollouts: Path) -> list[AssembledStack]:
 
 def _planned_stacks(
     after: Sequence[AssembledStack], target: Target
-) -> tuple[tuple[PlannedStack, ...], list[str]]:
+) -> tuple[tuple[rollout_plan.PlannedStack, ...], list[str]]:
     """Return the stacks with the digests of their deployed templates, and those being changed."""
     unread = [
-        PlannedStack(
+        rollout_plan.PlannedStack(
             name=stack.stack.name,
             region=stack.stack.region,
             before=None,
@@ -150,7 +141,7 @@ def _refuse_busy(busy: Sequence[str]) -> None:
         raise FindingsError(Finding(code="UC9602", problem=problem, remedy=remedy) for problem in busy)
 
 
-def _not_kept(cluster: PlannedCluster) -> Finding:
+def _not_kept(cluster: rollout_plan.PlannedCluster) -> Finding:
     if all(stack.before is None for stack in cluster.stacks):
         return no_rollback(
             f"{cluster.name} did not exist before",

@@ -24,12 +24,7 @@ _NOT_KEPT = re.compile(r"[^\x00-\x7f]")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class StackStatus:
-    """The status of a stack in CloudFormation.
-
-    Attributes:
-        status: Stack status. None if the stack does not exist.
-        digest: Digest of the template. None if the stack has no resources.
-    """
+    """A stack in CloudFormation: its status, None without it, and the digest of its template, None without resources."""
 
     planned: PlannedStack
     status: str | None

@@ -14,30 +14,15 @@ from ultracluster_cli.deploy.cdk_progress import DeploymentProgress
 from ultracluster_cli.deploy.deployment import cdk_deploy
 from ultracluster_cli.jobs.session import open_region
 from ultracluster_cli.jobs.submit import submit_all
-from ultracluster_cli.rollout.stack_status import (
-    alarms_of,
-    changing_stacks,
-    describe_stacks,
-    differing_stacks,
-    firing_alarms,
-    unhealthy_stacks,
-)
+from ultracluster_cli.rollout import stack_status
 from ultracluster_runtime.jobs.queues import find_definition, find_queue
 from ultracluster_runtime.preflight.check import Status
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import RolloutRequirements
 from ultracluster_runtime.preflight.run import run_checks
+from ultracluster_runtime.rollout import plan as rollout_plan
 from ultracluster_runtime.rollout.drive import Result
 from ultracluster_runtime.rollout.machine import Task
-from ultracluster_runtime.rollout.plan import (
-    ALARMS,
-    DEPLOY,
-    JOB,
-    PREFLIGHT,
-    STACKS,
-    PlannedCluster,
-    RolloutPlan,
-)
 
 _PREFLIGHT_SECONDS = 120.0
 _GIVEN_UP = Result(passed=None, note="given up")
@@ -56,7 +41,7 @@ class Steps:
         show: Called with a cluster and its current activity.
     """
 
-    plan: RolloutPlan
+    plan: rollout_plan.RolloutPlan
     run_id: str
     rollouts: Path
     needs: Mapping[str, RolloutRequirements]
@@ -71,22 +56,22 @@ class Steps:
     def take(self, task: Task) -> Result:
         """Run a step of a cluster and return its result."""
         cluster = next(planned for planned in self.plan.clusters if planned.name == task.cluster)
-        if task.step == PREFLIGHT:
+        if task.step == rollout_plan.PREFLIGHT:
             return self._preflight(cluster)
-        if task.step == DEPLOY:
+        if task.step == rollout_plan.DEPLOY:
             return self._deploy(cluster, task)
-        if task.step == STACKS:
+        if task.step == rollout_plan.STACKS:
             return _result(
-                unhealthy_stacks(
-                    describe_stacks(cluster.stacks, client=self.targets.of(cluster.name).client)
+                stack_status.unhealthy_stacks(
+                    stack_status.describe_stacks(cluster.stacks, client=self.targets.of(cluster.name).client)
                 ),
                 good="healthy and as planned",
             )
-        if task.step == ALARMS:
+        if task.step == rollout_plan.ALARMS:
             return self._bake(cluster)
         return self._run_job(cluster, task)
 
-    def _preflight(self, cluster: PlannedCluster) -> Result:
+    def _preflight(self, cluster: rollout_plan.PlannedCluster) -> Result:
         reader = AwsReader(
             self.targets.of(cluster.name).client, now=datetime.now(UTC), seconds=_PREFLIGHT_SECONDS
         )
@@ -101,17 +86,21 @@ class Steps:
 
     # Deploying
 
-    def _deploy(self, cluster: PlannedCluster, task: Task) -> Result:
+    def _deploy(self, cluster: rollout_plan.PlannedCluster, task: Task) -> Result:
         target = self.targets.of(cluster.name)
-        stacks = describe_stacks(cluster.stacks, client=target.client)
+        stacks = stack_status.describe_stacks(cluster.stacks, client=target.client)
         deadline = time.monotonic() + self.patience_minutes * 60
-        while task.interrupted and (busy := changing_stacks(stacks)) and time.monotonic() < deadline:
+        while (
+            task.interrupted
+            and (busy := stack_status.changing_stacks(stacks))
+            and time.monotonic() < deadline
+        ):
             # CloudFormation finishes what a killed process started, and rejects other changes meanwhile.
             self.show(cluster.name, f"waiting: {busy[0]}")
             if self.stopping.wait(self.poll_seconds):
                 return _GIVEN_UP
-            stacks = describe_stacks(cluster.stacks, client=target.client)
-        if problems := changing_stacks(stacks) or differing_stacks(stacks):
+            stacks = stack_status.describe_stacks(cluster.stacks, client=target.client)
+        if problems := stack_status.changing_stacks(stacks) or stack_status.differing_stacks(stacks):
             return Result(passed=False, note="; ".join(problems))
         progress = DeploymentProgress()
         log = self.rollouts / self.run_id / "logs" / f"{cluster.name}.log"
@@ -127,23 +116,22 @@ class Steps:
         if code:
             messages = (progress.failures or list(progress.last_lines))[:3]
             return Result(
-                passed=False,
-                note=f"cdk deploy ended with code {code}: {' / '.join(messages)}; see {log}",
+                passed=False, note=f"cdk deploy ended with code {code}: {' / '.join(messages)}; see {log}"
             )
         changed = sum(stack.changed for stack in progress.deployed)
         return Result(passed=True, note=f"{changed} of {len(progress.deployed)} stacks changed")
 
     # Gates
 
-    def _bake(self, cluster: PlannedCluster) -> Result:
+    def _bake(self, cluster: rollout_plan.PlannedCluster) -> Result:
         target = self.targets.of(cluster.name)
-        names = list(alarms_of(cluster, client=target.client))
+        names = list(stack_status.alarms_of(cluster, client=target.client))
         if not names:
             return Result(passed=True, note="the stacks define no alarms")
         cloudwatch = target.client("cloudwatch", cluster.region)
         deadline = time.monotonic() + self.plan.bake_minutes * 60
         while True:
-            if alarms := list(firing_alarms(names, cloudwatch)):
+            if alarms := list(stack_status.firing_alarms(names, cloudwatch)):
                 reasons = (
                     f"alarm {alarm['AlarmName']}: {alarm.get('StateReason') or 'no reason given'}"
                     for alarm in alarms
@@ -159,20 +147,25 @@ class Steps:
             if self.stopping.wait(min(seconds_left, self.poll_seconds)):
                 return _GIVEN_UP
 
-    def _run_job(self, cluster: PlannedCluster, task: Task) -> Result:
+    def _run_job(self, cluster: rollout_plan.PlannedCluster, task: Task) -> Result:
         target = self.targets.of(cluster.name)
 
         def client(service: str) -> Any:
             return target.client(service, cluster.region)
 
-        job = task.step.removeprefix(JOB)
+        job = task.step.removeprefix(rollout_plan.JOB)
         stack = next(
             planned_stack.name for planned_stack in cluster.stacks if planned_stack.name.endswith("-Cluster")
         )
         queue = find_queue(stack, region=cluster.region, client=client)
         # The name is stable across restarts, so that a job submitted by a killed process is found.
         name = f"{job}-{self.run_id}-{task.attempt}"
-        job_ids = _job_ids_named(client("batch"), queue.arn, name)
+        pages = (
+            client("batch")
+            .get_paginator("list_jobs")
+            .paginate(jobQueue=queue.arn, filters=[{"name": "JOB_NAME", "values": [name]}])
+        )
+        job_ids = [job["jobId"] for page in pages for job in page["jobSummaryList"]]
         if not job_ids:
             # SubmitJob is not idempotent: retrying after a lost response would submit a second job.
             non_retrying_client = (
@@ -185,16 +178,12 @@ class Steps:
                 queue=queue,
                 client=non_retrying_client,
                 name=name,
-                named_queue=False,
                 alone=True,
-                depends_on=(),
-                share=None,
-                settings={},
             )
             job_ids = [submitted[-1].job_id]
         return self._wait_for(cluster, client("batch"), job_ids[0])
 
-    def _wait_for(self, cluster: PlannedCluster, batch: Any, job_id: str) -> Result:
+    def _wait_for(self, cluster: rollout_plan.PlannedCluster, batch: Any, job_id: str) -> Result:
         deadline = time.monotonic() + self.patience_minutes * 60
         while True:
             (job,) = batch.describe_jobs(jobs=[job_id])["jobs"]
@@ -218,10 +207,3 @@ class Steps:
 
 def _result(problems: list[str], *, good: str) -> Result:
     return Result(passed=not problems, note="; ".join(problems) or good)
-
-
-def _job_ids_named(batch: Any, queue: str, name: str) -> list[str]:
-    pages = batch.get_paginator("list_jobs").paginate(
-        jobQueue=queue, filters=[{"name": "JOB_NAME", "values": [name]}]
-    )
-    return [job["jobId"] for page in pages for job in page["jobSummaryList"]]

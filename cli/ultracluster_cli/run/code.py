@@ -28,12 +28,7 @@ _RUNTIME = ("__init__.py", "checkpoints.py", "training_metrics.py")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Code:
-    """Packed code.
-
-    Attributes:
-        files: Number of files of the user.
-        commit: Commit that is checked out, followed by ``-dirty`` if files differ from it. None without git.
-    """
+    """Packed code, with the number of the user's files and the commit: ``-dirty`` if files differ, None without git."""
 
     archive: bytes
     digest: str
@@ -56,10 +51,7 @@ def pack(folder: Path, program: str) -> Code:
     }
     archive = _archive(contents, {name for name, path in paths.items() if os.access(path, os.X_OK)})
     return Code(
-        archive=archive,
-        digest=hashlib.sha256(archive).hexdigest(),
-        files=len(paths),
-        commit=_commit(folder),
+        archive=archive, digest=hashlib.sha256(archive).hexdigest(), files=len(paths), commit=_commit(folder)
     )
 
 

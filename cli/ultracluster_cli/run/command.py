@@ -15,12 +15,7 @@ from ultracluster_catalog.names.submission_tags import CODE_TAG, COMMAND_TAG, CO
 from ultracluster_cli._aws.deployed_template import stack_resources
 from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.exit_codes import ExitCode
-from ultracluster_cli.jobs.session import (
-    aws_errors_as_findings,
-    open_region,
-    read_duration,
-    read_variables,
-)
+from ultracluster_cli.jobs.session import aws_errors_as_findings, open_region, read_duration, read_variables
 from ultracluster_cli.jobs.submit import submit_all
 from ultracluster_cli.options import JsonOption, ProfileOption
 from ultracluster_cli.output import print_json, say
@@ -122,9 +117,7 @@ def run(
         queue=queue,
         client=client,
         name=name or re.sub(r"[^A-Za-z0-9_-]", "-", Path(program).stem).lstrip("-_") or "run",
-        named_queue=False,
         alone=True,
-        depends_on=[],
         share=share,
         settings={
             "nodes": nodes,

@@ -194,13 +194,7 @@ class CapacityBlock(_Reservation):
             FindingsError: If the reservation ID is malformed (UC4109), the end is before the start (UC4112), the name is
                 malformed (UC4123), or `max_nodes` is outside 1 to 1000 (UC4101).
         """
-        return cls(
-            reservation_id=reservation_id,
-            zone_id=zone_id,
-            start=start,
-            end=end,
-            **options,
-        )
+        return cls(reservation_id=reservation_id, zone_id=zone_id, start=start, end=end, **options)
 
     @property
     def market_options(self) -> ec2.CfnLaunchTemplate.InstanceMarketOptionsProperty:

@@ -211,6 +211,8 @@ def get_template(request: Request) -> Mapping[str, Any]:
     """Return the template as it was sent."""
     if request.parameters.get("ChangeSetName"):
         text = change_set_of(request).template_text
+    elif not request.parameters.get("StackName"):
+        raise ValidationError("StackName is required if ChangeSetName is not specified.")
     else:
         text = stack_of(request).template_text
     return {"TemplateBody": text, "StagesAvailable": ["Original", "Processed"]}

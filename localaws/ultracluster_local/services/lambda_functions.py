@@ -23,6 +23,7 @@ __all__: list[str] = []
 _check = Checks(service="lambda")
 
 _LARGEST_ENVIRONMENT = 4096
+_LATEST = "$LATEST"
 _MOST_TAGS = 50
 # https://docs.aws.amazon.com/lambda/latest/dg/configuration-concurrency.html: always left to functions without a reservation.
 _LEAST_UNRESERVED = 100
@@ -59,6 +60,8 @@ _RETIRED = frozenset(
 
 
 _LONGEST_TIMEOUT = 900
+_LONGEST_NAME = 64
+_MOST_LAYERS = 5
 _RESERVED = frozenset(
     {
         "AWS_ACCESS_KEY",
@@ -102,9 +105,7 @@ def check_configuration(request: Request) -> None:
             f"1 validation error detected: Value '{given['Timeout']}' at 'timeout' failed to satisfy constraint: Member must "
             f"have value less than or equal to {_LONGEST_TIMEOUT}",
         )
-    for layer in given.get("Layers") or []:
-        if layer.split(":")[4] == ACCOUNT and not _has_layer(layer, request.region):
-            raise _wrong(f"Layer version {layer} does not exist.")
+    _check_layers(request)
     variables = (request.parameters.get("Environment") or {}).get("Variables") or {}
     if reserved := sorted(variables.keys() & _RESERVED):
         problem = "contains reserved keys that are currently not supported for modification."
@@ -135,6 +136,22 @@ def check_configuration(request: Request) -> None:
         )
 
 
+def _check_layers(request: Request) -> None:
+    layers = request.parameters.get("Layers") or []
+    if len(layers) > _MOST_LAYERS:
+        raise _wrong(f"Cannot reference more than {_MOST_LAYERS} layers.")
+    names = {layer.rpartition(":")[0]: layer for layer in layers}
+    for layer in layers:
+        if names[layer.rpartition(":")[0]] != layer:
+            raise _wrong(
+                "Two different versions of the same layer are not allowed to be referenced in the same function. "
+                f"{layer} and {names[layer.rpartition(':')[0]]}."
+            )
+    for layer in layers:
+        if layer.split(":")[4] == ACCOUNT and not _has_layer(layer, request.region):
+            raise _wrong(f"Layer version {layer} does not exist.")
+
+
 def _has_layer(arn: str, region: str) -> bool:
     name, version = arn.rsplit(":", 2)[1:]
     layer = lambda_backends[ACCOUNT][region]._layers._layers.get(name)  # noqa: SLF001 - moto has no other place
@@ -143,8 +160,13 @@ def _has_layer(arn: str, region: str) -> bool:
 
 @_check("CreateFunction")
 def check_handler(request: Request) -> None:
-    """Refuse an archive without runtime and handler."""
+    """Refuse a long name, and an archive without runtime and handler."""
     given = request.parameters
+    if len(given["FunctionName"]) > _LONGEST_NAME and not given["FunctionName"].startswith("arn:"):
+        problem = "failed to satisfy constraint: Member must have length less than or equal to"
+        raise _wrong(
+            f"1 validation error detected: Value '{given['FunctionName']}' at 'functionName' {problem} {_LONGEST_NAME}"
+        )
     if given.get("PackageType", "Zip") == "Zip" and not (given.get("Runtime") and given.get("Handler")):
         raise _wrong(
             "Runtime and Handler are mandatory parameters for functions created with deployment packages."
@@ -168,7 +190,11 @@ def _check_network(request: Request) -> None:
 
 @_check("CreateFunction", "UpdateFunctionCode")
 def check_code(request: Request) -> None:
-    """Refuse an invalid archive, and an object that does not exist."""
+    """Refuse an invalid archive, an object that does not exist, and an image for a function with an archive."""
+    if request.operation == "UpdateFunctionCode" and request.parameters.get("ImageUri"):
+        function = _function(request)
+        if function is not None and function.package_type == "Zip":
+            raise _wrong("Please don't provide ImageUri when updating a function with packageType Zip.")
     code = request.parameters.get("Code") or request.parameters
     archive = code.get("ZipFile")
     if archive is not None and not _is_archive(archive):
@@ -229,7 +255,9 @@ def _is_qualified(name: str) -> bool:
 
 @_check("AddPermission")
 def check_add_permission(request: Request) -> None:
-    """Refuse an ID that exists, and an invalid principal."""
+    """Refuse $LATEST, an ID that exists, and an invalid principal."""
+    if request.parameters.get("Qualifier") == _LATEST:
+        raise _wrong(f"We currently do not support adding policies for {_LATEST}.")
     statement, principal = request.parameters["StatementId"], request.parameters["Principal"]
     function = _function(request)
     kept = function.policy.statements if function is not None and function.policy is not None else []
@@ -271,8 +299,13 @@ def check_event_invoke_config(request: Request) -> None:
 
 @_check("CreateEventSourceMapping")
 def check_create_event_source_mapping(request: Request) -> None:
-    """Refuse a queue that does not exist."""
-    arn = request.parameters.get("EventSourceArn", "")
+    """Refuse a queue that does not exist, and a second mapping of a queue to a function."""
+    arn, function = request.parameters.get("EventSourceArn", ""), _function(request)
+    for mapping in lambda_backends[ACCOUNT][request.region].list_event_source_mappings(arn, ""):
+        if function is not None and ":sqs:" in arn and mapping.function_name == function.function_name:
+            problem = f'An event source mapping with SQS arn (" {arn} ") and function (" {function.function_name} ") already exists.'
+            advice = f"Please update or delete the existing mapping with UUID {mapping.uuid}"
+            raise ServiceError("ResourceConflictException", f"{problem} {advice}")
     if (arn.split(":") + [""] * 3)[2] == "sqs":
         queues = sqs_backends[ACCOUNT][request.region].queues.values()
         if all(queue.queue_arn != arn for queue in queues):
@@ -296,6 +329,41 @@ def check_create_alias(request: Request) -> None:
         raise ServiceError("ResourceConflictException", problem)
 
 
+@_check("CreateAlias", "UpdateAlias")
+def check_alias(request: Request) -> None:
+    """Refuse weights that Lambda cannot follow, and changes of an alias that does not exist."""
+    given, function = request.parameters, _function(request)
+    if function is None:
+        return
+    aliases = lambda_backends[ACCOUNT][request.region].list_aliases(function.function_name)
+    if request.operation == "UpdateAlias" and all(one.name != given["Name"] for one in aliases):
+        arn = function.function_arn.removesuffix(f":{_LATEST}")
+        raise ServiceError("ResourceNotFoundException", f"Alias not found: {arn}:{given['Name']}")
+    weights = (given.get("RoutingConfig") or {}).get("AdditionalVersionWeights") or {}
+    version = given.get("FunctionVersion")
+    if len(weights) > 1:
+        raise _wrong("Number of items in AdditionalVersionWeights cannot be greater than 1")
+    if version in weights:
+        problem = f"Function version {version} is already included in routing configuration."
+        raise _wrong(f"Invalid function version {version}. {problem}")
+    if weights and version == _LATEST:
+        raise _wrong(f"{_LATEST} is not supported for an alias pointing to more than 1 version")
+
+
+@_check("DeleteFunction", "GetFunction", "GetFunctionConfiguration", "Invoke", "UpdateFunctionCode")
+def check_name(request: Request) -> None:
+    """Refuse the ARN of another Region, and a qualifier that differs from that of the ARN."""
+    parts = request.parameters["FunctionName"].split(":")
+    if parts[0] != "arn":
+        return
+    if parts[3] != request.region:
+        problem = f"Functions from '{parts[3]}' are not reachable in this region ('{request.region}')"
+        raise ServiceError("ResourceNotFoundException", problem)
+    qualifier = request.parameters.get("Qualifier")
+    if qualifier and parts[7:] not in ([], [qualifier]):
+        raise _wrong("The derived qualifier from the function name does not match the specified qualifier.")
+
+
 @_check("CreateFunctionUrlConfig")
 def check_create_function_url_config(request: Request) -> None:
     """Refuse a second URL."""
@@ -311,8 +379,12 @@ def check_create_function_url_config(request: Request) -> None:
 
 @_check("TagResource")
 def check_tag_resource(request: Request) -> None:
-    """Refuse more tags than a function can have."""
+    """Refuse versions and aliases, and more tags than a function can have."""
     name = request.parameters["Resource"].rsplit(":function:", 1)[-1]
+    if ":function:" in request.parameters["Resource"] and ":" in name:
+        raise _wrong(
+            "Tags on function aliases and versions are not supported. Please specify a function ARN."
+        )
     function = _named(name, request.region)
     kept = function.tags if function is not None and isinstance(getattr(function, "tags", None), dict) else {}
     if len({*kept, *request.parameters["Tags"]}) > _MOST_TAGS:

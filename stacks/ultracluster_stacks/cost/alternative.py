@@ -14,12 +14,9 @@ from ultracluster_stacks.cost.estimate import Estimate, estimate_cost
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Alternative:
-    """An alternative to the instance type of a cluster.
+    """Another instance type for a cluster, with its price by the same purchase option.
 
-    Attributes:
-        own_chips_per_node: Accelerators per node of the cluster.
-        price: Price of a node-hour with the same purchase option.
-        estimate: Estimate of the same run on as many nodes. None without a throughput ratio.
+    An estimate of the same run on as many nodes needs a throughput ratio.
     """
 
     instance_type: str
@@ -37,20 +34,11 @@ def compare_with(
     throughput_ratio: Decimal | None,
     given: Mapping[str, Price] | None = None,
 ) -> Alternative:
-    """Estimate the same run on another instance type.
+    """Estimate the same run on another instance type, which must be in the catalogue (UC4001).
 
-    The throughput ratio shortens the run. GPUs need no compilation.
-
-    Args:
-        instance_type: Instance type to compare with.
-        own: Estimate for the cluster.
-        prices: Source of prices.
-        throughput_ratio: Measured tokens per second of one node of the other type, divided by those of one node of
-            the cluster. None to compare prices only: the ratio depends on the model.
-        given: Prices by the name of their line; those of nodes are ignored. Default: none.
-
-    Raises:
-        FindingsError: The instance type is not in the catalogue (UC4001).
+    The throughput ratio, measured tokens per second of one node of the other type by those of one node of the cluster,
+    shortens the run. Without one, which depends on the model, only prices are compared. GPUs need no compilation.
+    Given prices of nodes are ignored.
     """
     machine = get_instance_type(instance_type)
     footprint = own.footprint

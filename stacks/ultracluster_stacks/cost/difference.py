@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from ultracluster_stacks.cost.bill import Prices
-from ultracluster_stacks.cost.estimate import Estimate, estimate_cost
+from ultracluster_stacks.cost.estimate import estimate_cost
 from ultracluster_stacks.cost.line import HOURS_OF_A_MONTH, Line, Usage
 from ultracluster_stacks.cost.money import NOTHING, Money
 from ultracluster_stacks.cost.template_footprint import template_footprint
@@ -14,12 +14,7 @@ from ultracluster_stacks.plan import StackTemplate
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CostDifference:
-    """How a deployment changes the cost of a cluster; negative if it becomes cheaper.
-
-    Attributes:
-        node_hour: Change per hour in which all nodes run.
-        idle_month: Change per month in which no node runs.
-    """
+    """How a deployment changes the cost per hour in which all nodes run, and per month in which none does."""
 
     cluster: str
     node_hour: Money
@@ -38,7 +33,11 @@ def cost_differences(
     changes = []
     for cluster in dict.fromkeys(stack.cluster for stack in after):
         old, new = (
-            _estimate(cluster, [stack for stack in stacks if stack.cluster == cluster], prices)
+            estimate_cost(
+                template_footprint(cluster, [stack for stack in stacks if stack.cluster == cluster]),
+                usage=Usage(hours=Decimal(1)),
+                prices=prices,
+            )
             for stacks in (before, after)
         )
         run = _difference(old.lines, new.lines)
@@ -47,10 +46,6 @@ def cost_differences(
         )
         changes.append(CostDifference(cluster=cluster, node_hour=run, idle_month=idle * HOURS_OF_A_MONTH))
     return tuple(changes)
-
-
-def _estimate(cluster: str, stacks: list[StackTemplate], prices: Prices) -> Estimate:
-    return estimate_cost(template_footprint(cluster, stacks), usage=Usage(hours=Decimal(1)), prices=prices)
 
 
 def _difference(before: Sequence[Line], after: Sequence[Line]) -> Money:

@@ -24,11 +24,7 @@ _MILLION: Final = 1_000_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Estimate:
-    """Estimated cost of a cluster.
-
-    Attributes:
-        if_used: Lines of nodes used only when the others are full; in no total.
-    """
+    """Estimated cost of a cluster; lines of nodes used only if the others are full are in no total."""
 
     footprint: Footprint
     usage: Usage
@@ -65,9 +61,7 @@ class Estimate:
 
 
 def catalogue_prices(
-    *,
-    known: Mapping[tuple[BillableItem, str], Price] | None = None,
-    fallback_region: str | None = None,
+    *, known: Mapping[tuple[BillableItem, str], Price] | None = None, fallback_region: str | None = None
 ) -> Prices:
     """Return a source of the catalogue's prices; a Region without one takes that of another, which the price names.
 

@@ -8,13 +8,7 @@ from ultracluster_catalog.lustre.lustre import LustreSettings
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NodeSupply:
-    """Nodes of one source of capacity.
-
-    Attributes:
-        name: Name of the source; empty for the first one.
-        nodes: Maximum number of nodes.
-        reserved: Whether the nodes are billed for the whole reservation, used or not.
-    """
+    """Nodes of one source of capacity, at most; reserved ones are billed for the whole reservation, used or not."""
 
     name: str
     instance_type: str

@@ -36,15 +36,10 @@ _NAME: Final = re.compile(r"[A-Za-z]+")
 def exported_template(
     template: Mapping[str, Any], *, values: Mapping[str, str], region: str, bucket: str | None
 ) -> dict[str, Any]:
-    """Return a template that can be deployed without the CDK.
+    """Return a template that can be deployed without the CDK and in any Region.
 
-    Args:
-        template: Template synthesized by the CDK.
-        values: Values to replace by parameters, with the parameter names: ``ImageId``, ``ZoneId`` or ``ReservationId``,
-            optionally followed by a number. The values become defaults.
-        region: Region that the template was synthesized for. References to it, and to its partition in ARNs, are
-            replaced by those of the deployment.
-        bucket: Default of the parameter for the asset bucket. None for no default.
+    Values become defaults of parameters: ``ImageId``, ``ZoneId`` or ``ReservationId``, optionally followed by a number.
+    References to the Region, and to its partition in ARNs, become those of the deployment.
 
     Raises:
         FindingsError: A value is part of a key, which CloudFormation cannot compute (UC9610), or the template

@@ -17,11 +17,7 @@ _NEAR: Final = 0.8
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Headroom:
-    """The stack closest to a limit.
-
-    Attributes:
-        what: Limited quantity: ``resources``, ``outputs`` or ``bytes``.
-    """
+    """The stack closest to a limit of ``resources``, ``outputs`` or ``bytes``."""
 
     what: str
     stack: str

@@ -12,11 +12,7 @@ from ultracluster_stacks.plan.templates import StackTemplate
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A resource or export whose value changes for everything that refers to it.
-
-    Attributes:
-        attribute: The only attribute that changes. None for the ID and all attributes.
-    """
+    """A resource or export whose value changes for everything that refers to it, or only one of its attributes."""
 
     certain: bool
     attribute: str | None = None

@@ -3,16 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from ultracluster_stacks.plan import resource_updates as updates
 from ultracluster_stacks.plan.changes import PropertyChange
 from ultracluster_stacks.plan.expressions import canonical, differences, written
 from ultracluster_stacks.plan.moves import Moves, StackKey, moved_parts
-from ultracluster_stacks.plan.resource_updates import (
-    PropertyPath,
-    Replacement,
-    is_custom,
-    replacement,
-    touches,
-)
 
 # Attributes beside Properties that control the life cycle of a resource.
 _LIFECYCLE_ATTRIBUTES: Final = (
@@ -29,7 +23,7 @@ def property_changes(
 ) -> Iterator[PropertyChange]:
     """Iterate over the changed properties of a resource in both templates."""
     old, new = before.get("Properties") or {}, after.get("Properties") or {}
-    rules = None if is_custom(after["Type"]) else replacement(after["Type"], new)
+    rules = None if updates.is_custom(after["Type"]) else updates.replacement(after["Type"], new)
     seen = set()
     for path, old_value, new_value in differences(written(old), written(new)):
         replaces = _replaces(path, rules)
@@ -61,9 +55,9 @@ def property_changes(
         yield PropertyChange(path=("Type",), before=before["Type"], after=after["Type"], replaces=True)
 
 
-def _replaces(path: PropertyPath, rules: Replacement | None) -> bool | None:
+def _replaces(path: updates.PropertyPath, rules: updates.Replacement | None) -> bool | None:
     if rules is None:
         return None
-    if touches(path, rules.always):
+    if updates.touches(path, rules.always):
         return True
-    return None if touches(path, rules.sometimes) else False
+    return None if updates.touches(path, rules.sometimes) else False

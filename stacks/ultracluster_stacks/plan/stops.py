@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, Final, Literal
 
+from ultracluster_stacks.plan import resource_updates as updates
 from ultracluster_stacks.plan.changes import (
     GOES,
     REPLACES,
@@ -15,20 +16,6 @@ from ultracluster_stacks.plan.changes import (
 from ultracluster_stacks.plan.controls import BLOCK_VARIABLE, FUNCTION, control_stops
 from ultracluster_stacks.plan.expressions import differences
 from ultracluster_stacks.plan.losses import network_stops, permission_stops
-from ultracluster_stacks.plan.resource_updates import (
-    ASSOCIATION,
-    COMPUTE_ENVIRONMENT,
-    FILE_SYSTEM,
-    JOB_CARRIERS,
-    LONGEST_JOB_TIMEOUT_MINUTES,
-    QUEUE,
-    SCALING_PROPERTIES,
-    STATEFUL,
-    Safe,
-    is_custom,
-    replacement,
-    touches,
-)
 
 Block = Literal["running", "idle"]
 """Whether nodes of a Capacity Block may run now."""
@@ -63,7 +50,7 @@ def block_of(
     if resource.get("Type") == FUNCTION:
         own = _part(resource, "Properties", "Environment", "Variables", BLOCK_VARIABLE)
         return None if own is None else "idle" if own in idle_blocks else "running"
-    if resource.get("Type") != COMPUTE_ENVIRONMENT:
+    if resource.get("Type") != updates.COMPUTE_ENVIRONMENT:
         return None
     launch_template = _part(resource, "Properties", "ComputeResources", "LaunchTemplate", "LaunchTemplateId")
     target = resources.get(str(_part({"Id": launch_template}, "Id", "Ref")), {})
@@ -101,7 +88,7 @@ def stops_of(
         reason = "its type changes under the same logical ID, which CloudFormation refuses"
         return (Stop(kind=StopKind.REFUSED, reason=reason, allow=None),)
     rules = (_data, _protection, _association, _shares, _best_fit, _unknown)
-    linked = any(each["Type"] == ASSOCIATION for each in old_resources.values())
+    linked = any(each["Type"] == updates.ASSOCIATION for each in old_resources.values())
     return (
         *(stop for rule in rules for stop in rule(change, before, after)),
         *network_stops(change, before, after, new_resources),
@@ -123,13 +110,13 @@ def notes_of(change: ResourceChange, after: Mapping[str, Any], *, block: Block |
     if _updates_infrastructure(change) and not _ends_jobs(after):
         notes.append(
             "AWS Batch replaces nodes as jobs end; jobs that run longer than "
-            f"{LONGEST_JOB_TIMEOUT_MINUTES:,} minutes from then are terminated"
+            f"{updates.LONGEST_JOB_TIMEOUT_MINUTES:,} minutes from then are terminated"
         )
     return tuple(notes)
 
 
 def _data(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:
-    safe = STATEFUL.get(change.resource_type)
+    safe = updates.STATEFUL.get(change.resource_type)
     is_protected = before.get("DeletionPolicy") in _PROTECTING
     if safe is None and not is_protected:
         return
@@ -155,7 +142,7 @@ def _changed_data(
     change: ResourceChange,
     before: Mapping[str, Any],
     after: Mapping[str, Any],
-    safe: Mapping[tuple[str, ...], Safe],
+    safe: Mapping[tuple[str, ...], updates.Safe],
 ) -> Iterator[Stop]:
     for property_change in change.properties:
         name = ".".join(property_change.path)
@@ -185,17 +172,17 @@ def _keeps_longer(rule: Mapping[str, Any], old_rules: list[Mapping[str, Any]]) -
     )
 
 
-def _is_safe(change: PropertyChange, safe: Mapping[tuple[str, ...], Safe]) -> bool:
+def _is_safe(change: PropertyChange, safe: Mapping[tuple[str, ...], updates.Safe]) -> bool:
     """Return whether a change is in the allow-list and keeps its condition."""
     for path, rule in safe.items():
         if change.path[: len(path)] == path:
-            keeps_forever = rule is Safe.KEEPS_LONGER and change.after is None
-            return rule is Safe.ANY or keeps_forever or _grows(change.before, change.after)
+            keeps_forever = rule is updates.Safe.KEEPS_LONGER and change.after is None
+            return rule is updates.Safe.ANY or keeps_forever or _grows(change.before, change.after)
     return False
 
 
-def _shrinks(change: PropertyChange, safe: Mapping[tuple[str, ...], Safe]) -> bool:
-    if safe.get(change.path) is not Safe.GROWS or _grows(change.before, change.after):
+def _shrinks(change: PropertyChange, safe: Mapping[tuple[str, ...], updates.Safe]) -> bool:
+    if safe.get(change.path) is not updates.Safe.GROWS or _grows(change.before, change.after):
         return False
     return _grows(change.after, change.before)
 
@@ -227,7 +214,7 @@ def _association(
 ) -> Iterator[Stop]:
     """Refuse replacements that FSx rejects: the new association is created first, and its paths must be unique."""
     del before, after
-    if change.resource_type != ASSOCIATION or change.action is not Action.REPLACE:
+    if change.resource_type != updates.ASSOCIATION or change.action is not Action.REPLACE:
         return
     changed = {property_change.path[0] for property_change in change.properties}
     if "FileSystemId" not in changed and not {"FileSystemPath", "DataRepositoryPath"} <= changed:
@@ -238,7 +225,7 @@ def _association(
 def _linked_tags(change: ResourceChange) -> Iterator[Stop]:
     """Stop changes of tags: they are sent with the backup settings, which FSx refuses with an association."""
     tags = any(property_change.path[0] == "Tags" for property_change in change.properties)
-    if change.resource_type == FILE_SYSTEM and change.action is Action.UPDATE and tags:
+    if change.resource_type == updates.FILE_SYSTEM and change.action is Action.UPDATE and tags:
         reason = (
             "changed tags of a file system with a data repository association have failed "
             "(cloudformation-coverage-roadmap#1687); `aws fsx tag-resource` changes them"
@@ -248,7 +235,7 @@ def _linked_tags(change: ResourceChange) -> Iterator[Stop]:
 
 def _shares(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:
     """Refuse to add or remove a fair-share policy (UpdateJobQueue, API Reference of AWS Batch)."""
-    if change.resource_type != QUEUE or change.action is not Action.UPDATE:
+    if change.resource_type != updates.QUEUE or change.action is not Action.UPDATE:
         return
     had, has = (
         (each.get("Properties") or {}).get("SchedulingPolicyArn") is not None for each in (before, after)
@@ -269,9 +256,9 @@ def _best_fit(change: ResourceChange, before: Mapping[str, Any], after: Mapping[
 
 
 def _jobs(change: ResourceChange, after: Mapping[str, Any], block: Block | None) -> Iterator[Stop]:
-    if change.resource_type not in JOB_CARRIERS:
+    if change.resource_type not in updates.JOB_CARRIERS:
         return
-    if change.resource_type == COMPUTE_ENVIRONMENT and change.action in REPLACES:
+    if change.resource_type == updates.COMPUTE_ENVIRONMENT and change.action in REPLACES:
         if block != "idle":
             where = "in its Capacity Block" if block else "on it"
             yield change.stop(StopKind.JOBS, f"jobs that run {where} end; waiting jobs stay in the queue")
@@ -298,7 +285,7 @@ def _road(
     new_resources: Mapping[str, Any],
 ) -> Iterator[Stop]:
     """Stop a queue from changing what starts its nodes: multi-node jobs that wait in it are defined for the other."""
-    if change.resource_type != QUEUE:
+    if change.resource_type != updates.QUEUE:
         return
     old, new = (_environment_types(*each) for each in ((before, old_resources), (after, new_resources)))
     if old and new and old != new:
@@ -324,10 +311,10 @@ def _environment_types(queue: Mapping[str, Any], resources: Mapping[str, Any]) -
 
 def _updates_infrastructure(change: ResourceChange) -> bool:
     """Return whether an in-place change makes AWS Batch replace nodes: all of ComputeResources but scaling."""
-    if change.resource_type != COMPUTE_ENVIRONMENT or change.action is not Action.UPDATE:
+    if change.resource_type != updates.COMPUTE_ENVIRONMENT or change.action is not Action.UPDATE:
         return False
     return any(
-        path[0] == "ComputeResources" and (len(path) == 1 or path[1] not in SCALING_PROPERTIES)
+        path[0] == "ComputeResources" and (len(path) == 1 or path[1] not in updates.SCALING_PROPERTIES)
         for path in (property_change.path for property_change in change.properties)
     )
 
@@ -335,15 +322,17 @@ def _updates_infrastructure(change: ResourceChange) -> bool:
 def _ends_jobs(after: Mapping[str, Any]) -> bool:
     policy = (after.get("Properties") or {}).get("UpdatePolicy") or {}
     at_once = str(policy.get("TerminateJobsOnUpdate", False)).lower() == "true"
-    return at_once or policy.get("JobExecutionTimeoutMinutes") != LONGEST_JOB_TIMEOUT_MINUTES
+    return at_once or policy.get("JobExecutionTimeoutMinutes") != updates.LONGEST_JOB_TIMEOUT_MINUTES
 
 
 def _unknown(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:
     del before
     kind = change.resource_type
-    if is_custom(kind):
+    if updates.is_custom(kind):
         yield change.stop(StopKind.UNKNOWN, "the effect of the change depends on its function and is unknown")
-    elif replacement(kind, after.get("Properties") or {}) is None and change.action in REPLACES:
+    elif updates.replacement(kind, after.get("Properties") or {}) is None and change.action in REPLACES:
         yield change.stop(StopKind.UNKNOWN, f"whether a change replaces {kind} is unknown")
-    elif touches(("Condition",), frozenset(property_change.path for property_change in change.properties)):
+    elif updates.touches(
+        ("Condition",), frozenset(property_change.path for property_change in change.properties)
+    ):
         yield change.stop(StopKind.UNKNOWN, "its condition changes, which may create or delete it")

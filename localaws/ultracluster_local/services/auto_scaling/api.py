@@ -295,7 +295,9 @@ def put_warm_pool(request: Request) -> Mapping[str, Any]:
 def create_or_update_tags(request: Request) -> Mapping[str, Any]:
     """Set tags of groups; instances that run keep theirs."""
     for tag in request.parameters["Tags"]:
-        group = find_group(request.region, tag["ResourceId"])
+        group = groups(request.region).get(tag["ResourceId"])
+        if group is None:  # cloud-custodian/cloud-custodian#380
+            raise invalid(f"AutoScalingGroup not found - AutoScaling Group {tag['ResourceId']} not found")
         group.tags = [one for one in group.tags if one["Key"] != tag["Key"]] + [_tag(group.name, tag)]
     return {}
 
@@ -317,7 +319,7 @@ def _member(request: Request, instance_id: str) -> tuple[Group, Member]:
         for member in group.members:
             if member.instance_id == instance_id:
                 return group, member
-    raise invalid(f"Instance Id not found - No managed instance found for instance ID: {instance_id}")
+    raise invalid(f"Instance Id not found - No managed instance found for instance ID {instance_id}")
 
 
 @handlers("DescribeAutoScalingInstances")
@@ -361,6 +363,21 @@ def set_instance_health(request: Request) -> Mapping[str, Any]:
     member.healthy = status == "Healthy"
     scale(group)
     return {}
+
+
+@handlers("DetachInstances")
+def detach_instances(request: Request) -> Mapping[str, Any]:
+    """Let instances run on without their group, which launches others unless its desired capacity falls with them."""
+    given = request.parameters
+    group = find_group(request.region, given["AutoScalingGroupName"])
+    for instance_id in given.get("InstanceIds") or []:
+        member = next((one for one in group.members if one.instance_id == instance_id), None)
+        if member is None:  # reproio/ecs_deploy#56
+            raise invalid(f"The instance {instance_id} is not part of Auto Scaling group {group.name}.")
+        group.members.remove(member)
+        group.desired -= bool(given["ShouldDecrementDesiredCapacity"])
+    scale(group)
+    return {"Activities": []}
 
 
 @handlers("TerminateInstanceInAutoScalingGroup")

@@ -144,7 +144,7 @@ def _check_container_overrides(definition: Mapping[str, Any], container: Mapping
     if fargate:
         check_fargate_size(_with_overrides(definition.get("containerProperties") or {}, container))
     if "" in (container.get("command") or []):
-        raise client_error("Container overrides: command can't contain an empty string.")
+        raise client_error("Command cannot be empty")  # boto/boto3#3612
 
 
 def _with_overrides(container: Mapping[str, Any], overrides: Mapping[str, Any]) -> dict[str, Any]:

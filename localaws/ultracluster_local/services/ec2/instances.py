@@ -7,12 +7,14 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from moto.ec2.models import ec2_backends
 from moto.ec2.models.instances import Instance
 from moto.ec2.responses import EC2Response
 from moto.ec2.utils import filter_dict_attribute_mapping
 
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.ec2.capacity import find_reservation, instances_in
 from ultracluster_local.services.ec2.capacity_market import Reservation
 from ultracluster_local.services.ec2.launch_templates import template_data
@@ -30,6 +32,18 @@ _FILTERS = {
     "instance-lifecycle": "lifecycle",
 }
 """Filters of DescribeInstances that moto lacks, and the attributes of its instances."""
+
+
+_check = Checks(service="ec2")
+
+
+@_check("ModifyInstanceAttribute")
+def check_modify_instance_attribute(request: Request) -> None:
+    """Refuse another type for an instance that is not stopped."""
+    instance = ec2_backends[ACCOUNT][request.region].get_instance_by_id(request.parameters["InstanceId"])
+    if request.parameters.get("InstanceType") and instance is not None and instance.state != "stopped":
+        problem = f"The instance '{instance.id}' is not in the 'stopped' state."
+        raise ServiceError("IncorrectInstanceState", problem)
 
 
 def install() -> None:

@@ -55,6 +55,18 @@ def create_volume(request: Request) -> None:
     check_volume(request.parameters, size=request.parameters.get("Size"))
 
 
+@_check("AttachVolume")
+def attach_volume(request: Request) -> None:
+    """Refuse a volume of another zone."""
+    backend, given = backend_of(request.region), request.parameters
+    volume, instance = backend.volumes.get(given["VolumeId"]), backend.get_instance_by_id(given["InstanceId"])
+    if volume and instance and volume.zone.name != instance.placement.zone:
+        raise ServiceError(
+            "InvalidVolume.ZoneMismatch",
+            f"The volume '{volume.id}' is not in the same availability zone as instance '{instance.id}'",
+        )
+
+
 def check_volume(volume: Mapping[str, Any], *, size: int | None) -> None:
     """Refuse a volume whose settings do not fit its type.
 

@@ -3,11 +3,13 @@
 import json
 import re
 from collections.abc import Mapping
+from datetime import UTC, timedelta
 from typing import Any
 
 from moto.events.models import events_backends
 from moto.scheduler.models import scheduler_backends
 
+from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.services.checks import Checks
 from ultracluster_local.services.handlers import Request, ServiceError
@@ -20,6 +22,7 @@ __all__: list[str] = []
 _events = Checks(service="events")
 _scheduler = Checks(service="scheduler")
 
+_EARLIEST_START = timedelta(minutes=5)
 _MOST_BYTES_OF_EVENTS = 1024 * 1024
 _MOST_TARGETS = 5  # https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-quota.html
 _NEED_A_ROLE = frozenset(
@@ -133,6 +136,10 @@ def check_schedule(request: Request) -> None:
     expression = request.parameters["ScheduleExpression"]
     if not is_schedule(expression, one_time=True):
         raise _invalid(f"Invalid Schedule Expression {expression}.")
+    start = request.parameters.get("StartDate")
+    earliest = CLOCK.now() - _EARLIEST_START
+    if start and not expression.startswith("at(") and start.replace(tzinfo=UTC) < earliest:
+        raise _invalid("The StartDate you specify cannot be earlier than 5 minutes ago.")  # getmoto/moto#8172
     role = request.parameters["Target"].get("RoleArn", "")
     if not can_assume("scheduler.amazonaws.com", role):
         raise _invalid(

@@ -20,7 +20,9 @@ def processes_for(clusters: int, *, cores: int | None = None, free_memory: int |
 
     Default: the cores and the free bytes of memory that the kernel reports.
     """
-    cores = cores or _cores()
+    if cores is None:
+        affinity = os.sched_getaffinity(0) if hasattr(os, "sched_getaffinity") else ()
+        cores = len(affinity) or os.cpu_count() or 1
     free_memory = free_memory if free_memory is not None else _free_memory()
     by_memory = cores if free_memory is None else free_memory // _MEMORY_OF_A_PROCESS
     return max(1, min(cores, by_memory, clusters // _CLUSTERS_WORTH_A_PROCESS))
@@ -43,10 +45,6 @@ def synthesize_in_processes(
         problem = f"a process that synthesizes {', '.join(failed)} failed; see the message above"
         raise FindingsError([Finding(code="UC9101", problem=problem, remedy="Fix the cause")])
     return [assembly for assembly, _, _ in workers]
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _free_memory() -> int | None:

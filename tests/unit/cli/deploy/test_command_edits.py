@@ -17,7 +17,6 @@ from tests.unit.stacks.plan.conftest import Stacks
 from ultracluster_cli._aws import targets
 from ultracluster_cli._aws.target import Target
 from ultracluster_cli.deploy import command as deploy
-from ultracluster_cli.deploy.deployment import Deployed
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_stacks.config import load_rollout
@@ -76,9 +75,9 @@ def deploy_edit(run: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> Dep
                 name="an account", local=False, environment=os.environ, client=lambda *_: cloudformation
             )
 
-        def deploy_to(*_: object, assembly: Path, **__: Any) -> Deployed:
+        def deploy_to(*_: object, assembly: Path, **__: Any) -> tuple[list[Any], list[Any]]:
             deployed.append(assembly)
-            return Deployed(clusters=(), stacks=())
+            return [], []
 
         monkeypatch.setattr(targets, "account", account)
         monkeypatch.setattr(deploy, "synthesize_into", lambda output, _, **__: write(output, after))

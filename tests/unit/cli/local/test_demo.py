@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from tests.unit.cli.local.demo_orders import END, RESERVATION, START, record
 
-from ultracluster_cli.capacity.outputs import write_fragment
+from ultracluster_cli.capacity.command import write_fragment
 from ultracluster_cli.local.demo import blocks_of, require_bought, write_copy
 from ultracluster_cli.local.demo_purchase import Purchase
 from ultracluster_rules.findings import FindingsError

@@ -11,8 +11,7 @@ from tests.unit.runtime.metrics.recordings import day, recording, series
 
 from ultracluster_catalog.observability.panels import PANELS
 from ultracluster_cli.metrics import metrics_page
-from ultracluster_cli.metrics.charted_lines import charted_lines
-from ultracluster_cli.metrics.metrics_page import draw_page
+from ultracluster_cli.metrics.metrics_page import charted_lines, draw_page
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
 

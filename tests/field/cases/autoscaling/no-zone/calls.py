@@ -1,11 +1,3 @@
-e = client("ec2")
-vpc = e.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
-subnet = e.create_subnet(VpcId=vpc, CidrBlock="10.0.0.0/24")["Subnet"]["SubnetId"]
-image = e.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
-t = e.create_launch_template(
-    LaunchTemplateName="nodes", LaunchTemplateData={"ImageId": image, "InstanceType": "c5.large"}
-)["LaunchTemplate"]["LaunchTemplateId"]
-a = client("autoscaling")
 a.create_auto_scaling_group(
     AutoScalingGroupName="g", MinSize=0, MaxSize=1, LaunchTemplate={"LaunchTemplateId": t, "Version": "1"}
 )

@@ -1,9 +1,3 @@
-import json
-
-c = client("cloudformation")
-topic = json.dumps({"Resources": {"A": {"Type": "AWS::SNS::Topic"}}})
-c.create_stack(StackName="one", TemplateBody=topic)
-wait("one")
 stack = c.describe_stacks(StackName="one")["Stacks"][0]["StackId"]
 c.delete_stack(StackName="one")
 c.create_change_set(StackName=stack, ChangeSetName="x", ChangeSetType="UPDATE", TemplateBody=topic)

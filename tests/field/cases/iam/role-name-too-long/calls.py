@@ -1,10 +1,1 @@
-import json
-
-trust = {
-    "Version": "2012-10-17",
-    "Statement": [
-        {"Effect": "Allow", "Principal": {"Service": "ec2.amazonaws.com"}, "Action": "sts:AssumeRole"}
-    ],
-}
-i = client("iam")
 i.create_role(RoleName="n" * 65, AssumeRolePolicyDocument=json.dumps(trust))

@@ -1,23 +1,9 @@
-import io
-import json
-import zipfile
-
-trust = {
-    "Version": "2012-10-17",
-    "Statement": [
-        {"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}
-    ],
-}
-role = client("iam").create_role(RoleName="r", AssumeRolePolicyDocument=json.dumps(trust))["Role"]["Arn"]
-packed = io.BytesIO()
-with zipfile.ZipFile(packed, "w") as archive:
-    archive.writestr("index.py", "def handler(event, context): pass")
-lambda_ = client("lambda")
-lambda_.create_function(
+f = client("lambda")
+f.create_function(
     FunctionName="f",
     Runtime="python3.13",
     Handler="index.handler",
     Role=role,
-    Code={"ZipFile": packed.getvalue()},
+    Code={"ZipFile": data.getvalue()},
     Architectures=["x86_64", "arm64"],
 )

@@ -121,7 +121,7 @@ def test_a_definition_for_fargate_does_not_run_on_ec2(batch: Any) -> None:
     ("definition", "overrides", "words"),
     [
         ("many", {"containerOverrides": {"command": ["x"]}}, "should not be set for a multinode job"),
-        ("plain", {"containerOverrides": {"command": [""]}}, "can't contain an empty string"),
+        ("plain", {"containerOverrides": {"command": [""]}}, "Command cannot be empty"),
         ("plain", {"containerOverrides": {"environment": [{"name": "AWS_BATCH_X", "value": ""}]}}, "AWS_BATCH_X"),
         ("plain", {"nodeOverrides": {"numNodes": 2}}, "should only be set for a multinode job"),
         ("many", {"nodeOverrides": {"numNodes": 2}}, "has an open upper boundary"),

@@ -1,0 +1,1 @@
+a.update_auto_scaling_group(AutoScalingGroupName="g", DesiredCapacity=10)

@@ -1,0 +1,7 @@
+a.create_auto_scaling_group(
+    AutoScalingGroupName="g",
+    MinSize=1,
+    MaxSize=1,
+    VPCZoneIdentifier=subnet,
+    LaunchTemplate={"LaunchTemplateId": t, "Version": "1"},
+)

@@ -1,0 +1,8 @@
+e = client("ec2")
+vpc = e.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+subnet = e.create_subnet(VpcId=vpc, CidrBlock="10.0.0.0/24")["Subnet"]["SubnetId"]
+image = e.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
+t = e.create_launch_template(
+    LaunchTemplateName="nodes", LaunchTemplateData={"ImageId": image, "InstanceType": "c5.large"}
+)["LaunchTemplate"]["LaunchTemplateId"]
+a = client("autoscaling")

@@ -1,0 +1,1 @@
+client("cloudformation").get_template(StackName="nope")

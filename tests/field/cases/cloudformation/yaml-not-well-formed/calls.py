@@ -1,0 +1,1 @@
+client("cloudformation").create_stack(StackName="one", TemplateBody="Resources: {A: [}")

@@ -1,0 +1,1 @@
+e.modify_instance_attribute(InstanceId=i, InstanceType={"Value": "c5.xlarge"})

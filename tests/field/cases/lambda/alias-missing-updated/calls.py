@@ -1,0 +1,1 @@
+f.update_alias(FunctionName="f", Name="nope", Description="d")

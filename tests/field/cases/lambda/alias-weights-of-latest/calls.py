@@ -1,0 +1,7 @@
+f.publish_version(FunctionName="f")
+f.create_alias(
+    FunctionName="f",
+    Name="live",
+    FunctionVersion="$LATEST",
+    RoutingConfig={"AdditionalVersionWeights": {"1": 0.5}},
+)

@@ -1,0 +1,1 @@
+f.create_function(**{**base, "FunctionName": "a" * 65})

@@ -1,0 +1,1 @@
+f.remove_permission(FunctionName="f", StatementId="s")

@@ -1,0 +1,2 @@
+base["ScheduleExpression"] = "cron()"
+s.create_schedule(**base)

@@ -1,0 +1,2 @@
+base["ScheduleExpression"] = "cron(INVALID)"
+s.create_schedule(**base)

@@ -1,0 +1,2 @@
+base["ScheduleExpression"] = "rate(-10 minutes)"
+s.create_schedule(**base)

@@ -1,0 +1,1 @@
+s.delete_schedule(Name="nope")
