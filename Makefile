@@ -128,7 +128,7 @@ schema: env ## Write docs/rollout.schema.json from the models
 	"$(BIN)/python" -m ultracluster_stacks.config.schema
 
 docs: env .ultracluster/sphinx/.stamp ## Build the site in .ultracluster/site, and check links, search and accessibility (needs Chromium)
-	rm -rf docs/reference/generated docs/gallery/generated && "$(BIN)/python" docs/generated_pages.py
+	rm -rf docs/reference/generated docs/gallery/generated && PYTHONPATH=. "$(BIN)/python" docs/generated_pages.py
 	PYTHONPATH="$(STATE)/sphinx" "$(BIN)/python" -m sphinx --builder html --fail-on-warning --keep-going --quiet docs .ultracluster/site
 	"$(BIN)/python" -m pytest -q -m site tests/site
 	@echo "Open .ultracluster/site/index.html"

@@ -1,5 +1,6 @@
 """Configuration of Sphinx for `make docs`, which writes the generated pages first."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,8 @@ templates_path = ["_templates", "questions.yaml"]
 myst_heading_anchors = 4
 # The search then needs no requests, and works from the file system.
 html_show_search_summary = False
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
 html_search_scorer = str(Path(__file__).with_name("scorer.js"))
 copybutton_prompt_text = "$ "
 autodoc_default_options = {
@@ -48,10 +51,11 @@ def _hide_signature_of_jsii(
 def _let_the_keyboard_scroll(
     app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: object
 ) -> None:
-    """Make wide code and tables focusable, so that the keyboard can scroll them (WCAG 2.1.1)."""
+    """Make wide code, tables and pictures focusable, so that the keyboard can scroll them (WCAG 2.1.1)."""
     del app, page, template, doctree
     if body := context.get("body"):
         body = body.replace("<pre>", '<pre tabindex="0">')
+        body = re.sub(r'<p>(?=<img [^>]*\.svg")', '<p class="picture" tabindex="0">', body)
         context["body"] = body.replace('<div class="table-wrapper', '<div tabindex="0" class="table-wrapper')
 
 

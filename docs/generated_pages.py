@@ -1,6 +1,6 @@
-"""Write the pages of the site that come from the code: API, commands, rollout file and rules.
+"""Write the pages of the site that come from the code: API, commands, rollout file, rules and gallery.
 
-They go to ``docs/reference/generated``, which is not committed; `make docs` runs this first.
+They go to ``docs/reference/generated`` and ``docs/gallery/generated``, which are not committed; `make docs` runs this first.
 """
 
 import importlib
@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from gallery_pages import gallery_pages
 from rules_page import rules_page
 from typer.testing import CliRunner
 
@@ -21,6 +22,7 @@ RUNTIME_MODULES: Final = ("checkpoints", "training_metrics", "bake_off", "servic
 """Modules of `ultracluster_runtime` that programs import."""
 
 _REFERENCE: Final = Path(__file__).parent / "reference" / "generated"
+_GALLERY: Final = Path(__file__).parent / "gallery" / "generated"
 _SCHEMA: Final = Path(__file__).parent / "rollout.schema.json"
 _COMMAND_PAGE: Final = """\
 # Commands
@@ -136,9 +138,10 @@ def _type(value: Mapping[str, Any]) -> str:
 
 
 def _main() -> None:
-    _REFERENCE.mkdir(parents=True, exist_ok=True)
-    for name, text in generated_pages().items():
-        (_REFERENCE / name).write_text(text, encoding="utf-8")
+    for folder, pages in ((_REFERENCE, generated_pages()), (_GALLERY, gallery_pages())):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, text in pages.items():
+            (folder / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ import pytest
 from moto.ec2.responses import EC2Response
 from tests.unit.stacks.conftest import QUICKSTART
 
+from ultracluster_cli.cost import estimate
 from ultracluster_cli.main import main
-from ultracluster_cli.rehearse import price
 from ultracluster_cli.rehearse import run as rehearse_run
 from ultracluster_local import LocalAws
 from ultracluster_local.instance.environment import child_environment
@@ -88,7 +88,7 @@ def rehearse(
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     monkeypatch.chdir(project)
-    monkeypatch.setattr(price, "listed_prices", lambda *_, **__: ({}, []))  # moto has no price list
+    monkeypatch.setattr(estimate, "listed_prices", lambda *_, **__: ({}, []))  # moto has no price list
     seed(
         endpoint=local_aws.endpoint,
         key=local_aws.key,

@@ -1,4 +1,4 @@
-"""The commands of the tutorials print what the pages show, on a local AWS."""
+"""The commands of the tutorials and of README.md print what the pages show, on a local AWS."""
 
 import doctest
 import os
@@ -14,7 +14,10 @@ from tests.bare_environment import bare_environment
 pytestmark = pytest.mark.deploy
 
 ROOT = Path(__file__).parents[2]
-TUTORIALS = ROOT / "docs/tutorials"
+PAGES = [
+    ROOT / "README.md",
+    *(ROOT / f"docs/tutorials/{name}.md" for name in ("first-cluster", "own-app", "three-regions")),
+]
 SHOWN = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 MARK = "-- the command has ended --"
 
@@ -31,6 +34,8 @@ def checkout(tmp_path: Path) -> Path:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     (tmp_path / "stacks").symlink_to(ROOT / "stacks")
     (tmp_path / ".venv").symlink_to(sys.prefix)
+    for name in ("app.py", "cdk.json"):
+        (tmp_path / name).symlink_to(ROOT / name)
     return tmp_path
 
 
@@ -39,8 +44,8 @@ def environment(folder: Path) -> Mapping[str, str]:
     return bare_environment(PATH=os.pathsep.join(path), COLUMNS="110", HOME=str(folder), TMPDIR=str(folder))
 
 
-@pytest.mark.parametrize("name", ["first-cluster", "own-app", "three-regions"])
-def test_every_command_prints_what_the_page_shows(checkout: Path, name: str) -> None:
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_command_prints_what_the_page_shows(checkout: Path, page: Path) -> None:
     shell = subprocess.Popen(
         ["bash"],
         cwd=checkout,
@@ -52,8 +57,8 @@ def test_every_command_prints_what_the_page_shows(checkout: Path, name: str) -> 
     )
     assert shell.stdin
     assert shell.stdout
-    commands = list(steps(TUTORIALS / f"{name}.md"))
-    assert len(commands) > 3  # or the page has lost its commands
+    commands = list(steps(page))
+    assert len(commands) > 2  # or the page has lost its commands
     try:
         for command, expected in commands:
             shell.stdin.write(f"{command}\necho; echo '{MARK}' $?\n")

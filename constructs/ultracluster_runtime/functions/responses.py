@@ -5,14 +5,7 @@ from typing import Final
 from botocore.exceptions import BotoCoreError, ClientError
 from botocore.parsers import ResponseParserError
 
-UNREADABLE: Final = (
-    ResponseParserError,
-    LookupError,
-    TypeError,
-    AttributeError,
-    ValueError,
-    ArithmeticError,
-)
+UNREADABLE: Final = (ResponseParserError, LookupError, TypeError, AttributeError, ValueError, ArithmeticError)
 """A response that AWS does not send: HTML of a proxy, an empty body, truncated XML, a missing or malformed member."""
 
 AWS_ERRORS: Final = (ClientError, BotoCoreError, *UNREADABLE)

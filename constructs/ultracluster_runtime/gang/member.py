@@ -30,10 +30,7 @@ _GRACE = 30.0  # seconds between SIGTERM and SIGKILL
 
 
 def run_member(
-    child: Child,
-    settings: Settings,
-    place: Place,
-    command: Callable[[Start], Sequence[str]],
+    child: Child, settings: Settings, place: Place, command: Callable[[Start], Sequence[str]]
 ) -> Outcome:
     """Take part in a gang, from the rendezvous to the end of all; `command` returns the program's command."""
     member = _Member(place, settings, command)

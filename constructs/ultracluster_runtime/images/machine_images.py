@@ -41,13 +41,10 @@ def image_of_parameter(client: Client, *, region: str, parameter: str) -> Machin
     """
     try:
         value = client("ssm").get_parameter(Name=parameter)["Parameter"]["Value"]
-    except ClientError as error:
-        if error.response["Error"]["Code"] == "ParameterNotFound":
-            raise _missing(
-                region, f"no parameter {parameter}", "Choose another AMI family, or your own AMI"
-            ) from None
-        raise _no_answer(region, error) from error
     except AWS_ERRORS as error:
+        if _code(error) == "ParameterNotFound":
+            remedy = "Choose another AMI family, or your own AMI"
+            raise _missing(region, f"no parameter {parameter}", remedy) from None
         raise _no_answer(region, error) from error
     image_id = _image_id(value)
     if image_id is None:
@@ -84,12 +81,14 @@ def _describe(client: Client, region: str, **request: Any) -> list[Any]:
     try:
         pages = client("ec2").get_paginator("describe_images").paginate(**request)
         return [image for page in pages for image in page["Images"]]
-    except ClientError as error:
-        if error.response["Error"]["Code"].startswith("InvalidAMIID"):
+    except AWS_ERRORS as error:
+        if _code(error).startswith("InvalidAMIID"):
             return []
         raise _no_answer(region, error) from error
-    except AWS_ERRORS as error:
-        raise _no_answer(region, error) from error
+
+
+def _code(error: Exception) -> str:
+    return str(error.response["Error"]["Code"]) if isinstance(error, ClientError) else ""
 
 
 def _image_id(value: str) -> str | None:

@@ -10,7 +10,7 @@ from ultracluster_catalog.limits.quotas import on_demand_quota
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_runtime.functions.responses import AWS_ERRORS
-from ultracluster_runtime.jobs.pending import Capacity, Environment, Job, PendingJob, QueuedJob, Quota
+from ultracluster_runtime.jobs.diagnose import Capacity, Environment, Job, PendingJob, QueuedJob, Quota
 from ultracluster_runtime.jobs.queues import Client, region_from_arn
 from ultracluster_runtime.lifecycle import reader
 from ultracluster_runtime.lifecycle.observations import Reservation

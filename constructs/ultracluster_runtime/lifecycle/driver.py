@@ -116,11 +116,7 @@ def manage_block(block: ManagedBlock, clients: Clients, now: datetime, *, owner:
 
 
 def _run(
-    block: ManagedBlock,
-    clients: Clients,
-    now: datetime,
-    stored: LeasedState,
-    state: LifecycleState | None,
+    block: ManagedBlock, clients: Clients, now: datetime, stored: LeasedState, state: LifecycleState | None
 ) -> list[Exception]:
     errors: list[Exception] = []
     try:

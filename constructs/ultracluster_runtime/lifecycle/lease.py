@@ -4,6 +4,7 @@ Reserved concurrency would also keep invocations apart, but accounts with a quot
 ("decreases account's UnreservedConcurrentExecution below its minimum value of [10]").
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,8 +14,6 @@ from botocore.exceptions import ClientError
 
 LEASE: Final = timedelta(seconds=135)
 """Duration of a lease: longer than the timeout of the function, so that only an invocation that was killed leaves one."""
-
-_NAMES: Final = {"#owner": "owner", "#until": "until"}
 
 
 class LeaseHeldError(Exception):
@@ -45,7 +44,6 @@ class LeasedState:
                     # Clocks of two invocations differ by less than a lease.
                     ":latest": {"N": str(seconds + 2 * duration)},
                 },
-                names=_NAMES,
             )
         except ClientError as error:
             if error.response["Error"]["Code"] == "ConditionalCheckFailedException":
@@ -60,26 +58,19 @@ class LeasedState:
 
     def save(self, text: str) -> None:
         """Store a text; fails if this invocation no longer holds the lease."""
-        self._update(
-            "SET #state = :state",
-            "#owner = :owner",
-            {":state": {"S": text}},
-            names={"#owner": "owner", "#state": "state"},
-        )
+        self._update("SET #state = :state", "#owner = :owner", {":state": {"S": text}})
 
     def release(self) -> None:
         """Release the lease; fails if this invocation no longer holds it."""
-        self._update("REMOVE #owner, #until", "#owner = :owner", {}, names=_NAMES)
+        self._update("REMOVE #owner, #until", "#owner = :owner", {})
 
-    def _update(
-        self, update: str, condition: str, values: dict[str, dict[str, str]], *, names: dict[str, str]
-    ) -> dict[str, Any]:
+    def _update(self, update: str, condition: str, values: dict[str, dict[str, str]]) -> dict[str, Any]:
         response = self.client.update_item(
             TableName=self.table,
             Key={"id": {"S": self.item}},
             UpdateExpression=update,
             ConditionExpression=condition,
-            ExpressionAttributeNames=names,
+            ExpressionAttributeNames={f"#{name}": name for name in re.findall(r"#(\w+)", update + condition)},
             ExpressionAttributeValues={":owner": {"S": self.owner}, **values},
             ReturnValues="ALL_NEW",
         )

@@ -52,9 +52,7 @@ _Query = tuple[str, str, str, str | None, tuple[tuple[str, str], ...]]
 
 def _jobs(cloudwatch: Any, cluster: str) -> list[str]:
     pages = cloudwatch.get_paginator("list_metrics").paginate(
-        Namespace=NAMESPACE,
-        MetricName="Steps",
-        Dimensions=[{"Name": CLUSTER_DIMENSION, "Value": cluster}],
+        Namespace=NAMESPACE, MetricName="Steps", Dimensions=[{"Name": CLUSTER_DIMENSION, "Value": cluster}]
     )
     return sorted(
         dimension["Value"]

@@ -55,7 +55,6 @@ def _try_identity(reader: AwsReader, requirements: RolloutRequirements) -> Mappi
 
 @_account_check(CREDENTIALS, _try_identity, "sts:GetCallerIdentity")
 def _check_credentials(_: RolloutRequirements, response: Mapping[str, Any] | Exception) -> Outcome:
-    """Check that AWS accepts the credentials."""
     if isinstance(response, Exception):
         return failed(str(response), "Sign in (such as `aws sso login`), or set AWS_PROFILE")
     return passed(f"account {response['Account']} as {response['Arn']}")
@@ -68,7 +67,6 @@ def _check_credentials(_: RolloutRequirements, response: Mapping[str, Any] | Exc
     after=(CREDENTIALS,),
 )
 def _check_account(requirements: RolloutRequirements, response: Mapping[str, Any]) -> Outcome:
-    """Check that the clusters belong to the account of the credentials."""
     account = response["Account"]
     other_accounts = [cluster for cluster in requirements.clusters if cluster.account not in (None, account)]
     if other_accounts:
@@ -92,7 +90,6 @@ def _times(reader: AwsReader, requirements: RolloutRequirements) -> tuple[dateti
 
 @_account_check("UC9403", _times, "sts:GetCallerIdentity")
 def _check_clock(_: RolloutRequirements, times: tuple[datetime, datetime | None]) -> Outcome:
-    """Check the clock of this machine against AWS."""
     local_time, server_date = times
     if server_date is None:
         return warned("the response of AWS has no date", "Compare the clock of this machine with another one")
@@ -124,7 +121,6 @@ def _region(reader: AwsReader, requirements: RegionRequirements) -> str:
     after=ACCOUNT_IS_KNOWN,
 )
 def _check_region(requirements: RegionRequirements, status: str) -> Outcome:
-    """Check that the Region is enabled for the account."""
     if status in {"opt-in-not-required", "opted-in"}:
         return passed(f"it is {status}")
     return failed(
@@ -152,7 +148,6 @@ def _bootstrap(reader: AwsReader, requirements: RegionRequirements) -> str | Non
     after=(REGION_IS_ENABLED,),
 )
 def _check_bootstrap(requirements: RegionRequirements, version: str | None) -> Outcome:
-    """Check that the CDK can deploy to the Region."""
     remedy = f"Run `cdk bootstrap aws://ACCOUNT/{requirements.region}`"
     if version is None:
         return failed(

@@ -41,7 +41,6 @@ def _system(reader: AwsReader, requirements: FileSystemRequirements) -> Descript
 
 @_system_check(_FILE_SYSTEM, _system, "fsx:DescribeFileSystems", after=(REGION_IS_ENABLED,))
 def _check_system(requirements: FileSystemRequirements, description: Description | None) -> Outcome:
-    """Check that nodes can mount the file system as the rollout describes it."""
     if description is None:
         return failed(
             f"{requirements.region} has no {requirements.file_system_id} in this account",

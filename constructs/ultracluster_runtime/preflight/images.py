@@ -70,7 +70,6 @@ def _ami_check(code: str, gather: Any = _shown) -> MakesCheck:
     after=(REGION_IS_ENABLED,),
 )
 def _check_ami(requirements: ClusterRequirements, description: Description | None) -> Outcome:
-    """Check that nodes can be launched from the AMI."""
     remedy = "Pin another AMI: `ultracluster ami resolve ROLLOUT --write`"
     if description is None:
         return failed(
@@ -84,7 +83,6 @@ def _check_ami(requirements: ClusterRequirements, description: Description | Non
 
 @_ami_check("UC9443")
 def _check_architecture(_: ClusterRequirements, description: Description) -> Outcome:
-    """Check that the architecture of the AMI matches the nodes."""
     got = description.get("Architecture")
     if got == _ARCHITECTURE:
         return passed(f"it is for {got}")
@@ -110,7 +108,6 @@ def _check_purpose(requirements: ClusterRequirements, description: Description) 
 
 @_ami_check("UC9445", lambda reader, requirements: (_shown(reader, requirements), reader.now))
 def _check_deprecation(_: ClusterRequirements, evidence: tuple[Description, datetime]) -> Outcome:
-    """Check that the AMI is not deprecated."""
     description, now = evidence
     text = description.get("DeprecationTime")
     if not text:
@@ -173,7 +170,6 @@ def _repository(reader: AwsReader, requirements: ImageRequirements) -> bool | No
 
 @check(_REPOSITORY, _repository, "ecr:DescribeRepositories", subjects=_images, after=(REGION_IS_ENABLED,))
 def _check_repository(requirements: ImageRequirements, exists: bool | None) -> Outcome:
-    """Check that the repository of an image exists, in the Region of the nodes."""
     reference = read_reference(requirements.image)
     if reference is None or exists is None:
         return warned(
@@ -212,11 +208,9 @@ def _image(reader: AwsReader, requirements: ImageRequirements) -> Description | 
 
 @check(_IMAGE, _image, "ecr:DescribeImages", subjects=_images, after=(REGION_IS_ENABLED,))
 def _check_image(_: ImageRequirements, description: Description | None) -> Outcome:
-    """Check that nodes can pull the image."""
     if description is None:
         return failed(
-            "it does not exist; jobs would fail at their start, on paid nodes",
-            "Push it, or correct its tag",
+            "it does not exist; jobs would fail at their start, on paid nodes", "Push it, or correct its tag"
         )
     if not description:
         return skipped("only images in Amazon ECR can be checked")
@@ -297,7 +291,6 @@ def _download(url: str) -> bytes:
     after=(_IMAGE,),
 )
 def _check_entrypoint(_: ImageRequirements, entrypoint: Sequence[str] | None) -> Outcome:
-    """Check that the ENTRYPOINT runs the command of a job."""
     if entrypoint is None:
         return skipped("the configuration of the image cannot be read")
     if problem := explain_entrypoint(entrypoint):

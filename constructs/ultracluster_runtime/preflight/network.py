@@ -65,7 +65,6 @@ def _shown(reader: AwsReader, requirements: SubnetRequirements) -> Description:
 
 @check(_EXISTS, _find, _SUBNET, subjects=_subnets, after=(REGION_IS_ENABLED,))
 def _check_subnet(requirements: SubnetRequirements, description: Description | None) -> Outcome:
-    """Check that the subnet is where the rollout says."""
     if description is None:
         return failed(
             f"{requirements.region} has no {requirements.subnet_id} in this account",
@@ -92,7 +91,6 @@ def _room(reader: AwsReader, requirements: SubnetRequirements) -> tuple[int, boo
 
 @_subnet_check("UC9436", _room, _SUBNET, "cloudformation:DescribeStacks")
 def _check_addresses(requirements: SubnetRequirements, evidence: tuple[int, bool]) -> Outcome:
-    """Check that the subnet has enough free addresses for the cluster."""
     free, deployed = evidence
     usage = f"{free:,} addresses are free; the cluster needs {requirements.addresses:,}"
     if free >= requirements.addresses:
@@ -199,7 +197,6 @@ def _check_s3(_: SubnetRequirements, routes: Routes) -> Outcome:
 
 @_subnet_check("UC9439", _routes, *_ROUTE_CALLS)
 def _check_services(requirements: SubnetRequirements, routes: Routes) -> Outcome:
-    """Check that nodes reach the services that they need to boot, join and log."""
     missing = [service for service in requirements.services if service not in routes.endpoints]
     if not missing:
         return passed(f"its VPC has endpoints for all {len(requirements.services)} services")
@@ -238,7 +235,6 @@ def _dns(reader: AwsReader, requirements: SubnetRequirements) -> dict[str, bool]
 
 @_subnet_check("UC9440", _dns, "ec2:DescribeVpcAttribute")
 def _check_dns(requirements: SubnetRequirements, settings: dict[str, bool]) -> Outcome:
-    """Check that the VPC resolves the names of endpoints and file systems."""
     off = [name for name, on in settings.items() if not on]
     if not off:
         return passed(f"{' and '.join(settings)} are enabled in {requirements.vpc_id}")
@@ -375,7 +371,6 @@ def _endpoint_zones(reader: AwsReader, requirements: ClusterRequirements) -> dic
     after=(ZONE_IS_VISIBLE,),
 )
 def _check_endpoint_zones(requirements: ClusterRequirements, offered: dict[str, bool]) -> Outcome:
-    """Check that the interface endpoints of a new VPC are available in its only zone."""
     missing = [service for service, is_offered in offered.items() if not is_offered]
     if not missing:
         return passed(f"all {len(offered)} endpoint services are in {requirements.zone_id}")

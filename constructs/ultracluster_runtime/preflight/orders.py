@@ -4,14 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from ultracluster_rules.findings import FindingsError
-from ultracluster_runtime.preflight.check import (
-    ACCOUNT_IS_KNOWN,
-    Outcome,
-    check,
-    failed,
-    passed,
-    warned,
-)
+from ultracluster_runtime.preflight.check import ACCOUNT_IS_KNOWN, Outcome, check, failed, passed, warned
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import OrderRequirements
 from ultracluster_runtime.purchasing.ledger import order_key, read_record_item
@@ -54,7 +47,6 @@ def _approved(item: Mapping[str, Any]) -> Record | None:
     after=ACCOUNT_IS_KNOWN,
 )
 def _check_order(requirements: OrderRequirements, response: Mapping[str, Any] | None) -> Outcome:
-    """Check that the order bought the reservation of the rollout, under the approved terms."""
     if response is None:
         return warned(
             f"no ledger is specified, so the order {requirements.order} was not checked",

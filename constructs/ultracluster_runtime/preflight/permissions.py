@@ -207,7 +207,6 @@ def _makes(reader: AwsReader, requirements: RegionRequirements) -> tuple[str, di
 
 @_bootstrap_check("UC9410", _makes, _IDENTITY, _SIMULATE)
 def _check_makes(_: RegionRequirements, result: tuple[str, dict[str, str] | None]) -> Outcome:
-    """Check that CloudFormation may create the main resources of clusters."""
     role, decisions = result
     if decisions is None:
         return failed(f"the role {role} does not exist", "Bootstrap again: `cdk bootstrap`")

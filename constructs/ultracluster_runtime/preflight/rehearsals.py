@@ -2,14 +2,7 @@
 
 from typing import Final
 
-from ultracluster_runtime.preflight.check import (
-    REGION_IS_ENABLED,
-    Outcome,
-    check,
-    passed,
-    skipped,
-    warned,
-)
+from ultracluster_runtime.preflight.check import REGION_IS_ENABLED, Outcome, check, passed, skipped, warned
 from ultracluster_runtime.preflight.quotas import is_deployed
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import ClusterRequirements
@@ -42,7 +35,6 @@ def _record(reader: AwsReader, requirements: ClusterRequirements) -> str | None:
     after=(REGION_IS_ENABLED,),
 )
 def _check(requirements: ClusterRequirements, record: str | None) -> Outcome:
-    """Check the last rehearsal of the cluster."""
     if record == _DEPLOYED:
         return skipped("the cluster is deployed")
     rehearsal = None if record is None else parse_rehearsal(record)

@@ -61,7 +61,6 @@ def _reservation_check(code: str, gather: Any = _shown, *calls: str) -> MakesChe
 
 @check(_EXISTS, _find, _DESCRIBE, subjects=_reserved, after=(REGION_IS_ENABLED,))
 def _check_exists(requirements: SourceRequirements, description: Description | None) -> Outcome:
-    """Check that the account can see the reservation."""
     if description is None:
         return failed(
             f"{requirements.region} has no reservation {requirements.reservation_id} visible to this account",
@@ -84,7 +83,6 @@ def _check_zone(requirements: SourceRequirements, description: Description) -> O
 
 @_reservation_check("UC9424")
 def _check_type(requirements: SourceRequirements, description: Description) -> Outcome:
-    """Check that the reservation has the instance type of the nodes."""
     got = description.get("InstanceType", "")
     if got == requirements.instance_type:
         return passed(f"it is for {got}")
@@ -93,7 +91,6 @@ def _check_type(requirements: SourceRequirements, description: Description) -> O
 
 @_reservation_check("UC9425")
 def _check_platform(_: SourceRequirements, description: Description) -> Outcome:
-    """Check that the platform of the reservation matches that of the AMI."""
     got = description.get("InstancePlatform", "")
     if got == _LINUX:
         return passed(f"it is for {got}")
@@ -105,7 +102,6 @@ def _check_platform(_: SourceRequirements, description: Description) -> Outcome:
 
 @_reservation_check("UC9426")
 def _check_count(requirements: SourceRequirements, description: Description) -> Outcome:
-    """Check that the reservation holds all nodes, and not more."""
     tags = {tag["Key"]: tag["Value"] for tag in description.get("Tags", [])}
     total = int(description.get("TotalInstanceCount", 0))
     if description.get("State") == "scheduled" and tags.get(_PURCHASED, "").isdecimal():
@@ -125,7 +121,6 @@ def _check_count(requirements: SourceRequirements, description: Description) -> 
 
 @_reservation_check("UC9427")
 def _check_state(_: SourceRequirements, description: Description) -> Outcome:
-    """Check that the reservation is usable, now or from its start."""
     state = description.get("State", "")
     if state in _USABLE:
         return passed(f"it is {state}")
@@ -138,7 +133,6 @@ def _check_state(_: SourceRequirements, description: Description) -> Outcome:
 
 @_reservation_check("UC9428", lambda reader, requirements: (_shown(reader, requirements), reader.now))
 def _check_window(requirements: SourceRequirements, evidence: tuple[Description, datetime]) -> Outcome:
-    """Check the start, end and remaining time of the reservation."""
     description, now = evidence
     start, end = description.get("StartDate"), description.get("EndDate")
     for name, expected, actual in (("start", requirements.start, start), ("end", requirements.end, end)):
@@ -201,7 +195,6 @@ def _check_kind(requirements: SourceRequirements, description: Description) -> O
 
 @_reservation_check("UC9432")
 def _check_group(requirements: SourceRequirements, description: Description) -> Outcome:
-    """Check that nodes are launched into the placement group of the reservation."""
     got = description.get("PlacementGroupArn", "").partition(":placement-group/")[2] or None
     if got == requirements.placement_group:
         return passed(f"it is in {got or 'no placement group'}, as in the rollout")
@@ -212,7 +205,6 @@ def _check_group(requirements: SourceRequirements, description: Description) -> 
 
 @_reservation_check("UC9433")
 def _check_free(requirements: SourceRequirements, description: Description) -> Outcome:
-    """Check that the instances of the reservation are free."""
     if description.get("State") != "active":
         return skipped(f"it is {description.get('State')}, so no instances can be in use")
     free, total = (
@@ -262,7 +254,6 @@ def _members(reader: AwsReader, requirements: SourceRequirements) -> list[Descri
     after=(REGION_IS_ENABLED,),
 )
 def _check_members(requirements: SourceRequirements, members: list[Description] | None) -> Outcome:
-    """Check that the usable reservations of the group hold all nodes."""
     if members is None:
         return failed(
             f"the resource group {requirements.resource_group_arn} does not exist",

@@ -5,14 +5,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-from ultracluster_runtime.preflight.check import (
-    REGION_IS_ENABLED,
-    Outcome,
-    check,
-    failed,
-    passed,
-    warned,
-)
+from ultracluster_runtime.preflight.check import REGION_IS_ENABLED, Outcome, check, failed, passed, warned
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import BucketRequirements, KeyRequirements
 
@@ -45,7 +38,6 @@ def _location(reader: AwsReader, requirements: BucketRequirements) -> str | None
 
 @_bucket_check(_BUCKET, _location, "s3:GetBucketLocation", after=(REGION_IS_ENABLED,))
 def _check_bucket(requirements: BucketRequirements, region: str | None) -> Outcome:
-    """Check that the bucket exists, in the Region of the cluster."""
     if region is None:
         return failed(f"the bucket {requirements.name} does not exist", "Create it, or correct its name")
     if region == requirements.region:
@@ -124,7 +116,6 @@ def _key(reader: AwsReader, requirements: KeyRequirements) -> Description | None
 
 @_key_check(_KEY, _key, "kms:DescribeKey", after=(REGION_IS_ENABLED,))
 def _check_key(requirements: KeyRequirements, description: Description | None) -> Outcome:
-    """Check that the key can encrypt."""
     if description is None:
         return failed(f"the key {requirements.arn} does not exist", "Create it, or correct its ARN")
     state, usage = description.get("KeyState", ""), description.get("KeyUsage") or "ENCRYPT_DECRYPT"

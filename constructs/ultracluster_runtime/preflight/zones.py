@@ -29,7 +29,6 @@ def zones_of(reader: AwsReader, region: str) -> dict[str, Any]:
     after=(REGION_IS_ENABLED,),
 )
 def _check_zone(requirements: ClusterRequirements, zones: dict[str, Any]) -> Outcome:
-    """Check that the account can launch into the zone."""
     zone = zones.get(requirements.zone_id)
     if zone is None:
         return failed(

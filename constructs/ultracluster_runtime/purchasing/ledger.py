@@ -106,8 +106,7 @@ def read_record_item(item: Mapping[str, Any]) -> Record:
     except (KeyError, TypeError, ValueError, ArithmeticError) as error:
         name = item.get(PARTITION_KEY, {}).get("S", "?")
         raise edited_ledger(
-            f"item {name} of the ledger cannot be read: {error!r}",
-            remedy="The ledger was edited",
+            f"item {name} of the ledger cannot be read: {error!r}", remedy="The ledger was edited"
         ) from error
 
 

@@ -15,12 +15,7 @@ from ultracluster_runtime.purchasing.effects import (
 )
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
 from ultracluster_runtime.purchasing.orders import OnDemandOrder, OrderState, Record
-from ultracluster_runtime.purchasing.pagination import (
-    read_record,
-    refused_by_aws,
-    unanswered,
-    wrong_state,
-)
+from ultracluster_runtime.purchasing.pagination import read_record, refused_by_aws, unanswered, wrong_state
 from ultracluster_runtime.purchasing.reconcile import Outcome, apply_change, findings_for, settle
 
 _BOUGHT: Final = frozenset({OrderState.PURCHASED, OrderState.PAID})
@@ -45,8 +40,7 @@ def cancel(name: str) -> Steps[Outcome]:
             raise refused_by_aws(f"AWS refused to cancel {reservation_id}: {reply.code}: {reply.message}")
         if not isinstance(reply, Committed):
             raise unanswered(
-                f"whether {reservation_id} was cancelled is unknown: {reply.message}",
-                remedy="Cancel again",
+                f"whether {reservation_id} was cancelled is unknown: {reply.message}", remedy="Cancel again"
             )
     return (yield from _decide(record, OrderState.CANCELLED, "cancelled"))
 

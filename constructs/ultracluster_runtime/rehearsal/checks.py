@@ -61,10 +61,7 @@ _REMEDIES: Final = (
         r"not authorized to perform: (?P<action>[\w-]+:\w+)",
         "Allow {action} for the principal that the message names, or remove what denies it (a boundary or an SCP)",
     ),
-    (
-        r"below its minimum value of \[",
-        f"Request more concurrent executions: `{_MORE_CONCURRENCY}`",
-    ),
+    (r"below its minimum value of \[", f"Request more concurrent executions: `{_MORE_CONCURRENCY}`"),
     (
         r"(?i)limit (of \d+ )?exceeded|\bLimitExceeded|quota",
         "Request an increase of the quota that the message names in Service Quotas",

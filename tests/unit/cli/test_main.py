@@ -37,6 +37,13 @@ def test_the_version_is_that_of_the_package(run: Run) -> None:
     assert run("--version").stdout.strip() == importlib.metadata.version("ultracluster")
 
 
+@pytest.mark.process
+def test_the_package_runs_as_a_module() -> None:
+    command = [sys.executable, "-m", "ultracluster", "--version"]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert shown.strip() == importlib.metadata.version("ultracluster")
+
+
 def test_the_help_describes_every_command(run: Run) -> None:
     shown = run("--help").stdout
 

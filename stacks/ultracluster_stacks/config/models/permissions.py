@@ -2,10 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator
-
-from ultracluster_rules.findings import Finding
-from ultracluster_stacks.config.models.constraints import Form, refusal
+from ultracluster_stacks.config.models.constraints import Form, NotEmpty
 from ultracluster_stacks.config.models.model import ConfigModel
 
 SecretArn = Annotated[
@@ -19,45 +16,37 @@ SecretArn = Annotated[
 ]
 
 
-def _check_some(texts: tuple[str, ...]) -> tuple[str, ...]:
-    if not texts:
-        raise refusal(Finding("UC6121", "got an empty list", allowed="one or more"))
-    return texts
+_Action = Annotated[
+    str,
+    Form(
+        code="UC6121",
+        pattern=r"[a-z0-9-]+:[A-Za-z0-9]+",
+        allowed="SERVICE:ACTION without a wildcard, such as s3:GetObject",
+    ),
+]
+
+_Resource = Annotated[
+    str,
+    Form(code="UC6121", pattern=r"arn:aws[a-z-]*:\S+|\*", allowed="an ARN, or * for actions without one"),
+]
+
+_ManagedPolicyArn = Annotated[
+    str,
+    Form(
+        code="UC6122",
+        pattern=r"arn:aws[a-z-]*:iam::(?:[0-9]{12}|aws):policy/[A-Za-z0-9_.,+@=/-]+",
+        allowed="the ARN of a managed policy, such as arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess",
+    ),
+]
 
 
 class StatementConfig(ConfigModel):
     """A statement of the policy of a job's role."""
 
-    actions: Annotated[
-        tuple[
-            Annotated[
-                str,
-                Form(
-                    code="UC6121",
-                    pattern=r"[a-z0-9-]+:[A-Za-z0-9]+",
-                    allowed="SERVICE:ACTION without a wildcard, such as s3:GetObject",
-                ),
-            ],
-            ...,
-        ],
-        AfterValidator(_check_some),
-    ]
+    actions: Annotated[tuple[_Action, ...], NotEmpty(code="UC6121")]
     """Actions, such as s3:GetObject; no wildcards."""
 
-    resources: Annotated[
-        tuple[
-            Annotated[
-                str,
-                Form(
-                    code="UC6121",
-                    pattern=r"arn:aws[a-z-]*:\S+|\*",
-                    allowed="an ARN, or * for actions without one",
-                ),
-            ],
-            ...,
-        ],
-        AfterValidator(_check_some),
-    ]
+    resources: Annotated[tuple[_Resource, ...], NotEmpty(code="UC6121")]
     """ARNs that the actions apply to."""
 
 
@@ -67,15 +56,5 @@ class PermissionsConfig(ConfigModel):
     statements: tuple[StatementConfig, ...] = ()
     """Statements that allow actions. Default: none."""
 
-    managed_policy_arns: tuple[
-        Annotated[
-            str,
-            Form(
-                code="UC6122",
-                pattern=r"arn:aws[a-z-]*:iam::(?:[0-9]{12}|aws):policy/[A-Za-z0-9_.,+@=/-]+",
-                allowed="the ARN of a managed policy, such as arn:aws:iam::aws:policy/AmazonS3ReadOnlyAccess",
-            ),
-        ],
-        ...,
-    ] = ()
+    managed_policy_arns: tuple[_ManagedPolicyArn, ...] = ()
     """ARNs of managed policies. Default: none."""

@@ -6,8 +6,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ultracluster_runtime.jobs.diagnose import diagnose
-from ultracluster_runtime.jobs.pending import Capacity, Environment, Job, PendingJob, QueuedJob, Quota
+from ultracluster_runtime.jobs.diagnose import (
+    Capacity,
+    Environment,
+    Job,
+    PendingJob,
+    QueuedJob,
+    Quota,
+    diagnose,
+)
 from ultracluster_runtime.lifecycle.observations import ENDED, UPCOMING, Reservation
 
 NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)

@@ -1,3 +1,5 @@
+"""Instance types as users pass them."""
+
 import pytest
 from aws_cdk import aws_ec2 as ec2
 
@@ -5,17 +7,15 @@ from ultracluster._foundation.machines import machine_of
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_rules.findings import FindingsError
 
-pytestmark = pytest.mark.synth
+TRN2 = INSTANCE_TYPES["trn2.48xlarge"]
 
 
-def test_a_type_is_known_by_name_by_description_and_by_the_class_of_the_cdk() -> None:
-    machine = INSTANCE_TYPES["trn2.48xlarge"]
-
-    assert machine_of("trn2.48xlarge") == machine_of(machine) == machine
-    assert machine_of(ec2.InstanceType("trn2.48xlarge")) == machine
-    assert machine_of(ec2.InstanceType.of(ec2.InstanceClass.P5, ec2.InstanceSize.XLARGE48)).gpus == 8
+def test_a_type_is_found_by_its_name_by_the_class_of_the_cdk_and_by_its_description() -> None:
+    assert [machine_of(each) for each in (TRN2.name, ec2.InstanceType(TRN2.name), TRN2)] == [TRN2] * 3
 
 
-def test_a_type_of_the_cdk_that_the_catalogue_lacks_is_refused_by_its_name() -> None:
-    with pytest.raises(FindingsError, match=r"UC4001: .*'m5\.large'"):
-        machine_of(ec2.InstanceType("m5.large"))
+@pytest.mark.parametrize("name", ["trn9.48xlarge", "m5.large"])
+def test_an_unknown_type_of_the_cdk_is_refused_as_its_name_is(name: str) -> None:
+    for instance_type in (name, ec2.InstanceType(name)):
+        with pytest.raises(FindingsError, match=rf"UC4001: got '{name}'"):
+            machine_of(instance_type)

@@ -29,7 +29,7 @@ _JOB = "waves[0].clusters[0].jobs[0]"
             "permissions: {statements: [{actions: [], resources: ['*']}]}\n            image: 1",
             "UC6121",
             f"{_JOB}.permissions.statements[0].actions",
-            "one or more",
+            "at least one item",
         ),
         (
             "image: 1",
