@@ -149,12 +149,13 @@ class UltraCluster(IUltraCluster):
         """
         findings: list[Finding] = []
         machine = collect(findings, lambda: machine_of(instance_type))
+        given = capacity if isinstance(capacity, Sequence) else (capacity,)
         sources = collect(findings, lambda: sources_of(capacity)) or (None,)
         ami = collect(findings, lambda: image_id_of(scope, image_id))
         collect(findings, lambda: check_main_queue(sources, queue_sources))
         zone = (
             zone_id
-            or next((source.zone_id for source in sources if source and source.zone_id), None)
+            or next((source.zone_id for source in given if source and source.zone_id), None)
             or (network.zone_id if network else None)
         )
         findings += _check(
