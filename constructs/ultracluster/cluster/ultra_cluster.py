@@ -149,27 +149,30 @@ class UltraCluster(IUltraCluster):
         """
         findings: list[Finding] = []
         machine = collect(findings, lambda: machine_of(instance_type))
-        given = capacity if isinstance(capacity, Sequence) else (capacity,)
-        sources = collect(findings, lambda: sources_of(capacity)) or (None,)
+        known = collect(findings, lambda: sources_of(capacity))
+        sources = known or (None,)
         ami = collect(findings, lambda: image_id_of(scope, image_id))
-        collect(findings, lambda: check_main_queue(sources, queue_sources))
+        collect(findings, lambda: check_main_queue(sources, queue_sources if known else None))
         zone = (
             zone_id
-            or next((source.zone_id for source in given if source and source.zone_id), None)
+            or next((source.zone_id for source in sources if source and source.zone_id), None)
             or (network.zone_id if network else None)
         )
         findings += _check(
             scope,
             zone_id=zone,
+            is_placed=bool(zone or not known),
             node_count=node_count,
             queue_priority=queue_priority,
             notify=notify,
             removal_policy=removal_policy,
         )
-        problem = "the network defines the layout of network interfaces, for which it was sized"
-        remedy = "Set nic_layout of the network"
         findings += require(
-            network is None or nic_layout is None, "UC3110", problem, remedy=remedy, path="nic_layout"
+            network is None or nic_layout is None,
+            "UC3110",
+            "the network defines the layout of network interfaces, for which it was sized",
+            remedy="Set nic_layout of the network",
+            path="nic_layout",
         )
         if findings or machine is None or ami is None or zone is None:
             raise FindingsError(findings)
@@ -525,6 +528,7 @@ def _check(
     scope: Construct,
     *,
     zone_id: str | None,
+    is_placed: bool,
     node_count: int,
     queue_priority: int,
     notify: Sequence[str] | sns.ITopic,
@@ -536,7 +540,7 @@ def _check(
         *check_max_nodes(node_count, path="node_count"),
         *PRIORITY.check(queue_priority, path="queue_priority"),
         *require(
-            zone_id,
+            is_placed,
             "UC4022",
             "the Availability Zone of the nodes is not set",
             remedy='Set capacity, network, or zone_id, such as "use2-az3"',
