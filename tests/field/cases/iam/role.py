@@ -1,3 +1,5 @@
+import json
+
 trust = {
     "Version": "2012-10-17",
     "Statement": [
