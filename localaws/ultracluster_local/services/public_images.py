@@ -98,6 +98,7 @@ def _value(parameters: Any, name: str) -> str:
     return str(dict.__getitem__(parameters, name)[-1].value)
 
 
+@functools.cache  # each new state of EC2 has the same thousand images
 def _day_of(name: str) -> datetime:
     """Return the date in a name such as ``al2023-ami-ecs-neuron-hvm-2023.0.20261030-kernel-6.1-x86_64``."""
     match = re.search(r"[.-](20\d\d)\.?(0[1-9]|1[0-2])\.?([0-2]\d|3[01])(?:\D|$)", name)
