@@ -1,4 +1,4 @@
-"""How a layout, its limits and its simulations are told: Markdown for people (docs/evidence/scale.md), plain values for programs."""
+"""Reports of a layout, its limits and its simulations: Markdown for people (docs/evidence/scale.md), plain values for programs."""
 
 import dataclasses
 from collections.abc import Iterable, Iterator

@@ -120,7 +120,7 @@ class _Deployed:
         return self._target.client(service, self.config.region)
 
     def refuse_to_lose(self) -> Finding:
-        """Return the finding about data that the stacks delete and nobody typed the name of."""
+        """Return the finding for data that the stacks would delete although `--delete-data` does not name the cluster."""
         name = self.config.name
         what = ", ".join(physical_id for _, physical_id in self.lost)
         return Finding(

@@ -9,7 +9,7 @@ from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 
 _CONTEXT = "ultracluster:cluster"
 
-# CloudFormation replaces a resource of these types when its tags change. CloudFormation gives the tags of a stack to all its resources,
+# CloudFormation replaces a resource of these types when its tags change. It applies the tags of a stack to all resources,
 # compute environments among them (aws-cloudformation/cloudformation-coverage-roadmap#2270), so that stacks get none either.
 _TAGS_AT_CREATION = ["AWS::Batch::ComputeEnvironment", "AWS::EC2::PlacementGroup", "aws:cdk:stack"]
 

@@ -41,7 +41,7 @@ def define_jobs(
 
 
 def _grant(job: Job, config: JobConfig) -> None:
-    """Give the role of a job the permissions of the rollout file."""
+    """Add the permissions of the rollout file to the role of a job."""
     for statement in config.permissions.statements:
         job.role.add_to_principal_policy(
             iam.PolicyStatement(actions=list(statement.actions), resources=list(statement.resources))
