@@ -1,6 +1,6 @@
 """Read the observations of a cluster watch from AWS. All calls are read-only."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -44,10 +44,12 @@ class Clients:
 
 def observe(watched: WatchedCluster, clients: Clients, now: datetime) -> ClusterObservations:
     """Read all observations. If one cannot be read, nothing is published, and the alarm on missing metrics fires."""
+    reservations = _reservations(watched, clients)
+    arrays = _arrays(watched, clients)
     instances = partial(find_instances, clients.ec2, "iam-instance-profile.arn", watched.instance_profiles)
     return ClusterObservations(
         now=now,
-        reservations=_reservations(watched, clients),
+        reservations=reservations,
         without_reservation=watched.without_reservation,
         launched=tuple(instance["LaunchTime"] for instance in instances(["running"])),
         refused=tuple(
@@ -58,11 +60,11 @@ def observe(watched: WatchedCluster, clients: Clients, now: datetime) -> Cluster
         invalid_environments=_invalid_environments(watched, clients),
         waiting=tuple(
             WaitingJob(since=_moment(job["createdAt"]), reason=job.get("statusReason", ""))
-            for job in _jobs(watched, clients, "RUNNABLE")
+            for job in _jobs(watched, clients, arrays, "RUNNABLE")
         ),
         running=tuple(
             _moment(job["startedAt"])
-            for job in _jobs(watched, clients, "RUNNING")
+            for job in _jobs(watched, clients, arrays, "RUNNING")
             if "startedAt" in job  # an optional member in the API Reference
         ),
         steps=_steps(watched, clients, now),
@@ -95,15 +97,26 @@ def _invalid_environments(watched: WatchedCluster, clients: Clients) -> int:
     )
 
 
-def _jobs(watched: WatchedCluster, clients: Clients, status: str) -> Iterator[dict[str, Any]]:
-    """Yield jobs in a status; of an array, which is PENDING until all of its children have ended, the first such child."""
+def _arrays(watched: WatchedCluster, clients: Clients) -> list[str]:
+    """Return the IDs of arrays, which are PENDING until all of their children have ended."""
+    return [
+        job["jobId"]
+        for queue in watched.job_queues
+        for job in list_jobs(clients.batch, ["PENDING"], jobQueue=queue)
+        if "arrayProperties" in job
+    ]
+
+
+def _jobs(
+    watched: WatchedCluster, clients: Clients, arrays: Sequence[str], status: str
+) -> Iterator[dict[str, Any]]:
+    """Yield jobs in a status, and of each array the first child in it."""
     for queue in watched.job_queues:
         for job in list_jobs(clients.batch, [status], jobQueue=queue):
             if "arrayProperties" not in job:
                 yield job
-        for array in list_jobs(clients.batch, ["PENDING"], jobQueue=queue):
-            if "arrayProperties" in array:
-                yield from islice(list_jobs(clients.batch, [status], arrayJobId=array["jobId"]), 1)
+    for array in arrays:
+        yield from islice(list_jobs(clients.batch, [status], arrayJobId=array), 1)
 
 
 def _steps(watched: WatchedCluster, clients: Clients, now: datetime) -> tuple[Step, ...]:

@@ -60,6 +60,11 @@ def steps(*, last: datetime, seconds: float = 30) -> tuple[Step, ...]:
 
 
 def answer_the_rest(stubbers: Any) -> None:
+    job = {"jobId": "j", "jobName": "train", "createdAt": int(NOW.timestamp() * 1000)}
+    array = job | {"jobId": "gang", "arrayProperties": {"size": 2}}
+    stubbers["batch"].add_response(
+        "list_jobs", {"jobSummaryList": [job, array]}, {"jobQueue": QUEUE, "jobStatus": "PENDING"}
+    )
     launched = {"Reservations": [{"Instances": [{"LaunchTime": NOW - HOUR}]}]}
     filters = [
         {"Name": "iam-instance-profile.arn", "Values": [PROFILE]},
@@ -101,16 +106,13 @@ def answer_the_rest(stubbers: Any) -> None:
         {"computeEnvironments": environments},
         {"computeEnvironments": ["a", "b"]},
     )
-    job = {"jobId": "j", "jobName": "train", "createdAt": int(NOW.timestamp() * 1000)}
     for status, more in (
         ("RUNNABLE", {"statusReason": "CAPACITY:X"}),
         ("RUNNING", {"startedAt": job["createdAt"]}),
     ):
-        array = job | {"jobId": "gang", "arrayProperties": {"size": 2}}
         child = job | {"jobId": "gang:1"} | more
         for found, asked in (
             ([job | more, array], {"jobQueue": QUEUE, "jobStatus": status}),
-            ([job, array], {"jobQueue": QUEUE, "jobStatus": "PENDING"}),
             ([child, child] if status == "RUNNING" else [], {"arrayJobId": "gang", "jobStatus": status}),
         ):
             stubbers["batch"].add_response("list_jobs", {"jobSummaryList": found}, asked)
