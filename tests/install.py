@@ -96,14 +96,16 @@ def _run(command: list[str], variables: Mapping[str, str]) -> str | None:
         )
     except OSError as error:  # for example an executable for another C library
         return str(error)
-    print(process.stdout, end="", flush=True)
+    sys.stdout.write(process.stdout)
+    sys.stdout.flush()
     lines = [line.strip() for line in process.stdout.splitlines() if line.strip()]
     return (lines or [f"exit code {process.returncode}"])[-1] if process.returncode else None
 
 
 def _announce(text: str) -> None:
     """Print a line to the log, and where the user looks: `make` offers that as file descriptor 3."""
-    print(text, flush=True)
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
     try:
         os.write(3, f"{text} ... ".encode())
     except OSError:  # started by hand
