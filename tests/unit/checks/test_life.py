@@ -11,6 +11,7 @@ FUNCTION = "Function:ClusterBlockLifecycle"
 PERMISSION = "Permission:ClusterBlockLifecycleFunctionByEveryMinute"
 ROLE = "Role:ClusterBlockLifecycleRole"
 STATEMENTS = f"{ROLE}/Policies/0/PolicyDocument/Statement"
+RULES = "arn:aws:events:us-east-2:123456789012:rule"
 OTHER_RULE = {"Fn::GetAtt": ["ClusterWatchEveryMinute13515088", "Arn"]}
 OTHER_FUNCTION = {"Fn::GetAtt": ["ClusterWatchFunction9599C696", "Arn"]}
 QUEUE = {"Type": "AWS::Batch::JobQueue", "Properties": {"Priority": 1}}
@@ -76,6 +77,7 @@ BROKEN: list[tuple[str, str, dict[str, Any]]] = [
     ),
     ("UC6436", "Cluster", {PERMISSION: DROP}),
     ("UC6436", "Cluster", {f"{PERMISSION}/SourceArn": OTHER_RULE}),
+    ("UC6436", "Cluster", {f"{PERMISSION}/SourceArn": f"{RULES}/other"}),
     ("UC6436", "Cluster", {f"{PERMISSION}/FunctionName": OTHER_FUNCTION}),
     ("UC6436", "Cluster", {f"{PERMISSION}/Principal": "s3.amazonaws.com"}),
     ("UC6436", "Cluster", {f"{PERMISSION}/Action": "lambda:GetFunction"}),
@@ -100,6 +102,7 @@ KEPT: list[dict[str, Any]] = [
     {f"{RULE}/ScheduleExpression": "rate(5 minutes)"},
     {f"{RULE}/ScheduleExpression": "cron(0/5 * * * ? *)"},
     {f"{PERMISSION}/SourceArn": DROP},
+    {f"{PERMISSION}/SourceArn": f"{RULES}/*"},
     {f"{PERMISSION}/FunctionName": {"Ref": "ClusterBlockLifecycleFunction54C212BA"}},
     {f"{EVENTS}/EventPattern/detail-type": ["Capacity Block Expiration Warning"]},
     {f"{FUNCTION}/Timeout": 900},
