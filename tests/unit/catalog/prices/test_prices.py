@@ -66,6 +66,7 @@ def test_the_price_of_trn2_agrees_with_an_offering_seen_for_a_day() -> None:
         (capacity_block_price("trn2.48xlarge", "us-east-1"), "trn2.48xlarge in us-east-1"),
         (on_demand_price("trn2.48xlarge", "us-east-1"), "trn2.48xlarge in us-east-1"),
         (on_demand_price("trn1.32xlarge", "us-west-2"), "trn1.32xlarge in us-west-2"),
+        (spot_price("trn2.48xlarge", "us-east-1"), "trn2.48xlarge was seen in us-east-1"),
         (lustre_storage_price("PERSISTENT_2", 250, "us-east-1"), "PERSISTENT_2-250 in us-east-1"),
         (lustre_storage_price("SCRATCH_2", None, "us-west-2"), "SCRATCH_2 in us-west-2"),
     ],
@@ -73,6 +74,7 @@ def test_the_price_of_trn2_agrees_with_an_offering_seen_for_a_day() -> None:
 def test_says_that_a_price_is_unknown_and_why_instead_of_guessing(price: Price, named: str) -> None:
     assert _unknown(price)
     assert named in price.reason
+    assert price.unit == ("GB-month" if named.startswith(("PERSISTENT", "SCRATCH")) else "instance-hour")
 
 
 def test_every_price_has_an_amount_above_nothing_and_a_known_subject() -> None:
