@@ -34,7 +34,7 @@ endef
 INSTALL := "$(BIN)/python" tests/install.py
 
 .DEFAULT_GOAL := help
-.PHONY: help env audit same field live live-plan live-clean live-publish figures prose fuzz-parser bench bench-quick check-deep mutation demo test unit training check format schema docs types golden scale lock clean
+.PHONY: help env audit same field live live-plan live-clean live-publish figures prose fuzz-parser bench bench-quick check-deep mutation demo test unit training check format schema docs types prices golden scale lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -146,6 +146,9 @@ docs: env .ultracluster/sphinx/.stamp ## Build the site in .ultracluster/site, a
 
 types: env ## Write which properties of which resource types force replacement, from the schemas of cfn-lint
 	"$(BIN)/python" -m ultracluster_local.cloudformation.registry.replacement_table > stacks/ultracluster_stacks/plan/replacement.json
+
+prices: env ## Write the dated table of list prices: from the Price List API (credentials), or FILES="maps of AWS's pricing pages" SOURCE=
+	"$(BIN)/python" -m tests.price_table $(if $(SOURCE),--source "$(SOURCE)") $(FILES)
 
 golden: env ## Write the templates that the golden tests expect; VERSION=0.1.0 freezes them as that release as well
 	"$(BIN)/python" -m tests.golden.write $(VERSION)
