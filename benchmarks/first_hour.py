@@ -27,6 +27,7 @@ __all__ = ["BOUNDS", "Run", "parts_of", "table", "write"]
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/evidence/performance.md"
 MARKS = ("<!-- first hour: begin -->", "<!-- first hour: end -->")
+MAKE, GIT = (shutil.which(name) or name for name in ("make", "git"))
 # Seconds from nothing to a trained model.
 BOUNDS = {"cold": 60.0, "warm": 45.0}
 PACKAGES = ("pip", "uv", "npm")
@@ -82,7 +83,7 @@ def _run(folder: Path) -> Run:
     environment["PATH"] = os.pathsep.join(p for p in environment["PATH"].split(os.pathsep) if p not in ours)
     used, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
     process = subprocess.run(
-        ["make", "demo"],
+        [MAKE, "demo"],
         cwd=folder,
         env=environment,
         stdout=subprocess.PIPE,
@@ -99,7 +100,7 @@ def _run(folder: Path) -> Run:
 
 def _clone(folder: Path, name: str) -> Path:
     clone = folder / name
-    subprocess.run(["git", "clone", "--quiet", "--depth", "1", ROOT.as_uri(), clone], check=True)
+    subprocess.run([GIT, "clone", "--quiet", "--depth", "1", ROOT.as_uri(), clone], check=True)
     return clone
 
 
