@@ -148,7 +148,7 @@ golden: env ## Write the templates that the golden tests expect; VERSION=0.1.0 f
 	"$(BIN)/python" -m tests.golden.write $(VERSION)
 
 scale: env ## Write docs/evidence/scale.md: what 100,000 chips need, break and lose
-	cd benchmarks && "$(BIN)/python" -m scale --chips 100000 > ../docs/scale.md
+	cd benchmarks && "$(BIN)/python" -m scale --chips 100000 > ../docs/evidence/scale.md
 
 LOCK := "$(BIN)/uv" pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
   --python-version 3.11
