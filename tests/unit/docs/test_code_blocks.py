@@ -160,6 +160,22 @@ def with_network() -> dict[str, Any]:
     return names | {"network": network(names["stack"])}
 
 
+def with_vpc() -> dict[str, Any]:
+    """A VPC that the CDK would look up in an account; its zone is that of the block."""
+    from aws_cdk import aws_ec2 as ec2
+    from tests.unit.ultracluster.builders import block
+
+    def from_lookup(scope: Any, construct_id: str, *, vpc_id: str) -> ec2.IVpc:
+        zones = {"availability_zones": ["us-east-2c"], "private_subnet_ids": ["subnet-0123456789abcdef0"]}
+        return ec2.Vpc.from_vpc_attributes(scope, construct_id, vpc_id=vpc_id, **zones)
+
+    looked_up = SimpleNamespace(
+        Vpc=SimpleNamespace(from_lookup=from_lookup), SubnetSelection=ec2.SubnetSelection
+    )
+    settings = {name: value for name, value in SETTINGS.items() if name != "zone_id"}
+    return cluster_names(ec2=looked_up, block=block(), settings=settings)
+
+
 def with_nag() -> dict[str, Any]:
     import cdk_nag
 
@@ -204,6 +220,7 @@ NAMES: dict[str, Callable[[], dict[str, Any]]] = {
     "concepts/capacity-lifecycle.md": training,
     "concepts/training.md": training,
     "how-to/use-a-cluster-from-another-app.md": with_cluster,
+    "how-to/use-an-existing-vpc.md": with_vpc,
     "how-to/use-secrets.md": with_cluster,
     "how-to/who-may-submit.md": with_cluster,
     "reference/command-line.md": with_cluster,
