@@ -134,10 +134,9 @@ format: env ## Format the code and make the safe lint repairs
 schema: env ## Write docs/rollout.schema.json from the models
 	"$(BIN)/python" -m ultracluster_stacks.config.schema
 
-docs: env .ultracluster/sphinx/.stamp ## Build the site in .ultracluster/site, and check links, search and accessibility (needs Chromium)
-	rm -rf docs/reference/generated docs/gallery/generated && PYTHONPATH=. "$(BIN)/python" docs/generated_pages.py
-	PYTHONPATH="$(STATE)/sphinx" "$(BIN)/python" -m sphinx --builder html --fail-on-warning --keep-going --quiet docs .ultracluster/site
-	"$(BIN)/python" -m pytest -q -m site tests/site
+docs: env .ultracluster/sphinx/.stamp ## Build the site in .ultracluster/site/dev and check it in Chromium; VERSION=0.1.0 builds that release beside it
+	"$(BIN)/python" docs/site_build.py $(VERSION)
+	$(if $(VERSION),,"$(BIN)/python" -m pytest -q -m site tests/site)
 	@echo "Open .ultracluster/site/index.html"
 
 .ultracluster/sphinx/.stamp: docs/requirements.txt docs/package-lock.json .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
@@ -158,7 +157,7 @@ golden: env ## Write the templates that the golden tests expect; VERSION=0.1.0 f
 	"$(BIN)/python" -m tests.golden.write $(VERSION)
 
 scale: env ## Write docs/evidence/scale.md: what 100,000 chips need, break and lose
-	cd benchmarks && "$(BIN)/python" -m scale --chips 100000 > ../docs/scale.md
+	cd benchmarks && "$(BIN)/python" -m scale --chips 100000 > ../docs/evidence/scale.md
 
 LOCK := "$(BIN)/uv" pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
   --python-version 3.11

@@ -1,4 +1,4 @@
-"""Print a summary of deployed clusters, as tables or as JSON (docs/reference/command-line.md)."""
+"""Print a summary of deployed clusters, as tables or as JSON (`ultracluster docs command-line`)."""
 
 import shlex
 from collections.abc import Mapping, Sequence
