@@ -1,6 +1,7 @@
 """The diaries of four people who tried it, typed again at a terminal of 80 columns.
 
-Each test is a friction that they met: what they saw then fails it.
+Each test is a friction that they met: what they saw then fails it. test_frictions.py has the table of all of them, with those
+that other tests hold.
 """
 
 import re
@@ -59,6 +60,14 @@ def test_an_impossible_search_is_not_answered_with_an_empty_list(
 
     assert screen.code == 2
     assert code in screen.text
+    assert "No offering" not in screen.text
+
+
+def test_a_search_without_credentials_is_not_an_empty_list(empty: Terminal) -> None:
+    screen = empty.type(*FIND, "--between", "2098-01-01", "2099-01-01")
+
+    assert screen.code == 2
+    assert "UC9009" in screen.text
     assert "No offering" not in screen.text
 
 
