@@ -6,6 +6,7 @@ that other tests hold.
 
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from tests.diaries.terminal import COLUMNS, Screen, Terminal
@@ -64,7 +65,8 @@ def test_an_impossible_search_is_not_answered_with_an_empty_list(
 
 
 def test_a_search_without_credentials_is_not_an_empty_list(empty: Terminal) -> None:
-    screen = empty.type(*FIND, "--between", "2098-01-01", "2099-01-01")
+    soon = [f"{datetime.now(UTC) + timedelta(days=days):%Y-%m-%d}" for days in (3, 20)]
+    screen = empty.type(*FIND, "--between", *soon)
 
     assert screen.code == 2
     assert "UC9009" in screen.text
