@@ -1,4 +1,4 @@
-"""Render estimates as tables and as JSON (docs/reference/command-line.md)."""
+"""Render estimates as tables and as JSON (`ultracluster docs command-line`)."""
 
 from collections.abc import Sequence
 from decimal import Decimal
