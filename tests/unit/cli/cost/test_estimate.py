@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.cli.cost.cost_answers import JOBS, QUICKSTART, Run, clusters
+from tests.unit.cli.cost.cost_answers import JOBS, QUICKSTART, TWO_WAVES, Run, clusters
 
 from ultracluster_catalog.prices.billable_items import BillableItem
 from ultracluster_catalog.prices.prices import Price
@@ -46,7 +46,7 @@ def test_compiling_is_on_the_bill_of_the_small_machine(run: Run) -> None:
         (["--savings-plan", "10"], "UC9304"),
         (["--throughput-ratio", "2"], "UC9305"),
         (["--compare", "p9.48xlarge"], "UC4001"),
-        (["--picture", "cost.pdf"], "UC9306"),
+        (["--picture", "cost.png"], "UC9306: --picture: got 'cost.png'. Allowed: FILE.svg."),
         (["--cluster", "nobody"], "UC2201"),
     ],
 )
@@ -119,3 +119,11 @@ def test_capacity_that_is_not_bought_yet_is_priced_as_reserved(
     ordered.write_text(text.replace("reservation_id: cr-", "order: december # cr-"))
 
     assert run("cost", str(ordered), "--json").stdout == run("cost", str(quickstart), "--json").stdout
+
+
+def test_draws_the_costs_of_all_clusters(run: Run, tmp_path: Path) -> None:
+    picture = tmp_path / "cost.svg"
+    assert run("cost", TWO_WAVES, "--hours", "24", "--picture", str(picture)).code == 0
+    assert all(
+        f"{cluster} in " in picture.read_text("utf-8") for cluster in ("canary", "pretrain", "finetune")
+    )
