@@ -96,7 +96,7 @@ PageOption = Annotated[
     typer.Option(
         "--picture",
         metavar="FILE.html",
-        help="Draw the result to this page.",
+        help="Draw the result to this file.",
         callback=_ends_with(".html"),
     ),
 ]

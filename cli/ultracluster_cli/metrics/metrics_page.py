@@ -45,7 +45,7 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; } .scroll
 th, td { border-bottom: 1px solid var(--line); padding: 0.2rem 0.8rem 0.2rem 0; text-align: right; } th:first-child, caption { text-align: left; }
 summary { cursor: pointer; font-size: 0.875rem; }
 svg { background: #fff; border-radius: 6px; height: auto; max-width: 100%; width: 100%; }
-.tiles { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(12rem, 1fr)); margin: 1.5rem 0; padding: 0; }
+.tiles { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); margin: 1.5rem 0; padding: 0; }
 .tiles div { border: 1px solid var(--line); border-radius: 6px; padding: 0.6rem 0.8rem; }
 .tiles dt, .tiles small { color: var(--soft); font-size: 0.875rem; } .tiles dd { font-size: 1.5rem; margin: 0; overflow-wrap: anywhere; } .tiles small { display: block; }
 @media print { details { display: none; } figure { break-inside: avoid; } }
