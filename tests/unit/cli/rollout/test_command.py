@@ -32,6 +32,15 @@ def test_a_deployment_that_fails_stops_before_the_next_wave_and_resumes(project:
     assert sorted(set(project.deployed())) == sorted(CLUSTERS)
 
 
+def test_draws_the_waves_with_their_states(project: Project) -> None:
+    project.fails("canary-us-east-1")
+    project.rollout("--picture", "waves.svg")
+
+    drawn = (project.folder / "waves.svg").read_text("utf-8")
+    assert "deploy: failed" in drawn
+    assert "gate: stacks healthy: waiting" in drawn
+
+
 def test_a_failed_preflight_stops_before_the_deployment(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
