@@ -16,7 +16,6 @@ export PIP_CACHE_DIR := $(STATE)/cache/pip
 export UV_CACHE_DIR := $(STATE)/cache/uv
 export npm_config_cache := $(STATE)/cache/npm
 export JSII_RUNTIME_PACKAGE_CACHE_ROOT := $(STATE)/cache/jsii
-export MPLCONFIGDIR := $(STATE)/cache/matplotlib
 # As pip does, npm trusts the certificates that the machine trusts, such as a company's proxy.
 export NODE_USE_SYSTEM_CA := 1
 export CDK_HOME := $(STATE)/cdk
@@ -163,7 +162,7 @@ LOCK := "$(BIN)/uv" pip compile --quiet --universal --generate-hashes --no-emit-
   --python-version 3.11
 
 lock: env ## Write requirements.lock and the requirements of other targets: versions and hashes, no addresses
-	$(LOCK) --extra local --extra plot --extra toolchain --extra dev \
+	$(LOCK) --extra local --extra toolchain --extra dev \
 	  --no-emit-package ultracluster-local --output-file requirements.lock pyproject.toml
 	for each in docs tests/security; do $(LOCK) --output-file $$each/requirements.txt $$each/requirements.in; done
 	for each in tests/deep tests/mutation; do $(LOCK) --no-deps --output-file $$each/requirements.txt $$each/requirements.in; done
