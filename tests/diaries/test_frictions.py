@@ -97,6 +97,7 @@ FRICTIONS = {
     16: (
         "no command baked an AMI",
         "tests/unit/cli/ami/test_command.py::test_a_build_is_started_followed_and_pinned",
+        "tests/integration/test_ami_command.py::test_a_pipeline_is_created_run_and_its_ami_is_pinned",
     ),
     17: (
         "a second app could neither submit to a queue nor import it",
