@@ -18,6 +18,7 @@ from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.neuron.neuron_images import IMAGE_KINDS
 from ultracluster_cli import options
 from ultracluster_cli._aws.target import Client
+from ultracluster_cli._cdk.cdk_synthesis import require_deployed
 from ultracluster_cli._cdk.child_process import run_logged
 from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli.exit_codes import ExitCode
@@ -173,9 +174,7 @@ def _create(name: str, region: str, profile: str | None) -> None:
                 log=log,
                 on_line=lambda _: None,
             )
-    if code:
-        problem = f"cdk deploy of the stack {name}-image ended with code {code}; see {log}"
-        raise FindingsError.of("UC9006", problem, remedy="Fix the error and run the command again")
+    require_deployed(code, log=log)
 
 
 def _follow(builder: Any, build: str) -> dict[str, Any]:
