@@ -69,11 +69,11 @@ def deploy_to(
     clusters: Sequence[ClusterConfig],
     only: Sequence[str] = (),
     steps: dict[str, float],
+    log: Path,
 ) -> tuple[list[dict[str, Any]], list[DeployedStack]]:
     """Deploy an assembly with the CDK CLI, or raise UC9006 if it fails, and read back the deployed clusters."""
     progress = DeploymentProgress()
     with (
-        _own_log(project.state / "logs") as log,
         measure(steps, "cdk deploy"),
         if_interrupted(_LEFT),
         progress_display() as show,
@@ -105,16 +105,16 @@ def deploy_to(
 
 
 @contextmanager
-def _own_log(folder: Path) -> Iterator[Path]:
-    """Yield the log of this deployment: another name while a second deployment writes the usual one."""
+def own_log(folder: Path) -> Iterator[tuple[Path, bool]]:
+    """Yield the log of this deployment, and whether no other one is running in the project, which has the usual log."""
     folder.mkdir(exist_ok=True)
     lock = FileLock(folder / "cdk-deploy.lock")
     try:
         lock.acquire(blocking=False)
     except Timeout:
-        yield folder / f"cdk-deploy-{os.getpid()}.log"
+        yield folder / f"cdk-deploy-{os.getpid()}.log", False
         return
     try:
-        yield folder / "cdk-deploy.log"
+        yield folder / "cdk-deploy.log", True
     finally:
         lock.release()
