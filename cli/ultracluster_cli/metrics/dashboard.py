@@ -22,7 +22,7 @@ _NOTE: Final = "A sample, not a measurement: a seeded simulation of a day on 16 
 @app.command()
 def dashboard(
     *,
-    picture: options.PageOption = None,
+    picture: options.PictureOption = None,
     recording: options.RecordingOption = None,
     cluster: options.MetricsClusterOption = None,
     region: Annotated[
