@@ -60,6 +60,23 @@ LookBackOption = Annotated[float, typer.Option("--hours", help="Hours of CloudWa
 FileSystemOption = Annotated[
     str | None, typer.Option(metavar="fs-…", help="Include the free space of this file system.")
 ]
+
+
+def _check_price(price: float | None) -> float | None:
+    if price is not None and not 0 < price < float("inf"):
+        raise FindingsError.of("UC9337", f"got {quote(price)}", allowed="more than 0", path="--node-hour")
+    return price
+
+
+NodeHourOption = Annotated[
+    float | None,
+    typer.Option(
+        "--node-hour",
+        metavar="USD",
+        help="Price of a node-hour. Without it, `advise` takes the list price.",
+        callback=_check_price,
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 FallbackRegionOption = Annotated[
     str | None,

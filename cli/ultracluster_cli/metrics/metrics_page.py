@@ -107,7 +107,7 @@ def _tiles(recording: Recording, node_hour: Decimal | None) -> str:
         for name, metric, statistic, fires in _ALARMS
         if (value := last(metric, statistic)) is not None and fires(value)
     ]
-    per_hour = f"{short(paid)} node-hours at {node_hour} USD" if node_hour else "see --node-price"
+    per_hour = f"{short(paid)} node-hours at {node_hour} USD" if node_hour else "see --node-hour"
     tiles = (
         ("tokens/s", short(sum(tokens)) if tokens else "", "last value of all jobs"),
         ("MFU", f"{fmean(mfu):.1%}" if mfu else "", "last value, mean of the jobs"),

@@ -74,7 +74,7 @@ def _draw_prices(drawing: Drawing, rows: Sequence[Sequence[Offering]], *, axis: 
     known = [float(price) for price in prices if price is not None]
     best = rows[0][0]
     compared = compare_prices(best.catalog_type.name, best.region)[:1] if best.catalog_type else []
-    listed = [float(price) for comparison in compared if (price := comparison.per_chip_hour) is not None]
+    listed = [float(chip_hour) for comparison in compared if (chip_hour := comparison.per_chip_hour)]
     if not known:
         return
     left, right = _PRICES
