@@ -9,6 +9,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from ultracluster_cli._aws.target import Target
+from ultracluster_cli._cdk.cdk_synthesis import require_deployed
 from ultracluster_cli._cdk.child_process import run_logged
 from ultracluster_cli._cdk.timing import measure
 from ultracluster_cli._cdk.toolchain import Project
@@ -17,7 +18,6 @@ from ultracluster_cli.deploy.verification import read_clusters
 from ultracluster_cli.output import say
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_cli.progress import if_interrupted
-from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import ClusterConfig
 
 _FAILURES_SHOWN = 10
@@ -91,8 +91,7 @@ def deploy_to(
     if code:
         for line in progress.failures[:_FAILURES_SHOWN] or progress.last_lines:
             say(f"  | {line}")
-        problem = f"cdk deploy ended with code {code}; see {log}"
-        raise FindingsError.of("UC9006", problem, remedy="Fix the error and deploy again")
+        require_deployed(code, log=log)
     with measure(steps, "reading back"):
         stacks = [assembled.stack for assembled in assembled_stacks(assembly)]
         read = read_clusters(
