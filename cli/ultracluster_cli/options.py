@@ -1,11 +1,13 @@
 """Options shared by several commands, so that they have the same name and help everywhere."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from ultracluster_cli._cdk.workspace import default_rollout
+from ultracluster_rules.findings import FindingsError, quote
 
 LEDGER_VARIABLE = "ULTRACLUSTER_LEDGER"
 LEDGER_REGION_VARIABLE = "ULTRACLUSTER_LEDGER_REGION"
@@ -66,8 +68,37 @@ FallbackRegionOption = Annotated[
 ]
 LOCAL_HELP = "Use a local AWS on this machine instead of an account."
 LocalOption = Annotated[bool, typer.Option("--local", help=LOCAL_HELP)]
+
+
+def _ends_with(suffix: str) -> Callable[[Path | None], Path | None]:
+    """Return a check that refuses other suffixes before the command does anything."""
+
+    def check(path: Path | None) -> Path | None:
+        if path is not None and path.suffix != suffix:
+            problem = f"got {quote(str(path))}"
+            raise FindingsError.of("UC9306", problem, allowed=f"FILE{suffix}", path="--picture")
+        return path
+
+    return check
+
+
 PictureOption = Annotated[
-    Path | None, typer.Option("--picture", metavar="FILE", help="Draw the result to this file.")
+    Path | None,
+    typer.Option(
+        "--picture",
+        metavar="FILE.svg",
+        help="Draw the result to this file.",
+        callback=_ends_with(".svg"),
+    ),
+]
+PageOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--picture",
+        metavar="FILE.html",
+        help="Draw the result to this file.",
+        callback=_ends_with(".html"),
+    ),
 ]
 WriteOption = Annotated[
     bool, typer.Option("--write", help="Update the rollout file. Default: only show the result.")

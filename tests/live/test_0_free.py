@@ -20,8 +20,7 @@ from ultracluster_catalog.limits.service_quotas import SERVICE_QUOTAS
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.neuron.neuron_images import IMAGE_KINDS
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
-from ultracluster_catalog.prices.billable_items import BillableItem
-from ultracluster_catalog.prices.prices import ON_DEMAND_PRICES
+from ultracluster_catalog.prices.prices import ON_DEMAND_PRICES, BillableItem
 from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_runtime.costs.price_list import listed_prices
 from ultracluster_runtime.preflight.check import Status
@@ -69,7 +68,7 @@ def test_ec2_describes_instance_types_as_the_catalogue_does(live: Live) -> None:
 
 @question("L108", tier=0, minutes=1, checks=["UC9459"])
 def test_zones_of_trainium_have_the_endpoint_services(live: Live) -> None:
-    """Has each zone that offers Trainium the endpoint services that a cluster without a way out needs?
+    """Has each zone that offers Trainium the endpoint services that a cluster without internet access needs?
 
     `DescribeVpcEndpointServices` for the services of a `ClusterNetwork`, beside the zones of `DescribeInstanceTypeOfferings`. Shown when each zone with a
     Trainium type has all of them. Otherwise write the zone down: UC9459 refuses it.

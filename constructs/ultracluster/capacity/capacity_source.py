@@ -47,7 +47,7 @@ class CapacitySource:
             launch template. AWS Batch cannot change ``best-fit`` of an existing environment; name the source differently
             to get a new one. Default: ``best-fit-progressive``; ``best-fit`` for a Capacity Block.
         launched_by: ``batch``, or ``auto-scaling``: an Auto Scaling group starts the nodes, which stay while no job runs, and
-            multi-node jobs run as arrays (docs/decisions/0024). Default: ``batch``.
+            multi-node jobs run as arrays (decision 0024). Default: ``batch``.
     """
 
     market_type: ClassVar[str] = "on-demand"

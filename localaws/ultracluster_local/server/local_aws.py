@@ -13,6 +13,7 @@ from ultracluster_local.errors import LocalAwsError
 from ultracluster_local.events.delivery import Delivery, history
 from ultracluster_local.events.moves import clock_from_request
 from ultracluster_local.events.timeline import EventSettings, event_settings, run_due
+from ultracluster_local.functions.execution_environment import end_environments
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.clock import CLOCK, Clock
 from ultracluster_local.instance.delays import Delays, delays
@@ -81,6 +82,7 @@ class LocalAws:
                     "/_ultracluster/reset": self._reset_from_request,
                     "/_ultracluster/seed": self._seed_from_request,
                     "/_ultracluster/clock": self._clock_from_request,
+                    "/_ultracluster/inside": self._inside_from_request,
                 },
             )
         except (OSError, OverflowError) as error:
@@ -107,6 +109,7 @@ class LocalAws:
         self._server = None
         CLOCK.on_move(None)
         set_running(None)
+        end_environments()
         forget()
         os.environ.update(self._profiles)
         if self._given_directory is None and self._directory is not None:
@@ -165,6 +168,7 @@ class LocalAws:
         if self._jobs:
             self._jobs.forget()
         forget()
+        end_environments()
         if self._directory is not None:
             shutil.rmtree(self._directory / "functions", ignore_errors=True)
         CLOCK.follow_real_time()
@@ -236,6 +240,11 @@ class LocalAws:
 
     def _clock_from_request(self, order: Mapping[str, Any]) -> dict[str, Any]:
         return clock_from_request(order) | {"jobs": self._jobs is not None}
+
+    def _inside_from_request(self, order: Mapping[str, Any]) -> dict[str, Any]:
+        if self._jobs is None:
+            raise ValueError("it runs no jobs; start it with --run-jobs")
+        return self._jobs.inside(str(order["name"]))
 
     def _seed(self, region: str) -> None:
         seed_region(self._started(), region)

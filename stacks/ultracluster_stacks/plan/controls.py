@@ -1,7 +1,7 @@
 """Rules that stop what switches off the functions of a cluster, their schedules, and the notices to people."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
 from ultracluster_stacks.plan.changes import GOES, REPLACES, ResourceChange, Stop, StopKind
@@ -19,6 +19,10 @@ _SERVANTS: Final[Mapping[str, str]] = {
     "AWS::Events::Rule": "Targets",
     "AWS::Lambda::Permission": "FunctionName",
     "AWS::SNS::Subscription": "TopicArn",
+}
+_SERVED: Final[Mapping[str, tuple[str, ...]]] = {
+    kind: (name,) if kind != "AWS::Lambda::Permission" else (name, "SourceArn")
+    for kind, name in _SERVANTS.items()
 }
 _MINUTES: Final = {"minute": 1, "hour": 60, "day": 1440}
 
@@ -48,7 +52,14 @@ def control_stops(
                 reason = f"{served} remains, and is no longer invoked, watched or read"
                 yield change.stop(StopKind.CONTROL, reason)
     elif after:
-        yield from (change.stop(StopKind.CONTROL, reason) for reason in _weakened(kind, old, new))
+        yield from (
+            change.stop(StopKind.CONTROL, f"{served} is no longer invoked, watched or read")
+            for name in _SERVED.get(kind, ())
+            for served in _serves(old.get(name))
+            if new.get(name) is not None and served not in _serves(new[name]) and served in new_resources
+        )
+        reasons = _WEAKENED.get(kind, _as_before)(old, new)
+        yield from (change.stop(StopKind.CONTROL, reason) for reason in reasons)
         if kind == FUNCTION and not is_idle:
             yield from (change.stop(StopKind.CONTROL, reason) for reason in _drain(old, new))
 
@@ -65,23 +76,75 @@ def _is_read(topic: str, resources: Mapping[str, Any]) -> bool:
     )
 
 
-def _weakened(kind: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    if kind == FUNCTION:
-        concurrency = [str(each.get("ReservedConcurrentExecutions")) for each in (old, new)]
-        if concurrency[1] == "0" != concurrency[0]:
-            yield "without concurrency the function never runs"
-    elif kind == "AWS::Events::Rule":
-        if "DISABLED" in new.get("State", "") and "DISABLED" not in old.get("State", ""):
-            yield "the rule is switched off"
-        if _period(new) > _period(old):
-            yield "the rule runs less often"
-        if not set(_serves(old.get("Targets"))) <= set(_serves(new.get("Targets"))):
-            yield "the rule no longer invokes its target"
-    elif kind in {"AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm"}:
-        if _tells(old) and not _tells(new):
-            yield "the alarm no longer notifies anybody"
-    elif kind == QUEUE and new.get("State") == "DISABLED" != old.get("State"):
+def _as_before(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    del old, new
+    yield from ()
+
+
+def _weaker_function(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    concurrency = [str(each.get("ReservedConcurrentExecutions")) for each in (old, new)]
+    if concurrency[1] == "0" != concurrency[0]:
+        yield "without concurrency the function never runs"
+    if new.get("VpcConfig") and not old.get("VpcConfig"):
+        yield "in a network the function reaches AWS only where that has a way"
+
+
+def _weaker_rule(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    if "DISABLED" in new.get("State", "") and "DISABLED" not in old.get("State", ""):
+        yield "the rule is switched off"
+    if _period(new) > _period(old):
+        yield "the rule runs less often"
+    if old.get("Targets") and not new.get("Targets"):
+        yield "the rule no longer invokes its target"
+    if not _covers(new.get("EventPattern"), old.get("EventPattern")):
+        yield "the rule matches fewer events"
+    inputs, kept = ({_input(target) for target in each.get("Targets") or []} for each in (old, new))
+    if {arn for arn, _ in inputs - kept} & {arn for arn, _ in kept}:
+        yield "the rule sends something else to its target"
+
+
+def _weaker_alarm(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    if _tells(old) and not _tells(new):
+        yield "the alarm no longer notifies anybody"
+
+
+def _weaker_subscription(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    if any(new.get(name) != old.get(name) for name in ("Endpoint", "Protocol")):
+        yield "who reads the topic no longer does, and somebody else must confirm first"
+    if new.get("FilterPolicy") and new["FilterPolicy"] != old.get("FilterPolicy"):
+        yield "the subscription passes on only a part"
+
+
+def _weaker_queue(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
+    if old.get("ComputeEnvironmentOrder") and not new.get("ComputeEnvironmentOrder"):
+        yield "nothing runs the jobs of the queue"
+    if new.get("State") == "DISABLED" != old.get("State"):
         yield "the queue takes no more jobs"
+
+
+_WEAKENED: Final[Mapping[str, Callable[[Mapping[str, Any], Mapping[str, Any]], Iterator[str]]]] = {
+    "AWS::CloudWatch::Alarm": _weaker_alarm,
+    "AWS::CloudWatch::CompositeAlarm": _weaker_alarm,
+    "AWS::Events::Rule": _weaker_rule,
+    "AWS::SNS::Subscription": _weaker_subscription,
+    FUNCTION: _weaker_function,
+    QUEUE: _weaker_queue,
+}
+
+
+def _covers(new: Any, old: Any) -> bool:
+    """Return whether a pattern of events matches all that another matches; a pattern that is gone matches none."""
+    if isinstance(new, Mapping) and isinstance(old, Mapping):
+        return all(name in old and _covers(part, old[name]) for name, part in new.items())
+    if isinstance(new, list) and isinstance(old, list):
+        return all(canonical(item) in canonical(new) for item in old)
+    return bool(canonical(new) == canonical(old))
+
+
+def _input(target: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what a target is, and what it is sent."""
+    sent = [target.get(name) for name in ("Input", "InputPath", "InputTransformer")]
+    return f"{canonical(target.get('Arn'))}", f"{canonical(sent)}"
 
 
 def _tells(properties: Mapping[str, Any]) -> bool:

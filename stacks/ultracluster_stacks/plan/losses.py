@@ -1,6 +1,6 @@
 """Rules that stop what takes connectivity or permissions from running nodes, jobs and functions."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ultracluster_stacks.plan.changes import GOES, REPLACES, ResourceChange, Stop, StopKind
@@ -51,10 +51,30 @@ def _own_rules(name: str, group: str, resources: Resources) -> list[Any]:
     found = []
     for resource in resources.values():
         properties = resource.get("Properties") or {}
-        names = {reference.name for reference in references(properties.get("GroupId"))}
-        if resource["Type"] == _RULES.get(name) and group in names:
+        if resource["Type"] == _RULES.get(name) and group in _names(properties.get("GroupId")):
             found.append(canonical({key: part for key, part in properties.items() if key != "GroupId"}))
     return found
+
+
+def added_stops(change: ResourceChange, after: Mapping[str, Any], old_resources: Resources) -> Iterator[Stop]:
+    """Stop additions that take away: what denies, and what takes the place of a subnet's routes or access list."""
+    kind, new = change.resource_type, after.get("Properties") or {}
+    if kind in _OF_SUBNETS and _names(new.get("SubnetId")) & old_resources.keys():
+        yield change.stop(StopKind.NETWORK, "it replaces what carries the traffic of a subnet with nodes")
+    if kind == "AWS::EC2::NetworkAclEntry" and new.get("RuleAction") == "deny":
+        yield change.stop(StopKind.NETWORK, "it denies traffic of a network with nodes")
+    if kind in POLICY_TYPES and _names([new.get(name) for name in _HOLDERS]) & old_resources.keys():
+        yield from _lost(change, narrowed(kind, {}, new))
+
+
+def _names(value: Any) -> set[str]:
+    return {reference.name for reference in references(value)}
+
+
+def _lost(change: ResourceChange, lost: Sequence[str]) -> Iterator[Stop]:
+    if lost:
+        more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
+        yield change.stop(StopKind.PERMISSION, f"what runs now loses a permission: {lost[0]}{more}")
 
 
 def permission_stops(
@@ -72,16 +92,18 @@ def permission_stops(
         if kind == "AWS::IAM::InstanceProfile" or any(service in trust for service in WORKLOAD_SERVICES):
             yield change.stop(StopKind.JOBS, "running nodes or jobs lose their permissions")
         return
+    role = _ROLES.get(kind, "")
+    if role and after and canonical(old.get(role)) != canonical(new.get(role)):
+        yield change.stop(StopKind.PERMISSION, "what runs now gets another role")
     if kind not in POLICY_TYPES:
         return
-    if change.action in GOES and not any(
-        reference.name in new_resources for reference in references([old.get(name) for name in _HOLDERS])
-    ):
+    if change.action in GOES and not _names([old.get(name) for name in _HOLDERS]) & new_resources.keys():
         return
-    lost = narrowed(kind, old, new, gone=old_resources.keys() - new_resources.keys())
-    if lost:
-        more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
-        yield change.stop(StopKind.PERMISSION, f"what runs now loses a permission: {lost[0]}{more}")
+    yield from _lost(change, narrowed(kind, old, new, gone=old_resources.keys() - new_resources.keys()))
 
 
+_ROLES: Final = {"AWS::IAM::InstanceProfile": "Roles", "AWS::Lambda::Function": "Role"}
+_OF_SUBNETS: Final = frozenset(
+    {"AWS::EC2::SubnetNetworkAclAssociation", "AWS::EC2::SubnetRouteTableAssociation"}
+)
 _HOLDERS: Final = ("Roles", "RoleName", "Users", "Groups", "Bucket", "Topics", "Queues", "KeyId")

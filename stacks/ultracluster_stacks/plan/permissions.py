@@ -88,6 +88,8 @@ def widened(resource_type: str, before: Mapping[str, Any], after: Mapping[str, A
         else []
     )
     additions = [f"allows {grant}" for grant in allowed] + [f"no longer denies {grant}" for grant in lifted]
+    if after and before.get("PermissionsBoundary") and not after.get("PermissionsBoundary"):
+        additions.append("PermissionsBoundary no longer limits it")
     for name in _LISTS.get(resource_type, ()):
         old_items, new_items = ({_text(item) for item in side.get(name) or []} for side in (before, after))
         additions += [f"{name} gets {item}" for item in sorted(new_items - old_items)]
@@ -125,7 +127,9 @@ def narrowed(
             set.difference(*({_text(item) for item in side.get(name) or []} for side in (before, after)))
         )
     ]
-    return tuple(lost + denied + items)
+    old_boundary, boundary = (_text(side.get("PermissionsBoundary")) for side in (before, after))
+    bounded = boundary not in {old_boundary, _text(None)}
+    return tuple(lost + denied + items + [f"PermissionsBoundary becomes {boundary}"] * bounded)
 
 
 def _grants(resource_type: str, properties: Mapping[str, Any]) -> Iterator[_Grant]:

@@ -36,6 +36,8 @@ class Safe(StrEnum):
     ANY = "any"
     GROWS = "grows"
     """Only to a larger number; the service refuses a smaller one."""
+    MORE = "more"
+    """Only to a larger number, where none is zero."""
     KEEPS_LONGER = "keeps longer"
     """Only to a larger number, or to none, which means forever."""
 
@@ -72,6 +74,7 @@ STATEFUL: Final[Mapping[str, Mapping[PropertyPath, Safe]]] = MappingProxyType(
             ("LustreConfiguration", "DataReadCacheConfiguration"): Safe.ANY,  # the cache holds only copies
             ("LustreConfiguration", "WeeklyMaintenanceStartTime"): Safe.ANY,
             ("LustreConfiguration", "DailyAutomaticBackupStartTime"): Safe.ANY,
+            ("LustreConfiguration", "AutomaticBackupRetentionDays"): Safe.MORE,
         },
         ASSOCIATION: {("Tags",): Safe.ANY, ("S3", "AutoImportPolicy"): Safe.ANY},
         "AWS::S3::Bucket": {
@@ -115,12 +118,15 @@ NETWORK_TYPES: Final = frozenset(
     for name in (
         "InternetGateway",
         "NatGateway",
+        "NetworkAcl",
+        "NetworkAclEntry",
         "Route",
         "RouteTable",
         "SecurityGroup",
         "SecurityGroupEgress",
         "SecurityGroupIngress",
         "Subnet",
+        "SubnetNetworkAclAssociation",
         "SubnetRouteTableAssociation",
         "VPC",
         "VPCEndpoint",

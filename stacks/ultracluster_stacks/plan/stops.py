@@ -15,7 +15,7 @@ from ultracluster_stacks.plan.changes import (
 )
 from ultracluster_stacks.plan.controls import BLOCK_VARIABLE, FUNCTION, control_stops
 from ultracluster_stacks.plan.expressions import differences
-from ultracluster_stacks.plan.losses import network_stops, permission_stops
+from ultracluster_stacks.plan.losses import added_stops, network_stops, permission_stops
 
 Block = Literal["running", "idle"]
 """Whether nodes of a Capacity Block may run now."""
@@ -83,7 +83,7 @@ def stops_of(
     ``before`` is empty for a new resource, ``after`` for a removed one.
     """
     if change.action is Action.ADD:
-        return ()
+        return tuple(added_stops(change, after, old_resources))
     if before.get("Type") != after.get("Type") and after:
         reason = "its type changes under the same logical ID, which CloudFormation refuses"
         return (Stop(kind=StopKind.REFUSED, reason=reason, allow=None),)
@@ -177,7 +177,8 @@ def _is_safe(change: PropertyChange, safe: Mapping[tuple[str, ...], updates.Safe
     for path, rule in safe.items():
         if change.path[: len(path)] == path:
             keeps_forever = rule is updates.Safe.KEEPS_LONGER and change.after is None
-            return rule is updates.Safe.ANY or keeps_forever or _grows(change.before, change.after)
+            before = 1 if rule is updates.Safe.MORE and change.before is None else change.before
+            return rule is updates.Safe.ANY or keeps_forever or _grows(before, change.after)
     return False
 
 

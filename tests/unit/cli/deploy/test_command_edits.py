@@ -136,6 +136,6 @@ def test_an_edit_of_a_rollout_is_stopped_only_if_it_is_dangerous(
     assert deploy_edit(before, after) == expected
 
 
-def test_there_are_45_dangerous_edits_and_more_than_20_safe_ones() -> None:
+def test_there_are_45_dangerous_edits_and_25_safe_ones() -> None:
     assert len(template_edits.DANGEROUS) + len(rollout_edits.DANGEROUS) >= 45
-    assert len(template_edits.SAFE) + len(rollout_edits.SAFE) >= 20
+    assert len(template_edits.SAFE) + len(rollout_edits.SAFE) >= 25

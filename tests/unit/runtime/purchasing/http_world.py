@@ -1,4 +1,4 @@
-"""EC2, STS and DynamoDB on one loopback port, where anything may happen to a request on its way.
+"""EC2, STS, Systems Manager and DynamoDB on one loopback port, where anything may happen to a request on its way.
 
 The ledger is moto's DynamoDB. The product's own boto3 clients, retries and parsers are at work; only what the wire carries
 is ours. It is not AWS.
@@ -132,6 +132,8 @@ class HttpWorld:
     def _execute(
         self, call: str, target: str, parameters: dict[str, str], headers: Any, body: bytes
     ) -> tuple[int, dict[str, str], bytes]:
+        if target.startswith("AmazonSSM."):  # no cluster was rehearsed
+            return 400, {"Content-Type": "application/x-amz-json-1.1"}, b'{"__type":"ParameterNotFound"}'
         if target:
             answered = _dynamodb().post("/", data=body, headers=list(headers.items()))
             return answered.status_code, dict(answered.headers), answered.data

@@ -216,6 +216,23 @@ def another_bucket(stacks: Stacks) -> None:
     stacks.named("Storage")["Resources"]["Datasets"] = {"Type": BUCKET, "DeletionPolicy": "Retain"}
 
 
+def another_recipient(stacks: Stacks) -> None:
+    mail = stacks.resource("AWS::SNS::Subscription")
+    more = {**mail, "Properties": mail["Properties"] | {"Endpoint": "more@example.com"}}
+    stacks.named("Cluster")["Resources"]["MoreMail"] = more
+
+
+def another_dataset(stacks: Stacks) -> None:
+    statements = stacks.properties("AWS::IAM::Policy", "ClusterpretrainRole")["PolicyDocument"]["Statement"]
+    statements.append({"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::corpus/*"})
+
+
+def versions_stay_longer(stacks: Stacks) -> None:
+    for rule in stacks.properties(BUCKET, "Checkpoints")["LifecycleConfiguration"]["Rules"]:
+        if "NoncurrentVersionExpiration" in rule:
+            rule["NoncurrentVersionExpiration"]["NoncurrentDays"] = 365
+
+
 SAFE: dict[str, Edit] = {
     "nothing": lambda _: None,
     "the order of properties": reversed_order,
@@ -228,6 +245,9 @@ SAFE: dict[str, Edit] = {
     "logs that stay for ever": put(LOGS, "RetentionInDays", None),
     "logs that stay longer": put(LOGS, "RetentionInDays", 3653),
     "another bucket": another_bucket,
+    "another recipient of alarms": another_recipient,
+    "another dataset that jobs read": another_dataset,
+    "old versions of checkpoints that stay longer": versions_stay_longer,
     "a revision of a job": put("AWS::Batch::JobDefinition", "RetryStrategy.Attempts", 5),
     "a priority of the queue": put("AWS::Batch::JobQueue", "Priority", 7),
     "a threshold of an alarm": put("AWS::CloudWatch::Alarm", "Threshold", 9),

@@ -16,12 +16,22 @@ def template(**changes: Any) -> dict[str, Any]:
     """A function with what belongs to it; a change sets properties of a resource, and None removes it."""
     properties: dict[str, tuple[str, dict[str, Any]]] = {
         "Drain": (FUNCTION, {"Timeout": 120, "Environment": {"Variables": BLOCK}}),
-        "Rule": (RULE, {"ScheduleExpression": "rate(1 minute)", "Targets": [{"Arn": {"Ref": "Drain"}}]}),
-        "Permission": ("AWS::Lambda::Permission", {"FunctionName": {"Ref": "Drain"}}),
+        "Rule": (
+            RULE,
+            {
+                "ScheduleExpression": "rate(1 minute)",
+                "EventPattern": {"source": ["aws.ec2"]},
+                "Targets": [{"Arn": {"Ref": "Drain"}}],
+            },
+        ),
+        "Permission": (
+            "AWS::Lambda::Permission",
+            {"FunctionName": {"Ref": "Drain"}, "SourceArn": {"Fn::GetAtt": ["Rule", "Arn"]}},
+        ),
         "Alarm": (ALARM, {"Dimensions": [{"Value": {"Ref": "Drain"}}], "AlarmActions": [{"Ref": "Topic"}]}),
         "Topic": (TOPIC, {"DisplayName": "t"}),
         "Mail": ("AWS::SNS::Subscription", {"TopicArn": {"Ref": "Topic"}, "Protocol": "email"}),
-        "Queue": ("AWS::Batch::JobQueue", {"Priority": 1}),
+        "Queue": ("AWS::Batch::JobQueue", {"Priority": 1, "ComputeEnvironmentOrder": [{"Order": 1}]}),
     }
     return {
         name: {"Type": kind, "Properties": own | (changes.get(name) or {})}
@@ -55,6 +65,18 @@ def variables(**changes: str) -> dict[str, Any]:
         ({"Rule": {"ScheduleExpression": "cron(0/5 * * * ? *)"}}, "Rule"),
         ({"Rule": {"ScheduleExpression": "cron(0 12 * * ? *)"}}, "Rule"),
         ({"Rule": {"Targets": []}}, "Rule"),
+        ({"Rule": {"Targets": [{"Arn": {"Ref": "Queue"}}]}}, "Rule"),
+        ({"Rule": {"Targets": [{"Arn": {"Ref": "Drain"}, "Input": "{}"}]}}, "Rule"),
+        ({"Rule": {"EventPattern": {"source": ["aws.ec2"], "detail": {"a": ["b"]}}}}, "Rule"),
+        ({"Rule": {"EventPattern": {"source": ["aws.batch"]}}}, "Rule"),
+        ({"Permission": {"FunctionName": "another"}}, "Permission"),
+        ({"Permission": {"SourceArn": "arn:of:another:rule"}}, "Permission"),
+        ({"Alarm": {"Dimensions": [{"Value": "another"}]}}, "Alarm"),
+        ({"Mail": {"TopicArn": "another"}}, "Mail"),
+        ({"Mail": {"Endpoint": "else@example.com"}}, "Mail"),
+        ({"Mail": {"FilterPolicy": {"a": ["b"]}}}, "Mail"),
+        ({"Drain": {"VpcConfig": {"SubnetIds": ["a"]}}}, "Drain"),
+        ({"Queue": {"ComputeEnvironmentOrder": []}}, "Queue"),
         ({"Alarm": {"AlarmActions": []}}, "Alarm"),
         ({"Alarm": {"ActionsEnabled": False}}, "Alarm"),
         ({"Topic": {"TopicName": "other"}}, "Topic"),
@@ -80,6 +102,9 @@ def test_what_switches_off_stops_at_one_place(changes: dict[str, Any], at: str) 
         {"Rule": {"Targets": [{"Arn": {"Ref": "Queue"}}, {"Arn": {"Ref": "Drain"}}]}},
         {"Alarm": {"AlarmActions": [{"Ref": "Topic"}, "more"], "ActionsEnabled": True}},
         {"Topic": {"DisplayName": "another"}},
+        {"Rule": {"EventPattern": {"source": ["aws.batch", "aws.ec2"]}}},
+        {"Permission": {"SourceArn": None}},
+        {"Queue": {"ComputeEnvironmentOrder": [{"Order": 1}, {"Order": 2}]}},
         {"Mail": None, "Topic": None, "Alarm": {"AlarmActions": ["elsewhere"]}, "kept": None},
         {"Drain": {"Timeout": 300, "ReservedConcurrentExecutions": 1}},
         {"Drain": variables(UC_LEAD="1800", UC_MORE="x")},

@@ -7,6 +7,7 @@ from tests.unit.stacks.plan.small_stacks import stack
 
 from ultracluster_stacks.plan import Stop, compare
 
+PROFILE, FUNCTION = "AWS::IAM::InstanceProfile", "AWS::Lambda::Function"
 GROUP, ENDPOINT, ROLE = "AWS::EC2::SecurityGroup", "AWS::EC2::VPCEndpoint", "AWS::IAM::Role"
 HTTPS = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "CidrIp": "0.0.0.0/0"}
 SSH = HTTPS | {"FromPort": 22, "ToPort": 22}
@@ -71,6 +72,14 @@ TLS = {"Bool": {"aws:SecureTransport": "false"}}
         (role(allow("s3:*")), role(), "permission"),
         (role(ManagedPolicyArns=["a", "b"]), role(ManagedPolicyArns=["b"]), "permission"),
         (bucket(), bucket(deny("s3:*")), "permission"),
+        (role(allow("s3:*")), role(allow("s3:*"), PermissionsBoundary="arn:b"), "permission"),
+        (
+            role(allow("s3:*"), PermissionsBoundary="arn:a"),
+            role(allow("s3:*"), PermissionsBoundary="arn:b"),
+            "permission",
+        ),
+        (resource(PROFILE, {"Roles": ["a"]}), resource(PROFILE, {"Roles": ["b"]}), "permission"),
+        (resource(FUNCTION, {"Role": "a"}), resource(FUNCTION, {"Role": "b"}), "permission"),
         (bucket(), bucket(deny("s3:*", Condition=TLS | {"StringEquals": {"a": "b"}})), "permission"),
     ],
 )
@@ -88,6 +97,7 @@ def test_what_is_cut_or_narrowed_stops(before: dict[str, Any], after: dict[str, 
             resource(GROUP, {"SecurityGroupEgress": [SSH, HTTPS]}),
         ),
         (endpoint(), endpoint(SubnetIds=["b", "a"])),
+        (role(allow("s3:*"), PermissionsBoundary="arn:b"), role(allow("s3:*"))),
         (endpoint(), endpoint(Tags=[{"Key": "a", "Value": "b"}])),
         (endpoint(), endpoint(PolicyDocument=policy(allow("*", Principal="*")))),
         (endpoint(PolicyDocument=policy(allow("s3:*", Principal="*"))), endpoint()),
@@ -101,3 +111,39 @@ def test_what_is_cut_or_narrowed_stops(before: dict[str, Any], after: dict[str, 
 )
 def test_what_adds_or_says_the_same_passes(before: dict[str, Any], after: dict[str, Any]) -> None:
     assert stops(before, after) == []
+
+
+SUBNET = {"Type": "AWS::EC2::Subnet", "Properties": {}}
+DENIES = resource("AWS::IAM::Policy", {"PolicyDocument": policy(deny("s3:*")), "Roles": [{"Ref": "R"}]})
+
+
+@pytest.mark.parametrize(
+    ("present", "added", "kind"),
+    [
+        (role(allow("s3:*")), DENIES, "permission"),
+        (resource("AWS::S3::Bucket"), bucket(deny("s3:*")), ""),
+        (
+            resource("AWS::S3::Bucket"),
+            resource(
+                "AWS::S3::BucketPolicy", {"PolicyDocument": policy(deny("s3:*")), "Bucket": {"Ref": "R"}}
+            ),
+            "permission",
+        ),
+        (SUBNET, resource("AWS::EC2::SubnetRouteTableAssociation", {"SubnetId": {"Ref": "R"}}), "network"),
+        (SUBNET, resource("AWS::EC2::SubnetNetworkAclAssociation", {"SubnetId": {"Ref": "R"}}), "network"),
+        (SUBNET, resource("AWS::EC2::NetworkAclEntry", {"RuleAction": "deny"}), "network"),
+        (SUBNET, resource("AWS::EC2::NetworkAclEntry", {"RuleAction": "allow"}), ""),
+        (SUBNET, resource("AWS::EC2::SubnetRouteTableAssociation", {"SubnetId": {"Ref": "New"}}), ""),
+        (
+            role(),
+            resource("AWS::IAM::Policy", {"PolicyDocument": policy(allow("s3:*")), "Roles": [{"Ref": "R"}]}),
+            "",
+        ),
+    ],
+)
+def test_an_addition_that_takes_away_from_what_is_there_stops(
+    present: dict[str, Any], added: dict[str, Any], kind: str
+) -> None:
+    before, after = stack(R=present), stack(R=present, A=added)
+
+    assert [str(stop.kind) for stop in compare([before], [after]).stops()] == ([kind] if kind else [])

@@ -206,10 +206,13 @@ def test_all_types_that_hold_data_or_jobs_are_judged() -> None:
         f"AWS::EC2::{name}"
         for name in (
             "InternetGateway",
+            "NetworkAcl",
+            "NetworkAclEntry",
             "RouteTable",
             "SecurityGroup",
             "SecurityGroupEgress",
             "SecurityGroupIngress",
+            "SubnetNetworkAclAssociation",
             "SubnetRouteTableAssociation",
             "VPCGatewayAttachment",
         )
