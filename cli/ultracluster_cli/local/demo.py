@@ -15,7 +15,7 @@ from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
 from ultracluster_cli._cdk.timing import measure, measure_and_report
 from ultracluster_cli._cdk.toolchain import Project, open_project
 from ultracluster_cli._cdk.workspace import rollout_file
-from ultracluster_cli.deploy.deployment import deploy_to
+from ultracluster_cli.deploy.deployment import deploy_to, own_log
 from ultracluster_cli.deploy.summary import print_next_steps, print_summary, summary_json
 from ultracluster_cli.local import demo_purchase
 from ultracluster_cli.local.demo_job import DemoTraining, can_train
@@ -95,7 +95,10 @@ def demo(
         with measure(steps, "cdk synth"):
             warming.join()
             synthesize_into(assembly, project, rollout=copy, wave=None, environment=target.environment)
-        deployed, stacks = deploy_to(target, project, assembly=assembly, clusters=clusters, steps=steps)
+        with own_log(project.state / "logs") as (log, _):
+            deployed, stacks = deploy_to(
+                target, project, assembly=assembly, clusters=clusters, steps=steps, log=log
+            )
         require_bought(deployed, list(purchases.values()))
         trained = None
         for loc, cluster in blocks.items():
