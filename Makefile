@@ -98,7 +98,7 @@ live-publish: env ## Write docs/evidence/live-checks.md from the live tests and 
 figures: env ## Count lines, modules, folders, imports and codes of the product
 	@"$(BIN)/python" -m tests.figures
 
-prose: env ## Print docstrings, comments and messages of the product, chosen at random by SEED=1
+prose: env ## Print docstrings, comments and messages of the product and sentences of the pages, chosen at random by SEED=1
 	@"$(BIN)/python" -m tests.prose --seed $(or $(SEED),1)
 
 audit: env .ultracluster/audit/.stamp ## Look for known vulnerabilities of all pinned packages; needs the network
