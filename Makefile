@@ -64,13 +64,14 @@ unit: env ## Run the fast tests: no Node, no deployment, no processes (two secon
 training: env .ultracluster/training/.stamp ## Train with real torch and JAX on CPU: entry point, resume, gates (installs 1.5 GB once)
 	"$(BIN)/python" -m pytest -q -m training tests/training --durations 5
 
-check: env ## Lint, formatting, spelling, import arrows and strict types
+check: env .ultracluster/pyright/.stamp ## Lint, formatting, spelling, import arrows and strict types
 	"$(BIN)/ruff" check
 	"$(BIN)/ruff" format --check
 	"$(BIN)/codespell"
 	"$(BIN)/lint-imports" --no-cache
 	"$(BIN)/mypy"
-	@for script in app.py examples/*/*.py; do "$(BIN)/mypy" "$$script" || exit 1; done
+	@for script in app.py examples/*/*.py tests/types/app.py tests/types/mistakes.py; do "$(BIN)/mypy" "$$script" || exit 1; done
+	"$(BIN)/node" .ultracluster/pyright/node_modules/pyright/index.js --project tests/types
 	"$(BIN)/python" -m pip check
 
 check-deep: env ## Fuzz, security, grid, upgrades and determinism, in large; prints one table (minutes)
@@ -195,6 +196,12 @@ clean: ## Remove everything that the targets above made
 .venv/.stamp-ultracluster: pyproject.toml localaws/pyproject.toml .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
 	$(call step,Installing ultracluster and ultracluster-local,ultracluster,\
 	  $(INSTALL) --no-deps --no-build-isolation -e . -e ./localaws)
+	@touch $@
+
+.ultracluster/pyright/.stamp: tests/types/package-lock.json .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
+	@rm -rf .ultracluster/pyright && mkdir -p .ultracluster/pyright
+	@cp tests/types/package.json tests/types/package-lock.json .npmrc .ultracluster/pyright
+	$(call step,Installing pyright,pyright,"$(BIN)/npm" ci --ignore-scripts --prefix .ultracluster/pyright)
 	@touch $@
 
 .ultracluster/training/.stamp: tests/training/requirements.txt .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs

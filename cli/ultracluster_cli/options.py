@@ -1,6 +1,5 @@
 """Options shared by several commands, so that they have the same name and help everywhere."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -61,6 +60,23 @@ LookBackOption = Annotated[float, typer.Option("--hours", help="Hours of CloudWa
 FileSystemOption = Annotated[
     str | None, typer.Option(metavar="fs-…", help="Include the free space of this file system.")
 ]
+
+
+def _check_price(price: float | None) -> float | None:
+    if price is not None and not 0 < price < float("inf"):
+        raise FindingsError.of("UC9337", f"got {quote(price)}", allowed="more than 0", path="--node-hour")
+    return price
+
+
+NodeHourOption = Annotated[
+    float | None,
+    typer.Option(
+        "--node-hour",
+        metavar="USD",
+        help="Price of a node-hour. Without it, `advise` takes the list price.",
+        callback=_check_price,
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 FallbackRegionOption = Annotated[
     str | None,
@@ -70,35 +86,18 @@ LOCAL_HELP = "Use a local AWS on this machine instead of an account."
 LocalOption = Annotated[bool, typer.Option("--local", help=LOCAL_HELP)]
 
 
-def _ends_with(suffix: str) -> Callable[[Path | None], Path | None]:
-    """Return a check that refuses other suffixes before the command does anything."""
-
-    def check(path: Path | None) -> Path | None:
-        if path is not None and path.suffix != suffix:
-            problem = f"got {quote(str(path))}"
-            raise FindingsError.of("UC9306", problem, allowed=f"FILE{suffix}", path="--picture")
-        return path
-
-    return check
+def _check_suffix(context: typer.Context, path: Path | None) -> Path | None:
+    """Refuse a file that is not written before the command does anything: only the dashboard is a page."""
+    suffix = ".html" if context.info_name == "dashboard" else ".svg"
+    if path is not None and path.suffix != suffix:
+        problem = f"got {quote(str(path))}"
+        raise FindingsError.of("UC9306", problem, allowed=f"FILE{suffix}", path="--picture")
+    return path
 
 
 PictureOption = Annotated[
     Path | None,
-    typer.Option(
-        "--picture",
-        metavar="FILE.svg",
-        help="Draw the result to this file.",
-        callback=_ends_with(".svg"),
-    ),
-]
-PageOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--picture",
-        metavar="FILE.html",
-        help="Draw the result to this file.",
-        callback=_ends_with(".html"),
-    ),
+    typer.Option("--picture", metavar="FILE", help="Draw the result to this file.", callback=_check_suffix),
 ]
 WriteOption = Annotated[
     bool, typer.Option("--write", help="Update the rollout file. Default: only show the result.")

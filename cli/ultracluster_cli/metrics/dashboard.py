@@ -22,7 +22,7 @@ _NOTE: Final = "A sample, not a measurement: a seeded simulation of a day on 16 
 @app.command()
 def dashboard(
     *,
-    picture: options.PageOption = None,
+    picture: options.PictureOption = None,
     recording: options.RecordingOption = None,
     cluster: options.MetricsClusterOption = None,
     region: Annotated[
@@ -35,10 +35,7 @@ def dashboard(
     sample: Annotated[
         bool, typer.Option("--sample", help="Draw the sample of this package, which is a seeded simulation.")
     ] = False,
-    node_price: Annotated[
-        float | None,
-        typer.Option(min=0, metavar="USD", help="Price of a node-hour, to show the cost so far."),
-    ] = None,
+    price: options.NodeHourOption = None,
     save: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Save the metrics to this recording.")
     ] = None,
@@ -47,14 +44,12 @@ def dashboard(
 
     The page is a self-contained file.
     """
-    note, price = "", None if node_price is None else Decimal(str(node_price))
+    note, node_hour = "", None if price is None else Decimal(str(price))
     if sample and recording is None and cluster is None:
         recording, picture = _SAMPLE, picture or Path("dashboard.html")
-        note, price = _NOTE, price or capacity_block_price("trn2.48xlarge", "us-east-2").amount
+        note, node_hour = _NOTE, node_hour or capacity_block_price("trn2.48xlarge", "us-east-2").amount
     elif sample:
-        raise wrong_options(
-            "got --sample with another source", allowed="one of --sample, --from and --cluster"
-        )
+        raise wrong_options("got two sources", allowed="one of --sample, --from and --cluster")
     if picture is None and save is None:
         raise wrong_options("got neither --picture nor --save", allowed="one or both of them")
     recorded = read_metrics(
@@ -69,5 +64,5 @@ def dashboard(
         write_recording(recorded, save)
         say(f"{save}: {len(recorded.series)} series")
     if picture is not None:
-        draw_page(recorded, picture, node_hour=price, note=note)
+        draw_page(recorded, picture, node_hour=node_hour, note=note)
         say(f"{picture}: {recorded.cluster}, {len(recorded.series)} series")

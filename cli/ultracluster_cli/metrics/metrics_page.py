@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import groupby, pairwise
+from operator import itemgetter
 from pathlib import Path
 from statistics import fmean
 from string import ascii_uppercase
@@ -45,7 +46,7 @@ table { border-collapse: collapse; font-variant-numeric: tabular-nums; } .scroll
 th, td { border-bottom: 1px solid var(--line); padding: 0.2rem 0.8rem 0.2rem 0; text-align: right; } th:first-child, caption { text-align: left; }
 summary { cursor: pointer; font-size: 0.875rem; }
 svg { background: #fff; border-radius: 6px; height: auto; max-width: 100%; width: 100%; }
-.tiles { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(11rem, 1fr)); margin: 1.5rem 0; padding: 0; }
+.tiles { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(min(11rem, 45%), 1fr)); margin: 1.5rem 0; padding: 0; }
 .tiles div { border: 1px solid var(--line); border-radius: 6px; padding: 0.6rem 0.8rem; }
 .tiles dt, .tiles small { color: var(--soft); font-size: 0.875rem; } .tiles dd { font-size: 1.5rem; margin: 0; overflow-wrap: anywhere; } .tiles small { display: block; }
 @media print { details { display: none; } figure { break-inside: avoid; } }
@@ -68,9 +69,7 @@ def draw_page(recording: Recording, path: Path, *, node_hour: Decimal | None = N
     sections = "".join(
         f'<section aria-labelledby="{name}"><h2 id="{name}">{name}</h2><div class="panels">'
         f"{''.join(_panel(recording, panel, lines, events) for panel, lines in group)}</div></section>\n"
-        for name, group in groupby(
-            [drawn for drawn in panels if drawn[1]], key=lambda drawn: drawn[0].section
-        )
+        for name, group in groupby(filter(itemgetter(1), panels), key=lambda drawn: drawn[0].section)
     )
     path.write_text(
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -108,17 +107,11 @@ def _tiles(recording: Recording, node_hour: Decimal | None) -> str:
         for name, metric, statistic, fires in _ALARMS
         if (value := last(metric, statistic)) is not None and fires(value)
     ]
-    per_hour = (
-        f"{short(paid)} node-hours at {node_hour} USD" if node_hour else "--node-price USD gives the cost"
-    )
+    per_hour = f"{short(paid)} node-hours at {node_hour} USD" if node_hour else "see --node-hour"
     tiles = (
         ("tokens/s", short(sum(tokens)) if tokens else "", "last value of all jobs"),
         ("MFU", f"{fmean(mfu):.1%}" if mfu else "", "last value, mean of the jobs"),
-        (
-            "cost so far",
-            usd(paid) or f"{short(paid)} node-hours" if paid is not None else "",
-            per_hour,
-        ),
+        ("cost so far", "" if paid is None else usd(paid) or f"{short(paid)} node-hours", per_hour),
         ("paid and unused", f"{short(unused)} node-hours" if unused is not None else "", usd(unused)),
         ("time to drain", "" if drain is None else f"{max(drain, 0) / 3600:.1f} hours", ""),
         ("alarms", str(len(alarms)), ", ".join(alarms) or "no default threshold is crossed"),

@@ -208,6 +208,7 @@ class Drawing:
                 f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self.width} {height:.0f}"',
                 f'width="{self.width}" height="{height:.0f}" role="img" font-family="{_FONTS}">',
                 f"<title>{escape(self.title)}</title><desc>{escape(described)}</desc>",
+                "<style>@media print{svg{max-width:100%;height:auto}}</style>",
                 f'<rect x="0" y="0" width="{self.width}" height="{height:.0f}" fill="{GROUND}"/>',
                 *self._parts,
                 "</svg>\n",

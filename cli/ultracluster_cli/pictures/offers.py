@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
+from operator import attrgetter
 from typing import Final
 
 from ultracluster_cli.pictures.drawing import DARK, MARGIN, SOFT, WIDTH, Drawing
 from ultracluster_runtime.costs.price_comparison import compare_prices
 from ultracluster_runtime.purchasing.offerings import Offering
 
+_KIND: Final = attrgetter("region", "zone", "start", "end", "fee", "instance_count")
 _ROWS: Final = 30
 _ROW: Final = 24
 _TIMES: Final = (330.0, 620.0)
@@ -19,15 +21,7 @@ def draw_offers(offerings: Sequence[Offering]) -> Drawing:
     """Draw offerings, the best first: offerings that differ in nothing but their ID share a row."""
     groups: dict[object, list[Offering]] = {}
     for offering in offerings:
-        kind = (
-            offering.region,
-            offering.zone,
-            offering.start,
-            offering.end,
-            offering.fee,
-            offering.instance_count,
-        )
-        groups.setdefault(kind, []).append(offering)
+        groups.setdefault(_KIND(offering), []).append(offering)
     rows = list(groups.values())[:_ROWS]
     drawing = Drawing("Capacity Block offerings by start, length and price")
     top = drawing.heading(f"{len(offerings)} Capacity Block offerings, the best first", MARGIN + 12)
@@ -45,20 +39,14 @@ def draw_offers(offerings: Sequence[Offering]) -> Drawing:
         more = f" ({len(group)} offerings)" if len(group) > 1 else ""
         best = "best: " if not number else ""
         zone = ", ".join(offer.zone_ids) or offer.zone
-        drawing.text(
-            f"{best}{zone}, {days:.3g} {'day' if days == 1 else 'days'}{more}",
-            MARGIN,
-            base,
-            room=_TIMES[0] - MARGIN - 24,
-            bold=not number,
-            colour=DARK[tone],
-        )
+        words = f"{best}{zone}, {days:.3g} {'day' if days == 1 else 'days'}{more}"
+        room = _TIMES[0] - MARGIN - 24
+        drawing.text(words, MARGIN, base, room=room, bold=not number, colour=DARK[tone])
         total = f"{offer.fee:,.0f} {offer.currency}"
         drawing.text(total, WIDTH - MARGIN, base, room=120, align="end", bold=not number, colour=DARK[tone])
     if len(groups) > len(rows):
-        drawing.text(
-            f"and {len(groups) - len(rows)} more rows: --json has every offering", MARGIN, bottom + 38
-        )
+        more = f"and {len(groups) - len(rows)} more rows: --json has every offering"
+        drawing.text(more, MARGIN, bottom + 38)
     return drawing
 
 
@@ -85,33 +73,22 @@ def _draw_prices(drawing: Drawing, rows: Sequence[Sequence[Offering]], *, axis: 
     prices = [group[0].fee_per_chip_hour for group in rows]
     known = [float(price) for price in prices if price is not None]
     best = rows[0][0]
-    listed = (
-        [
-            float(comparison.per_chip_hour)
-            for comparison in compare_prices(best.catalog_type.name, best.region)[:1]
-            if comparison.per_chip_hour is not None
-        ]
-        if best.catalog_type
-        else []
-    )
+    compared = compare_prices(best.catalog_type.name, best.region)[:1] if best.catalog_type else []
+    listed = [float(chip_hour) for comparison in compared if (chip_hour := comparison.per_chip_hour)]
     if not known:
         return
     left, right = _PRICES
-    highest = max(*known, *listed) if listed else max(known)
-    scale = (right - left) / (highest * 1.1)
-    drawing.text(
-        f"{best.currency} per chip-hour, from 0", (left + right) / 2, axis - 10, bold=True, align="middle"
-    )
+    scale = (right - left) / (max([*known, *listed]) * 1.1)
+    unit = f"{best.currency} per chip-hour, from 0"
+    drawing.text(unit, (left + right) / 2, axis - 10, bold=True, align="middle")
     drawing.line((left, axis), (left, bottom), colour="#d0d7de", thickness=1)
     for price in listed:
-        drawing.line(
-            (left + price * scale, axis), (left + price * scale, bottom), colour=DARK["red"], dashes="6 3"
-        )
-        drawing.text(f"list price {price:.4g}", left + price * scale, bottom + 16, colour=DARK["red"])
+        x = left + price * scale
+        drawing.line((x, axis), (x, bottom), colour=DARK["red"], dashes="6 3")
+        drawing.text(f"list price {price:.4g}", x, bottom + 16, colour=DARK["red"])
     for number, amount in enumerate(prices):
         if amount is None:
             continue
         x, y = left + float(amount) * scale, axis + _ROW * (number + 1) - 4
-        drawing.mark(
-            (x, y - 5), (x + 5, y), (x, y + 5), (x - 5, y), colour=DARK["green" if not number else "blue"]
-        )
+        tone = "blue" if number else "green"
+        drawing.mark((x, y - 5), (x + 5, y), (x, y + 5), (x - 5, y), colour=DARK[tone])

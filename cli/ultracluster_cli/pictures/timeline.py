@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Final
+from typing import Final, NamedTuple
 
 from ultracluster_cli.pictures.drawing import DARK, GROUND, MARGIN, ROW, SOFT, WIDTH, Align, Drawing
 from ultracluster_runtime.functions.window import BlockWindow
@@ -35,9 +35,8 @@ def draw_timeline(drawing: Drawing, block: Block, *, top: float, now: datetime |
     """Draw a block below ``top`` and return its lower end; the bar is to scale, ``now`` is marked."""
     window = block.window
     days = (window.end - window.start) / timedelta(days=1)
-    top = drawing.heading(
-        f"{block.name}: {block.nodes} nodes for {days:.3g} {'day' if days == 1 else 'days'}", top + 14
-    )
+    duration = f"{days:.3g} {'day' if days == 1 else 'days'}"
+    top = drawing.heading(f"{block.name}: {block.nodes} nodes for {duration}", top + 14)
     top = _draw_bar(drawing, window, top=top + 12, now=now)
     top = drawing.legend(_LEGEND, top + 8, fills=DARK) + 18
     stages = _stages(window)
@@ -83,8 +82,7 @@ def _draw_bar(drawing: Drawing, window: BlockWindow, *, top: float, now: datetim
     return top + _BAR + 24
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Stage:
+class _Stage(NamedTuple):
     """A stage of a block; ``at`` is None where the job decides, ``since`` when it is the present one."""
 
     name: str
@@ -96,61 +94,27 @@ class _Stage:
 
 
 def _stages(window: BlockWindow) -> tuple[_Stage, ...]:
-    def before_end(moment: datetime) -> str:
-        return f"{(window.end - moment) / timedelta(minutes=1):.0f} min before the end"
+    def stage(name: str, tone: str, at: datetime, what: str) -> _Stage:
+        before = f"{(window.end - at) / timedelta(minutes=1):.0f} min before the end"
+        return _Stage(name, tone, before if at < window.end else "end of the block", what, at)
 
-    closes = before_end(window.extension_closes_at)
+    closes = (window.end - window.extension_closes_at) // timedelta(minutes=1)
+    compiling = "Graphs are read from the compile cache; only those that it lacks are compiled."
+    training = "Jobs train, and write checkpoints as often as they are set to."
+    extending = (
+        "Jobs with resume go on in the next block. An extension moves all of this; it is sold until "
+        f"{closes} min before the end."
+    )
     return (
-        _Stage(name="waiting", tone="grey", when="before the start", what="Jobs wait in the queue."),
-        _Stage(
-            name="start",
-            tone="amber",
-            when="start of the block",
-            at=window.start,
-            what="Nodes start and join the queue.",
-        ),
-        _Stage(
-            name="compile",
-            tone="amber",
-            when="after the start",
-            what="Graphs are read from the compile cache; only those that it lacks are compiled.",
-        ),
-        _Stage(name="gates", tone="amber", when="if jobs have them", what="Fabric test, then smoke test."),
-        _Stage(
-            name="training",
-            tone="green",
-            when="until the drain",
-            since=window.start,
-            what="Jobs train, and write checkpoints as often as they are set to.",
-        ),
-        _Stage(
-            name="checkpoint",
-            tone="green",
-            when=before_end(window.checkpoint_at),
-            at=window.checkpoint_at,
-            what="SIGUSR1: jobs save a checkpoint and go on.",
-        ),
-        _Stage(
-            name="drain",
-            tone="red",
-            when=before_end(window.drain_at),
-            at=window.drain_at,
-            what="SIGTERM: jobs are ended, and none starts.",
-        ),
-        _Stage(
-            name="termination",
-            tone="red",
-            when=before_end(window.terminates_at),
-            at=window.terminates_at,
-            what="EC2 terminates the nodes.",
-        ),
-        _Stage(
-            name="end or extension",
-            tone="blue",
-            when="end of the block",
-            at=window.end,
-            what=f"Jobs with resume go on in the next block. An extension moves all of this; it is sold until {closes}.",
-        ),
+        _Stage("waiting", "grey", "before the start", "Jobs wait in the queue."),
+        _Stage("start", "amber", "start of the block", "Nodes start and join the queue.", window.start),
+        _Stage("compile", "amber", "after the start", compiling),
+        _Stage("gates", "amber", "if jobs have them", "Fabric test, then smoke test."),
+        _Stage("training", "green", "until the drain", training, since=window.start),
+        stage("checkpoint", "green", window.checkpoint_at, "SIGUSR1: jobs save a checkpoint and go on."),
+        stage("drain", "red", window.drain_at, "SIGTERM: jobs are ended, and none starts."),
+        stage("termination", "red", window.terminates_at, "EC2 terminates the nodes."),
+        stage("end or extension", "blue", window.end, extending),
     )
 
 

@@ -24,13 +24,6 @@ _NODES_SHOWN: Final = 64
 _NODES_IN_A_ROW: Final = 16
 _SQUARE: Final = 11
 _HEADER: Final = 26
-_TITLES: Final = {
-    "queue": "Queue",
-    "functions": "Functions",
-    "nodes": "Nodes",
-    "files": "FSx for Lustre",
-    "buckets": "Buckets",
-}
 _KINDS: Final = {
     "queue": "blue",
     "functions": "purple",
@@ -38,13 +31,11 @@ _KINDS: Final = {
     "files": "amber",
     "buckets": "amber",
 }
-_MEANINGS: Final = (
-    ("blue", "scheduling"),
-    ("green", "compute"),
-    ("amber", "storage"),
-    ("purple", "automation"),
+MEANINGS: Final = (
+    *(("blue", "scheduling"), ("green", "compute"), ("amber", "storage"), ("purple", "automation")),
     ("grey", "network"),
 )
+"""What a part of a cluster is for, by tone."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -95,7 +86,7 @@ def draw_cluster(topology: Topology) -> Drawing:
     """Draw one cluster, coloured by what its parts are for."""
     drawing = Drawing(f"Topology of {topology.name}")
     bottom = draw_topology(drawing, topology, top=MARGIN)
-    drawing.legend(_MEANINGS, bottom + 8)
+    drawing.legend(MEANINGS, bottom + 8)
     return drawing
 
 
@@ -112,16 +103,8 @@ def draw_topology(drawing: Drawing, topology: Topology, *, top: float, changes: 
     for frame, inset, fill in ((topology.network, 0, TINT["grey"]), (topology.subnet, 8, GROUND)):
         tone = _TONES[frame.action] if changes else "grey"
         frame_top, width = top + _HEADER * bool(inset), right - left - 2 * inset
-        drawing.rect(
-            left + inset,
-            frame_top,
-            width,
-            bottom - inset - frame_top,
-            fill=fill,
-            stroke=DARK[tone],
-            thickness=1.2,
-            rounded=6,
-        )
+        height = bottom - inset - frame_top
+        drawing.rect(left + inset, frame_top, width, height, fill=fill, stroke=DARK[tone], rounded=6)
         words = frame.title if frame.action is None else f"{frame.title} ({frame.action})"
         _title(drawing, words, place=(left + inset, frame_top), width=width, tone=tone)
     areas = {
@@ -193,10 +176,7 @@ def read_topology(plan: Plan, stacks: Sequence[StackTemplate], *, name: str = ""
                 nodes,
                 "AWS::Batch::ComputeEnvironment",
                 "AWS::EC2::LaunchTemplate",
-                nodes=sum(
-                    int(count)
-                    for count in re.findall(r"^up to (\d+) x", "\n".join(environments), re.MULTILINE)
-                ),
+                nodes=sum(int(count) for count in re.findall(r"up to (\d+) x", "\n".join(environments))),
             ),
             "files": cluster.box(
                 "FSx for Lustre", cluster.lines("AWS::FSx::FileSystem", _file_system), "AWS::FSx::FileSystem"

@@ -4,16 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ultracluster_cli.pictures.drawing import (
-    DARK,
-    MARGIN,
-    SOFT,
-    TINT,
-    WIDTH,
-    Drawing,
-    fit,
-    text_width,
-)
+from ultracluster_cli.pictures.drawing import DARK, MARGIN, SOFT, TINT, WIDTH, Drawing, fit, text_width
 from ultracluster_runtime.rollout.machine import Entry, Kind, states_of
 from ultracluster_runtime.rollout.plan import ALARMS, JOB, STACKS, PlannedCluster, RolloutPlan
 
@@ -38,9 +29,8 @@ def draw_waves(plan: RolloutPlan, entries: Sequence[Entry], *, title: str) -> Dr
             condition = f"when every cluster of {plan.waves[number - 1]} has passed its gates"
             drawing.text(condition, MARGIN + 34, top + 17, colour=SOFT)
             top += 28
-        chips, bottom = _chips(
-            [cluster for cluster in plan.clusters if cluster.wave == wave], states, top + 46
-        )
+        clusters = [cluster for cluster in plan.clusters if cluster.wave == wave]
+        chips, bottom = _chips(clusters, states, top + 46)
         drawing.rect(MARGIN, top, WIDTH - 2 * MARGIN, bottom - top, fill=TINT["grey"], stroke=SOFT, rounded=6)
         drawing.text(f"Wave {number + 1}: {wave}", MARGIN + 10, top + 20, bold=True)
         for chip in chips:
@@ -84,10 +74,9 @@ def _draw_chip(drawing: Drawing, chip: _Chip) -> None:
         drawing.text(chip.cluster, MARGIN + 10, chip.base, room=_FIRST - MARGIN - 30, bold=True)
     if chip.left > _FIRST:
         drawing.arrow(chip.left - 18, chip.base - 4, chip.left - 2, chip.base - 4)
-    drawing.rect(
-        chip.left, chip.base - 17, width, 26, fill=TINT[chip.tone], stroke=DARK[chip.tone], rounded=5
-    )
-    drawing.text(chip.words, chip.left + 8, chip.base, colour=DARK[chip.tone])
+    dark, tint = DARK[chip.tone], TINT[chip.tone]
+    drawing.rect(chip.left, chip.base - 17, width, 26, fill=tint, stroke=dark, rounded=5)
+    drawing.text(chip.words, chip.left + 8, chip.base, colour=dark)
 
 
 def _gate(step: str) -> str:
