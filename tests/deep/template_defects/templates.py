@@ -43,6 +43,9 @@ REGIONS = {
     "five_minute_drain": "us-east-2",
     "ultraserver": "us-east-2",
     "inf2_service": "us-west-2",
+    "cdk_style": "us-east-1",
+    "hyperpod": "us-west-2",
+    "watch_function": "us-east-2",
 }
 
 
