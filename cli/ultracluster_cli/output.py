@@ -141,6 +141,9 @@ def _table_lines(cells: Mapping[str, Sequence[str]], width: int, numeric: set[st
 
 def _list_lines(cells: Mapping[str, Sequence[str]], width: int) -> Iterable[str]:
     first, *others = cells
+    if len(others) == 1:
+        yield from _pair_lines(cells[first], cells[others[0]], width)
+        return
     for number, text in enumerate(cells[first]):
         yield _styled(text, _BOLD)
         lines, line, values = [], "", {column: cells[column][number] for column in others}
@@ -154,6 +157,18 @@ def _list_lines(cells: Mapping[str, Sequence[str]], width: int) -> Iterable[str]
             *full, line = _wrap(f"{line}{_PAIRS}{pair}" if line else f"{_GAP}{pair}", width, indent=_GAP * 2)
             lines += full
         yield from (_colored(full_line, values) for full_line in ((*lines, line) if line else lines))
+
+
+def _pair_lines(names: Sequence[str], values: Sequence[str], width: int) -> Iterable[str]:
+    """Yield names beside their values; a value with a word that is too long for its column begins on the next line."""
+    size = max(map(len, names), default=0)
+    for name, value in zip(names, values, strict=True):
+        fits = max(map(len, value.split()), default=0) <= width - size - len(_GAP)
+        indent = " " * (size + len(_GAP)) if fits else _GAP * 2
+        head = _styled(name.ljust(size), _BOLD)
+        lines = _wrap(value, width - len(indent))
+        yield f"{head}{_GAP}{lines.pop(0)}" if fits else head
+        yield from (f"{indent}{line}" for line in lines)
 
 
 def _colored(line: str, values: Mapping[str, str]) -> str:

@@ -153,8 +153,16 @@ def _is_single(value: Any, annotation: Any) -> bool:
     if isinstance(annotation, str):  # of a module that is imported for the annotation only
         return not annotation.isidentifier() or type(value).__name__ not in _PLAIN
     if getattr(annotation, "_is_protocol", False):
-        return any(hasattr(value, name) for name in ("__jsii_type__", "__jsii_ifaces__"))
+        # Asks the classes, because the properties of an imported resource can raise. An object of several interfaces has a
+        # delegate for each.
+        classes = [type(each) for each in (value, *getattr(value, "_delegates", ()))]
+        return all(any(hasattr(each, name) for each in classes) for name in _members(annotation))
     return not isinstance(annotation, type) or isinstance(value, annotation)
+
+
+@cache
+def _members(protocol: type) -> frozenset[str]:
+    return frozenset(name for base in protocol.__mro__ for name in vars(base) if not name.startswith("_"))
 
 
 def _kind(annotation: Any) -> str | None:

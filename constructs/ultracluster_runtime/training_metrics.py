@@ -1,7 +1,7 @@
 """Report metrics of a training run as log lines from which CloudWatch extracts them; no permissions or API calls.
 
 For training code. It needs only the standard library of Python 3.10: copy this one file into an image, or install
-the package there with ``pip install --no-deps ultracluster``. The format is described in docs/reference/training-metrics.md.
+the package there with ``pip install --no-deps ultracluster``. The format is described in `ultracluster docs training-metrics`.
 """
 
 import json

@@ -1,7 +1,7 @@
 """The AMI of a cluster's nodes: the ECS Neuron AMI with EFA, the Lustre client and a training image in it.
 
 Change the values below, then: cdk deploy --app "python3 examples/node-image/app.py". That makes a pipeline and starts
-nothing. docs/concepts/images.md says how an AMI comes of it, and how a rollout is pinned to that.
+nothing. `ultracluster docs images` says how an AMI comes of it, and how a rollout is pinned to that.
 """
 
 import aws_cdk as cdk

@@ -1,7 +1,7 @@
 """The same job on four trn2.48xlarge and on four p5.48xlarge, with the same data, and one table of what each reached.
 
 Change the values below, then: cdk deploy --app "python3 examples/p5-bake-off/app.py". The program prints its figures
-with `ultracluster_runtime.bake_off.report`; docs/reference/machines.md and docs/concepts/training.md say the rest.
+with `ultracluster_runtime.bake_off.report`; `ultracluster docs machines` and `ultracluster docs training` say the rest.
 """
 
 import aws_cdk as cdk

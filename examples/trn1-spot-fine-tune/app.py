@@ -41,7 +41,7 @@ sweep = cluster.add_single_node_job(
     # AWS_BATCH_JOB_ARRAY_INDEX says which of the sixteen a program is.
     command=["fine_tune.py", "--checkpoints", "/fsx/checkpoints"],
     array_size=16,
-    # Spot nodes are taken back: each job starts again, from its last complete checkpoint (docs/concepts/training.md).
+    # Spot nodes are taken back: each job starts again, from its last complete checkpoint (`ultracluster docs training`).
     attempts=10,
     timeout=cdk.Duration.hours(12),
     neuron=neuron,

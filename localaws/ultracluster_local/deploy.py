@@ -283,5 +283,5 @@ def _packed(path: Path, *, packaging: str) -> bytes:
 
 def _error(problem: str) -> LocalAwsError:
     return LocalAwsError(
-        "UC8007", problem, remedy="Synthesize it with `cdk synth`, and see docs/reference/local-aws.md"
+        "UC8007", problem, remedy="Synthesize it with `cdk synth`, and see `ultracluster docs local-aws`"
     )

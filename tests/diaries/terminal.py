@@ -1,5 +1,6 @@
 """A pseudo-terminal of 80 columns on which commands are typed."""
 
+import codecs
 import fcntl
 import os
 import pty
@@ -9,12 +10,13 @@ import subprocess
 import sys
 import termios
 import threading
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 COLUMNS, LINES = 80, 24
-_CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_PARTS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|[\r\n]|[^\x1b\r\n]+")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -24,12 +26,17 @@ class Screen:
     Attributes:
         code: Exit code.
         text: Text without colours and without lines that were erased.
-        raw: Everything that was written.
+        events: What was written and when, in seconds from the start.
     """
 
     code: int
     text: str
-    raw: str
+    events: tuple[tuple[float, str], ...]
+
+    @property
+    def raw(self) -> str:
+        """Everything that was written."""
+        return "".join(data for _, data in self.events)
 
     @property
     def widest(self) -> int:
@@ -53,7 +60,8 @@ class Terminal:
         """Type `ultracluster` with these words, and answer its questions."""
         person, terminal = pty.openpty()
         fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
-        written: list[bytes] = []
+        written: list[tuple[float, bytes]] = []
+        began = time.monotonic()
         reader = threading.Thread(target=_read, args=(person, written, list(answers)))
         command = [sys.executable, "-m", "ultracluster_cli", *words]
         with subprocess.Popen(
@@ -73,11 +81,12 @@ class Terminal:
                 process.kill()
         reader.join()
         os.close(person)
-        raw = b"".join(written).decode()
-        return Screen(code=code, text=_shown(raw), raw=raw)
+        decoder = codecs.getincrementaldecoder("utf-8")()  # a character may arrive in two parts
+        events = tuple((round(at - began, 3), decoder.decode(data)) for at, data in written)
+        return Screen(code=code, text=shown("".join(data for _, data in events)), events=events)
 
 
-def _read(person: int, written: list[bytes], answers: list[str]) -> None:
+def _read(person: int, written: list[tuple[float, bytes]], answers: list[str]) -> None:
     while True:
         try:
             data = os.read(person, 65_536)
@@ -85,15 +94,25 @@ def _read(person: int, written: list[bytes], answers: list[str]) -> None:
             return
         if not data:
             return
-        written.append(data)
+        written.append((time.monotonic(), data))
         if answers and data.rstrip().endswith(b":"):  # a question
             os.write(person, f"{answers.pop(0)}\n".encode())
 
 
-def _shown(raw: str) -> str:
-    """Return the lines that stay: what is before a carriage return in a line is overwritten."""
-    lines = []
-    for line in raw.replace("\r\n", "\n").split("\n"):
-        parts = line.split("\r")
-        lines.append(_CONTROL.sub("", parts[-1]).rstrip())
-    return "\n".join(lines).strip("\n") + "\n"
+def shown(raw: str) -> str:
+    """Return the lines that a terminal shows in the end, of what programs use: they move to the start of a line or up, and erase."""
+    lines, row, column = [""], 0, 0
+    for part in _PARTS.findall(raw):
+        if part == "\n":
+            row, column = row + 1, 0
+            lines += [""] * (row + 1 - len(lines))
+        elif part == "\r":
+            column = 0
+        elif not part.startswith("\x1b"):
+            lines[row] = f"{lines[row][:column].ljust(column)}{part}{lines[row][column + len(part) :]}"
+            column += len(part)
+        elif part.endswith("A"):
+            row -= min(int(part[2:-1] or 1), row)
+        elif part.endswith("K"):
+            lines[row] = "" if part == "\x1b[2K" else lines[row][:column]
+    return "\n".join(line.rstrip() for line in lines).strip("\n") + "\n"

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.diaries.record import commands, recorded, steps
+from tests.diaries.terminal import shown as screen_of
 from tests.processes import descendants, wait_until_gone
 
 from ultracluster_local.instance.clients import Clients
@@ -137,6 +139,10 @@ def test_the_demo_buys_one_block_deploys_and_trains_on_it_into_its_extension(pro
     losses = [float(loss) for loss in re.findall(r"step +[\d,]+  loss ([\d.]+)  █", said)]
     assert len(losses) == 20
     assert losses[-1] < losses[0] / 2
+    # docs/gallery/demo.md; `python -m tests.diaries.record` makes it anew.
+    screen = screen_of(recorded())
+    assert commands(said) == commands(screen)
+    assert list(told["seconds"]) == steps(screen)
 
 
 @pytest.fixture(scope="module")

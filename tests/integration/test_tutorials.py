@@ -1,4 +1,4 @@
-"""The commands of the tutorials and of README.md print what the pages show, on a local AWS."""
+"""Commands behind a `$` print what their pages show, on a local AWS: tutorials, README.md, and any other page that has one."""
 
 import doctest
 import os
@@ -10,14 +10,12 @@ from pathlib import Path
 
 import pytest
 from tests.bare_environment import bare_environment
+from tests.unit.docs.pages import PAGES as ALL_PAGES
+from tests.unit.docs.pages import ROOT
 
 pytestmark = pytest.mark.deploy
 
-ROOT = Path(__file__).parents[2]
-PAGES = [
-    ROOT / "README.md",
-    *(ROOT / f"docs/tutorials/{name}.md" for name in ("first-cluster", "own-app", "three-regions")),
-]
+PAGES = [page for page in ALL_PAGES if re.search(r"^\$ ", page.read_text("utf-8"), re.MULTILINE)]
 SHOWN = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 MARK = "-- the command has ended --"
 

@@ -20,8 +20,7 @@ from ultracluster_catalog.limits.service_quotas import SERVICE_QUOTAS
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.neuron.neuron_images import IMAGE_KINDS
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
-from ultracluster_catalog.prices.billable_items import BillableItem
-from ultracluster_catalog.prices.prices import ON_DEMAND_PRICES
+from ultracluster_catalog.prices.prices import ON_DEMAND_PRICES, BillableItem
 from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_runtime.costs.price_list import listed_prices
 from ultracluster_runtime.preflight.check import Status

@@ -2,13 +2,15 @@
 
 `python -m tests.mutation.sample --seed 21 --count 20` works in a copy of the repository. A mutant changes one comparison,
 operator, condition, number, text, argument or returned value; docstrings, messages and annotations are left alone. The tests
-are those that mirror the module, by their names. Survivors are printed with their lines, to be judged by a person.
+are those that mirror the module, or its folder where no file does, and then those of other folders that name the changed
+function or a code in it. Survivors are printed with their lines, to be judged by a person.
 """
 
 import argparse
 import ast
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -18,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-__all__ = ["PACKAGES", "Mutant", "draw", "tests_of"]
+__all__ = ["PACKAGES", "Mutant", "draw", "tests_of", "tests_that_name"]
 
 ROOT: Final = Path(__file__).parents[2]
 PACKAGES: Final = {
@@ -35,6 +37,7 @@ _COMPARED: Final = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
 }  # fmt: skip
+_MOST_FILES: Final = 12
 _WORDS: Final = frozenset({"problem", "remedy", "allowed", "reason", "help", "description"})
 
 
@@ -67,7 +70,8 @@ def _not_mutated(tree: ast.AST, functions: list[ast.FunctionDef]) -> Iterator[as
         yield from function.decorator_list
     for node in ast.walk(tree):
         docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        words = isinstance(node, ast.keyword) and node.arg in _WORDS
+        named = isinstance(node, ast.Assign) and {getattr(target, "id", "") for target in node.targets}
+        words = (isinstance(node, ast.keyword) and node.arg in _WORDS) or (named and named <= _WORDS)
         if docstring or words or isinstance(node, ast.JoinedStr | ast.arg | ast.Raise):
             yield node
 
@@ -94,7 +98,7 @@ def _replacement(node: ast.expr) -> ast.expr | None:  # noqa: PLR0911 - one for 
 
 
 def tests_of(module: Path, source: Path, tests: Path) -> list[Path]:
-    """Return the test files that mirror a module.
+    """Return the test files that mirror a module, or those of the nearest folder that has any.
 
     Args:
         module: File of the module.
@@ -102,7 +106,35 @@ def tests_of(module: Path, source: Path, tests: Path) -> list[Path]:
         tests: Folder of the tests of the package.
     """
     folder = tests / module.relative_to(source).parent
-    return sorted(folder.glob(f"test_{module.stem.strip('_')}*.py"))
+    if module.parent.name == "scripts":  # those of nodes, whose tests start them as processes
+        folder = tests.parent / "scripts"
+    mirrored = sorted(folder.glob(f"test_{module.stem.strip('_')}*.py"))
+    return mirrored or next(
+        files for one in (folder, *folder.parents) if (files := sorted(one.glob("test_*.py")))
+    )
+
+
+def tests_that_name(module: Path, line: int, root: Path) -> list[Path]:
+    """Return other test files that name the function of a line, or the codes of findings in it.
+
+    Args:
+        module: File of the module.
+        line: Number of the line, from 1.
+        root: Folder of the repository.
+    """
+    text = module.read_text("utf-8")
+    around = [
+        node
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        and node.lineno <= line <= (node.end_lineno or line)
+    ]
+    inner = max(around, key=lambda node: node.lineno)
+    names = {node.name for node in around if not node.name.startswith("_")} - {"handler", "main"}
+    words = names | set(re.findall(r"UC\d{4}", ast.get_source_segment(text, inner) or ""))
+    pattern = re.compile(rf"\b({'|'.join(sorted(words))})\b") if words else None
+    files = sorted((root / "tests/unit").rglob("test_*.py")) if pattern else []
+    return [file for file in files if pattern and pattern.search(file.read_text("utf-8"))][:_MOST_FILES]
 
 
 def draw(package: str, generator: random.Random, root: Path = ROOT) -> Mutant:
@@ -113,8 +145,8 @@ def draw(package: str, generator: random.Random, root: Path = ROOT) -> Mutant:
         generator: Source of the draw.
         root: Folder of the repository.
     """
-    source, tests = (root / name for name in PACKAGES[package])
-    modules = [path for path in sorted(source.rglob("*.py")) if tests_of(path, source, tests)]
+    source = root / PACKAGES[package][0]
+    modules = sorted(source.rglob("*.py"))
     path = generator.choices(modules, [path.stat().st_size for path in modules])[0]
     text = path.read_text("utf-8")
     places = [pair for pair in _changes(ast.parse(text)) if pair[0].lineno == pair[0].end_lineno]
@@ -145,15 +177,14 @@ def main() -> int:
         (copy / "node_modules").symlink_to((ROOT / "node_modules").resolve())
         for package in chosen.packages or PACKAGES:
             generator = random.Random(f"{chosen.seed} {package}")  # noqa: S311 - to draw the same again
-            survivors = [
-                mutant
-                for mutant in (draw(package, generator, copy) for _ in range(chosen.count))
-                if _survives(mutant, package, copy)
-            ]
-            killed = chosen.count - len(survivors)
+            survived = 0
+            for _ in range(chosen.count):
+                one = draw(package, generator, copy)
+                if _survives(one, package, copy):
+                    survived += 1
+                    print(f"  {one.path}:{one.line}\n    - {one.before}\n    + {one.after}", flush=True)  # noqa: T201
+            killed = chosen.count - survived
             print(f"{package}: seed {chosen.seed}, {killed} of {chosen.count} killed", flush=True)  # noqa: T201
-            for one in survivors:
-                print(f"  {one.path}:{one.line}\n    - {one.before}\n    + {one.after}", flush=True)  # noqa: T201
     return 0
 
 
@@ -166,17 +197,21 @@ def _survives(mutant: Mutant, package: str, copy: Path) -> bool:
         "PYTHONPATH": os.pathsep.join(str(copy / name) for name in folders),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    files = [str(file.relative_to(copy)) for file in tests_of(path, source, tests)]
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *files]
+    mirrored = tests_of(path, source, tests)
+    others = [file for file in tests_that_name(path, mutant.line, copy) if file not in mirrored]
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
     try:
-        done = subprocess.run(
-            command, cwd=copy, env=environment, check=False, capture_output=True, timeout=300
-        )
+        for files in filter(None, (mirrored, others)):
+            done = subprocess.run(
+                [*command, *files], cwd=copy, env=environment, check=False, capture_output=True, timeout=300
+            )
+            if done.returncode not in {0, 5}:
+                return False
     except subprocess.TimeoutExpired:
         return False
     finally:
         path.write_text(original, "utf-8")
-    return done.returncode in {0, 5}
+    return True
 
 
 if __name__ == "__main__":

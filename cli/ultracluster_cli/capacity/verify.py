@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from ultracluster_cli.options import JsonOption, ProfileOption
-from ultracluster_cli.output import print_json, print_table
+from ultracluster_cli.output import print_json, print_table, say, short_time
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.purchasing.ec2_driver import session_clients
 from ultracluster_runtime.purchasing.ec2_objects import Reservation
@@ -32,7 +32,7 @@ def verify(
 ) -> None:
     """Verify that instances run in the reserved capacity.
 
-    Exits with code 2 if instances run elsewhere or none run.
+    Exits with code 2 if instances run elsewhere or none run. A reservation that has not started is named, and not checked.
     """
     reads = Ec2Reads(session_clients(profile))
     reservations: list[Reservation] = perform_all(
@@ -47,6 +47,14 @@ def verify(
         raise FindingsError.of(
             "UC7048", f"{', '.join(missing)} not found in {region}", allowed="reservations of this account"
         )
+    scheduled = [item for item in selected if item.state == "scheduled"]
+    for item in scheduled:
+        start = short_time(item.start) if item.start else "later"
+        say(f"{item.reservation_id} is scheduled: it starts {start}, and nothing can run in it before.")
+    if not (selected := [item for item in selected if item not in scheduled]):
+        if as_json:
+            print_json({"reserved": 0, "inside": 0, "outside": 0, "findings": []})
+        return
     filters = [{"Name": "instance-type", "Values": sorted({item.instance_type for item in selected})}]
     for text in tag or ():
         key, _, value = text.partition("=")

@@ -2,25 +2,29 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any
 
 import typer
 
-from ultracluster_catalog.prices.billable_items import BillableItem, price_of
-from ultracluster_catalog.prices.prices import Price
+from ultracluster_catalog.capacity.capacity_blocks import SHORTEST_BLOCK
+from ultracluster_catalog.prices.billable_items import price_of
+from ultracluster_catalog.prices.prices import BillableItem, Price
 from ultracluster_cli import options
 from ultracluster_cli._aws.selection import clusters_named, clusters_of
 from ultracluster_cli._aws.targets import account
 from ultracluster_cli.cost.chart import check_chart, draw_costs
 from ultracluster_cli.cost.output import cost_json, invalid_number, print_cost, print_total, total_json
-from ultracluster_cli.output import print_findings, print_json
+from ultracluster_cli.output import print_findings, print_json, say
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION, listed_prices
+from ultracluster_runtime.purchasing.ledger import Ledger
+from ultracluster_runtime.purchasing.orders import BlockOrder
 from ultracluster_stacks import cost
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 
+_MOST_IN_DETAIL = 3  # clusters whose lines are printed; more have a line each
 _AMOUNTS = ("stored_gb", "logs_gb", "endpoint_gb", "nat_gb", "transfer_gb", "backup_gb", "tiered_gb")
 
 
@@ -30,7 +34,10 @@ class _Plans:
 
     hours: Annotated[
         float | None,
-        typer.Option(help="Hours of a run. Default: duration of the capacity, else a month of 730 hours."),
+        typer.Option(
+            help="Hours of a run. Default: duration of the capacity or its order, else a day of a Capacity Block, or a month of "
+            "730 hours."
+        ),
     ] = None
     runs_per_month: Annotated[int, typer.Option(help="Runs per month.")] = 1
     tokens_per_second: Annotated[
@@ -46,6 +53,8 @@ class _Plans:
         typer.Option(metavar="LINE=USD", help="Price of a line of the estimate; repeatable."),
     ] = None
     fallback_region: options.FallbackRegionOption = None
+    ledger: options.LedgerOption = None
+    ledger_region: options.LedgerRegionOption = None
     stored_gb: Annotated[float | None, typer.Option(help="GB stored in buckets.")] = None
     logs_gb: Annotated[float | None, typer.Option(help="GB of logs per month.")] = None
     endpoint_gb: Annotated[float | None, typer.Option(help="GB through VPC endpoints per month.")] = None
@@ -102,9 +111,15 @@ def estimate(
     listed = _prices_of_today(footprints, plans) if live else None
     prices = cost.catalogue_prices(known=listed, fallback_region=plans.fallback_region)
     own_prices = _own_prices(plans, today)
+    ordered = _ordered_hours(clusters, plans)
     rows = [
         _estimate_cluster(
-            cluster_config, footprint, plans=plans, prices=prices, own_prices=own_prices, today=today
+            footprint,
+            _run_hours(cluster_config, plans.hours, ordered),
+            plans=plans,
+            prices=prices,
+            own_prices=own_prices,
+            today=today,
         )
         for cluster_config, footprint in zip(clusters, footprints, strict=True)
     ]
@@ -115,10 +130,13 @@ def estimate(
     if as_json:
         print_json({"clusters": [cost_json(*row) for row in rows], "total": total_json(estimates)})
         return
-    for row in rows:
-        print_cost(*row)
+    if len(rows) <= _MOST_IN_DETAIL:
+        for row in rows:
+            print_cost(*row)
     if len(rows) > 1:
         print_total(estimates)
+    if len(rows) > _MOST_IN_DETAIL:
+        say("Use --cluster NAME for the lines of one cluster.")
 
 
 def listed_today(
@@ -152,22 +170,53 @@ def _prices_of_today(
     return prices
 
 
+def _ordered_hours(clusters: Sequence[ClusterConfig], plans: _Plans) -> dict[str | None, Decimal]:
+    """Return the hours of the orders that clusters name; none without a ledger, or while it does not answer."""
+    names = {cluster.capacity.order for cluster in clusters if cost.planned_hours(cluster) is None} - {None}
+    if not names or not plans.ledger or not plans.ledger_region:
+        return {}
+    try:
+        with account() as target:
+            records = Ledger(target.client("dynamodb", plans.ledger_region), plans.ledger).orders()
+    except FindingsError as error:
+        print_findings(error.findings)
+        return {}
+    return {
+        record.order.name: Decimal(max(record.order.request_hours))
+        if record.start is None or record.end is None
+        else Decimal((record.end - record.start) // timedelta(minutes=1)) / 60
+        for record in records
+        if record.order.name in names and isinstance(record.order, BlockOrder)
+    }
+
+
+def _run_hours(
+    cluster: ClusterConfig, given: float | None, ordered: Mapping[str | None, Decimal]
+) -> tuple[Decimal, str]:
+    """Return the hours of a run and where they come from. A block is never priced as a month, which AWS does not sell."""
+    window = cost.planned_hours(cluster)
+    order = cluster.capacity.order
+    if given is not None:
+        return _decimal(given), "--hours"
+    if window is not None:
+        return window, "window of the capacity"
+    if order in ordered:
+        return ordered[order], f"order {order}"
+    if cluster.capacity.market_type == "capacity-block":
+        return Decimal(SHORTEST_BLOCK // timedelta(hours=1)), "a day, as the block's hours are not known"
+    return Decimal(cost.HOURS_OF_A_MONTH), "a month"
+
+
 def _estimate_cluster(
-    cluster: ClusterConfig,
     footprint: cost.Footprint,
+    run_hours: tuple[Decimal, str],
     *,
     plans: _Plans,
     prices: cost.Prices,
     own_prices: Mapping[str, Price],
     today: date,
 ) -> _ClusterEstimate:
-    window = cost.planned_hours(cluster)
-    if plans.hours is not None:
-        hours, hours_from = _decimal(plans.hours), "--hours"
-    elif window is not None:
-        hours, hours_from = window, "window of the capacity"
-    else:
-        hours, hours_from = Decimal(cost.HOURS_OF_A_MONTH), "a month"
+    hours, hours_from = run_hours
     _check_month(hours, plans.runs_per_month)
     usage = cost.Usage(
         hours=hours,

@@ -1,4 +1,4 @@
-"""Render estimates as tables and as JSON (docs/reference/command-line.md)."""
+"""Render estimates as tables and as JSON (`ultracluster docs command-line`)."""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -170,7 +170,10 @@ def _sums(estimate: Estimate) -> list[tuple[str, str]]:
 def _row(line: Line, estimate: Estimate, numbers: dict[str, int]) -> dict[str, Any]:
     source = f"{line.price.source}, {line.price.dated}" if line.price.bounds else line.price.reason
     if line.price.borrowed_from:
-        source = f"{APPROXIMATELY}{source}: price of {line.price.borrowed_from}, as that of {estimate.footprint.region} is not known"
+        borrowed, region = line.price.borrowed_from, estimate.footprint.region
+        unknown = "no price of the type" if " in " in borrowed else f"that of {region}"
+        known = "is known" if " in " in borrowed else "is not known"
+        source = f"{APPROXIMATELY}{source}: price of {borrowed}, as {unknown} {known}"
     amounts = {"hour": line.hour, "run": line.run(estimate.usage), "month": line.month(estimate.usage)}
     return {
         "line": line.name,

@@ -1,11 +1,12 @@
-"""Print a summary of deployed clusters, as tables or as JSON (docs/reference/command-line.md)."""
+"""Print a summary of deployed clusters, as tables or as JSON (`ultracluster docs command-line`)."""
 
 import shlex
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from ultracluster_cli.deploy.cdk_progress import DeployedStack
-from ultracluster_cli.output import print_json, print_table, say
+from ultracluster_cli.output import print_json, print_table, say, short_time
 
 _FROM_LOCAL = """
 This was the local AWS: no instances were started, and the reservation and AMI are fake. To deploy to an account:
@@ -72,7 +73,7 @@ def _facts(cluster: Mapping[str, Any]) -> list[tuple[str, str]]:
         (
             "reservation",
             f"{reservation['id']} ({reservation['state']}; {reservation['market_type'] or 'on-demand'}; "
-            f"{reservation['instances']} instances; ends {reservation['ends'] or 'never'})"
+            f"{reservation['instances']} instances; ends {_time(reservation['ends'])})"
             if reservation
             else "none: on-demand capacity",
         ),
@@ -88,6 +89,10 @@ def _facts(cluster: Mapping[str, Any]) -> list[tuple[str, str]]:
         for job in cluster["job_definitions"]
     ]
     return facts
+
+
+def _time(text: str | None) -> str:
+    return short_time(datetime.fromisoformat(text)) if text else "never"
 
 
 def _file_system(system: Mapping[str, Any]) -> str:

@@ -1,4 +1,4 @@
-"""Read deployed clusters back from AWS as plain values, independently of the rollout file (docs/reference/command-line.md)."""
+"""Read deployed clusters back from AWS as plain values, independently of the rollout file (`ultracluster docs command-line`)."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any

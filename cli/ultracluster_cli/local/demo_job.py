@@ -12,7 +12,7 @@ from typing import Any, Final
 from ultracluster_cli._aws.target import Target
 from ultracluster_cli._cdk.timing import measure
 from ultracluster_cli.local.demo_purchase import CommandRunner, Purchase, failed_command
-from ultracluster_cli.output import say
+from ultracluster_cli.output import say, short_time
 from ultracluster_cli.project.project_files import shipped
 from ultracluster_runtime.jobs.describe import describe_job
 from ultracluster_runtime.jobs.logs import find_stream, read_new
@@ -22,7 +22,7 @@ _STEP: Final = re.compile(r"step (\d+) loss ([\d.]+)")
 _CHECKPOINT: Final = re.compile(r"checkpoint of step (\d+)")
 _FIRST: Final = re.compile(r"\d+ nodes, from step (\d+)")
 _SHOWN: Final = 10  # lines of the loss curve, before the checkpoint and after the resume
-_BAR: Final = 60
+_BAR: Final = 50  # with what stands before it, 79 columns
 _PATIENCE_SECONDS: Final = 90.0
 _POLL_SECONDS: Final = 0.1
 _STEP_SECONDS: Final = 0.02
@@ -71,7 +71,8 @@ class DemoTraining:
 
         with measure(self.steps, "training"):
             job = self._submit(cluster)
-            say(f"Job {job} waits for the block, which starts {purchase.start}")
+            start = short_time(datetime.fromisoformat(purchase.start))
+            say(f"Job {job} waits for the block, which starts {start}")
             self._clock("--to", "start", region=region)
             log = _Log(job, client)
             log.show_steps(_SHOWN)

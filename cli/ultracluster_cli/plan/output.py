@@ -1,4 +1,4 @@
-"""Render plans as text, Markdown and JSON (docs/reference/command-line.md)."""
+"""Render plans as text, Markdown and JSON (`ultracluster docs command-line`)."""
 
 import dataclasses
 import json

@@ -1,7 +1,8 @@
 """Capacity sources: Capacity Blocks and On-Demand Capacity Reservations; see also unreserved_capacity.
 
 Nothing here buys or reserves capacity. A template contains the ID of an earlier purchase (``ultracluster capacity buy``),
-because retries of a deployment could repeat a purchase inside it.
+because retries of a deployment could repeat a purchase inside it. Attributes are checked by the construct that uses the
+source, together with its own arguments.
 """
 
 from collections.abc import Mapping
@@ -73,10 +74,6 @@ class CapacityReservation(_Reservation):
             zone_id: Its Availability Zone ID.
             placement_group_name: Cluster placement group that it was created in. Default: none.
             **options: Name, maximum number of nodes and other attributes of `CapacitySource`.
-
-        Raises:
-            FindingsError: If the reservation ID is malformed (UC4109), the name is malformed (UC4123), or `max_nodes` is
-                outside 1 to 1000 (UC4101).
         """
         return cls(
             reservation_id=reservation_id,
@@ -125,10 +122,6 @@ class ReservationGroup(CapacitySource):
             zone_id: Availability Zone ID of the reservations.
             placement_group_name: Cluster placement group that all of them were created in. Default: none.
             **options: Name, maximum number of nodes and other attributes of `CapacitySource`.
-
-        Raises:
-            FindingsError: If the ARN is malformed (UC4124), the name is malformed (UC4123), or `max_nodes` is outside 1 to
-                1000 (UC4101).
         """
         return cls(
             resource_group_arn=resource_group_arn,
@@ -189,10 +182,6 @@ class CapacityBlock(_Reservation):
             start: Start time, timezone-aware. Default: unknown to the template.
             end: End time, timezone-aware. Default: unknown to the template.
             **options: Name, maximum number of nodes and other attributes of `CapacitySource`.
-
-        Raises:
-            FindingsError: If the reservation ID is malformed (UC4109), the end is before the start (UC4112), the name is
-                malformed (UC4123), or `max_nodes` is outside 1 to 1000 (UC4101).
         """
         return cls(reservation_id=reservation_id, zone_id=zone_id, start=start, end=end, **options)
 

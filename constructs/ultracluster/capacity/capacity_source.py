@@ -16,7 +16,7 @@ from ultracluster_rules.capacity import (
     check_allocation_strategy,
     check_group_settings,
 )
-from ultracluster_rules.findings import Finding, quote, reject, require
+from ultracluster_rules.findings import Finding, quote, require
 from ultracluster_rules.network import check_zone_id
 from ultracluster_rules.numbers import reject_unsafe_numbers
 
@@ -47,7 +47,7 @@ class CapacitySource:
             launch template. AWS Batch cannot change ``best-fit`` of an existing environment; name the source differently
             to get a new one. Default: ``best-fit-progressive``; ``best-fit`` for a Capacity Block.
         launched_by: ``batch``, or ``auto-scaling``: an Auto Scaling group starts the nodes, which stay while no job runs, and
-            multi-node jobs run as arrays (docs/decisions/0024). Default: ``batch``.
+            multi-node jobs run as arrays (decision 0024). Default: ``batch``.
     """
 
     market_type: ClassVar[str] = "on-demand"
@@ -59,7 +59,10 @@ class CapacitySource:
 
     def __post_init__(self) -> None:
         reject_unsafe_numbers(self)
-        reject([*_common_problems(self), *self._problems()])
+
+    def check(self) -> list[Finding]:
+        """Check the attributes, as a construct that uses the source does, so that it can report them with its own."""
+        return [*_common_problems(self), *self._problems()]
 
     def _problems(self) -> list[Finding]:
         return []

@@ -1,6 +1,7 @@
 """The capacity sources of one cluster, as a list, and construct IDs derived from them."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from aws_cdk import Token
 
@@ -14,15 +15,27 @@ def sources_of(capacity: Capacity | Sequence[Capacity] | None) -> tuple[Capacity
     """Return the sources in order of preference; None is On-Demand.
 
     Raises:
-        FindingsError: If there is none (UC4120), two share a name (UC4121), or two are the same reservation (UC4127).
+        FindingsError: If there is none (UC4120), two share a name (UC4121), two are the same reservation (UC4127), or an
+            attribute is malformed.
     """
     if not isinstance(capacity, Sequence):
+        reject(check_source(capacity, path="capacity"))
         return (capacity,)
     findings = [] if capacity else check_environment_count(0, path="capacity")
+    findings += [
+        finding
+        for index, source in enumerate(capacity)
+        for finding in check_source(source, path=f"capacity[{index}]")
+    ]
     findings += check_names([each.name for each in capacity], path="capacity")
     findings += [finding.at("capacity") for _, finding in check_targets(list(map(_reservation, capacity)))]
     reject(findings)
     return tuple(capacity)
+
+
+def check_source(source: Capacity | None, *, path: str) -> list[Finding]:
+    """Check the attributes of a source."""
+    return [replace(each, path=f"{path}.{each.path}") for each in source.check()] if source else []
 
 
 def used_by_queue(

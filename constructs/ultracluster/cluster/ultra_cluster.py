@@ -1,6 +1,7 @@
 """A whole cluster, composed of the other constructs."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Literal, TypeVar, Unpack, cast
 
 from aws_cdk import Annotations, Duration, RemovalPolicies, RemovalPolicy, Tags
@@ -19,7 +20,7 @@ from ultracluster.compliance.cluster_key import let_services_use
 from ultracluster.jobs.job import Job
 from ultracluster.jobs.job_options import JobOptions
 from ultracluster.jobs.precompile_job import PrecompileJob, precompile_queue
-from ultracluster.network.cluster_network import ClusterNetwork, check_zone
+from ultracluster.network.cluster_network import ClusterNetwork, check_zone, private_subnet
 from ultracluster.nodes.cluster_placement import ClusterPlacement, placement_of
 from ultracluster.nodes.node_fleet import NodeFleet
 from ultracluster.nodes.node_group import JoinedCluster, NodeGroup
@@ -46,6 +47,7 @@ from ultracluster_rules.alarms import check_recipients, warn_of_missing_recipien
 from ultracluster_rules.capacity import check_max_nodes
 from ultracluster_rules.findings import Finding, FindingsError, collect, require
 from ultracluster_rules.machines import check_whole_ultraservers
+from ultracluster_rules.network import check_endpoints
 from ultracluster_rules.numbers import rejects_unsafe_numbers
 from ultracluster_rules.queues import PRIORITY
 
@@ -72,11 +74,13 @@ class UltraCluster(IUltraCluster):
         image_id: str | ec2.IMachineImage,
         capacity: Capacity | Sequence[Capacity] | None = None,
         zone_id: str | None = None,
-        network: ClusterNetwork | None = None,
+        network: ClusterNetwork | ec2.IVpc | None = None,
+        vpc_subnets: ec2.SubnetSelection | None = None,
         checkpoint_bucket: CheckpointBucket | s3.IBucket | None = None,
         file_system: SharedFileSystem | None = None,
         compile_cache: CompileCache | PosixCompileCache | s3.IBucket | None = None,
         nic_layout: NicLayout | None = None,
+        endpoints: Sequence[str] = (),
         placement: ClusterPlacement | Literal["auto", "none"] = "auto",
         tags: Mapping[str, str] | None = None,
         checkpoint_lead: Duration | None = None,
@@ -105,12 +109,16 @@ class UltraCluster(IUltraCluster):
                 template and compute environment, distinguished by the name of the source; one source may have no name.
                 Default: On-Demand in a cluster placement group.
             zone_id: Availability Zone ID of On-Demand nodes, such as ``use2-az3``. Default: the zone of the capacity.
-            network: Network to use. Default: a new network without internet access.
+            network: Network to use, or the VPC of one, such as an `ec2.Vpc`; see `ClusterNetwork.from_subnet` for what it needs.
+                Default: a new network without internet access.
+            vpc_subnets: Selection of one private subnet, if `network` is a VPC with several. Default: its only one.
             checkpoint_bucket: Bucket for checkpoints, also an `s3.IBucket`. Default: a new bucket, or none if `file_system` is set.
             file_system: File system to use. Default: a new one of 4,800 GiB, linked to the checkpoint bucket.
             compile_cache: Compile cache to use, also an `s3.IBucket` for one. Default: a new one.
-            nic_layout: Network interface layout of a new network: ``batch``, ``ec2-guide``, ``all-efa``, or a sequence of
-                network interfaces. Cannot be combined with `network`. Default: ``batch``.
+            nic_layout: Network interface layout: ``batch``, ``ec2-guide``, ``all-efa``, or a sequence of network interfaces.
+                Cannot be combined with a `ClusterNetwork`, which has its own. Default: ``batch``.
+            endpoints: Further services to create interface endpoints for in a new network, such as ``secretsmanager``; each
+                is billed by the hour. Default: those that nodes use, and S3.
             placement: ``auto``, ``none``, or a cluster placement group for the sources that can use one; Capacity Blocks,
                 Spot, and reservations with their own group cannot. Default: ``auto``, a new group for On-Demand nodes.
             tags: Tags for instances, volumes and network interfaces, in addition to those of ``Tags.of``. All resources
@@ -143,9 +151,11 @@ class UltraCluster(IUltraCluster):
                 Default: RETAIN of file system, network, buckets, logs and tables.
 
         Raises:
-            FindingsError: If `removal_policy` is neither RETAIN nor DESTROY (UC5217), a recipient is neither an address nor a topic (UC6449), neither `capacity`, `network` nor `zone_id` determines the Availability Zone (UC4022), `network`
-                and `nic_layout` are both set (UC3110), two sources are the same reservation (UC4127), the main queue leaves
-                out a Capacity Block (UC6314), or a part rejects its arguments.
+            FindingsError: If `removal_policy` is neither RETAIN nor DESTROY (UC5217), a recipient is neither an address nor a
+                topic (UC6449), neither `capacity`, `network` nor `zone_id` determines the Availability Zone (UC4022), an
+                argument belongs to the network that is set (UC3110), the selection is not of one private subnet (UC3113), two
+                sources are the same reservation (UC4127), the main queue leaves out a Capacity Block (UC6314), or a part
+                rejects its arguments.
         """
         findings: list[Finding] = []
         machine = collect(findings, lambda: machine_of(instance_type))
@@ -156,7 +166,7 @@ class UltraCluster(IUltraCluster):
         zone = (
             zone_id
             or next((source.zone_id for source in sources if source and source.zone_id), None)
-            or (network.zone_id if network else None)
+            or (network.zone_id if isinstance(network, ClusterNetwork) else None)
         )
         findings += _check(
             scope,
@@ -167,12 +177,8 @@ class UltraCluster(IUltraCluster):
             notify=notify,
             removal_policy=removal_policy,
         )
-        findings += require(
-            network is None or nic_layout is None,
-            "UC3110",
-            "the network defines the layout of network interfaces, for which it was sized",
-            remedy="Set nic_layout of the network",
-            path="nic_layout",
+        findings += _check_network(
+            network, vpc_subnets=vpc_subnets, nic_layout=nic_layout, endpoints=endpoints
         )
         if findings or machine is None or ami is None or zone is None:
             raise FindingsError(findings)
@@ -191,13 +197,22 @@ class UltraCluster(IUltraCluster):
             Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
         for finding in let_services_use(kms_key, self) if kms_key else ():
             Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
-        self._network = network or ClusterNetwork(
-            self,
-            "Network",
-            zone_id=zone,
-            instance_type=instance_type,
-            node_count=sum((source.max_nodes if source else None) or node_count for source in sources),
-            nic_layout="batch" if nic_layout is None else nic_layout,
+        place = (
+            partial(ClusterNetwork, endpoints=endpoints)
+            if isinstance(network, ClusterNetwork | None)
+            else partial(ClusterNetwork.from_subnet, vpc=network, subnet=vpc_subnets)
+        )
+        self._network = (
+            network
+            if isinstance(network, ClusterNetwork)
+            else place(
+                self,
+                "Network",
+                zone_id=zone,
+                instance_type=instance_type,
+                node_count=sum((source.max_nodes if source else None) or node_count for source in sources),
+                nic_layout=nic_layout or "batch",
+            )
         )
         if not isinstance(checkpoint_bucket, CheckpointBucket | None):
             checkpoint_bucket = CheckpointBucket.from_bucket(self, "Checkpoints", checkpoint_bucket)
@@ -556,6 +571,45 @@ def _check(
             path="removal_policy",
         ),
     ]
+
+
+def _check_network(
+    network: ClusterNetwork | ec2.IVpc | None,
+    *,
+    vpc_subnets: ec2.SubnetSelection | None,
+    nic_layout: NicLayout | None,
+    endpoints: Sequence[str],
+) -> list[Finding]:
+    """Check that arguments are not of another network, and that a VPC has one subnet for the nodes."""
+    has_own = isinstance(network, ClusterNetwork)
+    findings = [
+        *require(
+            nic_layout is None or not has_own,
+            "UC3110",
+            "the network defines the layout of network interfaces, for which it was sized",
+            remedy="Set nic_layout of the network",
+            path="nic_layout",
+        ),
+        *require(
+            not endpoints or network is None,
+            "UC3110",
+            "no endpoints are added to a network that is passed in",
+            remedy="Set endpoints of the ClusterNetwork, or add them to the VPC",
+            path="endpoints",
+        ),
+        *require(
+            vpc_subnets is None or not (network is None or has_own),
+            "UC3110",
+            "subnets are selected from a VPC, and none is passed in",
+            remedy="Set network to an ec2.Vpc, or to an imported one",
+            path="vpc_subnets",
+        ),
+        *(check_endpoints(endpoints, path="endpoints") if network is None else ()),
+    ]
+    if not isinstance(network, ClusterNetwork | None):
+        vpc = network
+        collect(findings, lambda: private_subnet(vpc, vpc_subnets, path="vpc_subnets"))
+    return findings
 
 
 def _alarm_settings(

@@ -74,7 +74,7 @@ def let_services_use(key: kms.IKey, scope: Construct) -> list[Finding]:
                 }
             },
         ),
-        # Assumed to suffice (docs/evidence/live-checks.md, L104): principals that may launch instances or attach volumes. The
+        # Assumed to suffice (the live checks, L104): principals that may launch instances or attach volumes. The
         # service-linked roles of AWS Batch cannot be named, since KMS rejects key policies with principals that do not exist.
         _allow(
             "Volumes",

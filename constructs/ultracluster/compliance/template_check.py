@@ -27,7 +27,7 @@ class TemplateCheck:
 
         Args:
             skip: Codes to skip in the whole app, each with a reason. To skip a code for one resource, use its metadata
-                (docs/reference/check.md). Default: none.
+                (`ultracluster docs check`). Default: none.
 
         Raises:
             FindingsError: If a code is not a template rule, cannot be skipped, or has no reason (UC9509).

@@ -16,7 +16,7 @@ _OPEN_FILES = 1048576
 _FILE_SYSTEM_VOLUME = "file-system"
 _SCRATCH_VOLUME = "scratch"
 
-# Folder in which a node is notified of the end of its Capacity Block; the launcher watches it (docs/concepts/capacity-lifecycle.md).
+# Folder in which a node is notified of the end of its Capacity Block; the launcher watches it (`ultracluster docs capacity-lifecycle`).
 _ORDERS_VOLUME = "orders"
 _ORDERS_PATH = "/run/ultracluster"
 

@@ -32,7 +32,7 @@ class MultiNodeJob(Job):
     """A job definition of a multi-node parallel job, with one container on each node.
 
     Devices, vCPUs and memory are derived from the instance type. The image must contain python3 and, with the
-    torchrun launcher, torchrun. docs/concepts/training.md explains how training code resumes.
+    torchrun launcher, torchrun. `ultracluster docs training` explains how training code resumes.
     """
 
     _on_several_nodes = True

@@ -1,5 +1,6 @@
 """The network of a cluster: one private subnet in the Availability Zone of its capacity, new or existing."""
 
+import ipaddress
 import re
 import sys
 from collections.abc import Sequence
@@ -15,9 +16,10 @@ from ultracluster.network.nat_gateway import define_nat_gateway
 from ultracluster.network.subnet_cidr import public_subnet_cidr, subnet_cidr
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface, NicLayout
+from ultracluster_catalog.places.addresses import RESERVED_PER_SUBNET
 from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES, NODE_SERVICES
 from ultracluster_catalog.places.zones import REGIONS, region_of_zone_id
-from ultracluster_rules.findings import Finding, reject
+from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_rules.network import (
     check_available_addresses,
     check_endpoints,
@@ -148,7 +150,7 @@ class ClusterNetwork(Construct):
         construct_id: str,
         *,
         vpc: ec2.IVpc,
-        subnet: ec2.ISubnet,
+        subnet: ec2.ISubnet | ec2.SubnetSelection | None = None,
         zone_id: str,
         instance_type: AnyInstanceType,
         node_count: int,
@@ -159,7 +161,7 @@ class ClusterNetwork(Construct):
         add_efa_rules: bool = False,
         default_security_group: ec2.ISecurityGroup | None = None,
     ) -> "ClusterNetwork":
-        """Import a private subnet of an existing VPC, without lookups.
+        """Use a private subnet of an existing VPC, of the same app or imported.
 
         The subnet must not assign public addresses, which EC2 rejects for instances with several interfaces. It must
         reach the AWS services that nodes use (`ultracluster_catalog.places.cluster_subnet.NODE_SERVICES` and S3) through
@@ -168,14 +170,16 @@ class ClusterNetwork(Construct):
         Args:
             scope: Parent construct.
             construct_id: Construct ID.
-            vpc: VPC, for example from ``ec2.Vpc.from_vpc_attributes``.
-            subnet: Subnet, for example from ``ec2.Subnet.from_subnet_id``.
-            zone_id: Availability Zone ID of the subnet, such as ``use2-az3``.
+            vpc: VPC, for example an ``ec2.Vpc``, or one from ``ec2.Vpc.from_lookup`` or ``from_vpc_attributes``.
+            subnet: Subnet, for example from ``ec2.Subnet.from_subnet_id``, or a selection of one. Default: the private subnet
+                of the VPC, if it has one only.
+            zone_id: Availability Zone ID of the subnet, such as ``use2-az3``. The CDK knows the zone's name only, which
+                means another zone in each account; `ultracluster preflight` compares them.
             instance_type: Type of the nodes, such as ``trn2.48xlarge``, or a custom `InstanceType`.
             node_count: Maximum number of nodes at one time.
             nic_layout: Network interface layout of the nodes. Default: ``batch``.
             available_addresses: AvailableIpAddressCount of the subnet, to check against the nodes, their tasks and the
-                file systems. Default: not checked.
+                file systems. Default: all of a subnet of the same app; otherwise not checked.
             file_system_interfaces: Number of addresses to reserve for new file systems; 0 if there are none.
                 Default: 128.
             security_group: Security group of the nodes. Default: a new one.
@@ -187,16 +191,20 @@ class ClusterNetwork(Construct):
 
         Raises:
             FindingsError: If the instance type or layout is unknown, EC2 would reject the interfaces (UC4010 to UC4015),
-                or there are too few available addresses (UC3002).
+                there are too few available addresses (UC3002), or the selection is not of one private subnet (UC3113).
         """
         reject(check_zone(scope, zone_id))
         machine = machine_of(instance_type)
+        if subnet is None or isinstance(subnet, ec2.SubnetSelection):
+            subnet = private_subnet(vpc, subnet)
+        if available_addresses is None:
+            available_addresses = _addresses_of(subnet)
         reject(
             check_available_addresses(
                 instance_type=machine,
                 nodes=node_count,
                 nic_layout=nic_layout,
-                available_addresses=sys.maxsize if available_addresses is None else available_addresses,
+                available_addresses=available_addresses,
                 file_system_interfaces=file_system_interfaces,
             )
         )
@@ -384,6 +392,58 @@ class _ExistingNetwork(ClusterNetwork):
             return
         finding = warn_of_unknown_efa_rules("the imported security group").at("security_group")
         Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
+
+
+def private_subnet(
+    vpc: ec2.IVpc, selection: ec2.SubnetSelection | None, *, path: str = "subnet"
+) -> ec2.ISubnet:
+    """Return the one private subnet that a selection names, by default that of a VPC with one.
+
+    While the context of a lookup is missing, the subnet is a placeholder of the CDK.
+
+    Raises:
+        FindingsError: If it names none, several, or a public one (UC3113).
+    """
+    wanted = selection or ec2.SubnetSelection()
+    problem, subnets = "", []
+    try:
+        selected = vpc.select_subnets(
+            availability_zones=wanted.availability_zones,
+            one_per_az=wanted.one_per_az,
+            subnet_filters=wanted.subnet_filters,
+            subnet_group_name=wanted.subnet_group_name,
+            subnets=wanted.subnets,
+            subnet_type=wanted.subnet_type,
+        )
+        if selected.is_pending_lookup:
+            return (*selected.subnets, *vpc.private_subnets)[0]
+        subnets = selected.subnets
+        if len(subnets) != 1:
+            zones = ", ".join(quote(zone) for zone in selected.availability_zones)
+            problem = f"{len(subnets)} subnets are selected{zones and f', in {zones}'}"
+        elif selected.has_public:
+            problem = (
+                "the subnet is public, and EC2 gives no public address to instances with several interfaces"
+            )
+    except RuntimeError as error:  # of the CDK, about names and types that the VPC does not have
+        problem = str(error).partition(": ")[2]
+    if problem:
+        raise FindingsError.of(
+            "UC3113",
+            problem,
+            allowed="one private subnet, in the zone of the capacity",
+            remedy='Select it by ec2.SubnetSelection(availability_zones=["us-east-2c"]) or by subnets=[...]',
+            path=path,
+        )
+    return subnets[0]
+
+
+def _addresses_of(subnet: ec2.ISubnet) -> int:
+    """Return how many addresses a new subnet has; more than enough of one that is not defined in the app."""
+    cidr = subnet.ipv4_cidr_block if isinstance(subnet, ec2.Subnet) else ""
+    if not cidr or Token.is_unresolved(cidr):
+        return sys.maxsize
+    return ipaddress.IPv4Network(cidr).num_addresses - RESERVED_PER_SUBNET
 
 
 def check_zone(scope: Construct, zone_id: str) -> list[Finding]:

@@ -3,6 +3,7 @@
 from aws_cdk import Token
 
 from ultracluster.capacity.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
+from ultracluster.capacity.sources import check_source
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.nodes.cluster_placement import ClusterPlacement
 from ultracluster_rules.capacity import check_block_placement
@@ -21,7 +22,7 @@ def check_nodes(
     root_volume_gib: int,
 ) -> list[Finding]:
     """Check that network, capacity and placement of nodes fit together; values unknown until deployment pass."""
-    findings = []
+    findings = check_source(capacity, path="capacity")
     block = check_block_placement(block=isinstance(capacity, CapacityBlock), placed=placement is not None)
     findings += [finding.at("placement") for finding in block]
     group = None

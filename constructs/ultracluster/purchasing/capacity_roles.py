@@ -106,7 +106,7 @@ class CapacityPurchaseRole(Construct):
     IAM denies purchases without the tag of an order (``uc:po``), purchases outside the Regions, and extending or canceling
     capacity without that tag. The limits on instance type and count are reliable for On-Demand Capacity Reservations. For
     Capacity Blocks, AWS does not document that EC2 passes type and count to IAM, so they apply only if it does; the
-    reliable limit is the quota of the account (docs/reference/capacity-security.md).
+    reliable limit is the quota of the account (`ultracluster docs capacity-security`).
     """
 
     @rejects_unsafe_numbers

@@ -20,7 +20,6 @@ class ServiceQuota:
     code: str
     name: str
     default: int
-    adjustable: bool
     source: str
     dated: date
 
@@ -54,20 +53,11 @@ _ROWS: Final = (
 
 
 def _quota(service: str, code: str, name: str, default: int | str, source: str) -> ServiceQuota:
-    adjustable = True
     if isinstance(default, str):
         limit = SERVICE_LIMITS[default]
-        default, adjustable, code = limit.value, bool(limit.adjustable), code or limit.quota_code
+        default, code = limit.value, code or limit.quota_code
         source = f"{limit.source}; code and name: {source}"
-    return ServiceQuota(
-        service=service,
-        code=code,
-        name=name,
-        default=default,
-        adjustable=adjustable,
-        source=source,
-        dated=_READ,
-    )
+    return ServiceQuota(service=service, code=code, name=name, default=default, source=source, dated=_READ)
 
 
 SERVICE_QUOTAS: Final[Mapping[str, ServiceQuota]] = MappingProxyType(

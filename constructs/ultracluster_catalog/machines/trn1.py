@@ -35,6 +35,7 @@ TRN1: Final = MachineFamily(
             ),
             zone_ids=zone_ids("use1-az5 use1-az6 use2-az3 usw2-az1 usw2-az4"),
             on_demand_usd={"us-east-1": Decimal("1.34375")},
+            spot={"us-east-2": spot_range("0.1344", "0.1344", "seen once")},
             sagemaker_training=True,
         ),
         Machine(

@@ -1,7 +1,7 @@
 """AMIs for Neuron: the contents of AWS's AMIs, and what a node needs.
 
 A node needs the Neuron driver, the EFA driver, the Lustre client, the ECS agent and Docker, and does not join without
-those of the first four that its cluster uses. No AMI of AWS is known to contain all of them. docs/concepts/images.md quotes the
+those of the first four that its cluster uses. No AMI of AWS is known to contain all of them. `ultracluster docs images` quotes the
 sources, and `NeuronAmi` bakes what is missing.
 """
 

@@ -1,30 +1,23 @@
-"""Billable items of a cluster, and their prices in the catalogue."""
+"""Price of a billable item, of its Region or else of the nearest one."""
 
-from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, replace
-from typing import Literal, cast
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import replace
+from typing import cast
 
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.prices.prices import (
     CAPACITY_BLOCK_PRICES,
-    LUSTRE_STORAGE_PRICES,
     ON_DEMAND_PRICES,
+    PRICE_TABLE,
     SPOT_PRICES,
+    BillableItem,
     Price,
     capacity_block_price,
     lustre_storage_price,
     on_demand_price,
     spot_price,
 )
-from ultracluster_catalog.prices.service_prices import SERVICE_PRICES, PaidService, service_price
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class BillableItem:
-    """An item of the bill; `tier` is the throughput of a file system in MB/s per TiB, if it has one."""
-
-    kind: Literal["capacity-block", "on-demand", "spot", "lustre", "service"]
-    name: str
-    tier: int | None = None
+from ultracluster_catalog.prices.service_prices import PaidService, service_price
 
 
 def price_of(item: BillableItem, region: str) -> Price:
@@ -47,14 +40,27 @@ def nearest_price(
 ) -> Price:
     """Return the price of an item in a Region, or else that of the nearest Region with one.
 
-    `Price.borrowed_from` names the other Region. Without a price in any Region the price stays unknown.
+    An instance type that has no price in any Region takes that of one with the same chips: no price of trn2u.48xlarge is
+    published, and AWS prices a chip of trn2.3xlarge and of trn2.48xlarge alike. `Price.borrowed_from` names what is borrowed.
+    Without such a type the price stays unknown.
     """
     own = prices(item, region)
     if own.bounds is not None:
         return own
     for other in nearest_regions(region, _priced_regions(item)):
         return replace(prices(item, other), borrowed_from=other)
+    for alike in _alike(item):
+        for other in nearest_regions(region, _priced_regions(alike)):
+            return replace(prices(alike, other), borrowed_from=f"{alike.name} in {other}")
     return own
+
+
+def _alike(item: BillableItem) -> Iterator[BillableItem]:
+    """Yield the other instance types with as many chips of the same kind."""
+    own = INSTANCE_TYPES.get(item.name)
+    for name, machine in INSTANCE_TYPES.items():
+        if own and name != item.name and (machine.accelerator, machine.chips) == (own.accelerator, own.chips):
+            yield replace(item, name=name)
 
 
 def nearest_regions(region: str, others: Collection[str]) -> list[str]:
@@ -73,14 +79,7 @@ def nearest_regions(region: str, others: Collection[str]) -> list[str]:
 
 
 def _priced_regions(item: BillableItem) -> set[str]:
-    if item.kind == "lustre":
-        return {
-            region for name, tier, region in LUSTRE_STORAGE_PRICES if (name, tier) == (item.name, item.tier)
-        }
-    tables: dict[str, Iterable[tuple[str, str]]] = {
-        "capacity-block": CAPACITY_BLOCK_PRICES,
-        "on-demand": ON_DEMAND_PRICES,
-        "spot": SPOT_PRICES,
-        "service": SERVICE_PRICES,
-    }
-    return {region for name, region in tables[item.kind] if name == item.name}
+    instances = {"capacity-block": CAPACITY_BLOCK_PRICES, "on-demand": ON_DEMAND_PRICES, "spot": SPOT_PRICES}
+    if item.kind in instances:
+        return {region for name, region in instances[item.kind] if name == item.name}
+    return {region for priced, region in PRICE_TABLE if priced == item}

@@ -4,10 +4,12 @@ Purchases never rely on these figures: a Capacity Block costs the `UpfrontFee` o
 source is unknown (`amount` is None, with the reason) and never guessed.
 """
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Literal
 
@@ -39,7 +41,8 @@ class Price:
         reason: Reason why the amount is not known; empty if it is known.
         currency: Currency of the amount. Default: USD.
         seen: Lowest and highest amount that a source saw of a varying price. Default: none.
-        borrowed_from: Region whose price it is, in place of a Region without one. Default: the Region's own price.
+        borrowed_from: Region whose price it is, in place of a Region without one, after the instance type if that is
+            another one too. Default: the Region's own price.
     """
 
     amount: Decimal | None
@@ -57,6 +60,35 @@ class Price:
         return self.seen if self.amount is None else (self.amount, self.amount)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BillableItem:
+    """An item of the bill; `tier` is the throughput of a file system in MB/s per TiB, if it has one."""
+
+    kind: Literal["capacity-block", "on-demand", "spot", "lustre", "service"]
+    name: str
+    tier: int | None = None
+
+
+def _read_table() -> Iterator[tuple[tuple[BillableItem, str], Price]]:
+    for row in json.loads(Path(__file__).with_name("price_table.json").read_text("utf-8")):
+        item = BillableItem(kind=row["kind"], name=row["name"], tier=row.get("tier"))
+        for amounts, regions in row["usd"].items():
+            bounds = [Decimal(amount) for amount in amounts.split()]
+            price = Price(
+                amount=bounds[0] if len(bounds) == 1 else None,
+                seen=None if len(bounds) == 1 else (bounds[0], bounds[1]),
+                unit=row["unit"],
+                source=row["source"],
+                dated=date.fromisoformat(row["dated"]),
+                reason=row.get("reason", ""),
+            )
+            for region in regions.split():
+                yield (item, region), price
+
+
+PRICE_TABLE: Final[Mapping[tuple[BillableItem, str], Price]] = MappingProxyType(dict(_read_table()))
+"""Prices of services, file systems and On-Demand Instances by Region, which `make prices` writes."""
+
 _BLOCK_PAGE: Final = (
     "aws.amazon.com/ec2/capacityblocks/pricing, as kept by koyakimu/ec2-capacity-blocks-for-ml-pricing-json"
 )
@@ -67,15 +99,7 @@ _ON_DEMAND: Final = "AWS Price List, as kept by Karpenter's generated price tabl
 _ON_DEMAND_DATED: Final = date(2026, 7, 20)
 _SPOT: Final = "Spot price history of one zone in 30 days, field report"
 _SPOT_DATED: Final = date(2026, 10, 3)
-_LUSTRE: Final = "AWS Price List API, field report"
-_LUSTRE_DATED: Final = date(2026, 7, 13)
-# Sources without a date are dated by the day on which they were read.
-_LUSTRE_OHIO: Final = "undated field report"
-_LUSTRE_OHIO_DATED: Final = date(2026, 11, 22)
-_LUSTRE_FASTEST: Final = "undated public notes, $0.145 to $0.600"
-_LUSTRE_FASTEST_DATED: Final = date(2026, 11, 22)
-_LUSTRE_TOKYO: Final = "price of 9.6 TiB an hour ($6.19), classmethod.jp, FSx for Lustre Persistent 2"
-_LUSTRE_TOKYO_DATED: Final = date(2022, 9, 3)
+_PRICE_LIST: Final = "AWS Price List, AWS's pricing pages and field reports"
 _SEARCHED: Final = date(2026, 11, 22)
 
 
@@ -105,6 +129,11 @@ ON_DEMAND_PRICES: Final[Mapping[tuple[str, str], Price]] = MappingProxyType(
         for name, machine in MACHINES.items()
         for region, usd in machine.on_demand_usd.items()
     }
+    | {
+        (item.name, region): price
+        for (item, region), price in PRICE_TABLE.items()
+        if item.kind == "on-demand"
+    }
 )
 """On-demand price of one instance hour with Linux, by instance type and Region."""
 
@@ -124,31 +153,6 @@ SPOT_PRICES: Final[Mapping[tuple[str, str], Price]] = MappingProxyType(
 )
 """Spot prices of one instance hour that were seen, by instance type and Region. Never an amount to rely on."""
 
-LUSTRE_STORAGE_PRICES: Final[Mapping[tuple[str, int | None, str], Price]] = MappingProxyType(
-    {
-        (deployment_type, throughput, region): Price(
-            amount=Decimal(amount), unit="GB-month", source=source, dated=dated
-        )
-        for deployment_type, throughput, region, amount, source, dated in (
-            ("PERSISTENT_2", 125, "us-east-1", "0.145", _LUSTRE, _LUSTRE_DATED),
-            ("PERSISTENT_2", 250, "us-east-2", "0.21", _LUSTRE_OHIO, _LUSTRE_OHIO_DATED),
-            ("PERSISTENT_2", 1000, "us-east-1", "0.600", _LUSTRE_FASTEST, _LUSTRE_FASTEST_DATED),
-            ("SCRATCH_2", None, "us-east-1", "0.140", _LUSTRE, _LUSTRE_DATED),
-        )
-    }
-    | {
-        ("PERSISTENT_2", 500, "ap-northeast-1"): Price(
-            amount=None,
-            unit="GB-month",
-            source=_LUSTRE_TOKYO,
-            dated=_LUSTRE_TOKYO_DATED,
-            reason="a price per hour was published, which is that of a month of 720 or 730 hours",
-            seen=(Decimal("0.464"), Decimal("0.471")),
-        )
-    }
-)
-"""Price of FSx for Lustre with SSD storage, by deployment type, MB/s per TiB and Region."""
-
 
 def capacity_block_price(instance_type: str, region: str) -> Price:
     """Return the list price of one instance hour in a Capacity Block."""
@@ -160,7 +164,7 @@ def capacity_block_price(instance_type: str, region: str) -> Price:
 
 
 def on_demand_price(instance_type: str, region: str) -> Price:
-    """Return the on-demand price of one instance hour with Linux; only us-east-1 has prices."""
+    """Return the on-demand price of one instance hour with Linux."""
     return ON_DEMAND_PRICES.get((instance_type, region)) or unknown_price(
         "instance-hour", source=_ON_DEMAND, reason=f"no dated on-demand price for {instance_type} in {region}"
     )
@@ -174,14 +178,15 @@ def spot_price(instance_type: str, region: str) -> Price:
 
 
 def lustre_storage_price(deployment_type: str, per_unit_storage_throughput: int | None, region: str) -> Price:
-    """Return the price of one GB of FSx for Lustre storage per month; few Regions have prices."""
+    """Return the price of one GB of FSx for Lustre storage with SSDs per month."""
+    item = BillableItem(kind="lustre", name=deployment_type, tier=per_unit_storage_throughput)
     tier = (
         deployment_type
         if per_unit_storage_throughput is None
         else f"{deployment_type}-{per_unit_storage_throughput}"
     )
-    return LUSTRE_STORAGE_PRICES.get((deployment_type, per_unit_storage_throughput, region)) or unknown_price(
-        "GB-month", source=_LUSTRE, reason=f"no dated price for {tier} in {region}"
+    return PRICE_TABLE.get((item, region)) or unknown_price(
+        "GB-month", source=_PRICE_LIST, reason=f"no dated price for {tier} in {region}"
     )
 
 

@@ -1,7 +1,7 @@
 """Current prices from the AWS Price List API.
 
-It covers only what known attributes identify (as in Infracost's queries, read 2026-11): nodes, endpoints, NAT gateways,
-volumes, alarms and logs. FSx for Lustre is missing: no source documents its attributes.
+It covers only what known attributes identify (as in Infracost's queries and public readers of the list, read 2026-11): nodes,
+file systems, endpoints, NAT gateways, volumes, buckets, alarms, metrics and logs.
 """
 
 import json
@@ -14,8 +14,8 @@ from typing import Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from ultracluster_catalog.prices.billable_items import BillableItem, price_of
-from ultracluster_catalog.prices.prices import Price
+from ultracluster_catalog.prices.billable_items import price_of
+from ultracluster_catalog.prices.prices import BillableItem, Price
 from ultracluster_rules.findings import Finding, FindingsError
 
 PRICE_LIST_REGION: Final = "us-east-1"  # Region of the Price List API, which covers all Regions
@@ -32,6 +32,7 @@ class _Query:
 
 
 _NODE: Final = {"tenancy": "Shared", "preInstalledSw": "NA", "capacitystatus": "Used"}
+_LUSTRE: Final = {"fileSystemType": "Lustre"}
 _SERVICES: Final[Mapping[str, _Query]] = MappingProxyType(
     {
         name: _Query(service=service, filters=filters, optional_attributes={}, usage_type=usage_type)
@@ -53,6 +54,27 @@ _SERVICES: Final[Mapping[str, _Query]] = MappingProxyType(
                 "AlarmMonitorUsage",
             ),
             ("logs ingested", "AmazonCloudWatch", {"productFamily": "Data Payload"}, "DataProcessing-Bytes"),
+            (
+                "logs stored",
+                "AmazonCloudWatch",
+                {"productFamily": "Storage Snapshot"},
+                "TimedStorage-ByteHrs",
+            ),
+            ("custom metric", "AmazonCloudWatch", {"productFamily": "Metric"}, "CW:MetricMonitorUsage"),
+            (
+                "S3 Standard storage",
+                "AmazonS3",
+                {"productFamily": "Storage", "volumeType": "Standard"},
+                "TimedStorage-ByteHrs",
+            ),
+            ("FSx metadata IOPS", "AmazonFSx", _LUSTRE | {"productFamily": "Provisioned IOPS"}, ""),
+            (
+                "FSx Intelligent-Tiering throughput",
+                "AmazonFSx",
+                _LUSTRE | {"productFamily": "Provisioned Throughput"},
+                "",
+            ),
+            ("FSx backups", "AmazonFSx", _LUSTRE | {"productFamily": "Storage"}, "BackupUsage"),
         )
     }
 )
@@ -106,6 +128,10 @@ def _query(thing: BillableItem) -> _Query | None:
             "marketoption": _MARKETS[thing.kind],
         }
         return _Query(service="AmazonEC2", filters=filters, optional_attributes=_NODE)
+    if thing.kind == "lustre":
+        usage_type = "-Storage" if thing.tier is None else f"Storage.SSD.{thing.tier}"
+        filters = {**_LUSTRE, "productFamily": "Storage", "storageType": "SSD"}
+        return _Query(service="AmazonFSx", filters=filters, optional_attributes={}, usage_type=usage_type)
     return _SERVICES.get(thing.name) if thing.kind == "service" else None
 
 

@@ -13,7 +13,7 @@ LIVE_FACTS_FILE: Final = Path(__file__).with_name("live_facts.json")
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LiveFact:
-    """The newest answer of AWS to a question of docs/evidence/live-checks.md."""
+    """The newest answer of AWS to a question of the live checks."""
 
     id: str  # ID of the question, such as L110
     title: str

@@ -21,5 +21,5 @@ class NotUpdatableError(ResourceError):
 
     def __init__(self, *, resource_type: str, properties: list[str]) -> None:
         super().__init__(
-            f"The local AWS cannot update {', '.join(properties)} of {resource_type} in place; see docs/reference/local-aws.md."
+            f"The local AWS cannot update {', '.join(properties)} of {resource_type} in place; see `ultracluster docs local-aws`."
         )

@@ -30,7 +30,7 @@ def to_api(shape: Any, value: Any, *, path: str = "") -> Any:
             name = members.get(key.lower())
             if name is None:
                 raise ResourceError(
-                    f"The local AWS does not support {path}{key} to {shape.name}; see docs/reference/local-aws.md."
+                    f"The local AWS does not support {path}{key} to {shape.name}; see `ultracluster docs local-aws`."
                 )
             result[name] = to_api(shape.members[name], part, path=f"{path}{key}.")
         return result

@@ -10,7 +10,6 @@ import io
 import json
 import os
 import shutil
-import subprocess
 import sys
 import zipfile
 from datetime import UTC, datetime
@@ -19,6 +18,7 @@ from typing import Any
 
 from moto.cloudwatch.models import cloudwatch_backends
 
+from ultracluster_local.functions.execution_environment import Answer, invoke
 from ultracluster_local.instance.clock import CLOCK
 from ultracluster_local.instance.environment import ACCOUNT, child_environment
 from ultracluster_local.instance.running import running
@@ -32,18 +32,15 @@ _LEAST_SECONDS = 60
 """Minimum timeout. Cold starts share the machine with the deployment; Lambda's default of 3 s would fail at random."""
 
 
-def invoke_for_moto(function: Any, event: Any = None) -> tuple[str, bool, str]:
+def invoke_for_moto(function: Any, event: Any = None) -> Answer:
     """Run one invocation in place of moto's `LambdaFunction._invoke_lambda`.
 
     Records the Invocations and Errors metrics at its start time, as AWS Lambda does.
-
-    Returns:
-        Response as JSON, whether it is an error, and the log.
     """
     began = CLOCK.now()
-    answer, failed, log = _run(function, event)
-    _count(function, began, failed=failed)
-    return answer, failed, log
+    answer = _run(function, event)
+    _count(function, began, failed=answer.failed)
+    return answer
 
 
 def _count(function: Any, moment: datetime, *, failed: bool) -> None:
@@ -60,17 +57,17 @@ def _count(function: Any, moment: datetime, *, failed: bool) -> None:
     cloudwatch_backends[ACCOUNT][function.region].put_metric_data("AWS/Lambda", data)
 
 
-def _run(function: Any, event: Any) -> tuple[str, bool, str]:
+def _run(function: Any, event: Any) -> Answer:
     event = json.loads(event) if isinstance(event, str) else event
     folder = _folder(function)
     code = _unpacked(function.code_bytes, folder)
     node = (function.run_time or "").startswith("nodejs")
     command = _command(node=node)
     if command is None:
-        return (
+        return Answer(
             _error("LocalAws.NoNode", "This function needs `node` on PATH, as `make env` installs it"),
-            True,
-            "",
+            failed=True,
+            log="",
         )
     environment = (
         child_environment(
@@ -94,25 +91,22 @@ def _run(function: Any, event: Any) -> tuple[str, bool, str]:
             "PYTHONDONTWRITEBYTECODE": "1",
         }
     )
-    if CLOCK.stands:
-        environment["LOCAL_AWS_TIME"] = CLOCK.now().isoformat()
-    try:
-        ended = subprocess.run(
-            command,
-            input=json.dumps(event or {}),
-            text=True,
-            capture_output=True,
-            cwd=code,
-            env=environment,
-            timeout=max(int(function.timeout), _LEAST_SECONDS),
-            check=False,
+    answer = invoke(
+        command,
+        code,
+        environment,
+        event or {},
+        moment=CLOCK.now().isoformat() if CLOCK.stands else None,
+        seconds=max(int(function.timeout), _LEAST_SECONDS),
+    )
+    if answer is None:
+        return Answer(
+            _error("Sandbox.Timedout", f"Task timed out after {function.timeout} seconds"),
+            failed=True,
+            log="",
         )
-    except subprocess.TimeoutExpired:
-        return _error("Sandbox.Timedout", f"Task timed out after {function.timeout} seconds"), True, ""
-    extract_metrics(ended.stderr.splitlines(), region=function.region)
-    if ended.returncode != 0:
-        return ended.stdout or _error("Runtime.ExitError", ended.stderr[-2000:]), True, ended.stderr
-    return ended.stdout, False, ended.stderr
+    extract_metrics(answer.log.splitlines(), region=function.region)
+    return answer
 
 
 def _command(*, node: bool) -> list[str] | None:

@@ -170,7 +170,7 @@ def _refusing(call_action: Any) -> Any:
             action = response._get_action()  # noqa: SLF001 - moto has no public name for it
             error = ServiceError(
                 _UNKNOWN_CALL,
-                f"The local AWS has no {response.boto3_service_name} {action}; see docs/reference/local-aws.md.",
+                f"The local AWS has no {response.boto3_service_name} {action}; see `ultracluster docs local-aws`.",
             )
             status, headers, body = response.serialized(ActionResult(error))
             headers["status"] = str(status)

@@ -13,6 +13,7 @@ from ultracluster_local.errors import LocalAwsError
 from ultracluster_local.events.delivery import Delivery, history
 from ultracluster_local.events.moves import clock_from_request
 from ultracluster_local.events.timeline import EventSettings, event_settings, run_due
+from ultracluster_local.functions.execution_environment import end_environments
 from ultracluster_local.instance.clients import Clients
 from ultracluster_local.instance.clock import CLOCK, Clock
 from ultracluster_local.instance.delays import Delays, delays
@@ -107,6 +108,7 @@ class LocalAws:
         self._server = None
         CLOCK.on_move(None)
         set_running(None)
+        end_environments()
         forget()
         os.environ.update(self._profiles)
         if self._given_directory is None and self._directory is not None:
@@ -165,6 +167,7 @@ class LocalAws:
         if self._jobs:
             self._jobs.forget()
         forget()
+        end_environments()
         if self._directory is not None:
             shutil.rmtree(self._directory / "functions", ignore_errors=True)
         CLOCK.follow_real_time()

@@ -117,7 +117,7 @@ def _front(
                 environ,
                 start_response,
                 "InvalidAction",
-                f"The local AWS has no {call}; see docs/reference/local-aws.md.",
+                f"The local AWS has no {call}; see `ultracluster docs local-aws`.",
             )
         return answered
 

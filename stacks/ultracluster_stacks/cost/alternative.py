@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_catalog.prices.billable_items import BillableItem
-from ultracluster_catalog.prices.prices import Price
+from ultracluster_catalog.prices.prices import BillableItem, Price
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_stacks.cost.bill import Prices
 from ultracluster_stacks.cost.estimate import Estimate, estimate_cost

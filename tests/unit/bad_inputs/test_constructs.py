@@ -21,7 +21,6 @@ from tests.unit.ultracluster.builders import (
 )
 
 import ultracluster as uc
-from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
 from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.plan import StackTemplate, check_headroom, compare
 
@@ -91,8 +90,13 @@ def test_row_46_no_node_gets_a_public_address(stack: cdk.Stack) -> None:
 
 def test_row_47_nodes_without_a_way_out_have_endpoints(stack: cdk.Stack) -> None:
     assert of_type(stack, "AWS::EC2::NatGateway") == []
-    endpoints = [each["Properties"]["ServiceName"] for each in of_type(stack, "AWS::EC2::VPCEndpoint")]
-    assert len(endpoints) == len(NODE_SERVICES) + 1  # and the gateway of S3
+    endpoints = {
+        each["Properties"]["ServiceName"].removeprefix("com.amazonaws.us-east-2.")
+        for each in of_type(stack, "AWS::EC2::VPCEndpoint")
+    }
+    # Amazon ECS Developer Guide, "Interface VPC endpoints"; those of Systems Manager, and the gateway of S3.
+    ecs = {"ecs", "ecs-agent", "ecs-telemetry", "ecr.api", "ecr.dkr"}
+    assert endpoints == {*ecs, "logs", "monitoring", "ssm", "ssmmessages", "s3"}
 
 
 def test_row_48_a_group_without_the_rules_of_efa_is_pointed_out() -> None:

@@ -101,9 +101,18 @@ def test_a_column_with_one_value_moves_into_the_title_only_if_it_does_not_fit(
 
 @pytest.mark.usefixtures("terminal")
 def test_a_row_that_does_not_fit_becomes_a_list_of_its_cells(capsys: pytest.CaptureFixture[str]) -> None:
-    print_table(columns=["a", "b", "c"], rows=[{"a": "x" * 50, "b": "y" * 50, "c": None}])
+    print_table(columns=["a", "b", "c", "d"], rows=[{"a": "x" * 50, "b": "y" * 50, "c": None, "d": 1}])
 
-    assert plain(capsys.readouterr().out).splitlines() == ["x" * 50, f"  b: {'y' * 50}"]
+    assert plain(capsys.readouterr().out).splitlines() == ["x" * 50, f"  b: {'y' * 50}, d: 1"]
+
+
+@pytest.mark.usefixtures("terminal")
+def test_names_stand_beside_their_values_where_these_fit(capsys: pytest.CaptureFixture[str]) -> None:
+    values = {"nodes": "4 " + "x" * 72, "bucket": "y" * 75}
+    print_table(columns=["a", "b"], rows=[{"a": name, "b": value} for name, value in values.items()])
+
+    lines = plain(capsys.readouterr().out).splitlines()
+    assert lines == ["nodes   4", " " * 8 + "x" * 72, "bucket", f"    {'y' * 75}"]
 
 
 @pytest.mark.usefixtures("terminal")

@@ -72,7 +72,7 @@ class _Bucket(Provider):
             return
         if name not in SETTINGS:
             raise ResourceError(
-                f"The local AWS does not support {name} of AWS::S3::Bucket; see docs/reference/local-aws.md."
+                f"The local AWS does not support {name} of AWS::S3::Bucket; see `ultracluster docs local-aws`."
             )
         operation, parameter, convert, _ = SETTINGS[name]
         if name == "LoggingConfiguration":  # without a destination, a bucket logs to itself

@@ -1,4 +1,4 @@
-"""Run one Python handler: event on stdin, response on stdout, log on stderr. Started by `lambda_runtime`."""
+"""Run a Python handler: events as lines on stdin, answers as lines on stdout, log on stderr. Started by `lambda_runtime`."""
 
 import datetime as dt
 import importlib
@@ -53,11 +53,19 @@ class _MovedDatetime(dt.datetime, metaclass=_SameType):
         return cls.now(dt.timezone.utc).replace(tzinfo=None)  # noqa: UP017 - any Python may run this
 
 
-def start_at(moment: str) -> None:
-    """Start the clock of this process at `moment`."""
-    real_time = time.time
-    ahead = _RealDatetime.fromisoformat(moment).timestamp() - real_time()
-    time.time = lambda: real_time() + ahead
+_real_time = time.time
+_ahead = 0.0
+
+
+def set_clock(moment: "str | None") -> None:
+    """Set the clock of this process; None sets it to the machine's."""
+    global _ahead  # noqa: PLW0603 - a process has one clock
+    _ahead = 0.0 if moment is None else _RealDatetime.fromisoformat(moment).timestamp() - _real_time()
+
+
+def replace_clock() -> None:
+    """Let this process see the time of `set_clock`. Comes before the imports of the handler."""
+    time.time = lambda: _real_time() + _ahead
     setattr(dt, "datetime", _MovedDatetime)  # noqa: B010 - a type checker takes no assignment to a type
 
 
@@ -81,26 +89,32 @@ class _OwnCodeOnly:
         return importlib.machinery.PathFinder.find_spec(name, [self._directory])
 
 
-def main() -> int:
-    """Run the handler named by ``_HANDLER`` in the current directory."""
-    answer_stream, sys.stdout = sys.stdout, sys.stderr
+def answer(line: str) -> "dict[str, object]":
+    """Return what the handler named by ``_HANDLER`` answers to a line with an event."""
+    asked = json.loads(line)
+    set_clock(asked["time"])
+    try:
+        module, function = os.environ["_HANDLER"].rsplit(".", 1)
+        handler = getattr(importlib.import_module(module.replace("/", ".")), function)
+        return {"failed": False, "response": json.dumps(handler(asked["event"], Context()))}
+    except Exception as error:  # noqa: BLE001 - whatever a handler raises is its answer
+        traceback.print_exc()
+        raised = {"errorType": type(error).__name__, "errorMessage": str(error)}
+        return {"failed": True, "response": json.dumps(raised)}
+
+
+def main() -> None:
+    """Answer events until standard input ends."""
+    answers, sys.stdout = sys.stdout, sys.stderr
     # The handler's directory comes first, and that of the harness last, which has cfnresponse for inline functions.
     here = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - pathlib costs start-up time here
     sys.path[:] = [os.getcwd(), *(entry for entry in sys.path if entry != here), here]  # noqa: PTH109 - likewise
     sys.meta_path.insert(0, _OwnCodeOnly(os.getcwd()))  # noqa: PTH109 - likewise
-    if "LOCAL_AWS_TIME" in os.environ:
-        start_at(os.environ["LOCAL_AWS_TIME"])
-    try:
-        module, function = os.environ["_HANDLER"].rsplit(".", 1)
-        handler = getattr(importlib.import_module(module.replace("/", ".")), function)
-        answer = json.dumps(handler(json.load(sys.stdin), Context()))
-    except Exception as error:  # noqa: BLE001 - whatever a handler raises is its answer
-        traceback.print_exc()
-        answer_stream.write(json.dumps({"errorType": type(error).__name__, "errorMessage": str(error)}))
-        return 1
-    answer_stream.write(answer)
-    return 0
+    replace_clock()
+    for line in sys.stdin:
+        answers.write(json.dumps(answer(line)) + "\n")
+        answers.flush()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

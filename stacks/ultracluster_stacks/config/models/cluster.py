@@ -95,7 +95,7 @@ class ClusterConfig(ConfigModel):
 
     kms_key_arn: KeyArn | None = None
     """ARN of the KMS key for all new buckets, file systems, root volumes, log groups and topics without their own
-    `kms_key_arn`. Its policy must allow the services to use it (docs/reference/security.md). Changing it replaces the file system.
+    `kms_key_arn`. Its policy must allow the services to use it (`ultracluster docs security`). Changing it replaces the file system.
     Default: AWS managed keys."""
 
     removal_policy: Literal["retain", "destroy"] = "retain"

@@ -10,7 +10,7 @@ from pathlib import Path
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_stacks.config import ClusterConfig
 
-# Starting a process takes as long as synthesizing eight clusters (docs/evidence/performance.md).
+# Starting a process takes as long as synthesizing eight clusters (the performance page of the evidence).
 _CLUSTERS_WORTH_A_PROCESS = 8
 _MEMORY_OF_A_PROCESS = 700 * 1024**2  # memory of Python and Node with 45 clusters
 

@@ -93,7 +93,7 @@ def test_costs_as_much_as_the_price_list_states_for_its_size() -> None:
     )
 
 
-@pytest.mark.parametrize(("region", "throughput"), [("us-east-2", 125), ("us-east-1", 250)])
+@pytest.mark.parametrize(("region", "throughput"), [("ap-southeast-4", 125), ("eu-south-1", 250)])
 def test_a_price_without_a_date_is_unknown(region: str, throughput: int) -> None:
     figures = _figures(region=region, per_unit_storage_throughput=throughput)
     assert figures.usd_per_month is None

@@ -1,5 +1,7 @@
 """The panels chart metrics that somebody publishes, each in the way its values are meant."""
 
+import botocore.session
+
 from ultracluster_catalog.observability.metrics import METRICS, NAMESPACE
 from ultracluster_catalog.observability.panels import PANELS
 
@@ -21,6 +23,13 @@ def test_the_function_that_looks_every_minute_is_never_added_up() -> None:
     assert [
         line.metric for line in OWN if METRICS[line.metric].source == "watch" and line.statistic == "Sum"
     ] == []
+
+
+def test_statistics_are_those_of_cloudwatch() -> None:
+    model = botocore.session.get_session().get_service_model("cloudwatch")
+    statistics = model.shape_for("Statistic").enum
+
+    assert {line.statistic for panel in PANELS for line in panel.lines} <= set(statistics)
 
 
 def test_a_rate_is_made_of_a_sum() -> None:

@@ -4,8 +4,9 @@ from decimal import Decimal
 
 import pytest
 
-from ultracluster_catalog.prices.billable_items import BillableItem, nearest_price, nearest_regions, price_of
+from ultracluster_catalog.prices.billable_items import nearest_price, nearest_regions, price_of
 from ultracluster_catalog.prices.prices import (
+    BillableItem,
     Price,
     capacity_block_price,
     lustre_storage_price,
@@ -57,10 +58,17 @@ def test_a_region_without_a_price_borrows_that_of_the_nearest_and_names_it() -> 
     assert found.amount == Decimal("49.928")
 
 
-def test_a_price_that_is_known_nowhere_stays_unknown() -> None:
+def test_an_instance_type_without_a_price_anywhere_takes_that_of_the_same_chips_and_names_both() -> None:
     item = BillableItem(kind="capacity-block", name="trn2u.48xlarge")
 
-    found = nearest_price(item, "us-east-2")
+    for region, priced in (("us-east-1", "us-east-2"), ("ap-south-1", "ap-south-2")):
+        found = nearest_price(item, region)
+        assert (found.amount, found.borrowed_from) == (Decimal("35.7608"), f"trn2.48xlarge in {priced}")
+
+
+def test_a_price_that_is_known_nowhere_stays_unknown() -> None:
+    found = nearest_price(BillableItem(kind="on-demand", name="trn2u.48xlarge"), "us-east-2")
+
     assert (found.amount, found.borrowed_from) == (None, "")
     assert "trn2u.48xlarge in us-east-2" in found.reason
 

@@ -5,11 +5,13 @@ import pytest
 from ultracluster_catalog.capacity.capacity_blocks import BLOCK_REGIONS, block_regions
 from ultracluster_catalog.lustre.lustre_tiers import get_lustre_tier
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.places.zones import REGIONS
 from ultracluster_catalog.prices.prices import (
     CAPACITY_BLOCK_PRICES,
-    LUSTRE_STORAGE_PRICES,
     ON_DEMAND_PRICES,
+    PRICE_TABLE,
     SPOT_PRICES,
+    BillableItem,
     Price,
     capacity_block_price,
     lustre_storage_price,
@@ -65,9 +67,9 @@ def test_the_price_of_trn2_agrees_with_an_offering_seen_for_a_day() -> None:
         (capacity_block_price("trn2u.48xlarge", "us-east-2"), "trn2u.48xlarge in us-east-2"),
         (capacity_block_price("trn2.48xlarge", "us-east-1"), "trn2.48xlarge in us-east-1"),
         (on_demand_price("trn2.48xlarge", "us-east-1"), "trn2.48xlarge in us-east-1"),
-        (on_demand_price("trn1.32xlarge", "us-west-2"), "trn1.32xlarge in us-west-2"),
-        (lustre_storage_price("PERSISTENT_2", 250, "us-east-1"), "PERSISTENT_2-250 in us-east-1"),
-        (lustre_storage_price("SCRATCH_2", None, "us-west-2"), "SCRATCH_2 in us-west-2"),
+        (on_demand_price("trn1.32xlarge", "eu-west-1"), "trn1.32xlarge in eu-west-1"),
+        (lustre_storage_price("PERSISTENT_2", 250, "af-south-1"), "PERSISTENT_2-250 in af-south-1"),
+        (lustre_storage_price("SCRATCH_2", None, "ca-west-1"), "SCRATCH_2 in ca-west-1"),
     ],
 )
 def test_says_that_a_price_is_unknown_and_why_instead_of_guessing(price: Price, named: str) -> None:
@@ -82,9 +84,25 @@ def test_every_price_has_an_amount_above_nothing_and_a_known_subject() -> None:
         assert price.amount > 0
         assert price.unit == "instance-hour"
         assert region
-    for (deployment_type, throughput, _region), price in LUSTRE_STORAGE_PRICES.items():
-        assert get_lustre_tier(deployment_type, throughput)
-        assert price.unit == "GB-month"
+    for (item, region), price in PRICE_TABLE.items():
+        assert region in REGIONS
+        assert price.bounds
+        assert price.bounds[0] > 0
+        if item.kind == "lustre":
+            assert get_lustre_tier(item.name, item.tier)
+            assert price.unit == "GB-month"
+
+
+def test_the_figures_of_two_sources_are_those_of_the_table() -> None:
+    # What field reports read in the Price List itself, and the table has from AWS's pricing pages.
+    seoul = BillableItem(kind="lustre", name="PERSISTENT_2", tier=1000)
+    assert PRICE_TABLE[seoul, "ap-northeast-2"].amount == Decimal("0.673")
+    assert PRICE_TABLE[seoul, "us-east-1"].amount == Decimal("0.6")
+    tokyo = lustre_storage_price("PERSISTENT_2", 500, "ap-northeast-1").amount
+    assert tokyo is not None
+    assert (tokyo * 9600 / 730).quantize(Decimal("0.01")) == Decimal(
+        "6.19"
+    )  # USD an hour, classmethod.jp, 2022
 
 
 def test_every_region_with_blocks_has_a_list_price_except_the_listed_ones() -> None:

@@ -22,6 +22,8 @@ OUTSIDE = LaunchedInstance(instance_id="i-2", lifecycle="", reservation_id=None)
 class FakeReads:
     """EC2 with two reservations of one type."""
 
+    state = "active"
+
     def __init__(self, _: Any) -> None:
         self.unreadable: list[str] = []
 
@@ -30,7 +32,7 @@ class FakeReads:
             items=tuple(
                 Reservation(
                     reservation_id=name,
-                    state="active",
+                    state=self.state,
                     reservation_type="capacity-block",
                     instance_type="trn2.48xlarge",
                     instance_count=2,
@@ -91,4 +93,17 @@ def test_an_unknown_reservation_is_refused_before_instances_are_read(
 
     assert outcome.code == 2
     assert outcome.stderr.startswith("UC7048: cr-3 not found in us-east-2")
+    assert "filters" not in launched
+
+
+def test_a_reservation_that_has_not_started_is_no_failure(
+    run: Run, launched: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(FakeReads, "state", "scheduled")
+
+    outcome = run(*VERIFY, "--json")
+
+    assert outcome.code == 0
+    assert json.loads(outcome.stdout)["findings"] == []
+    assert outcome.stderr.startswith("cr-1 is scheduled: it starts 1 Dec 00:00")
     assert "filters" not in launched

@@ -129,9 +129,10 @@ def test_without_nodes_candidates_are_discovered_without_prices(run: Run) -> Non
 
 @pytest.mark.usefixtures("monday")
 def test_on_demand_prices_are_another_price(run: Run) -> None:
-    p5 = report(run, *NODES, "--on-demand")["candidates"][1]
-    assert p5["node_hour_usd"] is None  # kept for us-east-1 only
-    assert p5["reason"] == "no dated on-demand price for p5.48xlarge in us-east-2"
+    trn2, p5 = report(run, *NODES, "--on-demand")["candidates"]
+    assert p5["node_hour_usd"] == "55.04"
+    assert trn2["node_hour_usd"] is None  # AWS publishes none
+    assert trn2["reason"] == "no dated on-demand price for trn2.48xlarge in us-east-2"
 
 
 @pytest.mark.usefixtures("monday")

@@ -1,16 +1,17 @@
 """Which runs, prices and hours are estimated."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from tests.unit.cli.cost.cost_answers import JOBS, QUICKSTART, Run, clusters
 
-from ultracluster_catalog.prices.billable_items import BillableItem
-from ultracluster_catalog.prices.prices import Price
+from ultracluster_catalog.prices.prices import BillableItem, Price
 from ultracluster_cli.cost import estimate as costing
+from ultracluster_rules.findings import FindingsError
 
 
 def test_a_specified_price_is_used(run: Run) -> None:
@@ -111,11 +112,49 @@ def test_asks_for_prices_of_today(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
     assert {region for _, region in asked} == {"us-east-2"}
 
 
-def test_capacity_that_is_not_bought_yet_is_priced_as_reserved(
-    run: Run, tmp_path: Path, quickstart: Path
-) -> None:
-    text = quickstart.read_text()
-    ordered = tmp_path / "rollout.yaml"
-    ordered.write_text(text.replace("reservation_id: cr-", "order: december # cr-"))
+LEDGER = ("--ledger", "orders", "--ledger-region", "us-east-2")
 
-    assert run("cost", str(ordered), "--json").stdout == run("cost", str(quickstart), "--json").stdout
+
+@pytest.fixture
+def ordered(tmp_path: Path, quickstart: Path) -> str:
+    """A rollout whose capacity is only ordered."""
+    path = tmp_path / "rollout.yaml"
+    path.write_text(quickstart.read_text().replace("reservation_id: cr-", "order: december # cr-"))
+    return str(path)
+
+
+def test_capacity_that_is_not_bought_yet_is_priced_as_reserved(run: Run, ordered: str) -> None:
+    assert run("cost", ordered, "--json").stdout == run("cost", QUICKSTART, "--json").stdout
+
+
+@pytest.mark.usefixtures("signed_in")
+@pytest.mark.parametrize(
+    ("start", "hours"), [(None, "672"), (datetime(2026, 12, 1, 11, 30, tzinfo=UTC), "335.5")]
+)
+def test_a_block_that_only_an_order_names_has_the_hours_of_the_order(
+    run: Run, ordered: str, monkeypatch: pytest.MonkeyPatch, *, start: Any, hours: str
+) -> None:
+    order = SimpleNamespace(name="december", request_hours=(336, 672))
+    end = None if start is None else start + timedelta(hours=335, minutes=30)
+    ledger = SimpleNamespace(orders=lambda: [SimpleNamespace(order=order, start=start, end=end)])
+    monkeypatch.setattr(costing, "BlockOrder", SimpleNamespace)
+    monkeypatch.setattr(costing, "Ledger", lambda *_: ledger)
+
+    (told,) = clusters(run("cost", ordered, *LEDGER, "--json"))
+
+    assert (told["hours"], told["hours_from"]) == (hours, "order december")
+
+
+@pytest.mark.usefixtures("signed_in")
+def test_a_ledger_that_does_not_answer_is_told_and_costs_are_those_of_a_day(
+    run: Run, ordered: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def orders() -> Any:
+        raise FindingsError.of("UC7021", "no table")
+
+    monkeypatch.setattr(costing, "Ledger", lambda *_: SimpleNamespace(orders=orders))
+    outcome = run("cost", ordered, *LEDGER, "--json")
+
+    assert "UC7021: no table" in outcome.stderr
+    (told,) = clusters(outcome)
+    assert (told["hours"], told["hours_from"][:5]) == ("24", "a day")

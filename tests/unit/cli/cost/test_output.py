@@ -1,6 +1,7 @@
 """The bill of a rollout, as tables and as JSON."""
 
 import json
+import re
 from decimal import Decimal
 from pathlib import Path
 
@@ -15,7 +16,7 @@ def test_shows_the_estimate_with_sources_and_unknown_prices(run: Run) -> None:
     assert "3,433.04" in outcome.stdout  # 4 x 35.7608 x 24
     assert "capacityblocks/pricing" in outcome.stdout
     assert "2026-07-22" in outcome.stdout
-    assert "≈ 2.16" in outcome.stdout
+    assert "≈ 1.97" in outcome.stdout  # 4 x 375 x 0.04 / 730 x 24
     assert "price of us-east-1, as that of us-east-2 is not known" in outcome.stdout
     assert "not known  " not in outcome.stdout
     assert "not included, by use: see --help: buckets, endpoint data, logs" in outcome.stdout
@@ -27,7 +28,11 @@ def test_json_has_all_clusters_unless_one_is_named(run: Run) -> None:
     assert [each["cluster"] for each in told] == ["canary", "pretrain", "finetune"]
     (one,) = clusters(run("cost", TWO_WAVES, "--cluster", "finetune", "--json"))
     assert one == told[2]
-    assert (one["hours"], one["hours_from"], one["currency"]) == ("730", "a month", "USD")
+    assert (one["hours"], one["hours_from"], one["currency"]) == (
+        "24",
+        "a day, as the block's hours are not known",
+        "USD",
+    )
     assert one["lines"][0]["price"] == ["9.532", "9.532"]
     assert {"name", "what", "quantity", "unit", "price", "source", "dated", "reason", "charged"} < set(
         one["lines"][0]
@@ -42,6 +47,32 @@ def test_many_clusters_have_a_line_each_and_a_grand_total(run: Run) -> None:
     assert "finetune in ap-southeast-4" in shown.rpartition("All clusters, USD")[2]
     assert f"≈ {Decimal(total['run']['low']):,.2f}" in shown.rpartition("All clusters, USD")[2]
     assert "All clusters" not in run("cost", QUICKSTART).stdout
+
+
+class Reservations:
+    """Another reservation each time, as clusters do not share one."""
+
+    def __init__(self) -> None:
+        self.number = 0
+
+    def __call__(self, _: object) -> str:
+        self.number += 1
+        return f"cr-{self.number:017x}"
+
+
+def test_more_than_three_clusters_are_a_line_each_at_80_columns(run: Run, tmp_path: Path) -> None:
+    text = Path(TWO_WAVES).read_text()
+    start = text.index("      - name: pretrain")
+    more = "".join(
+        text[start:].replace("name: pretrain", f"name: more-{n}").replace("name: finetune", f"name: tune-{n}")
+        for n in range(10)
+    )
+    (tmp_path / "many.yaml").write_text(re.sub(r"cr-[0-9a-f]{17}", Reservations(), text + more))
+    shown = run("cost", str(tmp_path / "many.yaml"), "--hours", "336").stdout.splitlines()
+
+    assert len(shown) == 27  # title, heading, rule, 23 clusters, total
+    assert max(map(len, shown)) <= 80
+    assert shown[-1].startswith("total")
 
 
 def test_compares_with_another_type_by_the_throughput_ratio(run: Run) -> None:

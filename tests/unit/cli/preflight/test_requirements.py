@@ -4,7 +4,22 @@ from pathlib import Path
 from typing import Any
 
 from ultracluster_cli.preflight.requirements import rollout_requirements
+from ultracluster_runtime.preflight.requirements import FileSystemRequirements
 from ultracluster_stacks.config import load_rollout
+
+CLUSTER = """\
+version: 1
+waves:
+  - name: first
+    clusters:
+      - name: train
+        region: us-east-2
+        zone_id: use2-az3
+        instance_type: trn2.48xlarge
+        nodes: 1
+        image_id: ami-0123456789abcdef0
+        capacity: {reservation_id: cr-0123456789abcdef0}
+"""
 
 
 def needs_of(tmp_path: Path, text: str) -> Any:
@@ -38,26 +53,40 @@ def test_precompile_jobs_need_a_small_node_with_a_separate_queue_and_environment
 
 
 def test_knows_which_buckets_are_joined_with_the_file_system(tmp_path: Path) -> None:
-    cluster = needs_of(
-        tmp_path,
-        """\
-version: 1
-waves:
-  - name: first
-    clusters:
-      - name: train
-        region: us-east-2
-        zone_id: use2-az3
-        instance_type: trn2.48xlarge
-        nodes: 1
-        image_id: ami-0123456789abcdef0
-        capacity: {reservation_id: cr-0123456789abcdef0}
+    buckets = """\
         checkpoints: {bucket_name: our-checkpoints}
         datasets:
           - {name: text, bucket_name: our-text}
           - {name: code, bucket_name: our-code, file_system_path: /code}
         file_system: {link_checkpoints: false}
-""",
-    )
+"""
+    cluster = needs_of(tmp_path, CLUSTER + buckets)
+
     joined = {bucket.name: bucket.joined for bucket in cluster.buckets}
     assert joined == {"our-checkpoints": False, "our-text": False, "our-code": True}
+
+
+def test_existing_file_system_is_checked_instead_of_a_quota(tmp_path: Path) -> None:
+    existing = """\
+        network: {vpc_id: vpc-0123456789abcdef0, subnet_id: subnet-0123456789abcdef0}
+        file_system: {file_system_id: fs-0123456789abcdef0, mount_name: abcdefgh, security_group_id: sg-0123456789abcdef0}
+"""
+    cluster = needs_of(tmp_path, CLUSTER + existing)
+
+    assert cluster.file_system == FileSystemRequirements(
+        key=("us-east-2", "train", "fs-0123456789abcdef0"),
+        file_system_id="fs-0123456789abcdef0",
+        mount_name="abcdefgh",
+        zone_id="use2-az3",
+        vpc_id="vpc-0123456789abcdef0",
+        security_group_id="sg-0123456789abcdef0",
+    )
+    assert (cluster.storage_quota, cluster.storage_gib) == (None, 0)
+
+
+def test_scratch_file_system_needs_the_quota_on_scratch_storage(tmp_path: Path) -> None:
+    scratch = "        file_system: {deployment_type: SCRATCH_2, storage_capacity_gib: 2400}\n"
+    cluster = needs_of(tmp_path, CLUSTER + scratch)
+
+    assert (cluster.storage_quota, cluster.storage_gib) == ("L-AD2FC696", 2_400)
+    assert cluster.file_system is None

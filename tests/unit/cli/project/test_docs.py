@@ -6,6 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.figures import product_modules
+from tests.prose import comments, docstrings, messages
 
 ROOT = Path(__file__).parents[4]
 PAGES = {path.stem: path for path in (ROOT / "docs").glob("*/*.md") if path.stem != "index"}
@@ -35,7 +37,7 @@ def test_no_two_pages_have_the_same_name() -> None:
     assert len(pages) == len(PAGES)
 
 
-@pytest.mark.parametrize("folder", ["cli", "constructs", "stacks"])
+@pytest.mark.parametrize("folder", ["cli", "constructs", "localaws", "stacks"])
 def test_every_page_that_a_message_names_exists_and_is_in_the_wheel(folder: str) -> None:
     shipped = (ROOT / "pyproject.toml").read_text()
     named = {
@@ -47,3 +49,15 @@ def test_every_page_that_a_message_names_exists_and_is_in_the_wheel(folder: str)
     assert named <= set(PAGES)
     for name in named:
         assert f'"docs/{PAGES[name].parent.name}" = ' in shipped
+
+
+def test_no_message_and_no_docstring_names_a_file_of_the_documentation() -> None:
+    """The wheel has the pages at another place; `ultracluster docs TOPIC` finds them."""
+    found = {
+        f"{module.path.relative_to(ROOT)}:{line}: {text}"
+        for module in product_modules(ROOT)
+        for read in (docstrings, comments, messages)
+        for line, text in read(module)
+        if re.search(r"\bdocs/[\w/-]+\.md\b", text)
+    }
+    assert found == set()

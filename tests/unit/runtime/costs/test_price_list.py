@@ -9,7 +9,7 @@ import boto3
 import pytest
 from botocore.stub import Stubber
 
-from ultracluster_catalog.prices.billable_items import BillableItem
+from ultracluster_catalog.prices.prices import BillableItem
 from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION, listed_prices
 
@@ -127,8 +127,25 @@ def test_ambiguous_prices_keep_the_price_of_the_catalog(stub: Any, products: lis
     assert said in findings[0].problem
 
 
+@pytest.mark.parametrize(
+    ("item", "usage_type"),
+    [(LUSTRE, "USE2-Storage.SSD.250"), (BillableItem(kind="lustre", name="SCRATCH_2"), "USE2-Storage")],
+)
+def test_a_file_system_is_identified_by_its_tier(stub: Any, item: BillableItem, usage_type: str) -> None:
+    asked = {"fileSystemType": "Lustre", "productFamily": "Storage", "storageType": "SSD"}
+    others = ("USE2-Storage.SSD.125", "USE2-Storage.SSD.1000", "USE2-Storage.SSD.250", "USE2-Storage")
+    products = [product("0.21" if each == usage_type else "9", usagetype=each) for each in others]
+    says(stub, *products, service="AmazonFSx", **asked, regionCode="us-east-2")
+
+    found, _ = listed_prices([(item, "us-east-2")], client=stub.client)
+
+    assert found[item, "us-east-2"].amount == Decimal("0.21")
+
+
 def test_items_without_known_attributes_are_not_queried(stub: Any) -> None:
-    assert listed_prices([(LUSTRE, "us-east-2")], client=stub.client) == ({}, [])
+    cache = BillableItem(kind="service", name="FSx read cache")
+
+    assert listed_prices([(cache, "us-east-2")], client=stub.client) == ({}, [])
 
 
 def test_an_error_of_aws_is_a_finding(stub: Any) -> None:

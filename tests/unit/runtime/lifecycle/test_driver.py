@@ -329,6 +329,24 @@ def test_a_former_block_that_fails_makes_the_function_fail(aws: FakeAws) -> None
         manage_blocks(renamed, aws.clients, now, owner="one")
 
 
+def test_former_blocks_that_cannot_be_listed_make_the_function_fail(aws: FakeAws) -> None:
+    now = begins(aws)
+    aws.failing["Scan"] = "denied"
+
+    with pytest.raises(LifecycleError, match="Scan"):
+        manage_blocks(cluster(), aws.clients, now, owner="one")
+
+
+def test_a_lease_that_cannot_be_released_makes_the_function_fail(aws: FakeAws) -> None:
+    undisturbed = FakeAws()
+    wake(undisturbed, begins(undisturbed))
+    assert undisturbed.calls[-1] == "UpdateItem"
+    aws.faults = {len(undisturbed.calls) - 1: "denied"}
+
+    with pytest.raises(LifecycleError, match="UpdateItem"):
+        wake(aws, begins(aws))
+
+
 # One unreadable answer costs one action, not the run
 
 

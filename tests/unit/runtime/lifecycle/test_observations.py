@@ -3,9 +3,10 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import botocore.session
 import pytest
 
-from ultracluster_runtime.lifecycle.observations import ENDED, UPCOMING, Reservation
+from ultracluster_runtime.lifecycle.observations import Reservation
 
 START = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
 END = START + timedelta(days=1)
@@ -63,9 +64,23 @@ def test_only_a_block_with_usable_times_has_a_window(changes: dict[str, Any], ex
     assert window is None or window.checkpoint_lead == timedelta(minutes=20)
 
 
-@pytest.mark.parametrize("state", ["active", *sorted(UPCOMING | ENDED), "a state of tomorrow"])
+SERVING = {"active", "assessing", "delayed", "payment-pending", "pending", "scheduled"}
+OVER = {"cancelled", "cancelling", "expired", "failed", "payment-failed", "unsupported"}
+
+
+@pytest.mark.parametrize("state", sorted({*SERVING, *OVER, "a state of tomorrow"}))
 def test_usable_states_serve_jobs(state: str) -> None:
-    assert reservation(State=state).serves(START) is (state == "active" or state in UPCOMING)
+    assert reservation(State=state).serves(START) is (state in SERVING)
+
+
+def test_every_state_of_the_ec2_api_is_known() -> None:
+    model = botocore.session.get_session().get_service_model("ec2")
+
+    assert set(model.shape_for("CapacityReservationState").enum) == {
+        *SERVING,
+        *OVER,
+        "unavailable",
+    }  # treated as unknown
 
 
 @pytest.mark.parametrize(

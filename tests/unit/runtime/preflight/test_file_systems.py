@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
 from ultracluster_runtime.preflight import file_systems
 from ultracluster_runtime.preflight.check import Status, checks_of
 from ultracluster_runtime.preflight.requirements import FileSystemRequirements
@@ -68,18 +67,20 @@ def group(*rules: tuple[str, int, int]) -> list[dict[str, Any]]:
     return [{"GroupId": "sg-1", "IpPermissions": permissions}]
 
 
-LOW, HIGH = min(low for low, _ in LUSTRE_PORTS), max(high for _, high in LUSTRE_PORTS)
+LOW, HIGH = 988, 1023  # FSx for Lustre User Guide, "File system access control with Amazon VPC"
 
 
 @pytest.mark.parametrize(
     ("groups", "status"),
     [
-        (group(*(("tcp", low, high) for low, high in LUSTRE_PORTS)), Status.WARN),
+        (group(("tcp", 988, 988), ("tcp", 1018, 1023)), Status.WARN),
         (group(("tcp", LOW, HIGH)), Status.WARN),
         (group(("-1", -1, -1)), Status.WARN),
         (group(("tcp", LOW, HIGH - 1)), Status.FAIL),
         (group(("tcp", LOW + 1, HIGH)), Status.FAIL),
         (group(("udp", LOW, HIGH)), Status.FAIL),
+        (group(("tcp", 988, 988)), Status.FAIL),
+        (group(("tcp", 988, 988), ("tcp", 1018, 1022)), Status.FAIL),
         ([], Status.SKIP),
     ],
 )

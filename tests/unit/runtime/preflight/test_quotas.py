@@ -36,7 +36,7 @@ def test_quota_must_cover_existing_and_added_usage(
         assert f"--desired-value {used + needed} --region us-east-2" in outcome.remedy
 
 
-BLOCKS, ON_DEMAND, SPOT, *_ = checks_of(quotas)
+BLOCKS, ON_DEMAND, SPOT, _, _, STORAGE, *_ = checks_of(quotas)
 
 
 class Reader:
@@ -100,3 +100,30 @@ def test_quota_on_blocks_does_not_affect_owned_blocks(value: float, status: Stat
     share = Share(service="ec2", code="L-64569A79", name="vCPUs", value=value, used=0, needed=768)
 
     assert BLOCKS.evaluate(REGION, [share]).status is status
+
+
+PERSISTENT_QUOTA, SCRATCH_QUOTA = "L-8F1B9C74", "L-AD2FC696"  # Service Quotas
+
+
+class StorageReader(Reader):
+    """File systems under both quotas on Lustre and under none of them."""
+
+    def list_all(self, *_: Any, **__: Any) -> list[Any]:
+        kinds = {"SCRATCH_1": 1_200, "SCRATCH_2": 2_400, "PERSISTENT_1": 100, "PERSISTENT_2": 4_800}
+        lustre = [
+            {"StorageCapacity": size, "LustreConfiguration": {"DeploymentType": kind}}
+            for kind, size in kinds.items()
+        ]
+        return [*lustre, {"FileSystemType": "ONTAP", "StorageCapacity": 1_024}]
+
+    def call_or_none(self, *arguments: str, **_: Any) -> Any:
+        return None if "DescribeStacks" in arguments else {"Quota": {"Value": 1000.0}}
+
+
+@pytest.mark.parametrize(("quota", "used"), [(PERSISTENT_QUOTA, 4_800), (SCRATCH_QUOTA, 1_200 + 2_400)])
+def test_usage_of_storage_is_that_of_file_systems_under_the_same_quota(quota: str, used: int) -> None:
+    reader: Any = StorageReader()
+    cluster = replace(CLUSTER, storage_quota=quota, storage_gib=7_200)
+    (share,) = STORAGE.gather(reader, replace(REGION, clusters=(cluster,)))
+
+    assert (share.code, share.used, share.needed) == (quota, used, 7_200)

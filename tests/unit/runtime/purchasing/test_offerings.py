@@ -55,7 +55,9 @@ def test_counts_hours_and_minutes_exactly() -> None:
     # 13,446.06 for 16 instances of 23.5 hours: 35.7608 for each instance-hour, the list price.
     assert round(parse().fee_per_node_hour, 4) == Decimal("35.7608")
     assert round(parse().fee_per_chip_hour or 0, 6) == Decimal("2.235050")
-    assert parse().fee_per_core_hour == parse().fee / (376 * 16 * 8)
+    assert round(parse().fee_per_core_hour or 0, 6) == Decimal(
+        "0.279381"
+    )  # 8 NeuronCores for each of 16 chips
 
 
 def test_leaves_the_drain_out_of_the_usable_hours() -> None:

@@ -5,7 +5,6 @@ from datetime import timedelta
 import pytest
 from tests.unit.runtime.watch.watched_cluster import HOUR, MINUTE, NOW, block, observations, steps
 
-from ultracluster_runtime.lifecycle.observations import BOOT_TIME
 from ultracluster_runtime.watch.metrics import (
     Step,
     WaitingJob,
@@ -21,8 +20,9 @@ def test_paid_nodes_are_those_of_active_reservations_used_or_not() -> None:
 
 
 def test_a_node_must_report_once_it_had_the_time_to_boot() -> None:
-    young = NOW - BOOT_TIME + timedelta(seconds=1)
-    assert compute_metrics(observations(launched=(young, NOW - BOOT_TIME, NOW - HOUR)))["RunningNodes"] == 2
+    booted = NOW - timedelta(minutes=10)
+    young = booted + timedelta(seconds=1)
+    assert compute_metrics(observations(launched=(young, booted, NOW - HOUR)))["RunningNodes"] == 2
 
 
 def test_a_job_waits_from_when_it_could_run() -> None:

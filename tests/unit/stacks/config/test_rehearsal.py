@@ -9,7 +9,6 @@ from tests.unit.stacks.config.conftest import VALID
 
 from ultracluster_rules.lustre import check_file_system
 from ultracluster_stacks.config import ClusterConfig, LoadedRollout, load_rollout
-from ultracluster_stacks.config.models.capacity import placeholder_reservation
 from ultracluster_stacks.config.rehearsal import cluster_digest, left_out, rehearsed
 
 Load = Callable[..., LoadedRollout]
@@ -31,7 +30,7 @@ def test_has_a_name_and_a_reservation_of_its_own(write: Write) -> None:
     rehearsal = rehearsed(cluster)
 
     assert rehearsal.stage == "rehearsal-train-us-east-2"
-    assert rehearsal.capacity.reservation_id == placeholder_reservation("cr-0123456789abcdef0")
+    assert rehearsal.capacity.reservation_id == "cr-000000000af637d3c"
     assert rehearsal.capacity.reservation_id != cluster.capacity.reservation_id
     assert rehearsal.notify == ()
     assert rehearsal.jobs == cluster.jobs

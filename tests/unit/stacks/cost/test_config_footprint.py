@@ -5,7 +5,6 @@ from pathlib import Path
 
 from tests.unit.stacks.cost.footprint_rollouts import RICH, ROLLOUTS, clusters
 
-from ultracluster_catalog.observability.metrics import METRICS
 from ultracluster_stacks.config.models.alarms import AlarmsConfig
 from ultracluster_stacks.cost import configured_footprint, planned_hours
 
@@ -55,9 +54,7 @@ def test_metrics_of_nodes_are_paid_where_there_are_alarms(tmp_path: Path) -> Non
     (watched,) = clusters(path)
     (quickstart,) = clusters(ROLLOUTS / "quickstart.yaml")
 
-    assert configured_footprint(watched).custom_metrics == sum(
-        each.source != "training" for each in METRICS.values()
-    )
+    assert configured_footprint(watched).custom_metrics == 29  # 18 of nodes and 11 of the watch
     assert configured_footprint(quickstart).custom_metrics > 0  # a Capacity Block has alarms by default
     unwatched = quickstart.model_copy(update={"alarms": AlarmsConfig(enabled=False)})
     assert configured_footprint(unwatched).custom_metrics == 0

@@ -1,4 +1,4 @@
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import date
 from decimal import Decimal
@@ -9,20 +9,21 @@ from tests.golden.configurations import NEXT, configurations, templates_of
 from tests.golden.kept import read_kept
 from tests.unit.stacks.cost.estimates import CLUSTER, NODES, SSD, estimate, names
 
-from ultracluster_catalog.places.zones import REGIONS
-from ultracluster_catalog.prices.billable_items import BillableItem
-from ultracluster_catalog.prices.prices import Price
+from ultracluster_catalog.capacity.capacity_blocks import BLOCK_REGIONS, block_regions
+from ultracluster_catalog.places.zones import REGIONS, ZONE_ID_PREFIXES, offered_zones
+from ultracluster_catalog.prices.prices import BillableItem, Price
+from ultracluster_cli.project.project_files import ProjectAnswers, write_project
+from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.cost import (
     Footprint,
     Usage,
     catalogue_prices,
+    configured_footprint,
     estimate_cost,
     template_footprint,
 )
 
 PUBLISHED = sorted(name for name, path in configurations(NEXT).items() if path.parent != NEXT)
-UNPRICED = {("ultraserver-pretrain.py", "8 x trn2u.48xlarge in a Capacity Block")}
-"""No source has a price of an UltraServer: AWS's page of block prices does not list it (2026-07-22)."""
 
 
 def usd(amount: str) -> Price:
@@ -66,7 +67,7 @@ def test_a_price_without_a_date_is_listed_and_not_counted_as_zero() -> None:
 
 
 def test_an_unknown_price_of_the_nodes_leaves_nothing_that_looks_like_a_bill() -> None:
-    unpriced = replace(NODES, instance_type="trn2u.48xlarge")
+    unpriced = replace(NODES, instance_type="trn2u.48xlarge", market="on-demand", reserved=False)
     found = estimate(replace(CLUSTER, supplies=(unpriced,), file_systems=(), interface_endpoints=0, alarms=0))
 
     assert names(found)["nodes"].hour.text() == "not known"
@@ -82,12 +83,12 @@ def test_a_price_of_the_user_wins_and_keeps_the_unit_of_its_line() -> None:
 
 
 def test_a_region_without_a_price_takes_that_of_the_nearest_and_says_so() -> None:
-    ohio = names(estimate(replace(CLUSTER, region="us-east-2")))
+    oregon = names(estimate(replace(CLUSTER, region="us-west-2")))
 
-    assert ohio["endpoints"].price.borrowed_from == "us-east-1"
-    assert ohio["endpoints"].hour.text() == "≈ 0.09"
-    assert ohio["volumes"].price.borrowed_from == ""
-    assert estimate(replace(CLUSTER, region="us-east-2")).run.text().startswith("≈ ")
+    assert oregon["volumes"].price.borrowed_from == "us-east-1"
+    assert oregon["volumes"].month(Usage(hours=Decimal(730))).text() == "≈ 32.00"
+    assert oregon["endpoints"].price.borrowed_from == ""
+    assert estimate(replace(CLUSTER, region="us-west-2")).run.text().startswith("≈ ")
     assert not estimate().run.approximate
 
 
@@ -133,15 +134,46 @@ def test_rollouts_and_examples_are_among_what_is_priced() -> None:
 JOBS_ALONE = {"research-jobs.py"}
 
 
+PREFIXES = {region: prefix for prefix, region in ZONE_ID_PREFIXES.items()}
+
+
+def unpriced(priced: Iterable[Footprint]) -> tuple[int, list[tuple[str, str]]]:
+    """How many lines the bills of all Regions have, and those without a price."""
+    lines = [
+        (region, line)
+        for footprint in priced
+        for region in REGIONS
+        for estimate in [
+            estimate_cost(
+                replace(footprint, region=region), usage=Usage(hours=Decimal(24)), prices=catalogue_prices()
+            )
+        ]
+        for line in (*estimate.lines, *estimate.if_used)
+    ]
+    return len(lines), [(region, line.what) for region, line in lines if line.price.bounds is None]
+
+
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_no_price_is_unknown_in_any_region(name: str) -> None:
-    unknown, lines = set(), 0
-    for footprint in footprints(name):
-        for region in REGIONS:
-            here = replace(footprint, region=region)
-            estimate = estimate_cost(here, usage=Usage(hours=Decimal(24)), prices=catalogue_prices())
-            lines += len(estimate.lines)
-            unknown |= {(name, line.what) for line in estimate.lines if line.price.bounds is None}
+    lines, unknown = unpriced(footprints(name))
 
     assert lines >= len(REGIONS) or name in JOBS_ALONE
-    assert unknown == {each for each in UNPRICED if each[0] == name}
+    assert unknown == []
+
+
+@pytest.mark.parametrize("instance_type", sorted(name for name in BLOCK_REGIONS if block_regions(name)))
+def test_no_price_of_a_project_that_init_writes_is_unknown_in_any_region(
+    instance_type: str, tmp_path: Path
+) -> None:
+    region = block_regions(instance_type)[0]
+    zone_id = next(iter(offered_zones(instance_type, region)), f"{PREFIXES[region]}-az1")
+    answers = ProjectAnswers(
+        name="mine", region=region, zone_id=zone_id, instance_type=instance_type, nodes=4
+    )
+    write_project(tmp_path / "mine", answers)
+    (cluster,) = load_rollout(tmp_path / "mine" / "rollout.yaml", deployable=False).config.clusters()
+
+    lines, unknown = unpriced([configured_footprint(cluster)])
+
+    assert lines > 10 * len(REGIONS)
+    assert unknown == []

@@ -4,7 +4,7 @@ import aws_cdk as cdk
 import pytest
 
 from ultracluster import CapacityBlock, CapacityReservation
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.findings import FindingsError, reject
 
 pytestmark = pytest.mark.synth
 
@@ -27,7 +27,7 @@ def test_rejects_a_malformed_reservation_id(
     source: type[CapacityBlock] | type[CapacityReservation], reservation_id: str
 ) -> None:
     with pytest.raises(FindingsError, match=r"UC4109: reservation_id: got .* Allowed: cr- and 17 hex"):
-        source.from_reservation_id(reservation_id, zone_id="use2-az3")
+        reject(source.from_reservation_id(reservation_id, zone_id="use2-az3").check())
 
 
 @pytest.mark.parametrize("zone_id", ["use2-azX", "us-east-2a", "", " use2-az3", "use2-az3\n"])
@@ -36,23 +36,23 @@ def test_rejects_a_malformed_zone_id(
     source: type[CapacityBlock] | type[CapacityReservation], zone_id: str
 ) -> None:
     with pytest.raises(FindingsError, match="UC3003: zone_id"):
-        source.from_reservation_id(ID, zone_id=zone_id)
+        reject(source.from_reservation_id(ID, zone_id=zone_id).check())
 
 
 def test_says_that_an_offering_is_not_a_reservation() -> None:
     with pytest.raises(FindingsError, match="cb- is an offering"):
-        CapacityBlock.from_reservation_id("cb-0123456789abcdef0", zone_id="use2-az3")
+        reject(CapacityBlock.from_reservation_id("cb-0123456789abcdef0", zone_id="use2-az3").check())
 
 
 def test_accepts_an_id_that_is_known_at_deployment_only() -> None:
     parameter = cdk.CfnParameter(cdk.Stack(), "Reservation")
-    assert CapacityBlock.from_reservation_id(parameter.value_as_string, zone_id="use2-az3")
+    assert CapacityBlock.from_reservation_id(parameter.value_as_string, zone_id="use2-az3").check() == []
 
 
 def test_rejects_a_block_that_ends_when_it_starts() -> None:
     when = datetime(2026, 12, 1, 11, 30, tzinfo=UTC)
     with pytest.raises(FindingsError, match="UC4112"):
-        CapacityBlock.from_reservation_id(ID, zone_id="use2-az3", start=when, end=when)
+        reject(CapacityBlock.from_reservation_id(ID, zone_id="use2-az3", start=when, end=when).check())
 
 
 def test_a_block_names_its_market_type_and_its_target_together() -> None:

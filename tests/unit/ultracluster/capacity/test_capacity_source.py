@@ -15,7 +15,7 @@ from ultracluster import (
     ReservationGroup,
     SpotCapacity,
 )
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.findings import FindingsError, reject
 
 pytestmark = pytest.mark.synth
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.synth
 @pytest.mark.parametrize("name", ["S", "s", "Spill", "9spill", "s" * 33, "spill ", "spill_1"])
 def test_rejects_a_name_that_cannot_be_part_of_an_id(name: str) -> None:
     with pytest.raises(FindingsError, match="UC4123"):
-        OnDemandCapacity(name=name)
+        reject(OnDemandCapacity(name=name).check())
 
 
 @pytest.mark.parametrize("setting", ["reservation_specification", "market_options"])
@@ -31,7 +31,7 @@ def test_rejects_a_spot_source_that_names_a_reservation_or_a_market(setting: str
     contradicting = type("Contradicting", (SpotCapacity,), {setting: object()})
 
     with pytest.raises(FindingsError, match="UC4126: market_type: Contradicting is of the Spot market"):
-        contradicting()
+        reject(contradicting().check())
 
 
 @pytest.mark.parametrize("name", ["sp", "s" * 32, "spill-2"])
@@ -42,7 +42,7 @@ def test_accepts_a_short_name(name: str) -> None:
 @pytest.mark.parametrize("most", [0, 1001])
 def test_rejects_a_limit_that_no_job_can_have(most: int) -> None:
     with pytest.raises(FindingsError, match="UC4101: max_nodes"):
-        SpotCapacity(max_nodes=most)
+        reject(SpotCapacity(max_nodes=most).check())
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_an_imported_source_has_its_own_name_and_number_of_nodes(
     assert only(stack, "AWS::Batch::ComputeEnvironment")["ComputeResources"]["MaxvCpus"] == 2 * 192
     assert stack.node.find_child("Cluster").node.try_find_child("Nodes-reserved") is not None
     with pytest.raises(FindingsError, match="UC4101: max_nodes"):
-        bring(1001)
+        reject(bring(1001).check())
 
 
 @pytest.mark.parametrize(

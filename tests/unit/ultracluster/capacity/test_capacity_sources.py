@@ -27,7 +27,7 @@ from ultracluster import (
     SpotCapacity,
     UltraCluster,
 )
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.findings import FindingsError, reject
 
 pytestmark = pytest.mark.synth
 
@@ -107,7 +107,7 @@ def test_a_group_of_reservations_is_used_and_nothing_beyond_it(stack: cdk.Stack)
 @pytest.mark.parametrize("arn", ["training", RESERVATION, GROUP + " ", GROUP.replace(":group/", ":groups/")])
 def test_rejects_a_malformed_resource_group_arn(arn: str) -> None:
     with pytest.raises(FindingsError, match="UC4124"):
-        ReservationGroup.from_resource_group_arn(arn, zone_id=ZONE)
+        reject(ReservationGroup.from_resource_group_arn(arn, zone_id=ZONE).check())
 
 
 def test_the_life_cycle_names_what_the_queue_launches_into_instead(stack: cdk.Stack) -> None:
@@ -146,6 +146,6 @@ def test_nodes_of_a_group_of_reservations_are_placed_where_these_were_made(
 
 def test_a_strategy_for_other_capacity_is_refused() -> None:
     with pytest.raises(FindingsError, match=r"UC4131.*'best-fit' for spot"):
-        SpotCapacity(allocation_strategy="best-fit")
+        reject(SpotCapacity(allocation_strategy="best-fit").check())
     with pytest.raises(FindingsError, match="UC4131"):
-        dataclasses.replace(block(), allocation_strategy="capacity-optimized")
+        reject(dataclasses.replace(block(), allocation_strategy="capacity-optimized").check())

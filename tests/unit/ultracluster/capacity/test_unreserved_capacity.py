@@ -7,7 +7,7 @@ from tests.unit.ultracluster.builders import IMAGE, ZONE, new_stack, only
 from tests.unit.ultracluster.capacity.three_sources import cluster
 
 from ultracluster import MultiNodeJob, OnDemandCapacity, SpotCapacity
-from ultracluster_rules.findings import FindingsError
+from ultracluster_rules.findings import FindingsError, reject
 
 pytestmark = pytest.mark.synth
 
@@ -34,7 +34,7 @@ def test_spot_nodes_are_asked_for_by_batch_and_not_by_the_template(stack: cdk.St
 @pytest.mark.parametrize("percent", [0, 101])
 def test_rejects_a_price_limit_above_on_demand_or_of_nothing(percent: int) -> None:
     with pytest.raises(FindingsError, match="UC4125"):
-        SpotCapacity(max_price_percent=percent)
+        reject(SpotCapacity(max_price_percent=percent).check())
     assert SpotCapacity(max_price_percent=100).max_price_percent == 100
     assert SpotCapacity(max_price_percent=1).max_price_percent == 1
 

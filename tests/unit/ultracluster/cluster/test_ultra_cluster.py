@@ -1,8 +1,13 @@
+import json
+from typing import Any
+
 import aws_cdk as cdk
 import pytest
+from aws_cdk import aws_ec2 as ec2
 from tests.unit.ultracluster.builders import (
     IMAGE,
     IMAGE_ID,
+    REGION,
     RESERVATION,
     ZONE,
     allowed,
@@ -17,6 +22,7 @@ from ultracluster import (
     CheckpointBucket,
     CompileCache,
     FairShare,
+    OnDemandCapacity,
     SharedFileSystem,
     UltraCluster,
     WaitLimits,
@@ -186,9 +192,89 @@ def test_all_findings_about_a_cluster_are_reported_at_once(stack: cdk.Stack) -> 
             queue_sources=["spot"],
             notify=["jane"],
             removal_policy=cdk.RemovalPolicy.SNAPSHOT,
+            endpoints=["logs"],
         )
 
     assert {each.code for each in refused.value.findings} == {
-        *("UC4001", "UC6312", "UC4110", "UC4101", "UC6305", "UC3102", "UC6449", "UC5217"),
+        *("UC4001", "UC6312", "UC4110", "UC4101", "UC6305", "UC3102", "UC6449", "UC5217", "UC3112"),
     }
     assert stack.node.children == []
+
+
+def test_findings_about_capacity_and_network_come_with_the_others(stack: cdk.Stack) -> None:
+    with pytest.raises(FindingsError) as refused:
+        UltraCluster(
+            stack,
+            "Cluster",
+            instance_type="trn2.48xlarge",
+            node_count=0,
+            image_id=IMAGE_ID,
+            zone_id=ZONE,
+            capacity=[
+                CapacityBlock.from_reservation_id("cb-1", zone_id=ZONE),
+                OnDemandCapacity(name="Spill", max_nodes=0),
+            ],
+            network=ec2.Vpc(stack, "Vpc"),
+            endpoints=["ssmincidents"],
+        )
+
+    assert [(each.code, each.path) for each in refused.value.findings] == [
+        ("UC4109", "capacity[0].reservation_id"),
+        ("UC4123", "capacity[1].name"),
+        ("UC4101", "capacity[1].max_nodes"),
+        ("UC4101", "node_count"),
+        ("UC3110", "endpoints"),
+        ("UC3113", "vpc_subnets"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "path"),
+    [
+        ({"vpc_subnets": ec2.SubnetSelection(one_per_az=True)}, "vpc_subnets"),
+        ({"network": True, "vpc_subnets": ec2.SubnetSelection(one_per_az=True)}, "vpc_subnets"),
+        ({"network": True, "endpoints": ["sts"]}, "endpoints"),
+        ({"network": True, "nic_layout": "all-efa"}, "nic_layout"),
+    ],
+)
+def test_refuses_what_belongs_to_another_network(
+    stack: cdk.Stack, arguments: dict[str, Any], path: str
+) -> None:
+    if arguments.get("network"):
+        arguments = arguments | {"network": network(stack)}
+    with pytest.raises(FindingsError) as refused:
+        cluster(stack, zone_id=ZONE, **arguments)
+    assert [(each.code, each.path) for each in refused.value.findings] == [("UC3110", path)]
+
+
+def test_further_endpoints_are_those_of_the_new_network(stack: cdk.Stack) -> None:
+    cluster(stack, zone_id=ZONE, endpoints=["secretsmanager"])
+    services = [
+        json.dumps(each["Properties"]["ServiceName"]) for each in of_type(stack, "AWS::EC2::VPCEndpoint")
+    ]
+    assert any(".secretsmanager" in service for service in services)
+
+
+@pytest.mark.parametrize("kind", ["own", "attributes", "lookup"])
+def test_takes_a_vpc_of_the_cdk(kind: str) -> None:
+    stack = cdk.Stack(cdk.App(), "Stack", env=cdk.Environment(account="123456789012", region=REGION))
+    imported = {"vpc_id": "vpc-0123456789abcdef0", "availability_zones": ["us-east-2b", "us-east-2c"]}
+    vpc = {
+        "own": lambda: ec2.Vpc(stack, "Vpc", availability_zones=["us-east-2b", "us-east-2c"]),
+        "attributes": lambda: ec2.Vpc.from_vpc_attributes(
+            stack, "Vpc", **imported, private_subnet_ids=["subnet-b", "subnet-c"]
+        ),
+        # Without context: the CDK answers with placeholders, and looks up after this synthesis.
+        "lookup": lambda: ec2.Vpc.from_lookup(stack, "Vpc", vpc_id=imported["vpc_id"]),
+    }[kind]()
+    wanted = ec2.SubnetSelection(availability_zones=["us-east-2c"])
+    whole = cluster(stack, zone_id=ZONE, network=vpc, vpc_subnets=wanted, nic_layout="all-efa")
+    expected = {
+        "own": lambda: stack.resolve(vpc.private_subnets[1].subnet_id),
+        "attributes": lambda: "subnet-c",
+        "lookup": lambda: "p-12345",
+    }[kind]()
+    environment = only(stack, "AWS::Batch::ComputeEnvironment")
+    assert environment["ComputeResources"]["Subnets"] == [expected]
+    assert stack.resolve(whole.network.vpc_id) == stack.resolve(vpc.vpc_id)
+    assert of_type(stack, "AWS::EC2::VPCEndpoint") == []

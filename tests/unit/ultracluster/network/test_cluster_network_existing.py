@@ -77,6 +77,43 @@ def test_takes_the_subnet_of_a_vpc_of_the_same_app(stack: cdk.Stack) -> None:
     assert stack.resolve(network.subnet_id) == stack.resolve(subnet.subnet_id)
 
 
+@pytest.mark.parametrize(
+    ("azs", "selection", "problem"),
+    [
+        (1, None, ""),
+        (2, None, "2 subnets are selected, in"),
+        (2, ec2.SubnetSelection(availability_zones=["us-east-2f"]), "0 subnets are selected"),
+        (1, ec2.SubnetSelection(subnet_group_name="nodes"), "There are no subnet groups with name 'nodes'"),
+        (1, ec2.SubnetSelection(subnet_type=ec2.SubnetType.PUBLIC), "the subnet is public"),
+    ],
+)
+def test_a_selection_is_of_one_private_subnet(
+    stack: cdk.Stack, azs: int, selection: ec2.SubnetSelection | None, problem: str
+) -> None:
+    vpc = ec2.Vpc(stack, "Own", max_azs=azs)
+    if not problem:
+        private = stack.resolve(vpc.private_subnets[0].subnet_id)
+        assert stack.resolve(existing(stack, vpc=vpc, subnet=selection).subnet_id) == private
+        return
+    with pytest.raises(FindingsError) as refused:
+        existing(stack, vpc=vpc, subnet=selection)
+    assert str(refused.value).startswith(f"UC3113: subnet: {problem}")
+    assert "\n" not in str(refused.value)
+
+
+def test_a_subnet_of_the_same_app_is_too_small_before_it_is_deployed(stack: cdk.Stack) -> None:
+    vpc = ec2.Vpc(
+        stack,
+        "Own",
+        max_azs=1,
+        subnet_configuration=[
+            ec2.SubnetConfiguration(name="Nodes", subnet_type=ec2.SubnetType.PRIVATE_ISOLATED, cidr_mask=26)
+        ],
+    )
+    with pytest.raises(FindingsError, match=r"UC3002.*need 136; got 59"):
+        existing(stack, vpc=vpc, subnet=None)
+
+
 def test_the_whole_cluster_is_in_the_specified_subnet_with_the_specified_group(stack: cdk.Stack) -> None:
     cluster = uc.UltraCluster(
         stack,

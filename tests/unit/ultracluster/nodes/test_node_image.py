@@ -51,8 +51,8 @@ def test_a_type_that_is_known_at_deployment_only_is_refused_in_one_line(stack: c
     assert "Token[" not in str(refused.value)
 
 
-def test_a_vpc_instead_of_a_network_is_refused_by_its_class(stack: cdk.Stack) -> None:
-    vpc = ec2.Vpc.from_vpc_attributes(stack, "Vpc", vpc_id="vpc-1", availability_zones=["us-east-2a"])
+def test_a_bucket_instead_of_a_network_is_refused_by_its_class(stack: cdk.Stack) -> None:
+    bucket = s3.Bucket.from_bucket_name(stack, "Bucket", "my-cache")
     with pytest.raises(FindingsError) as refused:
         UltraCluster(
             stack,
@@ -60,7 +60,7 @@ def test_a_vpc_instead_of_a_network_is_refused_by_its_class(stack: cdk.Stack) ->
             instance_type="trn2.48xlarge",
             node_count=2,
             image_id=IMAGE_ID,
-            network=vpc,  # type: ignore[arg-type] - the mistake
+            network=bucket,  # type: ignore[arg-type] - the mistake
         )
     assert str(refused.value).startswith("UC1032: network: got an object of ")
-    assert str(refused.value).endswith("Allowed: ClusterNetwork or None.")
+    assert str(refused.value).endswith("Allowed: ClusterNetwork or IVpc or None.")

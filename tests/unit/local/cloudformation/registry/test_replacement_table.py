@@ -10,11 +10,11 @@ def test_each_type_has_its_paths_that_always_and_that_sometimes_require_replacem
     table = json.loads(replacement_table())
 
     always, sometimes = table["AWS::EC2::Subnet"]
-    assert {tuple(path.split("/")) for path in always} == schemas.create_only("AWS::EC2::Subnet")
-    assert {tuple(path.split("/")) for path in sometimes} == schemas.create_only(
-        "AWS::EC2::Subnet", conditional=True
-    )
+    assert {"VpcId", "CidrBlock", "AvailabilityZone", "AvailabilityZoneId", "OutpostArn"} <= set(always)
+    assert {"MapPublicIpOnLaunch", "Tags", "AssignIpv6AddressOnCreation"}.isdisjoint(always + sometimes)
+    assert sometimes == ["Ipv6CidrBlock"]
     assert always == sorted(always)
+    assert {"KmsKeyId", "SubnetIds", "FileSystemType"} <= set(table["AWS::FSx::FileSystem"][0])
 
 
 def test_only_services_of_clusters_are_in_the_table() -> None:

@@ -25,25 +25,53 @@ VARIABLES = {
 }
 
 
-def run(directory: Path, source: str, event: Any = None, **variables: str) -> tuple[int, Any, str]:
-    """Run a handler; return its exit status, answer and log."""
+def run(
+    directory: Path, source: str, *events: Any, moment: str | None = None, **variables: str
+) -> tuple[list[dict[str, Any]], str]:
+    """Run a handler; return its answers to the events, None if none is given, and its log."""
     (directory / "index.py").write_text(source, encoding="utf-8")
     done = subprocess.run(
         [sys.executable, python_harness.__file__],
         cwd=directory,
         env=VARIABLES | variables,
-        input=json.dumps(event),
+        input="".join(json.dumps({"event": event, "time": moment}) + "\n" for event in events or (None,)),
         capture_output=True,
         text=True,
-        check=False,
+        check=True,
     )
-    return done.returncode, json.loads(done.stdout), done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()], done.stderr
+
+
+def response(directory: Path, source: str, **options: str) -> Any:
+    """Run a handler and return its response to one event."""
+    (answer,), _ = run(directory, source, **options)
+    return json.loads(answer["response"])
 
 
 def test_the_answer_is_on_standard_output_and_what_is_printed_is_the_log(tmp_path: Path) -> None:
     source = "def handler(event, context):\n    print('hello')\n    return {'twice': event['number'] * 2}\n"
 
-    assert run(tmp_path, source, {"number": 4}) == (0, {"twice": 8}, "hello\n")
+    assert run(tmp_path, source, {"number": 4}) == (
+        [{"failed": False, "response": '{"twice": 8}'}],
+        "hello\n",
+    )
+
+
+def test_modules_and_their_variables_last_from_one_event_to_the_next(tmp_path: Path) -> None:
+    source = "calls = []\ndef handler(event, context):\n    calls.append(event)\n    return calls\n"
+
+    answers, _ = run(tmp_path, source, 1, 2)
+
+    assert [json.loads(answer["response"]) for answer in answers] == [[1], [1, 2]]
+
+
+def test_an_event_is_answered_after_one_that_failed(tmp_path: Path) -> None:
+    answers, _ = run(tmp_path, "def handler(event, context):\n    return 1 / event\n", 0, 2)
+
+    assert [(answer["failed"], answer["response"][:5]) for answer in answers] == [
+        (True, '{"err'),
+        (False, "0.5"),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -62,9 +90,10 @@ def test_the_answer_is_on_standard_output_and_what_is_printed_is_the_log(tmp_pat
 def test_a_failure_is_answered_by_its_type_and_message_and_logged(
     tmp_path: Path, source: str, kind: str, message: str
 ) -> None:
-    status, answer, log = run(tmp_path, source)
+    (answer,), log = run(tmp_path, source)
 
-    assert (status, answer) == (1, {"errorType": kind, "errorMessage": message})
+    assert answer["failed"]
+    assert json.loads(answer["response"]) == {"errorType": kind, "errorMessage": message}
     assert "Traceback" in log
 
 
@@ -75,31 +104,32 @@ def test_the_context_describes_the_function(tmp_path: Path) -> None:
         "    return [context.function_name, context.invoked_function_arn, context.log_stream_name, 0 < left <= 60_000]\n"
     )
 
-    assert run(tmp_path, source)[1] == ["f", VARIABLES["LOCAL_AWS_FUNCTION_ARN"], "stream", True]
+    assert response(tmp_path, source) == ["f", VARIABLES["LOCAL_AWS_FUNCTION_ARN"], "stream", True]
 
 
 def test_a_handler_can_be_in_a_folder(tmp_path: Path) -> None:
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "code.py").write_text("def main(event, context):\n    return 'deep'\n")
 
-    assert run(tmp_path, "", _HANDLER="deep/code.main")[1] == "deep"
+    assert response(tmp_path, "", _HANDLER="deep/code.main") == "deep"
 
 
 def test_inline_code_finds_the_module_for_responses_unless_it_has_its_own(tmp_path: Path) -> None:
     source = "import cfnresponse\ndef handler(event, context):\n    return cfnresponse.SUCCESS\n"
-    assert run(tmp_path, source)[1] == "SUCCESS"
+    assert response(tmp_path, source) == "SUCCESS"
 
     (tmp_path / "cfnresponse.py").write_text("SUCCESS = 'own'\n")
-    assert run(tmp_path, source)[1] == "own"
+    assert response(tmp_path, source) == "own"
 
 
 def test_an_installed_package_does_not_complete_a_folder_of_the_handler(tmp_path: Path) -> None:
     (tmp_path / "yaml").mkdir()  # as a function that was packed without this module of it
     source = "import yaml.scanner\ndef handler(event, context):\n    return yaml.__file__\n"
 
-    _, answer, _ = run(tmp_path, source)
-
-    assert answer == {"errorType": "ModuleNotFoundError", "errorMessage": "No module named 'yaml.scanner'"}
+    assert response(tmp_path, source) == {
+        "errorType": "ModuleNotFoundError",
+        "errorMessage": "No module named 'yaml.scanner'",
+    }
 
 
 def test_the_clock_of_the_process_starts_at_the_passed_time(tmp_path: Path) -> None:
@@ -112,7 +142,7 @@ def test_the_clock_of_the_process_starts_at_the_passed_time(tmp_path: Path) -> N
     )
     start = datetime(2030, 1, 1, tzinfo=UTC)
 
-    _, (now, seconds, same_type), _ = run(tmp_path, source, LOCAL_AWS_TIME=start.isoformat())
+    now, seconds, same_type = response(tmp_path, source, moment=start.isoformat())
 
     assert same_type
     assert 0 <= now - start.timestamp() <= seconds - start.timestamp() < 30

@@ -1,0 +1,315 @@
+"""Code blocks of the pages: each Python block runs, each YAML block is valid, each `aws` command is one of the AWS CLI.
+
+Other tests read the other blocks. tests/integration/test_tutorials.py runs each command behind a `$`, on a local AWS, and compares what
+the page shows; a `...` there stands for times, ids and what depends on the machine. test_commands_of_pages.py finds each other command of
+ours, and its options, in the command line. Not run: pip, docker and cdk, which need a network or an account, and programs that training
+runs on real nodes: here torch and JAX are stand-ins, and `make training` runs the same calls with the real ones.
+"""
+
+import inspect
+import itertools
+import json
+import re
+import shlex
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import MagicMock
+
+import botocore.session
+import pytest
+import yaml
+from botocore import xform_name
+from tests.unit.docs.pages import ROOT, Block, code_blocks
+
+from ultracluster_cli.main import main
+from ultracluster_rules.findings import FindingsError
+from ultracluster_stacks.config import load_rollout
+
+QUICKSTART = (ROOT / "stacks/rollouts/quickstart.yaml").read_text("utf-8")
+NO_OPERATIONS = {"s3 sync", "cloudformation deploy", "ecr get-login-password"}
+"""Commands that the AWS CLI makes of several operations."""
+
+
+def each_block(*languages: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("block", list(code_blocks(*languages)), ids=lambda block: block.name)
+
+
+def test_every_block_is_of_a_language_that_a_test_reads() -> None:
+    # Text is an answer of a program that is no command of ours: a tree of files, a query of CloudWatch.
+    read = {"bash", "console", "json", "python", "text", "yaml"}
+    assert {block.language for block in code_blocks()} - {"{toctree}"} == read
+
+
+# JSON and YAML
+
+
+@each_block("json")
+def test_every_json_block_is_one_document(block: Block) -> None:
+    assert json.loads(block.text)
+
+
+def rollout_of(block: Block) -> str:
+    """A whole rollout file with the keys of a block: those of a file, or else of its cluster."""
+    keys = yaml.safe_load(block.text)
+    whole = yaml.safe_load(QUICKSTART)
+    (cluster,) = whole["waves"][0]["clusters"]
+    if "version" in keys:
+        return block.text
+    if "waves" in keys:
+        (ours,) = keys["waves"][0]["clusters"]
+        keys["waves"][0]["clusters"] = [cluster | ours]
+        return yaml.safe_dump(whole | keys)
+    if "defaults" in keys:
+        return yaml.safe_dump(whole | keys)
+    if keys.get("file_system", {}).get("file_system_id"):
+        cluster["zone_id"] = keys["file_system"]["zone_id"]
+    cluster |= keys
+    return yaml.safe_dump(whole)
+
+
+WARNED = {
+    "concepts/capacity-sources.md:0": {"UC6448"},  # names nobody to notify
+    "reference/cost.md:0": {"UC6448"},
+    "reference/machines.md:0": {"UC4024"},  # describes a type of its own, which is what the warning says
+    "reference/machines.md:1": {"UC4016"},  # names two of sixteen interfaces
+    "reference/command-line.md:0": {"UC2243"},  # suppresses a warning that the quick start does not have
+}
+"""What a block is warned of on purpose."""
+
+
+@each_block("yaml")
+def test_every_yaml_block_is_valid(block: Block, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # The one that a file may have as its base.
+    base = tmp_path / "rollout.yaml"
+    base.write_text(QUICKSTART.replace("name: quickstart", "name: pretrain"), encoding="utf-8")
+    path = tmp_path / "page.yaml"
+    if "Type: AWS::" in block.text:
+        path.write_text(yaml.safe_dump({"Resources": yaml.safe_load(block.text)}), encoding="utf-8")
+        main(["check", str(path)])
+        out, err = capsys.readouterr()
+        (skipped,) = yaml.safe_load(block.text)["Scratch"]["Metadata"]["ultracluster"]["skip"]
+        assert f"skipped: {skipped}" in out + err
+        return
+    path.write_text(rollout_of(block), encoding="utf-8")
+    if "order: " in block.text:  # a purchase that is not made yet: `capacity resolve` replaces it
+        with pytest.raises(FindingsError, match=r"^UC2220: [^\n]+$"):
+            load_rollout(path)
+        return
+    found = {finding.code for finding in load_rollout(path).warnings}
+    assert found == WARNED.get(block.name, set())
+
+
+# Python
+
+
+SETTINGS = {
+    "instance_type": "trn2.48xlarge",
+    "node_count": 2,
+    "image_id": "ami-0123456789abcdef0",
+    "zone_id": "use2-az3",
+}
+"""Arguments of a cluster, which blocks leave out as ``**settings``."""
+
+
+def cluster_names(**more: Any) -> dict[str, Any]:
+    """What blocks of constructs assume: names of the CDK and of ours, a stack, and a cluster in it when asked for."""
+    import aws_cdk as cdk
+    from aws_cdk import aws_batch, aws_iam, aws_s3, aws_secretsmanager
+    from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, new_stack
+
+    import ultracluster
+
+    stack = new_stack()
+    return (
+        {name: getattr(ultracluster, name) for name in ultracluster.__all__}
+        | {"cdk": cdk, "Stack": cdk.Stack, "CfnOutput": cdk.CfnOutput, "app": stack.node.root, "stack": stack}
+        | {"batch": aws_batch, "secretsmanager": aws_secretsmanager, "image": IMAGE, "image_id": IMAGE_ID}
+        | {"corpus": aws_s3.Bucket.from_bucket_name(stack, "Corpus", "corpus")}
+        | {
+            "settings": SETTINGS,
+            "user": aws_iam.Role(stack, "User", assumed_by=aws_iam.AccountRootPrincipal()),
+        }
+        | more
+    )
+
+
+def with_cluster() -> dict[str, Any]:
+    names = cluster_names()
+    network = names["ClusterNetwork"](
+        names["stack"],
+        "Network",
+        zone_id="use2-az3",
+        instance_type="trn2.48xlarge",
+        node_count=2,
+        endpoints=["secretsmanager"],
+    )
+    settings = {name: value for name, value in SETTINGS.items() if name != "zone_id"}
+    cluster = names["UltraCluster"](names["stack"], "Cluster", network=network, **settings)
+    return names | {"cluster": cluster}
+
+
+def with_network() -> dict[str, Any]:
+    from tests.unit.ultracluster.builders import network
+
+    names = cluster_names()
+    return names | {"network": network(names["stack"])}
+
+
+def with_vpc() -> dict[str, Any]:
+    """A VPC that the CDK would look up in an account; its zone is that of the block."""
+    from aws_cdk import aws_ec2 as ec2
+    from tests.unit.ultracluster.builders import block
+
+    def from_lookup(scope: Any, construct_id: str, *, vpc_id: str) -> ec2.IVpc:
+        zones = {"availability_zones": ["us-east-2c"], "private_subnet_ids": ["subnet-0123456789abcdef0"]}
+        return ec2.Vpc.from_vpc_attributes(scope, construct_id, vpc_id=vpc_id, **zones)
+
+    looked_up = SimpleNamespace(
+        Vpc=SimpleNamespace(from_lookup=from_lookup), SubnetSelection=ec2.SubnetSelection
+    )
+    settings = {name: value for name, value in SETTINGS.items() if name != "zone_id"}
+    return cluster_names(ec2=looked_up, block=block(), settings=settings)
+
+
+def with_nag() -> dict[str, Any]:
+    import cdk_nag
+
+    return cluster_names(cdk_nag=cdk_nag)
+
+
+def training() -> dict[str, Any]:
+    """One rank of a run of two steps, with stand-ins for torch and JAX, which only `make training` installs."""
+    torch = MagicMock()
+    torch.tensor = lambda value, **_: SimpleNamespace(
+        item=lambda: value if isinstance(value, int) else value[0]
+    )
+    torch.save = lambda state, file: file.write(repr(state).encode())
+    torch.distributed = MagicMock()
+    modules = {"torch": torch, "torch.distributed": torch.distributed, "jax": MagicMock()}
+    return {"modules": modules, "torch": torch, "dist": torch.distributed, "device": "cpu"} | {
+        "batches": [1, 2],
+        "train": lambda _: signal.raise_signal(signal.SIGUSR1),  # the order to write a checkpoint
+        "save_checkpoint": MagicMock(),
+        "load": MagicMock(),
+        "state": dict,
+        "rank": 0,
+        "world": 1,
+        "ROOT": Path("checkpoints"),
+        "STEPS": 2,
+    }
+
+
+def measured() -> dict[str, Any]:
+    more = {"PARAMETERS": 8_000_000_000, "TOKENS_OF_ALL_RANKS": 4_000_000, "time": time}
+    return {"batches": [1, 2], "train": lambda _: 0.5} | more
+
+
+def provider() -> dict[str, Any]:
+    """The block is one entry of a table."""
+    from ultracluster_local.cloudformation import providers
+
+    return vars(providers)
+
+
+NAMES: dict[str, Callable[[], dict[str, Any]]] = {
+    "concepts/capacity-lifecycle.md": training,
+    "concepts/training.md": training,
+    "how-to/use-a-cluster-from-another-app.md": with_cluster,
+    "how-to/use-an-existing-vpc.md": with_vpc,
+    "how-to/use-secrets.md": with_cluster,
+    "how-to/who-may-submit.md": with_cluster,
+    "reference/command-line.md": with_cluster,
+    "reference/local-aws.md": provider,
+    "concepts/storage.md": with_network,
+    "reference/security.md": with_nag,
+    "reference/training-metrics.md": measured,
+}
+"""What the blocks of a page use without defining it."""
+
+
+@pytest.fixture
+def signals() -> Iterator[None]:
+    """Blocks that handle signals leave no handler behind."""
+    before = signal.getsignal(signal.SIGUSR1)
+    yield
+    signal.signal(signal.SIGUSR1, before)
+
+
+@pytest.mark.synth
+@pytest.mark.usefixtures("signals")
+@each_block("python")
+def test_every_python_block_runs(block: Block, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = NAMES.get(block.page, cluster_names)()
+    monkeypatch.setenv("JAX_NUM_PROCESSES", "1")
+    monkeypatch.setenv("JAX_PROCESS_ID", "0")
+    for name, module in names.pop("modules", {}).items():
+        monkeypatch.setitem(sys.modules, name, module)
+    monkeypatch.chdir(tmp_path)
+    text = f"entry = {{{block.text}}}" if block.text.startswith('"') else block.text
+    exec(text, names)  # noqa: S102 - the pages are ours
+    for name in [name for name in names if name.startswith("define_")]:
+        wanted = inspect.signature(names[name]).parameters
+        settings = SETTINGS if "settings" in wanted else {}
+        names[name](**{key: names[key] for key in wanted if key in names and key != "settings"}, **settings)
+    if "save_checkpoint" in names and "Checkpoint" in block.text.title():
+        assert names["save_checkpoint"].called or list((tmp_path / "checkpoints").iterdir())
+    if any(word in block.text for word in ("UltraCluster(", "_job(", "Queue(")):
+        from aws_cdk.assertions import Template
+
+        template = Template.from_stack(names["stack"]).to_json()
+        assert any(kind.startswith("AWS::Batch") for kind in template_types(template))
+
+
+def template_types(template: dict[str, Any]) -> set[str]:
+    return {resource["Type"] for resource in template["Resources"].values()}
+
+
+# Commands of the AWS CLI and of make
+
+
+def commands_of(block: Block, program: str) -> Iterator[list[str]]:
+    text = re.sub(r"(^|\s)#.*", "", block.text.replace("\\\n", " "))
+    lexer = shlex.shlex(text, posix=True, punctuation_chars="\n;|&")
+    lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t", True, ""
+    for separates, words in itertools.groupby(lexer, lambda word: not word.strip("\n;|&")):
+        command = list(words)
+        if not separates and command[0] == program:
+            yield command[1:]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [words for block in code_blocks("bash", "console") for words in commands_of(block, "aws")],
+    ids=lambda words: " ".join(words[:2]),
+)
+def test_every_aws_command_is_one_of_the_api_with_its_parameters(words: list[str]) -> None:
+    if " ".join(words[:2]) in NO_OPERATIONS:
+        return
+    model = botocore.session.get_session().get_service_model(words[0])
+    operations = {xform_name(name, "-"): name for name in model.operation_names}
+    shape = model.operation_model(operations[words[1]]).input_shape
+    options = {f"--{xform_name(name, '-')}" for name in shape.members} | {
+        "--region",
+        "--output",
+        "--max-items",
+    }
+    tokens = {name for name, member in shape.members.items() if member.metadata.get("idempotencyToken")}
+    given = {word for word in words if word.startswith("--")}
+    assert given <= options
+    assert {f"--{xform_name(name, '-')}" for name in shape.required_members if name not in tokens} <= given
+    for word in words:
+        if word.startswith("file://"):
+            assert (ROOT / word.removeprefix("file://")).is_file()
+
+
+def test_every_target_of_make_exists() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    targets = set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    shown = {words[0] for block in code_blocks("bash", "console") for words in commands_of(block, "make")}
+    assert shown
+    assert shown <= targets
