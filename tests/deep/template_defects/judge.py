@@ -15,7 +15,7 @@ from pathlib import Path
 
 import yaml
 from tests.deep.template_defects import foreign
-from tests.deep.template_defects.defects import Defect, defects, second_defects, third_defects
+from tests.deep.template_defects.defects import Defect, defects, second_defects, third_defects, third_halves
 from tests.deep.template_defects.rewrites import Rewrite, rewrites, third_rewrites
 from tests.deep.template_defects.templates import (
     GOLDEN,
@@ -34,6 +34,7 @@ def _before(name: str) -> Found:
     return findings(base(name), region(name))
 
 
+@cache
 def found(defect: Defect) -> Found:
     """Return what is found of a defect and not in its base."""
     return findings(defect.application(), region(defect.base)) - _before(defect.base)
@@ -134,9 +135,14 @@ def _foreign(*, listing: bool) -> list[str]:
 
 
 def third_report(*, listing: bool) -> str:
-    """Return the figures of the third set alone, see `report`."""
-    third = _defects("third set", third_defects(), listing=listing)
-    parts = (third, _rewrites(third_rewrites(), third_names(), listing=listing))
+    """Return the figures of the third set alone, see `report`; of the held-out half, nothing is ever listed."""
+    shown, held_out = third_halves()
+    parts = (
+        _defects("third set", third_defects(), listing=False),
+        _defects("shown half", shown, listing=listing),
+        _defects("held-out half", held_out, listing=False),
+        _rewrites(third_rewrites(), third_names(), listing=listing),
+    )
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
 
 
