@@ -16,7 +16,6 @@ export PIP_CACHE_DIR := $(STATE)/cache/pip
 export UV_CACHE_DIR := $(STATE)/cache/uv
 export npm_config_cache := $(STATE)/cache/npm
 export JSII_RUNTIME_PACKAGE_CACHE_ROOT := $(STATE)/cache/jsii
-export MPLCONFIGDIR := $(STATE)/cache/matplotlib
 # As pip does, npm trusts the certificates that the machine trusts, such as a company's proxy.
 export NODE_USE_SYSTEM_CA := 1
 export CDK_HOME := $(STATE)/cdk
@@ -65,13 +64,14 @@ unit: env ## Run the fast tests: no Node, no deployment, no processes (two secon
 training: env .ultracluster/training/.stamp ## Train with real torch and JAX on CPU: entry point, resume, gates (installs 1.5 GB once)
 	"$(BIN)/python" -m pytest -q -m training tests/training --durations 5
 
-check: env ## Lint, formatting, spelling, import arrows and strict types
+check: env .ultracluster/pyright/.stamp ## Lint, formatting, spelling, import arrows and strict types
 	"$(BIN)/ruff" check
 	"$(BIN)/ruff" format --check
 	"$(BIN)/codespell"
 	"$(BIN)/lint-imports" --no-cache
 	"$(BIN)/mypy"
-	@for script in app.py examples/*/*.py; do "$(BIN)/mypy" "$$script" || exit 1; done
+	@for script in app.py examples/*/*.py tests/types/app.py tests/types/mistakes.py; do "$(BIN)/mypy" "$$script" || exit 1; done
+	"$(BIN)/node" .ultracluster/pyright/node_modules/pyright/index.js --project tests/types
 	"$(BIN)/python" -m pip check
 
 check-deep: env ## Fuzz, security, grid, upgrades and determinism, in large; prints one table (minutes)
@@ -98,7 +98,7 @@ live-publish: env ## Write docs/evidence/live-checks.md from the live tests and 
 figures: env ## Count lines, modules, folders, imports and codes of the product
 	@"$(BIN)/python" -m tests.figures
 
-prose: env ## Print docstrings, comments and messages of the product, chosen at random by SEED=1
+prose: env ## Print docstrings, comments and messages of the product and sentences of the pages, chosen at random by SEED=1
 	@"$(BIN)/python" -m tests.prose --seed $(or $(SEED),1)
 
 audit: env .ultracluster/audit/.stamp ## Look for known vulnerabilities of all pinned packages; needs the network
@@ -163,7 +163,7 @@ LOCK := "$(BIN)/uv" pip compile --quiet --universal --generate-hashes --no-emit-
   --python-version 3.11
 
 lock: env ## Write requirements.lock and the requirements of other targets: versions and hashes, no addresses
-	$(LOCK) --extra local --extra plot --extra toolchain --extra dev \
+	$(LOCK) --extra local --extra toolchain --extra dev \
 	  --no-emit-package ultracluster-local --output-file requirements.lock pyproject.toml
 	for each in docs tests/security; do $(LOCK) --output-file $$each/requirements.txt $$each/requirements.in; done
 	for each in tests/deep tests/mutation; do $(LOCK) --no-deps --output-file $$each/requirements.txt $$each/requirements.in; done
@@ -196,6 +196,12 @@ clean: ## Remove everything that the targets above made
 .venv/.stamp-ultracluster: pyproject.toml localaws/pyproject.toml .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
 	$(call step,Installing ultracluster and ultracluster-local,ultracluster,\
 	  $(INSTALL) --no-deps --no-build-isolation -e . -e ./localaws)
+	@touch $@
+
+.ultracluster/pyright/.stamp: tests/types/package-lock.json .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
+	@rm -rf .ultracluster/pyright && mkdir -p .ultracluster/pyright
+	@cp tests/types/package.json tests/types/package-lock.json .npmrc .ultracluster/pyright
+	$(call step,Installing pyright,pyright,"$(BIN)/npm" ci --ignore-scripts --prefix .ultracluster/pyright)
 	@touch $@
 
 .ultracluster/training/.stamp: tests/training/requirements.txt .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs

@@ -5,6 +5,8 @@ import math
 from pathlib import Path
 from typing import Any
 
+from ultracluster_cli.pictures.drawing import DARK, MARGIN, Drawing
+
 __all__ = ["fitted_exponent", "shows", "write_report"]
 
 _BEGIN, _END = "<!-- figures: begin -->", "<!-- figures: end -->"
@@ -143,19 +145,23 @@ def _tables(results: dict[str, Any]) -> str:
 
 
 def _plot(results: dict[str, Any], path: Path) -> None:
-    import matplotlib as mpl  # noqa: PLC0415 - slow to import
-
-    mpl.use("svg")
-    mpl.rcParams["svg.hashsalt"] = "ultracluster"
-    from matplotlib import pyplot as plt  # noqa: PLC0415
-
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
+    """Draw the growth over clusters, and one cluster beside its peers, as bars of CPU seconds."""
     points = _growth(results)
-    left.loglog(*zip(*points, strict=True), marker="o", label=f"exponent {fitted_exponent(points):.2f}")
-    left.set(xlabel="clusters", ylabel="CPU seconds", title="Growth of a cold synthesis in one process")
-    left.legend()
     shown = [case for case in results["cases"].values() if case["resources"] and case["clusters"] <= 1]
-    right.barh([case["what"] for case in reversed(shown)], [case["cpu"] for case in reversed(shown)])
-    right.set(xlabel="CPU seconds", title="One cluster, and its peers")
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
+    growth = f"Growth of a cold synthesis in one process: exponent {fitted_exponent(points):.2f}"
+    charts = (
+        (growth, [(f"{clusters:.0f} clusters", seconds) for clusters, seconds in points]),
+        ("One cluster, and its peers", [(case["what"], case["cpu"]) for case in shown]),
+    )
+    drawing = Drawing("CPU seconds of synthesis")
+    base = float(2 * MARGIN)
+    for heading, bars in charts:
+        base = drawing.heading(heading, base)
+        scale = 480 / max(seconds for _, seconds in bars)
+        for name, seconds in bars:
+            drawing.text(name, MARGIN, base, room=300)
+            drawing.rect(330, base - 11, seconds * scale, 14, fill=DARK["blue"])
+            drawing.text(f"{seconds:.2f} CPU s", 340 + seconds * scale, base)
+            base += 22
+        base += 16
+    path.write_text(drawing.svg(), encoding="utf-8")

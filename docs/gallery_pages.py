@@ -1,20 +1,25 @@
 """The gallery: each ready rollout and example with its topology, its cost and what it deploys, from the product."""
 
 import ast
-import re
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
-from pictures import timeline, topology
 from tests.golden.kept import read_kept
 from typer.testing import CliRunner
 
+from ultracluster_catalog.prices.prices import capacity_block_price
 from ultracluster_cli.main import app
-from ultracluster_cli.plan.picture import boxes_of
-from ultracluster_stacks.plan import Plan, StackTemplate
+from ultracluster_cli.pictures.costs import draw_costs
+from ultracluster_cli.pictures.timeline import Block, draw_block
+from ultracluster_cli.pictures.topology import draw_cluster, draw_plan, read_topology
+from ultracluster_runtime.functions.window import BlockWindow
+from ultracluster_stacks.cost import Usage, catalogue_prices, estimate_cost, template_footprint
+from ultracluster_stacks.plan import Plan, StackTemplate, compare
 
 __all__ = ["gallery_pages"]
 
@@ -28,25 +33,31 @@ _APPS: Final = tuple(sorted(_ROOT.glob("examples/*/app.py")))
 
 def gallery_pages() -> dict[str, str]:
     """Return the text of each page and picture of the gallery by the name of its file."""
-    pages = {"timeline.svg": timeline(days=14, nodes=4)}
+    pages = {"timeline.svg": draw_block(_example_block()).svg()}
     for path in (*_ROLLOUTS, *_APPS):
         name = path.stem if path.parent.name == "rollouts" else path.parent.name
-        pictures = dict(_pictures(name, _stacks(path)))
+        stacks = _stacks(path)
+        pictures = dict(_pictures(name, stacks))
         pages |= {file: picture for file, (_, picture, _) in pictures.items()}
-        pages[f"{name}.md"] = "\n".join(_page(name, path, pictures))
+        if stacks:
+            pages[f"{name}-plan.svg"] = draw_plan(compare([], stacks), stacks).svg()
+        text, pages[f"{name}-cost.svg"] = _cost(path, stacks)
+        pages[f"{name}.md"] = "\n".join(_page(name, path, pictures, cost=text))
     return pages
+
+
+def _example_block() -> Block:
+    start = datetime(2026, 1, 1, 11, 30, tzinfo=UTC)  # any: the picture shows no date
+    price = capacity_block_price("trn2.48xlarge", "us-east-2").amount
+    window = BlockWindow(start=start, end=start + timedelta(days=14))
+    return Block(name="A Capacity Block of trn2.48xlarge", window=window, nodes=4, node_hour=price)
 
 
 def _stacks(path: Path) -> list[StackTemplate]:
     """Read the templates of an app or a rollout file that the golden tests hold current; none of those it has not."""
     name = f"{path.parent.name}.py" if path.suffix == ".py" else path.name
     kept = _ROOT / "tests/golden/next" / f"{name}.json"
-    return [_named(stack) for stack in read_kept(kept.read_text("utf-8"))] if kept.exists() else []
-
-
-def _named(stack: StackTemplate) -> StackTemplate:
-    """Name each resource by its logical ID without the hash at its end."""
-    return replace(stack, paths={key: re.sub(r"(Resource)?[0-9A-F]{8}$", "", key) for key in stack.resources})
+    return read_kept(kept.read_text("utf-8")) if kept.exists() else []
 
 
 def _pictures(
@@ -56,12 +67,41 @@ def _pictures(
     for number, cluster in enumerate(dict.fromkeys(stack.cluster for stack in stacks), 1):
         own = [stack for stack in stacks if stack.cluster == cluster]
         title = cluster or name
-        boxes = boxes_of(Plan(stacks=()), own)
-        if any(box.lines for box in boxes):
-            yield f"{name}-{number}.svg", (title, topology(boxes, name=title), own)
+        topology = read_topology(Plan(stacks=()), own, name=title)
+        if any(box.lines for box in topology.boxes.values()):
+            yield f"{name}-{number}.svg", (title, draw_cluster(topology).svg(), own)
 
 
-def _page(name: str, path: Path, pictures: dict[str, tuple[str, str, list[StackTemplate]]]) -> Iterator[str]:
+def _cost(path: Path, stacks: list[StackTemplate]) -> tuple[str, str]:
+    """Return the cost of a rollout file as the command prints and draws it; of an app, that of a day of its templates."""
+    if path.suffix == ".py":
+        estimates = [
+            estimate_cost(
+                template_footprint(
+                    cluster or path.parent.name, [stack for stack in stacks if stack.cluster == cluster]
+                ),
+                usage=Usage(hours=Decimal(24)),
+                prices=catalogue_prices(),
+            )
+            for cluster in dict.fromkeys(stack.cluster for stack in stacks)
+        ]
+        return "", draw_costs(estimates).svg() if estimates else ""
+    with TemporaryDirectory() as folder:
+        picture = Path(folder) / "cost.svg"
+        result = CliRunner().invoke(
+            app,
+            ["cost", str(path), "--picture", str(picture)],
+            prog_name="ultracluster",
+            env={"COLUMNS": "110"},
+        )
+        if result.exit_code:
+            raise RuntimeError(result.output)
+        return result.stdout.strip(), picture.read_text("utf-8")
+
+
+def _page(
+    name: str, path: Path, pictures: dict[str, tuple[str, str, list[StackTemplate]]], *, cost: str
+) -> Iterator[str]:
     text = path.read_text(encoding="utf-8")
     yield f"# {name}\n"
     if path.suffix == ".py":
@@ -78,11 +118,9 @@ def _page(name: str, path: Path, pictures: dict[str, tuple[str, str, list[StackT
             frequent = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common(3))
             yield f"| {stack.name} | {len(stack.resources)} | {frequent} |"
         yield ""
-    if path.suffix == ".yaml":
-        result = CliRunner().invoke(
-            app, ["cost", str(path)], prog_name="ultracluster", env={"COLUMNS": "110"}
-        )
-        if result.exit_code:
-            raise RuntimeError(result.output)
-        yield f"## Cost\n\n```text\n{result.stdout.strip()}\n```\n"
+    if pictures:
+        yield f"## Plan\n\nWhat the first deployment adds:\n\n![Plan of {name}: every part is added]({name}-plan.svg)\n"
+        yield f"## Cost\n\n![Cost of {name} as stacked bars, with the unknown parts]({name}-cost.svg)\n"
+    if cost:
+        yield f"```text\n{cost}\n```\n"
     yield f"## The file\n\n```{'python' if path.suffix == '.py' else 'yaml'}\n{text.strip()}\n```\n"

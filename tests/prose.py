@@ -3,6 +3,7 @@
 import argparse
 import ast
 import random
+import re
 import sys
 import tokenize
 from collections.abc import Iterator
@@ -11,14 +12,14 @@ from typing import Final
 
 from tests.figures import Module, product_modules
 
-__all__ = ["Sentence", "comments", "docstrings", "messages"]
+__all__ = ["Sentence", "comments", "docstrings", "messages", "sentences"]
 
 Sentence = tuple[int, str]
 """Line, and what stands there."""
 
 _MESSAGE_KEYWORDS: Final = {"problem", "allowed", "remedy", "help"}
 _DIRECTIVES: Final = ("!", " fmt:", " noqa", " type:", " pragma")
-_SIZES: Final = {"docstrings": 60, "comments": 40, "messages": 40}
+_SIZES: Final = {"docstrings": 60, "comments": 40, "messages": 40, "sentences": 60}
 
 
 def docstrings(module: Module) -> Iterator[Sentence]:
@@ -80,6 +81,26 @@ def messages(module: Module) -> Iterator[Sentence]:
                 yield text.lineno, _text(text)
 
 
+def sentences(page: Path) -> Iterator[Sentence]:
+    """Yield each sentence of a page outside of code, headings and links of a table of contents.
+
+    Args:
+        page: A Markdown file.
+    """
+    text = re.sub(
+        r"^ *```.*?^ *```$", _blank, page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
+    for paragraph in re.finditer(r"(?:^(?![#|\s]).+\n|^ +\S.*\n)+|^\|.*\n", text, re.MULTILINE):
+        line = text.count("\n", 0, paragraph.start()) + 1
+        for part in re.split(r"(?<=[.?!:])\s+(?=[`*\[A-Z])|\s\|\s|\n[-*] |\n\d\. ", paragraph[0]):
+            if len(part.split()) > 4:  # a cell of a table may be one word
+                yield line, part.strip("|-* \n")
+
+
+def _blank(block: re.Match[str]) -> str:
+    return "\n" * block[0].count("\n")
+
+
 def _text(node: ast.expr) -> str:
     if isinstance(node, ast.JoinedStr):
         return "".join(map(_text, node.values))
@@ -101,6 +122,17 @@ def _main() -> None:
         ]
         sample = sorted(chosen.sample(everything, min(_SIZES[what], len(everything))))
         sys.stdout.write(f"{len(sample)} of {len(everything):,} {what}\n\n" + "\n".join(sample) + "\n\n")
+    pages = [Path("README.md"), *Path("docs").rglob("*.md")]
+    everything = [
+        f"{page.as_posix()}:{line}: {' '.join(text.split())}"
+        for page in sorted(pages)
+        if not {"generated", "evidence", "decisions"}.intersection(page.parts)
+        for line, text in sentences(page)
+    ]
+    sample = sorted(chosen.sample(everything, _SIZES["sentences"]))
+    sys.stdout.write(
+        f"{len(sample)} of {len(everything):,} sentences of pages\n\n" + "\n".join(sample) + "\n"
+    )
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from ultracluster_cli._cdk.workspace import default_rollout
+from ultracluster_rules.findings import FindingsError, quote
 
 LEDGER_VARIABLE = "ULTRACLUSTER_LEDGER"
 LEDGER_REGION_VARIABLE = "ULTRACLUSTER_LEDGER_REGION"
@@ -59,6 +60,23 @@ LookBackOption = Annotated[float, typer.Option("--hours", help="Hours of CloudWa
 FileSystemOption = Annotated[
     str | None, typer.Option(metavar="fs-…", help="Include the free space of this file system.")
 ]
+
+
+def _check_price(price: float | None) -> float | None:
+    if price is not None and not 0 < price < float("inf"):
+        raise FindingsError.of("UC9337", f"got {quote(price)}", allowed="more than 0", path="--node-hour")
+    return price
+
+
+NodeHourOption = Annotated[
+    float | None,
+    typer.Option(
+        "--node-hour",
+        metavar="USD",
+        help="Price of a node-hour. Without it, `advise` takes the list price.",
+        callback=_check_price,
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 FallbackRegionOption = Annotated[
     str | None,
@@ -66,8 +84,20 @@ FallbackRegionOption = Annotated[
 ]
 LOCAL_HELP = "Use a local AWS on this machine instead of an account."
 LocalOption = Annotated[bool, typer.Option("--local", help=LOCAL_HELP)]
+
+
+def _check_suffix(context: typer.Context, path: Path | None) -> Path | None:
+    """Refuse a file that is not written before the command does anything: only the dashboard is a page."""
+    suffix = ".html" if context.info_name == "dashboard" else ".svg"
+    if path is not None and path.suffix != suffix:
+        problem = f"got {quote(str(path))}"
+        raise FindingsError.of("UC9306", problem, allowed=f"FILE{suffix}", path="--picture")
+    return path
+
+
 PictureOption = Annotated[
-    Path | None, typer.Option("--picture", metavar="FILE", help="Draw the result to this file.")
+    Path | None,
+    typer.Option("--picture", metavar="FILE", help="Draw the result to this file.", callback=_check_suffix),
 ]
 WriteOption = Annotated[
     bool, typer.Option("--write", help="Update the rollout file. Default: only show the result.")

@@ -1,7 +1,9 @@
 """Errors that no command foresees, as findings."""
 
 import os
+import tempfile
 import traceback
+from contextlib import suppress
 from pathlib import Path
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -25,8 +27,28 @@ def finding_of(error: Exception) -> Finding:
             code="UC9014", problem=str(error), remedy="Check credentials, Region, endpoint and permissions"
         )
     place = traceback.extract_tb(error.__traceback__)[-1]
+    kept = _keep_traceback(error)
+    report = f"Report it with {kept}, which has the traceback" if kept else ""
     return Finding(
         code="UC9015",
-        problem=f"unexpected {type(error).__name__}: {str(error)[:200]} ({Path(place.filename).name}:{place.lineno})",
-        remedy=f"Run it again; if it persists, report it with the traceback that {TRACEBACK_VARIABLE}=1 prints",
+        problem=f"a bug in ultracluster: {type(error).__name__}: {str(error)[:200]} ({Path(place.filename).name}:{place.lineno})",
+        remedy=report or f"Report it with the traceback that {TRACEBACK_VARIABLE}=1 prints",
     )
+
+
+def _keep_traceback(error: Exception) -> str:
+    """Write the traceback into a file that only its owner reads; return its path, or an empty string without one."""
+    with (
+        suppress(OSError),
+        tempfile.NamedTemporaryFile(
+            "w",
+            prefix="ultracluster-",
+            suffix=".txt",
+            delete=False,
+            encoding="utf-8",
+            errors="backslashreplace",
+        ) as file,
+    ):
+        file.write("".join(traceback.format_exception(error)))
+        return file.name
+    return ""

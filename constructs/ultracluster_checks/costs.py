@@ -35,7 +35,7 @@ def budgets_notify_in_time(budget: Resource) -> Iterator[Wrong]:
 
 @rule("UC5216", "AWS::Logs::LogGroup")
 def logs_expire(group: Resource) -> Iterator[Wrong]:
-    """Find log groups that keep their events for ever."""
+    """Find log groups that keep their events forever."""
     if group["RetentionInDays"].missing:
         yield group["RetentionInDays"], "logs are kept and billed for ever", "a number of days, such as 90"
 

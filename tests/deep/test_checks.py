@@ -1,4 +1,4 @@
-"""Every judge about every seeded defect, for the table of docs/reference/check.md; and many odd templates."""
+"""Every judge about every seeded defect, for the table of docs/evidence/defects.md; and many odd templates."""
 
 from collections import Counter
 from pathlib import Path

@@ -1,10 +1,12 @@
 """The diaries of four people who tried it, typed again at a terminal of 80 columns.
 
-Each test is a friction that they met: what they saw then fails it.
+Each test is a friction that they met: what they saw then fails it. test_frictions.py has the table of all of them, with those
+that other tests hold.
 """
 
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from tests.diaries.terminal import COLUMNS, Screen, Terminal
@@ -59,6 +61,15 @@ def test_an_impossible_search_is_not_answered_with_an_empty_list(
 
     assert screen.code == 2
     assert code in screen.text
+    assert "No offering" not in screen.text
+
+
+def test_a_search_without_credentials_is_not_an_empty_list(empty: Terminal) -> None:
+    soon = [f"{datetime.now(UTC) + timedelta(days=days):%Y-%m-%d}" for days in (3, 20)]
+    screen = empty.type(*FIND, "--between", *soon)
+
+    assert screen.code == 2
+    assert "UC9009" in screen.text
     assert "No offering" not in screen.text
 
 

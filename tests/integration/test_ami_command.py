@@ -109,3 +109,29 @@ def test_takes_the_newest_image_that_was_baked(
     assert resolve("--baked", "nodes", "--json") == 0
     rows = json.loads(capsys.readouterr().out)["clusters"]
     assert {row["region"]: row["image_id"] for row in rows} == ids
+
+
+@pytest.mark.synth
+@pytest.mark.process
+def test_a_pipeline_is_created_run_and_its_ami_is_pinned(
+    local_aws: LocalAws,
+    resolve: Resolve,
+    rollout: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert resolve  # the environment of the local AWS
+    (rollout.parent / "node_modules").symlink_to(Path(__file__).parents[2] / "node_modules")
+    monkeypatch.chdir(rollout.parent)
+    words = ["ami", "bake", "fresh", str(rollout), "--region", "us-east-2", "--cluster", "one", "--write"]
+
+    assert main([*words, "--yes"]) == 0, capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "Creating the pipeline fresh" in err
+    assert "AVAILABLE" in err
+    (cluster, _) = (one for _, one in load_rollout(rollout).config.located_clusters())
+    (image,) = local_aws.client("ec2", "us-east-2").describe_images(ImageIds=[cluster.image_id])["Images"]
+    assert {"Key": BAKED_IMAGE_TAG, "Value": "fresh"} in image["Tags"]
+
+    assert main([*words, "--yes"]) == 0  # the second build uses the pipeline
+    assert "Creating" not in capsys.readouterr().err

@@ -31,7 +31,9 @@ def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_templates_are_clean(assembly: Path) -> None:
-    for stack in read_assembly(assembly):
+    stacks = read_assembly(assembly)
+    assert len(stacks) == 3
+    for stack in stacks:
         assert [str(each) for each in lint(stack.template.read_text(), regions=[REGION])] == []
 
 

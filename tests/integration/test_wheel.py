@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import zipfile
@@ -26,7 +27,7 @@ PACKAGES = {
 
 
 def uv(*arguments: str | Path) -> None:
-    """Run uv, which builds and unpacks a wheel in a third of the time that pip takes, without a way out."""
+    """Run uv, which builds and unpacks a wheel in a third of the time that pip takes, without network access."""
     subprocess.run(
         [
             sys.executable,
@@ -57,6 +58,15 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def local_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return build(ROOT / "localaws", tmp_path_factory.mktemp("local_wheel"))
+
+
+def test_the_readme_has_no_relative_link_on_a_package_index(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        text = str(message_from_bytes(archive.read(name)).get_payload())
+    assert "# ultracluster" in text
+    assert [link for link in re.findall(r"\]\(([^)]+)\)", text) if not link.startswith("https://")] == []
+    assert "(`ultracluster docs first-cluster`)" in text  # as long as the project has no URL
 
 
 def test_the_wheel_contains_only_our_packages(wheel: Path) -> None:

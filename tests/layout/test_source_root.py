@@ -21,6 +21,7 @@ TOP_LEVEL_FILES = {
     "SECURITY.md",
     "app.py",
     "cdk.json",
+    "hatch_build.py",
     "package-lock.json",
     "package.json",
     "pyproject.toml",

@@ -9,7 +9,7 @@ untested(
 `curl --max-time 5 https://example.com` on the node fails.""",
     cost="one small instance, minutes",
     tier=1,
-    reason="it needs an image in the Amazon ECR of the account, which a person pushes: nodes without a way out reach no other registry",
+    reason="it needs an image in the Amazon ECR of the account, which a person pushes: nodes without internet access reach no other registry",
 )
 
 
@@ -160,7 +160,7 @@ untested(
 
 untested(
     "L69",
-    "Which pulls through the cache work without a way out?",
+    "Which pulls through the cache work without internet access?",
     """In a subnet with endpoints alone, with `grant_pull`: pull an image that somebody pulled through the cache before (shown when it comes), and one that nobody did (shown when it fails).
 The guide says that the second needs a NAT gateway.""",
     cost="one small instance, minutes",

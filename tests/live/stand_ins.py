@@ -1049,7 +1049,7 @@ FAULTS["L86"] = (_prints("rx_bytes\nsnapshot_time 1"), "not found: .'neuron-moni
 
 def _alarms(name: str, state: str) -> Part:
     def part(stand_in: StandIn) -> None:
-        alarm = {"AlarmName": name, "StateValue": state, "StateReason": "a wake-up failed"}
+        alarm = {"AlarmName": name, "StateValue": state, "StateReason": "a run failed"}
         stand_in.answers["DescribeAlarms"] = lambda _: {"MetricAlarms": [alarm]}
 
     return part
@@ -1059,7 +1059,7 @@ PLAYS["L88"] = [_runs_on, _alarms("live-b-ClusterAlarmsIdle", "ALARM")]
 FAULTS["L88"] = (_alarms("live-b-ClusterAlarmsEcc", "ALARM"), "in ALARM: .*Ecc")
 _REPORT = "REPORT RequestId: 1 Duration: {} ms Billed Duration: 900 ms Memory Size: 256 MB"
 PLAYS["L13"] = [_logs(_REPORT.format("812.31")), _alarms("x", "OK")]
-FAULTS["L13"] = (_logs(_REPORT.format("31000.0")), "a wake-up took 31.0 s")
+FAULTS["L13"] = (_logs(_REPORT.format("31000.0")), "a run took 31.0 s")
 
 
 def _closed(_: Mapping[str, Any], parsed: Any) -> None:

@@ -68,7 +68,7 @@ def test_ec2_describes_instance_types_as_the_catalogue_does(live: Live) -> None:
 
 @question("L108", tier=0, minutes=1, checks=["UC9459"])
 def test_zones_of_trainium_have_the_endpoint_services(live: Live) -> None:
-    """Has each zone that offers Trainium the endpoint services that a cluster without a way out needs?
+    """Has each zone that offers Trainium the endpoint services that a cluster without internet access needs?
 
     `DescribeVpcEndpointServices` for the services of a `ClusterNetwork`, beside the zones of `DescribeInstanceTypeOfferings`. Shown when each zone with a
     Trainium type has all of them. Otherwise write the zone down: UC9459 refuses it.

@@ -452,9 +452,9 @@ def test_alarms_are_quiet_while_a_job_runs(live: Live) -> None:
 
 @question("L13", tier=2, minutes=5, needs=["L1"], phase="during")
 def test_wake_ups_are_short_and_the_alarm_is_quiet(live: Live) -> None:
-    """How long does a wake-up take, and is the alarm quiet?
+    """How long does a run of the life cycle take, and is the alarm quiet?
 
-    The REPORT lines of the life cycle's function: note duration, memory and cold starts. Shown when no wake-up takes more than 20 seconds and its alarm is not in ALARM.
+    The REPORT lines of the life cycle's function: note duration, memory and cold starts. Shown when no run takes more than 20 seconds and its alarm is not in ALARM.
     """
     base = Cluster(live, live.of("L1"))
     events = base.client("logs").filter_log_events(
@@ -467,7 +467,7 @@ def test_wake_ups_are_short_and_the_alarm_is_quiet(live: Live) -> None:
     ]
     assert seconds, "the function has not reported yet"
     live.note(longest=max(seconds), wake_ups=len(seconds))
-    assert max(seconds) <= MOST_SECONDS, f"a wake-up took {max(seconds)} s"
+    assert max(seconds) <= MOST_SECONDS, f"a run took {max(seconds)} s"
     alarm = base.one("ClusterBlockLifecycleAlarm")
     (shown,) = base.client("cloudwatch").describe_alarms(AlarmNames=[alarm])["MetricAlarms"]
     assert shown["StateValue"] != "ALARM", shown.get("StateReason")
@@ -582,7 +582,7 @@ def test_a_drain_ends_the_jobs_and_batch_takes_the_nodes(live: Live) -> None:
     """Does a drain end the jobs, and do the nodes go before EC2 takes them?
 
     From an hour before the end, with a job running and one waiting: waits for the drain. Shown when the first job is FAILED with a reason that begins with `ultracluster: Capacity Block`, the second is RUNNABLE, the environment is DISABLED, and
-    no node runs 30 minutes before the end. Note when the last instance was gone, and by whom (CloudTrail, TerminateInstances).
+    no node runs 30 minutes before the end. Note when the last instance was gone, and who ended it (CloudTrail, TerminateInstances).
     """
     found, base = live.of("L1"), Cluster(live, live.of("L1"))
     (shown,) = base.client("ec2").describe_capacity_reservations(

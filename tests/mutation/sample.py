@@ -2,8 +2,8 @@
 
 `python -m tests.mutation.sample --seed 21 --count 20` works in a copy of the repository. A mutant changes one comparison,
 operator, condition, number, text, argument or returned value; docstrings, messages and annotations are left alone. The tests
-are those that mirror the module, or its folder where no file does, and then those of other folders that name the changed
-function or a code in it. Survivors are printed with their lines, to be judged by a person.
+are those that mirror the module, then the others of that folder, and those elsewhere that name the changed function or a code
+in it. Survivors are printed with their lines, to be judged by a person.
 """
 
 import argparse
@@ -59,7 +59,7 @@ def _changes(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
     for node in {id(node): node for function in functions for node in ast.walk(function)}.values():
         if id(node) in left_out:
             continue
-        if isinstance(node, ast.Return) and node.value is not None:
+        if isinstance(node, ast.Return) and not isinstance(node.value, ast.Constant | None):
             yield node.value, ast.Constant(None)
         elif isinstance(node, ast.expr) and (replacement := _replacement(node)):
             yield node, replacement
@@ -198,7 +198,9 @@ def _survives(mutant: Mutant, package: str, copy: Path) -> bool:
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     mirrored = tests_of(path, source, tests)
-    others = [file for file in tests_that_name(path, mutant.line, copy) if file not in mirrored]
+    beside = sorted(mirrored[0].parent.glob("test_*.py"))
+    named = tests_that_name(path, mutant.line, copy)
+    others = [file for file in dict.fromkeys((*named, *beside)) if file not in mirrored]
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
     try:
         for files in filter(None, (mirrored, others)):

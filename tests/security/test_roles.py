@@ -63,13 +63,16 @@ def test_instance_profiles_are_under_the_path_too(templates: list[Template]) -> 
 
 
 def test_no_role_is_named_by_an_arn_that_would_lack_the_path(templates: list[Template]) -> None:
-    for each in _bounded(templates):
+    bounded = list(_bounded(templates))
+    assert bounded
+    for each in bounded:
         text = str(each.resources)
         assert ":role/" not in text
         assert ":instance-profile/" not in text
 
 
 def test_roles_have_no_boundary_and_no_path_unless_asked_for(templates: list[Template]) -> None:
-    for each in templates:
-        for _, role in each.of_type("AWS::IAM::Role"):
-            assert ("Path" in role) == ("PermissionsBoundary" in role) == each.name.startswith("bounded")
+    roles = [(each.name, role) for each in templates for _, role in each.of_type("AWS::IAM::Role")]
+    assert {name.startswith("bounded") for name, _ in roles} == {False, True}
+    for name, role in roles:
+        assert ("Path" in role) == ("PermissionsBoundary" in role) == name.startswith("bounded")

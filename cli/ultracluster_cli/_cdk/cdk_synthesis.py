@@ -1,4 +1,4 @@
-"""Run `cdk synth` in a separate output folder, leaving cdk.out as last deployed."""
+"""Run `cdk synth` in a separate output folder, leaving cdk.out as last deployed, and report what failed."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -51,3 +51,10 @@ def synthesize_into(
         problem = f"cdk synth ended with code {code}; see {log}"
         remedy = "Fix the error and run the command again"
         raise FindingsError.of("UC9201", problem, remedy=remedy)
+
+
+def require_deployed(code: int, *, log: Path) -> None:
+    """Raise UC9006 if `cdk deploy` ended with another code than 0."""
+    if code:
+        problem = f"cdk deploy ended with code {code}; see {log}"
+        raise FindingsError.of("UC9006", problem, remedy="Fix the error and deploy again")

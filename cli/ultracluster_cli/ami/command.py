@@ -1,10 +1,14 @@
 """`ultracluster ami`: pin rollouts to AMIs."""
 
+import os
+import shlex
+import sys
 import time
 import uuid
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -14,6 +18,9 @@ from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.neuron.neuron_images import IMAGE_KINDS
 from ultracluster_cli import options
 from ultracluster_cli._aws.target import Client
+from ultracluster_cli._cdk.cdk_synthesis import require_deployed
+from ultracluster_cli._cdk.child_process import run_logged
+from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_findings, print_json, print_table, say, short_time
 from ultracluster_cli.progress import doing, if_interrupted
@@ -100,7 +107,7 @@ def resolve(
 
 @app.command()
 def bake(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the deployed NeuronAmi.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the NeuronAmi.")],
     rollout: options.RolloutArgument,
     *,
     region: Annotated[
@@ -111,22 +118,24 @@ def bake(
     yes: options.YesOption = False,
     profile: options.RolloutProfileOption = None,
 ) -> None:
-    """Bake an AMI with a deployed NeuronAmi, follow the build, and show or pin it.
+    """Bake an AMI with a NeuronAmi, follow the build, and show or pin it.
 
-    A build runs an instance for about an hour. `ultracluster init --example node-image` creates an app with a NeuronAmi.
+    Creates the pipeline if there is none, with the newest ECS Neuron AMI as parent. A build runs two small instances for about an hour.
     """
     session = aws_session(profile)
     builder = session.client("imagebuilder", region_name=region)
     place = builder.meta.region_name
-    answer = builder.list_image_pipelines(filters=[{"name": "name", "values": [name]}])
-    if not (found := answer.get("imagePipelineList")):
-        problem = f"no NeuronAmi {quote(name)} is deployed in {place}; see `ultracluster docs images`"
-        raise typer.BadParameter(problem, param_hint="NAME")
+    pipeline = _pipeline(builder, name)
     if not yes:
-        typer.confirm(f"Bake {name} in {place}? It runs an instance for about an hour.", abort=True, err=True)
-    build = builder.start_image_pipeline_execution(
-        imagePipelineArn=found[0]["arn"], clientToken=uuid.uuid4().hex
-    )["imageBuildVersionArn"]
+        first = "" if pipeline else "create its pipeline and "
+        cost = "That runs one m6i.large after the other for about an hour, at the on-demand price."
+        typer.confirm(f"In {place}, {first}bake {name}? {cost}", abort=True, err=True)
+    if pipeline is None:
+        _create(name, place, profile)
+        pipeline = _pipeline(builder, name)
+    build = builder.start_image_pipeline_execution(imagePipelineArn=pipeline, clientToken=uuid.uuid4().hex)[
+        "imageBuildVersionArn"
+    ]
     say(f"Started {build}")
     later = f"ultracluster ami resolve {rollout} --baked {name} --write"
     with if_interrupted(f"The build goes on. When it has ended, pin its AMI with: {later}"):
@@ -135,6 +144,37 @@ def bake(
         say(f"The build is {state['status']}: {state.get('reason') or 'no reason given'}")
         raise typer.Exit(ExitCode.FAILED)
     resolve(rollout, baked=name, cluster=cluster, write=write, profile=profile)
+
+
+def _pipeline(builder: Any, name: str) -> str | None:
+    answer = builder.list_image_pipelines(filters=[{"name": "name", "values": [name]}])
+    return next((one["arn"] for one in answer.get("imagePipelineList", ()) if one["name"] == name), None)
+
+
+def _create(name: str, region: str, profile: str | None) -> None:
+    """Deploy a stack with the pipeline, or raise UC9006."""
+    images = find_images(
+        clients_of(profile), regions=[region], image="ecs-neuron", parameter=None, baked=None
+    )
+    context = {"name": name, "region": region, "parent": images[region].image_id}
+    with open_project(Path.cwd()) as project:
+        log = project.state / "logs" / "cdk-deploy-image.log"
+        log.parent.mkdir(exist_ok=True)
+        command = [str(project.toolchain.cdk), "deploy", "--require-approval", "never", "--no-color"]
+        command += ["--app", shlex.join([sys.executable, "-m", "ultracluster_stacks.stacks.image_app"])]
+        command += ["--output", str(project.temporary / "image")]
+        command += [word for key, value in context.items() for word in ("--context", f"{key}={value}")]
+        command += ["--profile", profile] if profile else []
+        say(f"Creating the pipeline {name}, with {images[region].name} as parent")
+        with doing(f"Creating the stack {name}-image"):
+            code = run_logged(
+                command,
+                directory=project.directory,
+                environment=project.environment(os.environ),
+                log=log,
+                on_line=lambda _: None,
+            )
+    require_deployed(code, log=log)
 
 
 def _follow(builder: Any, build: str) -> dict[str, Any]:

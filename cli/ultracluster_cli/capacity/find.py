@@ -1,10 +1,8 @@
-"""`ultracluster capacity find`: search for offerings, and show them as a table, JSON or a plot."""
+"""`ultracluster capacity find`: search for offerings, and show them as a table, JSON or a picture."""
 
-import errno
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -16,7 +14,7 @@ from ultracluster_cli.capacity.parsing import block_search, read_size, searched_
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import JsonOption, PictureOption, ProfileOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say, say_command
-from ultracluster_cli.plot_extra import plot_extra
+from ultracluster_cli.pictures.offers import draw_offers
 from ultracluster_cli.progress import doing
 from ultracluster_rules.findings import FindingsError, Severity
 from ultracluster_runtime.costs.price_comparison import compare_prices
@@ -27,7 +25,6 @@ from ultracluster_runtime.purchasing.order_checks import check_ranking
 from ultracluster_runtime.purchasing.search import Search, search_offerings
 
 _SHOWN = ["rank", "offering", "zone", "instances", "start", "end", "total", "per_chip_hour"]
-_MARKERS = "osD^vPX"
 
 
 def find(
@@ -80,7 +77,7 @@ def find(
     ranked = rank_offerings(result.offerings, by=prefer)
     findings = [*result.findings, *reads.unreadable]
     if picture is not None:
-        plot_offerings(ranked, picture)
+        picture.write_text(draw_offers(ranked).svg(), encoding="utf-8")
     _show_offerings(
         ranked,
         findings,
@@ -213,40 +210,3 @@ def _show_next(best: Offering, search: Search, *, prefer: str, days: str, betwee
             *("--max-fee", str(best.fee), "--month-cap", str(best.fee), "--approver", "YOU"),
         ]
     )
-
-
-def plot_offerings(offerings: Sequence[Offering], path: Path) -> None:
-    """Plot the price per chip-hour over the start time; the suffix of the path selects the format, such as ``.svg``."""
-    with plot_extra():
-        from matplotlib.figure import Figure  # noqa: PLC0415 - optional dependency; takes a second
-
-    figure = Figure(figsize=(10, 5), layout="constrained")
-    axes = figure.subplots()
-    for index, region in enumerate(sorted({offering.region for offering in offerings})):
-        marks = [
-            (offering.start, float(offering.fee_per_chip_hour))
-            for offering in offerings
-            if offering.region == region and offering.fee_per_chip_hour is not None
-        ]
-        if marks:
-            axes.plot(
-                *zip(*marks, strict=True),
-                linestyle="none",
-                # Hollow markers of growing size and different shape, so that equal prices of Regions stay visible.
-                marker=_MARKERS[index % len(_MARKERS)],
-                markersize=6 + 3 * (index % len(_MARKERS)),
-                markerfacecolor="none",
-                label=region,
-                gid=f"offerings-{region}",
-            )
-    axes.set_xlabel("start (UTC)")
-    axes.set_ylabel(f"{offerings[0].currency if offerings else 'USD'} per chip-hour")
-    axes.set_title("Capacity Block offerings")
-    if axes.has_data():
-        axes.legend(title="Region")
-    axes.grid(visible=True, alpha=0.3)
-    figure.autofmt_xdate()
-    try:
-        figure.savefig(path)
-    except ValueError as error:  # the suffix names no format
-        raise OSError(errno.EINVAL, f"{error}; use the suffix .svg, .png or .pdf", str(path)) from error

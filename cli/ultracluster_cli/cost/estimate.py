@@ -14,9 +14,9 @@ from ultracluster_catalog.prices.prices import BillableItem, Price
 from ultracluster_cli import options
 from ultracluster_cli._aws.selection import clusters_named, clusters_of
 from ultracluster_cli._aws.targets import account
-from ultracluster_cli.cost.chart import check_chart, draw_costs
 from ultracluster_cli.cost.output import cost_json, invalid_number, print_cost, print_total, total_json
 from ultracluster_cli.output import print_findings, print_json, say
+from ultracluster_cli.pictures.costs import draw_costs
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION, listed_prices
 from ultracluster_runtime.purchasing.ledger import Ledger
@@ -104,7 +104,7 @@ def estimate(
         clusters_of(loaded.config, None), [] if cluster is None else [cluster], rollout=rollout
     )
     footprints = [cost.configured_footprint(cluster_config) for cluster_config in clusters]
-    findings = [*_figure_findings(plans), *_savings_plan_findings(plans, footprints), *check_chart(picture)]
+    findings = [*_figure_findings(plans), *_savings_plan_findings(plans, footprints)]
     if findings:
         raise FindingsError(findings)
     today = datetime.now(UTC).date()
@@ -126,7 +126,7 @@ def estimate(
     estimates = [row[0] for row in rows]
     _check_names(own_prices, estimates)
     if picture is not None:
-        draw_costs(estimates, picture)
+        picture.write_text(draw_costs(estimates).svg(), encoding="utf-8")
     if as_json:
         print_json({"clusters": [cost_json(*row) for row in rows], "total": total_json(estimates)})
         return

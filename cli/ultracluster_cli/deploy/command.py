@@ -13,7 +13,7 @@ from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
 from ultracluster_cli._cdk.timing import measure
 from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
-from ultracluster_cli.deploy.deployment import deploy_to
+from ultracluster_cli.deploy.deployment import deploy_to, own_log
 from ultracluster_cli.deploy.summary import print_next_steps, print_summary
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_findings, say
@@ -76,21 +76,24 @@ def deploy(
             )
         if not approved:
             raise typer.Exit(ExitCode.STOPPED)
-        shutil.rmtree(directory / "cdk.out", ignore_errors=True)
-        assembly = Path(shutil.move(assembly, directory / "cdk.out"))
         say(f"Deploying {len(clusters)} cluster(s) to {targets.name}")
         multiple_profiles = len(targets.targets) > 1  # the CDK CLI accepts one profile per run
-        deployed = [
-            deploy_to(
-                target,
-                project,
-                assembly=assembly,
-                clusters=clusters,
-                only=targets.clusters(profile) if multiple_profiles else (),
-                steps=steps,
-            )
-            for profile, target in targets.targets.items()
-        ]
+        with own_log(project.state / "logs") as (log, is_only):
+            if is_only:  # else the CDK CLI of the other deployment reads cdk.out
+                shutil.rmtree(directory / "cdk.out", ignore_errors=True)
+                assembly = Path(shutil.move(assembly, directory / "cdk.out"))
+            deployed = [
+                deploy_to(
+                    target,
+                    project,
+                    assembly=assembly,
+                    clusters=clusters,
+                    only=targets.clusters(profile) if multiple_profiles else (),
+                    steps=steps,
+                    log=log,
+                )
+                for profile, target in targets.targets.items()
+            ]
     clusters_read = [cluster for read, _ in deployed for cluster in read]
     stacks = [stack for _, reported in deployed for stack in reported]
     print_summary(clusters_read, local=local, as_json=as_json, steps=steps, deployed=stacks)

@@ -9,6 +9,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from ultracluster_cli._aws.target import Target
+from ultracluster_cli._cdk.cdk_synthesis import require_deployed
 from ultracluster_cli._cdk.child_process import run_logged
 from ultracluster_cli._cdk.timing import measure
 from ultracluster_cli._cdk.toolchain import Project
@@ -17,7 +18,6 @@ from ultracluster_cli.deploy.verification import read_clusters
 from ultracluster_cli.output import say
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_cli.progress import if_interrupted
-from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import ClusterConfig
 
 _FAILURES_SHOWN = 10
@@ -69,11 +69,11 @@ def deploy_to(
     clusters: Sequence[ClusterConfig],
     only: Sequence[str] = (),
     steps: dict[str, float],
+    log: Path,
 ) -> tuple[list[dict[str, Any]], list[DeployedStack]]:
     """Deploy an assembly with the CDK CLI, or raise UC9006 if it fails, and read back the deployed clusters."""
     progress = DeploymentProgress()
     with (
-        _own_log(project.state / "logs") as log,
         measure(steps, "cdk deploy"),
         if_interrupted(_LEFT),
         progress_display() as show,
@@ -91,8 +91,7 @@ def deploy_to(
     if code:
         for line in progress.failures[:_FAILURES_SHOWN] or progress.last_lines:
             say(f"  | {line}")
-        problem = f"cdk deploy ended with code {code}; see {log}"
-        raise FindingsError.of("UC9006", problem, remedy="Fix the error and deploy again")
+        require_deployed(code, log=log)
     with measure(steps, "reading back"):
         stacks = [assembled.stack for assembled in assembled_stacks(assembly)]
         read = read_clusters(
@@ -106,16 +105,16 @@ def deploy_to(
 
 
 @contextmanager
-def _own_log(folder: Path) -> Iterator[Path]:
-    """Yield the log of this deployment: another name while a second deployment writes the usual one."""
+def own_log(folder: Path) -> Iterator[tuple[Path, bool]]:
+    """Yield the log of this deployment, and whether no other one is running in the project, which has the usual log."""
     folder.mkdir(exist_ok=True)
     lock = FileLock(folder / "cdk-deploy.lock")
     try:
         lock.acquire(blocking=False)
     except Timeout:
-        yield folder / f"cdk-deploy-{os.getpid()}.log"
+        yield folder / f"cdk-deploy-{os.getpid()}.log", False
         return
     try:
-        yield folder / "cdk-deploy.log"
+        yield folder / "cdk-deploy.log", True
     finally:
         lock.release()

@@ -2,7 +2,9 @@
 
 import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 from typing import Annotated, Any
 
 import typer
@@ -11,9 +13,9 @@ from ultracluster_cli._aws.selection import clusters_of
 from ultracluster_cli._aws.targets import local_aws
 from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
 from ultracluster_cli._cdk.timing import measure, measure_and_report
-from ultracluster_cli._cdk.toolchain import open_project
+from ultracluster_cli._cdk.toolchain import Project, open_project
 from ultracluster_cli._cdk.workspace import rollout_file
-from ultracluster_cli.deploy.deployment import deploy_to
+from ultracluster_cli.deploy.deployment import deploy_to, own_log
 from ultracluster_cli.deploy.summary import print_next_steps, print_summary, summary_json
 from ultracluster_cli.local import demo_purchase
 from ultracluster_cli.local.demo_job import DemoTraining, can_train
@@ -66,6 +68,9 @@ def demo(
             run_jobs=not no_job,
         ) as target,
     ):
+        # Where the CDK has never run, its modules are compiled and unpacked while capacity is bought.
+        warming = Thread(target=_warm_up, args=(project, rollout, target.environment), daemon=True)
+        warming.start()
         folder, log = project.state / "demo", project.state / "logs" / "demo-capacity.log"
         for path in (folder, log.parent):
             path.mkdir(exist_ok=True)
@@ -88,8 +93,12 @@ def demo(
             messages.append(f"Wrote the rollout with the purchased capacity to {copy.relative_to(directory)}")
         assembly = project.temporary / "demo"
         with measure(steps, "cdk synth"):
+            warming.join()
             synthesize_into(assembly, project, rollout=copy, wave=None, environment=target.environment)
-        deployed, stacks = deploy_to(target, project, assembly=assembly, clusters=clusters, steps=steps)
+        with own_log(project.state / "logs") as (log, _):
+            deployed, stacks = deploy_to(
+                target, project, assembly=assembly, clusters=clusters, steps=steps, log=log
+            )
         require_bought(deployed, list(purchases.values()))
         trained = None
         for loc, cluster in blocks.items():
@@ -106,6 +115,15 @@ def demo(
     print_table(columns=columns, rows=rows, title="Purchases on the local AWS (fake money)")
     print_summary(deployed, local=True, as_json=False, steps=steps, deployed=stacks)
     print_next_steps(deployed, local=True)
+
+
+def _warm_up(project: Project, rollout: Path, environment: Mapping[str, str]) -> None:
+    with suppress(
+        FindingsError, OSError
+    ):  # the synthesis of the rollout with the purchased capacity reports it
+        synthesize_into(
+            project.temporary / "warm", project, rollout=rollout, wave=None, environment=environment
+        )
 
 
 def _row(purchase: demo_purchase.Purchase) -> dict[str, Any]:

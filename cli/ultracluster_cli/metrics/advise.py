@@ -4,7 +4,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -34,10 +34,7 @@ def advise(
     cluster: options.MetricsClusterOption = None,
     hours: options.LookBackOption = 24,
     file_system: options.FileSystemOption = None,
-    price: Annotated[
-        float | None,
-        typer.Option("--node-hour", metavar="USD", help="Price of a node-hour. Default: list price."),
-    ] = None,
+    price: options.NodeHourOption = None,
     profile: options.RolloutProfileOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
@@ -45,9 +42,6 @@ def advise(
 
     Reports evidence and monthly savings for nodes, time, file system and settings.
     """
-    if price is not None and price <= 0:
-        problem = f"got {quote(price)}"
-        raise FindingsError.of("UC9337", problem, allowed="more than 0", path="--node-hour")
     loaded = load_rollout(rollout)
     print_findings(loaded.warnings)
     clusters = clusters_of(loaded.config, None)

@@ -1,10 +1,12 @@
 """`ultracluster dashboard`: draw or save the metrics of a cluster."""
 
+from decimal import Decimal
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
+from ultracluster_catalog.prices.prices import capacity_block_price
 from ultracluster_cli import options
 from ultracluster_cli.metrics.metric_source import read_metrics, wrong_options
 from ultracluster_cli.metrics.metrics_page import draw_page
@@ -12,6 +14,9 @@ from ultracluster_cli.output import say
 from ultracluster_runtime.metrics.recorded_metrics import write_recording
 
 app = typer.Typer(add_completion=False)
+
+_SAMPLE: Final = Path(__file__).with_name("sample.json")
+_NOTE: Final = "A sample, not a measurement: a seeded simulation of a day on 16 trn2.48xlarge, with one lost node and an extension."
 
 
 @app.command()
@@ -27,6 +32,10 @@ def dashboard(
     hours: options.LookBackOption = 24,
     file_system: options.FileSystemOption = None,
     profile: options.ProfileOption = None,
+    sample: Annotated[
+        bool, typer.Option("--sample", help="Draw the sample of this package, which is a seeded simulation.")
+    ] = False,
+    price: options.NodeHourOption = None,
     save: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Save the metrics to this recording.")
     ] = None,
@@ -35,6 +44,12 @@ def dashboard(
 
     The page is a self-contained file.
     """
+    note, node_hour = "", None if price is None else Decimal(str(price))
+    if sample and recording is None and cluster is None:
+        recording, picture = _SAMPLE, picture or Path("dashboard.html")
+        note, node_hour = _NOTE, node_hour or capacity_block_price("trn2.48xlarge", "us-east-2").amount
+    elif sample:
+        raise wrong_options("got two sources", allowed="one of --sample, --from and --cluster")
     if picture is None and save is None:
         raise wrong_options("got neither --picture nor --save", allowed="one or both of them")
     recorded = read_metrics(
@@ -49,5 +64,5 @@ def dashboard(
         write_recording(recorded, save)
         say(f"{save}: {len(recorded.series)} series")
     if picture is not None:
-        draw_page(recorded, picture)
+        draw_page(recorded, picture, node_hour=node_hour, note=note)
         say(f"{picture}: {recorded.cluster}, {len(recorded.series)} series")

@@ -2,28 +2,37 @@
 
 import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import groupby
+from decimal import Decimal
+from itertools import groupby, pairwise
+from operator import itemgetter
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from string import ascii_uppercase
+from typing import Final
 
+from ultracluster_catalog.observability.alarms import AlarmThresholds
 from ultracluster_catalog.observability.panels import PANELS, MetricLine, Panel
-from ultracluster_cli.plot_extra import plot_extra
+from ultracluster_cli.pictures.charts import Event, Line, draw_chart, short
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
-# Okabe-Ito colours, darkened to a contrast of 3:1 on light and dark backgrounds. Lines also differ in their dashes.
-_COLOURS = ("#0072b2", "#b87a00", "#008f68", "#c2649a", "#d55e00", "#2e93c4")
-_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-_GRID = "rgba(128, 128, 128, 0.3)"
 _ROWS_OF_A_TABLE = 24
 
 # The browser blocks all network requests of the page.
-_POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; "
-    "base-uri 'none'; form-action 'none'"
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+_THRESHOLDS: Final = AlarmThresholds()
+_ALARMS: Final[tuple[tuple[str, str, str, Callable[[float], bool]], ...]] = (
+    ("unused nodes", "UnusedNodes", "Average", lambda nodes: nodes > 0),
+    ("idle nodes", "CoreUtilization", "Minimum", lambda percent: percent < _THRESHOLDS.idle_percent),
+    ("drain is near", "SecondsToDrain", "Minimum", lambda left: left < _THRESHOLDS.drain_minutes * 60),
+    ("a job waits", "WaitSeconds", "Maximum", lambda wait: wait > _THRESHOLDS.wait_minutes * 60),
+    ("uncorrected ECC errors", "EccUncorrected", "Sum", lambda count: count > 0),
+    ("missing Neuron devices", "NeuronDevicesMissing", "Maximum", lambda count: count > 0),
+    ("missing EFA devices", "EfaDevicesMissing", "Maximum", lambda count: count > 0),
+    ("TCP instead of EFA", "TcpFallback", "Maximum", lambda nodes: nodes > 0),
 )
+"""Default alarms that the last value of a metric tells of."""
 
 _STYLE = """
 :root { color-scheme: light dark; --text: #1b1f24; --soft: #57606a; --page: #ffffff; --line: #d0d7de; }
@@ -34,60 +43,91 @@ p.soft, figcaption { color: var(--soft); }
 .panels { display: grid; gap: 1.5rem; grid-template-columns: repeat(auto-fill, minmax(min(28rem, 100%), 1fr)); }
 figure { margin: 0; min-width: 0; } figcaption { font-size: 0.875rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; } .scroll { overflow-x: auto; }
-th, td { border-bottom: 1px solid var(--line); padding: 0.2rem 0.8rem 0.2rem 0; text-align: right; } th:first-child { text-align: left; }
+th, td { border-bottom: 1px solid var(--line); padding: 0.2rem 0.8rem 0.2rem 0; text-align: right; } th:first-child, caption { text-align: left; }
 summary { cursor: pointer; font-size: 0.875rem; }
-/* The charts inherit text and background colours from the page. */
-.js-plotly-plot .main-svg { background: transparent !important; }
-.js-plotly-plot .main-svg :not(.hoverlayer *) > text { fill: var(--text) !important; }
+svg { background: #fff; border-radius: 6px; height: auto; max-width: 100%; width: 100%; }
+.tiles { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(min(11rem, 45%), 1fr)); margin: 1.5rem 0; padding: 0; }
+.tiles div { border: 1px solid var(--line); border-radius: 6px; padding: 0.6rem 0.8rem; }
+.tiles dt, .tiles small { color: var(--soft); font-size: 0.875rem; } .tiles dd { font-size: 1.5rem; margin: 0; overflow-wrap: anywhere; } .tiles small { display: block; }
+@media print { details { display: none; } figure { break-inside: avoid; } }
 """
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ChartedLine:
-    """One line of a chart, with its values in the unit of the axis; None is a gap in the recording."""
+def draw_page(recording: Recording, path: Path, *, node_hour: Decimal | None = None, note: str = "") -> None:
+    """Draw the panels that have values, each with a table of its figures. The output is deterministic.
 
-    label: str
-    points: tuple[tuple[datetime, float | None], ...]
-
-    @property
-    def values(self) -> list[float]:
-        """Values without gaps."""
-        return [value for _, value in self.points if value is not None]
-
-
-def draw_page(recording: Recording, path: Path) -> None:
-    """Draw the panels that have values, each with a table of its figures. The output is deterministic."""
-    with plot_extra():
-        from plotly import io, offline  # noqa: PLC0415 - optional, and slow to import
+    Args:
+        recording: What to draw.
+        path: The page.
+        node_hour: Price of a node-hour in USD, for the costs.
+        note: A sentence below the title.
+    """
     title = f"{recording.cluster} in {recording.region}"
-    drawn = [(panel, lines) for panel in PANELS if (lines := charted_lines(recording, panel))]
-    missing = [panel.title for panel in PANELS if not charted_lines(recording, panel)]
+    events = list(read_events(recording))
+    panels = [(panel, charted_lines(recording, panel)) for panel in PANELS]
+    missing = [panel.title for panel, lines in panels if not lines]
     sections = "".join(
         f'<section aria-labelledby="{name}"><h2 id="{name}">{name}</h2><div class="panels">'
-        f"{''.join(_panel(recording, panel, lines, io.to_html) for panel, lines in group)}</div></section>\n"
-        for name, group in groupby(drawn, key=lambda drawn_panel: drawn_panel[0].section)
+        f"{''.join(_panel(recording, panel, lines, events) for panel, lines in group)}</div></section>\n"
+        for name, group in groupby(filter(itemgetter(1), panels), key=lambda drawn: drawn[0].section)
     )
     path.write_text(
         f'<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
         f'<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{html.escape(title)}: metrics</title>\n<style>{_STYLE}</style>\n"
-        f"<script>{offline.get_plotlyjs()}</script>\n</head>\n<body>\n<main>\n<h1>{html.escape(title)}</h1>\n"
+        f"</head>\n<body>\n<main>\n<h1>{html.escape(title)}</h1>\n"
         f'<p class="soft">{_time(recording.start)} to {_time(recording.end)} UTC, one value per '
-        f"{_duration(recording.period)}</p>\n{_overview(recording)}{sections}{_not_recorded(missing)}"
-        f"</main>\n</body>\n</html>\n",
+        f"{_duration(recording.period)}. {html.escape(note)}</p>\n{_tiles(recording, node_hour)}{_events(events)}"
+        f"{sections}{_not_recorded(missing)}</main>\n</body>\n</html>\n",
         encoding="utf-8",
     )
 
 
-def _overview(recording: Recording) -> str:
-    hours = {
-        "paid": node_hours(recording, "PaidNodes"),
-        "running": node_hours(recording, "RunningNodes"),
-        "paid without an instance": node_hours(recording, "UnusedNodes"),
-    }
-    rows = [[name, _figure(value)] for name, value in hours.items() if value is not None]
-    return _table("Node-hours in this period", ["nodes", "node-hours"], rows) if rows else ""
+def _tiles(recording: Recording, node_hour: Decimal | None) -> str:
+    """Return the headline figures, as they are at the end of the recording."""
+
+    def last(metric: str, statistic: str) -> float | None:
+        values = recording.values(metric, statistic)
+        return values[-1] if values else None
+
+    def of_jobs(metric: str) -> list[float]:
+        """Return the last values of the jobs that still report."""
+        points = [recording.points(metric, "Average", job=job)[-1:] for job in recording.jobs]
+        newest = max((point[0] for (point,) in filter(None, points)), default=None)
+        return [point[1] for (point,) in filter(None, points) if point[0] == newest]
+
+    def usd(hours: float | None) -> str:
+        return "" if hours is None or node_hour is None else f"{Decimal(str(hours)) * node_hour:,.0f} USD"
+
+    paid, unused = node_hours(recording, "PaidNodes"), node_hours(recording, "UnusedNodes")
+    tokens, mfu, drain = of_jobs("TokensPerSecond"), of_jobs("Mfu"), last("SecondsToDrain", "Minimum")
+    alarms = [
+        name
+        for name, metric, statistic, fires in _ALARMS
+        if (value := last(metric, statistic)) is not None and fires(value)
+    ]
+    per_hour = f"{short(paid)} node-hours at {node_hour} USD" if node_hour else "see --node-hour"
+    tiles = (
+        ("tokens/s", short(sum(tokens)) if tokens else "", "last value of all jobs"),
+        ("MFU", f"{fmean(mfu):.1%}" if mfu else "", "last value, mean of the jobs"),
+        ("cost so far", "" if paid is None else usd(paid) or f"{short(paid)} node-hours", per_hour),
+        ("paid and unused", f"{short(unused)} node-hours" if unused is not None else "", usd(unused)),
+        ("time to drain", "" if drain is None else f"{max(drain, 0) / 3600:.1f} hours", ""),
+        ("alarms", str(len(alarms)), ", ".join(alarms) or "no default threshold is crossed"),
+    )
+    items = (
+        f"<div><dt>{name}</dt><dd>{html.escape(value) or 'not recorded'}</dd><small>{html.escape(more)}</small></div>"
+        for name, value, more in tiles
+    )
+    return f'<dl class="tiles">{"".join(items)}</dl>\n'
+
+
+def _events(events: Sequence[Event]) -> str:
+    saves = sum(not event.letter for event in events)
+    rows = [[event.letter, event.what, f"{_time(event.at)} UTC"] for event in events if event.letter]
+    text = f'<p class="soft">{saves} checkpoints, each a mark below the axes.</p>\n' if saves else ""
+    return (_table("Events, marked on all charts", ["", "event", "time"], rows) if rows else "") + text
 
 
 def _not_recorded(titles: Sequence[str]) -> str:
@@ -97,32 +137,31 @@ def _not_recorded(titles: Sequence[str]) -> str:
     return f"<section><h2>Not recorded</h2><p>No values in this period:</p><ul>{items}</ul></section>\n"
 
 
-def _panel(
-    recording: Recording, panel: Panel, lines: Sequence[ChartedLine], to_html: Callable[..., str]
-) -> str:
+def _panel(recording: Recording, panel: Panel, lines: Sequence[Line], events: Sequence[Event]) -> str:
     number = PANELS.index(panel)
     title = html.escape(panel.title)
+    words = f"{panel.title} in {panel.unit}; its values are in the tables below it"
+    chart = draw_chart(words, lines, start=recording.start, end=recording.end, events=events)
     figures = [[line.label, *_figures(line)] for line in lines]
     return (
         f'<figure aria-labelledby="panel-{number}"><h3 id="panel-{number}">{title} ({html.escape(panel.unit)})</h3>\n'
-        f'<div role="img" aria-label="Chart: {title} in {html.escape(panel.unit)}; its values are in the tables below it">'
-        f"{_chart(recording, panel, lines, to_html)}</div>\n"
+        f"{chart.svg()}"
         f'<figcaption><div class="scroll">{_table("", ["", "minimum", "mean", "maximum", "last"], figures)}</div></figcaption>\n'
         f'<details><summary>Values of "{title}" over time</summary><div class="scroll">{_values(recording, panel, lines)}'
         f"</div></details></figure>\n"
     )
 
 
-def _figures(line: ChartedLine) -> list[str]:
-    values = line.values
-    return [_figure(value) for value in (min(values), fmean(values), max(values), values[-1])]
+def _figures(line: Line) -> list[str]:
+    values = [value for _, value in line.points if value is not None]
+    return [short(value) for value in (min(values), fmean(values), max(values), values[-1])]
 
 
-def _values(recording: Recording, panel: Panel, lines: Sequence[ChartedLine]) -> str:
+def _values(recording: Recording, panel: Panel, lines: Sequence[Line]) -> str:
     span = (recording.end - recording.start) / _ROWS_OF_A_TABLE
     columns = [_by_row(line, recording.start, span) for line in lines]
     rows = [
-        [_time(recording.start + row * span), *(_figure(column.get(row)) for column in columns)]
+        [_time(recording.start + row * span), *(short(column.get(row)) for column in columns)]
         for row in range(_ROWS_OF_A_TABLE)
     ]
     return _table(
@@ -130,7 +169,7 @@ def _values(recording: Recording, panel: Panel, lines: Sequence[ChartedLine]) ->
     )
 
 
-def _by_row(line: ChartedLine, start: datetime, span: timedelta) -> Mapping[int, float]:
+def _by_row(line: Line, start: datetime, span: timedelta) -> Mapping[int, float]:
     points = ((int((moment - start) / span), value) for moment, value in line.points if value is not None)
     grouped = groupby(points, key=lambda point: point[0])
     return {row: fmean(value for _, value in group) for row, group in grouped}
@@ -146,56 +185,6 @@ def _table(caption: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) 
     return f"<table>{caption_html}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>\n"
 
 
-def _chart(
-    recording: Recording, panel: Panel, lines: Sequence[ChartedLine], to_html: Callable[..., str]
-) -> str:
-    figure = {
-        "data": [
-            {
-                "type": "scatter",
-                "x": list(times),
-                "y": list(values),
-                "name": line.label,
-                "mode": "lines+markers",
-                **style,
-            }
-            for line, style in zip(lines, _line_styles(len(lines)), strict=True)
-            for times, values in [zip(*line.points, strict=True)]
-        ],
-        "layout": {
-            "template": "none",
-            "height": 300,
-            "margin": {"l": 60, "r": 20, "t": 20, "b": 40},
-            "paper_bgcolor": "rgba(0, 0, 0, 0)",
-            "plot_bgcolor": "rgba(0, 0, 0, 0)",
-            "showlegend": True,
-            "legend": {"orientation": "h", "y": -0.2},
-            "hovermode": "x",
-            "hoverlabel": {"font": {"color": "#ffffff"}, "bgcolor": "#24292f"},
-            "xaxis": {"type": "date", "gridcolor": _GRID, "range": [recording.start, recording.end]},
-            "yaxis": {"gridcolor": _GRID, "rangemode": "tozero", "title": {"text": panel.unit}},
-        },
-    }
-    return to_html(
-        figure,
-        full_html=False,
-        include_plotlyjs=False,
-        div_id=f"chart-{PANELS.index(panel)}",
-        config={"displayModeBar": False, "responsive": True},
-    )
-
-
-def _line_styles(count: int) -> Iterator[dict[str, Any]]:
-    for number in range(count):
-        colour = _COLOURS[number % len(_COLOURS)]
-        dash = _DASHES[number % len(_DASHES)]
-        yield {"line": {"color": colour, "dash": dash, "width": 2}, "marker": {"color": colour, "size": 3}}
-
-
-def _figure(value: float | None) -> str:
-    return "" if value is None else f"{value:,.4g}" if abs(value) < 1000 else f"{value:,.0f}"  # noqa: PLR2004 - four digits
-
-
 def _time(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M}"
 
@@ -205,10 +194,10 @@ def _duration(span: timedelta) -> str:
     return f"{minutes:g} minutes" if minutes != 1 else "minute"
 
 
-def charted_lines(recording: Recording, panel: Panel) -> list[ChartedLine]:
+def charted_lines(recording: Recording, panel: Panel) -> list[Line]:
     """Return the lines of a panel that have a value."""
     lines = [
-        ChartedLine(label=label, points=tuple(_with_gaps(recording, line, job)))
+        Line(label=label, points=tuple(_with_gaps(recording, line, job)))
         for line in panel.lines
         for job, label in _labels(recording, line)
     ]
@@ -241,3 +230,32 @@ def node_hours(recording: Recording, metric: str) -> float | None:
     """Sum the node-hours of a metric that counts nodes; None if it is not in the recording."""
     values = recording.values(metric, "Average")
     return sum(values) * (recording.period / timedelta(hours=1)) if values else None
+
+
+def read_events(recording: Recording) -> Iterator[Event]:
+    """Yield the events that the metrics tell of, in chronological order: lost nodes, drain, extension, checkpoints."""
+    nodes = recording.points("RunningNodes", "Average")
+    left = recording.points("SecondsToDrain", "Minimum")
+    drained = [moment for moment, seconds in left if seconds <= 0][:1]
+    found = [
+        (moment, "lost node" if before - after < 1.5 else f"{before - after:.0f} lost nodes")  # noqa: PLR2004 - nodes
+        for (_, before), (moment, after) in pairwise(nodes)
+        if after <= before - 1 and not (drained and moment >= drained[0])
+    ]
+    found += [
+        (moment, f"extension by {(after - before) / 3600:.0f} hours")
+        for (_, before), (moment, after) in pairwise(left)
+        if after > before + 3600
+    ]
+    found += [(moment, "drain") for moment in drained]
+    saves = {
+        moment
+        for job in recording.jobs
+        for moment, seconds in recording.points("CheckpointSeconds", "Sum", job=job)
+        if seconds > 0
+    }
+    letters = iter(ascii_uppercase)
+    lettered = [Event(at=moment, what=what, letter=next(letters, "+")) for moment, what in sorted(found)]
+    yield from sorted(
+        (*lettered, *(Event(at=moment, what="checkpoint") for moment in saves)), key=lambda event: event.at
+    )

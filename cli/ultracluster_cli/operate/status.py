@@ -17,7 +17,7 @@ from botocore.exceptions import ClientError
 from ultracluster_catalog.capacity.capacity_blocks import drain_before_end
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_cli._aws.cluster_targets import ClusterTargets, single_target
-from ultracluster_cli._aws.deployed_template import stack_resources
+from ultracluster_cli._aws.deployed_template import read_deployed, stack_resources
 from ultracluster_cli._aws.rehearsals import describe_rehearsals
 from ultracluster_cli._aws.selection import clusters_named, clusters_of
 from ultracluster_cli._aws.target import Target
@@ -25,8 +25,15 @@ from ultracluster_cli._aws.targets import running_local_aws, targets_by_profile
 from ultracluster_cli._cdk.workspace import default_rollout, state_directory
 from ultracluster_cli.cost.actual import estimated_cost, in_hours
 from ultracluster_cli.jobs.session import job_row
-from ultracluster_cli.options import ClustersOption, JsonOption, LocalOption, OptionalRolloutArgument
+from ultracluster_cli.options import (
+    ClustersOption,
+    JsonOption,
+    LocalOption,
+    OptionalRolloutArgument,
+    PictureOption,
+)
 from ultracluster_cli.output import print_json, print_table, say, short_time
+from ultracluster_cli.pictures.status import draw_status
 from ultracluster_cli.progress import doing
 from ultracluster_cli.rollout.stack_status import firing_alarms
 from ultracluster_rules.findings import FindingsError
@@ -36,6 +43,7 @@ from ultracluster_runtime.jobs.queues import find_queues
 from ultracluster_runtime.preflight.live_facts import live_facts, summarize
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 from ultracluster_stacks.config.rehearsal import cluster_digest
+from ultracluster_stacks.plan import StackTemplate
 
 app = typer.Typer(add_completion=False)
 
@@ -54,6 +62,7 @@ def status(
     local: LocalOption = False,
     watch: Annotated[bool, typer.Option("--watch", help="Show it again and again until Ctrl-C.")] = False,
     every: Annotated[float, typer.Option(min=1, help="Seconds between two reads of --watch.")] = 10,
+    picture: PictureOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show what is deployed, what runs, and what it costs, on one screen.
@@ -74,6 +83,11 @@ def status(
                     _print(state, where=targets.name)
                 if live_tests := summarize(live_facts()):
                     say(live_tests)
+            if picture is not None:
+                templates = [list(_templates(one, targets.of(one.stage))) for one in clusters]
+                texts = [[line for line in _lines(state) if line[1]] for state in states]
+                drawing = draw_status(states, templates, texts, now=datetime.now(UTC))
+                picture.write_text(drawing.svg(), encoding="utf-8")
             sys.stdout.flush()
             if not watch:
                 return
@@ -156,6 +170,14 @@ def stacks_of(cluster: ClusterConfig, cloudformation: Any) -> list[dict[str, Any
             }
         )
     return found
+
+
+def _templates(cluster: ClusterConfig, target: Target) -> Iterator[StackTemplate]:
+    cloudformation = target.client("cloudformation", cluster.region)
+    for part in STACKS:
+        name = f"{cluster.stage}-{part}"
+        if template := read_deployed(name, cloudformation).template:
+            yield StackTemplate(cluster=cluster.stage, name=name, region=cluster.region, template=template)
 
 
 def nodes_of(cluster: str | None, ec2: Any, *, node: str = "*") -> Iterator[dict[str, Any]]:

@@ -19,8 +19,8 @@ from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_findings, print_json, say
+from ultracluster_cli.pictures.topology import draw_plan
 from ultracluster_cli.plan.output import cost_lines, costs_json, plan_json, plan_markdown, print_plan
-from ultracluster_cli.plan.picture import draw_plan
 from ultracluster_cli.plan.planning import blocks_to_come, check_allowed, check_limits
 from ultracluster_cli.plan.stacks import assembled_stacks, deployed_by_target, deployed_stacks
 from ultracluster_stacks.config import ClusterConfig, load_rollout
@@ -99,7 +99,7 @@ def plan(
     check_allowed(changes, allowed)
     check_limits(after)
     if picture is not None:
-        draw_plan(changes, after, picture)
+        picture.write_text(draw_plan(changes, after).svg(), encoding="utf-8")
     if as_json:
         usages = [dataclasses.asdict(usage) for usage in headroom(after)]
         print_json(

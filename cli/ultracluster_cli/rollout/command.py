@@ -20,6 +20,7 @@ from ultracluster_cli._cdk.workspace import rollout_file, state_directory
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.option_groups import with_option_groups
 from ultracluster_cli.output import print_findings, print_json, print_table, say
+from ultracluster_cli.pictures.waves import draw_waves
 from ultracluster_cli.plan.planning import is_approved
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_cli.preflight.command import check_codes
@@ -67,6 +68,7 @@ class RolloutRequest:
     allow: options.AllowOption = None
     skip: options.SkipOption = None
     yes: options.YesOption = False
+    picture: options.PictureOption = None
     as_json: options.JsonOption = False
 
 
@@ -233,6 +235,9 @@ def _run(run: history.Run, context: _RolloutContext) -> ExitCode:
         )
         executor = ThreadedExecutor(take=steps.take, report=display.record, stopping=stopping)
         decision = drive(plan, journal, executor, at_once=context.request.at_once, now=_now)
+    if context.request.picture is not None:
+        drawing = draw_waves(plan, journal.entries, title=f"Rollout {run.folder.name}")
+        context.request.picture.write_text(drawing.svg(), encoding="utf-8")
     _report(run, decision, calls=targets.calls, as_json=context.request.as_json)
     if stopping.is_set() and not decision.finished:
         raise KeyboardInterrupt

@@ -54,8 +54,8 @@ def rollout_lock(rollouts: Path) -> Iterator[None]:
     try:
         lock = FileLock(rollouts / "lock").acquire(blocking=False)
     except Timeout:
-        process = holder.read_text("ascii") if holder.is_file() else ""
-        problem = f"another rollout is running here (process {process or 'unknown'})"
+        process = holder.read_text("ascii", errors="replace")[:20] if holder.is_file() else ""
+        problem = f"another rollout is running here (process {process if process.isdecimal() else 'unknown'})"
         remedy = "Wait for it to finish, or stop it with Ctrl-C"
         raise FindingsError.of("UC9601", problem, remedy=remedy) from None
     with lock:

@@ -62,6 +62,7 @@ class UltraCluster(IUltraCluster):
 
     _compile_cache: CompileCache | PosixCompileCache
     _queue: TrainingQueue
+    _job_resume: JobResume | None = None
 
     @rejects_unsafe_numbers
     def __init__(
@@ -230,6 +231,7 @@ class UltraCluster(IUltraCluster):
         self._checkpoint_bucket = checkpoint_bucket
         self._file_system = file_system
         self._compile_cache = compile_cache or CompileCache(self, "CompileCache", kms_key=kms_key)
+        _allow_buckets(self._network, self._checkpoint_bucket, self._compile_cache)
         self._metrics = (
             NodeMetrics(
                 self, "Metrics", cluster_name=settings.cluster_name or cluster_name(self), kms_key=kms_key
@@ -301,7 +303,6 @@ class UltraCluster(IUltraCluster):
             if isinstance(source, CapacityBlock)
         )
         self._kms_key = kms_key
-        self._job_resume: JobResume | None = None
         tag_resources(self, self.nodes.cluster_name)
         if removal_policy is RemovalPolicy.DESTROY:
             RemovalPolicies.of(self).destroy()
@@ -610,6 +611,13 @@ def _check_network(
         vpc = network
         collect(findings, lambda: private_subnet(vpc, vpc_subnets, path="vpc_subnets"))
     return findings
+
+
+def _allow_buckets(network: ClusterNetwork, *parts: object) -> None:
+    """Allow the endpoints of a network to reach buckets that are passed in, which can be of another account."""
+    for part in parts if network.endpoint_policies else ():
+        if network.endpoint_policies and isinstance(part, CheckpointBucket | CompileCache):
+            network.endpoint_policies.allow_bucket(part.bucket.bucket_name)
 
 
 def _alarm_settings(

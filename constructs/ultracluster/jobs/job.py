@@ -1,5 +1,6 @@
 """Base class of the job constructs: roles, container, environment, retries, timeout and dependencies."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,11 +17,13 @@ from ultracluster.jobs.job_checks import check_job
 from ultracluster.jobs.job_container import job_container
 from ultracluster.jobs.job_environment import job_environment
 from ultracluster.jobs.launcher import Launcher
+from ultracluster.nodes.node_group import NodeGroup
 from ultracluster.scheduling.i_training_queue import ITrainingQueue, grant_submit
 from ultracluster.storage.compile_cache import CompileCache
 from ultracluster.storage.posix_compile_cache import PosixCompileCache
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.names.exit_codes import LOST_NODE
+from ultracluster_catalog.names.identifiers import ECR_IMAGE
 from ultracluster_catalog.names.submission_tags import AFTER_TAG, QUEUE_TAG, RESUME_TAG
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 from ultracluster_rules.findings import Finding, Severity, reject
@@ -126,6 +129,7 @@ class Job(Construct):
         execution = [write_statement(queue.log_group)]
         if isinstance(image, str):
             execution += pull_image(self, image)
+            _let_pull(queue, image)
         self._execution_role = iam.Role(
             self,
             "ExecutionRole",
@@ -272,6 +276,13 @@ class Job(Construct):
     def workers(self) -> int:
         """Number of devices that the job computes on: one per process with torchrun."""
         return self._workers
+
+
+def _let_pull(queue: ITrainingQueue, image: str) -> None:
+    """Allow the endpoints of the nodes to pull an image of another account."""
+    repository = re.fullmatch(ECR_IMAGE, image)
+    if repository and isinstance(queue.nodes, NodeGroup) and queue.nodes.network.endpoint_policies:
+        queue.nodes.network.endpoint_policies.allow_registry(repository["account"])
 
 
 def _devices(queue: ITrainingQueue, neuron: NeuronSettings | None) -> int:

@@ -12,6 +12,7 @@ from constructs import Construct
 
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster.network.efa_rules import add_efa_rules, add_task_rules
+from ultracluster.network.endpoint_policies import EndpointPolicies
 from ultracluster.network.nat_gateway import define_nat_gateway
 from ultracluster.network.subnet_cidr import public_subnet_cidr, subnet_cidr
 from ultracluster_catalog.machines.instance_type import InstanceType
@@ -56,6 +57,7 @@ class ClusterNetwork(Construct):
         subnet_prefix: int | None = None,
         nat_gateway: bool = False,
         endpoints: Sequence[str] = (),
+        limit_endpoints: bool | None = None,
     ) -> None:
         """Define the network.
 
@@ -73,6 +75,8 @@ class ClusterNetwork(Construct):
                 access to the internet. Default: False.
             endpoints: Further services to create interface endpoints for, such as ``secretsmanager``; each is billed by the
                 hour. Default: those that nodes use, and S3.
+            limit_endpoints: Whether endpoints have policies, see `endpoint_policies`. Default: True without a NAT gateway, which
+                leads past them.
 
         Raises:
             FindingsError: If the instance type or layout is unknown, EC2 would reject the interfaces (UC4010 to UC4015),
@@ -89,6 +93,11 @@ class ClusterNetwork(Construct):
         super().__init__(scope, construct_id)
         self._place: tuple[CfnResource, ...]
         self._services: tuple[str, ...] | None
+        self._endpoint_policies = (
+            EndpointPolicies(self)
+            if (not nat_gateway if limit_endpoints is None else limit_endpoints)
+            else None
+        )
         self._zone_id = zone_id
         self._services = None if nat_gateway else (*NODE_SERVICES, "s3", *endpoints)
         self._instance_type = machine
@@ -238,6 +247,7 @@ class ClusterNetwork(Construct):
         self, route_table_id: str, nodes: ec2.SecurityGroup, *, services: Sequence[str], tasks_group_id: str
     ) -> None:
         region = Stack.of(self).region
+        policies = self._endpoint_policies
         ec2.CfnVPCEndpoint(
             self,
             "S3",
@@ -245,6 +255,7 @@ class ClusterNetwork(Construct):
             service_name=f"com.amazonaws.{region}.s3",
             vpc_endpoint_type="Gateway",
             route_table_ids=[route_table_id],
+            policy_document=policies and policies.document("s3"),
         )
         group = ec2.SecurityGroup(
             self,
@@ -275,6 +286,7 @@ class ClusterNetwork(Construct):
                 subnet_ids=[self._subnet_id],
                 security_group_ids=[group_id],
                 private_dns_enabled=True,
+                policy_document=policies and policies.document(service),
             )
 
     def retain(self) -> None:
@@ -304,6 +316,11 @@ class ClusterNetwork(Construct):
     def connections(self) -> ec2.Connections:
         """Connections of the nodes' security group."""
         return self.security_group.connections
+
+    @property
+    def endpoint_policies(self) -> EndpointPolicies | None:
+        """Policies of the endpoints, to allow further buckets and accounts; None if they are open or of an existing VPC."""
+        return self._endpoint_policies
 
     @property
     def security_group(self) -> ec2.ISecurityGroup:
@@ -364,6 +381,7 @@ class _ExistingNetwork(ClusterNetwork):
     ) -> None:
         Construct.__init__(self, scope, construct_id)
         self._place = ()
+        self._endpoint_policies = None
         self._services = None
         self._vpc = vpc
         self._vpc_id = vpc.vpc_id

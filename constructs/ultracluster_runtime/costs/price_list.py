@@ -35,46 +35,32 @@ _NODE: Final = {"tenancy": "Shared", "preInstalledSw": "NA", "capacitystatus": "
 _LUSTRE: Final = {"fileSystemType": "Lustre"}
 _SERVICES: Final[Mapping[str, _Query]] = MappingProxyType(
     {
-        name: _Query(service=service, filters=filters, optional_attributes={}, usage_type=usage_type)
-        for name, service, filters, usage_type in (
-            ("interface endpoint", "AmazonVPC", {"productFamily": "VpcEndpoint"}, "VpcEndpoint-Hours"),
-            ("interface endpoint data", "AmazonVPC", {"productFamily": "VpcEndpoint"}, "VpcEndpoint-Bytes"),
-            ("NAT gateway", "AmazonEC2", {"productFamily": "NAT Gateway"}, "NatGateway-Hours"),
-            ("NAT gateway data", "AmazonEC2", {"productFamily": "NAT Gateway"}, "NatGateway-Bytes"),
-            (
-                "volume gp3",
-                "AmazonEC2",
-                {"productFamily": "Storage", "volumeApiName": "gp3"},
-                "VolumeUsage.gp3",
-            ),
-            (
-                "alarm",
-                "AmazonCloudWatch",
-                {"productFamily": "Alarm", "alarmType": "Standard"},
-                "AlarmMonitorUsage",
-            ),
-            ("logs ingested", "AmazonCloudWatch", {"productFamily": "Data Payload"}, "DataProcessing-Bytes"),
-            (
-                "logs stored",
-                "AmazonCloudWatch",
-                {"productFamily": "Storage Snapshot"},
-                "TimedStorage-ByteHrs",
-            ),
-            ("custom metric", "AmazonCloudWatch", {"productFamily": "Metric"}, "CW:MetricMonitorUsage"),
+        name: _Query(
+            service=service,
+            filters={"productFamily": family, **more},
+            optional_attributes={},
+            usage_type=usage_type,
+        )
+        for name, service, family, usage_type, more in (
+            ("interface endpoint", "AmazonVPC", "VpcEndpoint", "VpcEndpoint-Hours", {}),
+            ("interface endpoint data", "AmazonVPC", "VpcEndpoint", "VpcEndpoint-Bytes", {}),
+            ("NAT gateway", "AmazonEC2", "NAT Gateway", "NatGateway-Hours", {}),
+            ("NAT gateway data", "AmazonEC2", "NAT Gateway", "NatGateway-Bytes", {}),
+            ("volume gp3", "AmazonEC2", "Storage", "VolumeUsage.gp3", {"volumeApiName": "gp3"}),
+            ("alarm", "AmazonCloudWatch", "Alarm", "AlarmMonitorUsage", {"alarmType": "Standard"}),
+            ("custom metric", "AmazonCloudWatch", "Metric", "CW:MetricMonitorUsage", {}),
+            ("logs ingested", "AmazonCloudWatch", "Data Payload", "DataProcessing-Bytes", {}),
+            ("logs stored", "AmazonCloudWatch", "Storage Snapshot", "TimedStorage-ByteHrs", {}),
             (
                 "S3 Standard storage",
                 "AmazonS3",
-                {"productFamily": "Storage", "volumeType": "Standard"},
+                "Storage",
                 "TimedStorage-ByteHrs",
+                {"volumeType": "Standard"},
             ),
-            ("FSx metadata IOPS", "AmazonFSx", _LUSTRE | {"productFamily": "Provisioned IOPS"}, ""),
-            (
-                "FSx Intelligent-Tiering throughput",
-                "AmazonFSx",
-                _LUSTRE | {"productFamily": "Provisioned Throughput"},
-                "",
-            ),
-            ("FSx backups", "AmazonFSx", _LUSTRE | {"productFamily": "Storage"}, "BackupUsage"),
+            ("FSx metadata IOPS", "AmazonFSx", "Provisioned IOPS", "", _LUSTRE),
+            ("FSx Intelligent-Tiering throughput", "AmazonFSx", "Provisioned Throughput", "", _LUSTRE),
+            ("FSx backups", "AmazonFSx", "Storage", "BackupUsage", _LUSTRE),
         )
     }
 )

@@ -267,7 +267,7 @@ def _after_refusal(sending: Record, quote: Quote, sent: Refused) -> Steps[Outcom
         except FindingsError as error:
             return _unresolved(sending, quote, f"{reason}; {error.findings[0].problem}")
         if evidence.verdict is None and isinstance(sending.order, ExtensionOrder):
-            # Without a tag, an extension that appears later could not be told from that of another order.
+            # Without a tag, an extension that appears later could not be distinguished from that of another order.
             return _unresolved(sending, quote, f"{reason}; EC2 shows no extension yet")
     if evidence.verdict is None:
         record: Record = yield from settle(sending, OrderState.REJECTED, reason=reason)

@@ -1,3 +1,3 @@
-"""AWS Batch jobs as processes of this machine, for a local AWS that was told to run them."""
+"""AWS Batch jobs as processes of this machine, for a local AWS that is configured to run them."""
 
 __all__: list[str] = []

@@ -128,6 +128,15 @@ class Attempt:
         self._batch.jobs[child["jobId"]] = child
         return child
 
+    def inside(self, name: str) -> dict[str, Any] | None:
+        """Return the folder and the variables of the container of a task, or of a node by its instance ID."""
+        for index, container in self._containers.items():
+            node, task = self.nodes[index], self._details[index]["container"]["taskArn"]
+            if name in {task, node.instance_id}:
+                folder = container.folder if name == task else node.folder
+                return {"folder": str(folder), "environment": container.environment}
+        return None
+
     def _container(self, index: int) -> Container:
         node, container = self.nodes[index], self._details[index]["container"]
         task = container["taskArn"].rsplit("/", 1)[-1]

@@ -86,6 +86,10 @@ class Ending:
 class Container:
     """A running container.
 
+    Attributes:
+        folder: Its working directory.
+        environment: All its variables.
+
     Args:
         command: Program and arguments.
         environment: All environment variables.
@@ -104,11 +108,13 @@ class Container:
         memory_mib: int,
     ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
+        self.folder = folder
         # Short, because names of Unix sockets below it must be.
         self._temporary = tempfile.mkdtemp(prefix="ucl-", dir="/tmp")
+        self.environment = {**environment, "HOME": str(folder), "TMPDIR": self._temporary}
         order = {
             "command": list(command),
-            "environment": {**environment, "HOME": str(folder), "TMPDIR": self._temporary},
+            "environment": self.environment,
             "folder": str(folder),
             "memory": memory_mib * 2**20,
         }

@@ -68,6 +68,18 @@ class JobRunner:
             if is_running():
                 shutil.rmtree(running().directory / "jobs", ignore_errors=True)
 
+    def inside(self, name: str) -> dict[str, Any]:
+        """Return the folder and the variables in which a shell opens, by the ARN of a task or the ID of an instance.
+
+        Raises:
+            ValueError: If nothing runs there.
+        """
+        with self._ticking:
+            for attempt in self._attempts:
+                if found := attempt.inside(name):
+                    return found
+        raise ValueError(f"nothing runs on {name}")
+
     def deliver(self) -> None:
         """Deliver the events of jobs that have changed; return after the last."""
         with self._delivering:

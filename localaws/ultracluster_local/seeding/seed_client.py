@@ -16,7 +16,7 @@ from ultracluster_local.instance.environment import require_loopback
 
 __all__ = ["SeedContainerImage", "SeedImage", "SeedReservation", "move_clock", "reset", "seed"]
 
-_SECONDS = {"seed": 60, "reset": 30, "clock": 600}
+_SECONDS = {"seed": 60, "reset": 30, "clock": 600, "inside": 10}
 """Timeouts; a move of the clock invokes functions."""
 
 
@@ -142,6 +142,21 @@ def move_clock(
     return answer
 
 
+def inside(*, endpoint: str, key: str, name: str) -> tuple[str, dict[str, str]]:
+    """Return the folder and the variables of a container that the local AWS runs, or of its node.
+
+    Args:
+        endpoint: Endpoint URL of the local AWS.
+        key: Access key ID of the local AWS.
+        name: ARN of the ECS task, or ID of the instance.
+
+    Raises:
+        LocalAwsError: If `endpoint` is not a loopback address (UC8001), or nothing runs there (UC8006).
+    """
+    answer = _post(endpoint, key, "inside", {"name": name})
+    return answer["folder"], answer["environment"]
+
+
 def _post(endpoint: str, key: str, path: str, order: Any) -> Any:
     request = urllib.request.Request(  # noqa: S310 - require_loopback takes http to this machine only
         f"{require_loopback(endpoint)}/_ultracluster/{path}",
@@ -162,5 +177,10 @@ def _post(endpoint: str, key: str, path: str, order: Any) -> Any:
 
 
 def _refused(endpoint: str, path: str, reason: str) -> LocalAwsError:
-    asked = {"seed": "take what the rollout needs", "clock": "move its clock", "reset": "reset"}[path]
+    asked = {
+        "seed": "take what the rollout needs",
+        "clock": "move its clock",
+        "reset": "reset",
+        "inside": "open a shell",
+    }[path]
     return no_answer(f"the local AWS at {endpoint} did not {asked}: {reason}")

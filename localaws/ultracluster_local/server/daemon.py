@@ -130,9 +130,12 @@ def status(directory: Path = DEFAULT_DIRECTORY) -> Status | None:
     """
     directory = directory.absolute()
     try:
-        state = json.loads((directory / "state.json").read_text("utf-8"))
+        file = directory / "state.json"
+        if not file.is_file():  # a pipe would wait for its writer
+            return None
+        state = json.loads(file.read_text("utf-8"))
         found = Status(
-            endpoint=require_loopback(state["endpoint"]),
+            endpoint=require_loopback(str(state["endpoint"])),
             port=int(state["port"]),
             key=str(state["key"]),
             pid=int(state["pid"]),
@@ -140,7 +143,7 @@ def status(directory: Path = DEFAULT_DIRECTORY) -> Status | None:
             directory=directory,
             log=directory / "log",
         )
-    except (OSError, ValueError, TypeError, LookupError, RecursionError, LocalAwsError):
+    except (OSError, ValueError, TypeError, LookupError, ArithmeticError, RecursionError, LocalAwsError):
         return None  # no server, one that is starting or stopping, or a file that none has written
     # The process is checked too: another call of this function holds the lock for a moment.
     return None if _lock_is_free(directory) or not _serves(found.pid, directory) else found
@@ -210,8 +213,9 @@ def _serves(pid: int, directory: Path) -> bool:
         return False
     if Path("/proc/self/cmdline").exists():
         with suppress(OSError):
-            arguments = Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace")
-            return _arguments(directory) in arguments.replace("\0", " ")
+            arguments = Path(f"/proc/{pid}/cmdline").read_bytes()
+            # Whole arguments: a shell or an editor may have the command line of the server in one of its own.
+            return b"\0" + _arguments(directory).strip().replace(" ", "\0", 2).encode() + b"\0" in arguments
         return False
     command = ["ps", "-ww", "-o", "args=", "-p", str(pid)]
     shown = subprocess.run(command, check=False, capture_output=True, text=True, errors="replace")

@@ -82,6 +82,7 @@ class LocalAws:
                     "/_ultracluster/reset": self._reset_from_request,
                     "/_ultracluster/seed": self._seed_from_request,
                     "/_ultracluster/clock": self._clock_from_request,
+                    "/_ultracluster/inside": self._inside_from_request,
                 },
             )
         except (OSError, OverflowError) as error:
@@ -239,6 +240,11 @@ class LocalAws:
 
     def _clock_from_request(self, order: Mapping[str, Any]) -> dict[str, Any]:
         return clock_from_request(order) | {"jobs": self._jobs is not None}
+
+    def _inside_from_request(self, order: Mapping[str, Any]) -> dict[str, Any]:
+        if self._jobs is None:
+            raise ValueError("it runs no jobs; start it with --run-jobs")
+        return self._jobs.inside(str(order["name"]))
 
     def _seed(self, region: str) -> None:
         seed_region(self._started(), region)

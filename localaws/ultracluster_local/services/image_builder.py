@@ -1,6 +1,6 @@
 """EC2 Image Builder, which moto lacks: components, recipes, configurations and pipelines, stored unchanged.
 
-No instance starts and no AMI is built: StartImagePipelineExecution is refused.
+No instance starts and no component runs: a build is a fake AMI at once, with the tags of its distribution.
 """
 
 import copy
@@ -8,8 +8,11 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
+from ultracluster_local.instance.environment import ACCOUNT
+from ultracluster_local.instance.running import running
 from ultracluster_local.instance.state import region_state
 from ultracluster_local.services.handlers import Handlers, Request, ServiceError
+from ultracluster_local.services.node_images import node_images
 
 __all__ = ["handlers"]
 
@@ -229,11 +232,45 @@ def list_image_pipelines(request: Request) -> Mapping[str, Any]:
 
 @handlers("StartImagePipelineExecution")
 def start_image_pipeline_execution(request: Request) -> Mapping[str, Any]:
-    """Refuse the request: no instance starts, so no AMI would be built."""
-    _get(request, request.parameters["imagePipelineArn"])
-    raise ServiceError(
-        "InvalidRequestException", "The local AWS starts no instances, so it cannot build AMIs"
-    )
+    """Register a fake AMI in each Region of the distribution, which is a node image as its parent is."""
+    pipeline = _get(request, request.parameters["imagePipelineArn"])
+    recipe = _get(request, pipeline["imageRecipeArn"])
+    number = 1 + sum(":image/" in arn for arn in _things(request))
+    arn = request.arn("imagebuilder", f"image/{recipe['name'].lower()}/{recipe['version']}/{number}")
+    distributions: list[dict[str, Any]] = [{"region": request.region}]
+    if given := pipeline.get("distributionConfigurationArn"):
+        distributions = _get(request, given)["distributions"]
+    amis = []
+    for distribution in distributions:
+        region = distribution["region"]
+        ec2 = running().clients.get("ec2", region)
+        image_id = ec2.register_image(Name=f"fake-{pipeline['name']}-{number}", RootDeviceName="/dev/xvda")[
+            "ImageId"
+        ]
+        tags = distribution.get("amiDistributionConfiguration", {}).get("amiTags") or {}
+        if tags:
+            ec2.create_tags(
+                Resources=[image_id], Tags=[{"Key": key, "Value": tag} for key, tag in tags.items()]
+            )
+        parent = node_images(request.region).get(recipe["parentImage"])
+        if parent:
+            node_images(region)[image_id] = parent
+        amis.append({"region": region, "image": image_id, "accountId": ACCOUNT})
+    _things(request)[arn] = {
+        "arn": arn,
+        "name": recipe["name"],
+        "version": recipe["version"],
+        "state": {"status": "AVAILABLE"},
+        "outputResources": {"amis": amis},
+        "tags": {},
+    }
+    return {"imageBuildVersionArn": arn}
+
+
+@handlers("GetImage")
+def get_image(request: Request) -> Mapping[str, Any]:
+    """Describe an image that a pipeline has built."""
+    return {"image": _get(request, request.parameters["imageBuildVersionArn"])}
 
 
 # Tags

@@ -58,10 +58,9 @@ def control_stops(
             for served in _serves(old.get(name))
             if new.get(name) is not None and served not in _serves(new[name]) and served in new_resources
         )
-        reasons = _WEAKENED.get(kind, _as_before)(old, new)
-        yield from (change.stop(StopKind.CONTROL, reason) for reason in reasons)
-        if kind == FUNCTION and not is_idle:
-            yield from (change.stop(StopKind.CONTROL, reason) for reason in _drain(old, new))
+        rules = [_WEAKENED[kind]] if kind in _WEAKENED else []
+        rules += [_drain] if kind == FUNCTION and not is_idle else []
+        yield from (change.stop(StopKind.CONTROL, reason) for rule in rules for reason in rule(old, new))
 
 
 def _serves(value: Any) -> list[str]:
@@ -74,11 +73,6 @@ def _is_read(topic: str, resources: Mapping[str, Any]) -> bool:
         for resource in resources.values()
         if resource["Type"] == "AWS::SNS::Subscription"
     )
-
-
-def _as_before(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
-    del old, new
-    yield from ()
 
 
 def _weaker_function(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from constructs import Construct
 
 from ultracluster import ClusterNetwork
 from ultracluster_stacks.config import ClusterConfig
+from ultracluster_stacks.wiring.buckets import existing_buckets
 
 
 class NetworkStack(cdk.Stack):
@@ -27,7 +28,13 @@ class NetworkStack(cdk.Stack):
             subnet_prefix=config.network.subnet_prefix,
             nat_gateway=config.network.nat_gateway,
             endpoints=config.network.endpoints,
+            limit_endpoints=config.network.limit_endpoints,
         )
+        if policies := self.network.endpoint_policies:
+            for account in config.network.allowed_accounts:
+                policies.allow_account(account)
+            for bucket in existing_buckets(config):
+                policies.allow_bucket(bucket)
 
     def _existing(self, config: ClusterConfig) -> ClusterNetwork | None:
         settings = config.network

@@ -1,12 +1,14 @@
 """Define or import the buckets of a cluster for checkpoints, datasets and compiled graphs."""
 
+import re
+
 import aws_cdk as cdk
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from ultracluster import CheckpointBucket, CompileCache, DatasetBucket
-from ultracluster_stacks.config import CheckpointsConfig, CompileCacheConfig, DatasetConfig
+from ultracluster_stacks.config import CheckpointsConfig, ClusterConfig, CompileCacheConfig, DatasetConfig
 
 
 def checkpoint_bucket(
@@ -57,6 +59,23 @@ def compile_cache_bucket(
             for index, name in enumerate(config.replicate_to)
         ],
     )
+
+
+def existing_buckets(config: ClusterConfig) -> list[str]:
+    """Return the existing buckets that a cluster names, which can be of other accounts."""
+    resources = (
+        resource
+        for job in config.jobs
+        for statement in job.permissions.statements
+        for resource in statement.resources
+    )
+    named = [re.match(r"arn:[^:]*:s3:::([a-z0-9.-]+)", resource) for resource in resources]
+    existing = [config.checkpoints.bucket_name, *(each.bucket_name for each in config.datasets)]
+    return [
+        *config.network.allowed_buckets,
+        *filter(None, existing),
+        *(match[1] for match in named if match),
+    ]
 
 
 def encryption_key(scope: Construct, construct_id: str, arn: str | None) -> kms.IKey | None:

@@ -1,4 +1,4 @@
-"""Seeded defects, and who finds them: docs/reference/check.md has the table, and tests/deep asks every judge about every defect."""
+"""Seeded defects, and who finds them: docs/evidence/defects.md has the table, and tests/deep asks every judge about every defect."""
 
 import re
 from collections import Counter
@@ -46,7 +46,7 @@ def test_what_is_left_is_found_by_others_but_for_these() -> None:
 
 
 def test_the_page_lists_the_findings_of_our_rules() -> None:
-    page = (ROOT / "docs/reference/check.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs/evidence/defects.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| (schema|hpc|security|state) \| (\d+) \| (\d+) \|", page, re.MULTILINE)
     seeded = Counter(defect.subject for defect in DEFECTS)
     found = Counter(defect.subject for defect in DEFECTS if is_caught(defect, "our rules"))

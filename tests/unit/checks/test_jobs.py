@@ -9,6 +9,12 @@ from tests.unit.checks.edits import JOB, codes_after
 from ultracluster_checks import Source
 
 SHARES = "arn:aws:batch:us-east-2:123456789012:scheduling-policy/teams"
+SMALL = {  # one node of a type that the job asks for, beside more nodes of another one
+    "Type": "AWS::Batch::ComputeEnvironment",
+    "Properties": {
+        "ComputeResources": {"Type": "EC2", "InstanceTypes": ["m7i.xlarge"], "MaxvCpus": 4},
+    },
+}
 
 BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     (
@@ -19,6 +25,7 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
             "JobDefinition/NodeProperties/NodeRangeProperties/0/TargetNodes": "0:",
         },
     ),
+    ("UC6101", "batch-efa", {"/Resources/Small": SMALL, f"{JOB}/InstanceType": "m7i.xlarge"}),
     ("UC6412", "batch-efa", {"JobQueue/SchedulingPolicyArn": SHARES}),
     ("UC6413", "batch-efa", {f"{JOB}/ResourceRequirements": [{"Type": "VCPU", "Value": "8"}]}),
     ("UC6413", "batch-efa", {f"{JOB}/ResourceRequirements": DROP}),

@@ -44,6 +44,12 @@ def reservation(**properties: Any) -> dict[str, Any]:
     }
 
 
+def unused(criteria: str) -> dict[str, Any]:
+    """A reservation beside the one that the nodes target."""
+    held = reservation(InstanceMatchCriteria=criteria)
+    return {"/Resources/Held": held["/Resources/Held"]}
+
+
 MIXED = {"LaunchTemplate": {"LaunchTemplateSpecification": NODES}}
 BROKEN: list[tuple[str, str, dict[str, Any]]] = [
     ("UC4201", "Cluster", {f"{TARGET}/CapacityReservationPreference": "none"}),
@@ -60,6 +66,7 @@ BROKEN: list[tuple[str, str, dict[str, Any]]] = [
     ("UC4223", "Cluster", reservation(InstanceCount=2)),
     ("UC4223", "Cluster", reservation(AvailabilityZoneId="use2-az1")),
     ("UC4223", "Cluster", reservation(Tenancy="dedicated")),
+    ("UC4223", "Cluster", unused("targeted")),
     ("UC4216", "Cluster", {
         "/Resources/Older": {"Type": "AWS::EC2::LaunchTemplate", "Properties": {"LaunchTemplateData": {"MetadataOptions": {"HttpTokens": "required"}}}},
         f"{CE}/LaunchTemplate/Version": {"Fn::GetAtt": ["Older", "LatestVersionNumber"]},
@@ -90,6 +97,10 @@ def test_nodes_that_land_have_no_finding(edits: dict[str, Any]) -> None:
 @pytest.mark.parametrize("strategy", ["cluster"])
 def test_a_cluster_placement_group_keeps_the_rule(strategy: str) -> None:
     assert "UC4222" not in codes_after("Cluster", place(strategy))
+
+
+def test_a_reservation_that_any_launch_may_use_keeps_the_rule() -> None:
+    assert "UC4223" not in codes_after("Cluster", unused("open"))
 
 
 def test_a_reservation_that_fits_keeps_the_rule() -> None:

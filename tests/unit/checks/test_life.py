@@ -11,6 +11,7 @@ FUNCTION = "Function:ClusterBlockLifecycle"
 PERMISSION = "Permission:ClusterBlockLifecycleFunctionByEveryMinute"
 ROLE = "Role:ClusterBlockLifecycleRole"
 STATEMENTS = f"{ROLE}/Policies/0/PolicyDocument/Statement"
+RULES = "arn:aws:events:us-east-2:123456789012:rule"
 OTHER_RULE = {"Fn::GetAtt": ["ClusterWatchEveryMinute13515088", "Arn"]}
 OTHER_FUNCTION = {"Fn::GetAtt": ["ClusterWatchFunction9599C696", "Arn"]}
 QUEUE = {"Type": "AWS::Batch::JobQueue", "Properties": {"Priority": 1}}
@@ -76,7 +77,9 @@ BROKEN: list[tuple[str, str, dict[str, Any]]] = [
     ),
     ("UC6436", "Cluster", {PERMISSION: DROP}),
     ("UC6436", "Cluster", {f"{PERMISSION}/SourceArn": OTHER_RULE}),
+    ("UC6436", "Cluster", {f"{PERMISSION}/SourceArn": f"{RULES}/other"}),
     ("UC6436", "Cluster", {f"{PERMISSION}/FunctionName": OTHER_FUNCTION}),
+    ("UC6436", "Cluster", {f"{PERMISSION}/FunctionName": "other", f"{FUNCTION}/FunctionName": "drain"}),
     ("UC6436", "Cluster", {f"{PERMISSION}/Principal": "s3.amazonaws.com"}),
     ("UC6436", "Cluster", {f"{PERMISSION}/Action": "lambda:GetFunction"}),
     ("UC6436", "Cluster", {f"{RULE}/Targets/0/Arn": OTHER_FUNCTION}),
@@ -100,6 +103,8 @@ KEPT: list[dict[str, Any]] = [
     {f"{RULE}/ScheduleExpression": "rate(5 minutes)"},
     {f"{RULE}/ScheduleExpression": "cron(0/5 * * * ? *)"},
     {f"{PERMISSION}/SourceArn": DROP},
+    {f"{PERMISSION}/SourceArn": f"{RULES}/*"},
+    {f"{PERMISSION}/FunctionName": "drain", f"{FUNCTION}/FunctionName": "drain"},
     {f"{PERMISSION}/FunctionName": {"Ref": "ClusterBlockLifecycleFunction54C212BA"}},
     {f"{EVENTS}/EventPattern/detail-type": ["Capacity Block Expiration Warning"]},
     {f"{FUNCTION}/Timeout": 900},

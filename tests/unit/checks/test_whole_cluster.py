@@ -80,6 +80,12 @@ def group(at: str, size: int = 0, **properties: Any) -> dict[str, Any]:
     }
 
 
+def hook(seconds: int | None) -> dict[str, Any]:
+    """A hook that a node waits in before it is terminated."""
+    ending = {"LifecycleHookName": "save", "LifecycleTransition": "autoscaling:EC2_INSTANCE_TERMINATING"}
+    return ending if seconds is None else ending | {"HeartbeatTimeout": seconds}
+
+
 BROKEN: list[tuple[str, str, dict[str, Any]]] = [
     ("UC6414", "Cluster", {f"{DEVICES}/0/Permissions": ["READ"]}),
     ("UC6414", "Cluster", {f"{DEVICES}/20/ContainerPath": "/dev/infiniband/uverbs9"}),
@@ -150,6 +156,8 @@ BROKEN: list[tuple[str, str, dict[str, Any]]] = [
     ("UC6431", "Cluster", group("2026-12-08T11:20:00Z")),
     ("UC6431", "Cluster", group("2026-12-08T10:30:00Z", 1)),
     ("UC6431", "Cluster", group("2026-12-08T10:30:00Z", NewInstancesProtectedFromScaleIn=True)),
+    ("UC6431", "Cluster", group("2026-12-08T10:30:00Z", LifecycleHookSpecificationList=[hook(1801)])),
+    ("UC6431", "Cluster", group("2026-12-08T10:30:00Z", LifecycleHookSpecificationList=[hook(None)])),
 ]  # fmt: skip
 FITTING: list[dict[str, Any]] = [
     {f"{JOB}/Environment/5/Value": "--target=trn2 --lnc=1"},
@@ -212,6 +220,7 @@ def test_a_policy_that_lets_layers_through_has_no_finding() -> None:
     [
         schedule("at(2026-12-08T10:40:00)"),
         group("2026-12-08T10:30:00Z"),
+        group("2026-12-08T10:30:00Z", LifecycleHookSpecificationList=[hook(1800)]),
         {f"{FUNCTION}/Environment/Variables/LEAD_MINUTES": "50"},
     ],
     ids=str,

@@ -118,7 +118,7 @@ def test_an_internal_error_is_not_hidden(run: Run, add_command: Any) -> None:
     outcome = run("probe")
 
     assert outcome.code == ExitCode.FAILED
-    assert outcome.stderr.startswith("UC9015: unexpected RuntimeError: a bug (test_main.py:")
+    assert outcome.stderr.startswith("UC9015: a bug in ultracluster: RuntimeError: a bug (test_main.py:")
 
 
 def test_a_command_can_set_its_exit_code(run: Run, add_command: Any) -> None:

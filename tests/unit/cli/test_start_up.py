@@ -11,7 +11,7 @@ from ultracluster_cli.main import COMMANDS
 
 pytestmark = pytest.mark.process
 
-HEAVY = {"aws_cdk", "jsii", "matplotlib", "moto", "plotly"}
+HEAVY = {"aws_cdk", "jsii", "moto"}
 """What takes seconds, or is optional: no command needs it to show its help."""
 
 OFFLINE = ("check", "explain", "export", "init", "rules", "validate")

@@ -4,6 +4,7 @@ import errno
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -38,7 +39,7 @@ def raised(error: Exception) -> Exception:
             "UC9014: An error occurred (AccessDenied)",
         ),
         (ResponseParserError("<html>"), "UC9014: <html>. Check credentials, Region, endpoint"),
-        (KeyError("jobs"), "UC9015: unexpected KeyError: 'jobs' (test_unforeseen.py:"),
+        (KeyError("jobs"), "UC9015: a bug in ultracluster: KeyError: 'jobs' (test_unforeseen.py:"),
     ],
 )
 def test_errors_are_findings(error: Exception, line: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -56,6 +57,21 @@ def test_a_variable_prints_the_traceback(
     finding_of(raised(KeyError("jobs")))
 
     assert "Traceback" in capsys.readouterr().err
+
+
+def test_the_traceback_of_a_bug_is_in_the_file_that_the_line_names(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    finding = str(finding_of(raised(KeyError("jobs\udc80"))))
+
+    (kept,) = tmp_path.iterdir()
+    assert f"Report it with {kept}, which has the traceback" in finding
+    assert kept.read_text().startswith("Traceback (most recent call last):")
+    assert kept.stat().st_mode & 0o077 == 0
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "gone"))
+    assert f"the traceback that {TRACEBACK_VARIABLE}=1 prints" in str(finding_of(raised(KeyError("jobs"))))
 
 
 @pytest.mark.process

@@ -28,7 +28,7 @@ from ultracluster_stacks.config.models.file_system import FileSystemConfig
 from ultracluster_stacks.config.models.job import JobConfig
 from ultracluster_stacks.config.models.machine import CustomInstanceType, InstanceTypeName
 from ultracluster_stacks.config.models.model import ConfigModel
-from ultracluster_stacks.config.models.names import KeyArn, Name, PolicyRef, RolePathText
+from ultracluster_stacks.config.models.names import AccountId, KeyArn, Name, PolicyRef, RolePathText
 from ultracluster_stacks.config.models.network import NetworkConfig
 from ultracluster_stacks.config.models.queue import AdditionalQueueConfig, QueueConfig
 from ultracluster_stacks.config.models.suppression import Suppress
@@ -45,10 +45,6 @@ def _explain_zone_id(value: str) -> str:
     return ""
 
 
-def _explain_account(value: str) -> str:
-    return "Write the 12 digits without hyphens or spaces" if value.isascii() and "-" in value else ""
-
-
 class ClusterConfig(ConfigModel):
     """One UltraCluster: nodes of one type in one zone, with their network, file system and jobs."""
 
@@ -58,18 +54,7 @@ class ClusterConfig(ConfigModel):
     region: Annotated[str, constraint(REGION)]
     """Region of the cluster, such as us-east-2."""
 
-    account: (
-        Annotated[
-            str,
-            Form(
-                code="UC2104",
-                pattern="[0-9]{12}",
-                allowed='12 digits in quotes, such as "123456789012"',
-                explain=_explain_account,
-            ),
-        ]
-        | None
-    ) = None
+    account: AccountId | None = None
     """AWS account ID: 12 digits in quotes. Default: the account of the credentials."""
 
     profile: (

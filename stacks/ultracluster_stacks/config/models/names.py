@@ -18,6 +18,21 @@ Name = Annotated[
     ),
 ]
 
+
+def _explain_account(value: str) -> str:
+    return "Write the 12 digits without hyphens or spaces" if value.isascii() and "-" in value else ""
+
+
+AccountId = Annotated[
+    str,
+    Form(
+        code="UC2104",
+        pattern="[0-9]{12}",
+        allowed='12 digits in quotes, such as "123456789012"',
+        explain=_explain_account,
+    ),
+]
+
 KeyArn = Annotated[
     str,
     Form(

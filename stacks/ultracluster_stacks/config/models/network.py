@@ -6,9 +6,10 @@ from pydantic import AfterValidator, WithJsonSchema
 
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface, NicLayout
 from ultracluster_rules.network import FREE_ADDRESSES, NIC_LAYOUT, SUBNET_PREFIX, check_cidr
+from ultracluster_stacks.config.models.buckets import BucketName
 from ultracluster_stacks.config.models.constraints import constraint, refusal, resource_id
 from ultracluster_stacks.config.models.model import ConfigModel
-from ultracluster_stacks.config.models.names import placement_group_name
+from ultracluster_stacks.config.models.names import AccountId, placement_group_name
 
 _VPC_ID: Final = resource_id("vpc", code="UC3107")
 SUBNET_ID: Final = resource_id("subnet", code="UC3107")
@@ -68,6 +69,16 @@ class NetworkConfig(ConfigModel):
     endpoints: tuple[str, ...] = ()
     """Further services to create interface endpoints for in a new VPC, such as secretsmanager; each is billed by the hour.
     Default: those that nodes use."""
+
+    limit_endpoints: bool | None = None
+    """Whether endpoints of a new VPC have policies that allow this account, the buckets and images that this file names, and
+    what nodes need of AWS. Default: yes, without `nat_gateway`."""
+
+    allowed_accounts: tuple[AccountId, ...] = ()
+    """Further accounts whose buckets, images, logs and callers the endpoints allow. Default: none."""
+
+    allowed_buckets: tuple[BucketName, ...] = ()
+    """Further buckets of other accounts that the endpoints allow. Default: those that this file names."""
 
     vpc_id: Annotated[str, _VPC_ID] | None = None
     """ID of an existing VPC, with `subnet_id`. Default: a new VPC."""

@@ -103,6 +103,9 @@ def existing_subnet_is_whole(cluster: ClusterConfig) -> Iterator[Problem]:
         ("nat_gateway", settings.nat_gateway, "a new VPC only"),
         ("subnet_prefix", settings.subnet_prefix is not None, "a new VPC only"),
         ("endpoints", bool(settings.endpoints), "a new VPC only"),
+        ("limit_endpoints", settings.limit_endpoints is not None, "a new VPC only"),
+        ("allowed_accounts", bool(settings.allowed_accounts), "a new VPC only"),
+        ("allowed_buckets", bool(settings.allowed_buckets), "a new VPC only"),
         ("available_addresses", settings.available_addresses is not None, "an existing subnet only"),
     ):
         if is_given and existing != (name == "available_addresses"):

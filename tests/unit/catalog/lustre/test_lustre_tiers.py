@@ -40,6 +40,24 @@ def test_knows_the_throughput_tiers_of_fsx(shapes: Mapping[str, Any]) -> None:
     assert ours == theirs
 
 
+def test_knows_the_capacities_of_fsx(shapes: Mapping[str, Any]) -> None:
+    text = shapes["CreateFileSystemRequest"]["members"]["StorageCapacity"]["documentation"]
+    ssd, hdd, scratch_1 = re.findall(r"<li> <p>For (.*?)</p> </li>", text)[:3]
+    for tier in LUSTRE_TIERS:
+        step = f"increments of {tier.capacity_step_gib} GiB"
+        if tier.storage_type == "HDD":
+            assert f"{step} for {tier.per_unit_storage_throughput} MB/s/TiB" in hdd
+            assert tier.small_capacities_gib == ()
+        else:
+            sentence = scratch_1 if tier.deployment_type == "SCRATCH_1" else ssd
+            assert f"<code>{tier.deployment_type}</code>" in sentence
+            small = {
+                *tier.small_capacities_gib,
+                2400,
+            }  # where that is the step, it needs no mention of its own
+            assert f"values are {', '.join(f'{size} GiB' for size in sorted(small))}, and {step}" in sentence
+
+
 @pytest.mark.parametrize(("deployment_type", "throughput"), [("PERSISTENT_3", 250), ("SCRATCH_2", 200)])
 def test_a_tier_that_fsx_does_not_have_is_not_found(deployment_type: str, throughput: int) -> None:
     with pytest.raises(ValueError, match=f"{deployment_type}.*{throughput} MB/s per TiB"):

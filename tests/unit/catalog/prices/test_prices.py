@@ -70,11 +70,13 @@ def test_the_price_of_trn2_agrees_with_an_offering_seen_for_a_day() -> None:
         (on_demand_price("trn1.32xlarge", "eu-west-1"), "trn1.32xlarge in eu-west-1"),
         (lustre_storage_price("PERSISTENT_2", 250, "af-south-1"), "PERSISTENT_2-250 in af-south-1"),
         (lustre_storage_price("SCRATCH_2", None, "ca-west-1"), "SCRATCH_2 in ca-west-1"),
+        (spot_price("trn2.48xlarge", "us-east-1"), "trn2.48xlarge was seen in us-east-1"),
     ],
 )
 def test_says_that_a_price_is_unknown_and_why_instead_of_guessing(price: Price, named: str) -> None:
     assert _unknown(price)
     assert named in price.reason
+    assert price.unit == ("GB-month" if named.startswith(("PERSISTENT", "SCRATCH")) else "instance-hour")
 
 
 def test_every_price_has_an_amount_above_nothing_and_a_known_subject() -> None:

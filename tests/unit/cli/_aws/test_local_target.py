@@ -65,3 +65,11 @@ def test_a_seeded_block_ends_and_a_reservation_does_not(
     (reservation,) = seeded["reservations"]
     assert (reservation.block, reservation.end is not None) == (ends, ends)
     assert reservation.end is None or reservation.end > reservation.start
+
+
+def test_nodes_have_the_launcher_that_their_user_data_writes(monkeypatch: pytest.MonkeyPatch) -> None:
+    (launcher,) = local_target.node_files().items()
+    assert launcher[0] == "/run/ultracluster/launch"
+    compile(launcher[1], *("launch.py", "exec"))
+    monkeypatch.setattr(local_target, "find_spec", lambda _: None)
+    assert local_target.node_files() == {}

@@ -164,7 +164,11 @@ class Builder:
         return self
 
     def list_image_pipelines(self, *, filters: Any) -> Any:
-        return {"imagePipelineList": [{"arn": "pipeline"}] if filters[0]["values"] == ["nodes"] else []}
+        return {
+            "imagePipelineList": [{"arn": "pipeline", "name": "nodes"}]
+            if filters[0]["values"] == ["nodes"]
+            else []
+        }
 
     def start_image_pipeline_execution(self, **given: Any) -> Any:
         self.started.append(given["imagePipelineArn"])
@@ -220,11 +224,19 @@ def test_a_build_that_fails_pins_nothing_and_says_why(
     assert asked == []
 
 
-def test_a_pipeline_that_is_not_deployed_is_refused(
-    asked: list[dict[str, Any]], bake: Callable[..., tuple[int, Builder]]
+def test_a_pipeline_that_cannot_be_created_is_not_started(
+    asked: list[dict[str, Any]],
+    bake: Callable[..., tuple[int, Builder]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
+    deployed: list[list[str]] = []
+    monkeypatch.setattr(ami, "run_logged", lambda command, **_: deployed.append(command) or 1)
+
     code, builder = bake("other")
 
-    assert code == 2
+    assert code == 4
+    assert "UC9006: cdk deploy ended with code 1" in capsys.readouterr().err
+    assert {"name=other", "region=us-east-2", f"parent={NEW}"} <= set(deployed[0])
     assert builder.started == []
-    assert asked == []
+    assert [one["image"] for one in asked] == ["ecs-neuron"]

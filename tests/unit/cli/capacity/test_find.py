@@ -5,14 +5,11 @@ from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree as ET
 
 import pytest
 from tests.unit.cli.capacity.find_arguments import BETWEEN, FIND
 from tests.unit.runtime.purchasing.example_orders import offering
-from tests.unit.runtime.purchasing.simulation import START
 
-from ultracluster_cli.capacity import find as capacity_search
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.main import main
 from ultracluster_rules.findings import Finding
@@ -97,12 +94,11 @@ def test_find_searches_the_specified_regions(
 
 
 @pytest.mark.sweep
-def test_draws_one_mark_for_each_offering(tmp_path: Path) -> None:
-    offerings = [offering(offering_id=str(day), start=START + timedelta(days=day)) for day in range(5)]
-    capacity_search.plot_offerings(offerings, tmp_path / "offerings.svg")
-    picture = ET.parse(tmp_path / "offerings.svg")  # noqa: S314 - our own file
-    (marks,) = (element for element in picture.iter() if element.get("id") == "offerings-us-east-2")
-    assert sum(element.tag.endswith("}use") for element in marks.iter()) == len(offerings)
+@pytest.mark.usefixtures("offered")
+def test_draws_the_offerings(tmp_path: Path) -> None:
+    picture = tmp_path / "offers.svg"
+    assert main([*FIND, *BETWEEN, "--regions", "us-east-2", "--picture", str(picture)]) == 0
+    assert "2 Capacity Block offerings" in picture.read_text("utf-8")
 
 
 @pytest.mark.usefixtures("offered")

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from tests.unit.cli.cost.cost_answers import JOBS, QUICKSTART, Run, clusters
+from tests.unit.cli.cost.cost_answers import JOBS, QUICKSTART, TWO_WAVES, Run, clusters
 
 from ultracluster_catalog.prices.prices import BillableItem, Price
 from ultracluster_cli.cost import estimate as costing
@@ -47,7 +47,7 @@ def test_compiling_is_on_the_bill_of_the_small_machine(run: Run) -> None:
         (["--savings-plan", "10"], "UC9304"),
         (["--throughput-ratio", "2"], "UC9305"),
         (["--compare", "p9.48xlarge"], "UC4001"),
-        (["--picture", "cost.pdf"], "UC9306"),
+        (["--picture", "cost.png"], "UC9306: --picture: got 'cost.png'. Allowed: FILE.svg."),
         (["--cluster", "nobody"], "UC2201"),
     ],
 )
@@ -158,3 +158,11 @@ def test_a_ledger_that_does_not_answer_is_told_and_costs_are_those_of_a_day(
     assert "UC7021: no table" in outcome.stderr
     (told,) = clusters(outcome)
     assert (told["hours"], told["hours_from"][:5]) == ("24", "a day")
+
+
+def test_draws_the_costs_of_all_clusters(run: Run, tmp_path: Path) -> None:
+    picture = tmp_path / "cost.svg"
+    assert run("cost", TWO_WAVES, "--hours", "24", "--picture", str(picture)).code == 0
+    assert all(
+        f"{cluster} in " in picture.read_text("utf-8") for cluster in ("canary", "pretrain", "finetune")
+    )

@@ -102,9 +102,13 @@ def test_a_second_deployment_has_its_own_log_and_says_why_it_failed(
     logs.mkdir(parents=True, exist_ok=True)
     (logs / "cdk-deploy.log").write_text("the first one")
 
+    (project / "cdk.out").mkdir()
+    (project / "cdk.out" / "read-by-the-first").touch()
+
     with FileLock(logs / "cdk-deploy.lock"):
         outcome = run("deploy", "--yes")
 
+    assert [file.name for file in (project / "cdk.out").iterdir()] == ["read-by-the-first"]
     own = logs / f"cdk-deploy-{os.getpid()}.log"
     assert "  | connect ECONNREFUSED 127.0.0.1:1\n" in outcome.stderr
     assert f"cdk deploy ended with code 1; see {own}" in outcome.stderr

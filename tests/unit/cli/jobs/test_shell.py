@@ -3,10 +3,12 @@
 import json
 import os
 import shutil
+from pathlib import Path
 
 import pytest
 
 from ultracluster_cli.jobs.shell import open_shell
+from ultracluster_local.seeding import seed_client
 from ultracluster_rules.findings import FindingsError
 
 
@@ -48,9 +50,27 @@ def test_missing_programs_are_a_finding_with_the_command_to_run(
     assert executed == []
 
 
-def test_the_local_aws_has_no_shell(executed: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://localhost:1")
+@pytest.mark.usefixtures("executed")
+def test_on_the_local_aws_a_shell_opens_beside_the_process(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked: list[dict[str, str]] = []
+    started: list[tuple[list[str], dict[str, str], Path]] = []
 
-    with pytest.raises(FindingsError, match=r"^UC6232: the local AWS has no instances"):
-        open_shell("i-1", region="us-east-2", profile=None)
-    assert executed == []
+    def inside(**order: str) -> tuple[str, dict[str, str]]:
+        asked.append(order)
+        return str(tmp_path), {"RANK": "1"}
+
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://localhost:1")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "key")
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.chdir(tmp_path.parent)
+    monkeypatch.setattr(seed_client, "inside", inside)
+    monkeypatch.setattr(
+        os, "execvpe", lambda _, command, variables: started.append((command, variables, Path.cwd()))
+    )
+
+    open_shell("i-1", region="us-east-2", profile=None, container_of="arn:task")
+
+    assert asked == [{"endpoint": "http://localhost:1", "key": "key", "name": "arn:task"}]
+    assert started == [(["bash"], {"RANK": "1", "TERM": "xterm"}, tmp_path)]

@@ -1,13 +1,12 @@
 """`ultracluster dashboard` draws a recording."""
 
-import sys
 from pathlib import Path
 
 import pytest
 from tests.unit.cli.metrics.drawn_pages import Run
-from tests.unit.runtime.metrics.recordings import day, recording
+from tests.unit.runtime.metrics.recordings import SAMPLE, day, recording, sample
 
-from ultracluster_runtime.metrics.recorded_metrics import Recording, write_recording
+from ultracluster_runtime.metrics.recorded_metrics import Recording, read_recording, write_recording
 
 
 def kept(tmp_path: Path, recorded: Recording) -> str:
@@ -30,6 +29,8 @@ def test_draws_a_recording(run: Run, tmp_path: Path) -> None:
         (["--picture", "{page}"], "UC9332"),
         (["--from", "{recording}", "--cluster", "a", "--picture", "{page}"], "UC9332"),
         (["--from", "{page}", "--picture", "{page}"], "UC9330"),
+        (["--sample", "--from", "{recording}"], "UC9332"),
+        (["--from", "{recording}", "--picture", "page.svg"], "UC9306"),
         (["--from", "{empty}", "--picture", "{page}"], "UC9335"),
         (["--cluster", "a", "--region", "us-east-2", "--hours", "0", "--picture", "{page}"], "UC9333"),
         (["--cluster", "a", "--region", "us-east-2", "--hours", "10921", "--picture", "{page}"], "UC9333"),
@@ -46,7 +47,16 @@ def test_rejects_invalid_requests(run: Run, tmp_path: Path, arguments: list[str]
     assert not page.exists()
 
 
-def test_reports_that_plotly_is_missing(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "plotly", None)
-    outcome = run("dashboard", "--from", kept(tmp_path, day()), "--picture", str(tmp_path / "page.html"))
-    assert (outcome.code, "UC9209" in outcome.stderr) == (2, True)
+def test_draws_the_sample_and_says_that_it_is_one(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run("dashboard", "--sample").code == 0
+    text = (tmp_path / "dashboard.html").read_text("utf-8")
+    assert "A sample, not a measurement: a seeded simulation" in text
+    assert all(event in text for event in ("lost node", "extension by 24 hours", "checkpoints, each a mark"))
+    assert " USD</dd>" in text
+
+
+def test_the_sample_is_what_its_command_writes() -> None:
+    assert read_recording(SAMPLE) == sample()

@@ -1,6 +1,7 @@
 """`ultracluster status` shows a deployed cluster on one screen."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -81,3 +82,13 @@ def test_answers_of_live_tests_are_shown_with_their_date(
 
     assert "shown by live tests: 1, last asked on 2026-12-01" in run("status").stderr
     assert json.loads(run("status", "--json").stdout)["live_tests"] == ["L8 shown on 2026-12-01"]
+
+
+def test_draws_the_topology_and_the_block(run: Any, aws: Aws, tmp_path: Path) -> None:
+    assert aws
+    picture = tmp_path / "status.svg"
+
+    assert run("status", "--picture", str(picture)).code == 0
+
+    assert "cr-0123456789abcdef0: 4 nodes" in picture.read_text("utf-8")
+    assert "now: training" in picture.read_text("utf-8")

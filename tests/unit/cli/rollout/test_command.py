@@ -32,6 +32,15 @@ def test_a_deployment_that_fails_stops_before_the_next_wave_and_resumes(project:
     assert sorted(set(project.deployed())) == sorted(CLUSTERS)
 
 
+def test_draws_the_waves_with_their_states(project: Project) -> None:
+    project.fails("canary-us-east-1")
+    project.rollout("--picture", "waves.svg")
+
+    drawn = (project.folder / "waves.svg").read_text("utf-8")
+    assert "deploy: failed" in drawn
+    assert "gate: stacks healthy: waiting" in drawn
+
+
 def test_a_failed_preflight_stops_before_the_deployment(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -113,17 +122,20 @@ def test_a_user_defined_alarm_stops_a_rollout_regardless_of_its_name(project: Pr
     assert f"alarms: alarm canary-us-east-1-Cluster-{name}: too hot" in outcome.stderr
 
 
-def test_refuses_two_at_once(project: Project) -> None:
+@pytest.mark.parametrize(
+    ("written", "process"), [(b"4711", "4711"), (b"\xff\x1b[31m", "unknown"), (b"", "unknown")]
+)
+def test_refuses_two_at_once(project: Project, written: bytes, process: str) -> None:
     rollouts = project.folder / ".ultracluster" / "rollouts"
     rollouts.mkdir(parents=True)
-    (rollouts / "lock.pid").write_text("4711")
+    (rollouts / "lock.pid").write_bytes(written)
     with FileLock(rollouts / "lock"):
         refused = project.rollout()
     # A process that has died holds no lock, whatever its file says.
     taken = project.rollout()
 
     assert (refused.code, taken.code) == (2, 0)
-    assert "UC9601: another rollout is running here (process 4711)" in refused.stderr
+    assert f"UC9601: another rollout is running here (process {process})" in refused.stderr
 
 
 def test_options_that_exclude_each_other_are_refused(project: Project) -> None:

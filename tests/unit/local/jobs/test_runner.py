@@ -9,6 +9,9 @@ from typing import Any
 import pytest
 from tests.processes import wait_until_gone
 
+from ultracluster_local.errors import LocalAwsError
+from ultracluster_local.seeding.seed_client import inside
+
 pytestmark = [pytest.mark.deploy, pytest.mark.process]
 
 
@@ -286,3 +289,31 @@ def test_jobs_end_with_the_local_aws(batch: Any) -> None:
     os.kill(pid, 0)
     batch.local.run_jobs(None)
     assert wait_until_gone([pid]) == []
+
+
+def test_a_shell_finds_folder_and_variables_of_what_runs(batch: Any) -> None:
+    def at(name: str) -> tuple[Path, dict[str, str]]:
+        folder, variables = inside(endpoint=batch.local.endpoint, key=batch.local.key, name=name)
+        return Path(folder), variables
+
+    job = batch.submit(batch.define("sh", "-c", "touch here; echo ready; sleep 60", nodes=2))
+    batch.wait(job, "RUNNING")
+    batch.wait_for_line(f"{job}#1", "ready")
+    container = batch.job(f"{job}#1")["container"]
+
+    folder, variables = at(container["taskArn"])
+    assert (folder / "here").is_file()
+    assert variables["AWS_BATCH_JOB_NODE_INDEX"] == "1"
+    instances = [
+        one["InstanceId"]
+        for each in batch.ec2.describe_instances()["Reservations"]
+        for one in each["Instances"]
+    ]
+    assert len({at(name)[0] for name in instances} - {folder}) == 2
+    batch.api.terminate_job(jobId=job, reason="seen")
+    batch.wait(job)
+    with pytest.raises(LocalAwsError, match=r"UC8006: .* did not open a shell: .*nothing runs on"):
+        at(container["taskArn"])
+    batch.local.run_jobs(None)
+    with pytest.raises(LocalAwsError, match="runs no jobs; start it with --run-jobs"):
+        at(container["taskArn"])

@@ -5,6 +5,8 @@ import json
 import os
 import signal
 import stat
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -96,6 +98,9 @@ def test_state_of_another_process_is_not_trusted(directory: Path) -> None:
         *({key: value for key, value in GOOD.items() if key != name} for name in GOOD),
         GOOD | {"endpoint": "http://example.com"},
         GOOD | {"started": "yesterday"},
+        GOOD | {"pid": float("inf")},
+        GOOD | {"port": float("inf")},
+        GOOD | {"endpoint": 5},
         [],
         "text",
         None,
@@ -114,6 +119,27 @@ def test_a_malformed_state_or_a_foreign_process_is_never_signalled(
         monkeypatch.setattr(daemon, "_lock_is_free", lambda _: False)
         assert daemon.status(directory) is None
         assert daemon.down(directory) is False
+
+
+@pytest.mark.process
+def test_a_process_that_only_names_the_server_is_not_signalled(directory: Path) -> None:
+    directory.mkdir()
+    named = f"exec sleep 30 # {sys.executable} -m ultracluster_local.server.daemon {directory} 1"
+    with subprocess.Popen(["bash", "-c", f"sleep 30; {named}"], start_new_session=True) as other:
+        state = GOOD | {"pid": other.pid}
+        (directory / "state.json").write_text(json.dumps(state))
+        with FileLock(directory / "lock"):
+            assert daemon.status(directory) is None
+            assert daemon.down(directory) is False
+        assert other.poll() is None
+        os.killpg(other.pid, signal.SIGKILL)
+
+
+def test_a_pipe_in_place_of_the_state_is_not_waited_for(directory: Path) -> None:
+    directory.mkdir()
+    os.mkfifo(directory / "state.json")
+
+    assert daemon.status(directory) is None
 
 
 def test_port_in_use_is_reported_at_once(directory: Path, tmp_path: Path) -> None:

@@ -6,6 +6,8 @@ import pytest
 from botocore.exceptions import ClientError
 from tests.unit.local.services.image_components import component
 
+from ultracluster_local import LocalAws
+
 pytestmark = pytest.mark.deploy
 
 
@@ -40,10 +42,38 @@ def test_what_is_used_is_not_deleted_and_what_is_missing_is_not_used(builder: An
     assert code(builder.get_component, componentBuildVersionArn=arn) == "ResourceNotFoundException"
 
 
-def test_no_pipeline_is_started_because_no_ami_would_come_of_it(builder: Any) -> None:
+def test_a_build_is_a_fake_ami_with_its_tags_in_each_region(builder: Any, local_aws: LocalAws) -> None:
     profile = {"name": "nodes", "instanceProfileName": "nodes"}
     place = builder.create_infrastructure_configuration(**profile)["infrastructureConfigurationArn"]
-    arn = builder.create_image_pipeline(name="nodes", infrastructureConfigurationArn=place)[
-        "imagePipelineArn"
-    ]
-    assert code(builder.start_image_pipeline_execution, imagePipelineArn=arn) == "InvalidRequestException"
+    recipe = builder.create_image_recipe(
+        name="nodes",
+        semanticVersion="1.0.0",
+        parentImage="ami-0123456789abcdef0",
+        components=[{"componentArn": component(builder)}],
+    )["imageRecipeArn"]
+    regions = ("us-east-1", "us-east-2")
+    distribution = builder.create_distribution_configuration(
+        name="nodes",
+        distributions=[
+            {"region": region, "amiDistributionConfiguration": {"amiTags": {"made-by": "nodes"}}}
+            for region in regions
+        ],
+    )["distributionConfigurationArn"]
+    pipeline = builder.create_image_pipeline(
+        name="nodes",
+        imageRecipeArn=recipe,
+        infrastructureConfigurationArn=place,
+        distributionConfigurationArn=distribution,
+    )["imagePipelineArn"]
+
+    build = builder.start_image_pipeline_execution(imagePipelineArn=pipeline)["imageBuildVersionArn"]
+
+    image = builder.get_image(imageBuildVersionArn=build)["image"]
+    assert image["state"]["status"] == "AVAILABLE"
+    made = {ami["region"]: ami["image"] for ami in image["outputResources"]["amis"]}
+    for region in regions:
+        found = local_aws.client("ec2", region).describe_images(
+            Owners=["self"], Filters=[{"Name": "tag:made-by", "Values": ["nodes"]}]
+        )["Images"]
+        assert [one["ImageId"] for one in found] == [made[region]]
+    assert not local_aws.client("ec2", "us-east-1").describe_instances()["Reservations"]

@@ -127,6 +127,16 @@ def test_ambiguous_prices_keep_the_price_of_the_catalog(stub: Any, products: lis
     assert said in findings[0].problem
 
 
+def test_a_price_without_a_range_is_of_the_first_tier(stub: Any) -> None:
+    listed = product("0.045", usagetype="x-NatGateway-Hours").replace('"beginRange": "0", ', "")
+    assert "beginRange" not in listed
+    says(stub, listed, productFamily="NAT Gateway", regionCode="us-east-2")
+
+    found, _ = listed_prices([(NAT, "us-east-2")], client=stub.client)
+
+    assert found[NAT, "us-east-2"].amount == Decimal("0.045")
+
+
 @pytest.mark.parametrize(
     ("item", "usage_type"),
     [(LUSTRE, "USE2-Storage.SSD.250"), (BillableItem(kind="lustre", name="SCRATCH_2"), "USE2-Storage")],

@@ -1,14 +1,22 @@
-"""Synthetic recording of a day: a run on 16 nodes that compiles, trains, saves, and loses a node in the evening."""
+"""Synthetic recording of a day: a run on 16 nodes that compiles, trains, saves, and loses a node in the evening.
+
+`python -m tests.unit.runtime.metrics.recordings` writes the sample that `ultracluster dashboard --sample` draws.
+"""
 
 import math
 import random
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from statistics import fmean
 
-from ultracluster_runtime.metrics.recorded_metrics import Recording, Series
+from ultracluster_runtime.metrics.recorded_metrics import Recording, Series, write_recording
 
 START = datetime(2026, 11, 20, tzinfo=UTC)
 PERIOD = timedelta(minutes=5)
 NODES = 16
+SAMPLE = Path(__file__).parents[4] / "cli/ultracluster_cli/metrics/sample.json"
+_OF_PERIODS = {"Average": fmean, "Sum": sum, "Minimum": min, "Maximum": max}
 
 
 def series(metric: str, statistic: str, values: list[float], job: str | None = None) -> Series:
@@ -87,3 +95,33 @@ def day(seed: int = 7) -> Recording:
         of_job("CacheHits", [(0, 11.0)], "Sum"),
         of_job("CheckpointSeconds", saves, "Sum"),
     )
+
+
+def sample() -> Recording:
+    """The day in periods of 15 minutes, to four digits, with an extension by a day at 14:00."""
+    left = [3600 * 22 - 300.0 * number + 86_400 * (number >= 14 * 12) for number in range(24 * 12)]
+    whole = day()
+    return replace(
+        whole,
+        period=3 * PERIOD,
+        series=tuple(
+            _in_longer_periods(
+                series("SecondsToDrain", "Minimum", left) if each.metric == "SecondsToDrain" else each
+            )
+            for each in whole.series
+        ),
+    )
+
+
+def _in_longer_periods(shorter: Series) -> Series:
+    values: dict[datetime, list[float]] = {}
+    for moment, value in shorter.points:
+        values.setdefault(START + (moment - START) // (3 * PERIOD) * 3 * PERIOD, []).append(value)
+    join = _OF_PERIODS[shorter.statistic]
+    return replace(
+        shorter, points=tuple((moment, float(f"{join(part):.4g}")) for moment, part in values.items())
+    )
+
+
+if __name__ == "__main__":
+    write_recording(sample(), SAMPLE)

@@ -58,6 +58,15 @@ def test_nesting_of_60_is_read(tmp_path: Path) -> None:
     assert read_templates([path])
 
 
+def test_json_that_is_no_yaml_is_read_without_lines(tmp_path: Path) -> None:
+    path = tmp_path / "it.json"
+    path.write_text(json.dumps({"Description": "\N{ROCKET}", "Resources": {}}))  # as a pair of surrogates
+    (source,) = read_templates([path])
+
+    assert source.body == {"Description": "\N{ROCKET}", "Resources": {}}
+    assert dict(source.lines) == {}
+
+
 def test_a_file_of_a_megabyte_is_read_and_a_larger_one_refused(tmp_path: Path) -> None:
     path = tmp_path / "it.json"
     text = json.dumps(GOOD)

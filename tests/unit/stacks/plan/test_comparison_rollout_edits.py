@@ -36,7 +36,8 @@ DANGEROUS: dict[str, tuple[Edit, set[str]]] = {
     # A block may run, and its environment is replaced for each new launch template.
     "image": (lambda c: c.update(image_id="ami-0fedcba9876543210"), {"jobs"}),
     "tags": (lambda c: c.update(tags={"team": "b"}), {"jobs", "unknown"}),
-    "nat": (lambda c: c["network"].pop("nat_gateway"), {"network"}),
+    # Without another way out, endpoints have policies.
+    "nat": (lambda c: c["network"].pop("nat_gateway"), {"network", "permission"}),
     "shrink": (lambda c: c["file_system"].update(storage_capacity_gib=2400), {"refused"}),
     "iops": (lambda c: c["file_system"].update(metadata_iops=1500), {"refused"}),
     "no-iops": (lambda c: c["file_system"].pop("metadata_iops"), {"data"}),

@@ -34,6 +34,7 @@ def test_nothing_is_named_by_us(templates: Templates) -> None:
 def test_nodes_are_tagged_with_their_cluster(templates: Templates) -> None:
     (template,) = of_type(templates["Cluster"], "AWS::EC2::LaunchTemplate")
     specifications = template["Properties"]["LaunchTemplateData"]["TagSpecifications"]
+    assert {each["ResourceType"] for each in specifications} >= {"instance", "volume", "network-interface"}
     assert all({"Key": "Name", "Value": "quickstart"} in each["Tags"] for each in specifications)
 
 

@@ -27,7 +27,9 @@ def test_a_cluster_is_three_stacks_named_after_it_and_its_region(assembly: Path)
 
 
 def test_synthesis_needs_no_lookup(assembly: Path) -> None:
-    for manifest in assembly.rglob("manifest.json"):
+    manifests = list(assembly.rglob("manifest.json"))
+    assert len(manifests) == 2  # of the app and of the stage
+    for manifest in manifests:
         assert not json.loads(manifest.read_text()).get("missing")
 
 

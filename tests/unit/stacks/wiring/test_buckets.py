@@ -7,11 +7,13 @@ from aws_cdk import aws_kms as kms
 from tests.unit.ultracluster import builders
 
 from ultracluster_stacks.config import ClusterConfig
+from ultracluster_stacks.config.models.permissions import PermissionsConfig
 from ultracluster_stacks.wiring.buckets import (
     checkpoint_bucket,
     compile_cache_bucket,
     dataset_bucket,
     encryption_key,
+    existing_buckets,
 )
 
 pytestmark = pytest.mark.synth
@@ -79,3 +81,21 @@ def test_without_an_arn_no_key_is_imported() -> None:
     key = encryption_key(stack, "Some", KEY)
     assert key is not None
     assert key.key_arn == KEY
+
+
+def test_the_buckets_that_a_rollout_names_are_those_that_its_endpoints_let_through(
+    configured: Callable[..., ClusterConfig],
+) -> None:
+    config = configured(
+        "checkpoints: {bucket_name: ours}",
+        "datasets: [{name: c4, bucket_name: corpora}, {name: new}]",
+    )
+    statement = {"actions": ("s3:GetObject",), "resources": ("arn:aws:s3:::theirs/*", "arn:aws:sqs:a:b:q")}
+    permissions = PermissionsConfig.model_validate({"statements": (statement,)})
+    config = config.model_copy(
+        update={
+            "network": config.network.model_copy(update={"allowed_buckets": ("shared",)}),
+            "jobs": [each.model_copy(update={"permissions": permissions}) for each in config.jobs[:1]],
+        }
+    )
+    assert existing_buckets(config) == ["shared", "ours", "corpora", "theirs"]

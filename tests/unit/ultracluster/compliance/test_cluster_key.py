@@ -86,6 +86,12 @@ def test_a_key_of_the_app_lets_the_services_use_it_as_a_cluster_key_does() -> No
 
     policies = [only(stack, "AWS::KMS::Key")["KeyPolicy"]["Statement"] for stack in (ours, theirs)]
 
+    principals = {each["Sid"]: each["Principal"] for each in policies[0] if "Sid" in each}
+    assert {name: principals[name] for name in ("Alarms", "Budgets", "Events")} == {
+        "Alarms": {"Service": "cloudwatch.amazonaws.com"},
+        "Budgets": {"Service": "budgets.amazonaws.com"},
+        "Events": {"Service": "events.amazonaws.com"},
+    }
     assert policies[0] == policies[1], "and each statement once, however many clusters use the key"
     assert Annotations.from_stack(theirs).find_warning("*", Match.string_like_regexp("UC5251")) == []
 

@@ -65,9 +65,12 @@ def test_efa_rules_name_the_group_itself_in_both_directions(stack: cdk.Stack) ->
 
 def test_nothing_outside_may_come_in(stack: cdk.Stack) -> None:
     network(stack)
-    for group in of_type(stack, "AWS::EC2::SecurityGroup"):
+    groups, rules = (of_type(stack, f"AWS::EC2::SecurityGroup{kind}") for kind in ("", "Ingress"))
+    assert groups
+    assert rules
+    for group in groups:
         assert "SecurityGroupIngress" not in group["Properties"]
-    for rule in of_type(stack, "AWS::EC2::SecurityGroupIngress"):
+    for rule in rules:
         assert not {"CidrIp", "CidrIpv6"} & rule["Properties"].keys()
 
 
@@ -90,16 +93,22 @@ def test_the_endpoints_let_the_tasks_of_multi_node_jobs_in(stack: cdk.Stack) -> 
 def test_every_group_declares_its_egress_rules(stack: cdk.Stack) -> None:
     # EC2 gives a group without egress rules of its own one that allows everything.
     network(stack)
-    for group in of_type(stack, "AWS::EC2::SecurityGroup"):
-        for rule in group["Properties"]["SecurityGroupEgress"]:
-            assert rule["IpProtocol"] != "-1"
+    declared = [
+        group["Properties"]["SecurityGroupEgress"] for group in of_type(stack, "AWS::EC2::SecurityGroup")
+    ]
+    assert declared
+    assert all(declared)
+    assert "-1" not in {rule["IpProtocol"] for rules in declared for rule in rules}
 
 
 def test_descriptions_of_groups_do_not_hold_the_construct_path(stack: cdk.Stack) -> None:
     # A changed description replaces the group, and what hangs on it.
     network(stack)
-    for group in of_type(stack, "AWS::EC2::SecurityGroup"):
-        assert "Test/" not in group["Properties"]["GroupDescription"]
+    descriptions = [
+        group["Properties"]["GroupDescription"] for group in of_type(stack, "AWS::EC2::SecurityGroup")
+    ]
+    assert descriptions
+    assert not [description for description in descriptions if "Test/" in description]
 
 
 def test_rejects_before_anything_is_defined(stack: cdk.Stack) -> None:

@@ -69,6 +69,19 @@ def test_group_has_one_type_a_pinned_version_one_subnet_and_no_nodes_yet(stack: 
     }
 
 
+def test_permissions_size_this_group_and_no_other(stack: cdk.Stack) -> None:
+    made = fleet(stack)
+    read, size = (stack.resolve(each.to_statement_json()) for each in made.size_statements())
+    # Service Authorization Reference, Amazon EC2 Auto Scaling: reading has no resource types.
+    assert (read["Action"], read["Resource"]) == ("autoscaling:DescribeAutoScalingGroups", "*")
+    assert set(size["Action"]) == {"autoscaling:SetDesiredCapacity", "autoscaling:SetInstanceProtection"}
+    parts = size["Resource"]["Fn::Join"][1]
+    assert parts[-2:] == [
+        ":autoScalingGroup:*:autoScalingGroupName/",
+        stack.resolve(made.auto_scaling_group_name),
+    ]
+
+
 def test_environment_starts_nothing_and_names_its_service_role(stack: cdk.Stack) -> None:
     fleet(stack)
     environment = only(stack, "AWS::Batch::ComputeEnvironment")

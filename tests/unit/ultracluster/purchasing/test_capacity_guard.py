@@ -55,6 +55,14 @@ def call(name: str, *, service: str = "ec2", **detail: Any) -> dict[str, Any]:
     }
 
 
+def test_the_rule_is_what_the_construct_stands_for(guarded: cdk.Stack) -> None:
+    guard = guarded.node.find_child("Guard")
+    rule = guard.node.default_child
+    assert isinstance(rule, cdk.CfnResource)
+    assert rule.cfn_resource_type == "AWS::Events::Rule"
+    assert re.fullmatch("Guard[0-9A-F]{8}", guarded.resolve(rule.logical_id))
+
+
 def test_sees_every_purchase_call_that_ec2_has(pattern: EventPattern) -> None:
     operations = botocore.session.get_session().get_service_model("ec2").operation_names
     purchases = [name for name in operations if name.startswith("Purchase")]

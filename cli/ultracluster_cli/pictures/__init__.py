@@ -1,0 +1,1 @@
+"""Pictures of clusters, costs, offerings and rollouts, as accessible SVG."""

@@ -1,0 +1,126 @@
+"""Policies of VPC endpoints: the data, images, logs and metrics of named accounts, and what nodes need of AWS."""
+
+from collections.abc import Sequence
+
+from aws_cdk import Aws, Stack, Token
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+# Buckets of AWS that nodes read: layers of images (Amazon ECR User Guide, "Minimum Amazon S3 bucket permissions"), packages and
+# patches of the agent (Systems Manager User Guide, "SSM Agent communications with AWS managed S3 buckets"), and packages of
+# Amazon Linux and the CloudWatch agent (service_owned_resources.md of aws-samples/data-perimeter-policy-examples, 2026-03).
+_AWS_BUCKETS = (
+    "prod-{}-starport-layer-bucket",
+    "amazon-ssm-{}",
+    "amazon-ssm-packages-{}",
+    "aws-ssm-{}",
+    "aws-ssm-distributor-file-{}",
+    "aws-ssm-document-attachments-{}",
+    "patch-baseline-snapshot-{}",
+    "{}-birdwatcher-prod",
+    "al2023-{}",
+    "al2023-repos-{}-de612dc2",
+    "amazonlinux-2-repos-{}",
+    "amazoncloudwatch-agent-{}",
+)
+
+# AWS Deep Learning Containers are in this account in most Regions ("Available images" of their repository, 2026-11). Jobs add
+# the accounts of their images.
+_DEEP_LEARNING_CONTAINERS = "763104351884"
+_PULL = ("ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer")
+
+
+class EndpointPolicies:
+    """Policies of the endpoints of a network, which a resource or an account can be added to until synthesis.
+
+    Metrics and the agent of Systems Manager are limited by the account of the caller, because their calls take no resource or
+    documents of AWS. AWS publishes no policy for ``ecs``, ``ecs-agent``, ``ecs-telemetry`` and ``ssmmessages``, and what
+    further services need is unknown here: those endpoints have none.
+    """
+
+    def __init__(self, scope: Construct) -> None:
+        """Allow the account of the stack, and what nodes read of AWS.
+
+        Args:
+            scope: Construct in the stack of the network.
+        """
+        self._allowed: set[str] = set()
+        self._s3, self._ecr, self._logs, self._metrics, self._ssm = (iam.PolicyDocument() for _ in range(5))
+        stack = Stack.of(scope)
+        aws_buckets = [_bucket_arn(name.format(stack.region)) + "/*" for name in _AWS_BUCKETS]
+        _allow(self._s3, ["s3:GetObject"], aws_buckets)
+        _allow(self._ecr, ["ecr:GetAuthorizationToken"], ["*"])
+        self.allow_account(stack.account)
+        self.allow_registry(_DEEP_LEARNING_CONTAINERS)
+
+    def document(self, service: str) -> iam.PolicyDocument | None:
+        """Return the policy of the endpoint of a service; None leaves it open.
+
+        Args:
+            service: Name of the service after ``com.amazonaws.REGION``.
+        """
+        return {
+            "s3": self._s3,
+            "ecr.api": self._ecr,
+            "ecr.dkr": self._ecr,
+            "logs": self._logs,
+            "monitoring": self._metrics,
+            "ssm": self._ssm,
+        }.get(service)
+
+    def allow_account(self, account: str) -> None:
+        """Allow buckets, repositories and log groups of an account, and its callers.
+
+        Args:
+            account: ID of the account.
+        """
+        self._allowed.add(account)
+        _allow(self._s3, ["s3:*"], ["*"], {"aws:ResourceAccount": account})
+        _allow(self._ecr, ["ecr:*"], [_repositories_arn(account)])
+        _allow(self._logs, ["logs:*"], [f"arn:{Aws.PARTITION}:logs:*:{account}:*"])
+        _allow(self._metrics, ["cloudwatch:*"], ["*"], {"aws:PrincipalAccount": account})
+        _allow(self._ssm, ["ssm:*"], ["*"], {"aws:PrincipalAccount": account})
+
+    def allow_bucket(self, name: str) -> None:
+        """Allow an existing bucket, which can be of another account.
+
+        Args:
+            name: Name of the bucket. A token is that of a bucket of this account.
+        """
+        if not Token.is_unresolved(name) and name not in self._allowed:
+            self._allowed.add(name)
+            _allow(self._s3, ["s3:*"], [_bucket_arn(name), f"{_bucket_arn(name)}/*"])
+
+    def allow_registry(self, account: str) -> None:
+        """Allow image pulls from the repositories of an account; jobs do so for their images.
+
+        Args:
+            account: ID of the account.
+        """
+        if account not in self._allowed:
+            self._allowed.add(account)
+            _allow(self._ecr, _PULL, [_repositories_arn(account)])
+
+
+def _allow(
+    document: iam.PolicyDocument,
+    actions: Sequence[str],
+    resources: Sequence[str],
+    equals: dict[str, str] | None = None,
+) -> None:
+    document.add_statements(
+        iam.PolicyStatement(
+            principals=[iam.StarPrincipal()],
+            actions=list(actions),
+            resources=list(resources),
+            conditions={"StringEquals": equals} if equals else None,
+        )
+    )
+
+
+def _bucket_arn(name: str) -> str:
+    return f"arn:{Aws.PARTITION}:s3:::{name}"
+
+
+def _repositories_arn(account: str) -> str:
+    return f"arn:{Aws.PARTITION}:ecr:*:{account}:repository/*"

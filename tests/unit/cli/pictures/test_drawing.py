@@ -1,0 +1,118 @@
+"""Texts know their width, and the check of elements notices what is wrong with a picture."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.unit.cli.pictures.elements import problems_of
+
+from ultracluster_cli.pictures.drawing import DARK, GROUND, TINT, Drawing, fit, text_width, wrap
+
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome") or shutil.which("chromium-browser")
+WORDS = (
+    "up to 64 x trn2.48xlarge",
+    "capacity-block cr-0123456789abcdef0",
+    "iiiiiiiiiillllllllll",
+    "WWWWWWWWWWmmmmmmmmmm",
+    "The quick brown fox jumps over the lazy dog; 0123456789 (1,234.56 USD) 99.9%",
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZ abcdefghijklmnopqrstuvwxyz",
+    "a…b ≈ 12",
+    "\"'!#$&*+,-./:;<=>?@[]^_`{|}~",
+)
+
+
+def drawing(words: str = "some words", *, colour: str = "#24292f") -> Drawing:
+    made = Drawing("A picture of some words")
+    made.rect(100, 100, 200, 40, fill="#ffffff", stroke=DARK["blue"])
+    made.text(words, 110, 125, colour=colour)
+    return made
+
+
+def test_a_good_picture_has_no_problem() -> None:
+    assert problems_of(drawing().svg()) == []
+
+
+def test_each_problem_of_a_picture_is_noticed() -> None:
+    overlapping, leaving, outside, crossed, marked = (drawing() for _ in range(5))
+    overlapping.text("more words", 120, 128)
+    leaving.text("words that are longer than their box", 120, 112)
+    outside.text("words", 2, 400)
+    outside.rect(900, 10, 100, 10)
+    crossed.line((100, 122), (300, 122))
+    marked.mark((120, 115), (130, 115), (125, 130))
+
+    assert any("overlaps" in problem for problem in problems_of(overlapping.svg()))
+    assert any("leaves its box" in problem for problem in problems_of(leaving.svg()))
+    assert any("a box leaves the canvas" in problem for problem in problems_of(outside.svg()))
+    assert any(
+        "leaves the canvas" in problem for problem in problems_of(outside.svg().replace('x="2.0"', 'x="-2"'))
+    )
+    assert any("a line crosses" in problem for problem in problems_of(crossed.svg()))
+    assert any("a mark lies on" in problem for problem in problems_of(marked.svg()))
+    assert any("too little contrast" in problem for problem in problems_of(drawing(colour="#999999").svg()))
+    assert problems_of(drawing().svg().replace('role="img"', "")) == ["no role or title"]
+
+
+def test_a_text_is_cut_in_its_middle_to_its_room() -> None:
+    assert fit("short", 100) == "short"
+    cut = fit("a-name-that-is-very-long-and-ends-in-us-east-2", 150)
+    assert cut.startswith("a-name")
+    assert cut.endswith("east-2")
+    assert text_width(cut) <= 150
+    assert fit("word", 1) == ""
+
+
+def test_a_text_is_wrapped_into_lines_that_fit() -> None:
+    lines = wrap("one two three four five six seven eight nine ten " + "x" * 100, 120)
+    assert len(lines) > 3
+    assert all(text_width(line) <= 120 for line in lines)
+
+
+def test_the_whole_text_is_in_the_description() -> None:
+    made = Drawing("A picture")
+    made.text("W" * 200, 20, 20)
+    assert f"<desc>{'W' * 200}</desc>" in made.svg()
+
+
+@pytest.mark.parametrize("tone", DARK)
+def test_every_tone_has_contrast(tone: str) -> None:
+    made = Drawing("Tones of a picture")
+    made.rect(10, 10, 200, 40, fill=TINT[tone])
+    made.text("dark on tint", 20, 30, colour=DARK[tone])
+    made.rect(10, 60, 200, 40, fill=DARK[tone])
+    made.text("white on dark", 20, 80, colour=GROUND)
+    made.text("dark on white", 20, 130, colour=DARK[tone])
+    assert problems_of(made.svg()) == []
+
+
+@pytest.mark.skipif(BROWSER is None, reason="needs Chromium: apt-get install chromium")
+@pytest.mark.process
+def test_no_browser_draws_a_text_wider_than_is_assumed(tmp_path: Path) -> None:
+    made = Drawing("Widths of texts", width=2000)
+    for number, (words, bold) in enumerate((words, bold) for words in WORDS for bold in (False, True)):
+        made.text(words, 20, 30 + 20 * number, bold=bold)
+    script = (
+        "for (const t of document.querySelectorAll('text')) document.title += t.getComputedTextLength() + ';'"
+    )
+    page = tmp_path / "page.html"
+    page.write_text(f"<!DOCTYPE html><title></title>{made.svg()}<script>{script}</script>", encoding="utf-8")
+    command = [
+        str(BROWSER),
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        f"--user-data-dir={tmp_path}/profile",
+    ]
+    shown = subprocess.run(
+        [*command, "--dump-dom", page.as_uri()], capture_output=True, text=True, timeout=120, check=True
+    )
+    drawn = [
+        float(width) for width in shown.stdout.split("<title>")[1].split("</title>")[0].split(";") if width
+    ]
+
+    assumed = [text_width(words, bold=bold) for words in WORDS for bold in (False, True)]
+    assert len(drawn) == len(assumed)
+    assert all(real <= width for real, width in zip(drawn, assumed, strict=True)), list(
+        zip(drawn, assumed, strict=True)
+    )

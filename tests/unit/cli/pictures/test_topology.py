@@ -1,0 +1,125 @@
+"""The topology of clusters, read back from the SVG."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.golden.kept import read_kept
+from tests.unit.cli.pictures.elements import problems_of, texts_of
+
+from ultracluster_cli.pictures.topology import draw_cluster, draw_plan, read_topology
+from ultracluster_stacks.plan import Plan, StackTemplate, compare
+
+GOLDEN = sorted((Path(__file__).parents[3] / "golden/next").glob("*.json"))
+
+
+def stack(*, image: str = "ami-0", storage: int = 4800, vcpus: int = 768, **more: Any) -> StackTemplate:
+    def resource(resource_type: str, **properties: Any) -> dict[str, Any]:
+        return {"Type": resource_type, "Properties": properties}
+
+    environment = {"MaxvCpus": vcpus, "InstanceTypes": ["trn2.48xlarge"]}
+    launch = {
+        "ImageId": image,
+        "InstanceMarketOptions": {"MarketType": "capacity-block"},
+        "NetworkInterfaces": [{"InterfaceType": "efa"}, {"InterfaceType": "efa-only"}],
+    }
+    lustre = {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 250}
+    resources = {
+        "Vpc": resource("AWS::EC2::VPC", CidrBlock="10.0.0.0/16"),
+        "Subnet": resource("AWS::EC2::Subnet", CidrBlock="10.0.0.0/20", AvailabilityZoneId="use2-az3"),
+        "Nodes": resource("AWS::EC2::LaunchTemplate", LaunchTemplateData=launch),
+        "Environment": resource("AWS::Batch::ComputeEnvironment", ComputeResources=environment),
+        "Queue": resource("AWS::Batch::JobQueue"),
+        "Files": resource("AWS::FSx::FileSystem", StorageCapacity=storage, LustreConfiguration=lustre),
+        "Bucket": resource("AWS::S3::Bucket"),
+        **more,
+    }
+    paths = {"Bucket": "a/Checkpoints/Resource/Resource", "Queue": "a/$x$|<Queue>/Resource"}
+    template = {"Resources": resources}
+    return StackTemplate(cluster="a", name="a-all", region="us-east-2", template=template, paths=paths)
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+def test_every_golden_rollout_can_be_drawn(path: Path) -> None:
+    stacks = read_kept(path.read_text("utf-8"))
+
+    assert problems_of(draw_plan(compare([], stacks), stacks).svg()) == []
+    for cluster in {stack.cluster for stack in stacks}:
+        own = [stack for stack in stacks if stack.cluster == cluster]
+        assert problems_of(draw_cluster(read_topology(Plan(stacks=()), own)).svg()) == []
+
+
+def test_shows_the_parts_and_their_changes() -> None:
+    new = stack(image="ami-1", storage=9600)
+    drawn = draw_plan(compare([stack()], [new]), [new]).svg()
+
+    assert {
+        "a in us-east-2",
+        "VPC 10.0.0.0/16",
+        "Subnet 10.0.0.0/20 in use2-az3",
+        "Nodes",
+        "update in place",
+        "up to 4 x trn2.48xlarge",
+        "2 EFA interfaces each",
+        "capacity-block",
+        "FSx for Lustre",
+        "9,600 GiB",
+        "250 MB/s per TiB",
+        "Checkpoints",
+        "$x$|<Queue>",
+        "unchanged",
+    } <= set(texts_of(drawn))
+    assert problems_of(drawn) == []
+    assert draw_plan(compare([stack()], [new]), [new]).svg() == drawn
+
+
+def test_who_may_reach_what_is_said() -> None:
+    path = next(path for path in GOLDEN if path.name.startswith("quickstart"))
+    text = " ".join(
+        texts_of(draw_cluster(read_topology(Plan(stacks=()), read_kept(path.read_text("utf-8")))).svg())
+    )
+
+    assert "Lustre (ports: 988, 1018 to 1023)" in text
+    assert "Internet: no access." in text
+    assert "ecr.api, ecr.dkr" in text
+
+
+def test_a_new_cluster_is_added_and_an_existing_network_is_named() -> None:
+    new = stack()
+    del new.template["Resources"]["Vpc"]  # type: ignore[attr-defined]
+    topology = read_topology(compare([], [new]), [new])
+
+    assert str(topology.boxes["nodes"].action) == "add"
+    assert (topology.network.title, topology.network.action) == ("Existing network", None)
+
+
+def test_many_jobs_are_counted() -> None:
+    jobs = {f"Job{n}": {"Type": "AWS::Batch::JobDefinition", "Properties": {}} for n in range(20)}
+    new = stack(**jobs)
+    queue = read_topology(compare([new], [new]), [new]).boxes["queue"]
+
+    assert queue.lines[-1] == "and 14 more"
+    assert queue.action is None
+
+
+@pytest.mark.parametrize("nodes", [1, 16, 64, 500])
+def test_each_node_is_a_square_up_to_64(nodes: int) -> None:
+    new = stack(vcpus=192 * nodes)
+    drawn = draw_cluster(read_topology(Plan(stacks=()), [new])).svg()
+
+    assert f"up to {nodes} x trn2.48xlarge" in drawn
+    assert drawn.count('width="8.0" height="8.0"') == min(nodes, 64)
+    assert problems_of(drawn) == []
+
+
+def test_names_of_any_length_stay_in_their_boxes() -> None:
+    name = "checkpoints-of-the-research-team-in-the-second-availability-zo"
+    text = (
+        json.dumps(stack().template).replace('"Bucket":', f'"{name}":').replace('"Queue":', f'"{"W" * 60}":')
+    )
+    new = StackTemplate(cluster="c" * 60, name="all", region="us-east-2", template=json.loads(text))
+    drawn = draw_cluster(read_topology(Plan(stacks=()), [new])).svg()
+
+    assert problems_of(drawn) == []
+    assert f"<title>{name}</title>" in drawn  # the whole name, as a tooltip
