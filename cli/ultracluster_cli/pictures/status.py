@@ -8,7 +8,7 @@ from ultracluster_catalog.capacity.capacity_blocks import DRAIN_BEFORE_END
 from ultracluster_catalog.prices.prices import capacity_block_price
 from ultracluster_cli.pictures.drawing import MARGIN, WIDTH, Drawing
 from ultracluster_cli.pictures.timeline import Block, draw_timeline
-from ultracluster_cli.pictures.topology import draw_topology, read_topology
+from ultracluster_cli.pictures.topology import MEANINGS, draw_topology, read_topology
 from ultracluster_runtime.functions.window import BlockWindow
 from ultracluster_stacks.plan import Plan, StackTemplate
 
@@ -22,7 +22,7 @@ def draw_status(
 ) -> Drawing:
     """Draw clusters from their states, their deployed templates, and the lines that the command prints."""
     drawing = Drawing(f"Status of {', '.join(state['cluster'] for state in states)}")
-    top = float(MARGIN)
+    top = drawing.legend(MEANINGS, MARGIN) + 8
     for state, stacks, texts in zip(states, templates, lines, strict=True):
         if stacks:
             top = draw_topology(

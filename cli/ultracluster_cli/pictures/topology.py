@@ -31,10 +31,11 @@ _KINDS: Final = {
     "files": "amber",
     "buckets": "amber",
 }
-_MEANINGS: Final = (
+MEANINGS: Final = (
     *(("blue", "scheduling"), ("green", "compute"), ("amber", "storage"), ("purple", "automation")),
     ("grey", "network"),
 )
+"""What a part of a cluster is for, by tone."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -85,7 +86,7 @@ def draw_cluster(topology: Topology) -> Drawing:
     """Draw one cluster, coloured by what its parts are for."""
     drawing = Drawing(f"Topology of {topology.name}")
     bottom = draw_topology(drawing, topology, top=MARGIN)
-    drawing.legend(_MEANINGS, bottom + 8)
+    drawing.legend(MEANINGS, bottom + 8)
     return drawing
 
 

@@ -29,9 +29,14 @@ def test_topology_state_and_block_are_drawn_with_the_present_time() -> None:
     lines = [("nodes", "4 x trn2.48xlarge running"), ("cost", "1,234.56 USD so far " * 12)]
     drawn = draw_status([state()], [read_kept(QUICKSTART.read_text("utf-8"))], [lines], now=NOW).svg()
 
-    assert {"quickstart in us-east-2", "ClusterQueue", "nodes", "4 x trn2.48xlarge running", "now"} <= set(
-        texts_of(drawn)
-    )
+    assert {
+        "quickstart in us-east-2",
+        "ClusterQueue",
+        "nodes",
+        "4 x trn2.48xlarge running",
+        "now",
+        "scheduling",
+    } <= set(texts_of(drawn))
     assert "now: training" in texts_of(drawn)
     assert "Paid: 1,344.0 node-hours (" in drawn
     assert problems_of(drawn) == []
