@@ -38,6 +38,7 @@ _COMPARED: Final = {
     ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
 }  # fmt: skip
 _MOST_FILES: Final = 12
+_PASSED: Final = frozenset({0, 5})  # 5: no tests
 _WORDS: Final = frozenset({"problem", "remedy", "allowed", "reason", "help", "description"})
 
 
@@ -201,13 +202,21 @@ def _survives(mutant: Mutant, package: str, copy: Path) -> bool:
     beside = sorted(mirrored[0].parent.glob("test_*.py"))
     named = tests_that_name(path, mutant.line, copy)
     others = [file for file in dict.fromkeys((*named, *beside)) if file not in mirrored]
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+
+    def run(*files: object) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *map(str, files)]
+        return subprocess.run(
+            command, cwd=copy, env=environment, check=False, capture_output=True, text=True, timeout=300
+        )
+
     try:
         for files in filter(None, (mirrored, others)):
-            done = subprocess.run(
-                [*command, *files], cwd=copy, env=environment, check=False, capture_output=True, timeout=300
-            )
-            if done.returncode not in {0, 5}:
+            done = run(*files)
+            if done.returncode not in _PASSED:
+                path.write_text(original, "utf-8")
+                failed = re.search(r"^(?:FAILED|ERROR) ([^\s\[]+)", done.stdout, re.MULTILINE)
+                if failed and run(failed[1]).returncode not in _PASSED:
+                    raise SystemExit(f"{failed[1]} fails without a mutant")
                 return False
     except subprocess.TimeoutExpired:
         return False

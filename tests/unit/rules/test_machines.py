@@ -73,6 +73,16 @@ def _own(**changes: Any) -> InstanceType:
     )
 
 
+def test_the_bandwidth_of_a_type_is_that_of_its_cards_with_efa_or_of_all_without_any() -> None:
+    plain, efa = (
+        network_cards(1, max_interfaces=2, gbps=100, efa=False),
+        network_cards(16, max_interfaces=2, gbps=400, first=1),
+    )
+
+    assert _own(cards=[*plain, *efa]).network_gbps == 6400
+    assert _own(cards=plain).network_gbps == 100
+
+
 def test_a_type_that_a_user_describes_is_taken_as_it_is_and_warned_of() -> None:
     own = _own()
 

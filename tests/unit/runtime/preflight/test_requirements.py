@@ -29,6 +29,7 @@ def test_clusters_are_grouped_by_region_in_their_order() -> None:
         ("cn-northwest-1", "cn-north-1"),
         ("us-gov-east-1", "us-gov-west-1"),
         ("us-iso-west-1", "us-iso-west-1"),
+        ("eu-isoe-west-1", "eu-isoe-west-1"),
         ("eusc-de-east-1", "eusc-de-east-1"),
     ],
 )

@@ -1,9 +1,12 @@
+import json
+
 import aws_cdk as cdk
 import pytest
 from aws_cdk import assertions
 from aws_cdk import aws_ec2 as ec2
-from tests.unit.ultracluster.builders import ZONE, network, of_type, only
+from tests.unit.ultracluster.builders import IMAGE_ID, ZONE, network, of_type, only
 
+import ultracluster as uc
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.synth
@@ -149,3 +152,19 @@ def test_others_may_be_reached_from_the_nodes(stack: cdk.Stack) -> None:
         for each in of_type(stack, "AWS::EC2::SecurityGroup")
         for rule in each["Properties"]["SecurityGroupEgress"]
     )
+
+
+def test_the_default_group_keeps_the_rules_that_ec2_gives_it_and_gets_no_more(stack: cdk.Stack) -> None:
+    """It has all from itself and all out (field evidence, decision 0018): what tasks of multi-node jobs need."""
+    uc.UltraCluster(
+        stack, "Cluster", instance_type="trn2.48xlarge", node_count=4, image_id=IMAGE_ID, zone_id=ZONE
+    )
+    resources = assertions.Template.from_stack(stack).to_json()["Resources"]
+    uses = {
+        (each["Type"], name)
+        for each in resources.values()
+        for name, value in each.get("Properties", {}).items()
+        if "DefaultSecurityGroup" in json.dumps(value)
+    }
+    # The endpoints admit it as a source; no rule is of the group itself.
+    assert uses == {("AWS::EC2::SecurityGroupIngress", "SourceSecurityGroupId")}

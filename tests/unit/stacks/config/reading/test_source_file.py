@@ -35,5 +35,9 @@ def test_refuses_anything_but_a_regular_file(tmp_path: Path, monkeypatch: pytest
     assert refusal(Path("/dev/zero")).endswith("this is not a regular file. Allowed: a YAML rollout file.")
 
 
+def test_counts_lines_from_the_first_byte(write: Write) -> None:
+    assert "rollout.yaml:2: byte 2 is not valid UTF-8" in refusal(write(b"\n\xff"))
+
+
 def test_refuses_a_path_that_no_file_can_have() -> None:
     assert refusal(Path("a\0b")) == "UC1001: a\\x00b: the path cannot be used: embedded null byte."
