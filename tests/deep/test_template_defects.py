@@ -9,9 +9,15 @@ from typing import Any
 import pytest
 from tests.deep.conftest import Tried
 from tests.deep.template_defects import foreign
-from tests.deep.template_defects.defects import defects, second_defects, sources
+from tests.deep.template_defects.defects import (
+    defects,
+    second_defects,
+    sources,
+    third_defects,
+    third_sources,
+)
 from tests.deep.template_defects.judge import found, newly_found
-from tests.deep.template_defects.rewrites import Rewrite, rewrites
+from tests.deep.template_defects.rewrites import Rewrite, rewrites, third_rewrites
 from tests.deep.template_defects.templates import (
     BASES,
     Application,
@@ -21,6 +27,7 @@ from tests.deep.template_defects.templates import (
     names,
     parse,
     region,
+    third_names,
 )
 
 pytestmark = pytest.mark.deep
@@ -65,28 +72,53 @@ def text(application: Application) -> str:
 
 
 def test_no_base_has_a_loose_end() -> None:
-    assert {name: ends for name in names() if (ends := loose_ends(base(name)))} == {}
+    every = (*names(), *third_names())
+    assert {name: ends for name in every if (ends := loose_ends(base(name)))} == {}
 
 
 def test_each_edit_changes_its_base_and_leaves_no_loose_end(tried: Tried) -> None:
-    every = (*defects(), *second_defects())
+    every = (*defects(), *second_defects(), *third_defects())
     unchanged = [defect.id for defect in every if text(defect.application()) == text(base(defect.base))]
     assert unchanged == []
     loose = {defect.id: ends for defect in every if (ends := loose_ends(defect.application()))}
     assert loose == {}
-    tried("template defects", f"{len(defects())} edits")
+    tried("template defects", f"{len(every)} edits")
 
 
 def test_each_defect_has_a_name_of_its_own_a_sentence_and_a_source() -> None:
-    every = (*defects(), *second_defects())
+    every = (*defects(), *second_defects(), *third_defects())
     assert [name for name, count in Counter(defect.id for defect in every).items() if count > 1] == []
     assert [defect.id for defect in every if not defect.wrong.endswith(".")] == []
     assert {defect.source for defect in defects()} == set(sources())
+    new = {defect.source for defect in third_defects()} - set(sources())
+    assert new == set(third_sources())
 
 
 def test_no_two_defects_are_the_same() -> None:
-    same = Counter(text(defect.application()) for defect in defects())
-    assert max(same.values()) == 1
+    for table in (defects(), third_defects()):
+        same = Counter(text(defect.application()) for defect in table)
+        assert max(same.values()) == 1
+
+
+def test_each_defect_of_the_third_set_says_which_resources_are_at_fault() -> None:
+    for defect in third_defects():
+        resources = {name for template in defect.application().values() for name in template["Resources"]}
+        assert defect.about, defect.id
+        assert set(defect.about) <= resources, defect.id
+
+
+def test_the_third_set_has_enough_of_each_kind() -> None:
+    per_kind = Counter(defect.kind for defect in third_defects())
+    least = {"life_cycle": 30, "cross_resource": 30, "hpc": 40, "security": 25, "money": 20}
+    assert all(per_kind[kind] >= number for kind, number in least.items())
+    assert per_kind["data"] + per_kind["limits"] >= 15
+    assert len(third_names()) >= 8
+
+
+def test_rewrites_of_the_third_set_are_whole() -> None:
+    every = list(third_rewrites())
+    assert sum(one.kind.startswith("variant: ") for one in every) >= 60
+    assert [(one.kind, one.base) for one in every if loose_ends(one.application)] == []
 
 
 def test_there_are_enough_of_each_kind() -> None:

@@ -1,10 +1,11 @@
 """The tables of defects: an edit of a sound template, and what then goes wrong on AWS."""
 
+import random
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from tests.deep.template_defects.templates import HERE, Application, base, edited, parse
+from tests.deep.template_defects.templates import HERE, THIRD, Application, base, edited, parse
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,6 +19,7 @@ class Defect:
         edit: Operations, see `edited`.
         wrong: What goes wrong on AWS.
         source: Key in sources.yaml.
+        about: Logical IDs of which a right finding names one; empty where nobody wrote them down.
     """
 
     id: str
@@ -26,6 +28,7 @@ class Defect:
     edit: tuple[tuple[Any, ...], ...]
     wrong: str
     source: str
+    about: tuple[str, ...] = ()
 
     def application(self) -> Application:
         """Return the base with the defect."""
@@ -47,6 +50,38 @@ def second_defects() -> tuple[Defect, ...]:
     """Return the defects that were written later, see second.yaml."""
     rows = parse((HERE / "second.yaml").read_text())
     return tuple(Defect(**(row | {"edit": tuple(map(tuple, row["edit"]))})) for row in rows)
+
+
+@cache
+def third_defects() -> tuple[Defect, ...]:
+    """Return the defects by somebody who had read neither the rules nor the other tables."""
+    return tuple(
+        Defect(
+            kind=path.stem,
+            **(row | {"edit": tuple(map(tuple, row["edit"])), "about": tuple(row["about"])}),
+        )
+        for path in sorted((THIRD / "tables").glob("*.yaml"))
+        for row in parse(path.read_text())
+    )
+
+
+@cache
+def third_halves() -> tuple[tuple[Defect, ...], tuple[Defect, ...]]:
+    """Return the half of the third set that rules may be written after, and the half that they may not.
+
+    Every second one of each kind, after a shuffle that is always the same.
+    """
+    mixed = list(third_defects())
+    random.Random(21).shuffle(mixed)  # noqa: S311 - decides nothing secret
+    mixed.sort(key=lambda defect: defect.kind)
+    return tuple(mixed[::2]), tuple(mixed[1::2])
+
+
+@cache
+def third_sources() -> dict[str, str]:
+    """Return the sources that only the third set has."""
+    result: dict[str, str] = parse((THIRD / "sources.yaml").read_text())
+    return result
 
 
 @cache

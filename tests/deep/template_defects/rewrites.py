@@ -3,11 +3,22 @@
 import copy
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from tests.deep.template_defects.templates import HERE, Application, Template, base, edited, names, parse
+from tests.deep.template_defects.templates import (
+    HERE,
+    THIRD,
+    Application,
+    Template,
+    base,
+    edited,
+    names,
+    parse,
+    third_names,
+)
 
 SEED = 20261122
 _NOVALUE = {"Ref": "AWS::NoValue"}
@@ -544,7 +555,16 @@ _KINDS: dict[str, Callable[[Template, random.Random], None]] = {
 
 def rewrites() -> Iterator[Rewrite]:
     """Yield each kind of rewrite of each base that it changes, then the sound variants of the table."""
-    for name in names():
+    return _rewrites(names(), HERE / "variants.yaml")
+
+
+def third_rewrites() -> Iterator[Rewrite]:
+    """Yield the same for the bases and the sound variants of the third set."""
+    return _rewrites(third_names(), THIRD / "variants.yaml")
+
+
+def _rewrites(some_names: Sequence[str], variants: Path) -> Iterator[Rewrite]:
+    for name in some_names:
         for kind, change in _KINDS.items():
             application = base(name)
             for template in application.values():
@@ -552,7 +572,7 @@ def rewrites() -> Iterator[Rewrite]:
             # Order counts: shuffled keys are equal as dictionaries.
             if repr(application) != repr(base(name)):
                 yield Rewrite(kind=kind, base=name, application=application)
-    for row in parse((HERE / "variants.yaml").read_text()):
+    for row in parse(variants.read_text()):
         yield Rewrite(
             kind=f"variant: {row['id']}", base=row["base"], application=edited(base(row["base"]), row["edit"])
         )

@@ -16,6 +16,7 @@ from ultracluster_checks import Source, check_templates
 
 HERE = Path(__file__).parent
 BASES = HERE / "bases"
+THIRD = HERE / "third"
 _GOLDEN = HERE.parents[1] / "golden" / "next"
 
 Template = dict[str, Any]
@@ -35,6 +36,16 @@ REGIONS = {
     "trn2_block": "us-east-2",
     "network": "us-east-2",
     "team_roles": "us-east-2",
+    "one_file_trn1": "us-west-2",
+    "eks_block": "us-west-2",
+    "endpoints_lustre": "us-east-1",
+    "data_and_roles": "us-east-2",
+    "five_minute_drain": "us-east-2",
+    "ultraserver": "us-east-2",
+    "inf2_service": "us-west-2",
+    "cdk_style": "us-east-1",
+    "hyperpod": "us-west-2",
+    "watch_function": "us-east-2",
 }
 
 
@@ -80,13 +91,18 @@ def _base(name: str) -> tuple[Application, str | None]:
         stacks = json.loads((_GOLDEN / GOLDEN[name]).read_text())
         regions = {stack["region"] for stack in stacks.values()}
         return {stack: body["template"] for stack, body in stacks.items()}, regions.pop()
-    (path,) = BASES.glob(f"{name}.*")
+    (path,) = (*BASES.glob(f"{name}.*"), *THIRD.glob(f"bases/{name}.*"))
     return {name: parse(path.read_text())}, REGIONS.get(name)
 
 
 def names() -> list[str]:
     """Return the names of all bases."""
     return sorted(path.stem for path in BASES.iterdir()) + sorted(GOLDEN)
+
+
+def third_names() -> list[str]:
+    """Return the names of the bases of the third set."""
+    return sorted(path.stem for path in (THIRD / "bases").iterdir())
 
 
 def base(name: str) -> Application:
