@@ -21,7 +21,7 @@ from ultracluster_runtime.purchasing.ec2_objects import ExtensionOffering
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
 from ultracluster_runtime.purchasing.effects import DescribeExtensionOfferings, perform_all
 from ultracluster_runtime.purchasing.orders import BlockOrder, ExtensionOrder, OnDemandOrder, Order
-from ultracluster_runtime.purchasing.pagination import iterate_pages
+from ultracluster_runtime.purchasing.reads_and_refusals import iterate_pages
 
 _ASKED = {
     "cluster": "Cluster to buy for",

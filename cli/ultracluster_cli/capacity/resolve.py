@@ -10,7 +10,7 @@ from ultracluster_cli.options import JsonOption, RolloutArgument, WriteOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, FindingsError, quote
 from ultracluster_runtime.purchasing.orders import ExtensionOrder, OrderState, Record, order_token
-from ultracluster_runtime.purchasing.pagination import edited_ledger, unknown_order
+from ultracluster_runtime.purchasing.reads_and_refusals import edited_ledger, unknown_order
 from ultracluster_stacks.config.editing.order_references import OrderedCapacity, ordered_capacity
 from ultracluster_stacks.config.loading.loader import rollout_findings
 from ultracluster_stacks.config.reading.source_file import read_source_file

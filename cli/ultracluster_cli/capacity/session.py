@@ -25,8 +25,8 @@ from ultracluster_runtime.purchasing.ec2_objects import Quote
 from ultracluster_runtime.purchasing.effects import GetCallerAccount, ReadFailed, Steps, perform_all
 from ultracluster_runtime.purchasing.ledger import Ledger, unusable_ledger
 from ultracluster_runtime.purchasing.orders import BlockOrder, OnDemandOrder, Order, Record, order_token
-from ultracluster_runtime.purchasing.pagination import unanswered
 from ultracluster_runtime.purchasing.purchase import CONFIRM_WITHIN
+from ultracluster_runtime.purchasing.reads_and_refusals import unanswered
 from ultracluster_runtime.purchasing.reconcile import Outcome
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.rehearsal import cluster_digest

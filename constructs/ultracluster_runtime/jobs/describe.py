@@ -22,7 +22,7 @@ _JOB_ID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:[:#]
 _LIST_JOBS: Final = (
     "AWS Batch deletes ended jobs after some days; `ultracluster jobs list CLUSTER` lists the IDs"
 )
-_ENDED: Final = frozenset({"SUCCEEDED", "FAILED"})
+ENDED: Final = frozenset({"SUCCEEDED", "FAILED"})
 _Result = TypeVar("_Result")
 
 
@@ -68,10 +68,8 @@ def find_job(text: str, *, client: Client) -> str:
         for job in page["jobSummaryList"]
     ]
     if named:
-        ended = {"SUCCEEDED", "FAILED"}
-        return str(
-            max(named, key=lambda job: (job.get("status") not in ended, job.get("createdAt", 0)))["jobId"]
-        )
+        last = max(named, key=lambda job: (job.get("status") not in ENDED, job.get("createdAt", 0)))
+        return str(last["jobId"])
     matching = dict.fromkeys(
         str(job["jobId"])
         for queue in queues
@@ -100,7 +98,7 @@ def list_jobs(queue: str, *, states: Iterable[str], client: Client) -> list[Mapp
     """Return the jobs of a queue in some states, oldest first."""
     wanted = list(states)
     # Arrays are PENDING while their children run.
-    asked = wanted if {"PENDING", *_ENDED}.issuperset(wanted) else dict.fromkeys([*wanted, "PENDING"])
+    asked = wanted if {"PENDING", *ENDED}.issuperset(wanted) else dict.fromkeys([*wanted, "PENDING"])
     job_ids = [job["jobId"] for job in reader.list_jobs(client("batch"), asked, jobQueue=queue)]
     # A job that changes its state between two calls is listed twice.
     details = describe_jobs(list(dict.fromkeys(job_ids)), client=client)
@@ -226,7 +224,8 @@ class _PendingJobReader:
             return {}
         name = groups[0]["AutoScalingGroupName"]
         template = {key[0].lower() + key[1:]: text for key, text in groups[0]["LaunchTemplate"].items()}
-        type_name = reader.template_data(self._client("ec2"), template)["InstanceType"]
+        data = reader.template_data(self._client("ec2"), template)
+        type_name = data["InstanceType"]
         vcpus = INSTANCE_TYPES[type_name].vcpus
         activities = autoscaling.describe_scaling_activities(AutoScalingGroupName=name, MaxRecords=1)
         last = next(iter(activities["Activities"]), {"StatusCode": "Successful"})
@@ -234,6 +233,7 @@ class _PendingJobReader:
             "group": name,
             "activity": "" if last["StatusCode"] == "Successful" else last.get("StatusMessage", ""),
             "launchTemplate": template,
+            "templateData": data,
             "instanceTypes": [type_name],
             "maxvCpus": groups[0]["MaxSize"] * vcpus,
             "desiredvCpus": groups[0]["DesiredCapacity"] * vcpus,

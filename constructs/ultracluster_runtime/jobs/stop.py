@@ -7,12 +7,11 @@ from functools import partial
 from typing import Any, Final
 
 from ultracluster_runtime.functions.responses import AWS_ERRORS
-from ultracluster_runtime.jobs.describe import child_job_ids, describe_job, node_count_of
+from ultracluster_runtime.jobs.describe import ENDED, child_job_ids, describe_job, node_count_of
 from ultracluster_runtime.jobs.queues import Client
 from ultracluster_runtime.lifecycle.driver import NODES_PER_COMMAND, send_checkpoint_request
 from ultracluster_runtime.lifecycle.reader import chunks, describe_jobs, gang_size, instances_of_hosts
 
-_TERMINAL_STATES: Final = frozenset({"SUCCEEDED", "FAILED"})
 _POLL_SECONDS: Final = 15
 
 
@@ -40,7 +39,7 @@ def stop_job(
     job = describe_job(job_id, client=client)
     status, resolved_id = job["status"], job["jobId"]
     result = partial(StopResult, job_id=resolved_id, status_before=status)
-    if status in _TERMINAL_STATES:
+    if status in ENDED:
         return result(notified_nodes=(), terminated=False, problem=None)
     notified: tuple[str, ...] = ()
     problem = None
@@ -49,7 +48,7 @@ def stop_job(
         notified, problem = request_checkpoint(job, until, client)
         while notified and clock() < until:
             sleep(min(_POLL_SECONDS, max(0.0, (until - clock()).total_seconds())))
-            if describe_job(resolved_id, client=client)["status"] in _TERMINAL_STATES:
+            if describe_job(resolved_id, client=client)["status"] in ENDED:
                 return result(notified_nodes=notified, terminated=False, problem=problem)
     client("batch").terminate_job(jobId=resolved_id, reason=reason)
     return result(notified_nodes=notified, terminated=True, problem=problem)

@@ -155,7 +155,8 @@ def template_data(ec2: Any, template: Mapping[str, str]) -> Mapping[str, Any]:
 def targeted_reservation(ec2: Any, resources: Mapping[str, Any]) -> str | None:
     """Return the ID of the reservation that the launch template of compute resources targets, if any."""
     template = resources.get("launchTemplate")
-    data = template_data(ec2, template) if template else {}
+    # Unmanaged environments come with the data of their template.
+    data = resources.get("templateData") or (template_data(ec2, template) if template else {})
     target = data.get("CapacityReservationSpecification", {}).get("CapacityReservationTarget", {})
     reservation_id: str | None = target.get("CapacityReservationId")
     return reservation_id

@@ -42,7 +42,7 @@ _account_check: Final = partial(check, subjects=lambda rollout: (rollout,))
 
 def identity(reader: AwsReader, region: str) -> Mapping[str, Any]:
     """Return the identity of the credentials."""
-    return reader.call("sts", region, "GetCallerIdentity")
+    return reader.call("sts:GetCallerIdentity", region)
 
 
 def _try_identity(reader: AwsReader, requirements: RolloutRequirements) -> Mapping[str, Any] | Exception:
@@ -104,7 +104,7 @@ def _check_clock(_: RolloutRequirements, times: tuple[datetime, datetime | None]
 def _region(reader: AwsReader, requirements: RegionRequirements) -> str:
     try:
         description = reader.call(
-            "ec2", requirements.region, "DescribeRegions", RegionNames=[requirements.region], AllRegions=True
+            "ec2:DescribeRegions", requirements.region, RegionNames=[requirements.region], AllRegions=True
         )
     except ClientError as error:
         if error.response["Error"]["Code"] in _NOT_ENABLED:
@@ -131,9 +131,8 @@ def _check_region(requirements: RegionRequirements, status: str) -> Outcome:
 
 def _bootstrap(reader: AwsReader, requirements: RegionRequirements) -> str | None:
     response = reader.call_or_none(
-        "ssm",
+        "ssm:GetParameter",
         requirements.region,
-        "GetParameter",
         absent=("ParameterNotFound",),
         Name=f"/cdk-bootstrap/{requirements.qualifier}/version",
     )

@@ -30,9 +30,8 @@ _system_check: Final = partial(
 
 def _system(reader: AwsReader, requirements: FileSystemRequirements) -> Description | None:
     return reader.find(
-        "fsx",
+        "fsx:DescribeFileSystems",
         requirements.region,
-        "DescribeFileSystems",
         "FileSystems",
         absent=("FileSystemNotFound",),
         FileSystemIds=[requirements.file_system_id],
@@ -73,7 +72,7 @@ def _place(reader: AwsReader, requirements: FileSystemRequirements) -> tuple[str
     if subnets:
         absent = ("InvalidSubnetID.NotFound",)
         subnet = reader.find(
-            "ec2", requirements.region, "DescribeSubnets", "Subnets", absent=absent, SubnetIds=subnets[:1]
+            "ec2:DescribeSubnets", requirements.region, "Subnets", absent=absent, SubnetIds=subnets[:1]
         )
         zone = subnet["AvailabilityZoneId"] if subnet else None
     return str(description.get("VpcId", "")), zone
@@ -108,9 +107,8 @@ def _groups(reader: AwsReader, requirements: FileSystemRequirements) -> list[Des
     if not interfaces:
         return []
     response = reader.call_or_none(
-        "ec2",
+        "ec2:DescribeNetworkInterfaces",
         requirements.region,
-        "DescribeNetworkInterfaces",
         absent=("InvalidNetworkInterfaceID.NotFound",),
         NetworkInterfaceIds=interfaces[:1],
     )
@@ -119,9 +117,9 @@ def _groups(reader: AwsReader, requirements: FileSystemRequirements) -> list[Des
     ids = [group["GroupId"] for group in response["NetworkInterfaces"][0].get("Groups", [])]
     if not ids:
         return []
-    groups: list[Description] = reader.call(
-        "ec2", requirements.region, "DescribeSecurityGroups", GroupIds=ids
-    )["SecurityGroups"]
+    groups: list[Description] = reader.call("ec2:DescribeSecurityGroups", requirements.region, GroupIds=ids)[
+        "SecurityGroups"
+    ]
     return groups
 
 

@@ -41,9 +41,8 @@ _ARCHITECTURE: Final = "x86_64"  # all types in the catalog have it: Trainium, I
 
 def _find(reader: AwsReader, requirements: ClusterRequirements) -> Description | None:
     return reader.find(
-        "ec2",
+        "ec2:DescribeImages",
         requirements.region,
-        "DescribeImages",
         "Images",
         absent=("InvalidAMIID.NotFound", "InvalidAMIID.Unavailable"),
         ImageIds=[requirements.image_id],
@@ -158,9 +157,8 @@ def _repository(reader: AwsReader, requirements: ImageRequirements) -> bool | No
     if reference is None:
         return None
     response = reader.call_or_none(
-        "ecr",
+        "ecr:DescribeRepositories",
         reference.region,
-        "DescribeRepositories",
         absent=("RepositoryNotFoundException",),
         registryId=reference.account,
         repositoryNames=[reference.repository],
@@ -195,9 +193,8 @@ def _image(reader: AwsReader, requirements: ImageRequirements) -> Description | 
     if reference is None:
         return {}
     return reader.find(
-        "ecr",
+        "ecr:DescribeImages",
         reference.region,
-        "DescribeImages",
         "imageDetails",
         absent=("ImageNotFoundException", "RepositoryNotFoundException"),
         registryId=reference.account,
@@ -241,11 +238,11 @@ def _entrypoint(reader: AwsReader, requirements: ImageRequirements) -> Sequence[
         return None
     place = {"registryId": reference.account, "repositoryName": reference.repository}
 
-    def ask(operation: str, **parameters: Any) -> Mapping[str, Any] | None:
-        return reader.call_or_none("ecr", reference.region, operation, absent=_ABSENT, **place, **parameters)
+    def ask(call: str, **parameters: Any) -> Mapping[str, Any] | None:
+        return reader.call_or_none(call, reference.region, absent=_ABSENT, **place, **parameters)
 
     def manifest_of(image_id: Mapping[str, str]) -> Mapping[str, Any]:
-        found = ask("BatchGetImage", imageIds=[image_id], acceptedMediaTypes=list(_MEDIA_TYPES)) or {}
+        found = ask("ecr:BatchGetImage", imageIds=[image_id], acceptedMediaTypes=list(_MEDIA_TYPES)) or {}
         images = found.get("images", [])
         return _object(images[0]["imageManifest"]) if images else {}
 
@@ -256,7 +253,7 @@ def _entrypoint(reader: AwsReader, requirements: ImageRequirements) -> Sequence[
             manifest = manifest_of({"imageDigest": entry["digest"]})
             break
     digest = manifest.get("config", {}).get("digest")
-    layer = ask("GetDownloadUrlForLayer", layerDigest=digest) if digest else None
+    layer = ask("ecr:GetDownloadUrlForLayer", layerDigest=digest) if digest else None
     if layer is None:
         return None
     configuration = _object(_download(layer["downloadUrl"])).get("config") or {}

@@ -50,9 +50,8 @@ _subnet_check: Final = partial(check, subjects=_subnets, after=(_EXISTS,))
 
 def _find(reader: AwsReader, requirements: SubnetRequirements) -> Description | None:
     return reader.find(
-        "ec2",
+        "ec2:DescribeSubnets",
         requirements.region,
-        "DescribeSubnets",
         "Subnets",
         absent=("InvalidSubnetID.NotFound",),
         SubnetIds=[requirements.subnet_id],
@@ -123,16 +122,16 @@ class Routes:
     without_private_dns: frozenset[str]
 
 
-def _in_vpc(reader: AwsReader, requirements: SubnetRequirements, operation: str, key: str) -> list[Any]:
-    """Return the items that an operation lists in the VPC of a subnet."""
+def _in_vpc(reader: AwsReader, requirements: SubnetRequirements, call: str, key: str) -> list[Any]:
+    """Return the items that a call lists in the VPC of a subnet."""
     filters = [{"Name": "vpc-id", "Values": [requirements.vpc_id]}]
-    return reader.list_all("ec2", requirements.region, operation, key, Filters=filters)
+    return reader.list_all(call, requirements.region, key, Filters=filters)
 
 
 def _routes(reader: AwsReader, requirements: SubnetRequirements) -> Routes:
-    tables = _in_vpc(reader, requirements, "DescribeRouteTables", "RouteTables")
+    tables = _in_vpc(reader, requirements, "ec2:DescribeRouteTables", "RouteTables")
     table = _table_of(requirements.subnet_id, tables)
-    endpoints = _in_vpc(reader, requirements, "DescribeVpcEndpoints", "VpcEndpoints")
+    endpoints = _in_vpc(reader, requirements, "ec2:DescribeVpcEndpoints", "VpcEndpoints")
     usable = [endpoint for endpoint in endpoints if endpoint.get("State", "available").lower() == "available"]
     start = f"com.amazonaws.{requirements.region}."
     gateways = {
@@ -219,9 +218,8 @@ def _dns(reader: AwsReader, requirements: SubnetRequirements) -> dict[str, bool]
     return {
         name: bool(
             reader.call(
-                "ec2",
+                "ec2:DescribeVpcAttribute",
                 requirements.region,
-                "DescribeVpcAttribute",
                 VpcId=requirements.vpc_id,
                 Attribute=attribute,
             )[member]["Value"]
@@ -264,13 +262,13 @@ class TaskNetwork:
 def _task_network(reader: AwsReader, requirements: SubnetRequirements) -> TaskNetwork:
     groups = {
         group["GroupId"]: group
-        for group in _in_vpc(reader, requirements, "DescribeSecurityGroups", "SecurityGroups")
+        for group in _in_vpc(reader, requirements, "ec2:DescribeSecurityGroups", "SecurityGroups")
     }
     default = next((group for group in groups.values() if group.get("GroupName") == "default"), None)
     if default is None:
         return TaskNetwork(group=None, closed_endpoints=())
     block = ipaddress.IPv4Network(_shown(reader, requirements).get("CidrBlock", _ANYWHERE))
-    endpoints = _in_vpc(reader, requirements, "DescribeVpcEndpoints", "VpcEndpoints")
+    endpoints = _in_vpc(reader, requirements, "ec2:DescribeVpcEndpoints", "VpcEndpoints")
     start = f"com.amazonaws.{requirements.region}."
     closed = {
         endpoint["ServiceName"].removeprefix(start)
@@ -352,7 +350,7 @@ def _endpoint_zones(reader: AwsReader, requirements: ClusterRequirements) -> dic
     zone = zones_of(reader, requirements.region).get(requirements.zone_id, {}).get("ZoneName")
     names = {f"com.amazonaws.{requirements.region}.{service}": service for service in NODE_SERVICES}
     # Called without service names, because EC2 refuses a request that names an unknown service (InvalidServiceName).
-    details = reader.list_all("ec2", requirements.region, "DescribeVpcEndpointServices", "ServiceDetails")
+    details = reader.list_all("ec2:DescribeVpcEndpointServices", requirements.region, "ServiceDetails")
     offered = {
         names[detail["ServiceName"]]: zone in detail.get("AvailabilityZones", [])
         for detail in details
@@ -382,9 +380,8 @@ def _check_endpoint_zones(requirements: ClusterRequirements, offered: dict[str, 
 
 def _group(reader: AwsReader, requirements: SubnetRequirements) -> Description | None:
     return reader.find(
-        "ec2",
+        "ec2:DescribeSecurityGroups",
         requirements.region,
-        "DescribeSecurityGroups",
         "SecurityGroups",
         absent=("InvalidGroup.NotFound", "InvalidGroupId.Malformed"),
         GroupIds=[requirements.security_group_id],

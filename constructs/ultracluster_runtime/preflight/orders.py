@@ -19,9 +19,8 @@ def _item(reader: AwsReader, requirements: OrderRequirements) -> Mapping[str, An
         return None
     table, region = requirements.ledger
     response = reader.call_or_none(
-        "dynamodb",
+        "dynamodb:GetItem",
         region,
-        "GetItem",
         absent=("ResourceNotFoundException",),
         TableName=table,
         Key=order_key(requirements.order),

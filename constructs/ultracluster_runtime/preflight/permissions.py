@@ -41,7 +41,7 @@ def _service_role(code: str, role: str, service: str, subjects: Any, *, made_by:
     command = f"`aws iam create-service-linked-role --aws-service-name {service}`"
 
     def gather(reader: AwsReader, requirements: RolloutRequirements) -> bool:
-        return bool(reader.call_or_none("iam", requirements.home, "GetRole", absent=_NO_SUCH, RoleName=role))
+        return bool(reader.call_or_none("iam:GetRole", requirements.home, absent=_NO_SUCH, RoleName=role))
 
     def evaluate(_: RolloutRequirements, exists: bool) -> Outcome:
         if exists:
@@ -75,9 +75,8 @@ def _decisions(
 ) -> dict[str, str] | None:
     """Return IAM's decision for each action on all resources; None if it does not know the principal."""
     results = reader.call_or_none(
-        "iam",
+        "iam:SimulatePrincipalPolicy",
         region,
-        "SimulatePrincipalPolicy",
         absent=(*_NO_SUCH, "InvalidInput"),
         PolicySourceArn=principal,
         ActionNames=sorted(actions),
@@ -117,9 +116,7 @@ def _assumes(reader: AwsReader, requirements: RegionRequirements) -> tuple[str, 
         return arn, {"sts:AssumeRole": "allowed"}
     session = re.fullmatch(r"arn:[a-z-]+:sts::[0-9]{12}:assumed-role/([^/]+)/.*", arn)
     if session:  # the session's ARN omits the path of its role
-        role = reader.call_or_none(
-            "iam", requirements.region, "GetRole", absent=_NO_SUCH, RoleName=session[1]
-        )
+        role = reader.call_or_none("iam:GetRole", requirements.region, absent=_NO_SUCH, RoleName=session[1])
         arn = role["Role"]["Arn"] if role else _role_arn(caller, session[1])
     return arn, _decisions(
         reader,

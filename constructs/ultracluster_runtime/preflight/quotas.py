@@ -74,7 +74,7 @@ def _evaluate(region: str, share: Share) -> Outcome:
 def is_deployed(reader: AwsReader, region: str, stack: str) -> bool:
     """Return whether a stack exists, so that its resources are part of the existing usage."""
     description = reader.call_or_none(
-        "cloudformation", region, "DescribeStacks", absent=_NO_STACK, StackName=stack
+        "cloudformation:DescribeStacks", region, absent=_NO_STACK, StackName=stack
     )
     return description is not None and any(
         stack_description["StackStatus"] not in _GONE for stack_description in description["Stacks"]
@@ -83,11 +83,10 @@ def is_deployed(reader: AwsReader, region: str, stack: str) -> bool:
 
 def quota_value(reader: AwsReader, region: str, service: str, code: str) -> float | None:
     """Return the applied quota of the account, else AWS's default; None if neither is known."""
-    for operation in ("GetServiceQuota", "GetAWSDefaultServiceQuota"):
+    for call in _READ_QUOTA:
         response = reader.call_or_none(
-            "service-quotas",
+            call,
             region,
-            operation,
             absent=("NoSuchResourceException",),
             ServiceCode=service,
             QuotaCode=code,
@@ -161,9 +160,8 @@ def _instance_shares(reader: AwsReader, requirements: RegionRequirements, *, mar
     running = [
         instance
         for reservation in reader.list_all(
-            "ec2",
+            "ec2:DescribeInstances",
             requirements.region,
-            "DescribeInstances",
             "Reservations",
             Filters=[{"Name": "instance-state-name", "Values": ["pending", "running"]}],
         )
@@ -239,7 +237,7 @@ _NETWORK, _STORAGE, _CLUSTER = range(3)
 def _interface_shares(reader: AwsReader, requirements: RegionRequirements) -> list[Share]:
     """Return a share per zone: AWS enforces this quota in each zone of a Region."""
     zones = zones_of(reader, requirements.region)
-    interfaces = reader.list_all("ec2", requirements.region, "DescribeNetworkInterfaces", "NetworkInterfaces")
+    interfaces = reader.list_all("ec2:DescribeNetworkInterfaces", requirements.region, "NetworkInterfaces")
     new = _new(reader, requirements, _CLUSTER)
     shares = []
     for zone_id in dict.fromkeys(cluster.zone_id for cluster in requirements.clusters):
@@ -256,7 +254,7 @@ def _interface_shares(reader: AwsReader, requirements: RegionRequirements) -> li
 def _storage_shares(reader: AwsReader, requirements: RegionRequirements) -> list[Share]:
     shares = []
     new = _new(reader, requirements, _STORAGE)
-    systems = reader.list_all("fsx", requirements.region, "DescribeFileSystems", "FileSystems")
+    systems = reader.list_all("fsx:DescribeFileSystems", requirements.region, "FileSystems")
     for quota, kinds in (
         (SERVICE_QUOTAS["lustre-persistent-2"], {"PERSISTENT_2"}),
         (SERVICE_QUOTAS["lustre-scratch"], {"SCRATCH_1", "SCRATCH_2"}),
@@ -308,10 +306,9 @@ def _counted(
     **parameters: Any,
 ) -> AnyCheck:
     """Create the check of a quota on the number of items that a call lists under `key`."""
-    service, _, operation = call.partition(":")
 
     def gather(reader: AwsReader, requirements: RegionRequirements) -> list[Share]:
-        used = len(reader.list_all(service, requirements.region, operation, key, **parameters))
+        used = len(reader.list_all(call, requirements.region, key, **parameters))
         added = sum(needed(cluster) for cluster in _new(reader, requirements, stack))
         return [_share(reader, requirements.region, SERVICE_QUOTAS[quota], used=used, needed=added)]
 

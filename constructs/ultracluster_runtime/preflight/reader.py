@@ -82,7 +82,7 @@ class AwsReader:
         self._end = clock() + seconds
         self._lock = threading.Lock()
         self._client_lock = threading.Lock()  # boto3 sessions are not thread-safe
-        self._answers: dict[tuple[str, str, str, str], Future[Any]] = {}
+        self._answers: dict[tuple[str, str, str], Future[Any]] = {}
         self._sent: Counter[str] = Counter()
 
     @property
@@ -95,62 +95,52 @@ class AwsReader:
         """Return the seconds until the deadline."""
         return self._end - self._clock()
 
-    def call(self, service: str, region: str, operation: str, **parameters: Any) -> Mapping[str, Any]:
+    def call(self, call: str, region: str, **parameters: Any) -> Mapping[str, Any]:
         """Make one call, which must be in `allowed`, and return its response."""
-        response: Mapping[str, Any] = self._cached(service, region, operation, parameters, self._send)
+        response: Mapping[str, Any] = self._cached(call, region, parameters, self._send)
         return response
 
     def call_or_none(
-        self, service: str, region: str, operation: str, *, absent: tuple[str, ...], **parameters: Any
+        self, call: str, region: str, *, absent: tuple[str, ...], **parameters: Any
     ) -> Mapping[str, Any] | None:
         """Make one call as `call` does; return None for an error code in `absent`: the resource does not exist."""
         try:
-            return self.call(service, region, operation, **parameters)
+            return self.call(call, region, **parameters)
         except ClientError as error:
             if error.response["Error"]["Code"] in absent:
                 return None
             raise
 
     def find(
-        self,
-        service: str,
-        region: str,
-        operation: str,
-        key: str,
-        *,
-        absent: tuple[str, ...],
-        **parameters: Any,
+        self, call: str, region: str, key: str, *, absent: tuple[str, ...], **parameters: Any
     ) -> Mapping[str, Any] | None:
         """Return the first item that a call lists under `key`; None without one, or if AWS knows no such resource."""
-        response = self.call_or_none(service, region, operation, absent=absent, **parameters) or {}
+        response = self.call_or_none(call, region, absent=absent, **parameters) or {}
         return next(iter(response.get(key, ())), None)
 
-    def list_all(self, service: str, region: str, operation: str, key: str, **parameters: Any) -> list[Any]:
+    def list_all(self, call: str, region: str, key: str, **parameters: Any) -> list[Any]:
         """Return all items of a paginated operation, from the member `key` of its pages."""
-        items: list[Any] = self._cached(service, region, operation, parameters, self._pages(key))
+        items: list[Any] = self._cached(call, region, parameters, self._pages(key))
         return items
 
-    def _cached(
-        self, service: str, region: str, operation: str, parameters: Mapping[str, Any], send: Any
-    ) -> Any:
-        call = f"{service}:{operation}"
+    def _cached(self, call: str, region: str, parameters: Mapping[str, Any], send: Any) -> Any:
         if call not in self.allowed:
             raise KeyError(f"{call} is not a call that these checks make")
-        question = (service, region, operation, json.dumps(parameters, sort_keys=True, default=str))
+        question = (call, region, json.dumps(parameters, sort_keys=True, default=str))
         with self._lock:
             known = self._answers.get(question)
             response = known or self._answers.setdefault(question, Future())
         if known is None:
             try:
-                response.set_result(send(service, region, operation, parameters))
+                response.set_result(send(call, region, parameters))
             except Exception as error:  # noqa: BLE001 - other threads with the same query get the same error
                 response.set_exception(error)
         return response.result()
 
-    def _send(self, service: str, region: str, operation: str, parameters: Mapping[str, Any]) -> Any:
+    def _send(self, call: str, region: str, parameters: Mapping[str, Any]) -> Any:
         if self.seconds_left() <= 0:
             raise DeadlinePassedError
-        call = f"{service}:{operation}"
+        service, _, operation = call.partition(":")
         with self._client_lock:
             client = self._client(service, region)
         attempts = 1
@@ -165,8 +155,9 @@ class AwsReader:
                 self._sent[call] += attempts
         return response
 
-    def _pages(self, key: str) -> Callable[[str, str, str, Mapping[str, Any]], list[Any]]:
-        def send(service: str, region: str, operation: str, parameters: Mapping[str, Any]) -> list[Any]:
+    def _pages(self, key: str) -> Callable[[str, str, Mapping[str, Any]], list[Any]]:
+        def send(call: str, region: str, parameters: Mapping[str, Any]) -> list[Any]:
+            service, _, operation = call.partition(":")
             with self._client_lock:
                 client = self._client(service, region)
             # Only botocore knows the names of the pagination tokens.
@@ -174,11 +165,11 @@ class AwsReader:
             items: list[Any] = []
             token: dict[str, str] = {}
             for _ in range(_MOST_PAGES):
-                response = self._send(service, region, operation, {**parameters, **token})
+                response = self._send(call, region, {**parameters, **token})
                 items += response.get(key, [])
                 if not response.get(names["output_token"]):
                     return items
                 token = {names["input_token"]: response[names["output_token"]]}
-            raise RuntimeError(f"{service}:{operation} did not end after {_MOST_PAGES} pages")
+            raise RuntimeError(f"{call} did not end after {_MOST_PAGES} pages")
 
         return send

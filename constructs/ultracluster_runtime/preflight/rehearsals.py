@@ -17,9 +17,8 @@ def _record(reader: AwsReader, requirements: ClusterRequirements) -> str | None:
     if is_deployed(reader, requirements.region, requirements.stacks[2]):
         return _DEPLOYED
     answer = reader.call_or_none(
-        "ssm",
+        "ssm:GetParameter",
         requirements.region,
-        "GetParameter",
         absent=("ParameterNotFound",),
         Name=parameter_name(requirements.name),
     )

@@ -38,9 +38,8 @@ def _reserved(rollout: RolloutRequirements) -> Iterator[SourceRequirements]:
 
 def _find(reader: AwsReader, requirements: SourceRequirements) -> Description | None:
     return reader.find(
-        "ec2",
+        "ec2:DescribeCapacityReservations",
         requirements.region,
-        "DescribeCapacityReservations",
         "CapacityReservations",
         absent=("InvalidCapacityReservationId.NotFound",),
         CapacityReservationIds=[requirements.reservation_id],
@@ -227,9 +226,8 @@ def _grouped(rollout: RolloutRequirements) -> Iterator[SourceRequirements]:
 
 def _members(reader: AwsReader, requirements: SourceRequirements) -> list[Description] | None:
     response = reader.call_or_none(
-        "resource-groups",
+        "resource-groups:ListGroupResources",
         requirements.region,
-        "ListGroupResources",
         absent=("NotFoundException",),
         Group=requirements.resource_group_arn,
     )
@@ -240,7 +238,7 @@ def _members(reader: AwsReader, requirements: SourceRequirements) -> list[Descri
     if not ids:
         return []
     reservations: list[Description] = reader.call(
-        "ec2", requirements.region, "DescribeCapacityReservations", CapacityReservationIds=ids
+        "ec2:DescribeCapacityReservations", requirements.region, CapacityReservationIds=ids
     )["CapacityReservations"]
     return reservations
 

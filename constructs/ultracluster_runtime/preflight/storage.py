@@ -24,11 +24,7 @@ _bucket_check: Final = partial(
 
 def _location(reader: AwsReader, requirements: BucketRequirements) -> str | None:
     response = reader.call_or_none(
-        "s3",
-        requirements.region,
-        "GetBucketLocation",
-        absent=("NoSuchBucket", "404"),
-        Bucket=requirements.name,
+        "s3:GetBucketLocation", requirements.region, absent=("NoSuchBucket", "404"), Bucket=requirements.name
     )
     if response is None:
         return None
@@ -54,12 +50,12 @@ def _check_bucket(requirements: BucketRequirements, region: str | None) -> Outco
 def _policy(reader: AwsReader, requirements: BucketRequirements) -> tuple[Description | None, bool]:
     absent = ("NoSuchBucketPolicy",)
     policy = reader.call_or_none(
-        "s3", requirements.region, "GetBucketPolicy", absent=absent, Bucket=requirements.name
+        "s3:GetBucketPolicy", requirements.region, absent=absent, Bucket=requirements.name
     )
     if policy is None:
         return None, False
     status = reader.call_or_none(
-        "s3", requirements.region, "GetBucketPolicyStatus", absent=absent, Bucket=requirements.name
+        "s3:GetBucketPolicyStatus", requirements.region, absent=absent, Bucket=requirements.name
     )
     return json.loads(policy["Policy"]), bool(status and status["PolicyStatus"]["IsPublic"])
 
@@ -109,7 +105,7 @@ _key_check: Final = partial(
 def _key(reader: AwsReader, requirements: KeyRequirements) -> Description | None:
     region = requirements.arn.split(":")[3]
     response = reader.call_or_none(
-        "kms", region, "DescribeKey", absent=("NotFoundException",), KeyId=requirements.arn
+        "kms:DescribeKey", region, absent=("NotFoundException",), KeyId=requirements.arn
     )
     return response["KeyMetadata"] if response else None
 
@@ -128,7 +124,7 @@ def _check_key(requirements: KeyRequirements, description: Description | None) -
 
 def _key_policy(reader: AwsReader, requirements: KeyRequirements) -> tuple[Description, str]:
     region, owner = requirements.arn.split(":")[3:5]
-    policy = reader.call("kms", region, "GetKeyPolicy", KeyId=requirements.arn, PolicyName="default")
+    policy = reader.call("kms:GetKeyPolicy", region, KeyId=requirements.arn, PolicyName="default")
     return json.loads(policy["Policy"]), owner
 
 

@@ -17,7 +17,7 @@ from ultracluster_runtime.preflight.requirements import ClusterRequirements
 
 def zones_of(reader: AwsReader, region: str) -> dict[str, Any]:
     """Return all zones of a Region by their ID, without a filter, so that a message can list them."""
-    description = reader.call("ec2", region, "DescribeAvailabilityZones", AllAvailabilityZones=True)
+    description = reader.call("ec2:DescribeAvailabilityZones", region, AllAvailabilityZones=True)
     return {zone["ZoneId"]: zone for zone in description["AvailabilityZones"]}
 
 
@@ -48,9 +48,8 @@ def _check_zone(requirements: ClusterRequirements, zones: dict[str, Any]) -> Out
 
 def _offered(reader: AwsReader, requirements: ClusterRequirements) -> list[str]:
     offered = reader.list_all(
-        "ec2",
+        "ec2:DescribeInstanceTypeOfferings",
         requirements.region,
-        "DescribeInstanceTypeOfferings",
         "InstanceTypeOfferings",
         LocationType="availability-zone-id",
         Filters=[{"Name": "instance-type", "Values": [requirements.instance_type]}],

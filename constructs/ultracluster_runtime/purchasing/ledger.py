@@ -41,7 +41,7 @@ from ultracluster_runtime.purchasing.orders import (
     parse_terms,
     terms_of,
 )
-from ultracluster_runtime.purchasing.pagination import edited_ledger
+from ultracluster_runtime.purchasing.reads_and_refusals import edited_ledger
 
 PARTITION_KEY: Final = "pk"
 SORT_KEY: Final = "sk"

@@ -15,7 +15,12 @@ from ultracluster_runtime.purchasing.effects import (
 )
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
 from ultracluster_runtime.purchasing.orders import OnDemandOrder, OrderState, Record
-from ultracluster_runtime.purchasing.pagination import read_record, refused_by_aws, unanswered, wrong_state
+from ultracluster_runtime.purchasing.reads_and_refusals import (
+    read_record,
+    refused_by_aws,
+    unanswered,
+    wrong_state,
+)
 from ultracluster_runtime.purchasing.reconcile import Outcome, apply_change, findings_for, settle
 
 _BOUGHT: Final = frozenset({OrderState.PURCHASED, OrderState.PAID})

@@ -31,8 +31,13 @@ from ultracluster_runtime.purchasing.effects import (
 )
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
 from ultracluster_runtime.purchasing.orders import ExtensionOrder, OrderState, Record
-from ultracluster_runtime.purchasing.pagination import read_record, refused_by_aws, unanswered, wrong_state
 from ultracluster_runtime.purchasing.quotes import choose_quote, read_quote_again
+from ultracluster_runtime.purchasing.reads_and_refusals import (
+    read_record,
+    refused_by_aws,
+    unanswered,
+    wrong_state,
+)
 from ultracluster_runtime.purchasing.reconcile import (
     Outcome,
     findings_for,

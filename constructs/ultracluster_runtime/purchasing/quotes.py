@@ -30,7 +30,7 @@ from ultracluster_runtime.purchasing.orders import (
     Order,
     order_token,
 )
-from ultracluster_runtime.purchasing.pagination import iterate_pages
+from ultracluster_runtime.purchasing.reads_and_refusals import iterate_pages
 
 _EXTENSIBLE = frozenset({"active", "scheduled"})
 _PENDING = "payment-pending"

@@ -9,7 +9,7 @@ from ultracluster_runtime.purchasing.ec2_objects import Quote
 from ultracluster_runtime.purchasing.effects import Advance, Committed, ConditionFailed, Now, Sleep, Steps
 from ultracluster_runtime.purchasing.evidence import Evidence, find_evidence
 from ultracluster_runtime.purchasing.orders import HOLDS_LOCK, TRANSITIONS, OrderState, Record
-from ultracluster_runtime.purchasing.pagination import read_record
+from ultracluster_runtime.purchasing.reads_and_refusals import read_record
 
 UNKNOWN_AFTER: Final = timedelta(minutes=30)
 """Time after sending from which a person decides about an order without a trace in EC2."""

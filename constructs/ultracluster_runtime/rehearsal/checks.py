@@ -101,9 +101,8 @@ def _batch_types(reader: AwsReader, requirements: ClusterRequirements) -> str:
     """Return the response of AWS Batch to an unknown instance type: a list of the types that it knows."""
     try:
         reader.call(
-            "batch",
+            "batch:CreateComputeEnvironment",
             requirements.region,
-            "CreateComputeEnvironment",
             computeEnvironmentName="ultracluster-rehearsal-probe",
             type="MANAGED",
             state="DISABLED",
@@ -151,14 +150,14 @@ def _stacks(reader: AwsReader, requirements: ClusterRequirements) -> dict[str, S
 
 def _failures(reader: AwsReader, region: str, name: str) -> Sequence[str]:
     try:
-        status = reader.call("cloudformation", region, "DescribeStacks", StackName=name)["Stacks"][0][
+        status = reader.call("cloudformation:DescribeStacks", region, StackName=name)["Stacks"][0][
             "StackStatus"
         ]
     except ClientError as error:
         return [f"{name} was not deployed: {_words(error)}"]
     if status == _CREATED:
         return []
-    events = reader.list_all("cloudformation", region, "DescribeStackEvents", "StackEvents", StackName=name)
+    events = reader.list_all("cloudformation:DescribeStackEvents", region, "StackEvents", StackName=name)
     reasons = [
         f"{event['ResourceType']} {event['LogicalResourceId']}: {event.get('ResourceStatusReason', 'no reason')}"
         for event in reversed(events)
@@ -182,9 +181,8 @@ def _resources(reader: AwsReader, requirements: ClusterRequirements, kind: str) 
     """Return the physical IDs of a resource type that the stack of the nodes created."""
     try:
         resources = reader.list_all(
-            "cloudformation",
+            "cloudformation:ListStackResources",
             requirements.region,
-            "ListStackResources",
             "StackResourceSummaries",
             StackName=requirements.stacks[2],
         )
@@ -203,8 +201,7 @@ def _resources(reader: AwsReader, requirements: ClusterRequirements, kind: str) 
 def _described(kind: str, call: str, key: str) -> Any:
     def gather(reader: AwsReader, requirements: ClusterRequirements) -> Sequence[Description]:
         ids = _resources(reader, requirements, kind)
-        service, _, operation = call.partition(":")
-        return reader.call(service, requirements.region, operation, **{key: ids})[key] if ids else []
+        return reader.call(call, requirements.region, **{key: ids})[key] if ids else []
 
     return gather
 
@@ -258,12 +255,11 @@ def _dry_run(reader: AwsReader, region: str, resources: Description) -> str:
     reference = {"LaunchTemplateId": template["launchTemplateId"]}
     try:
         data = reader.call(
-            "ec2", region, "DescribeLaunchTemplateVersions", **reference, Versions=[template["version"]]
+            "ec2:DescribeLaunchTemplateVersions", region, **reference, Versions=[template["version"]]
         )["LaunchTemplateVersions"][0]["LaunchTemplateData"]
         reader.call(
-            "ec2",
+            "ec2:RunInstances",
             region,
-            "RunInstances",
             DryRun=True,
             MinCount=1,
             MaxCount=1,
@@ -320,13 +316,11 @@ def _invocations(reader: AwsReader, requirements: ClusterRequirements) -> Mappin
     for function in _resources(reader, requirements, _FUNCTION):
         try:
             settings = reader.call(
-                "lambda", requirements.region, "GetFunctionConfiguration", FunctionName=function
+                "lambda:GetFunctionConfiguration", requirements.region, FunctionName=function
             )
             if settings["Handler"] not in _SCHEDULED:
                 continue
-            answer = reader.call(
-                "lambda", requirements.region, "Invoke", FunctionName=function, LogType="Tail"
-            )
+            answer = reader.call("lambda:Invoke", requirements.region, FunctionName=function, LogType="Tail")
         except ClientError as error:
             answers[function] = (_words(error), "")
             continue
@@ -385,7 +379,7 @@ def _shares(reader: AwsReader, region: str, queue: Description) -> Iterator[str]
     """Yield the default share of a fair-share queue and the first declared one."""
     if not queue.get("schedulingPolicyArn"):
         return
-    answer = reader.call("batch", region, "DescribeSchedulingPolicies", arns=[queue["schedulingPolicyArn"]])[
+    answer = reader.call("batch:DescribeSchedulingPolicies", region, arns=[queue["schedulingPolicyArn"]])[
         "schedulingPolicies"
     ]
     declared = [
@@ -406,8 +400,8 @@ def _submit(
         share=share,
     )
     try:
-        job = reader.call("batch", region, "SubmitJob", **arguments)
-        reader.call("batch", region, "TerminateJob", jobId=job["jobId"], reason="rehearsal")
+        job = reader.call("batch:SubmitJob", region, **arguments)
+        reader.call("batch:TerminateJob", region, jobId=job["jobId"], reason="rehearsal")
     except ClientError as error:
         return _words(error)
     return ""

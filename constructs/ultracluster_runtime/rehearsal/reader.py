@@ -40,12 +40,12 @@ class RehearsalReader(AwsReader):
 
     allowed = REHEARSAL_CALLS
 
-    def _send(self, service: str, region: str, operation: str, parameters: Mapping[str, Any]) -> Any:
-        if operation == "RunInstances" and parameters.get("DryRun") is not True:
+    def _send(self, call: str, region: str, parameters: Mapping[str, Any]) -> Any:
+        if call == "ec2:RunInstances" and parameters.get("DryRun") is not True:
             raise KeyError("a rehearsal sends RunInstances as a dry run only")
         types = parameters.get("computeResources", {}).get("instanceTypes")
-        if operation == "CreateComputeEnvironment" and types != [PROBE_TYPE]:
+        if call == "batch:CreateComputeEnvironment" and types != [PROBE_TYPE]:
             raise KeyError(
                 f"a rehearsal creates compute environments of {PROBE_TYPE} only, which AWS Batch rejects"
             )
-        return super()._send(service, region, operation, parameters)
+        return super()._send(call, region, parameters)

@@ -214,10 +214,10 @@ def test_endpoints_admit_tasks_by_their_group_or_their_addresses(
         "VpcEndpointType": "Interface",
         "Groups": [{"GroupId": "sg-endpoint"}],
     }
-    lists = {"DescribeSecurityGroups": groups, "DescribeVpcEndpoints": [endpoint]}
+    lists = {"ec2:DescribeSecurityGroups": groups, "ec2:DescribeVpcEndpoints": [endpoint]}
     subnets = {"Subnets": [{"CidrBlock": "10.0.0.0/20"}]}
     reader = SimpleNamespace(
-        list_all=lambda _service, _region, operation, _member, **_: lists[operation],
+        list_all=lambda call, _region, _member, **_: lists[call],
         call_or_none=lambda *_, **__: subnets,
         find=lambda *_, **__: subnets["Subnets"][0],
     )

@@ -124,8 +124,8 @@ def use_entrypoint(account: Account, words: list[str]) -> None:
     }
     ask = AwsReader.call_or_none
 
-    def answer(reader: AwsReader, service: str, region: str, operation: str, **parameters: Any) -> Any:
-        return answers.get(operation) or ask(reader, service, region, operation, **parameters)
+    def answer(reader: AwsReader, call: str, region: str, **parameters: Any) -> Any:
+        return answers.get(call.partition(":")[2]) or ask(reader, call, region, **parameters)
 
     account.patch.setattr(AwsReader, "call_or_none", answer)
     configuration = json.dumps({"config": {"Entrypoint": words}}).encode()

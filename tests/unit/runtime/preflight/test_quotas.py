@@ -116,8 +116,8 @@ class StorageReader(Reader):
         ]
         return [*lustre, {"FileSystemType": "ONTAP", "StorageCapacity": 1_024}]
 
-    def call_or_none(self, *arguments: str, **_: Any) -> Any:
-        return None if "DescribeStacks" in arguments else {"Quota": {"Value": 1000.0}}
+    def call_or_none(self, call: str, *_: Any, **__: Any) -> Any:
+        return None if call == "cloudformation:DescribeStacks" else {"Quota": {"Value": 1000.0}}
 
 
 @pytest.mark.parametrize(("quota", "used"), [(PERSISTENT_QUOTA, 4_800), (SCRATCH_QUOTA, 1_200 + 2_400)])

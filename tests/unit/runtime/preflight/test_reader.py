@@ -37,7 +37,7 @@ def test_checks_make_exactly_the_listed_calls() -> None:
 def test_unlisted_calls_are_never_sent() -> None:
     client = Client({"terminate_instances": {}})
     with pytest.raises(KeyError, match="ec2:TerminateInstances"):
-        reads_of(client).call("ec2", "us-east-2", "TerminateInstances")
+        reads_of(client).call("ec2:TerminateInstances", "us-east-2")
     assert client.asked == []
 
 
@@ -46,7 +46,7 @@ def test_many_threads_ask_the_same_question_once_and_repetitions_are_counted() -
     client = Client({"get_caller_identity": lambda: time.sleep(0.02) or answer})
     reader = reads_of(client)
     threads = [
-        threading.Thread(target=reader.call, args=("sts", "us-east-1", "GetCallerIdentity")) for _ in range(8)
+        threading.Thread(target=reader.call, args=("sts:GetCallerIdentity", "us-east-1")) for _ in range(8)
     ]
     for thread in threads:
         thread.start()

@@ -34,7 +34,7 @@ def test_instances_are_never_started(dry: dict[str, bool]) -> None:
     client = Client({"run_instances": {}})
 
     with pytest.raises(KeyError, match="dry run only"):
-        reader_of(client).call("ec2", "us-east-2", "RunInstances", MinCount=1, MaxCount=1, **dry)
+        reader_of(client).call("ec2:RunInstances", "us-east-2", MinCount=1, MaxCount=1, **dry)
     assert client.asked == []
 
 
@@ -44,7 +44,7 @@ def test_no_environment_of_a_type_that_exists_is_created() -> None:
 
     with pytest.raises(KeyError, match=PROBE_TYPE):
         reader.call(
-            "batch", "us-east-2", "CreateComputeEnvironment", computeResources={"instanceTypes": ["c5.large"]}
+            "batch:CreateComputeEnvironment", "us-east-2", computeResources={"instanceTypes": ["c5.large"]}
         )
     assert client.asked == []
 
@@ -53,7 +53,5 @@ def test_no_environment_of_a_type_that_exists_is_created() -> None:
     "call", ["ec2:PurchaseCapacityBlock", "ec2:CreateCapacityReservation", "batch:UpdateComputeEnvironment"]
 )
 def test_purchases_and_changes_are_no_calls_of_a_rehearsal(call: str) -> None:
-    service, _, operation = call.partition(":")
-
     with pytest.raises(KeyError, match=call):
-        reader_of(Client({})).call(service, "us-east-2", operation)
+        reader_of(Client({})).call(call, "us-east-2")

@@ -17,7 +17,7 @@ from ultracluster_runtime.purchasing.effects import (
     Sleep,
 )
 from ultracluster_runtime.purchasing.orders import OrderState, Record, order_token
-from ultracluster_runtime.purchasing.pagination import iterate_pages, read_record
+from ultracluster_runtime.purchasing.reads_and_refusals import iterate_pages, read_record
 
 THROTTLED = ReadFailed(code="Throttled", message="later", transient=True)
 DENIED = ReadFailed(code="Denied", message="no", transient=False)

@@ -1,4 +1,4 @@
-"""Read complete listings and records through effects, with retries: every page, or none."""
+"""Read complete listings and records through effects, with retries, and refuse what they do not allow."""
 
 from collections.abc import Callable
 from typing import Any, Final
