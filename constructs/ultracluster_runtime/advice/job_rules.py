@@ -4,14 +4,7 @@ from collections.abc import Iterator
 from statistics import fmean
 from typing import Final
 
-from ultracluster_runtime.advice.subject import (
-    Advice,
-    SkippedRule,
-    Subject,
-    cost_of_nodes,
-    fraction_true,
-    mean_nodes,
-)
+from ultracluster_runtime.advice.subject import Advice, SkippedRule, Subject, cost_of_nodes, mean_nodes
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
 _COLLECTIVE_SHARE: Final = 0.25  # share of a step, as in the alarm
@@ -29,7 +22,7 @@ def tcp_fallback(recording: Recording, subject: Subject) -> Iterator[Advice | Sk
     elif any(values):
         yield Advice(
             rule="tcp-fallback",
-            evidence=f"a node used TCP in {fraction_true([value > 0 for value in values]):.0%} of the time (threshold: ever)",
+            evidence=f"a node used TCP in {fmean(value > 0 for value in values):.0%} of the time (threshold: ever)",
             remedy="Check FI_PROVIDER and the EFA devices in the log of the job; run a fabric gate before the job",
             reason=_MEASURE,
         )

@@ -5,14 +5,7 @@ from datetime import timedelta
 from statistics import fmean
 from typing import Final
 
-from ultracluster_runtime.advice.subject import (
-    Advice,
-    SkippedRule,
-    Subject,
-    cost_of_nodes,
-    fraction_true,
-    mean_nodes,
-)
+from ultracluster_runtime.advice.subject import Advice, SkippedRule, Subject, cost_of_nodes, mean_nodes
 from ultracluster_runtime.metrics.recorded_metrics import Recording
 
 _UNUSED_SHARE: Final = 0.05  # share of paid node-hours without an instance
@@ -81,7 +74,7 @@ def node_without_work(recording: Recording, subject: Subject) -> Iterator[Advice
             rule="node-without-work", reason="CoreUtilization was not recorded with its minimum"
         )
         return
-    share = fraction_true(flags)
+    share = fmean(flags)
     if share >= _IDLE_SHARE:
         amount, reason = cost_of_nodes(subject, share)
         yield Advice(

@@ -1,9 +1,9 @@
 """Subject and results of advice, and the figures that rules share."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
+from statistics import fmean
 from typing import Final
 
 from ultracluster_catalog.lustre.lustre import LustreSettings
@@ -46,15 +46,10 @@ class SkippedRule:
     reason: str
 
 
-def fraction_true(flags: Sequence[bool]) -> float:
-    """Return the share of flags that are true."""
-    return sum(flags) / len(flags)
-
-
 def mean_nodes(recording: Recording) -> float | None:
     """Return the mean number of reporting nodes, or None if it was not recorded."""
     values = recording.values("NodesReporting", "Sum")
-    return sum(values) / len(values) / (recording.period / timedelta(minutes=1)) if values else None
+    return fmean(values) / (recording.period / timedelta(minutes=1)) if values else None
 
 
 def cost_of_nodes(subject: Subject, nodes: float | None) -> tuple[Decimal | None, str]:

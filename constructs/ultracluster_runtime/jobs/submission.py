@@ -139,16 +139,17 @@ def _check_names(*, name: str, share: str | None, fair_share: bool) -> list[Find
     findings = []
     if not _JOB_NAME.fullmatch(name):
         allowed = "1 to 128 letters, digits, hyphens and underscores, starting with a letter or digit"
-        findings.append(Finding(code="UC6204", problem=f"got {quote(name)}", allowed=allowed, path="--name"))
+        findings.append(refuse_option("--name", quote(name), allowed=allowed))
     if share is not None and not fair_share:
-        problem = f"got {quote(share)}, and the queue has no fair-share policy"
-        findings.append(Finding(code="UC6204", problem=problem, remedy="Omit it", path="--share"))
+        findings.append(_refuse_without_shares("--share", share))
     elif share is not None and not _SHARE.fullmatch(share):
-        allowed = "1 to 255 letters and digits"
-        findings.append(
-            Finding(code="UC6204", problem=f"got {quote(share)}", allowed=allowed, path="--share")
-        )
+        findings.append(refuse_option("--share", quote(share), allowed="1 to 255 letters and digits"))
     return findings
+
+
+def _refuse_without_shares(option: str, value: object) -> Finding:
+    got = f"{quote(value)}, and the queue has no fair-share policy"
+    return refuse_option(option, got, remedy="Omit it")
 
 
 def _check_priority(
@@ -158,8 +159,7 @@ def _check_priority(
     if fair_share:
         return []
     if priority is not None:
-        problem = f"got {quote(priority)}, and the queue has no fair-share policy"
-        return [Finding(code="UC6204", problem=problem, remedy="Omit it", path="--priority")]
+        return [_refuse_without_shares("--priority", priority)]
     if definition.get("schedulingPriority") is not None:
         problem = "the job definition has a scheduling priority, which needs a queue with a fair-share policy"
         remedy = "Submit it to the queue that it was made for"
@@ -170,14 +170,10 @@ def _check_priority(
 def _check_numbers(*, priority: int | None, timeout_seconds: int | None) -> list[Finding]:
     findings = []
     if priority is not None and not 0 <= priority <= _MOST_PRIORITY:
-        allowed = f"0 to {_MOST_PRIORITY:,}"
-        findings.append(
-            Finding(code="UC6204", problem=f"got {quote(priority)}", allowed=allowed, path="--priority")
-        )
+        findings.append(refuse_option("--priority", quote(priority), allowed=f"0 to {_MOST_PRIORITY:,}"))
     if timeout_seconds is not None and timeout_seconds < _LEAST_TIMEOUT_SECONDS:
-        problem = f"got {timeout_seconds} seconds"
         allowed = f"{_LEAST_TIMEOUT_SECONDS} seconds or more"
-        findings.append(Finding(code="UC6204", problem=problem, allowed=allowed, path="--timeout"))
+        findings.append(refuse_option("--timeout", f"{timeout_seconds} seconds", allowed=allowed))
     return findings
 
 

@@ -11,9 +11,9 @@ from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
 from ultracluster_runtime.preflight.check import (
     REGION_IS_ENABLED,
     AnyCheck,
-    Check,
     Outcome,
     Status,
+    check,
     failed,
     passed,
     skipped,
@@ -101,14 +101,8 @@ def quota_check(code: str, gather: Any, *calls: str, evaluate: Any = evaluate_sh
 
     `gather` returns the shares; `calls` are those that it makes in addition to those of Service Quotas.
     """
-    return Check(
-        code=code,
-        calls=(*_READ_QUOTA, *calls),
-        subjects=RolloutRequirements.regions,
-        gather=gather,
-        evaluate=evaluate,
-        after=(REGION_IS_ENABLED,),
-    )
+    regions, after = RolloutRequirements.regions, (REGION_IS_ENABLED,)
+    return check(code, gather, *_READ_QUOTA, *calls, subjects=regions, after=after)(evaluate)
 
 
 # Accelerated instances: Capacity Blocks, On-Demand and Spot

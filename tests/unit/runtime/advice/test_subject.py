@@ -4,19 +4,11 @@ from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 
-import pytest
 from tests.unit.runtime.advice.advice_recordings import SUBJECT, reporting
 from tests.unit.runtime.metrics.recordings import recording
 
 from ultracluster_catalog.prices.prices import Price
-from ultracluster_runtime.advice.subject import cost_of_nodes, fraction_true, mean_nodes
-
-
-@pytest.mark.parametrize(
-    ("flags", "share"), [([True], 1.0), ([False], 0.0), ([True, False, False, False], 0.25)]
-)
-def test_fraction_is_the_share_of_true_flags(flags: list[bool], share: float) -> None:
-    assert fraction_true(flags) == share
+from ultracluster_runtime.advice.subject import cost_of_nodes, mean_nodes
 
 
 def test_mean_nodes_is_per_minute_and_not_per_period() -> None:

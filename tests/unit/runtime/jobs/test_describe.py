@@ -151,8 +151,7 @@ def test_waiting_gang_is_explained_by_the_auto_scaling_group_of_its_environment(
         "autoscaling", "describe_auto_scaling_groups", {"AutoScalingGroups": [group]}, {"Filters": [tag]}
     )
     template = {"LaunchTemplateVersions": [{"LaunchTemplateData": {"InstanceType": "trn1.32xlarge"}}]}
-    for _ in ("type", "reservation"):
-        aws.answer("ec2", "describe_launch_template_versions", template)
+    aws.answer("ec2", "describe_launch_template_versions", template)
     failed = {
         "ActivityId": "1",
         "AutoScalingGroupName": "fleet",

@@ -138,18 +138,23 @@ BUGS = (
     ),
     Bug(
         "takes-an-empty-page-for-the-end",
-        "pagination",
+        "reads_and_refusals",
         "        if not token:",
         "        if not token or not page.items:",
     ),
     Bug(
         "takes-a-failed-read-for-nothing",
-        "pagination",
+        "reads_and_refusals",
         "    if isinstance(reply, ReadFailed):\n",
         "    if isinstance(reply, ReadFailed) and not isinstance(effect, ReadRecord):\n        return Page(items=())\n"
         "    if isinstance(reply, ReadFailed):\n",
     ),
-    Bug("accepts-edited-terms", "pagination", "if order_token(record.order) != record.token:", "if False:"),
+    Bug(
+        "accepts-edited-terms",
+        "reads_and_refusals",
+        "if order_token(record.order) != record.token:",
+        "if False:",
+    ),
     Bug(
         "overlooks-a-pending-payment",
         "evidence",
