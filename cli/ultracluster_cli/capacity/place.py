@@ -10,7 +10,7 @@ from ultracluster_cli.capacity import options
 from ultracluster_cli.capacity.parsing import block_search, read_regions
 from ultracluster_cli.options import JsonOption, ProfileOption, RolloutArgument, WriteOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_runtime.purchasing.ec2_driver import session_clients
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
 from ultracluster_runtime.purchasing.offerings import Offering
@@ -45,13 +45,14 @@ def place(
     as_json: JsonOption = False,
 ) -> None:
     """Choose Regions for the clusters of a wave that have no reservation yet."""
-    if findings := list(check_ranking("--prefer", prefer)):
-        raise FindingsError(findings)
+    reject(check_ranking("--prefer", prefer))
     unplaced = [
         capacity for capacity in ordered_capacity(rollout) if capacity.wave == wave and capacity.gives_zone
     ]
     if not unplaced:
-        raise _nothing_to_place(wave)
+        problem = f"no cluster of wave {quote(wave)} has an order without a reservation"
+        remedy = "Specify `capacity: {order: NAME}`; clusters with a reservation are not moved"
+        raise FindingsError.of("UC9661", problem, remedy=remedy)
     current_places = {(capacity.cluster, capacity.region) for capacity in unplaced}
     offerings = choose(
         [
@@ -73,15 +74,9 @@ def place(
         ),
         taken=[capacity for capacity in cluster_places(rollout) if capacity not in current_places],
     )
-    if without_offering := [
-        capacity for capacity, offering in zip(unplaced, offerings, strict=True) if offering is None
-    ]:
-        raise FindingsError(_unplaced_finding(capacity) for capacity in without_offering)
-    rows = [
-        _row(capacity, offering)
-        for capacity, offering in zip(unplaced, offerings, strict=True)
-        if offering is not None
-    ]
+    pairs = list(zip(unplaced, offerings, strict=True))
+    reject(_unplaced_finding(capacity) for capacity, offering in pairs if offering is None)
+    rows = [_row(capacity, offering) for capacity, offering in pairs if offering is not None]
     if write:
         values = {
             (*capacity.loc[:-1], name): row[name]
@@ -130,14 +125,6 @@ def _row(capacity: OrderedCapacity, offering: Offering) -> dict[str, Any]:
         "currency": offering.currency,
         "offering": offering.offering_id,
     }
-
-
-def _nothing_to_place(wave: str) -> FindingsError:
-    return FindingsError.of(
-        "UC9661",
-        f"no cluster of wave {quote(wave)} has an order without a reservation",
-        remedy="Specify `capacity: {order: NAME}`; clusters with a reservation are not moved",
-    )
 
 
 def _unplaced_finding(capacity: OrderedCapacity) -> Finding:
