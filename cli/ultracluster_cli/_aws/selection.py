@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_stacks.config import ClusterConfig, RolloutConfig
 
 
@@ -38,6 +38,5 @@ def clusters_named(clusters: Sequence[_Cluster], names: Sequence[str], *, rollou
         for name in names
         if name not in known
     ]
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
     return [cluster for cluster in clusters if not names or cluster.name in names]

@@ -24,7 +24,7 @@ from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_findings, print_json, print_table, say, short_time
 from ultracluster_cli.progress import doing, if_interrupted
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_rules.images import check_image_kind
 from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.images import MachineImage, image_of_parameter, newest_baked_image
@@ -199,8 +199,7 @@ def _check_choice(image: str, parameter: str | None, baked: str | None) -> None:
                 code="UC4057", problem="got --parameter and --baked", allowed="one of them", path="--baked"
             )
         )
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
 
 
 def _choose(
@@ -277,6 +276,5 @@ def find_images(
                 images[region] = image_of_parameter(client, region=region, parameter=name)
         except FindingsError as error:
             findings += error.findings
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
     return images

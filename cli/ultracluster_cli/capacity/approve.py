@@ -15,7 +15,7 @@ from ultracluster_cli.capacity.session import open_session, record_row, say_rehe
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_findings, print_json, say, short_time
 from ultracluster_cli.progress import doing
-from ultracluster_rules.findings import FindingsError, Severity
+from ultracluster_rules.findings import FindingsError, Severity, reject
 from ultracluster_runtime.purchasing import order_checks
 from ultracluster_runtime.purchasing.ec2_objects import ExtensionOffering
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
@@ -60,8 +60,7 @@ def _approve(
     )
     findings = order_checks.check_order(order, now=_now())
     errors = [finding for finding in findings if finding.severity is Severity.ERROR]
-    if errors:
-        raise FindingsError(errors)
+    reject(errors)
     print_findings(findings)
     say_rehearsals(order, session, approval.rollout)
     record = session.ledger.approve(order, now=_now())

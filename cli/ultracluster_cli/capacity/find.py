@@ -16,7 +16,7 @@ from ultracluster_cli.options import JsonOption, PictureOption, ProfileOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say, say_command
 from ultracluster_cli.pictures.offers import draw_offers
 from ultracluster_cli.progress import doing
-from ultracluster_rules.findings import FindingsError, Severity
+from ultracluster_rules.findings import Severity, reject
 from ultracluster_runtime.costs.price_comparison import compare_prices
 from ultracluster_runtime.purchasing.ec2_driver import session_clients
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
@@ -55,8 +55,7 @@ def find(
     block_type, block_ultraserver, counts = read_size(
         instance_type=instance_type, nodes=nodes, ultraservers=ultraservers, ultraserver_type=ultraserver_type
     )
-    if findings := list(check_ranking("--prefer", prefer)):
-        raise FindingsError(findings)
+    reject(check_ranking("--prefer", prefer))
     search_regions = (
         REGIONS
         if everywhere and regions == "all"

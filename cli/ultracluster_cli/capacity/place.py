@@ -10,7 +10,7 @@ from ultracluster_cli.capacity import options
 from ultracluster_cli.capacity.parsing import block_search, read_regions
 from ultracluster_cli.options import JsonOption, ProfileOption, RolloutArgument, WriteOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_runtime.purchasing.ec2_driver import session_clients
 from ultracluster_runtime.purchasing.ec2_reads import Ec2Reads
 from ultracluster_runtime.purchasing.offerings import Offering
@@ -45,8 +45,7 @@ def place(
     as_json: JsonOption = False,
 ) -> None:
     """Choose Regions for the clusters of a wave that have no reservation yet."""
-    if findings := list(check_ranking("--prefer", prefer)):
-        raise FindingsError(findings)
+    reject(check_ranking("--prefer", prefer))
     unplaced = [
         capacity for capacity in ordered_capacity(rollout) if capacity.wave == wave and capacity.gives_zone
     ]

@@ -8,7 +8,7 @@ from ultracluster_cli.capacity.options import LedgerOptions
 from ultracluster_cli.capacity.session import open_session
 from ultracluster_cli.options import JsonOption, RolloutArgument, WriteOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, quote, reject
 from ultracluster_runtime.purchasing.orders import ExtensionOrder, OrderState, Record, order_token
 from ultracluster_runtime.purchasing.pagination import edited_ledger, unknown_order
 from ultracluster_stacks.config.editing.order_references import OrderedCapacity, ordered_capacity
@@ -80,8 +80,7 @@ def purchased_capacity(places: Sequence[OrderedCapacity], records: Sequence[Reco
                 "end": _utc(_end(record, records)),
             }
         )
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
     return rows
 
 

@@ -14,7 +14,7 @@ from ultracluster_catalog.prices.prices import BillableItem, Price
 from ultracluster_cli._aws.targets import account
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_json, print_table
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_runtime.metrics import bake_off_report
 from ultracluster_runtime.metrics.bake_off_reads import find_figures, read_samples
 
@@ -142,8 +142,7 @@ def _parse(
         paid_prices[name] = Price(
             amount=dollars, unit="instance-hour", source="given by --price", dated=today
         )
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
     return node_counts, paid_prices
 
 

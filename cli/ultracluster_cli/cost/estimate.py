@@ -17,7 +17,7 @@ from ultracluster_cli._aws.targets import account
 from ultracluster_cli.cost.output import cost_json, invalid_number, print_cost, print_total, total_json
 from ultracluster_cli.output import print_findings, print_json, say
 from ultracluster_cli.pictures.costs import draw_costs
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_runtime.costs.price_list import PRICE_LIST_REGION, listed_prices
 from ultracluster_runtime.purchasing.ledger import Ledger
 from ultracluster_runtime.purchasing.orders import BlockOrder
@@ -105,8 +105,7 @@ def estimate(
     )
     footprints = [cost.configured_footprint(cluster_config) for cluster_config in clusters]
     findings = [*_figure_findings(plans), *_savings_plan_findings(plans, footprints)]
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
     today = datetime.now(UTC).date()
     listed = _prices_of_today(footprints, plans) if live else None
     prices = cost.catalogue_prices(known=listed, fallback_region=plans.fallback_region)
@@ -305,8 +304,7 @@ def _own_prices(plans: _Plans, today: date) -> dict[str, Price]:
             )
         else:
             prices[line] = _own_price(dollars, "--price", today)
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
     return prices
 
 
@@ -322,5 +320,4 @@ def _check_names(own_prices: Mapping[str, Price], estimates: Sequence[cost.Estim
         for name in own_prices
         if name not in lines
     ]
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)

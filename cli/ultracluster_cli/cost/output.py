@@ -91,14 +91,7 @@ def print_cost(estimate: Estimate, hours_from: str, alternative: Alternative | N
     )
     numbers: dict[str, int] = {}
     rows = [_row(line, estimate, numbers) for line in estimate.lines]
-    rows.append(
-        {
-            "line": "total",
-            "per hour": estimate.hour.text(),
-            "per run": estimate.run.text(),
-            "per month": estimate.month.text(),
-        }
-    )
+    rows.append({"line": "total"} | _amounts([estimate]))
     rows += [{**_row(line, estimate, numbers), "line": f"if used: {line.name}"} for line in estimate.if_used]
     print_table(
         columns=["line", "what", "quantity", "price", "per hour", "per run", "per month", "source"],
@@ -130,14 +123,11 @@ def print_total(estimates: Sequence[Estimate]) -> None:
         {
             "cluster": f"{estimate.footprint.cluster} in {estimate.footprint.region}",
             "hours": f"{estimate.usage.hours:,}",
-            "per hour": estimate.hour.text(),
-            "per run": estimate.run.text(),
-            "per month": estimate.month.text(),
+            **_amounts([estimate]),
         }
         for estimate in estimates
     ]
-    total = _totals(estimates)
-    rows.append({"cluster": "total"} | {f"per {name}": amount.text() for name, amount in total.items()})
+    rows.append({"cluster": "total"} | _amounts(estimates))
     print_table(
         columns=["cluster", "hours", "per hour", "per run", "per month"], rows=rows, title="All clusters, USD"
     )
@@ -149,6 +139,10 @@ def _totals(estimates: Sequence[Estimate]) -> dict[str, Money]:
         "run": Money.total(estimate.run for estimate in estimates),
         "month": Money.total(estimate.month for estimate in estimates),
     }
+
+
+def _amounts(estimates: Sequence[Estimate]) -> dict[str, str]:
+    return {f"per {name}": amount.text() for name, amount in _totals(estimates).items()}
 
 
 def _sums(estimate: Estimate) -> list[tuple[str, str]]:

@@ -6,7 +6,6 @@ from typing import Any
 import botocore.exceptions
 
 from ultracluster_catalog.limits.queues import QUEUE_NAME_TAG
-from ultracluster_catalog.lustre.lustre import LustreSettings
 from ultracluster_catalog.lustre.lustre_figures import file_system_figures
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_cli._aws.deployed_template import stack_resources
@@ -14,6 +13,7 @@ from ultracluster_cli._aws.target import Client
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.machines import get_instance_type
 from ultracluster_runtime.lifecycle.reader import gang_size
+from ultracluster_stacks.cost import lustre_settings
 from ultracluster_stacks.plan import StackTemplate
 
 _EFA = {"efa", "efa-only"}
@@ -163,7 +163,7 @@ class _Reader:
         if not ids:
             return
         for description in self._call("fsx").describe_file_systems(FileSystemIds=ids)["FileSystems"]:
-            settings = _lustre_settings(description)
+            settings = lustre_settings(description)
             figures = file_system_figures(
                 settings, instance_type=instance_type, nodes=nodes, region=self._region
             )
@@ -217,18 +217,3 @@ class _Reader:
 def _gbps(interfaces: Iterable[Mapping[str, Any]], instance_type: InstanceType) -> float:
     cards = {interface.get("NetworkCardIndex", 0) for interface in interfaces}
     return sum(card.gbps for card in instance_type.network_cards if card.index in cards)
-
-
-def _lustre_settings(file_system: Mapping[str, Any]) -> LustreSettings:
-    lustre = file_system["LustreConfiguration"]
-    return LustreSettings(
-        deployment_type=lustre["DeploymentType"],
-        storage_type=file_system.get("StorageType", "SSD"),
-        storage_capacity_gib=file_system.get("StorageCapacity"),
-        per_unit_storage_throughput=lustre.get("PerUnitStorageThroughput"),
-        throughput_capacity=lustre.get("ThroughputCapacity"),
-        read_cache=lustre.get("DataReadCacheConfiguration", {}).get("SizingMode"),
-        metadata_iops=lustre.get("MetadataConfiguration", {}).get("Iops"),
-        efa_enabled=lustre.get("EfaEnabled", False),
-        backup_retention_days=lustre.get("AutomaticBackupRetentionDays", 0),
-    )

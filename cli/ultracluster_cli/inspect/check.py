@@ -11,7 +11,7 @@ from ultracluster_checks.check import CheckReport, refuse_skip
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.options import JsonOption
 from ultracluster_cli.output import print_findings, print_json, say
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_rules.names import REGION
 from ultracluster_stacks.check import read_templates
 
@@ -54,8 +54,7 @@ def check(
     print_findings(finding for finding in report.findings if finding not in errors)
     for skipped in report.left_out:
         say(f"skipped: {skipped.finding} Reason: {skipped.reason}")
-    if errors:
-        raise FindingsError(errors)
+    reject(errors)
     say(f"{len(sources)} {'template' if len(sources) == 1 else 'templates'}: no errors")
 
 

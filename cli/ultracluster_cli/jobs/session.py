@@ -11,7 +11,7 @@ from botocore.config import Config
 
 from ultracluster_catalog.names.submission_tags import RESUME_OF_TAG, RESUME_TAG
 from ultracluster_cli.output import print_findings
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_rules.job_definitions import VARIABLE
 from ultracluster_runtime.aws.aws_session import aws_session
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
@@ -89,8 +89,7 @@ def read_variables(assignments: list[str]) -> dict[str, str]:
                 Finding(code=VARIABLE.code, problem=problem, allowed="NAME=VALUE, once", path="--env")
             )
         variables[name] = value
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
     return variables
 
 

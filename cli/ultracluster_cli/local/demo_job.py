@@ -14,6 +14,7 @@ from ultracluster_cli._cdk.timing import measure
 from ultracluster_cli.local.demo_purchase import CommandRunner, Purchase, failed_command
 from ultracluster_cli.output import say, short_time
 from ultracluster_cli.project.project_files import shipped
+from ultracluster_rules.findings import FindingsError
 from ultracluster_runtime.jobs.describe import describe_job
 from ultracluster_runtime.jobs.logs import find_stream, read_new
 from ultracluster_stacks.config import ClusterConfig
@@ -84,7 +85,7 @@ class DemoTraining:
             say(f"The launcher asked for a checkpoint: it is complete at step {checkpoint}")
             # While the payment of the extension is pending, jobs run until two minutes before EC2 terminates the nodes.
             self._clock(_text(end - timedelta(minutes=31)), region=region)
-            ended = _wait(lambda: describe_job(job, client=client), lambda found: found["status"] == "FAILED")
+            ended = _wait_for_job(job, "FAILED", client)
             say(f"The job has ended: {ended['statusReason']}")
             self._clock(_text(end - timedelta(minutes=29)), region=region)
             resumed = self._resumed(cluster, job)
@@ -142,7 +143,7 @@ class DemoTraining:
                 "jobs"
             ]
 
-        found = _wait(jobs, lambda rows: any(row["resumes"] == job for row in rows))
+        found = _wait(jobs, lambda rows: any(row["resumes"] == job for row in rows), f"resumed job of {job}")
         return str(next(row["job"] for row in found if row["resumes"] == job))
 
 
@@ -150,7 +151,7 @@ class _Log:
     """The log of the main node of a job, as it grows."""
 
     def __init__(self, job: str, client: Callable[[str], Any], *, highest: float = 0.0) -> None:
-        _wait(lambda: describe_job(job, client=client), lambda found: found["status"] == "RUNNING")
+        _wait_for_job(job, "RUNNING", client)
         self._lines = self._follow(job, client)
         self.highest = highest  # of the losses, for the scale of the bars
 
@@ -159,11 +160,14 @@ class _Log:
         deadline = time.monotonic() + _PATIENCE_SECONDS
         stream, token = find_stream(job, node=None, client=client), None
         while time.monotonic() < deadline:
+            status = describe_job(job, client=client)["status"]
             for lines, following in read_new(stream, token=token, client=client):
                 token = following
                 yield from (line.message for line in lines)
+            if status == "FAILED":
+                break
             time.sleep(_POLL_SECONDS)
-        raise failed_command(f"the job {job} wrote nothing more")
+        raise _failed_job(job, client)
 
     def wait_for(self, pattern: re.Pattern[str]) -> re.Match[str]:
         return next(found for line in self._lines if (found := pattern.match(line)))
@@ -177,11 +181,30 @@ class _Log:
             say(f"  step {int(found[1]):6,}  loss {loss:.4f}  {bar}")
 
 
-def _wait(read: Callable[[], Any], done: Callable[[Any], bool]) -> Any:
+def _wait_for_job(job: str, status: str, client: Callable[[str], Any]) -> Any:
+    """Wait until a job is in a state; UC9011 with its last words if it ends in another."""
+    found = _wait(
+        lambda: describe_job(job, client=client),
+        lambda found: found["status"] in {status, "SUCCEEDED", "FAILED"},
+        f"job {job} that is {status}",
+    )
+    if found["status"] != status:
+        raise _failed_job(job, client)
+    return found
+
+
+def _failed_job(job: str, client: Callable[[str], Any]) -> FindingsError:
+    found, stream = describe_job(job, client=client), find_stream(job, node=None, client=client)
+    words = [line.message for lines, _ in read_new(stream, token=None, client=client) for line in lines]
+    last = f"; its last line: {words[-1]}" if words else ""
+    return failed_command(f"job {job} is {found['status']}: {found.get('statusReason', 'no reason')}{last}")
+
+
+def _wait(read: Callable[[], Any], done: Callable[[Any], bool], what: str) -> Any:
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while not done(found := read()):
         if time.monotonic() > deadline:
-            raise failed_command(f"nothing changed in {_PATIENCE_SECONDS:.0f} s; last seen: {found}")
+            raise failed_command(f"there was no {what} in {_PATIENCE_SECONDS:.0f} s")
         time.sleep(_POLL_SECONDS)
     return found
 

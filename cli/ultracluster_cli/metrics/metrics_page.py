@@ -43,7 +43,7 @@ p.soft, figcaption { color: var(--soft); }
 .panels { display: grid; gap: 1.5rem; grid-template-columns: repeat(auto-fill, minmax(min(28rem, 100%), 1fr)); }
 figure { margin: 0; min-width: 0; } figcaption { font-size: 0.875rem; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; } .scroll { overflow-x: auto; }
-th, td { border-bottom: 1px solid var(--line); padding: 0.2rem 0.8rem 0.2rem 0; text-align: right; } th:first-child, caption { text-align: left; }
+th, td { border-bottom: 1px solid var(--line); padding: 0.2rem 0.8rem 0.2rem 0; text-align: right; } th:first-child, caption, .events th, .events td { text-align: left; }
 summary { cursor: pointer; font-size: 0.875rem; }
 svg { background: #fff; border-radius: 6px; height: auto; max-width: 100%; width: 100%; }
 .tiles { display: grid; gap: 1rem; grid-template-columns: repeat(auto-fill, minmax(min(11rem, 45%), 1fr)); margin: 1.5rem 0; padding: 0; }
@@ -127,7 +127,8 @@ def _events(events: Sequence[Event]) -> str:
     saves = sum(not event.letter for event in events)
     rows = [[event.letter, event.what, f"{_time(event.at)} UTC"] for event in events if event.letter]
     text = f'<p class="soft">{saves} checkpoints, each a mark below the axes.</p>\n' if saves else ""
-    return (_table("Events, marked on all charts", ["", "event", "time"], rows) if rows else "") + text
+    table = _table("Events, marked on all charts", ["", "event", "time"], rows) if rows else ""
+    return f'<div class="events">{table}</div>{text}'
 
 
 def _not_recorded(titles: Sequence[str]) -> str:

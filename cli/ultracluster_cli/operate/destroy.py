@@ -16,7 +16,7 @@ from ultracluster_cli.operate.status import open_clusters, stacks_of
 from ultracluster_cli.output import print_json, print_table, say
 from ultracluster_cli.progress import doing, if_interrupted
 from ultracluster_cli.rehearse.removal import LeftStack, empty_bucket, remove_stacks
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_runtime.functions.responses import AWS_ERRORS, problem_of
 from ultracluster_runtime.lifecycle.reader import chunks
 from ultracluster_stacks import cost
@@ -26,17 +26,18 @@ app = typer.Typer(add_completion=False)
 
 _RETAINING: Final = {"Retain", "RetainExceptOnCreate"}
 _COSTS: Final = {"AWS::FSx::FileSystem": "file system", "AWS::S3::Bucket": "buckets"}  # lines of the estimate
-# Each only after what is in it: EC2 and FSx refuse the others with DependencyViolation.
-_ORDER: Final = (
-    "AWS::FSx::DataRepositoryAssociation",
-    "AWS::FSx::FileSystem",
-    "AWS::EC2::SecurityGroup",
-    "AWS::EC2::Subnet",
-    "AWS::EC2::VPC",
-    "AWS::S3::Bucket",
-    "AWS::DynamoDB::Table",
-    "AWS::Logs::LogGroup",
-)
+# Service, operation and argument that delete a resource, each only after what is in it: EC2 and FSx refuse the others with
+# DependencyViolation.
+_DELETIONS: Final = {
+    "AWS::FSx::DataRepositoryAssociation": ("fsx", "delete_data_repository_association", "AssociationId"),
+    "AWS::FSx::FileSystem": ("fsx", "delete_file_system", "FileSystemId"),
+    "AWS::EC2::SecurityGroup": ("ec2", "delete_security_group", "GroupId"),
+    "AWS::EC2::Subnet": ("ec2", "delete_subnet", "SubnetId"),
+    "AWS::EC2::VPC": ("ec2", "delete_vpc", "VpcId"),
+    "AWS::S3::Bucket": ("s3", "delete_bucket", "Bucket"),
+    "AWS::DynamoDB::Table": ("dynamodb", "delete_table", "TableName"),
+    "AWS::Logs::LogGroup": ("logs", "delete_log_group", "logGroupName"),
+}
 _DATA: Final = frozenset(
     {"AWS::FSx::FileSystem", "AWS::S3::Bucket", "AWS::DynamoDB::Table", "AWS::Logs::LogGroup"}
 )
@@ -80,8 +81,7 @@ def destroy(
         found = [one for one in found if one.stacks]
         if not found:
             say("Nothing is deployed.")
-        if findings := [one.refuse_to_lose() for one in found if one.lost and one.config.name not in doomed]:
-            raise FindingsError(findings)
+        reject(one.refuse_to_lose() for one in found if one.lost and one.config.name not in doomed)
         if not as_json:
             for one in found:
                 one.show(delete_data=one.config.name in doomed)
@@ -187,7 +187,7 @@ class _Deployed:
     def _delete_data(self) -> None:
         findings = []
         left = []
-        for kind, physical_id in sorted(self.kept, key=lambda kept: _rank(kept[0])):
+        for kind, physical_id in sorted(self.kept, key=lambda kept: [*_DELETIONS, kept[0]].index(kept[0])):
             if kind in _PARTS:
                 continue
             say(f"Deleting {kind.rpartition('::')[2]} {physical_id}")
@@ -200,37 +200,27 @@ class _Deployed:
             if not deleted:
                 left.append((kind, physical_id))
         self.kept = left
-        if findings:
-            raise FindingsError(findings)
+        reject(findings)
 
     def _delete_one(self, kind: str, physical_id: str) -> bool:
-        ec2, fsx, s3 = self._client("ec2"), self._client("fsx"), self._client("s3")
-        if kind == "AWS::FSx::DataRepositoryAssociation":
-            fsx.delete_data_repository_association(AssociationId=physical_id, DeleteDataInFileSystem=False)
+        if kind not in _DELETIONS:
+            say(f"{kind} {physical_id} is kept: delete it yourself if you do not need it.")
+            return False
+        service, operation, argument = _DELETIONS[kind]
+        client = self._client(service)
+        if kind == "AWS::S3::Bucket":
+            empty_bucket(client, physical_id)
+        is_link = kind == "AWS::FSx::DataRepositoryAssociation"
+        keep_files = {"DeleteDataInFileSystem": False} if is_link else {}
+        getattr(client, operation)(**{argument: physical_id}, **keep_files)
+        if is_link:
             _wait(
-                lambda: fsx.describe_data_repository_associations(AssociationIds=[physical_id])[
+                lambda: client.describe_data_repository_associations(AssociationIds=[physical_id])[
                     "Associations"
                 ]
             )
         elif kind == "AWS::FSx::FileSystem":
-            fsx.delete_file_system(FileSystemId=physical_id)
-            _wait(lambda: fsx.describe_file_systems(FileSystemIds=[physical_id])["FileSystems"])
-        elif kind == "AWS::EC2::SecurityGroup":
-            ec2.delete_security_group(GroupId=physical_id)
-        elif kind == "AWS::EC2::Subnet":
-            ec2.delete_subnet(SubnetId=physical_id)
-        elif kind == "AWS::EC2::VPC":
-            ec2.delete_vpc(VpcId=physical_id)
-        elif kind == "AWS::S3::Bucket":
-            empty_bucket(s3, physical_id)
-            s3.delete_bucket(Bucket=physical_id)
-        elif kind == "AWS::DynamoDB::Table":
-            self._client("dynamodb").delete_table(TableName=physical_id)
-        elif kind == "AWS::Logs::LogGroup":
-            self._client("logs").delete_log_group(logGroupName=physical_id)
-        else:
-            say(f"{kind} {physical_id} is kept: delete it yourself if you do not need it.")
-            return False
+            _wait(lambda: client.describe_file_systems(FileSystemIds=[physical_id])["FileSystems"])
         return True
 
     def as_json(self, *, delete_data: bool) -> dict[str, Any]:
@@ -294,10 +284,6 @@ def _resources(stack: str, cloudformation: Any) -> Iterator[tuple[str, str, str]
     for resource in stack_resources(stack, cloudformation):
         if resource.get("PhysicalResourceId") and resource.get("ResourceStatus") != "DELETE_COMPLETE":
             yield resource["LogicalResourceId"], resource["ResourceType"], resource["PhysicalResourceId"]
-
-
-def _rank(kind: str) -> int:
-    return _ORDER.index(kind) if kind in _ORDER else len(_ORDER)
 
 
 def _wait(describe: Any) -> None:

@@ -1,5 +1,6 @@
 """Draw values over time as lines, with the events that explain them."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,6 +15,8 @@ _LEFT, _RIGHT, _TOP = 56.0, 424.0, 28.0
 _TONES: Final = ("blue", "amber", "green", "purple", "red", "teal", "pink", "grey")
 _DASHES: Final = ("", "6 3", "2 2", "8 3 2 3", "12 4")
 _GRID: Final = "#d0d7de"
+_ROUND: Final = (1.0, 1.2, 1.6, 2.0, 2.4, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
+_ALMOST: Final = 1 - 1e-9  # 1.2 * 10 is a little less than 12 in binary
 _PLACES: Final = 300
 """Places along the axis; of more values in one, the least and the greatest are drawn, so that no peak is lost."""
 _APART: Final = 14
@@ -40,10 +43,10 @@ class Event:
 def draw_chart(
     title: str, lines: Sequence[Line], *, start: datetime, end: datetime, events: Sequence[Event] = ()
 ) -> Drawing:
-    """Draw lines from 0 to their greatest value."""
+    """Draw lines over an axis from 0 to a round number above their greatest value."""
     drawing = Drawing(title, width=_WIDTH)
     values = [value for line in lines for _, value in line.points if value is not None]
-    low, high = min(0.0, *values, 0.0), max(*values, 0.0) or 1.0
+    low, high = 0.0 - _round_up(-min(0.0, *values, 0.0)), _round_up(max(*values, 0.0)) or 1.0
 
     def place(moment: datetime, value: float = 0.0) -> tuple[float, float]:
         share = (moment - start) / (end - start)
@@ -75,6 +78,14 @@ def draw_chart(
         drawing.line((_LEFT, base - 4), (_LEFT + 28, base - 4), colour=colour, thickness=2, dashes=dashes)
         drawing.text(line.label, _LEFT + 36, base)
     return drawing
+
+
+def _round_up(value: float) -> float:
+    """Return the next number whose half is as short to write."""
+    if value <= 0:
+        return 0.0
+    unit = 10.0 ** math.floor(math.log10(value))
+    return next(step * unit for step in _ROUND if step * unit >= value * _ALMOST)
 
 
 def short(value: float | None) -> str:

@@ -9,7 +9,7 @@ from ultracluster_cli._aws.cluster_targets import ClusterTargets
 from ultracluster_cli.output import print_findings
 from ultracluster_cli.plan.output import print_plan
 from ultracluster_cli.plan.stacks import AssembledStack, deployed_by_target
-from ultracluster_rules.findings import Finding, FindingsError, Severity, quote
+from ultracluster_rules.findings import Finding, FindingsError, Severity, quote, reject
 from ultracluster_stacks.config import ClusterConfig
 from ultracluster_stacks.plan import Plan, StackState, StackTemplate, check_headroom, compare
 
@@ -48,8 +48,7 @@ def check_allowed(plan: Plan, allowed: Sequence[str]) -> None:
         for word in allowed
         if word not in known
     ]
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
 
 
 def is_approved(

@@ -12,7 +12,7 @@ from typing import Any
 
 from ultracluster_catalog.places.zones import offered_zones
 from ultracluster_cli.output import print_findings
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.reading.yaml_edit import set_values
 from ultracluster_stacks.config.schema import schema_text
@@ -54,8 +54,7 @@ def write_project(directory: Path, answers: ProjectAnswers) -> None:
     _require_empty(directory)
     rollout = _rollout(answers)
     findings, warnings = _check(rollout)
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
     print_findings(warnings)
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "rollout.yaml").write_text(rollout, encoding="utf-8")

@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 from ultracluster_cli._aws.deployed_template import stack_resources
 from ultracluster_cli._aws.target import Client
 from ultracluster_cli.output import say
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import Finding, reject
 from ultracluster_stacks.config.rehearsal import REHEARSAL_PREFIX, REHEARSAL_TAG
 
 _ORDER: Final = ("-Cluster", "-Storage", "-Network")  # a stack is deleted after those that import from it
@@ -84,8 +84,7 @@ def remove_stacks(
                 remedy = f"Remove the cause, then run `{again}`"
                 problem = f"{stack.name} in {stack.region} is still there: {reason}"
                 findings.append(Finding(code="UC9703", problem=problem, remedy=remedy))
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
 
 
 def _begin(client: Client, stack: LeftStack, *, empty: bool) -> None:

@@ -18,7 +18,7 @@ from ultracluster_cli.output import say
 from ultracluster_cli.preflight.command import report_result
 from ultracluster_cli.preflight.requirements import rollout_requirements
 from ultracluster_cli.rehearse.removal import LeftStack, find_stacks, remove_stacks
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import Finding, FindingsError, reject
 from ultracluster_runtime.preflight import account, orders, reservations
 from ultracluster_runtime.preflight.check import (
     ACCOUNT_IS_KNOWN,
@@ -66,8 +66,7 @@ class AccountRehearsal:
             for result in results
             if result.code in _BEFORE_ANYTHING and result.outcome.status is Status.FAIL
         ]
-        if findings:
-            raise FindingsError(findings)
+        reject(findings)
 
     def check_absent(self) -> None:
         """Refuse to start while another rehearsal of the same clusters runs: UC9701 for each of its stacks."""
@@ -76,8 +75,7 @@ class AccountRehearsal:
             Finding(code="UC9701", problem=f"{stack.name} in {stack.region} is {stack.status}", remedy=remedy)
             for stack in self._stacks()
         ]
-        if findings:
-            raise FindingsError(findings)
+        reject(findings)
 
     def check_before(self, *, qualifier: str) -> list[CheckResult]:
         """Run the checks that need no deployment: those of preflight on the real clusters, and of types that AWS Batch knows."""
@@ -183,7 +181,6 @@ def removed_at_the_end(rehearsals: Sequence[AccountRehearsal]) -> Iterator[None]
                     rehearsal.remove()
                 except FindingsError as error:
                     findings += error.findings
-            if findings:
-                raise FindingsError(findings)
+            reject(findings)
         finally:
             signal.signal(signal.SIGTERM, before)

@@ -29,7 +29,7 @@ from ultracluster_cli.rollout import history, planning
 from ultracluster_cli.rollout.display import RolloutDisplay, rows_of
 from ultracluster_cli.rollout.executor import ThreadedExecutor
 from ultracluster_cli.rollout.step_runner import Steps
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, FindingsError, quote, reject
 from ultracluster_runtime.preflight.check import REGION_IS_ENABLED
 from ultracluster_runtime.rollout.drive import drive
 from ultracluster_runtime.rollout.journal import open_journal
@@ -143,8 +143,7 @@ def _resume(context: _RolloutContext) -> history.Run:
         )
         remedy = "Use credentials of that account, or plan again with --restart"
         findings.append(Finding(code="UC9606", problem=problem, remedy=remedy))
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
     return runs[-1]
 
 

@@ -12,7 +12,7 @@ from importlib import resources
 from pathlib import Path, PurePosixPath
 
 from ultracluster_rules.credentials import credential_kind
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, quote, reject
 
 _MOST_BYTES = 20 * 2**20
 _MOST_FILES = 2_000
@@ -42,8 +42,7 @@ def pack(folder: Path, program: str) -> Code:
     names = sorted(_walk(folder) if listed is None else filter(None, listed.split("\0")))
     paths = {name: folder / name for name in names if (folder / name).is_file()}
     findings = [*_check_program(program, paths, folder), *_check_files(paths)]
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
     contents = {name: path.read_bytes() for name, path in paths.items()}
     runtime = resources.files("ultracluster_runtime")
     contents |= {

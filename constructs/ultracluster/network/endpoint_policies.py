@@ -7,10 +7,12 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 # Buckets of AWS that nodes read: layers of images (Amazon ECR User Guide, "Minimum Amazon S3 bucket permissions"), packages and
-# patches of the agent (Systems Manager User Guide, "SSM Agent communications with AWS managed S3 buckets"), and packages of
-# Amazon Linux and the CloudWatch agent (service_owned_resources.md of aws-samples/data-perimeter-policy-examples, 2026-03).
+# patches of the agent (Systems Manager User Guide, "SSM Agent communications with AWS managed S3 buckets"), the ECS agent, which
+# an image without it downloads (Amazon ECS Developer Guide, "Installing the Amazon ECS container agent"), and packages of Amazon
+# Linux and the CloudWatch agent (service_owned_resources.md of aws-samples/data-perimeter-policy-examples, 2026-03).
 _AWS_BUCKETS = (
     "prod-{}-starport-layer-bucket",
+    "amazon-ecs-agent-{}",
     "amazon-ssm-{}",
     "amazon-ssm-packages-{}",
     "aws-ssm-{}",

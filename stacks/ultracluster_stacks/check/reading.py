@@ -12,8 +12,14 @@ from typing import Any, Final
 
 from ultracluster_catalog.limits.service_limits import TEMPLATE_RESOURCES, TEMPLATE_SIZE_BYTES
 from ultracluster_checks import Source
-from ultracluster_rules import untrusted_files
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import Finding, FindingsError, quote, reject
+from ultracluster_rules.untrusted_files import (
+    NotRegularError,
+    TooLargeError,
+    display_name,
+    read_untrusted_file,
+    refuse_file,
+)
 from ultracluster_stacks.check.yaml_template import (
     DEEPEST_NESTING,
     TemplateError,
@@ -39,8 +45,7 @@ def read_templates(paths: Sequence[Path], *, region: str | None = None) -> list[
             sources += [_read(file, region or file_region) for file, file_region in files]
         except FindingsError as error:
             findings += error.findings
-    if findings:
-        raise FindingsError(findings)
+    reject(findings)
     return sources
 
 
@@ -68,7 +73,7 @@ def _artifacts(folder: Path, whole: Path) -> Mapping[str, Mapping[str, Any]]:
         manifest = None
     artifacts = manifest.get("artifacts") if isinstance(manifest, dict) else None
     if not isinstance(artifacts, dict):
-        raise untrusted_files.refuse_file(
+        raise refuse_file(
             whole,
             "UC9510",
             "the directory has no manifest.json of the CDK",
@@ -81,7 +86,7 @@ def _inside(folder: Path, whole: Path, name: object) -> Path:
     """Return the path of an assembly's file, refusing paths outside the assembly."""
     path = folder / str(name)
     if not isinstance(name, str) or not path.resolve().is_relative_to(whole.resolve()):
-        raise untrusted_files.refuse_file(
+        raise refuse_file(
             whole, "UC9510", f"the manifest refers to {quote(name)}, which is outside the directory"
         )
     return path
@@ -96,44 +101,32 @@ def _read(path: Path, region: str | None) -> Source:
         else:
             body, lines = read_yaml_template(text)
     except TemplateError as error:
-        raise untrusted_files.refuse_file(
-            path, error.code, error.problem, error.allowed, line=error.line
-        ) from None
+        raise refuse_file(path, error.code, error.problem, error.allowed, line=error.line) from None
     if not isinstance(body, dict) or not isinstance(body.get("Resources"), dict):
-        raise untrusted_files.refuse_file(
-            path, "UC9508", "there are no top-level Resources", "a CloudFormation template"
-        )
+        raise refuse_file(path, "UC9508", "there are no top-level Resources", "a CloudFormation template")
     if len(body["Resources"]) > TEMPLATE_RESOURCES:
         problem = f"there are {len(body['Resources'])} Resources"
-        raise untrusted_files.refuse_file(
+        raise refuse_file(
             path, "UC9508", problem, f"at most {TEMPLATE_RESOURCES}, the limit of CloudFormation"
         )
-    return Source(name=untrusted_files.display_name(path), body=body, region=region, lines=lines)
+    return Source(name=display_name(path), body=body, region=region, lines=lines)
 
 
 def _text(path: Path) -> str:
     try:
-        content = untrusted_files.read_untrusted_file(path, most_bytes=TEMPLATE_SIZE_BYTES)
+        content = read_untrusted_file(path, most_bytes=TEMPLATE_SIZE_BYTES)
     except OSError as error:
-        raise untrusted_files.refuse_file(
-            path, "UC9505", f"the file cannot be read: {error.strerror}"
-        ) from None
-    except untrusted_files.NotRegularError:
-        raise untrusted_files.refuse_file(
-            path, "UC9505", "this is not a regular file", "a template"
-        ) from None
-    except untrusted_files.TooLargeError:
+        raise refuse_file(path, "UC9505", f"the file cannot be read: {error.strerror}") from None
+    except NotRegularError:
+        raise refuse_file(path, "UC9505", "this is not a regular file", "a template") from None
+    except TooLargeError:
         allowed = f"at most {TEMPLATE_SIZE_BYTES:,} bytes"
-        raise untrusted_files.refuse_file(
-            path, "UC9505", "the file exceeds the limit of CloudFormation", allowed
-        ) from None
+        raise refuse_file(path, "UC9505", "the file exceeds the limit of CloudFormation", allowed) from None
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise untrusted_files.refuse_file(
-            path, "UC9505", "this is not UTF-8", "text in UTF-8", line=line
-        ) from None
+        raise refuse_file(path, "UC9505", "this is not UTF-8", "text in UTF-8", line=line) from None
 
 
 def _json(text: str) -> Any:

@@ -12,7 +12,7 @@ from ultracluster_stacks.cost.estimate import NOT_COUNTED, Estimate, catalogue_p
 from ultracluster_stacks.cost.footprint import Footprint, NodeSupply
 from ultracluster_stacks.cost.line import HOURS_OF_A_MONTH, Line, Usage
 from ultracluster_stacks.cost.money import APPROXIMATELY, NOTHING, Money
-from ultracluster_stacks.cost.template_footprint import template_footprint
+from ultracluster_stacks.cost.template_footprint import lustre_settings, template_footprint
 
 __all__ = [
     "APPROXIMATELY",
@@ -33,6 +33,7 @@ __all__ = [
     "configured_footprint",
     "cost_differences",
     "estimate_cost",
+    "lustre_settings",
     "planned_hours",
     "template_footprint",
 ]

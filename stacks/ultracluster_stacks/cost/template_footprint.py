@@ -31,7 +31,7 @@ def template_footprint(cluster: str, stacks: Iterable[StackTemplate]) -> Footpri
         cluster=cluster,
         region=stacks[0].region if stacks else "",
         supplies=tuple(supply for stack in stacks for supply in _supplies(stack.resources)),
-        file_systems=tuple(map(_settings, properties_of("AWS::FSx::FileSystem"))),
+        file_systems=tuple(map(lustre_settings, properties_of("AWS::FSx::FileSystem"))),
         buckets=len(buckets),
         interface_endpoints=sum(
             len(endpoint.get("SubnetIds") or [None])
@@ -81,7 +81,8 @@ def _alarm_metrics(alarm: Mapping[str, Any]) -> int:
     return sum("MetricStat" in metric for metric in alarm.get("Metrics") or ()) or 1
 
 
-def _settings(properties: Mapping[str, Any]) -> LustreSettings:
+def lustre_settings(properties: Mapping[str, Any]) -> LustreSettings:
+    """Return the settings of a file system, from a template or from FSx, which name them alike."""
     lustre = properties.get("LustreConfiguration") or {}
     cache = lustre.get("DataReadCacheConfiguration") or {}
     return LustreSettings(

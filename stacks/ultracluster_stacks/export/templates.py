@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ultracluster_catalog.names.identifiers import RESERVATION_ID, ZONE_ID
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import FindingsError, quote
 
 BUCKET_PARAMETER: Final = "AssetBucket"
 """Name of the parameter for the bucket with the code of Lambda functions."""
@@ -56,7 +56,7 @@ def exported_template(
     text = json.dumps(body)
     if _BOOTSTRAP_BUCKET.search(text) or "container-assets" in text:
         problem = "the template needs the CDK bootstrap for more than the code of a function"
-        raise FindingsError([Finding(code="UC9612", problem=problem, remedy="Deploy it with the CDK")])
+        raise FindingsError.of("UC9612", problem, remedy="Deploy it with the CDK")
     defaults = {name: value for value, name in values.items()} | {BUCKET_PARAMETER: bucket}
     parameters = {
         name: _parameter(name, default)
@@ -111,9 +111,7 @@ def _replaced(value: Any, replacements: Mapping[str, str]) -> Any:
             for key in value:
                 if _filled(key, replacements) != key:
                     problem = f"the key {quote(key)} contains a value that must become a parameter"
-                    raise FindingsError(
-                        [Finding(code="UC9610", problem=problem, remedy="Choose another name or tag")]
-                    )
+                    raise FindingsError.of("UC9610", problem, remedy="Choose another name or tag")
             return {key: _replaced(part, replacements) for key, part in value.items()}
         case list():
             return [_replaced(part, replacements) for part in value]

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ultracluster_rules.findings import Finding, FindingsError, quote
+from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 from ultracluster_stacks.config.rehearsal import PLAN, PURPOSES, REHEARSAL, rehearsed
 from ultracluster_stacks.synthesis.assembly.cache import AssemblyCache
@@ -95,11 +95,11 @@ def _clusters(context: Mapping[str, Any]) -> list[ClusterConfig]:
     if not rollout:
         problem = "the context has no rollout file"
         remedy = "Pass one: cdk deploy '**' --context rollout=FILE, or set context.rollout in cdk.json"
-        raise FindingsError([Finding(code="UC9102", problem=problem, remedy=remedy)])
+        raise FindingsError.of("UC9102", problem, remedy=remedy)
     purpose = context.get("purpose")
     if purpose not in (None, *PURPOSES):
         problem = f"the context value purpose is {quote(purpose)}"
-        raise FindingsError([Finding(code="UC9104", problem=problem, allowed=", ".join(PURPOSES))])
+        raise FindingsError.of("UC9104", problem, allowed=", ".join(PURPOSES))
     clusters = load_rollout(rollout, deployable=purpose is None).config.clusters(wave)
     if purpose in (None, PLAN):
         return clusters
@@ -116,7 +116,7 @@ def _processes(context: Mapping[str, Any]) -> int | None:
         return None
     if not str(processes).isdecimal() or int(processes) < 1:
         problem = f"the context value processes is {quote(processes)}"
-        raise FindingsError([Finding(code="UC9103", problem=problem, allowed="a whole number, 1 or more")])
+        raise FindingsError.of("UC9103", problem, allowed="a whole number, 1 or more")
     return int(processes)
 
 

@@ -28,6 +28,8 @@ from tests.deep.template_defects.templates import (
     third_names,
 )
 
+FOUND_CODES = Path(__file__).with_name("found_codes.json")
+
 
 @cache
 def _before(name: str) -> Found:
@@ -38,6 +40,21 @@ def _before(name: str) -> Found:
 def found(defect: Defect) -> Found:
     """Return what is found of a defect and not in its base."""
     return findings(defect.application(), region(defect.base)) - _before(defect.base)
+
+
+def found_codes(kind: str) -> dict[str, list[str]]:
+    """Return the codes found of each defect of a kind, in all tables."""
+    return {
+        defect.id: sorted({code for code, _ in found(defect)})
+        for defect in (*defects(), *second_defects(), *third_defects())
+        if defect.kind == kind
+    }
+
+
+def accept() -> None:
+    """Write the codes found of each defect, which a test of the suite compares."""
+    kinds = sorted({defect.kind for defect in (*defects(), *second_defects(), *third_defects())})
+    FOUND_CODES.write_text(json.dumps({kind: found_codes(kind) for kind in kinds}, indent=1) + "\n")
 
 
 def names_what_is_wrong(defect: Defect, new: Found) -> bool:

@@ -9,7 +9,7 @@ from ultracluster_rules.findings import Finding, FindingsError, Severity
 from ultracluster_stacks.config.loading.loader import load_rollout
 from ultracluster_stacks.config.reading.defaults import cluster_locs, with_defaults
 from ultracluster_stacks.config.reading.environment import refuse_environment
-from ultracluster_stacks.config.reading.problem import Loc
+from ultracluster_stacks.config.reading.problem import Loc, value_at
 from ultracluster_stacks.config.reading.yaml_source import read_yaml
 from ultracluster_stacks.config.rules.capacity_rules import UNRESOLVED_ORDER
 
@@ -44,7 +44,10 @@ def read_clusters(path: str | os.PathLike[str]) -> list[RawCluster]:
     merged = with_defaults(values)
     return [
         RawCluster(
-            loc=loc, wave=str(_at(values, loc[:2])["name"]), own=_at(values, loc), merged=_at(merged, loc)
+            loc=loc,
+            wave=str(value_at(values, loc[:2])["name"]),
+            own=value_at(values, loc),
+            merged=value_at(merged, loc),
         )
         for loc in cluster_locs(values)
     ]
@@ -53,9 +56,3 @@ def read_clusters(path: str | os.PathLike[str]) -> list[RawCluster]:
 def _is_resolvable(finding: Finding) -> bool:
     """Return whether a command that edits the file fixes a finding."""
     return finding.code == UNRESOLVED_ORDER or finding.path.rpartition(".")[2] == IMAGE_KEY
-
-
-def _at(values: Any, loc: Loc) -> Any:
-    for part in loc:
-        values = values[part]
-    return values

@@ -14,7 +14,7 @@ from typing import Any, Final
 from ultracluster_rules.did_you_mean import suggestion
 from ultracluster_rules.findings import Finding, FindingsError, reject
 from ultracluster_stacks.config.reading.defaults import cluster_locs, merge
-from ultracluster_stacks.config.reading.problem import Loc, loc_text, shown, unknown_key, wrong_type
+from ultracluster_stacks.config.reading.problem import Loc, loc_text, shown, unknown_key, value_at, wrong_type
 from ultracluster_stacks.config.reading.yaml_source import YamlSource, read_yaml
 
 BASE: Final = "base"
@@ -121,15 +121,9 @@ def _wrong_base(own: YamlSource, base: YamlSource) -> list[Finding]:
 
 def _named_clusters(base: YamlSource) -> Iterator[tuple[Loc, str]]:
     for loc in cluster_locs(base.values):
-        name = _at(base.values, loc).get("name")
+        name = value_at(base.values, loc).get("name")
         if isinstance(name, str):
             yield loc, name
-
-
-def _at(values: Any, loc: Loc) -> Any:
-    for part in loc:
-        values = values[part]
-    return values
 
 
 class _Origins:
@@ -170,7 +164,7 @@ def _override(own: YamlSource, base: YamlSource) -> YamlSource:
     changed: dict[Loc, Any] = {}
     for loc, name in _named_clusters(base):
         if name in overrides:
-            under = _at(base.values, loc)
+            under = value_at(base.values, loc)
             places.lay(overrides[name], ("clusters", name), under, loc)
             changed[loc] = merge(under, overrides[name])
     if changed:

@@ -1,6 +1,9 @@
 """Problems at locations of a rollout, before file and line are known."""
 
 from collections.abc import Collection
+from functools import reduce
+from operator import getitem
+from typing import Any
 
 from ultracluster_rules.credentials import hide_credentials
 from ultracluster_rules.did_you_mean import suggestion
@@ -21,6 +24,11 @@ def loc_text(loc: Loc) -> str:
         else:
             text += f"[{shown(part)}]"
     return text
+
+
+def value_at(values: Any, loc: Loc) -> Any:
+    """Return the value at a location."""
+    return reduce(getitem, loc, values)
 
 
 def shown(value: object) -> str:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import FindingsError
 from ultracluster_stacks.config import ClusterConfig
 
 # Starting a process takes as long as synthesizing eight clusters (the performance page of the evidence).
@@ -43,7 +43,7 @@ def synthesize_in_processes(
             workers.append((assembly, share, subprocess.Popen(command, stdin=pickled)))
     if failed := [cluster.name for _, share, process in workers if process.wait() for cluster in share]:
         problem = f"a process that synthesizes {', '.join(failed)} failed; see the message above"
-        raise FindingsError([Finding(code="UC9101", problem=problem, remedy="Fix the cause")])
+        raise FindingsError.of("UC9101", problem, remedy="Fix the cause")
     return [assembly for assembly, _, _ in workers]
 
 

@@ -30,6 +30,22 @@ def test_any_values_can_be_read(values: tuple[float | None, ...]) -> None:
     assert problems_of(drawn(line(*values), line(*values, label="l" * 80))) == []
 
 
+@pytest.mark.parametrize(
+    ("greatest", "ticks"),
+    [
+        (92.51, ["0", "50", "100"]),
+        (100.0, ["0", "50", "100"]),
+        (100.1, ["0", "60", "120"]),
+        (16.0, ["0", "8", "16"]),
+        (12.0, ["0", "6", "12"]),
+        (0.031, ["0", "0.02", "0.04"]),
+        (0.0, ["0", "0.5", "1"]),
+    ],
+)
+def test_the_axis_ends_at_a_round_number(greatest: float, ticks: list[str]) -> None:
+    assert [text for text in texts_of(drawn(line(0.0, greatest))) if text in ticks] == ticks
+
+
 def test_a_gap_breaks_the_line() -> None:
     assert drawn(line(1, 2, None, 3, 4)).count("<polyline") == drawn(line(1, 2, 3, 4)).count("<polyline") + 1
 

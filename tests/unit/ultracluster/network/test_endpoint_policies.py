@@ -118,6 +118,7 @@ def test_no_credentials_write_to_a_bucket_of_somebody_else(
     "bucket",
     [
         "prod-us-east-2-starport-layer-bucket",
+        "amazon-ecs-agent-us-east-2",
         "amazon-ssm-us-east-2",
         "patch-baseline-snapshot-us-east-2",
         "al2023-repos-us-east-2-de612dc2",
