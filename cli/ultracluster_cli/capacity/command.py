@@ -1,6 +1,7 @@
 """`ultracluster capacity`: find, approve, buy, extend, reserve and verify capacity."""
 
 import json
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,7 +15,6 @@ from ultracluster_cli.capacity.options import LedgerOptions, OrderArgument, Rehe
 from ultracluster_cli.capacity.place import place
 from ultracluster_cli.capacity.resolve import resolve
 from ultracluster_cli.capacity.session import (
-    fresh_nonce,
     open_session,
     say_rehearsals,
     show_outcome,
@@ -70,7 +70,7 @@ def buy(
     approved = session.ledger.read(order)
     if isinstance(approved, Record) and approved.state is OrderState.APPROVED:
         say_rehearsals(approved.order, session, rollout)
-    outcome = session.run(buy_order(order, nonce=fresh_nonce()))
+    outcome = session.run(buy_order(order, nonce=uuid.uuid4().hex))
     record = outcome.record
     outputs: dict[str, Callable[[], object]] = {}
     if record.reservation_ids and write is not None:

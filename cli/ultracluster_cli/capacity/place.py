@@ -50,7 +50,9 @@ def place(
         capacity for capacity in ordered_capacity(rollout) if capacity.wave == wave and capacity.gives_zone
     ]
     if not unplaced:
-        raise _nothing_to_place(wave)
+        problem = f"no cluster of wave {quote(wave)} has an order without a reservation"
+        remedy = "Specify `capacity: {order: NAME}`; clusters with a reservation are not moved"
+        raise FindingsError.of("UC9661", problem, remedy=remedy)
     current_places = {(capacity.cluster, capacity.region) for capacity in unplaced}
     offerings = choose(
         [
@@ -72,15 +74,9 @@ def place(
         ),
         taken=[capacity for capacity in cluster_places(rollout) if capacity not in current_places],
     )
-    if without_offering := [
-        capacity for capacity, offering in zip(unplaced, offerings, strict=True) if offering is None
-    ]:
-        raise FindingsError(_unplaced_finding(capacity) for capacity in without_offering)
-    rows = [
-        _row(capacity, offering)
-        for capacity, offering in zip(unplaced, offerings, strict=True)
-        if offering is not None
-    ]
+    pairs = list(zip(unplaced, offerings, strict=True))
+    reject(_unplaced_finding(capacity) for capacity, offering in pairs if offering is None)
+    rows = [_row(capacity, offering) for capacity, offering in pairs if offering is not None]
     if write:
         values = {
             (*capacity.loc[:-1], name): row[name]
@@ -129,14 +125,6 @@ def _row(capacity: OrderedCapacity, offering: Offering) -> dict[str, Any]:
         "currency": offering.currency,
         "offering": offering.offering_id,
     }
-
-
-def _nothing_to_place(wave: str) -> FindingsError:
-    return FindingsError.of(
-        "UC9661",
-        f"no cluster of wave {quote(wave)} has an order without a reservation",
-        remedy="Specify `capacity: {order: NAME}`; clusters with a reservation are not moved",
-    )
 
 
 def _unplaced_finding(capacity: OrderedCapacity) -> Finding:

@@ -3,7 +3,6 @@
 import os
 import select
 import sys
-import uuid
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -73,11 +72,6 @@ def open_session(options: LedgerOptions, token: str | None = None) -> Session:
             "the CapacityLedger construct creates the table",
         )
     return Session(profile=options.profile, table=options.ledger, region=options.ledger_region, token=token)
-
-
-def fresh_nonce() -> str:
-    """Return a random ID for one purchase attempt."""
-    return uuid.uuid4().hex
 
 
 def confirm(order: Order, quote: Quote, token: str | None) -> bool:

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
@@ -173,10 +174,7 @@ def why(
         snapshot = describe_pending_job(find_job(job, client=client), now=datetime.now(UTC), client=client)
     explanations = diagnose(snapshot)
     if as_json:
-        rows = [
-            {"reason": reason.reason, "evidence": reason.evidence, "remedy": reason.remedy}
-            for reason in explanations
-        ]
+        rows = [asdict(reason) for reason in explanations]
         print_json(
             {
                 "job": snapshot.job.id,

@@ -44,7 +44,16 @@ def _cluster(config: ClusterConfig, ledger: tuple[str, str] | None) -> requireme
         instance_type=config.instance_type,
         image_id=config.image_id,
         neuron=machine.is_neuron,
-        sources=tuple(_source(config, machine, capacity) for _, capacity in config.sources()),
+        sources=tuple(
+            _nodes(
+                config,
+                machine,
+                name=capacity.reservation_id or capacity.resource_group_arn or capacity.market_type,
+                nodes=config.nodes_from(capacity),
+                capacity=capacity,
+            )
+            for _, capacity in config.sources()
+        ),
         compilers=compilers,
         interfaces=_interfaces(config, machine),
         compute_environments=len(list(config.sources())) + len(compilers),
@@ -83,28 +92,15 @@ def _functions(config: ClusterConfig) -> int:
     return blocks + (config.effective_alarms is not None) + resumes_jobs(config) + closes_queues(config)
 
 
-def _source(
-    config: ClusterConfig, machine: InstanceType, capacity: CapacityConfig
-) -> requirements.SourceRequirements:
-    name = capacity.reservation_id or capacity.resource_group_arn or capacity.market_type
-    return _nodes(
-        machine,
-        key=(config.region, config.name, name),
-        zone_id=config.zone_id,
-        nodes=config.nodes_from(capacity),
-        capacity=capacity,
-    )
-
-
 def _nodes(
-    machine: InstanceType, *, key: tuple[str, ...], zone_id: str, nodes: int, capacity: CapacityConfig
+    config: ClusterConfig, machine: InstanceType, *, name: str, nodes: int, capacity: CapacityConfig
 ) -> requirements.SourceRequirements:
     # The quotas of a custom instance type may be unknown.
-    family = next((name for name in ON_DEMAND_QUOTAS if machine.name.startswith(name)), None)
+    family = next((prefix for prefix in ON_DEMAND_QUOTAS if machine.name.startswith(prefix)), None)
     blocks = capacity_block_quotas(machine)
     return requirements.SourceRequirements(
-        key=key,
-        zone_id=zone_id,
+        key=(config.region, config.name, name),
+        zone_id=config.zone_id,
         instance_type=machine.name,
         family=family or machine.name,
         vcpus=machine.vcpus,
@@ -130,9 +126,9 @@ def _compilers(config: ClusterConfig, machine: InstanceType) -> Iterator[require
     ]
     for machine_type in filter(None, dict.fromkeys(nodes)):
         yield _nodes(
+            config,
             machine_type,
-            key=(config.region, config.name, f"precompile-{machine_type.name}"),
-            zone_id=config.zone_id,
+            name=f"precompile-{machine_type.name}",
             nodes=1,
             capacity=CapacityConfig(market_type="on-demand"),
         )

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, Self
 
 
 class Action(StrEnum):
@@ -65,6 +65,11 @@ class Stop:
     kind: StopKind
     reason: str
     allow: str | None
+
+    @classmethod
+    def refused(cls, reason: str) -> Self:
+        """Create a reason to stop that cannot be allowed, because the update would fail."""
+        return cls(kind=StopKind.REFUSED, reason=reason, allow=None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

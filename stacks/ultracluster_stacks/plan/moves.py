@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ultracluster_stacks.plan.changes import Stop, StopKind
+from ultracluster_stacks.plan.changes import Stop
 from ultracluster_stacks.plan.expressions import IMPORT, Reference, canonical, is_expression, references
 from ultracluster_stacks.plan.resource_updates import PropertyPath
 from ultracluster_stacks.plan.templates import StackTemplate
@@ -69,7 +69,7 @@ def export_stops(
             change = "changes" if name in remaining else "is removed"
             verb = "may refuse" if moved and not moved.certain else "would refuse"
             reason = f"the export {name} {change} while {', '.join(users)} imports it; CloudFormation {verb} the update"
-            stops.append(Stop(kind=StopKind.REFUSED, reason=reason, allow=None))
+            stops.append(Stop.refused(reason))
     return tuple(stops)
 
 

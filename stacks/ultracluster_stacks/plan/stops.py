@@ -86,7 +86,7 @@ def stops_of(
         return tuple(added_stops(change, after, old_resources))
     if before.get("Type") != after.get("Type") and after:
         reason = "its type changes under the same logical ID, which CloudFormation refuses"
-        return (Stop(kind=StopKind.REFUSED, reason=reason, allow=None),)
+        return (Stop.refused(reason),)
     rules = (_data, _protection, _association, _shares, _best_fit, _unknown)
     linked = any(each["Type"] == updates.ASSOCIATION for each in old_resources.values())
     return (
@@ -147,8 +147,7 @@ def _changed_data(
     for property_change in change.properties:
         name = ".".join(property_change.path)
         if _shrinks(property_change, safe):
-            reason = f"{name} cannot be decreased; the service refuses it"
-            yield Stop(kind=StopKind.REFUSED, reason=reason, allow=None)
+            yield Stop.refused(f"{name} cannot be decreased; the service refuses it")
         elif name.startswith(_EXPIRY):
             continue
         elif property_change.path[0] not in _POLICIES and not _is_safe(property_change, safe):
@@ -207,7 +206,7 @@ def _protection(
             reason = (
                 f"CloudFormation refuses {policy} Snapshot for {change.resource_type}, which has no snapshots"
             )
-            yield Stop(kind=StopKind.REFUSED, reason=reason, allow=None)
+            yield Stop.refused(reason)
 
 
 def _association(
@@ -219,8 +218,7 @@ def _association(
         return
     changed = {property_change.path[0] for property_change in change.properties}
     if "FileSystemId" not in changed and not {"FileSystemPath", "DataRepositoryPath"} <= changed:
-        reason = "FSx refuses a second association of the same path while the old one exists"
-        yield Stop(kind=StopKind.REFUSED, reason=reason, allow=None)
+        yield Stop.refused("FSx refuses a second association of the same path while the old one exists")
 
 
 def _linked_tags(change: ResourceChange) -> Iterator[Stop]:
@@ -243,8 +241,7 @@ def _shares(change: ResourceChange, before: Mapping[str, Any], after: Mapping[st
     )
     if had != has:
         verb = "added to" if has else "removed from"
-        reason = f"AWS Batch refuses that a fair-share policy is {verb} a queue"
-        yield Stop(kind=StopKind.REFUSED, reason=reason, allow=None)
+        yield Stop.refused(f"AWS Batch refuses that a fair-share policy is {verb} a queue")
 
 
 def _best_fit(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:
@@ -252,8 +249,9 @@ def _best_fit(change: ResourceChange, before: Mapping[str, Any], after: Mapping[
     del after
     strategy = _part(before, "Properties", "ComputeResources", "AllocationStrategy")
     if _updates_infrastructure(change) and strategy in {None, "BEST_FIT"}:
-        reason = "AWS Batch updates nodes in place only with another allocation strategy than BEST_FIT"
-        yield Stop(kind=StopKind.REFUSED, reason=reason, allow=None)
+        yield Stop.refused(
+            "AWS Batch updates nodes in place only with another allocation strategy than BEST_FIT"
+        )
 
 
 def _jobs(change: ResourceChange, after: Mapping[str, Any], block: Block | None) -> Iterator[Stop]:

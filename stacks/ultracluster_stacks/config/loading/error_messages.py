@@ -37,13 +37,12 @@ def translate(
             continue
         loc = _loc(details)
         if details["type"] == "extra_forbidden":
-            problems.append(
-                _unknown_key(loc, _model_at(model, loc[:-1]), additional_keys if len(loc) == 1 else ())
-            )
+            more = additional_keys if len(loc) == 1 else ()
+            problems.append(unknown_key(loc, (*more, *_model_at(model, loc[:-1]).model_fields)))
         elif details["type"] in RULES:
             problems.append(Problem(loc, details["ctx"]["finding"]))
         else:
-            problems.append(_translation(details)(loc, details))
+            problems.append(_BY_TYPE.get(details["type"], _untranslated)(loc, details))
     return problems
 
 
@@ -64,10 +63,6 @@ def _model_at(model: type[BaseModel], loc: Loc) -> type[BaseModel]:
     return model
 
 
-def _unknown_key(loc: Loc, model: type[BaseModel], additional_keys: Collection[str]) -> Problem:
-    return unknown_key(loc, (*additional_keys, *model.model_fields))
-
-
 _Translation = Callable[[Loc, Mapping[str, Any]], Problem]
 
 
@@ -81,13 +76,10 @@ def _wrong_type(expected: str) -> _Translation:
             remedy = f'Write it in quotes: "{shown(got)}"'
         elif expected != "text" and isinstance(got, str) and got.isascii() and got.isalnum():
             remedy = "Write it without quotes"
-        return wrong_type(loc, got, allowed=_expected(loc, expected), remedy=remedy)
+        allowed = "12 digits in quotes" if loc[-1:] == ("account",) else expected
+        return wrong_type(loc, got, allowed=allowed, remedy=remedy)
 
     return translation
-
-
-def _expected(loc: Loc, expected: str) -> str:
-    return "12 digits in quotes" if loc[-1:] == ("account",) else expected
 
 
 def _missing(loc: Loc, details: Mapping[str, Any]) -> Problem:
@@ -123,7 +115,3 @@ _BY_TYPE: Final[Mapping[str, _Translation]] = {
 
 TRANSLATED_TYPES: Final = frozenset({*_BY_TYPE, "extra_forbidden"})
 """Translated pydantic error types; a test proves that no others can occur."""
-
-
-def _translation(details: ErrorDetails) -> _Translation:
-    return _BY_TYPE.get(details["type"], _untranslated)
