@@ -7,8 +7,8 @@ from typing import Final
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.neuron.neuron import XLA_CACHE_VARIABLE
 from ultracluster_checks.jobs import JobContainer, job_containers
-from ultracluster_checks.model.nodes import nodes_of
-from ultracluster_checks.model.template import Property, Templates
+from ultracluster_checks.model.nodes import Nodes, nodes_of
+from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
 from ultracluster_rules.findings import quote
 from ultracluster_rules.job_definitions import VARIABLE
@@ -28,6 +28,7 @@ _LOGICAL: Final = ("NEURON_LOGICAL_NC_CONFIG", "NEURON_RT_VIRTUAL_CORE_SIZE")
 _MOST_PORT: Final = 65_535
 _POSITIVE: Final = {"MALLOC_ARENA_MAX", "NEURON_RT_EXEC_TIMEOUT"}
 _OTHER_HOST: Final = re.compile(r"(?:127\.|localhost|0\.0\.0\.0|::1)")
+_SHARED: Final = {"FI_PROVIDER", "FI_EFA_USE_DEVICE_RDMA", "MASTER_ADDR", "MASTER_PORT", "NCCL_NET", "NEURON_LOGICAL_NC_CONFIG", "NEURON_RT_NUM_CORES", "NEURON_RT_ROOT_COMM_ID", "NEURON_RT_VIRTUAL_CORE_SIZE"}  # fmt: skip
 _MAIN: Final = "the address of the main node, set by the command of the job"
 # Variables of multi-node jobs, values that separate their nodes, and the reason.
 _BETWEEN_NODES: Final = (
@@ -113,11 +114,14 @@ def efa_devices_are_at_the_nodes(templates: Templates) -> Iterator[Wrong]:
 def gpu_nodes_give_their_efa_devices(templates: Templates) -> Iterator[Wrong]:
     """Find multi-node jobs on GPU nodes that lack EFA devices which the launch template attaches."""
     nodes = [each for each in nodes_of(templates) if each.in_batch]
-    gpus = bool(nodes) and all(each.types and all(machine.gpus for machine in each.types) for each in nodes)
-    attached = min((len(each.efa_interfaces) for each in nodes), default=0)
-    for container in job_containers(templates) if gpus and attached else ():
+    fabric = [each for each in nodes if each.efa_interfaces]
+    gpus = bool(fabric) and all(each.types and all(one.gpus for one in each.types) for each in fabric)
+    somewhere = min((len(each.efa_interfaces) for each in fabric), default=0)
+    everywhere = somewhere if len(fabric) == len(nodes) else 0
+    for container in job_containers(templates) if gpus and somewhere else ():
         paths, at = [each.text for each in container.devices], container.at["LinuxParameters"]["Devices"]
         given = sum(bool(_EFA.fullmatch(path or "")) for path in paths)
+        attached = somewhere if given else everywhere
         if (
             (container.nodes or 1) > 1
             and None not in paths
@@ -213,6 +217,31 @@ def variables_fit_the_nodes(container: JobContainer) -> Iterator[Wrong]:
         unfit = _unfit(name, at.text, container) if at.text is not None else None
         if unfit is not None:
             yield at, f"{name}: got {quote(at.text)}, {unfit[0]}", unfit[1]
+
+
+@rule("UC6416", "AWS::Batch::JobDefinition")
+def nodes_of_a_job_agree(job: Resource) -> Iterator[Wrong]:
+    """Find variables on which all ranks of a job must agree, and that differ between its node ranges."""
+    first: dict[str, Property] = {}
+    for part in job["NodeProperties"]["NodeRangeProperties"].items:
+        for pair in part["Container"]["Environment"].items:
+            name, value = pair["Name"].text or "", pair["Value"]
+            other = first.setdefault(name, value)
+            if name in _SHARED and value.text and other.text and value.text != other.text:
+                yield (
+                    value,
+                    f"{name}: got {quote(value.text)}, and other nodes of the job have {quote(other.text)}",
+                    other.text,
+                )
+
+
+@rule("UC6408", nodes_of)
+def user_data_keeps_the_fabric(nodes: Nodes) -> Iterator[Wrong]:
+    """Find user data of EFA nodes that selects another fabric."""
+    data = nodes.data["UserData"]
+    found = re.search(r"\bFI_PROVIDER=['\"]?(\w+)", data.pattern) if nodes.efa_interfaces else None
+    if found and found[1] != "efa":
+        yield data, f"got FI_PROVIDER={found[1]}, so that the EFA interfaces are not used", "efa"
 
 
 def _unfit(name: str, text: str, container: JobContainer) -> tuple[str, str] | None:

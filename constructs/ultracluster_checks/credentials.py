@@ -25,6 +25,9 @@ def no_credentials(templates: Templates) -> Iterator[Wrong]:
         if resource.type == "AWS::IAM::AccessKey":
             got = "an access key does not expire, and outputs can show its secret"
             yield resource.properties, got, *_ALLOWED
+        secret = resource["SecretString"]
+        if resource.type == "AWS::SecretsManager::Secret" and secret.text and _DYNAMIC not in secret.text:
+            yield secret, "the secret is text in the template", *_ALLOWED
         for name, value in _variables(resource):
             if value.text and _DYNAMIC not in value.text and names_credential(name):
                 yield value, f"the variable {name} is a credential by its name", *_ALLOWED

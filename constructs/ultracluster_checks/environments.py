@@ -17,7 +17,7 @@ from ultracluster_checks.model.nodes import (
     launch_template_of,
     nodes_of,
 )
-from ultracluster_checks.model.permissions import may
+from ultracluster_checks.model.permissions import may, role_of
 from ultracluster_checks.model.template import Resource, Templates
 from ultracluster_checks.model.values import Reference
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
@@ -33,6 +33,9 @@ _JOINING: Final = (
     "ecs:RegisterContainerInstance",
     "ecs:SubmitTaskStateChange",
 )
+
+# https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonEKSWorkerNodePolicy.html (2026-11)
+_JOINING_EKS: Final = ("eks:DescribeCluster", "eks-auth:AssumeRoleForPodIdentity")
 
 
 @rule("UC4211", batch_nodes)
@@ -70,6 +73,15 @@ def types_match_their_launch_template(environment: Resource) -> Iterator[Wrong]:
     if len({bool(_ARM.match(each)) for each in types.texts if each and "." in each}) > 1:
         got = "Arm and x86 instance types, of which AWS Batch takes one kind"
         yield types, got, "types of one architecture"
+
+
+@rule("UC4215", nodes_of)
+def node_groups_name_their_type_once(nodes: Nodes) -> Iterator[Wrong]:
+    """Find node groups with an instance type of their own beside that of the launch template."""
+    own = nodes.data["InstanceType"]
+    if nodes.in_eks and nodes.settings["InstanceTypes"].items and not own.missing:
+        got = f"instance types beside {own.pattern} of the launch template, which Amazon EKS refuses"
+        yield nodes.settings["InstanceTypes"], got, "one of the two"
 
 
 @rule("UC4216", nodes_of)
@@ -188,6 +200,16 @@ def nodes_can_join(nodes: Nodes) -> Iterator[Wrong]:
             ),
             "the managed policy AmazonEC2ContainerServiceforEC2Role, or its actions by name",
         )
+
+
+@rule("UC4220", nodes_of)
+def nodes_can_join_kubernetes(nodes: Nodes) -> Iterator[Wrong]:
+    """Find node groups whose nodes may neither describe their cluster nor get credentials for its pods."""
+    at = nodes.settings["NodeRole"]
+    role = role_of(at) if nodes.in_eks else None
+    if role is not None and not any(may(role, each) for each in _JOINING_EKS):
+        got = f"{role.logical_id} allows none of {', '.join(_JOINING_EKS)}: nodes start, are billed and never join"
+        yield at, got, "the managed policy AmazonEKSWorkerNodePolicy"
 
 
 @rule("UC4224", nodes_of)

@@ -16,6 +16,7 @@ from ultracluster_checks.model.nodes import (
     launch_data,
     nodes_of,
     settings_of,
+    subnets_at,
     template_types,
     users_of,
 )
@@ -83,8 +84,7 @@ def _subnets_of(template: Resource) -> list[Resource]:
     """Return the subnets that nodes of a launch template are launched into, as far as defined in these templates."""
     places = [item["SubnetId"] for item in launch_data(template)["NetworkInterfaces"].items]
     for user in users_of(template):
-        name = "Subnets" if user.type == COMPUTE_ENVIRONMENT else "VPCZoneIdentifier"
-        places += settings_of(user)[name].items
+        places += subnets_at(settings_of(user)).items
     found = [place.target for place in places]
     return list(dict.fromkeys(each for each in found if each is not None and each.type == SUBNET))
 

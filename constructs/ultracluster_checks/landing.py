@@ -98,6 +98,17 @@ def blocks_have_no_mixed_instances(nodes: Nodes) -> Iterator[Wrong]:
         yield pool.properties, f"a warm pool {none}", "none"
 
 
+@rule("UC4201", nodes_of)
+def node_groups_say_the_same_as_their_template(nodes: Nodes) -> Iterator[Wrong]:
+    """Find node groups over a Capacity Block whose launch template has no such market, and the reverse."""
+    kind, market = nodes.settings["CapacityType"], nodes.data["InstanceMarketOptions"]["MarketType"]
+    if not nodes.in_eks or nodes.template is None or kind.unknown or market.unknown:
+        return
+    if (kind.text == "CAPACITY_BLOCK") != nodes.in_block:
+        got = f"got {kind.text or 'no type'}, and {nodes.template.logical_id} has {market.text or 'no market type'}"
+        yield kind, got, "CAPACITY_BLOCK and the market type capacity-block together"
+
+
 @rule("UC4203", LAUNCH_TEMPLATE)
 def blocks_are_launched_as_blocks(template: Resource) -> Iterator[Wrong]:
     """Find targets without a market type for types that are hardly sold other than in blocks."""
@@ -190,6 +201,7 @@ def nodes_fit_their_reservation(nodes: Nodes) -> Iterator[Wrong]:
     ):
         yield tenancy, f"got {quote(tenancy.text)}; Capacity Blocks have the default tenancy", "default"
     held = at.target
+    yield from _not_of_pool(nodes)
     if held is None or held.type != _RESERVATION:
         return
     name, none = held.logical_id, ": none of them starts there"
@@ -212,6 +224,17 @@ def nodes_fit_their_reservation(nodes: Nodes) -> Iterator[Wrong]:
     if not group.missing and (place.missing or another):
         got = "the reservation was made in a placement group that the nodes do not start in"
         yield place, got, group.pattern
+
+
+def _not_of_pool(nodes: Nodes) -> Iterator[Wrong]:
+    """Find nodes whose type is not that of the resource group of reservations that they are launched into."""
+    at = nodes.target["CapacityReservationResourceGroupArn"]
+    pool = at.target["Configuration"].items if at.target is not None else []
+    for each in (parameter for part in pool for parameter in part["Parameters"].items):
+        kinds = each["Values"].texts if each["Name"].text == "instance-type" else []
+        if kinds and None not in kinds and nodes.types and not {*kinds} & {one.name for one in nodes.types}:
+            got = f"the reservations of the group are of {kinds[0]}, and the nodes are {nodes.types[0].name}"
+            yield at, got, str(kinds[0])
 
 
 def _are_apart(first: str, second: str) -> bool:

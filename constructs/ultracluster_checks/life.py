@@ -14,11 +14,13 @@ from ultracluster_catalog.capacity.capacity_blocks import (
     BLOCK_EXPIRATION_WARNING_EVENTS,
     INSTANCE_INTERRUPTION_WARNING_EVENT,
     TERMINATION_BEFORE_END,
+    ULTRASERVER_TERMINATION_BEFORE_END,
 )
 from ultracluster_checks.model.nodes import (
     AUTO_SCALING_GROUP,
     COMPUTE_ENVIRONMENT,
     EVENT_RULE,
+    NODE_GROUP,
     QUEUE,
     Nodes,
     differ,
@@ -58,6 +60,9 @@ _LONGEST_WAIT: Final = 10
 """Minutes between the warning of EC2, 40 before the end, and the termination of instances, 30 before it."""
 
 _EARLIEST: Final = timedelta(hours=24)
+_WAITING: Final = re.compile("RUNNABLE|STARTING|SUBMITTED|PENDING")
+# Calls of services whose name in the SDK is the prefix of their actions.
+_CALL: Final = re.compile(r":(?:aws-sdk:)?(batch|ec2|ecs|eks|sns|sqs):([a-z]\w+)\b")
 _SHORTEST_TIMEOUT: Final = 30
 """Seconds in which a few dozen calls of AWS's APIs are answered; Lambda's default of 3 is one call."""
 
@@ -78,9 +83,7 @@ def _kinds(pattern: Property) -> set[str]:
 def _is_about_blocks(source: Resource) -> bool:
     """Return whether a rule waits for events about Capacity Blocks."""
     kinds = _kinds(source["EventPattern"])
-    return any(
-        each.startswith("Capacity Block") or each == INSTANCE_INTERRUPTION_WARNING_EVENT for each in kinds
-    )
+    return any("Capacity Block" in each or each == INSTANCE_INTERRUPTION_WARNING_EVENT for each in kinds)
 
 
 @lru_cache(maxsize=1)
@@ -130,7 +133,8 @@ def life_cycles(templates: Templates) -> dict[Resource, list[Trigger]]:
         about = any(_names(each.value, blocks) for each in _told(worker)["Variables"].members)
         acts = role is not None and any(may(role, action) for action in _CLOSING)
         knows = any(target.type in _STATES for target in _told(worker).targets)
-        ends = (
+        called = _calls(worker) or set()
+        ends = (bool(blocks) and _TERMINATE in called) or (
             role is not None and bool(blocks) and role["ManagedPolicyArns"].missing and may(role, _TERMINATE)
         )
         if (warned and (acts or knows)) or (about and acts) or (ends and knows):
@@ -222,6 +226,8 @@ def _period(expression: str) -> int | None:
     found = _CRON.fullmatch(expression.strip())
     if found is None:
         return None
+    if found[6].isdigit():
+        return None  # once
     minute, hourly = found[1], found[2] in {"*", "0-23", "*/1", "0/1"}
     if not hourly or not {found[3], found[4], found[5], found[6]} <= {"*", "?"}:
         return 1440
@@ -277,6 +283,10 @@ def _named_time(resource: Resource, word: str) -> datetime | None:
 
 def _parsed(text: str, zone: str) -> datetime | None:
     found = _TIME.search(text)
+    once = _CRON.fullmatch(text.strip())
+    if once and all(once[part].isdigit() for part in (1, 2, 3, 4, 6)):
+        text = f"{once[6]}-{once[4]:0>2}-{once[3]:0>2}T{once[2]:0>2}:{once[1]:0>2}"
+        found = _TIME.search(text)
     try:
         at = datetime.fromisoformat(found[1] if found else "")
         return at.replace(tzinfo=UTC if found and found[2] else ZoneInfo(zone)).astimezone(UTC)
@@ -297,23 +307,29 @@ def groups_leave_their_block(nodes: Nodes) -> Iterator[Wrong]:
     elsewhere = any(each["AutoScalingGroupName"].unknown for each in templates.of_type(_SCALING))
     if end is None or elsewhere or any(at is None for _, at in timed):
         return
+    ultra = any(machine.name.partition(".")[0].endswith("u") for machine in nodes.types)
+    lead = ULTRASERVER_TERMINATION_BEFORE_END if ultra else TERMINATION_BEFORE_END
+    least = lead + _longest_hook(group)
     if not any(
-        at and TERMINATION_BEFORE_END < end - at <= _EARLIEST and _empties(each) for each, at in timed
+        at and lead < end - at <= _EARLIEST and end - at >= least and _empties(each, actions)
+        for each, at in timed
     ):
         yield (
             timed[-1][0]["StartTime"] if timed else group.properties,
             (
-                f"{group.logical_id} is not scaled to 0 within the day before its block ends, more than 30 minutes before "
+                f"{group.logical_id} is not scaled to 0 within the day before its block ends, more than {lead.seconds // 60} minutes before "
                 f"{end:%Y-%m-%d %H:%M} UTC"
             ),
             "a scheduled action with MinSize, DesiredCapacity and MaxSize 0",
         )
     for each, at in timed:
-        if start and at and at < start and not _empties(each):
+        if start and at and at < start and not _empties(each, actions):
             yield each["StartTime"], f"the block starts at {start:%Y-%m-%d %H:%M} UTC", "its start, or later"
 
 
-def _empties(action: Resource) -> bool:
+def _empties(action: Resource, others: list[Resource]) -> bool:
+    if action["MinSize"].missing and any((each["MinSize"].number or 0) > 0 for each in others):
+        return False  # what another action set stays
     sizes = [action[name].number for name in ("MinSize", "DesiredCapacity", "MaxSize")]
     return 0 in sizes[1:] and not any(sizes)
 
@@ -328,13 +344,132 @@ def _kept(group: Resource, *, scheduled: bool) -> Iterator[Wrong]:
         if scheduled and (at.number or 0) > 0:
             allowed = "0, and a scheduled action at the start"
             yield at, f"got {at.number}: launches fail until the block starts", allowed
-    alone = group.referrers("AWS::AutoScaling::LifecycleHook", "AutoScalingGroupName")
-    for hook in (*group["LifecycleHookSpecificationList"].items, *(each.properties for each in alone)):
-        wait = hook["HeartbeatTimeout"]
-        ending = (hook["LifecycleTransition"].text or "").endswith("TERMINATING")
-        if ending and (wait.missing or (wait.number or 0) > TERMINATION_BEFORE_END.seconds):
+    for wait in _hooks(group):
+        if wait.missing or (wait.number or 0) > TERMINATION_BEFORE_END.seconds:
             got = "nodes wait in the hook for longer than from the scale-in to the end of the block"
             yield wait, got, "up to 1800"
+
+
+def _hooks(group: Resource) -> Iterator[Property]:
+    """Return the waits of the hooks that delay the end of nodes."""
+    alone = group.referrers("AWS::AutoScaling::LifecycleHook", "AutoScalingGroupName")
+    for hook in (*group["LifecycleHookSpecificationList"].items, *(each.properties for each in alone)):
+        if (hook["LifecycleTransition"].text or "").endswith("TERMINATING"):
+            yield hook["HeartbeatTimeout"]
+
+
+def _longest_hook(group: Resource) -> timedelta:
+    waits = [each.number or 0 for each in _hooks(group)]
+    return timedelta(
+        seconds=max([each for each in waits if each <= TERMINATION_BEFORE_END.seconds], default=0)
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A schedule that calls an API of AWS once: when, on which queue or node group, and whether nodes may then run."""
+
+    source: Resource
+    at: datetime | None
+    on: Resource
+    opens: bool
+
+
+@lru_cache(maxsize=1)
+def _calls_of_schedules(templates: Templates) -> tuple[Call, ...]:
+    """Return the schedules that open or close queues and node groups."""
+    found = []
+    for source in templates.of_type(SCHEDULE):
+        told = source["Target"]["Input"]
+        on = [each for each in told.targets if each.type == QUEUE]
+        for group in templates.of_type(NODE_GROUP):
+            name = group["NodegroupName"].text
+            if group in told.targets or (name and f'"{name}"' in told.pattern):
+                on.append(group)
+        state = re.search(r'"State"\s*:\s*"(ENABLED|DISABLED)"', told.pattern)
+        size = re.search(r'"(?:Desired|Min)Size"\s*:\s*[1-9]', told.pattern)
+        late = timedelta(minutes=source["FlexibleTimeWindow"]["MaximumWindowInMinutes"].number or 0)
+        at = _start_of(source)
+        if len(on) == 1 and (state or "DesiredSize" in told.pattern):
+            opens = state[1] == "ENABLED" if state else bool(size)
+            found.append(Call(source, at if opens or at is None else at + late, on[0], opens))
+    return tuple(found)
+
+
+def _start_of(source: Resource) -> datetime | None:
+    """Return when a schedule runs, if it does so once."""
+    at, zone = source["ScheduleExpression"], source["ScheduleExpressionTimezone"].text or "UTC"
+    return None if _RATE.fullmatch(at.text or "") else _parsed(at.text or "", zone)
+
+
+@rule(_IN_TIME)
+def schedules_leave_the_block(templates: Templates) -> Iterator[Wrong]:
+    """Find queues and node groups that schedules open for a block and do not close in time."""
+    calls = [each for each in _calls_of_schedules(templates) if each.source["State"].text != "DISABLED"]
+    for on in dict.fromkeys(each.on for each in calls):
+        own = [each for each in calls if each.on is on]
+        times = {each.at: each for each in own if each.at is not None}
+        opened = [time for time, each in times.items() if each.opens]
+        if any(each.at is None for each in own) or not opened:
+            continue
+        first, last = min(opened), times[max(times)]
+        size = on["ScalingConfig"]["DesiredSize"]
+        if on.type == NODE_GROUP and (size.number or 0) > 0:
+            got, allowed = (
+                f"got {size.number}: launches fail until the block starts",
+                "0, and a schedule at the start",
+            )
+            yield size, got, allowed
+        if last.opens:
+            got = f"the last schedule for {on.logical_id} lets nodes run, and none closes it before the block ends"
+            yield last.source["Target"]["Input"], got, "a schedule that closes it before the end"
+            continue
+        yield from _too_late(last.source["ScheduleExpression"], max(times))
+        for trigger in (each for each in _triggers(templates) if on in _told(each.worker).targets):
+            at, start = trigger.source["ScheduleExpression"], _start_of(trigger.source)
+            if start is None or trigger.source["State"].text == "DISABLED":
+                continue
+            if not first <= start or start < max(times):
+                got = f"got {quote(at.text)}, and {on.logical_id} starts jobs from {first:%Y-%m-%d %H:%M} to {max(times):%Y-%m-%d %H:%M} UTC"
+                yield at, got, "after the queue is closed"
+            yield from _too_late(at, start)
+
+
+def _too_late(at: Property, time: datetime) -> Iterator[Wrong]:
+    # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html (2026-11)
+    if "11:00" <= f"{time:%H:%M}" <= "11:30":
+        got = f"got {time:%H:%M} UTC; Capacity Blocks end at 11:30 UTC, and EC2 ends nodes from 11:00"
+        yield at, got, "before 11:00 UTC"
+
+
+@rule("UC6436", SCHEDULE, MACHINE)
+def calls_are_allowed(caller: Resource) -> Iterator[Wrong]:
+    """Find schedules and state machines that call an API which their role does not allow, on what they name."""
+    scheduled = caller.type == SCHEDULE
+    at = caller["Target"]["RoleArn"] if scheduled else caller["RoleArn"]
+    told = caller["Target"]["Input"] if scheduled else caller.properties
+    text = caller["Target"]["Arn"].pattern if scheduled else json.dumps(told.value, default=str)
+    role = role_of(at)
+    for service, name in dict.fromkeys(_CALL.findall(text)) if role is not None else ():
+        action = f"{service}:{name[0].upper()}{name[1:]}"
+        queues: list[Resource | None] = [each for each in told.targets if each.type in _STATES]
+        for on in queues if scheduled and queues else [None]:
+            if role is not None and not may(role, action, on):
+                got = f"{role.logical_id} does not allow {action}{f' on {on.logical_id}' if on else ''}"
+                yield at, got, f"{action} on what {caller.logical_id} names"
+
+
+@rule("UC6434", _workers)
+def life_cycles_end_running_jobs(worker: Resource) -> Iterator[Wrong]:
+    """Find code and definitions that list jobs by status and leave out those that run."""
+    text = worker["Code"]["ZipFile"].text or json.dumps(worker.properties.value, default=str)
+    if re.search("jobstatus", text, re.IGNORECASE) and _WAITING.search(text) and "RUNNING" not in text:
+        at = worker["Code"] if worker.type == FUNCTION else worker.properties
+        yield (
+            at,
+            f"{worker.logical_id} lists jobs that wait only, and those that run are not ended",
+            "RUNNING",
+        )
 
 
 @rule("UC6432")
@@ -352,9 +487,7 @@ def block_events_arrive(templates: Templates) -> Iterator[Wrong]:
         if senders and None not in senders and "aws.ec2" not in senders:
             yield pattern["source"], f"got {', '.join(map(str, senders))}", "aws.ec2"
         unknown = [
-            each
-            for each in kinds.items
-            if (each.text or "").startswith("Capacity Block") and each.text not in _EVENTS
+            each for each in kinds.items if "Capacity Block" in (each.text or "") and each.text not in _EVENTS
         ]
         for each in unknown:
             yield each, f"got {quote(each.text)}, which EC2 does not send", ", ".join(sorted(_EVENTS))
@@ -538,7 +671,10 @@ def closed_queues_are_opened(resource: Resource) -> Iterator[Wrong]:
     functions = resource.template.templates.of_type(FUNCTION)
     opening = [each for each in functions if "ENABLED" in (each["Code"]["ZipFile"].text or "ENABLED")]
     roles = [role_of(each["Role"]) for each in opening]
-    opened = any(role is None or may(role, _STATES[resource.type], resource) for role in roles)
+    scheduled = any(
+        each.opens and each.on is resource for each in _calls_of_schedules(resource.template.templates)
+    )
+    opened = scheduled or any(role is None or may(role, _STATES[resource.type], resource) for role in roles)
     if resource["State"].text == "DISABLED" and not opened:
         yield resource["State"], "got DISABLED, and nothing here may enable it: no job starts", "ENABLED"
 
@@ -556,6 +692,23 @@ def alarms_notify(templates: Templates) -> Iterator[Wrong]:
             yield enabled, "got false, so that the alarm notifies nothing", "true"
         if all(each.empty for each in actions) and alarm not in {*used, *composites} and not named:
             yield actions[0], "no action, so that the alarm notifies nothing", "a topic or another action"
+    for alarm in alarms:
+        silent, low = (
+            alarm["TreatMissingData"],
+            (alarm["ComparisonOperator"].text or "").startswith("LessThan"),
+        )
+        told = silent.text in {"notBreaching", "ignore"}
+        if (
+            alarm["MetricName"].text == "Invocations"
+            and alarm["Namespace"].text == "AWS/Lambda"
+            and low
+            and told
+        ):
+            yield (
+                silent,
+                f"got {silent.text}; a function that never runs has no data, so that the alarm stays silent",
+                "breaching",
+            )
     for dimension in (each for alarm in alarms for each in alarm["Dimensions"].items):
         kind, value = _WATCHED.get(dimension["Name"].text or ""), dimension["Value"]
         known = list(templates.of_type(kind[0])) if kind and value.text is not None else []

@@ -159,6 +159,16 @@ def roles_are_passed_by_name(templates: Templates) -> Iterator[Wrong]:
             yield place, got, "the ARNs of the roles"
 
 
+@rule(POWERFUL_POLICY, "AWS::EKS::AccessEntry")
+def nodes_do_not_administer_their_cluster(entry: Resource) -> Iterator[Wrong]:
+    """Find nodes and pods whose role administers the Kubernetes cluster that they are in."""
+    role = entry["PrincipalArn"].target
+    node = role is not None and role.type == ROLE and any(trusts(role, each) for each in ("ec2", "pods"))
+    for policy in (each["PolicyArn"] for each in entry["AccessPolicies"].items):
+        if role is not None and node and policy.pattern.endswith("AdminPolicy"):
+            yield policy, f"{role.logical_id} is the role of nodes or pods", "a policy for what they do"
+
+
 @rule(PURCHASE)
 def purchases_need_an_order(templates: Templates) -> Iterator[Wrong]:
     """Find permissions to buy capacity without the condition of an approved, tagged order."""

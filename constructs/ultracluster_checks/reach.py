@@ -55,6 +55,8 @@ def nodes_reach_their_file_system(resource: Resource) -> Iterator[Wrong]:
             (servers, own, f"the nodes of {nodes.name}", _networks(nodes.subnets)),
             (own, servers, name, far),
         ]
+    for other in () if clients else _admitted(servers):
+        ends += [(servers, [other], other.logical_id, ()), ([other], servers, name, far)]
     for (groups, peers, peer, networks), (first, last), way in product(ends, LUSTRE_PORTS, DIRECTIONS):
         if not admits(groups, way, peers, (first, last), networks=networks):
             ports = f"port {first}" if first == last else f"ports {first} to {last}"
@@ -66,6 +68,15 @@ def nodes_reach_their_file_system(resource: Resource) -> Iterator[Wrong]:
                 ),
                 "rules for 988 and 1018 to 1023, between the clients and the file system and within the file system, both ways",
             )
+
+
+def _admitted(servers: Sequence[Resource]) -> list[Resource]:
+    """Return the groups that those of a file system admit, beside themselves."""
+    rules = [
+        each for group in servers for each in group_rules(group, "in") if each.holds_port(*LUSTRE_PORTS[0])
+    ]
+    peers = [each.peer.target for each in rules if each.peer.target is not None]
+    return [each for each in dict.fromkeys(peers) if each.type == SECURITY_GROUP and each not in servers]
 
 
 def _clients(file_system: Resource) -> Iterator[Nodes]:

@@ -1,12 +1,13 @@
 """Roles of jobs, functions and nodes: assumed by the service that uses them, and allowed what their user does."""
 
+import fnmatch
 import re
 from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_checks.jobs import JobContainer, job_containers
-from ultracluster_checks.model.nodes import nodes_of
-from ultracluster_checks.model.permissions import may, role_of, trusts
+from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE, launch_data, nodes_of
+from ultracluster_checks.model.permissions import covers, may, may_allow, role_of, statements_of, trusts
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Wrong, rule
 
@@ -24,6 +25,15 @@ _SERVICES: Final = (
     ("AWS::CodeBuild::Project", ("ServiceRole",), "codebuild"),
     ("AWS::Backup::BackupSelection", ("BackupSelection", "IamRoleArn"), "backup"),
     ("AWS::S3::Bucket", ("ReplicationConfiguration", "Role"), "s3"),
+    ("AWS::AutoScaling::LifecycleHook", ("RoleARN",), "autoscaling"),
+    ("AWS::CodePipeline::Pipeline", ("RoleArn",), "codepipeline"),
+    ("AWS::EC2::FlowLog", ("DeliverLogsPermissionArn",), "vpc-flow-logs"),
+    ("AWS::ECS::TaskDefinition", ("TaskRoleArn",), "ecs-tasks"),
+    ("AWS::ECS::TaskDefinition", ("ExecutionRoleArn",), "ecs-tasks"),
+    ("AWS::EKS::Cluster", ("RoleArn",), "eks"),
+    ("AWS::EKS::Nodegroup", ("NodeRole",), "ec2"),
+    ("AWS::EKS::PodIdentityAssociation", ("RoleArn",), "pods"),
+    ("AWS::SSM::MaintenanceWindowTask", ("ServiceRoleArn",), "ssm"),
 )
 # Actions by which functions use the resources of their environment.
 _CALLS: Final = {
@@ -46,10 +56,22 @@ def roles_are_for_their_service(templates: Templates) -> Iterator[Wrong]:
         if role is not None and not trusts(role, service):
             got = f"{role.logical_id} cannot be assumed by {service}.amazonaws.com"
             yield at, got, f"a role that trusts {service}.amazonaws.com"
-    for nodes in nodes_of(templates):
-        at = nodes.settings["InstanceRole"]
-        if nodes.in_batch and role_of(at) is not None:
+    profiles = [nodes.settings["InstanceRole"] for nodes in nodes_of(templates) if nodes.in_batch]
+    profiles += [each["IamInstanceProfile"] for each in templates.of_type("AWS::EC2::Instance")]
+    for each in templates.of_type("AWS::ImageBuilder::InfrastructureConfiguration"):
+        profiles.append(each["InstanceProfileName"])
+    for data in (launch_data(each)["IamInstanceProfile"] for each in templates.of_type(LAUNCH_TEMPLATE)):
+        profiles += [data["Name"], data["Arn"]]
+    for at in profiles:
+        if role_of(at) is not None:
             yield at, f"got {at.pattern}, which is a role", "an instance profile"
+    for at in (each["RoleArn"] for each in templates.of_type("AWS::EKS::PodIdentityAssociation")):
+        role = role_of(at)
+        trust = may_allow(role["AssumeRolePolicyDocument"]) if role is not None else []
+        actions = [action for each in trust for action in each["Action"].one_or_more]
+        if actions and not any(each.text is None or covers(each, "sts:TagSession") for each in actions):
+            got = f"the trust policy of {at.pattern} lacks sts:TagSession, which EKS Pod Identity calls"
+            yield at, got, "sts:AssumeRole and sts:TagSession"
 
 
 def _passed(templates: Templates) -> Iterator[tuple[Property, str]]:
@@ -59,6 +81,8 @@ def _passed(templates: Templates) -> Iterator[tuple[Property, str]]:
             for key in path:
                 at = at[key]
             yield at, service
+    for cluster in templates.of_type("AWS::SageMaker::Cluster"):
+        yield from ((each["ExecutionRole"], "sagemaker") for each in cluster["InstanceGroups"].items)
     for container in job_containers(templates):
         yield from ((container.at[name], "ecs-tasks") for name in ("JobRoleArn", "ExecutionRoleArn"))
     for source in templates.of_type("AWS::Events::Rule"):
@@ -81,6 +105,20 @@ def functions_may_use_their_environment(function: Resource) -> Iterator[Wrong]:
                 service = calls[0].partition(":")[0]
                 got = f"the environment names {target.logical_id}, and {role.logical_id} allows nothing of {service} on it"
                 yield at, got, f"what the function does with it, such as {calls[0]}"
+
+
+@rule("UC6419", "AWS::IAM::Role")
+def roles_may_use_keys_of_their_buckets(role: Resource) -> Iterator[Wrong]:
+    """Find roles of jobs that may use the objects of a bucket and not the key that encrypts them."""
+    for statement in statements_of(role) if trusts(role, "ecs-tasks") else ():
+        actions = statement["Action"].one_or_more
+        used = any(covers(action, name) for action in actions for name in _OBJECTS)
+        for at in statement["Resource"].one_or_more if used and statement["Effect"].text == "Allow" else ():
+            for bucket in at.targets:
+                closed = _lacks_key(role, bucket) if bucket.type == "AWS::S3::Bucket" else None
+                if closed:
+                    got = f"{bucket.logical_id} is encrypted with a key, and {role.logical_id} does not allow {closed} on it"
+                    yield at, got, "kms:Decrypt and kms:GenerateDataKey on the key"
 
 
 @rule("UC6438", FUNCTION, SCHEDULE, "AWS::Lambda::EventInvokeConfig")
@@ -115,6 +153,8 @@ def roles_of_jobs_may_do_what_they_need(container: JobContainer) -> Iterator[Wro
         actions = _OBJECTS[1:] if _WRITTEN.search(name) else _OBJECTS
         for on in _buckets(value):
             lacks = role is not None and not any(may(role, each, on) for each in actions)
+            key = value.pattern[5:].partition("/")[2]
+            lacks = lacks or (role is not None and bool(key) and _is_elsewhere(role, actions, on, key))
             if lacks or (at.missing and not isinstance(on, str)):
                 bucket = on if isinstance(on, str) else on.logical_id
                 who = role.logical_id if role else "a job without a role"
@@ -134,6 +174,34 @@ def roles_of_jobs_may_do_what_they_need(container: JobContainer) -> Iterator[Wro
     group, region = options["awslogs-group"].target, options["awslogs-region"]
     if group is not None and region.text and own and region.text != own:
         yield region, f"got {region.text}, and {group.logical_id} is in {own}", own
+
+
+def _is_elsewhere(role: Resource, actions: tuple[str, ...], on: Resource | str, key: str) -> bool:
+    """Return whether a role may use other keys of a bucket only."""
+    statements = [each for each in statements_of(role) if each["Effect"].text != "Deny"]
+    places = [
+        place
+        for each in statements
+        if any(
+            action.text is None or covers(action, name)
+            for action in each["Action"].one_or_more
+            for name in actions
+        )
+        for place in each["Resource"].one_or_more
+    ]
+    known = [each.pattern.partition("/")[2] for each in places if on in each.targets and "/" in each.pattern]
+    whole = len(known) < len(
+        [each for each in places if not (on in each.targets and "/" not in each.pattern)]
+    )
+    return (
+        bool(known)
+        and not whole
+        and "$" not in f"{key}{known}"
+        and not any(
+            fnmatch.fnmatchcase(f"{key.rstrip('/')}/x", each) or fnmatch.fnmatchcase(key, each)
+            for each in known
+        )
+    )
 
 
 def _lacks_key(role: Resource, bucket: Resource) -> str | None:

@@ -110,7 +110,8 @@ def efa_nodes_are_in_one_subnet(nodes: Nodes) -> Iterator[Wrong]:
     named = [each["SubnetId"] for each in nodes.interfaces if not each["SubnetId"].missing]
     for each in named:
         elsewhere = bool(own) and all(differ(each.value, other.value) for other in own)
-        if elsewhere or differ(each.value, named[0].value):
+        some = len(named) < len(nodes.interfaces) and all(each.value != other.value for other in own)
+        if elsewhere or some or differ(each.value, named[0].value):
             right = (own or named)[0].pattern
             yield each, f"got {each.pattern}, and {nodes.name} starts nodes in {right}", "one subnet"
 

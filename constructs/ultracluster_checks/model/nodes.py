@@ -15,6 +15,7 @@ from ultracluster_checks.model.values import ABSENT, Reference, Text, Unknown
 LAUNCH_TEMPLATE: Final = "AWS::EC2::LaunchTemplate"
 COMPUTE_ENVIRONMENT: Final = "AWS::Batch::ComputeEnvironment"
 AUTO_SCALING_GROUP: Final = "AWS::AutoScaling::AutoScalingGroup"
+NODE_GROUP: Final = "AWS::EKS::Nodegroup"
 QUEUE: Final = "AWS::Batch::JobQueue"
 SECURITY_GROUP: Final = "AWS::EC2::SecurityGroup"
 SUBNET: Final = "AWS::EC2::Subnet"
@@ -57,6 +58,11 @@ class Nodes:
         return self.owner.type == COMPUTE_ENVIRONMENT
 
     @property
+    def in_eks(self) -> bool:
+        """Whether they are a managed node group of Amazon EKS."""
+        return self.owner.type == NODE_GROUP
+
+    @property
     def in_block(self) -> bool:
         """Whether they are launched into a Capacity Block."""
         return is_block(self.data)
@@ -86,7 +92,7 @@ class Nodes:
     def most(self) -> int | None:
         """Largest number of nodes; None if unknown."""
         if not self.in_batch:
-            return self.owner["MaxSize"].number
+            return (self.owner["ScalingConfig"] if self.in_eks else self.owner.properties)["MaxSize"].number
         machines, vcpus = environment_types(self.owner), self.settings["MaxvCpus"].number
         return vcpus // min(machine.vcpus for machine in machines) if machines and vcpus else None
 
@@ -103,7 +109,7 @@ class Nodes:
     @property
     def subnets(self) -> Property:
         """Subnets of the environment or group."""
-        return self.settings["Subnets" if self.in_batch else "VPCZoneIdentifier"]
+        return subnets_at(self.settings)
 
     @property
     def vpcs(self) -> set[Resource | None]:
@@ -127,9 +133,9 @@ class Nodes:
 
 @lru_cache(maxsize=1)
 def nodes_of(templates: Templates) -> tuple[Nodes, ...]:
-    """Return the nodes of all managed compute environments on EC2 and of all Auto Scaling groups."""
+    """Return the nodes of all managed compute environments on EC2, Auto Scaling groups and managed node groups."""
     found = []
-    for owner in templates.of_type(COMPUTE_ENVIRONMENT, AUTO_SCALING_GROUP):
+    for owner in templates.of_type(COMPUTE_ENVIRONMENT, AUTO_SCALING_GROUP, NODE_GROUP):
         settings = owner["ComputeResources"] if owner.type == COMPUTE_ENVIRONMENT else owner.properties
         if owner.type == COMPUTE_ENVIRONMENT and settings["Type"].text not in {"EC2", "SPOT", None}:
             continue
@@ -166,11 +172,13 @@ def is_block(data: Property) -> bool:
 def launch_template_of(user: Resource) -> Resource | None:
     """Return the launch template of a compute environment or Auto Scaling group, if these templates define it."""
     mixed = user["MixedInstancesPolicy"]["LaunchTemplate"]["LaunchTemplateSpecification"]
-    in_group = user.type == AUTO_SCALING_GROUP
+    in_group = user.type != COMPUTE_ENVIRONMENT
     for choice in (
         (user["LaunchTemplate"], mixed) if in_group else (user["ComputeResources"]["LaunchTemplate"],)
     ):
-        found = choice["LaunchTemplateId"].target or choice["LaunchTemplateName"].target
+        found = (
+            choice["LaunchTemplateId"].target or choice["Id"].target or choice["LaunchTemplateName"].target
+        )
         if found is not None:
             return found
         name = choice["LaunchTemplateName"].text
@@ -188,7 +196,7 @@ def users_of(template: Resource) -> list[Resource]:
 @lru_cache(maxsize=1)
 def _users(templates: Templates) -> dict[Resource, list[Resource]]:
     found: dict[Resource, list[Resource]] = {}
-    for user in templates.of_type(COMPUTE_ENVIRONMENT, AUTO_SCALING_GROUP):
+    for user in templates.of_type(COMPUTE_ENVIRONMENT, AUTO_SCALING_GROUP, NODE_GROUP):
         template = launch_template_of(user)
         if template is not None:
             found.setdefault(template, []).append(user)
@@ -198,6 +206,11 @@ def _users(templates: Templates) -> dict[Resource, list[Resource]]:
 def settings_of(user: Resource) -> Property:
     """Return the settings of a compute environment or Auto Scaling group."""
     return user["ComputeResources"] if user.type == COMPUTE_ENVIRONMENT else user.properties
+
+
+def subnets_at(settings: Property) -> Property:
+    """Return the subnets of the settings of an environment, Auto Scaling group or node group."""
+    return settings["VPCZoneIdentifier" if settings["Subnets"].missing else "Subnets"]
 
 
 def is_in_batch(template: Resource) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.unit.checks.edits import JOB, codes_after
 
-from ultracluster_checks import Source
+from ultracluster_checks import Source, check_templates
 
 BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("UC6401", "batch-efa", {f"{JOB}/LinuxParameters/Devices/16/HostPath": "/dev/infiniband/"}),
@@ -43,3 +43,15 @@ def test_edit_within_the_rules_breaks_none(
     foreign: dict[str, Source], base: str, edits: dict[str, Any]
 ) -> None:
     assert codes_after(foreign, base, edits) == []
+
+
+def test_node_ranges_of_a_job_agree_on_the_port_of_the_leader() -> None:
+    for port, found in (("41000", False), ("41001", True)):
+        ranges = [
+            {"TargetNodes": nodes, "Container": {"Environment": [{"Name": "MASTER_PORT", "Value": value}]}}
+            for nodes, value in (("0", "41000"), ("1:3", port))
+        ]
+        properties = {"NodeProperties": {"NumNodes": 4, "NodeRangeProperties": ranges}}
+        body = {"Resources": {"Job": {"Type": "AWS::Batch::JobDefinition", "Properties": properties}}}
+        report = check_templates([Source(name="job", body=body)])
+        assert ("UC6416" in [problem.finding.code for problem in report.problems]) is found

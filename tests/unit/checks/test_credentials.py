@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.unit.checks.edits import codes_after
 
-from ultracluster_checks import Source
+from ultracluster_checks import Source, check_templates
 
 BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("UC6409", "block-nodes", {"Function/Environment/Variables/DB_PASSWORD": "correct horse"}),
@@ -33,3 +33,10 @@ def test_edit_within_the_rules_breaks_none(
     foreign: dict[str, Source], base: str, edits: dict[str, Any]
 ) -> None:
     assert codes_after(foreign, base, edits) == []
+
+
+def test_a_secret_as_text_is_found_and_a_generated_one_is_not() -> None:
+    for properties, codes in (({"SecretString": "hub-4711"}, ["UC6409"]), ({"GenerateSecretString": {}}, [])):
+        body = {"Resources": {"Token": {"Type": "AWS::SecretsManager::Secret", "Properties": properties}}}
+        report = check_templates([Source(name="secret", body=body)])
+        assert [problem.finding.code for problem in report.problems] == codes

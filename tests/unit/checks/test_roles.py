@@ -27,6 +27,9 @@ BROKEN: list[tuple[str, str, dict[str, Any]]] = [
     ("UC6455", "Cluster", {f"{WATCH}/AssumeRolePolicyDocument": service("ec2")}),
     ("UC6455", "Cluster", {"ComputeEnvironment/ComputeResources/InstanceRole": {"Fn::GetAtt": ["ClusterNodesRole4A9207EA", "Arn"]}}),
     ("UC6438", "Cluster", {f"{WATCH}/Policies/0/PolicyDocument/Statement/1/Action": ["ec2:DescribeInstances"]}),
+    ("UC6455", "Cluster", {"LaunchTemplate/LaunchTemplateData/IamInstanceProfile": {"Arn": {"Fn::GetAtt": ["ClusterNodesRole4A9207EA", "Arn"]}}}),
+    ("UC6455", "Cluster", {"/Resources/Pods": {"Type": "AWS::EKS::PodIdentityAssociation", "Properties": {"RoleArn": {"Fn::GetAtt": ["ClusterNodesRole4A9207EA", "Arn"]}}}}),
+    ("UC6455", "Cluster", {"/Resources/Pods": {"Type": "AWS::SageMaker::Cluster", "Properties": {"InstanceGroups": [{"ExecutionRole": {"Fn::GetAtt": ["ClusterNodesRole4A9207EA", "Arn"]}}]}}}),
 ]  # fmt: skip
 
 
