@@ -80,12 +80,12 @@ def test_shows_performance_and_cost_of_the_file_system(run: Run, quickstart: Pat
         "node_gbps": 10,
         "node_mb_per_s": 300,
         "usd_per_month": 1008,
-        "price": "undated field report, 2026-11-22",
+        "price": "AWS pricing pages, as kept by lamngockhuong/aws-price, 2025-10-16",
         "not_priced": [],
     }
     table = " ".join(run("validate", str(quickstart)).stdout.split())
     assert "PERSISTENT_2 SSD, 4,800 GiB" in table
-    assert "1,008.00 (undated field report" in table
+    assert "1,008.00 (AWS pricing pages" in table
 
 
 def test_a_price_has_its_source_and_an_existing_file_system_no_figures(
