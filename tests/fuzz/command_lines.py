@@ -35,6 +35,7 @@ ROOT = Path(__file__).parents[2]
 MOST_SECONDS = 30  # the ledger is asked again for 20 seconds if its answers cannot be read
 _AT_ONCE = 4
 _CODES = {0, 2, 3, 4, 5, 6}
+_DECLINED = 1  # a prompt, here by the end of standard input
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
 
 # What starts servers, Node or deployments is tried with arguments that end it before.
@@ -518,7 +519,7 @@ def problem_of(outcome: Outcome) -> str:
         return "traceback: " + outcome.err.strip().splitlines()[-1]
     if "UC9015" in outcome.err:
         return "unforeseen: " + outcome.err.strip().splitlines()[-1]
-    if outcome.code not in _CODES:
+    if outcome.code not in _CODES and not (outcome.code == _DECLINED and "[y/N]" in outcome.err):
         last = outcome.err.strip().splitlines()[-1:] or [""]
         return f"exit {outcome.code}: {last[0]}"
     for name, text in (("stdout", outcome.out), ("stderr", outcome.err)):

@@ -81,7 +81,12 @@ class _Judged:
         prefix = f"P{len(self.names)}X"
         self.names[prefix] = name
         alike = json.loads(_ID.sub(r"\1-0123456789abcdef0", _NAME.sub("g000", text)))["Resources"]
-        own = {key: self._keys.setdefault(_text(part), prefix + key) for key, part in alike.items()}
+        own = {
+            key: prefix + key
+            if part["Type"] == "AWS::EC2::VPC"  # which may have an endpoint of a service once only (E3064)
+            else self._keys.setdefault(_text(part), prefix + key)
+            for key, part in alike.items()
+        }
         for key, merged in own.items():
             if merged not in self.template["Resources"]:
                 self.template["Resources"][merged] = _renamed(template["Resources"][key], own)

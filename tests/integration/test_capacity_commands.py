@@ -187,9 +187,14 @@ def test_extends_a_block_once(run: Any, market: LocalAws) -> None:
     assert "UC7028" in refused["stderr"]
 
 
-def test_verify_fails_for_an_idle_block(run: Any) -> None:
+def test_verify_fails_for_an_idle_block_once_it_has_started(run: Any, market: LocalAws) -> None:
     token = approve(run, "december")
     block = run("buy", "december", "--token", token)["order"]["reservations"]
+    assert run("verify", block, "--region", REGION)["findings"] == []
+    (held,) = market.client("ec2", REGION).describe_capacity_reservations(CapacityReservationIds=[block])[
+        "CapacityReservations"
+    ]
+    market.clock.set(held["StartDate"])
     proof = run("verify", block, "--region", REGION, exits=2)
     assert "UC7046" in proof["stderr"]
     assert proof["inside"] == 0

@@ -15,7 +15,6 @@ from tests.unit.docs.pages import ROOT
 
 pytestmark = pytest.mark.deploy
 
-PAGES = [page for page in ALL_PAGES if re.search(r"^\$ ", page.read_text("utf-8"), re.MULTILINE)]
 SHOWN = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 MARK = "-- the command has ended --"
 
@@ -24,6 +23,9 @@ def steps(page: Path) -> Iterator[tuple[str, str]]:
     """Yield each command behind a `$` of the page's console blocks, and the output that the page shows."""
     for block in re.findall(r"^```console\n(.*?)^```", page.read_text("utf-8"), re.MULTILINE | re.DOTALL):
         yield from re.findall(r"^\$ (.*?)\n((?:(?!\$ ).*\n)*)", block, re.MULTILINE)
+
+
+PAGES = [page for page in ALL_PAGES if any(steps(page))]
 
 
 @pytest.fixture

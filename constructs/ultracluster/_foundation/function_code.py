@@ -19,6 +19,7 @@ _EXCLUDE = [
     "!/ultracluster_runtime/resume/",
     "!/ultracluster_runtime/watch/",
     "__pycache__/",
+    "*.json",  # prices
 ]
 
 

@@ -52,8 +52,4 @@ def test_the_catalogue_agrees_with_the_defaults_that_moto_recorded() -> None:
     assert len(ours) == 3
     for quota in ours:
         row = recorded[quota.code]
-        assert (quota.name, quota.default, quota.adjustable) == (
-            row["QuotaName"],
-            row["Value"],
-            row["Adjustable"],
-        )
+        assert (quota.name, quota.default) == (row["QuotaName"], row["Value"])
