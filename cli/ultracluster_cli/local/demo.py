@@ -1,10 +1,11 @@
 """`ultracluster demo`: buy capacity, deploy a rollout and train on a local AWS."""
 
 import dataclasses
+import os
+import subprocess
+import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
-from threading import Thread
 from typing import Annotated, Any
 
 import typer
@@ -13,7 +14,7 @@ from ultracluster_cli._aws.selection import clusters_of
 from ultracluster_cli._aws.targets import local_aws
 from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
 from ultracluster_cli._cdk.timing import measure, measure_and_report
-from ultracluster_cli._cdk.toolchain import Project, open_project
+from ultracluster_cli._cdk.toolchain import open_project
 from ultracluster_cli._cdk.workspace import rollout_file
 from ultracluster_cli.deploy.deployment import deploy_to, own_log
 from ultracluster_cli.deploy.summary import print_next_steps, print_summary, summary_json
@@ -59,6 +60,14 @@ def demo(
     with (
         open_project(directory) as project,
         measure(steps, "in all"),
+        # Where the CDK has never run, Python compiles its modules and jsii unpacks them, while other steps wait for answers.
+        subprocess.Popen(
+            [sys.executable, "-c", "import ultracluster_stacks.synthesis.in_process"],
+            env=project.environment(os.environ),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,  # the synthesis says what is wrong
+        ) as loading,
         local_aws(
             clusters,
             state=project.state,
@@ -68,9 +77,6 @@ def demo(
             run_jobs=not no_job,
         ) as target,
     ):
-        # Where the CDK has never run, its modules are compiled and unpacked while capacity is bought.
-        warming = Thread(target=_warm_up, args=(project, rollout, target.environment), daemon=True)
-        warming.start()
         folder, log = project.state / "demo", project.state / "logs" / "demo-capacity.log"
         for path in (folder, log.parent):
             path.mkdir(exist_ok=True)
@@ -93,7 +99,7 @@ def demo(
             messages.append(f"Wrote the rollout with the purchased capacity to {copy.relative_to(directory)}")
         assembly = project.temporary / "demo"
         with measure(steps, "cdk synth"):
-            warming.join()
+            loading.wait()
             synthesize_into(assembly, project, rollout=copy, wave=None, environment=target.environment)
         with own_log(project.state / "logs") as (log, _):
             deployed, stacks = deploy_to(
@@ -115,15 +121,6 @@ def demo(
     print_table(columns=columns, rows=rows, title="Purchases on the local AWS (fake money)")
     print_summary(deployed, local=True, as_json=False, steps=steps, deployed=stacks)
     print_next_steps(deployed, local=True)
-
-
-def _warm_up(project: Project, rollout: Path, environment: Mapping[str, str]) -> None:
-    with suppress(
-        FindingsError, OSError
-    ):  # the synthesis of the rollout with the purchased capacity reports it
-        synthesize_into(
-            project.temporary / "warm", project, rollout=rollout, wave=None, environment=environment
-        )
 
 
 def _row(purchase: demo_purchase.Purchase) -> dict[str, Any]:
