@@ -36,6 +36,7 @@ MOST_SECONDS = 30  # the ledger is asked again for 20 seconds if its answers can
 _AT_ONCE = 4
 _CODES = {0, 2, 3, 4, 5, 6}
 _DECLINED = 1  # a prompt, here by the end of standard input
+_CREDENTIAL = re.compile(r"Credential=([^/,]*)/([^/,]*)/([^/,]*)/([^/,]*)")  # key, day, Region, service
 _CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\x80-\x9f]")
 
 # What starts servers, Node or deployments is tried with arguments that end it before.
@@ -339,13 +340,12 @@ _ANSWERS = (
 
 
 class _Answer(BaseHTTPRequestHandler):
-    """Answers as proxies and services do that do not let one in."""
+    """Answers as proxies and services do that do not let one in: the same for a command line and service each time."""
 
     def _answer(self) -> None:
         self.rfile.read(int(self.headers.get("Content-Length") or 0))
-        status, body = _ANSWERS[
-            zlib.crc32(self.headers.get("Authorization", "").encode()[-8:]) % len(_ANSWERS)
-        ]
+        key, _, _, service = (_CREDENTIAL.findall(self.headers.get("Authorization", "")) or [("",) * 4])[0]
+        status, body = _ANSWERS[zlib.crc32(f"{key} {service}".encode()) % len(_ANSWERS)]
         self.send_response(status)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -412,7 +412,7 @@ def _child(line: CommandLine, folder: Path, out: int, err: int, port: int) -> in
     os.chdir(folder)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     os.environ.update(
-        AWS_ACCESS_KEY_ID="testing",
+        AWS_ACCESS_KEY_ID=f"testing{folder.name}",
         AWS_SECRET_ACCESS_KEY="testing",
         AWS_EC2_METADATA_DISABLED="true",
         AWS_ENDPOINT_URL=f"http://127.0.0.1:{port}",
@@ -509,17 +509,19 @@ def attempt(line: CommandLine, folder: Path, *, port: int) -> Outcome:
     )
 
 
-def problem_of(outcome: Outcome) -> str:
+def problem_of(outcome: Outcome, *, stream: str = "") -> str:
     """Return what a user would complain about; empty if nothing.
 
     Args:
         outcome: How a command line ended.
+        stream: What is wrong with the standard streams. A prompt cannot be read where stderr is closed or full.
     """
     if "Traceback (most recent call last)" in outcome.err:
         return "traceback: " + outcome.err.strip().splitlines()[-1]
     if "UC9015" in outcome.err:
         return "unforeseen: " + outcome.err.strip().splitlines()[-1]
-    if outcome.code not in _CODES and not (outcome.code == _DECLINED and "[y/N]" in outcome.err):
+    asked = "[y/N]" in outcome.err or stream in {"closed stderr", "full stderr", "all closed"}
+    if outcome.code not in _CODES and not (outcome.code == _DECLINED and asked):
         last = outcome.err.strip().splitlines()[-1:] or [""]
         return f"exit {outcome.code}: {last[0]}"
     for name, text in (("stdout", outcome.out), ("stderr", outcome.err)):
@@ -548,7 +550,7 @@ def run(seed: int, count: int, folder: Path) -> tuple[list[tuple[CommandLine, Ou
     for line, outcome in zip(lines, outcomes, strict=True):
         codes[outcome.code] += 1
         slowest, largest = max(slowest, outcome.seconds), max(largest, outcome.mib)
-        if problem := problem_of(outcome):
+        if problem := problem_of(outcome, stream=line.stream):
             failures.append((line, outcome, problem))
     ends = ", ".join(f"{code}: {number}" for code, number in sorted(codes.items()))
     figures = (

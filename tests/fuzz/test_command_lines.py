@@ -41,3 +41,12 @@ def test_a_seed_draws_the_same_command_lines() -> None:
 )
 def test_other_ends_are_problems(code: int, out: str, err: str) -> None:
     assert problem_of(Outcome(code=code, out=out, err=err, seconds=0, mib=0))
+
+
+def test_exit_code_1_belongs_to_a_prompt_that_nobody_answers() -> None:
+    declined = Outcome(code=1, out="", err="", seconds=0, mib=0)
+
+    assert problem_of(declined)
+    assert problem_of(declined, stream="closed stdout")
+    assert problem_of(declined, stream="closed stderr") == ""
+    assert problem_of(Outcome(code=1, out="", err="Go on? [y/N]: ", seconds=0, mib=0)) == ""
