@@ -8,7 +8,7 @@ from jsii._runtime import JSIIMeta
 from sphinx.application import Sphinx
 
 project = "ultracluster"
-release = "dev"  # docs/site_build.py gives the version
+release = "dev"  # docs/site_build.py passes the version
 html_title = "ultracluster"
 html_theme = "furo"
 html_show_copyright = False

@@ -77,7 +77,10 @@ def types_match_their_launch_template(environment: Resource) -> Iterator[Wrong]:
 
 @rule("UC4215", nodes_of)
 def node_groups_name_their_type_once(nodes: Nodes) -> Iterator[Wrong]:
-    """Find node groups with an instance type of their own beside that of the launch template."""
+    """Find node groups with an instance type of their own beside that of the launch template.
+
+    Amazon EKS API reference, CreateNodegroup, instanceTypes (2026-11): the deployment fails.
+    """
     own = nodes.data["InstanceType"]
     if nodes.in_eks and nodes.settings["InstanceTypes"].items and not own.missing:
         got = f"instance types beside {own.pattern} of the launch template, which Amazon EKS refuses"

@@ -693,22 +693,11 @@ def alarms_notify(templates: Templates) -> Iterator[Wrong]:
         if all(each.empty for each in actions) and alarm not in {*used, *composites} and not named:
             yield actions[0], "no action, so that the alarm notifies nothing", "a topic or another action"
     for alarm in alarms:
-        silent, low = (
-            alarm["TreatMissingData"],
-            (alarm["ComparisonOperator"].text or "").startswith("LessThan"),
-        )
-        told = silent.text in {"notBreaching", "ignore"}
-        if (
-            alarm["MetricName"].text == "Invocations"
-            and alarm["Namespace"].text == "AWS/Lambda"
-            and low
-            and told
-        ):
-            yield (
-                silent,
-                f"got {silent.text}; a function that never runs has no data, so that the alarm stays silent",
-                "breaching",
-            )
+        silent, metric = alarm["TreatMissingData"], (alarm["Namespace"].text, alarm["MetricName"].text)
+        falls = (alarm["ComparisonOperator"].text or "").startswith("LessThan")
+        if metric == ("AWS/Lambda", "Invocations") and falls and silent.text in {"notBreaching", "ignore"}:
+            got = f"got {silent.text}; a function that never runs has no data, so the alarm stays silent"
+            yield silent, got, "breaching"
     for dimension in (each for alarm in alarms for each in alarm["Dimensions"].items):
         kind, value = _WATCHED.get(dimension["Name"].text or ""), dimension["Value"]
         known = list(templates.of_type(kind[0])) if kind and value.text is not None else []

@@ -189,19 +189,13 @@ def _is_elsewhere(role: Resource, actions: tuple[str, ...], on: Resource | str, 
         )
         for place in each["Resource"].one_or_more
     ]
-    known = [each.pattern.partition("/")[2] for each in places if on in each.targets and "/" in each.pattern]
-    whole = len(known) < len(
-        [each for each in places if not (on in each.targets and "/" not in each.pattern)]
-    )
-    return (
-        bool(known)
-        and not whole
-        and "$" not in f"{key}{known}"
-        and not any(
-            fnmatch.fnmatchcase(f"{key.rstrip('/')}/x", each) or fnmatch.fnmatchcase(key, each)
-            for each in known
-        )
-    )
+    if any(on not in each.targets for each in places):
+        return False  # such as "*", which may hold the key
+    known = [each.pattern.partition("/")[2] for each in places if "/" in each.pattern]
+    if not known or "$" in f"{key}{known}":
+        return False
+    wanted = (key, f"{key.rstrip('/')}/x")
+    return not any(fnmatch.fnmatchcase(name, each) for name in wanted for each in known)
 
 
 def _lacks_key(role: Resource, bucket: Resource) -> str | None:

@@ -91,7 +91,7 @@ def draw_cluster(topology: Topology) -> Drawing:
 
 
 def draw_topology(drawing: Drawing, topology: Topology, *, top: float, changes: bool = False) -> float:
-    """Draw one cluster below ``top`` and return its lower end. With ``changes``, colours say what changes."""
+    """Draw one cluster below ``top``, coloured by its changes if ``changes`` is set, and return its lower end."""
     top = drawing.heading(topology.name, top + 14) - 10
     boxes, side, gap = topology.boxes, 220.0, 24.0
     left, right = MARGIN + side + gap, WIDTH - MARGIN - side - gap

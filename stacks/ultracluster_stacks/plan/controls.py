@@ -104,7 +104,7 @@ def _weaker_alarm(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[st
 
 def _weaker_subscription(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     if any(new.get(name) != old.get(name) for name in ("Endpoint", "Protocol")):
-        yield "who reads the topic no longer does, and somebody else must confirm first"
+        yield "the present subscriber gets no more notices, and the new one must confirm first"
     if new.get("FilterPolicy") and new["FilterPolicy"] != old.get("FilterPolicy"):
         yield "the subscription passes on only a part"
 

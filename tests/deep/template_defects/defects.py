@@ -19,7 +19,7 @@ class Defect:
         edit: Operations, see `edited`.
         wrong: What goes wrong on AWS.
         source: Key in sources.yaml.
-        about: Logical IDs of which a right finding names one; empty where nobody wrote them down.
+        about: Logical IDs, one of which a correct finding names. Empty if not recorded.
     """
 
     id: str
@@ -54,7 +54,7 @@ def second_defects() -> tuple[Defect, ...]:
 
 @cache
 def third_defects() -> tuple[Defect, ...]:
-    """Return the defects by somebody who had read neither the rules nor the other tables."""
+    """Return the defects whose author had read neither the rules nor the other tables."""
     return tuple(
         Defect(
             kind=path.stem,

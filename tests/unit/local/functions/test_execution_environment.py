@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.unit.local.functions.lambda_harness.test_python_harness import VARIABLES
 
 from ultracluster_local.functions import lambda_harness
 from ultracluster_local.functions.execution_environment import Answer, end_environments, invoke
@@ -16,15 +17,6 @@ from ultracluster_local.functions.execution_environment import Answer, end_envir
 pytestmark = pytest.mark.process
 
 HARNESS = [sys.executable, str(Path(lambda_harness.__file__).with_name("python_harness.py"))]
-VARIABLES = {
-    "PATH": os.environ["PATH"],
-    "_HANDLER": "index.handler",
-    "AWS_LAMBDA_FUNCTION_NAME": "f",
-    "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "128",
-    "AWS_LAMBDA_LOG_GROUP_NAME": "/aws/lambda/f",
-    "AWS_LAMBDA_LOG_STREAM_NAME": "stream",
-    "LOCAL_AWS_FUNCTION_ARN": "arn:aws:lambda:us-east-1:123456789012:function:f",
-}
 COUNT = """
 import os, time
 count = 0
