@@ -3,6 +3,7 @@
 import pytest
 from tests.unit.checks import (
     test_bounds,
+    test_calls,
     test_containers,
     test_costs,
     test_credentials,
@@ -20,6 +21,7 @@ from tests.unit.checks import (
     test_security_groups,
     test_sizes,
     test_state,
+    test_state_machines,
     test_subnets,
     test_whole_cluster,
 )
@@ -47,6 +49,7 @@ REGION = "us-east-2"
 
 RULE_TESTS = (
     test_bounds,
+    test_calls,
     test_containers,
     test_costs,
     test_credentials,
@@ -64,6 +67,7 @@ RULE_TESTS = (
     test_security_groups,
     test_sizes,
     test_state,
+    test_state_machines,
     test_subnets,
     test_whole_cluster,
 )
