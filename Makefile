@@ -106,7 +106,7 @@ audit: env .ultracluster/audit/.stamp ## Look for known vulnerabilities of all p
 	"$(BIN)/npm" audit --package-lock-only
 
 .ultracluster/audit/.stamp: tests/security/requirements.txt .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
-	@rm -rf .ultracluster/audit && "$(BIN)/python" -m venv .ultracluster/audit
+	@rm -rf .ultracluster/audit && "$(BIN)/python" -m venv --without-pip .ultracluster/audit
 	$(call step,Installing pip-audit,audit,\
 	  $(INSTALL) .ultracluster/audit/bin/python --require-hashes -r tests/security/requirements.txt)
 	@touch $@
@@ -182,7 +182,7 @@ clean: ## Remove everything that the targets above made
 .venv/.stamp-packages: requirements.lock | .ultracluster/tmp .ultracluster/logs
 	@if [ ! -f $@ ]; then \
 	  $(find_python); echo "Python $$("$$python" -c 'import platform; print(platform.python_version())') ($$python)"; \
-	  rm -rf .venv; "$$python" -m venv .venv; \
+	  rm -rf .venv; "$$python" -m venv --without-pip .venv; \
 	fi; rm -f $@
 	$(call step,Installing the pinned Python packages (1.3 GB on disk),packages,\
 	  $(INSTALL) --require-hashes -r requirements.lock)
@@ -205,7 +205,7 @@ clean: ## Remove everything that the targets above made
 	@touch $@
 
 .ultracluster/training/.stamp: tests/training/requirements.txt .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
-	@rm -rf .ultracluster/training && "$(BIN)/python" -m venv .ultracluster/training
+	@rm -rf .ultracluster/training && "$(BIN)/python" -m venv --without-pip .ultracluster/training
 	$(call step,Installing torch and JAX (1.5 GB on disk),training,\
 	  $(INSTALL) .ultracluster/training/bin/python -r tests/training/requirements.txt)
 	@touch $@

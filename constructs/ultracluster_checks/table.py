@@ -20,6 +20,7 @@ from ultracluster_checks import (  # noqa: F401 - importing a module registers i
     resource_policies,
     roles,
     security_groups,
+    settings,
     sizes,
     state,
     subnets,

@@ -18,6 +18,7 @@ from tests.unit.checks import (
     test_resource_policies,
     test_roles,
     test_security_groups,
+    test_settings,
     test_sizes,
     test_state,
     test_subnets,
@@ -62,6 +63,7 @@ RULE_TESTS = (
     test_resource_policies,
     test_roles,
     test_security_groups,
+    test_settings,
     test_sizes,
     test_state,
     test_subnets,
@@ -187,6 +189,6 @@ def test_a_seeded_defect_breaks_the_rules_that_it_is_about(
 
 def test_every_rule_is_broken_by_some_edit() -> None:
     broken = {code for codes in SEEDED.values() for code in codes.split()}
-    broken |= {code for tests in RULE_TESTS for code, _, _ in tests.BROKEN}
+    broken |= {code for tests in RULE_TESTS for code, *_ in tests.BROKEN}
 
     assert broken == template_codes()
