@@ -70,7 +70,7 @@ KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
         {
             "Role:Watch/Policies/0/PolicyDocument/Statement/+": {
                 "Effect": "Deny",
-                "Action": "*",
+                "Action": "iam:*",
                 "Resource": "*",
             }
         },

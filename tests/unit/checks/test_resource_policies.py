@@ -231,3 +231,55 @@ def test_a_rule_of_any_account_may_not_invoke_a_function() -> None:
     assert [each.code for each in check_templates([source]).findings] == ["UC6457"]
     permission["Properties"]["SourceArn"] = "arn:aws:events:us-east-2:123456789012:rule/each"
     assert check_templates([source]).findings == ()
+
+
+def received(kind: str, sender: dict[str, Any], **more: Any) -> set[str]:
+    """Return the codes for a sender beside a queue whose policy has a statement for a service, and for a source."""
+    allowed = {"Effect": "Allow", "Action": "sqs:SendMessage", "Principal": {"Service": f"{kind}.amazonaws.com"}} | more  # fmt: skip
+    body = {
+        "Queue": {"Type": "AWS::SQS::Queue", "Properties": {}},
+        "Topic": {"Type": "AWS::SNS::Topic"},
+        "Policy": {"Type": "AWS::SQS::QueuePolicy", "Properties": {"Queues": [{"Ref": "Queue"}], "PolicyDocument": {"Statement": [allowed]}}},
+        "Sender": sender,
+        "Other": sender,
+    }  # fmt: skip
+    report = check_templates([Source(name="it", body={"Resources": body})])
+    return {each.path.partition(".")[0] for each in report.findings if each.code == "UC6426"}
+
+
+QUEUE = {"Fn::GetAtt": ["Queue", "Arn"]}
+OF_SENDER = {"Condition": {"ArnEquals": {"aws:SourceArn": {"Fn::GetAtt": ["Sender", "Arn"]}}}}
+EVERY = {"Condition": {"ArnLike": {"aws:SourceArn": "arn:aws:events:*:*:rule/*"}}}
+TO_QUEUE: dict[str, dict[str, Any]] = {
+    "events": {"Type": "AWS::Events::Rule", "Properties": {"Targets": [{"Id": "queue", "Arn": QUEUE}]}},
+    "sns": {"Type": "AWS::SNS::Subscription", "Properties": {"TopicArn": {"Ref": "Topic"}, "Protocol": "sqs", "Endpoint": QUEUE}},
+    "s3": {"Type": "AWS::S3::Bucket", "Properties": {"NotificationConfiguration": {"QueueConfigurations": [{"Event": "s3:ObjectCreated:*", "Queue": QUEUE}]}}},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("service", TO_QUEUE)
+def test_a_queue_admits_the_service_that_sends_to_it_or_loses_everything(service: str) -> None:
+    assert received(service, TO_QUEUE[service]) == set()
+    assert received("scheduler", TO_QUEUE[service]) == {"Policy"}
+
+
+def test_a_queue_that_admits_one_rule_loses_the_events_of_another() -> None:
+    assert received("events", TO_QUEUE["events"], **EVERY) == set()
+    assert received("events", TO_QUEUE["events"], **OF_SENDER) == {"Policy"}
+
+
+@pytest.mark.parametrize(("service", "lost"), [("logging.s3", set()), ("config", {"UC6426"})])
+def test_a_bucket_admits_the_access_logs_of_another(service: str, lost: set[str]) -> None:
+    allowed = {
+        "Effect": "Allow",
+        "Action": "s3:PutObject",
+        "Principal": {"Service": f"{service}.amazonaws.com"},
+    }
+    body = {
+        "Logs": {"Type": "AWS::S3::Bucket"},
+        "Data": {"Type": "AWS::S3::Bucket", "Properties": {"LoggingConfiguration": {"DestinationBucketName": {"Ref": "Logs"}}}},
+        "Policy": {"Type": "AWS::S3::BucketPolicy", "Properties": {"Bucket": {"Ref": "Logs"}, "PolicyDocument": {"Statement": [allowed]}}},
+    }  # fmt: skip
+    report = check_templates([Source(name="it", body={"Resources": body})])
+
+    assert {each.code for each in report.findings} & {"UC6426"} == lost
