@@ -15,6 +15,7 @@ from ultracluster_checks.model.nodes import (
 from ultracluster_checks.model.template import Resource, Templates
 from ultracluster_checks.model.values import Unknown
 from ultracluster_checks.problem import Wrong, placed, rule
+from ultracluster_checks.sizes import shortest
 from ultracluster_rules.findings import quote
 from ultracluster_rules.images import AMI
 from ultracluster_rules.machines import INSTANCE_TYPE
@@ -101,7 +102,10 @@ def user_data_can_be_merged(template: Resource) -> Iterator[Wrong]:
 def user_data_fits(template: Resource) -> Iterator[Wrong]:
     """Find user data that EC2 rejects for its size."""
     at, in_batch = launch_data(template)["UserData"], is_in_batch(template)
-    size, most = len((at.text or "").encode(errors="replace")), _LARGEST_USER_DATA - _PART_OF_BATCH * in_batch
+    size, most = (
+        len(shortest(at.value, template.template.templates).encode(errors="replace")),
+        _LARGEST_USER_DATA - _PART_OF_BATCH * in_batch,
+    )
     if size > most:
         beside = ", to which AWS Batch adds another part" if in_batch else ""
         yield at, f"{size:,} bytes{beside}", f"at most {most:,} bytes", "Read the rest from S3"
