@@ -6,15 +6,26 @@ from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_checks.jobs import job_containers
-from ultracluster_checks.model.permissions import allowing, conditions_of, covers, lets_invoke, may_allow
+from ultracluster_checks.model.permissions import (
+    ROLE,
+    allowing,
+    conditions_of,
+    covers,
+    lets_invoke,
+    may_allow,
+)
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Problem, Wrong, rule
 from ultracluster_rules.findings import quote
 
 # Endpoint policies grant nothing by themselves.
 _POLICIES: Final = {
+    "AWS::Backup::BackupVault": "AccessPolicy",
+    "AWS::ECR::RegistryPolicy": "PolicyText",
     "AWS::ECR::Repository": "RepositoryPolicyText",
-    "AWS::IAM::Role": "AssumeRolePolicyDocument",
+    "AWS::EFS::FileSystem": "FileSystemPolicy",
+    "AWS::Events::EventBus": "Policy",
+    ROLE: "AssumeRolePolicyDocument",
     "AWS::KMS::Key": "KeyPolicy",
     "AWS::S3::AccessPoint": "Policy",
     "AWS::S3::BucketPolicy": "PolicyDocument",
@@ -24,9 +35,8 @@ _POLICIES: Final = {
     "AWS::SQS::QueuePolicy": "PolicyDocument",
     "AWS::SecretsManager::ResourcePolicy": "ResourcePolicy",
 }
-_EVERY_REPOSITORY: Final = re.compile(
-    r"\*|repo:\*.*|repo:[^/:*]*\*?"
-)  # also of an owner, without a repository
+# Of everybody, or of an owner without a repository.
+_EVERY_REPOSITORY: Final = re.compile(r"\*|repo:\*.*|repo:[^/:*]*\*?|repo:[^/:*]*/\*.*")
 _PERMISSION: Final = "AWS::Lambda::Permission"
 _FUNCTION: Final = "AWS::Lambda::Function"
 _RECEIVED: Final = {
@@ -51,13 +61,17 @@ _WHO: Final = re.compile(
     r"|.*:(?:sub|aud|calleraccount|viaservice|externalid|dataaccesspoint.*|sourceaccount|accesspointnetworkorigin)|s3:.*account.*|sns:.*|sqs:.*",
     re.IGNORECASE,
 )
-_ANYONE: Final = {"*", "0.0.0.0/0", "::/0", "arn:aws:iam::*:*", "repo:*"}
+_ANYONE: Final = {"*", "0.0.0.0/0", "::/0", "arn:aws:iam::*:*", "repo:*", "o-*"}
 # Services that act for a resource of any account. https://docs.aws.amazon.com/IAM/latest/UserGuide/confused-deputy.html (2026-11)
 _CONFUSED: Final = {
     "s3.amazonaws.com",
     "sns.amazonaws.com",
     "apigateway.amazonaws.com",
     "config.amazonaws.com",
+    "events.amazonaws.com",
+    "budgets.amazonaws.com",
+    "logging.s3.amazonaws.com",
+    "cloudtrail.amazonaws.com",
 }
 
 
@@ -78,7 +92,7 @@ def principals_are_named(templates: Templates) -> Iterator[Wrong]:
         condition = statement["Condition"]
         if at.text == "*" and condition.missing:
             yield at, "got '*', which is everyone in every account", named
-        elif at.text == "*" and not _asks_who(statement):
+        elif at.text == "*" and not _asks_who(statement, beside="kms:viaservice"):
             yield at, "got '*' under a condition that does not say who", named
         if not statement["NotPrincipal"].missing:
             yield statement["NotPrincipal"], "everyone but those named", named
@@ -128,12 +142,13 @@ def policies_exclude_other_accounts(templates: Templates) -> Iterator[Wrong]:
             yield at, f"got {quote(at.pattern)}, which is another account", allowed
 
 
-def _asks_who(statement: Property) -> bool:
+def _asks_who(statement: Property, beside: str = "") -> bool:
+    """Return whether a condition identifies the caller, other than by a key that does not suffice."""
     if statement["Condition"].unknown:
         return True
     for key in conditions_of(statement):
-        wide = any(each.text in _ANYONE for each in key.one_or_more)
-        if "Not" not in str(key.path[-2]) and _WHO.fullmatch(str(key.path[-1])) and not wide:
+        wide, name = any(each.text in _ANYONE for each in key.one_or_more), str(key.path[-1])
+        if "Not" not in str(key.path[-2]) and _WHO.fullmatch(name) and not wide and name.lower() != beside:
             return True
     return False
 
@@ -165,6 +180,48 @@ def services_invoke_for_a_resource(permission: Resource) -> Iterator[Wrong]:
     if service in _CONFUSED and all(permission[name].missing for name in limits):
         got = f"{service} may invoke the function for every account"
         yield permission["SourceArn"], got, "SourceArn, and SourceAccount for a bucket"
+
+
+@rule("UC6457")
+def services_act_for_a_resource(templates: Templates) -> Iterator[Wrong]:
+    """Find policies that let a service use a resource on behalf of any account."""
+    for resource in templates.of_type(*_POLICIES.keys() - {ROLE}):
+        for statement in allowing(resource[_POLICIES[resource.type]]):
+            service = statement["Principal"]["Service"]
+            if service.text in _CONFUSED - {_EVENTS} and statement["Condition"].missing:
+                got = f"{service.text} may act here for every account"
+                yield service, got, "a condition with aws:SourceArn or aws:SourceAccount"
+
+
+@rule("UC6420")
+def others_are_given_actions_by_name(templates: Templates) -> Iterator[Wrong]:
+    """Find policies of resources that allow everything to another account."""
+    own = _own_accounts(templates)
+    for statement, at in _granted(templates):
+        account = _ACCOUNT.search(at.pattern)
+        other = account is not None and own is not None and account[0] not in own
+        for action in statement["Action"].one_or_more if other else ():
+            if (action.text or "").rpartition(":")[2] == "*":
+                yield action, f"got {quote(action.text)} for {quote(at.pattern)}", "actions by name"
+
+
+@rule("UC6470", "AWS::EC2::VPCEndpoint")
+def endpoints_do_not_let_data_out(endpoint: Resource) -> Iterator[Wrong]:
+    """Find policies of S3 endpoints, where nothing else leads out, that let objects into buckets of every account."""
+    vpc, ways = endpoint["VpcId"].target, ("AWS::EC2::NatGateway", "AWS::EC2::VPCGatewayAttachment")
+    open_ = vpc is None or any(endpoint.template.templates.of_type(*ways))
+    if open_ or not endpoint["ServiceName"].pattern.endswith(".s3"):
+        return
+    for statement in allowing(endpoint["PolicyDocument"]):
+        writing = any(covers(each, "s3:PutObject") for each in statement["Action"].one_or_more)
+        for place in statement["Resource"].one_or_more if writing and not _limits(statement) else ():
+            if place.text in {"*", "arn:aws:s3:::*", "arn:aws:s3:::*/*"}:
+                yield place, "what is in the network can be copied to a bucket of any account", "own buckets"
+
+
+def _limits(statement: Property) -> bool:
+    """Return whether a condition of a statement may name an account, organization or tag."""
+    return statement["Condition"].unknown or bool(conditions_of(statement))
 
 
 @rule()

@@ -125,6 +125,114 @@ def test_edit_within_the_rules_breaks_none(
     assert codes_after(foreign, base, edits) == []
 
 
+OTHER = {"AWS": "arn:aws:iam::999988887777:root"}
+EVERYONE = {"AWS": "*"}
+HERE = {"Ref": "AWS::AccountId"}
+VIA = {"StringEquals": {"kms:ViaService": "s3.us-east-2.amazonaws.com"}}
+POLICIES = {
+    "Backup::BackupVault": "AccessPolicy",
+    "EFS::FileSystem": "FileSystemPolicy",
+    "KMS::Key": "KeyPolicy",
+    "S3::BucketPolicy": "PolicyDocument",
+    "SNS::TopicPolicy": "PolicyDocument",
+    "EC2::VPCEndpoint": "PolicyDocument",
+    "IAM::Role": "AssumeRolePolicyDocument",
+}
+
+
+def found(kind: str, one: dict[str, Any], **others: Any) -> set[str]:
+    """Return the codes of a resource whose policy has one statement, in a template that knows its account."""
+    resource = {"Type": f"AWS::{kind}", "Properties": {POLICIES[kind]: {"Statement": [one]}, **others}}
+    body = {"Resources": {"It": resource}, "Outputs": {"Account": {"Value": HERE}}}
+    return {each.code for each in check_templates([Source(name="it", body=body)]).findings}
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "broken", "kept"),
+    [
+        ("UC6421", "Backup::BackupVault", {"Principal": "*"}, {"Principal": {"AWS": HERE}}),
+        ("UC6421", "EFS::FileSystem", {"Principal": "*"}, {"Principal": {"AWS": HERE}}),
+        (
+            "UC6421",
+            "KMS::Key",
+            {"Principal": EVERYONE, "Condition": VIA},
+            {"Principal": EVERYONE, "Condition": {"StringEquals": {**VIA["StringEquals"], "kms:CallerAccount": HERE}}},
+        ),
+        (
+            "UC6421",
+            "S3::BucketPolicy",
+            {"Principal": "*", "Condition": {"StringLike": {"aws:PrincipalOrgID": "o-*"}}},
+            {"Principal": "*", "Condition": {"StringEquals": {"aws:PrincipalOrgID": "o-a1b2c3d4e5"}}},
+        ),
+        ("UC6420", "S3::BucketPolicy", {"Principal": OTHER, "Action": "s3:*"}, {"Principal": OTHER}),
+        (
+            "UC6457",
+            "SNS::TopicPolicy",
+            {"Principal": {"Service": "budgets.amazonaws.com"}},
+            {"Principal": {"Service": "budgets.amazonaws.com"}, "Condition": {"StringEquals": {"aws:SourceAccount": HERE}}},
+        ),
+    ],
+)  # fmt: skip
+def test_a_policy_says_who_may_do_what_and_for_whom(
+    code: str, kind: str, broken: dict[str, Any], kept: dict[str, Any]
+) -> None:
+    action = {"Action": "kms:Decrypt" if kind == "KMS::Key" else "s3:GetObject"}
+
+    assert code in found(kind, statement(**{**action, **broken}))
+    assert code not in found(kind, statement(**{**action, **kept}))
+
+
+@pytest.mark.parametrize(
+    ("subject", "open_"), [("repo:example/*", True), ("repo:example/train:ref:refs/heads/main", False)]
+)
+def test_a_workflow_is_of_one_repository(subject: str, open_: bool) -> None:
+    provider = "arn:aws:iam::123456789012:oidc-provider/token.actions.githubusercontent.com"
+    condition = {"StringLike": {"token.actions.githubusercontent.com:sub": subject}}
+    one = {
+        "Effect": "Allow",
+        "Principal": {"Federated": provider},
+        "Action": "sts:AssumeRoleWithWebIdentity",
+        "Condition": condition,
+    }
+
+    assert ("UC6421" in found("IAM::Role", one)) is open_
+
+
+def test_the_endpoint_of_a_closed_network_leads_to_named_buckets() -> None:
+    vpc = {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16"}}
+    gateway = {"Type": "AWS::EC2::VPCGatewayAttachment", "Properties": {"VpcId": {"Ref": "Net"}}}
+    one = statement(Action="s3:*", Principal="*")
+    endpoint = {
+        "Type": "AWS::EC2::VPCEndpoint",
+        "Properties": {
+            "VpcId": {"Ref": "Net"},
+            "ServiceName": "com.amazonaws.us-east-2.s3",
+            "PolicyDocument": {"Statement": [one]},
+        },
+    }
+
+    def broken(**more: Any) -> bool:
+        body = {"Resources": {"Net": vpc, "S3": endpoint, **more}}
+        return "UC6470" in {each.code for each in check_templates([Source(name="it", body=body)]).findings}
+
+    assert broken()
+    assert not broken(Way=gateway)
+    one["Resource"] = "arn:aws:s3:::data/*"
+    assert not broken()
+
+
+def test_a_rule_of_any_account_may_not_invoke_a_function() -> None:
+    permission: dict[str, Any] = {
+        "Type": "AWS::Lambda::Permission",
+        "Properties": {"Principal": "events.amazonaws.com"},
+    }
+    source = Source(name="it", body={"Resources": {"It": permission}})
+
+    assert [each.code for each in check_templates([source]).findings] == ["UC6457"]
+    permission["Properties"]["SourceArn"] = "arn:aws:events:us-east-2:123456789012:rule/each"
+    assert check_templates([source]).findings == ()
+
+
 def received(kind: str, sender: dict[str, Any], **more: Any) -> set[str]:
     """Return the codes for a sender beside a queue whose policy has a statement for a service, and for a source."""
     allowed = {"Effect": "Allow", "Action": "sqs:SendMessage", "Principal": {"Service": f"{kind}.amazonaws.com"}} | more  # fmt: skip
