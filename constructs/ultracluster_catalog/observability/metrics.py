@@ -63,7 +63,7 @@ _ROWS: Final = (
     ("WaitSeconds", "Seconds", "watch", "waiting time of the oldest job that could run; 0 while no nodes are available"),
     ("SecondsToDrain", "Seconds", "watch", "time until the drain of the Capacity Block that ends first; no value without an active block"),
     ("StepLateness", "None", "watch", "time since the last step, as a multiple of the median step; only while a job trains"),
-    ("Steps", "Count", "training", "steps since the last line"),
+    ("Steps", "Count", "training", "steps since the previous line"),
     ("StepSeconds", "Seconds", "training", "time of one step"),
     ("TokensPerSecond", "Count/Second", "training", "tokens of all ranks in a second"),
     ("Loss", "None", "training", "loss of the step"),
