@@ -28,7 +28,7 @@ from ultracluster_checks.model.nodes import (
     known_blocks,
     nodes_of,
 )
-from ultracluster_checks.model.permissions import fixed_arn, may, role_of, statements_of
+from ultracluster_checks.model.permissions import fixed_arn, lets_invoke, may, role_of, statements_of
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.model.values import Reference, Text
 from ultracluster_checks.problem import Wrong, rule
@@ -61,8 +61,6 @@ _LONGEST_WAIT: Final = 10
 
 _EARLIEST: Final = timedelta(hours=24)
 _WAITING: Final = re.compile("RUNNABLE|STARTING|SUBMITTED|PENDING")
-# Calls of services whose name in the SDK is the prefix of their actions.
-_CALL: Final = re.compile(r":(?:aws-sdk:)?(batch|ec2|ecs|eks|sns|sqs):([a-z]\w+)\b")
 _SHORTEST_TIMEOUT: Final = 30
 """Seconds in which a few dozen calls of AWS's APIs are answered; Lambda's default of 3 is one call."""
 
@@ -442,23 +440,6 @@ def _too_late(at: Property, time: datetime) -> Iterator[Wrong]:
         yield at, got, "before 11:00 UTC"
 
 
-@rule("UC6436", SCHEDULE, MACHINE)
-def calls_are_allowed(caller: Resource) -> Iterator[Wrong]:
-    """Find schedules and state machines that call an API which their role does not allow, on what they name."""
-    scheduled = caller.type == SCHEDULE
-    at = caller["Target"]["RoleArn"] if scheduled else caller["RoleArn"]
-    told = caller["Target"]["Input"] if scheduled else caller.properties
-    text = caller["Target"]["Arn"].pattern if scheduled else json.dumps(told.value, default=str)
-    role = role_of(at)
-    for service, name in dict.fromkeys(_CALL.findall(text)) if role is not None else ():
-        action = f"{service}:{name[0].upper()}{name[1:]}"
-        queues: list[Resource | None] = [each for each in told.targets if each.type in _STATES]
-        for on in queues if scheduled and queues else [None]:
-            if role is not None and not may(role, action, on):
-                got = f"{role.logical_id} does not allow {action}{f' on {on.logical_id}' if on else ''}"
-                yield at, got, f"{action} on what {caller.logical_id} names"
-
-
 @rule("UC6434", _workers)
 def life_cycles_end_running_jobs(worker: Resource) -> Iterator[Wrong]:
     """Find code and definitions that list jobs by status and leave out those that run."""
@@ -641,28 +622,13 @@ def functions_may_be_invoked(trigger: Trigger) -> Iterator[Wrong]:
     elif source.type == SCHEDULE or not at.missing:
         if role is not None and not may(role, action, worker):
             yield at, f"{role.logical_id} does not allow {action} on {worker.logical_id}", f"{action} on it"
-    elif not any(_lets(each, trigger) for each in worker.template.templates.of_type(_PERMISSION)):
+    elif not any(
+        lets_invoke(each, "events.amazonaws.com", source, target["Arn"])
+        for each in worker.template.templates.of_type(_PERMISSION)
+    ):
         got = f"no permission lets {source.logical_id} invoke {worker.logical_id}: the function never runs, and no deployment fails"
         allowed = "AWS::Lambda::Permission for events.amazonaws.com, with the rule as SourceArn"
         yield target["Arn"], got, allowed
-
-
-def _lets(permission: Resource, trigger: Trigger) -> bool:
-    function, source, worker = permission["FunctionName"], permission["SourceArn"], trigger.worker
-    named = function.targets
-    if named and worker not in named and trigger.target["Arn"].target not in named:
-        return False
-    if not named and differ(function.text or "?", worker["FunctionName"].text or function.text or "?"):
-        return False
-    actions = {"lambda:InvokeFunction", "lambda:*", "*", None}
-    principals = {"events.amazonaws.com", "*", None}
-    if permission["Action"].text not in actions or permission["Principal"].text not in principals:
-        return False
-    arn, name = fixed_arn(source), trigger.source["Name"].text
-    if arn is not None and not source.targets and not source.missing:
-        resource = arn.rpartition(":")[2]  # without a name of its own, no fixed ARN is that of the rule
-        return "*" in resource or (name is not None and resource.endswith(f"/{name}"))
-    return source.missing or not source.targets or trigger.source in source.targets
 
 
 @rule("UC6437", *_STATES)

@@ -5,6 +5,7 @@ from typing import Final
 
 from ultracluster_checks import (  # noqa: F401 - importing a module registers its rules
     bounds,
+    calls,
     containers,
     costs,
     credentials,
@@ -23,6 +24,7 @@ from ultracluster_checks import (  # noqa: F401 - importing a module registers i
     settings,
     sizes,
     state,
+    state_machines,
     subnets,
 )
 from ultracluster_checks.problem import REGISTERED, Find

@@ -3,6 +3,7 @@
 import pytest
 from tests.unit.checks import (
     test_bounds,
+    test_calls,
     test_containers,
     test_costs,
     test_credentials,
@@ -21,6 +22,7 @@ from tests.unit.checks import (
     test_settings,
     test_sizes,
     test_state,
+    test_state_machines,
     test_subnets,
     test_whole_cluster,
 )
@@ -48,6 +50,7 @@ REGION = "us-east-2"
 
 RULE_TESTS = (
     test_bounds,
+    test_calls,
     test_containers,
     test_costs,
     test_credentials,
@@ -66,6 +69,7 @@ RULE_TESTS = (
     test_settings,
     test_sizes,
     test_state,
+    test_state_machines,
     test_subnets,
     test_whole_cluster,
 )

@@ -33,7 +33,7 @@ def test_defaults_in_the_table_of_alarms_are_those_of_the_thresholds() -> None:
 def test_the_table_of_alarms_names_all_of_them() -> None:
     from tests.unit.ultracluster.operations.watched_clusters import IDS
 
-    table = PAGE[PAGE.index("| id |") : PAGE.index("- CloudWatch needs")]
+    table = PAGE[PAGE.index("| id |") : PAGE.index("- CloudWatch takes")]
     first = [row.split("|")[1] for row in table.splitlines()[2:] if row]
     assert {name for cell in first for name in re.findall(r"`(\w+)`", cell)} == IDS
 
