@@ -2,6 +2,7 @@
 
 import pytest
 from tests.unit.checks import (
+    test_alarms,
     test_bounds,
     test_calls,
     test_containers,
@@ -49,6 +50,7 @@ REGION = "us-east-2"
 
 
 RULE_TESTS = (
+    test_alarms,
     test_bounds,
     test_calls,
     test_containers,
