@@ -163,7 +163,7 @@ def block_jobs_are_ended(templates: Templates) -> Iterator[Wrong]:
     for queue in () if acting or scheduled or bounded else templates.of_type(QUEUE):
         if {*(environments_of(queue) or ())} & blocks:
             got = "jobs run on nodes of a Capacity Block, and nothing ends them before EC2 does, 30 minutes before the end of the block"
-            allowed = "a function on a schedule, or one that EC2's warning wakes up, which may end jobs"
+            allowed = "a function that runs on a schedule or on EC2's warning, and that may end jobs"
             yield queue.properties, got, allowed
 
 
