@@ -2,7 +2,9 @@
 
 import pytest
 from tests.unit.checks import (
+    test_alarms,
     test_bounds,
+    test_calls,
     test_containers,
     test_costs,
     test_credentials,
@@ -18,9 +20,11 @@ from tests.unit.checks import (
     test_resource_policies,
     test_roles,
     test_security_groups,
+    test_services,
     test_settings,
     test_sizes,
     test_state,
+    test_state_machines,
     test_subnets,
     test_whole_cluster,
 )
@@ -47,7 +51,9 @@ REGION = "us-east-2"
 
 
 RULE_TESTS = (
+    test_alarms,
     test_bounds,
+    test_calls,
     test_containers,
     test_costs,
     test_credentials,
@@ -63,9 +69,11 @@ RULE_TESTS = (
     test_resource_policies,
     test_roles,
     test_security_groups,
+    test_services,
     test_settings,
     test_sizes,
     test_state,
+    test_state_machines,
     test_subnets,
     test_whole_cluster,
 )
