@@ -39,7 +39,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 # Python compiles a module when it is first imported. Where the environment forbids to keep that, every command would compile
-# everything again, so it is done here; the demo keeps what it has compiled in .venv, which is ours.
+# everything again, so it is done here; the demo and the tests keep what they have compiled.
 ENVIRONMENT := .venv/.stamp-ultracluster node_modules/.stamp-cdk
 env: $(ENVIRONMENT) $(if $(PYTHONDONTWRITEBYTECODE),.venv/.stamp-bytecode) | .ultracluster/tmp ## Create the environment in .venv and node_modules (instant when nothing changed)
 
@@ -49,6 +49,7 @@ demo: $(ENVIRONMENT) | .ultracluster/tmp ## Buy capacity with fake money and dep
 
 # The folders with the longest files come first by name; xdist would begin with the files of most tests, which are short.
 # One worker more than the two cores that continuous integration has: some tests wait for a browser or for other processes.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: env ## Run all tests
 	"$(BIN)/python" -m pytest -n $(or $(WORKERS),3) --dist loadfile --no-loadscope-reorder --durations 10 --durations-min 5
 
@@ -106,7 +107,7 @@ audit: env .ultracluster/audit/.stamp ## Look for known vulnerabilities of all p
 	"$(BIN)/npm" audit --package-lock-only
 
 .ultracluster/audit/.stamp: tests/security/requirements.txt .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
-	@rm -rf .ultracluster/audit && "$(BIN)/python" -m venv .ultracluster/audit
+	@rm -rf .ultracluster/audit && "$(BIN)/python" -m venv --without-pip .ultracluster/audit
 	$(call step,Installing pip-audit,audit,\
 	  $(INSTALL) .ultracluster/audit/bin/python --require-hashes -r tests/security/requirements.txt)
 	@touch $@
@@ -182,7 +183,7 @@ clean: ## Remove everything that the targets above made
 .venv/.stamp-packages: requirements.lock | .ultracluster/tmp .ultracluster/logs
 	@if [ ! -f $@ ]; then \
 	  $(find_python); echo "Python $$("$$python" -c 'import platform; print(platform.python_version())') ($$python)"; \
-	  rm -rf .venv; "$$python" -m venv .venv; \
+	  rm -rf .venv; "$$python" -m venv --without-pip .venv; \
 	fi; rm -f $@
 	$(call step,Installing the pinned Python packages (1.3 GB on disk),packages,\
 	  $(INSTALL) --require-hashes -r requirements.lock)
@@ -205,7 +206,7 @@ clean: ## Remove everything that the targets above made
 	@touch $@
 
 .ultracluster/training/.stamp: tests/training/requirements.txt .venv/.stamp-packages | .ultracluster/tmp .ultracluster/logs
-	@rm -rf .ultracluster/training && "$(BIN)/python" -m venv .ultracluster/training
+	@rm -rf .ultracluster/training && "$(BIN)/python" -m venv --without-pip .ultracluster/training
 	$(call step,Installing torch and JAX (1.5 GB on disk),training,\
 	  $(INSTALL) .ultracluster/training/bin/python -r tests/training/requirements.txt)
 	@touch $@

@@ -1,8 +1,8 @@
 """Install locked packages with uv, and with pip where uv cannot: `python tests/install.py -r requirements.lock`.
 
-The Makefile calls this with the Python of .venv; it needs the standard library only. uv is installed by pip first, with the
-version and hashes of requirements.lock. uv does not read pip's configuration, so what it says of indexes, certificates and
-proxies is handed on.
+The Makefile calls this with the Python of .venv; it needs the standard library only. uv is installed first, with the version
+and hashes of requirements.lock, by the pip of the Python that made .venv, or by ensurepip's, which takes three seconds more.
+uv does not read pip's configuration, so what it says of indexes, certificates and proxies is handed on.
 """
 
 import ast
@@ -16,7 +16,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 LOCK = Path(__file__).parents[1] / "requirements.lock"
-PIP = [sys.executable, "-m", "pip"]
 # Settings of pip, the variables in which uv takes the same, and what stands between several values.
 SETTINGS = (
     ("index-url", "UV_DEFAULT_INDEX", " "),
@@ -34,11 +33,14 @@ SETTINGS = (
 def main(words: list[str]) -> int:
     """Install what the words ask for, as `pip install` does, and return the exit code."""
     python = words.pop(0) if words and Path(words[0]).is_file() else sys.executable
-    reason = _install_uv() or _run_uv(python, words)
+    pip = _pip()
+    reason = _install_uv(pip) or _run_uv(pip, python, words)
     if reason is None:
         return 0
     _announce(f"uv cannot install them, so pip does: {reason}")
-    return subprocess.run([python, "-m", "pip", "install", "--no-compile", *words], check=False).returncode
+    return subprocess.run(
+        [*pip, "--python", python, "install", "--no-compile", *words], check=False
+    ).returncode
 
 
 def uv_settings(configured: str, environment: Mapping[str, str]) -> dict[str, str]:
@@ -60,7 +62,17 @@ def uv_settings(configured: str, environment: Mapping[str, str]) -> dict[str, st
     return {name: value for name, value in wanted.items() if name not in environment}
 
 
-def _install_uv() -> str | None:
+def _pip() -> list[str]:
+    """Return the command of a pip: of the Python behind this environment, or else of ensurepip, in it."""
+    made_by = str(Path(sys.executable).resolve())
+    for python in (made_by, sys.executable):
+        if subprocess.run([python, "-c", "import pip"], capture_output=True, check=False).returncode == 0:
+            return [python, "-m", "pip"]
+    subprocess.run([sys.executable, "-m", "ensurepip"], check=True)
+    return [sys.executable, "-m", "pip"]
+
+
+def _install_uv(pip: list[str]) -> str | None:
     """Install the uv of the lock beside this Python, and return why that is not possible."""
     entry = re.search(r"^uv==([^ ]+) \\\n(?: +--hash=.*\n)+", LOCK.read_text(encoding="utf-8"), re.MULTILINE)
     if entry is None:
@@ -74,11 +86,11 @@ def _install_uv() -> str | None:
         requirements = Path(folder) / "requirements.txt"
         requirements.write_text(entry[0], encoding="utf-8")
         options = ["--no-compile", "--no-deps", "--require-hashes", "--only-binary=:all:"]
-        return _run([*PIP, "install", *options, "-r", str(requirements)], {})
+        return _run([*pip, "--python", sys.executable, "install", *options, "-r", str(requirements)], {})
 
 
-def _run_uv(python: str, words: list[str]) -> str | None:
-    configured = subprocess.run([*PIP, "config", "list"], capture_output=True, text=True, check=False).stdout
+def _run_uv(pip: list[str], python: str, words: list[str]) -> str | None:
+    configured = subprocess.run([*pip, "config", "list"], capture_output=True, text=True, check=False).stdout
     command = [str(Path(sys.executable).with_name("uv")), "pip", "install", "--python", python, *words]
     return _run(command, uv_settings(configured, os.environ))
 

@@ -1,6 +1,5 @@
 """The tables of defects: an edit of a sound template, and what then goes wrong on AWS."""
 
-import random
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -63,18 +62,6 @@ def third_defects() -> tuple[Defect, ...]:
         for path in sorted((THIRD / "tables").glob("*.yaml"))
         for row in parse(path.read_text())
     )
-
-
-@cache
-def third_halves() -> tuple[tuple[Defect, ...], tuple[Defect, ...]]:
-    """Return the half of the third set that rules may be written after, and the half that they may not.
-
-    Every second one of each kind, after a shuffle that is always the same.
-    """
-    mixed = list(third_defects())
-    random.Random(21).shuffle(mixed)  # noqa: S311 - decides nothing secret
-    mixed.sort(key=lambda defect: defect.kind)
-    return tuple(mixed[::2]), tuple(mixed[1::2])
 
 
 @cache

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import yaml
 from tests.deep.template_defects import foreign
-from tests.deep.template_defects.defects import Defect, defects, second_defects, third_defects, third_halves
+from tests.deep.template_defects.defects import Defect, defects, second_defects, third_defects
 from tests.deep.template_defects.rewrites import Rewrite, rewrites, third_rewrites
 from tests.deep.template_defects.templates import (
     GOLDEN,
@@ -152,12 +152,9 @@ def _foreign(*, listing: bool) -> list[str]:
 
 
 def third_report(*, listing: bool) -> str:
-    """Return the figures of the third set alone, see `report`; of the held-out half, nothing is ever listed."""
-    shown, held_out = third_halves()
+    """Return the figures of the third set alone, see `report`."""
     parts = (
-        _defects("third set", third_defects(), listing=False),
-        _defects("shown half", shown, listing=listing),
-        _defects("held-out half", held_out, listing=False),
+        _defects("third set", third_defects(), listing=listing),
         _rewrites(third_rewrites(), third_names(), listing=listing),
     )
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
