@@ -77,7 +77,7 @@ def logs_expire(group: Resource) -> Iterator[Wrong]:
 
 @rule("UC6480", BUCKET)
 def buckets_drop_what_is_replaced(bucket: Resource) -> Iterator[Wrong]:
-    """Find buckets that keep old versions, or parts of failed uploads beside other rules, for ever."""
+    """Find buckets that keep old versions, or parts of failed uploads beside other rules forever."""
     at = bucket["LifecycleConfiguration"]["Rules"]
     rules = [each for each in at.items if each["Status"].text != "Disabled"]
     if at.unknown or any(each.unknown for each in at.items) or not bucket["ObjectLockEnabled"].missing:

@@ -48,14 +48,12 @@ _DETAIL: Final = {"capacity-reservation-id", "end-date"}
 _OF_INSTANCE: Final = {"instance-lifecycle", "instance-action", "instance-id", "instance-termination-time", "availability-zone-id"}  # fmt: skip
 _RESERVATION_ID: Final = re.compile(r"cr-[0-9a-f]{8,17}")
 _TIME: Final = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d)(?::\d\d)?(Z|\+00:00)?")
-_LEAD: Final = re.compile(r"(?i)(?!.*checkpoint).*lead.*(minute|second)s?")
+_LEAD: Final = re.compile(r"(?i)(?!.*checkpoint)(?=.*(?:lead|before)).*?(minute|second)s?.*")
 _RATE: Final = re.compile(r"rate\((\d{1,6}) (minute|hour|day)s?\)")
 _CRON: Final = re.compile(r"cron\((\S+) (\S+) (\S+) (\S+) (\S+) (\S+)\)")
 _MINUTES: Final = {"minute": 1, "hour": 60, "day": 1440}
 # https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtimes.html (2026-11)
 _RETIRED: Final = {"python2.7", "python3.6", "python3.7", "python3.8", "nodejs12.x", "nodejs14.x", "nodejs16.x", "nodejs18.x", "go1.x", "ruby2.7", "java8", "dotnet6"}  # fmt: skip
-_WATCHED: Final = {"FunctionName": (FUNCTION, "FunctionName"), "QueueName": ("AWS::SQS::Queue", "QueueName")}
-_ACTIONS: Final = ("AlarmActions", "OKActions", "InsufficientDataActions")
 _LONGEST_WAIT: Final = 10
 """Minutes between the warning of EC2, 40 before the end, and the termination of instances, 30 before it."""
 
@@ -165,7 +163,7 @@ def block_jobs_are_ended(templates: Templates) -> Iterator[Wrong]:
     for queue in () if acting or scheduled or bounded else templates.of_type(QUEUE):
         if {*(environments_of(queue) or ())} & blocks:
             got = "jobs run on nodes of a Capacity Block, and nothing ends them before EC2 does, 30 minutes before the end of the block"
-            allowed = "a function on a schedule, or one that EC2's warning wakes up, which may end jobs"
+            allowed = "a function that runs on a schedule or on EC2's warning, and that may end jobs"
             yield queue.properties, got, allowed
 
 
@@ -552,15 +550,6 @@ def _knows_end(worker: Resource) -> bool:
     return any(map(_TIME.search, texts)) or not any(map(_RESERVATION_ID.fullmatch, texts))
 
 
-@rule("UC6434", FUNCTION)
-def functions_may_have_interfaces(function: Resource) -> Iterator[Wrong]:
-    """Find functions in a VPC whose role may not create their network interfaces."""
-    subnets, role = function["VpcConfig"]["SubnetIds"], role_of(function["Role"])
-    if subnets.items and role is not None and not may(role, "ec2:CreateNetworkInterface"):
-        got = f"{role.logical_id} does not allow ec2:CreateNetworkInterface"
-        yield subnets, got, "AWSLambdaVPCAccessExecutionRole"
-
-
 @rule("UC6434", "AWS::IAM::Role")
 def jobs_are_submitted_to_their_queue(role: Resource) -> Iterator[Wrong]:
     """Find roles that may submit jobs, and not to the queues of these templates."""
@@ -643,34 +632,3 @@ def closed_queues_are_opened(resource: Resource) -> Iterator[Wrong]:
     opened = scheduled or any(role is None or may(role, _STATES[resource.type], resource) for role in roles)
     if resource["State"].text == "DISABLED" and not opened:
         yield resource["State"], "got DISABLED, and nothing here may enable it: no job starts", "ENABLED"
-
-
-@rule("UC6429")
-def alarms_notify(templates: Templates) -> Iterator[Wrong]:
-    """Find alarms without an action, with actions that are switched off, or on a name that none of the templates has."""
-    composites = list(templates.of_type("AWS::CloudWatch::CompositeAlarm"))
-    alarms = list(templates.of_type("AWS::CloudWatch::Alarm"))
-    used = {target for each in composites for target in each["AlarmRule"].targets}
-    named = any(not each["AlarmRule"].targets for each in composites)  # the name is unknown here
-    for alarm in (*alarms, *composites):
-        actions, enabled = [alarm[name] for name in _ACTIONS], alarm["ActionsEnabled"]
-        if enabled.flag is False and any(each.items for each in actions):
-            yield enabled, "got false, so that the alarm notifies nothing", "true"
-        if all(each.empty for each in actions) and alarm not in {*used, *composites} and not named:
-            yield actions[0], "no action, so that the alarm notifies nothing", "a topic or another action"
-    for alarm in alarms:
-        silent, metric = alarm["TreatMissingData"], (alarm["Namespace"].text, alarm["MetricName"].text)
-        falls = (alarm["ComparisonOperator"].text or "").startswith("LessThan")
-        if metric == ("AWS/Lambda", "Invocations") and falls and silent.text in {"notBreaching", "ignore"}:
-            got = f"got {silent.text}; a function that never runs has no data, so the alarm stays silent"
-            yield silent, got, "breaching"
-    for dimension in (each for alarm in alarms for each in alarm["Dimensions"].items):
-        kind, value = _WATCHED.get(dimension["Name"].text or ""), dimension["Value"]
-        known = list(templates.of_type(kind[0])) if kind and value.text is not None else []
-        if (
-            kind
-            and known
-            and not any(each[kind[1]].unknown or each[kind[1]].text == value.text for each in known)
-        ):
-            got = f"got {quote(value.text)}, which none of these templates has"
-            yield value, got, ", ".join(each.logical_id for each in known[:3])

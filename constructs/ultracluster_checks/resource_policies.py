@@ -272,7 +272,7 @@ def keys_let_logs_encrypt(group: Resource) -> Iterator[Wrong]:
 
 
 def _deliveries(templates: Templates) -> Iterator[tuple[Property, str, Resource]]:
-    """Return what services send to without a role: the place that names it, the service, and for whom it sends."""
+    """Return what services send to without a role: the property that names the receiver, the service, and the resource on whose behalf it sends."""
     yield from _notified(templates)
     for each in templates.of_type("AWS::SNS::Subscription"):
         topic = each["TopicArn"].target

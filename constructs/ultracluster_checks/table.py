@@ -4,6 +4,7 @@ from functools import cache
 from typing import Final
 
 from ultracluster_checks import (  # noqa: F401 - importing a module registers its rules
+    alarms,
     bounds,
     calls,
     containers,
@@ -21,6 +22,7 @@ from ultracluster_checks import (  # noqa: F401 - importing a module registers i
     resource_policies,
     roles,
     security_groups,
+    services,
     settings,
     sizes,
     state,

@@ -1,4 +1,4 @@
-"""Train a small network on all nodes: data-parallel, with checkpoints that survive the end of a Capacity Block.
+"""Train a small network on all nodes, with data parallelism and checkpoints that survive the end of a Capacity Block.
 
 It needs only NumPy, so it runs on a laptop and in any image; a real program uses a library's all-reduce.
 """

@@ -1,4 +1,4 @@
-"""Pretrain a Llama model on Trainium2 or on CPUs: sharded over all devices by PyTorch's FSDP2, resumed from /fsx.
+"""Pretrain a Llama model on Trainium2 or CPUs, sharded over all devices with PyTorch's FSDP2 and resumed from /fsx.
 
 On Trainium2, it needs TorchNeuron, which makes Trainium a native device of PyTorch; on CPUs, it needs only PyTorch.
 """

@@ -40,13 +40,14 @@ _NAMES: Final = {
     "AWS::StepFunctions::StateMachine": "StateMachineName",
 }
 # What the resource of an ARN begins with, by type. Service Authorization Reference (2026-11).
-_KINDS: Final = {
+KINDS: Final = {
     "AWS::Batch::ComputeEnvironment": "compute-environment/",
     "AWS::Batch::JobDefinition": "job-definition/",
     "AWS::Batch::JobQueue": "job-queue/",
     "AWS::DynamoDB::Table": "table/",
     "AWS::EKS::Nodegroup": "nodegroup/",
     "AWS::IAM::Role": "role/",
+    "AWS::KMS::Key": "key/",
     "AWS::Lambda::Function": "function:",
     "AWS::Logs::LogGroup": "log-group:",
     "AWS::StepFunctions::StateMachine": "stateMachine:",
@@ -63,6 +64,9 @@ _MANAGED: Final = {
     "AmazonEKSWorkerNodePolicy": {"ec2", "eks", "eks-auth"},
     "AmazonEKSWorkerNodeMinimalPolicy": {"ec2", "eks-auth"},
     "AmazonEKS_CNI_Policy": {"ec2"},
+    "AmazonEKSClusterPolicy": {"autoscaling", "ec2", "elasticloadbalancing", "iam", "kms"},
+    "AmazonSageMakerClusterInstanceRolePolicy": {"cloudwatch", "logs", "s3", "ssmmessages"},
+    "EC2InstanceProfileForImageBuilder": {"ec2", "imagebuilder", "kms", "logs", "s3"},
     "AmazonS3FullAccess": {"s3", "s3-object-lambda"},
     "AmazonS3ReadOnlyAccess": {"s3", "s3-object-lambda"},
     "AmazonSSMManagedInstanceCore": {"ec2messages", "ssm", "ssmmessages"},
@@ -260,7 +264,7 @@ def _may_name(at: Property, on: Resource | str) -> bool:
         return fnmatch.fnmatchcase(on, f"*{name}")
     if text is None or text == "*":
         return True
-    if _is_in_other_region(at) or not may_be_kind(at, _KINDS.get(on.type, "")):
+    if _is_in_other_region(at) or not may_be_kind(at, KINDS.get(on.type, "")):
         return False
     own = on[_NAMES.get(on.type, "Name")].text
     fixed = "*" not in text.rpartition(":")[2] and on.type in _NAMES

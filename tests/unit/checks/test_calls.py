@@ -84,3 +84,68 @@ def test_user_data_needs_the_rights_of_its_commands(script: str, action: str) ->
     assert found(action) == []
     (problem,) = found("logs:PutLogEvents")
     assert action in problem
+
+
+def role_codes(*statements: Any, trusts: str = "lambda") -> set[str]:
+    """Return the codes for a role with statements, beside a role of nodes, a bucket and a queue."""
+
+    def role(service: str, *allowed: Any) -> dict[str, Any]:
+        trust = {"Statement": [{"Effect": "Allow", "Principal": {"Service": f"{service}.amazonaws.com"}, "Action": "sts:AssumeRole"}]}  # fmt: skip
+        document = {"Statement": [{"Effect": "Allow"} | each for each in allowed]}
+        return {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": trust, "Policies": [{"PolicyDocument": document}]}}  # fmt: skip
+
+    body = {"Role": role(trusts, *statements), "Nodes": role("ec2"), "Data": {"Type": "AWS::S3::Bucket"}, "Queue": {"Type": "AWS::Batch::JobQueue"}}  # fmt: skip
+    report = check_templates([Source(name="it", body={"Resources": body})])
+    return {each.code for each in report.findings}
+
+
+BUCKET, QUEUE = {"Fn::GetAtt": ["Data", "Arn"]}, {"Ref": "Queue"}
+JOBS = "arn:aws:batch:us-east-2:123456789012:job/*"
+DEFINITIONS = "arn:aws:batch:us-east-2:123456789012:job-definition/*"
+
+
+@pytest.mark.parametrize(
+    ("action", "nothing", "something"),
+    [
+        ("s3:GetObject", BUCKET, {"Fn::Sub": "${Data.Arn}/*"}),
+        ("s3:ListBucket", "arn:aws:s3:::data/*", "arn:aws:s3:::data*"),
+        ("batch:TerminateJob", DEFINITIONS, JOBS),
+        ("batch:TerminateJob", QUEUE, "*"),
+        ("batch:SubmitJob", QUEUE, [QUEUE, DEFINITIONS]),
+        ("batch:SubmitJob", DEFINITIONS, "arn:aws:batch:*:*:*"),
+        ("kms:Decrypt", "arn:aws:kms:us-east-2:123456789012:alias/data", "arn:aws:kms:us-east-2:123456789012:key/*"),
+    ],
+)  # fmt: skip
+def test_an_action_on_what_it_does_not_take_is_found(action: str, nothing: Any, something: Any) -> None:
+    assert "UC6462" in role_codes({"Action": action, "Resource": nothing})
+    assert "UC6462" not in role_codes({"Action": action, "Resource": something})
+    assert "UC6462" not in role_codes(
+        {"Action": action, "Resource": nothing}, {"Action": action, "Resource": "*"}
+    )
+
+
+def test_a_role_is_passed_to_a_service_that_it_trusts() -> None:
+    def passing(service: str, action: str = "") -> set[str]:
+        named = {"Condition": {"StringEquals": {"iam:PassedToService": f"{service}.amazonaws.com"}}} if service else {}  # fmt: skip
+        passed = {"Action": "iam:PassRole", "Resource": {"Fn::GetAtt": ["Nodes", "Arn"]}}
+        return role_codes(passed | named, {"Action": action or "logs:PutLogEvents", "Resource": "*"}) & {
+            "UC6455"
+        }
+
+    assert passing("ec2") == passing("", "ec2:RunInstances") == set()
+    assert passing("ecs-tasks") == passing("", "batch:RegisterJobDefinition") == {"UC6455"}
+
+
+@pytest.mark.parametrize(("visible", "actions", "code"), [(30, "*", "UC6461"), (60, "*", ""), (60, "sqs:SendMessage", "UC6438")])  # fmt: skip
+def test_a_function_reads_its_queue_and_has_time_for_it(visible: int, actions: str, code: str) -> None:
+    trust = {"Statement": [{"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}]}  # fmt: skip
+    allowed = {"Statement": [{"Effect": "Allow", "Action": actions, "Resource": "*"}]}
+    body = {
+        "Role": {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": trust, "Policies": [{"PolicyDocument": allowed}]}},
+        "Do": {"Type": "AWS::Lambda::Function", "Properties": {"Role": {"Fn::GetAtt": ["Role", "Arn"]}, "Timeout": 60}},
+        "Queue": {"Type": "AWS::SQS::Queue", "Properties": {"VisibilityTimeout": visible}},
+        "Read": {"Type": "AWS::Lambda::EventSourceMapping", "Properties": {"FunctionName": {"Ref": "Do"}, "EventSourceArn": {"Fn::GetAtt": ["Queue", "Arn"]}}},
+    }  # fmt: skip
+    report = check_templates([Source(name="it", body={"Resources": body})])
+
+    assert {each.code for each in report.findings} & {"UC6438", "UC6461"} == ({code} if code else set())

@@ -2,6 +2,7 @@
 
 import pytest
 from tests.unit.checks import (
+    test_alarms,
     test_bounds,
     test_calls,
     test_containers,
@@ -19,6 +20,7 @@ from tests.unit.checks import (
     test_resource_policies,
     test_roles,
     test_security_groups,
+    test_services,
     test_settings,
     test_sizes,
     test_state,
@@ -50,6 +52,7 @@ REGION = "us-east-2"
 
 
 RULE_TESTS = (
+    test_alarms,
     test_bounds,
     test_calls,
     test_containers,
@@ -67,6 +70,7 @@ RULE_TESTS = (
     test_resource_policies,
     test_roles,
     test_security_groups,
+    test_services,
     test_settings,
     test_sizes,
     test_state,
