@@ -8,6 +8,7 @@ from itertools import product
 from typing import Final, Literal
 
 from ultracluster_catalog.lustre.lustre_figures import can_mount_over_efa
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE, SECURITY_GROUP, groups_at, launch_data, nodes_of
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Wrong, rule
@@ -160,11 +161,34 @@ def efa_flows_both_ways(templates: Templates) -> Iterator[Wrong]:
                 yield groups[0][RULES_OF[direction]], got, allowed
 
 
+@rule("UC3214", SECURITY_GROUP)
+def both_ends_admit_traffic(group: Resource) -> Iterator[Wrong]:
+    """Find rules for a peer group that admits none of that traffic.
+
+    Amazon VPC user guide, security group rules (2026-11): a connection needs a rule out of one group and into the other.
+    """
+    for way, other in (("out", "in"), ("in", "out")):
+        for each in group_rules(group, way):
+            peer, port = each.peer.target, each.at["FromPort"].number
+            known = (
+                peer is not None and peer.type == SECURITY_GROUP and peer is not group and port is not None
+            )
+            if known and peer is not None and port and not admits([peer], other, [group], (port, port)):
+                got = f"{peer.logical_id} admits no TCP on port {port} {'from' if other == 'in' else 'to'} {group.logical_id}"
+                yield each.at, got, f"a rule of {peer.logical_id} for {group.logical_id}"
+
+
 def _groups_with_efa(templates: Templates) -> list[tuple[Resource, ...]]:
     """Return the groups of each EFA interface, each set once."""
     data = [launch_data(template) for template in templates.of_type(LAUNCH_TEMPLATE)]
     interfaces = [each for at in data for each in at["NetworkInterfaces"].items]
     efa = [each["Groups"] for each in interfaces if each["InterfaceType"].text in {"efa", "efa-only"}]
+    for cluster in templates.of_type("AWS::SageMaker::Cluster"):
+        names = [
+            (each["InstanceType"].text or "").removeprefix("ml.") for each in cluster["InstanceGroups"].items
+        ]
+        fabric = any(name in INSTANCE_TYPES and INSTANCE_TYPES[name].efa_interfaces for name in names)
+        efa += [cluster["VpcConfig"]["SecurityGroupIds"]] if fabric else []
     found = [tuple(groups_at(groups) or ()) for groups in efa]
     return [groups for groups in dict.fromkeys(found) if groups]
 

@@ -17,6 +17,12 @@ SMALL = {  # one node of a type that the job asks for, beside more nodes of anot
 }
 
 BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("UC6418", "batch-efa", {"JobDefinition/Type": "container"}),
+    (
+        "UC6418",
+        "batch-efa",
+        {"JobDefinition/ContainerProperties": {"NetworkConfiguration": {"AssignPublicIp": "ENABLED"}}},
+    ),
     (
         "UC6101",
         "batch-efa",
@@ -36,7 +42,13 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
 KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
     (
         "batch-efa",
-        {"JobDefinition/RetryStrategy/Attempts": 10, "JobDefinition/Timeout/AttemptDurationSeconds": 60},
+        {
+            "JobDefinition/RetryStrategy": {
+                "Attempts": 10,
+                "EvaluateOnExit": [{"Action": "EXIT", "OnReason": "*"}],
+            },
+            "JobDefinition/Timeout/AttemptDurationSeconds": 600,
+        },
     ),
     ("batch-efa", {"JobDefinition/NodeProperties/MainNode": 3}),
     ("batch-efa", {"JobQueue/SchedulingPolicyArn": SHARES, "JobDefinition/SchedulingPriority": 0}),
