@@ -310,7 +310,8 @@ def test_a_node_finds_its_devices_and_mounts(live: Live) -> None:
 def test_a_node_registers_the_memory_that_jobs_ask_for(live: Live) -> None:
     """How much memory does a trn2 node register?
 
-    Calls `DescribeContainerInstances` while a job runs. Passes when it is at least what jobs request by the catalogue's estimate, 0.96 of the instance. Record
+    Calls `DescribeContainerInstances` while a job runs. Passes when each node registers at least the memory that jobs request, which the
+    catalogue estimates at 0.96 of the instance. Record
     the measured number with its date in the family's module in `ultracluster_catalog/machines/`.
     """
     base, _ = held(live)
@@ -486,7 +487,7 @@ def test_a_deployment_during_the_block_leaves_the_environment_open(live: Live) -
     """Does a deployment during the block change the environment's state?
 
     Updates the stack with another tag on the queue's log group, and reads the function's log. Passes when the update completes, the environment is still
-    ENABLED, and the log has no later `SetEnvironment(enabled=False)`. By hand, after the drain: if the log has it again, CloudFormation opened the environment
+    ENABLED, and the log has no later `SetEnvironment(enabled=False)`. By hand, after the drain: if the log then has another `SetEnvironment(enabled=False)`, CloudFormation had opened the environment
     for up to a minute.
     """
     base = Cluster(live, live.of("L1"))
