@@ -207,7 +207,7 @@ def test_an_extension_of_what_is_not_ours_is_refused(live: Live) -> None:
 def test_batch_launches_into_the_block(live: Live) -> None:
     """Does AWS Batch launch into the Capacity Block?
 
-    From an hour before its start: deploys a cluster on the block of L31 with exported templates, waits until the block is active, and submits a job of two
+    Starts an hour before the block: deploys a cluster on the block of L31 with exported templates, waits until the block is active, and submits a job of two
     nodes. Passes when every instance has lifecycle `capacity-block` and the ID of the reservation. Any other instance costs on-demand money and is terminated
     at once. The Batch User Guide says that market options in a launch template are ignored, but AWS's own templates and blog (2025-04-29) rely on them.
     """
