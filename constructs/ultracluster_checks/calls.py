@@ -125,6 +125,15 @@ def _called_by_code(module: ast.Module) -> Iterator[str]:
             yield action
 
 
+def actions_of(function: Resource) -> list[str]:
+    """Return the actions that the inline code of a function calls; empty if they are not known here."""
+    try:
+        module = _python(function)
+    except SyntaxError:
+        return []
+    return list(_called_by_code(module)) if module is not None else []
+
+
 def _assigned(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
     for target in node.targets if isinstance(node, ast.Assign) else ():
         if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
@@ -177,12 +186,7 @@ def calls_are_allowed(templates: Templates) -> Iterator[Wrong]:
 
 def _callers(templates: Templates) -> Iterator[tuple[Property, Resource | None, list[str]]]:
     for function in templates.of_type(FUNCTION):
-        try:
-            module = _python(function)
-        except SyntaxError:
-            continue
-        if module is not None:
-            yield function["Role"], role_of(function["Role"]), list(_called_by_code(module))
+        yield function["Role"], role_of(function["Role"]), actions_of(function)
     for nodes in nodes_of(templates):
         profile = nodes.data["IamInstanceProfile"]
         places = (profile["Arn"], profile["Name"], nodes.settings["InstanceRole"], nodes.settings["NodeRole"])

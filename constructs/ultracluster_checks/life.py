@@ -48,7 +48,7 @@ _DETAIL: Final = {"capacity-reservation-id", "end-date"}
 _OF_INSTANCE: Final = {"instance-lifecycle", "instance-action", "instance-id", "instance-termination-time", "availability-zone-id"}  # fmt: skip
 _RESERVATION_ID: Final = re.compile(r"cr-[0-9a-f]{8,17}")
 _TIME: Final = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d)(?::\d\d)?(Z|\+00:00)?")
-_LEAD: Final = re.compile(r"(?i)(?!.*checkpoint).*lead.*(minute|second)s?")
+_LEAD: Final = re.compile(r"(?i)(?!.*checkpoint)(?=.*(?:lead|before)).*?(minute|second)s?.*")
 _RATE: Final = re.compile(r"rate\((\d{1,6}) (minute|hour|day)s?\)")
 _CRON: Final = re.compile(r"cron\((\S+) (\S+) (\S+) (\S+) (\S+) (\S+)\)")
 _MINUTES: Final = {"minute": 1, "hour": 60, "day": 1440}
@@ -548,15 +548,6 @@ def life_cycles_may_end_jobs(worker: Resource) -> Iterator[Wrong]:
 def _knows_end(worker: Resource) -> bool:
     texts = [each.text or "" for each in _told(worker)["Variables"].members]
     return any(map(_TIME.search, texts)) or not any(map(_RESERVATION_ID.fullmatch, texts))
-
-
-@rule("UC6434", FUNCTION)
-def functions_may_have_interfaces(function: Resource) -> Iterator[Wrong]:
-    """Find functions in a VPC whose role may not create their network interfaces."""
-    subnets, role = function["VpcConfig"]["SubnetIds"], role_of(function["Role"])
-    if subnets.items and role is not None and not may(role, "ec2:CreateNetworkInterface"):
-        got = f"{role.logical_id} does not allow ec2:CreateNetworkInterface"
-        yield subnets, got, "AWSLambdaVPCAccessExecutionRole"
 
 
 @rule("UC6434", "AWS::IAM::Role")

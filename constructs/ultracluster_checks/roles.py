@@ -14,6 +14,7 @@ from ultracluster_checks.model.permissions import (
     may,
     may_allow,
     may_be_kind,
+    role_behind,
     role_of,
     statements_of,
     trusts,
@@ -82,6 +83,28 @@ _TAKEN: Final = {
 }
 # Calls that hand a role to a service.
 _PASSING: Final = {"batch:RegisterJobDefinition": "ecs-tasks", "ec2:RunInstances": "ec2", "ecs:RunTask": "ecs-tasks", "ecs:RegisterTaskDefinition": "ecs-tasks", "lambda:CreateFunction": "lambda"}  # fmt: skip
+# What uses a role, where, when something else is set, and for what. Guides of the services, roles (2026-11).
+_USERS: Final = (
+    (FUNCTION, "Role", "VpcConfig.SubnetIds", ("ec2:CreateNetworkInterface",)),
+    (MACHINE, "RoleArn", "LoggingConfiguration.Destinations", ("logs:CreateLogDelivery",)),
+    ("AWS::CodeBuild::Project", "ServiceRole", "", ("logs:CreateLogStream", "logs:PutLogEvents")),
+    ("AWS::EC2::FlowLog", "DeliverLogsPermissionArn", "", ("logs:CreateLogStream", "logs:PutLogEvents")),
+    ("AWS::EKS::Cluster", "RoleArn", "", ("ec2:DescribeSubnets",)),
+    ("AWS::EKS::Nodegroup", "NodeRole", "", ("ecr:GetAuthorizationToken", "ecr:BatchGetImage")),
+    (
+        "AWS::ImageBuilder::InfrastructureConfiguration",
+        "InstanceProfileName",
+        "",
+        ("ssmmessages:OpenControlChannel",),
+    ),
+    (
+        "AWS::SageMaker::Cluster",
+        "InstanceGroups.*.ExecutionRole",
+        "VpcConfig",
+        ("ec2:CreateNetworkInterface",),
+    ),
+    ("AWS::SageMaker::Cluster", "InstanceGroups.*.ExecutionRole", "", ("s3:GetObject", "s3:ListBucket")),
+)
 _SENDING: Final = {"AWS::SQS::Queue": "sqs:SendMessage", "AWS::SNS::Topic": "sns:Publish"}
 
 
@@ -129,6 +152,20 @@ def _passed(templates: Templates) -> Iterator[tuple[Property, str]]:
         for target in (at.target for at in (nodes.settings["InstanceRole"], profile["Arn"], profile["Name"])):
             if target is not None and target.type == "AWS::IAM::InstanceProfile":
                 yield from ((each, "ec2") for each in target["Roles"].items)
+
+
+@rule("UC6438")
+def roles_allow_what_their_user_does(templates: Templates) -> Iterator[Wrong]:
+    """Find roles that lack an action which the service that assumes them calls for each resource of a kind."""
+    for kind, path, given, actions in _USERS:
+        for resource in templates.of_type(kind):
+            used = not given or any(not each.empty for each in resource.properties.places(given))
+            for at in resource.properties.places(path) if used else ():
+                role = role_behind(at)
+                lacking = [each for each in actions if role is not None and not may(role, each)]
+                if lacking and role is not None:
+                    got = f"{role.logical_id} does not allow {', '.join(lacking)}, which {resource.logical_id} needs"
+                    yield Problem.of(at, "UC6438", got, ", ".join(lacking))
 
 
 @rule("UC6462", "AWS::IAM::Role")

@@ -22,6 +22,7 @@ from ultracluster_checks import (  # noqa: F401 - importing a module registers i
     resource_policies,
     roles,
     security_groups,
+    services,
     settings,
     sizes,
     state,

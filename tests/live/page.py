@@ -36,7 +36,7 @@ make live-publish                                   # writes this page from the 
   limit and another half hour. A run ends before a reservation would exceed `BUDGET`, and sends no call that would buy or launch more than the test has reserved.
 - **A run cleans up.** It tags all its resources with `ultracluster:live`, and each test removes its own. A run first deploys a small stack with a schedule, which removes everything
   with the run's tag a quarter of an hour after the limit of the current test, even if the machine that started the run is gone. `make live-clean` does the same by hand.
-- **An interrupted run can be resumed** and pays nothing twice: its journal is in `.ultracluster/live/RUN`. A test that was interrupted after it began to pay is not repeated, and a
+- **An interrupted run can be resumed** and pays for nothing twice: its journal is in `.ultracluster/live/RUN`. A test that was interrupted after it began to pay is not repeated, and a
   Capacity Block that was bought is found by its tag.
 - **A run writes a record** of its requests and responses to tests/live/records, without anything that identifies an account or its people. Commit the record: this page,
   `preflight` and `rehearse` then show when each question last passed, and `python -m tests.live cases RECORD` turns the record into cases of tests/field.
