@@ -65,7 +65,7 @@ def budgets_notify_in_time(budget: Resource) -> Iterator[Wrong]:
         if operator.text == "LESS_THAN":
             yield operator, "the notification comes while little is spent", "GREATER_THAN"
         if subscribers.empty:
-            yield subscribers, "the notification has no subscriber", "a mail address or a topic"
+            yield subscribers, "the notification has no subscriber", "an email address or a topic"
 
 
 @rule("UC5216", "AWS::Logs::LogGroup")
