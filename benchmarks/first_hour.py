@@ -64,7 +64,7 @@ def table(runs: dict[str, Run]) -> str:
     """Return the Markdown table of a cold and a warm run."""
     names = list(dict.fromkeys(name for run in runs.values() for name in run.parts))
     rows = [[name, *(f"{run.parts.get(name, 0):.1f}" for run in runs.values())] for name in names]
-    rows += [["**in all**", *(f"**{run.seconds:.1f}**" for run in runs.values())]]
+    rows += [["**total**", *(f"**{run.seconds:.1f}**" for run in runs.values())]]
     rows += [["bound", *(f"{BOUNDS[name]:.0f}" for name in runs)]]
     rows += [["processor seconds", *(f"{run.processor:.1f}" for run in runs.values())]]
     head = [["part", *(f"{name}, s" for name in runs)], ["---"] * (len(runs) + 1)]

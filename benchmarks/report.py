@@ -53,27 +53,32 @@ def shows(results: dict[str, Any]) -> list[tuple[str, str, str, bool]]:
     further = (growth[-1][1] - growth[0][1]) / (growth[-1][0] - growth[0][0])
     cpu = {name: case["cpu"] for name, case in cases.items()}
     rows = [
-        ("One cluster cold, of hello world", cpu["ours"] / cpu["hello"], 2.3, "x"),
-        (f"Each further cluster, to {most}", further, 0.2, "s"),
-        (f"Exponent of growth, to {most} clusters", fitted_exponent(growth), 1.0, ""),
+        ("One cluster without cache, relative to hello world", cpu["ours"] / cpu["hello"], 2.3, "x"),
+        (f"Each additional cluster, up to {most}", further, 0.2, "s"),
+        (f"Exponent of growth, up to {most} clusters", fitted_exponent(growth), 1.0, ""),
         (f"Memory of Node at {most} clusters, one process", cases[f"ours {most}"]["node_mib"], 500, "MiB"),
         (
-            f"{most} clusters with one changed, of one cold",
+            f"{most} clusters, one of them changed, relative to one without cache",
             cpu[f"ours {most} one changed"] / cpu["ours"],
             1.5,
             "x",
         ),
         ("`ultracluster --help`", cpu["help"], 0.25, "s"),
         ("Validation of a rollout of 90 clusters", scripts["validation of 90 clusters"][0], 0.5, "s"),
-        ("Search of 30 Regions, of one alone", scripts["search"][0] / scripts["search"][1], 2.0, "x"),
+        (
+            "Search of 30 Regions, relative to one Region",
+            scripts["search"][0] / scripts["search"][1],
+            2.0,
+            "x",
+        ),
     ]
     if "parallelcluster" in cases:
         theirs = cpu["parallelcluster"] / cases["parallelcluster"]["resources"]
-        for name, what in (("ours", "cold"), ("ours known", "unchanged")):
+        for name, what in (("ours", "without cache"), ("ours known", "unchanged")):
             each = cpu[name] / cases[name]["resources"]
-            rows.append((f"Each resource, {what}, of ParallelCluster's", each / theirs, 1.0, "x"))
+            rows.append((f"Each resource, {what}, relative to ParallelCluster", each / theirs, 1.0, "x"))
     local = [(size, spent[0]) for size, spent in _local(results)]
-    rows.append(("Exponent of deploying on the local AWS", fitted_exponent(local), 1.1, ""))
+    rows.append(("Exponent of deployment time on the local AWS", fitted_exponent(local), 1.1, ""))
     return [
         (what, f"{value:.3g} {unit}".strip(), f"{bound:g} {unit}".strip(), value <= bound)
         for what, value, bound, unit in rows
@@ -95,11 +100,11 @@ def _local(results: dict[str, Any]) -> list[tuple[int, list[float]]]:
 
 def _head(results: dict[str, Any]) -> str:
     lines = [
-        f"Measured on {results['date']}: {results['machine']}. Rounds, in which all commands ran in turn: {results['rounds']};",
-        f"hello world, our quick start and the app by hand in Python ran {results['cases']['hello']['runs']} times in all;",
+        f"Measured on {results['date']}: {results['machine']}. All commands ran in turn, in {results['rounds']} rounds;",
+        f"hello world, our quick start and the handwritten Python app ran {results['cases']['hello']['runs']} times in total;",
         f"figures are medians. {', '.join(f'{name} {version}' for name, version in results['versions'].items())}.",
         "",
-        "| promise | measured | bound | holds |",
+        "| target | measured | bound | met |",
         "|---|---|---|---|",
         *(
             f"| {what} | {value} | {bound} | {'yes' if holds else '**no**'} |"
@@ -109,7 +114,7 @@ def _head(results: dict[str, Any]) -> str:
     by_hand = results["cases"]["ours"]["cpu"] / results["cases"]["by hand"]["cpu"]
     lines += [
         "",
-        f"Not promised: one cluster cold takes {by_hand:.3g} x the same resources by hand in Python.",
+        f"No target: one cluster without cache takes {by_hand:.3g} x the time of a handwritten Python app with the same resources.",
     ]
     lines += ["", *(f"Without {peer}: {reason}." for peer, reason in results["missing"].items())]
     return "\n".join(lines).rstrip() + "\n"

@@ -119,7 +119,7 @@ def _page(
             yield f"| {stack.name} | {len(stack.resources)} | {frequent} |"
         yield ""
     if pictures:
-        yield f"## Plan\n\nWhat the first deployment adds:\n\n![Plan of {name}: every part is added]({name}-plan.svg)\n"
+        yield f"## Plan\n\nThe first deployment adds the following resources:\n\n![Plan of {name}: every part is added]({name}-plan.svg)\n"
         yield f"## Cost\n\n![Cost of {name} as stacked bars, with the unknown parts]({name}-cost.svg)\n"
     if cost:
         yield f"```text\n{cost}\n```\n"

@@ -85,12 +85,15 @@ ASSUMPTION_BASES: Final[Mapping[str, Basis]] = MappingProxyType(
             0,
             1,
         ),
-        "checkpoint_minutes": _basis("minutes", "chosen; depends on model and file system", 1, 1440),
+        "checkpoint_minutes": _basis("minutes", "chosen; depends on the model and the file system", 1, 1440),
         "detect_minutes": _basis(
-            "minutes", "chosen; collectives time out, then the main node ends the job", 0, 1440
+            "minutes", "chosen; collectives time out, and then the main node ends the job", 0, 1440
         ),
         "restart_minutes": _basis(
-            "minutes", "chosen; containers start, the checkpoint is read, graphs come from the cache", 0, 1440
+            "minutes",
+            "chosen; containers start, the checkpoint is read, and graphs come from the cache",
+            0,
+            1440,
         ),
         "replace_minutes": _basis(
             "minutes",
@@ -100,18 +103,18 @@ ASSUMPTION_BASES: Final[Mapping[str, Basis]] = MappingProxyType(
         ),
         "block_days": _basis("days", "chosen; blocks are sold for 1 to 182 days", 1, 182),
         "storage_gib": _basis("GiB", "chosen; 9,600 GiB are four object servers", 1200, 2_000_000),
-        "storage_mb_per_s_per_tib": _basis("MB/s per TiB", "the default of our file systems", 125, 1000),
+        "storage_mb_per_s_per_tib": _basis("MB/s per TiB", "the default of `SharedFileSystem`", 125, 1000),
         "queues_per_cluster": _basis(
-            "queues", "the cluster's own, and that of precompile jobs on a small node", 1, 50
+            "queues", "the cluster's own queue, and the queue of precompile jobs on a small node", 1, 50
         ),
         "deploy_minutes": _basis("minutes", "chosen; the file system takes longest", 1, 1440),
         "deploy_failure_percent": _basis("percent", "chosen", 0, 100),
-        "repair_minutes": _basis("minutes", "chosen; a person looks and repairs", 0, 14_400),
+        "repair_minutes": _basis("minutes", "chosen; a person investigates and repairs", 0, 14_400),
         "parallel_deployments": _basis(
-            "clusters", "chosen; each is one CDK CLI and three stacks in a row", 1, 1000
+            "clusters", "chosen; each deployment is one CDK CLI with three stacks in sequence", 1, 1000
         ),
         "bake_minutes": _basis("minutes", "chosen", 0, 14_400),
-        "boot_minutes": _basis("minutes", "chosen; boot, checks of devices, joining the queue", 0, 1440),
+        "boot_minutes": _basis("minutes", "chosen; boot, device checks, and joining the queue", 0, 1440),
     }
 )
 """What each field of `Assumptions` rests on, and its bounds."""

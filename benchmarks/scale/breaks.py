@@ -60,7 +60,7 @@ def _of_size(layout: Layout, name: str) -> Break:
     """A limit that gives the form of a layout: there is no larger block or job, only more of them."""
     limit = SERVICE_LIMITS[name]
     least = -(-layout.chips // (limit.value * layout.instance_type.chips))
-    things = {"block-instances": "blocks, each a cluster of its own", "job-nodes": "jobs at least"}[name]
+    things = {"block-instances": "blocks, each a separate cluster", "job-nodes": "jobs or more"}[name]
     return Break(
         limit=limit,
         need=-(-layout.chips // layout.instance_type.chips),
@@ -155,13 +155,13 @@ def _holds_until(layout: Layout, limit: ServiceLimit, need: Callable[[Layout], i
 
 def _takes(layout: Layout, limit: ServiceLimit, need: int) -> str:
     if limit is SERVICE_LIMITS["run-instances"]:
-        return "patience: the nodes of a Region start over minutes, see the rollout below"
+        return "wait: the nodes of a Region start within minutes, see the rollout below"
     if need <= limit.value:
-        held = "nothing" if layout.accounts == 1 else f"nothing in {layout.accounts} accounts"
+        held = "none needed" if layout.accounts == 1 else f"none needed in {layout.accounts} accounts"
         return f"{held}: {need:,} of {limit.value:,}"
     if limit.adjustable:
         code = f" ({limit.quota_code})" if limit.quota_code else ""
         return f"a quota of {need:,}{code} in each account and Region"
     if limit.adjustable is None:
-        return f"an agreement with AWS on {need:,}: no document says that it can be raised"
+        return f"an agreement with AWS for {need:,}; AWS does not document that the limit can be raised"
     return "fewer or smaller clusters"

@@ -111,25 +111,25 @@ def _table(columns: Iterable[str], rows: Iterable[Iterable[Any]]) -> Iterator[st
 def _summary(layout: Layout, found: tuple[Break, ...]) -> Iterator[str]:
     regions = ", ".join(each.region for each in layout.regions)
     yield (
-        "This is a computation from dated limits and named assumptions, not a promise and not a measurement. Nothing was "
-        "asked of AWS. `make scale` writes this page; `python -m scale --assume NAME=NUMBER` in benchmarks/ replaces an assumption."
+        "This page is computed from dated limits and the assumptions listed below; it is neither a promise nor a measurement, and "
+        "no AWS API was called. `make scale` writes this page; `python -m scale --assume NAME=NUMBER` in benchmarks/ replaces an assumption."
     )
     yield ""
     yield (
-        f"{_counted(layout.nodes, 'node')} in {_counted(layout.clusters, 'Capacity Block')} of {layout.nodes_per_block}, each a "
-        f"cluster of its own, in {regions} and {_counted(layout.accounts, 'account')}."
+        f"The layout has {_counted(layout.nodes, 'node')} in {_counted(layout.clusters, 'Capacity Block')} of {layout.nodes_per_block}, each of "
+        f"them a separate cluster, in {regions} and {_counted(layout.accounts, 'account')}."
     )
     yield ""
     yield (
-        f"The largest job has {layout.chips_per_block:,} chips: a job runs in one compute environment, and that in one "
-        "block. The sum of the clusters is no single computer."
+        f"The largest job has {layout.chips_per_block:,} chips, because a job runs in one compute environment, and a compute environment "
+        "uses one block. The clusters cannot run one job together."
     )
     unknown = [each for each in found if each.exceeded and each.limit.adjustable is None]
     for each in unknown:
         yield ""
         yield (
-            f"**Without an agreement with AWS it ends at {each.holds_until_chips or 0:,} chips**: {each.limit.name}, "
-            f"{each.limit.value:,} per {each.limit.scope}. All that follows supposes that AWS sells {each.need:,}."
+            f"**Without an agreement with AWS, the limit is {each.holds_until_chips or 0:,} chips**: {each.limit.value:,} "
+            f"{each.limit.name} per {each.limit.scope}. The rest of this page assumes that AWS sells {each.need:,}."
         )
     yield ""
 
@@ -162,8 +162,8 @@ def _layout(layout: Layout) -> Iterator[str]:
     )
     yield (
         f"Each cluster has a file system of {given.storage_gib:,} GiB with {figures.object_servers} object servers: "
-        f"{figures.baseline_mb_per_s:,.0f} MB/s in all, {figures.node_mb_per_s:,.1f} MB/s for each node when all read. Its "
-        f"subnet needs {addresses:,} addresses. Blocks are supposed to be sold evenly in all zones of a Region."
+        f"{figures.baseline_mb_per_s:,.0f} MB/s in total, {figures.node_mb_per_s:,.1f} MB/s for each node when all read. Its "
+        f"subnet needs {addresses:,} addresses. The layout assumes that blocks are sold evenly in all zones of a Region."
     )
     yield ""
 
@@ -172,9 +172,9 @@ def _breaks(found: tuple[Break, ...]) -> Iterator[str]:
     yield "## What breaks first"
     yield ""
     yield (
-        "Chips are added in blocks, in these Regions and one account, until a limit is met. `needs` is what the layout above "
-        "asks for in the account, Region or zone where it asks for most; for a block and a job, what a single one of "
-        "them would need."
+        "Chips are added in blocks, in these Regions and one account, until a limit is reached. The column `needs` is the requirement of the "
+        "layout above in the account, Region or zone with the largest requirement; for limits of a block or a job, it is what a single "
+        "block or job of this size would need."
     )
     yield ""
     rows = [
@@ -191,7 +191,17 @@ def _breaks(found: tuple[Break, ...]) -> Iterator[str]:
         for each in found
     ]
     yield from _table(
-        ("limit", "per", "at first", "holds until chips", "needs", "can be raised", "takes", "source"), rows
+        (
+            "limit",
+            "per",
+            "default",
+            "sufficient up to (chips)",
+            "needs",
+            "can be raised",
+            "solution",
+            "source",
+        ),
+        rows,
     )
 
 
@@ -203,8 +213,8 @@ def _rollout(layout: Layout, seed: int) -> Iterator[str]:
     yield from _table(("wave", "clusters", "failed once", "hours"), rows)
     cost = "" if run.idle_usd is None else f", {run.idle_usd:,} USD at list prices"
     yield (
-        f"Begin {run.deploy_hours:.1f} hours before the blocks start. When all start at the same time, the first cluster has "
-        f"its nodes after {run.first_cluster_minutes:.0f} minutes and the last after {run.last_cluster_minutes:.0f}, since EC2 "
+        f"Begin {run.deploy_hours:.1f} hours before the blocks start. If all blocks start at the same time, the first cluster has "
+        f"its nodes after {run.first_cluster_minutes:.0f} minutes and the last after {run.last_cluster_minutes:.0f}, because EC2 "
         f"launches 1,000 instances of an account and Region at once and then 2 a second. Until then "
         f"{run.idle_node_hours:,.0f} node-hours are paid and idle{cost}."
     )
@@ -216,18 +226,18 @@ def _day(layout: Layout, seed: int) -> Iterator[str]:
     yield "## A day of failures, simulated"
     yield ""
     yield (
-        f"{_DAYS} days, with one job on all nodes of each cluster, and ends of blocks spread evenly over "
+        f"{_DAYS} simulated days, with one job on all nodes of each cluster. The blocks end on days spread evenly over "
         f"{layout.assumptions.block_days} days."
     )
     yield ""
     columns = (
         ("failures that end a job", "failures", max, "{:,.0f}"),
-        ("clusters hit", "clusters_hit", max, "{:,.0f}"),
-        ("paid time whose work is kept, percent", "useful_percent", min, "{:.1f}"),
-        ("the same of the worst cluster", "worst_cluster_percent", min, "{:.1f}"),
-        ("chip-hours of work done again", "repeated_chip_hours", max, "{:,.0f}"),
+        ("clusters affected", "clusters_hit", max, "{:,.0f}"),
+        ("useful share of the paid time, percent", "useful_percent", min, "{:.1f}"),
+        ("useful share in the worst cluster, percent", "worst_cluster_percent", min, "{:.1f}"),
+        ("chip-hours of repeated work", "repeated_chip_hours", max, "{:,.0f}"),
         ("chip-hours without work", "down_chip_hours", max, "{:,.0f}"),
-        ("most chips without work at one time", "most_chips_down", max, "{:,.0f}"),
+        ("most chips without work at the same time", "most_chips_down", max, "{:,.0f}"),
     )
     rows = []
     for label, name, worst, form in columns:
@@ -236,15 +246,15 @@ def _day(layout: Layout, seed: int) -> Iterator[str]:
     yield from _table(("", "median day", "worst day"), rows)
     share = 100 * days[0].blocks_ended / layout.clusters
     yield (
-        f"The end of one block takes {layout.chips_per_block:,} chips, {100 / layout.clusters:.1f} percent. Every block ends at "
-        f"11:30 UTC: spread over {layout.assumptions.block_days} days, {share:.1f} percent end together; bought on one day for "
-        "the same time, all of them do."
+        f"The end of one block removes {layout.chips_per_block:,} chips, {100 / layout.clusters:.1f} percent. Every block ends at "
+        f"11:30 UTC. If the ends are spread over {layout.assumptions.block_days} days, {share:.1f} percent of the blocks end together; if all blocks "
+        "are bought on one day for the same time, they all end together."
     )
     yield ""
 
 
 def _job_sizes(layout: Layout, seed: int) -> Iterator[str]:
-    yield "## One job, by its size"
+    yield "## One job of different sizes"
     yield ""
     rows = [
         (
@@ -257,12 +267,12 @@ def _job_sizes(layout: Layout, seed: int) -> Iterator[str]:
         for size in simulate_job_sizes(layout, seed=seed)
     ]
     yield from _table(
-        ("nodes", "chips", "failures a day", "time whose work is kept, percent", "possible in one block"),
+        ("nodes", "chips", "failures a day", "useful time, percent", "possible in one block"),
         rows,
     )
     yield (
-        "A job that loses one node loses all of them. Checkpoint more often, restart faster, or give each cluster a job of "
-        "its own before making one job larger."
+        "A job that loses one node stops on all its nodes. Before you make one job larger, write checkpoints more often, restart "
+        "faster, or run a separate job on each cluster."
     )
     yield ""
 
@@ -274,4 +284,4 @@ def _assumptions(layout: Layout) -> Iterator[str]:
         (f"`{name}`", f"{getattr(layout.assumptions, name):.4g}", basis.unit, basis.basis)
         for name, basis in ASSUMPTION_BASES.items()
     ]
-    yield from _table(("assumption", "value", "unit", "what it rests on"), rows)
+    yield from _table(("assumption", "value", "unit", "basis"), rows)

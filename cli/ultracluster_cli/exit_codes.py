@@ -24,7 +24,7 @@ class ExitCode(IntEnum):
     ABORTED = 1, "Aborted: a prompt was declined."
     FINDINGS = 2, "Findings (UC… lines on stderr), or an invalid command line."
     STOPPED = 3, "The plan contains a dangerous change that was not allowed; nothing was changed."
-    FAILED = 4, "A check or a step failed: in the account, in files or streams, or by a bug (UC9015)."
+    FAILED = 4, "A check or a step failed, in the account, in files or streams, or because of a bug (UC9015)."
     UNKNOWN = 5, "The outcome is unknown; running the command again is safe."
     NOT_RUNNING = 6, "No local AWS is running."
     INTERRUPTED = 130, "Interrupted with Ctrl-C."

@@ -41,12 +41,12 @@ _COMMANDS = {
     "cost": ("cost.command", "Estimate the costs of clusters, or show their actual costs."),
     "dashboard": (
         "metrics.dashboard",
-        "Draw the metrics of a cluster as a page, or save them as a recording.",
+        "Chart the metrics of a cluster on an HTML page, or save them as a recording.",
     ),
-    "demo": ("local.demo", "Buy capacity with fake money, deploy a rollout on it and train, on a local AWS."),
+    "demo": ("local.demo", "Buy capacity with fake money on a local AWS, deploy a rollout, and train on it."),
     "destroy": (
         "operate.destroy",
-        "Delete the stacks of clusters, and show what is kept and what it costs a month.",
+        "Delete the stacks of clusters, and list the retained resources with their monthly cost.",
     ),
     "deploy": ("deploy.command", "Deploy a rollout with the CDK CLI and show the result."),
     "docs": ("project.docs", "Print a page of the documentation, or list the pages."),
@@ -57,7 +57,7 @@ _COMMANDS = {
         "Create a project: app, rollout file, tests and pipelines for GitHub and GitLab.",
     ),
     "jobs": ("jobs.command", "Submit, list, explain, follow and stop jobs."),
-    "local": ("local.command", "Run a local AWS on this machine: no account, no cost."),
+    "local": ("local.command", "Run a local AWS on this machine, without an account or costs."),
     "nodes": ("operate.nodes", "List, describe and replace nodes, or open a shell."),
     "plan": ("plan.command", "Show what a deployment would add, change, replace, retain and remove."),
     "preflight": ("preflight.command", "Check whether an account is ready for a rollout."),
@@ -66,7 +66,7 @@ _COMMANDS = {
     "rules": ("inspect.rules", "Explain rules by their codes, or list them all."),
     "run": (
         "run.command",
-        "Run a Python program of a folder on a cluster, and follow its log until it ends.",
+        "Run a Python program from a folder on a cluster, and follow its log until it ends.",
     ),
     "status": ("operate.status", "Show what is deployed, what runs, and what it costs, on one screen."),
     "validate": ("inspect.validate", "Validate a rollout file and list its clusters."),

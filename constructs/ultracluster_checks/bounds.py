@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_checks.model.template import Property, Resource, Templates
+from ultracluster_checks.model.template import Resource, Templates, places
 from ultracluster_checks.problem import Wrong, rule
 from ultracluster_rules.findings import quote
 
@@ -51,22 +51,16 @@ _TEXTS: Final = (
 )  # fmt: skip
 
 
-def _at(places: list[Property], path: str) -> list[Property]:
-    for key in path.split("."):
-        places = [part for at in places for part in (at.items if key == "*" else [at[key]])]
-    return places
-
-
 @rule("UC6458")
 def values_are_within_bounds(templates: Templates) -> Iterator[Wrong]:
     """Find numbers, lengths and names that the API of a service refuses."""
     for kind, path, least, most in _NUMBERS:
-        for at in _at([each.properties for each in templates.of_type(f"AWS::{kind}")], path):
+        for at in places(templates, kind, path):
             number = len(at.certain) if isinstance(at.value, list) else at.number
             if number is not None and not least <= number <= most:
                 yield at, f"got {number:,}{' items' if at.items else ''}", f"{least:,} to {most:,}"
     for kind, path, form in _TEXTS:
-        for at in _at([each.properties for each in templates.of_type(f"AWS::{kind}")], path):
+        for at in places(templates, kind, path):
             if at.text is not None and not re.fullmatch(form, at.text):
                 yield at, f"got {quote(at.text)}, which AWS refuses", f"text of the form {form}"
 

@@ -19,7 +19,6 @@ _DEVICE: Final = re.compile(rf"/dev/neuron(\d{{1,3}})|{_EFA.pattern}")
 _DEFAULT_SHARED_MEMORY_MIB: Final = 64  # Docker's default
 _UNLIMITED: Final = -1
 _NEEDED: Final = {"READ", "WRITE"}
-_OF_THE_NODE: Final = {"/", "/etc", "/var", "/var/run", "/run", "/var/run/docker.sock", "/run/docker.sock", "/root", "/proc", "/sys"}  # fmt: skip
 _COMPILING: Final = {"NEURON_CC_FLAGS", "NEURON_PLATFORM_TARGET_OVERRIDE", "XLA_FLAGS"}
 # Targets of the Neuron compiler: the family of chips, and the size of logical cores.
 _COMPILED_FOR: Final = re.compile(r"--target[= ](inf[12]|trn[123]n?)")
@@ -185,19 +184,6 @@ def fabric_is_efa(container: JobContainer) -> Iterator[Wrong]:
     provider = container.environment.get("FI_PROVIDER")
     if provider is not None and provider.text not in {None, "efa"} and _uses(container, _EFA):
         yield provider, f"got {quote(provider.text)}, so that the EFA devices are not used", "efa"
-
-
-@rule("UC6410", job_containers)
-def containers_are_not_privileged(container: JobContainer) -> Iterator[Wrong]:
-    """Find privileged containers, and those that mount system folders or the Docker socket of their node."""
-    privileged = container.at["Privileged"]
-    if privileged.flag:
-        got = "the container has root access to the node"
-        yield privileged, got, "false, and the devices it needs by name"
-    for source in (volume["Host"]["SourcePath"] for volume in container.at["Volumes"].items):
-        if source.text in _OF_THE_NODE:
-            got = f"the container mounts {source.text}, which gives it control of the node"
-            yield source, got, "directories made for jobs"
 
 
 @rule("UC6416", job_containers)

@@ -1,13 +1,48 @@
-"""Avoidable costs: budgets without subscribers, and log groups and volumes that are never deleted."""
+"""Avoidable costs: what is billed without use or without end, and budgets that notify nobody."""
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE, launch_data
-from ultracluster_checks.model.template import Resource
+from ultracluster_checks.jobs import JOB_DEFINITION, job_containers
+from ultracluster_checks.model.nodes import (
+    AUTO_SCALING_GROUP,
+    EVENT_RULE,
+    LAUNCH_TEMPLATE,
+    QUEUE,
+    VPC,
+    launch_data,
+    nodes_of,
+    template_types,
+)
+from ultracluster_checks.model.template import Property, Resource, Templates, places
 from ultracluster_checks.problem import Wrong, rule
+from ultracluster_checks.roles import MACHINE, SCHEDULE
+from ultracluster_checks.state import BUCKET
+from ultracluster_rules.findings import quote
 
 _HIGHEST: Final = 200  # percent of a budget at which a notification is of no use
+_LIFE: Final = "LifecycleConfiguration.Rules.*"
+# Type, path, the most that is of use, what more of it does, and what is better.
+_MOST: Final = (
+    ("S3::Bucket", f"{_LIFE}.NoncurrentVersionExpiration.NoncurrentDays", 730, "what is replaced is billed for years", "30 to 90 days"),
+    ("S3::Bucket", f"{_LIFE}.AbortIncompleteMultipartUpload.DaysAfterInitiation", 90, "parts of failed uploads are billed for months", "1 to 7 days"),
+    ("Batch::ComputeEnvironment", "ComputeResources.MaxvCpus", 100_000, "a faulty loop is billed without a bound", "what the work needs"),
+    ("DynamoDB::Table", "ProvisionedThroughput.ReadCapacityUnits", 999, "units are billed each hour, used or not", "BillingMode: PAY_PER_REQUEST"),
+    ("DynamoDB::Table", "ProvisionedThroughput.WriteCapacityUnits", 999, "units are billed each hour, used or not", "BillingMode: PAY_PER_REQUEST"),
+)  # fmt: skip
+_LEAST, _SHORTEST = (
+    60,
+    600,
+)  # seconds that AWS Batch takes, and in which a job over several nodes has loaded nothing
+_MANY_ATTEMPTS, _MOST_ATTEMPTS = 4, 10
+_RESERVATION: Final = "AWS::EC2::CapacityReservation"
+_OFTEN: Final = re.compile(r"rate\((?:\d|[1-4]\d) minutes?\)|cron\((?:\*|[\d*]+/\d|\S+-\S+) .*\)")
+_EACH_HOUR: Final = re.compile(
+    r"rate\(\d+ minutes?\)|rate\((?:\d|1\d) hours?\)|cron\(\S+ (?:\*|[\d*]+/[1-9]) .*\)"
+)
+_COMPUTING: Final = re.compile(r"batch:submitJob|sagemaker:create\w+Job|ecs:runTask|codebuild:startBuild")
+_OF_MACHINES: Final = re.compile(r"ml\.(?:p\d|trn\d|inf\d|g\d)")
 
 
 @rule("UC6459", "AWS::Budgets::Budget")
@@ -40,11 +75,204 @@ def logs_expire(group: Resource) -> Iterator[Wrong]:
         yield group["RetentionInDays"], "logs are kept and billed for ever", "a number of days, such as 90"
 
 
-@rule("UC4226", LAUNCH_TEMPLATE)
-def volumes_go_with_their_node(template: Resource) -> Iterator[Wrong]:
-    """Find volumes that stay when their node is gone."""
-    for at in (
-        each["Ebs"]["DeleteOnTermination"] for each in launch_data(template)["BlockDeviceMappings"].items
-    ):
-        if at.flag is False:
-            yield at, "each node that ends leaves its volume, which is billed", "true"
+@rule("UC6480", BUCKET)
+def buckets_drop_what_is_replaced(bucket: Resource) -> Iterator[Wrong]:
+    """Find buckets that keep old versions, or parts of failed uploads beside other rules forever."""
+    at = bucket["LifecycleConfiguration"]["Rules"]
+    rules = [each for each in at.items if each["Status"].text != "Disabled"]
+    if at.unknown or any(each.unknown for each in at.items) or not bucket["ObjectLockEnabled"].missing:
+        return
+    present = {str(each.path[-1]) for one in rules for each in one.members}
+    versions = bucket["VersioningConfiguration"]["Status"].text == "Enabled"
+    if versions and not present & {"NoncurrentVersionExpiration", "NoncurrentVersionExpirationInDays"}:
+        yield at, "each version that is replaced is billed for ever", "NoncurrentVersionExpiration"
+    if not at.missing and "AbortIncompleteMultipartUpload" not in present:
+        yield at, "parts of failed uploads are billed for ever", "AbortIncompleteMultipartUpload"
+
+
+@rule("UC6481", VPC)
+def data_goes_through_gateway_endpoints(vpc: Resource) -> Iterator[Wrong]:
+    """Find route tables with a NAT gateway, which bills each gigabyte, and without the gateway endpoint of S3, which is free."""
+    templates = vpc.template.templates
+    endpoints = [
+        each
+        for each in templates.of_type("AWS::EC2::VPCEndpoint")
+        if each["VpcId"].target in {vpc, None} and each["ServiceName"].pattern.endswith((".s3", "}"))
+    ]
+    if any(each["RouteTableIds"].unknown for each in endpoints):
+        return
+    led = {item.target for each in endpoints for item in each["RouteTableIds"].items}
+    for route in templates.of_type("AWS::EC2::Route") if None not in led else ():
+        table = route["RouteTableId"].target
+        nat, own = route["NatGatewayId"], table is not None and table["VpcId"].target is vpc
+        if table is not None and own and not nat.missing and table not in led:
+            got = f"traffic of {table.logical_id} with S3 goes through the NAT gateway, which bills each gigabyte"
+            yield nat, got, "a gateway endpoint of S3 with this route table, which is free"
+
+
+@rule("UC6482", JOB_DEFINITION)
+def jobs_repeat_what_is_not_their_fault(job: Resource) -> Iterator[Wrong]:
+    """Find jobs on accelerators or several nodes that end before they start, or repeat their own faults."""
+    own = [each for each in job_containers(job.template.templates) if each.at.resource is job]
+    if not any(each.nodes != 1 or each.devices or each.machines for each in own):
+        return
+    seconds, retry = job["Timeout"]["AttemptDurationSeconds"], job["RetryStrategy"]
+    several = not job["NodeProperties"].missing
+    if several and seconds.number is not None and _LEAST <= seconds.number < _SHORTEST:
+        yield seconds, f"got {seconds.number}: the job ends before its nodes have compiled", "hours"
+    attempts, choices = retry["Attempts"], retry["EvaluateOnExit"]
+    if _MANY_ATTEMPTS <= (attempts.number or 0) <= _MOST_ATTEMPTS and choices.empty:
+        got = f"got {attempts.number} attempts for each failure, so that a fault of the program is paid as often"
+        yield attempts, got, "EvaluateOnExit: RETRY for Host EC2*, EXIT for all else"
+    for each in choices.items:
+        ends = (each["Action"].text or "").upper() == "EXIT"
+        if ends and (each["OnStatusReason"].text or "").startswith("Host EC2"):
+            yield each["Action"], "the job ends when EC2 takes its node, and is not repeated", "RETRY"
+
+
+@rule("UC6483")
+def addresses_are_used(templates: Templates) -> Iterator[Wrong]:
+    """Find Elastic IP addresses that nothing uses, which are billed by the hour."""
+    used = {
+        target
+        for template in templates.all
+        for resource in template.resources.values()
+        for target in resource.properties.targets
+    }
+    outputs = str([template.source.body.get("Outputs") for template in templates.all])
+    for address in templates.of_type("AWS::EC2::EIP"):
+        if address not in used and address["InstanceId"].missing and address.logical_id not in outputs:
+            yield address.properties, "an address that nothing uses is billed by the hour", "none"
+
+
+@rule("UC6483", _RESERVATION)
+def reservations_end_and_are_filled(reservation: Resource) -> Iterator[Wrong]:
+    """Find reservations without an end, open to other nodes of their type, or larger than what starts in them."""
+    kind, end, criteria = (reservation[name] for name in ("EndDateType", "EndDate", "InstanceMatchCriteria"))
+    if kind.text == "unlimited" or (kind.missing and end.missing):
+        yield kind, "the reservation is billed until somebody cancels it", "limited, and an EndDate"
+    nodes = [
+        each
+        for each in nodes_of(reservation.template.templates)
+        if each.target["CapacityReservationId"].target is reservation
+    ]
+    if nodes and (criteria.missing or criteria.text == "open"):
+        got = f"any {reservation['InstanceType'].text or 'node'} of the account takes a place of {nodes[0].name}"
+        yield criteria, got, "targeted"
+    count, most = reservation["InstanceCount"], [each.most for each in nodes]
+    room = sum(each or 0 for each in most)
+    if count.number is not None and most and None not in most and room < count.number:
+        yield count, f"got {count.number}, and at most {room} nodes start in it", str(room)
+
+
+@rule("UC6483", QUEUE)
+def paid_capacity_is_used_first(queue: Resource) -> Iterator[Wrong]:
+    """Find queues that start nodes on demand before those of a reservation, which is paid anyway."""
+    behind = [each for each in nodes_of(queue.template.templates) if each.template is not None]
+    order = [
+        (each["Order"], each["ComputeEnvironment"].target) for each in queue["ComputeEnvironmentOrder"].items
+    ]
+    found = [(place, nodes) for place, owner in order for nodes in behind if nodes.owner is owner]
+    paid = [place.number or 0 for place, nodes in found if nodes.is_targeted]
+    for place, nodes in found:
+        if not nodes.is_targeted and place.number is not None and paid and place.number < min(paid):
+            got = f"{nodes.name} starts nodes on demand while the reservation behind it is paid and empty"
+            yield place, got, "the reservation first"
+
+
+@rule("UC6483", AUTO_SCALING_GROUP)
+def blocks_are_filled(group: Resource) -> Iterator[Wrong]:
+    """Find groups over a Capacity Block whose schedule starts fewer nodes than are paid."""
+    nodes = next((each for each in nodes_of(group.template.templates) if each.owner is group), None)
+    actions = group.referrers("AWS::AutoScaling::ScheduledAction", "AutoScalingGroupName")
+    wanted = [each["MinSize" if each["DesiredCapacity"].missing else "DesiredCapacity"] for each in actions]
+    if nodes is None or not nodes.in_block or not wanted[1:] or any(each.unknown for each in wanted):
+        return
+    largest = max((*wanted, group["DesiredCapacity"]), key=lambda each: each.number or 0)
+    paid = max(each["MaxSize"].number or 0 for each in (group, *actions))
+    if (largest.number or 0) < paid:
+        yield largest, f"got {largest.number or 0} of {paid} nodes that are paid", str(paid)
+
+
+@rule("UC6483", AUTO_SCALING_GROUP)
+def schedules_scale_down(group: Resource) -> Iterator[Wrong]:
+    """Find groups that a schedule makes larger again and again, and none makes smaller."""
+    actions = group.referrers("AWS::AutoScaling::ScheduledAction", "AutoScalingGroupName")
+    wanted = [each["DesiredCapacity"] for each in actions]
+    sizes = [each.number for each in wanted]
+    again = all(not each["Recurrence"].missing for each in actions)
+    if again and sizes and None not in sizes and min(map(int, sizes)) > (group["MinSize"].number or 0):  # type: ignore[arg-type]
+        yield wanted[0], "the schedule starts nodes and none ends them", "an action for the end of the work"
+
+
+@rule("UC6483", LAUNCH_TEMPLATE)
+def nodes_end_and_have_plain_volumes(template: Resource) -> Iterator[Wrong]:
+    """Find nodes that stop instead of ending, and disks of nodes with provisioned IOPS, which outlive nothing."""
+    data = launch_data(template)
+    behaviour = data["InstanceInitiatedShutdownBehavior"]
+    machines = template_types(template)
+    if machines and behaviour.text == "stop":
+        yield behaviour, "nodes that shut themselves down keep their volumes, which are billed", "terminate"
+    owned = any(each.template is template for each in nodes_of(template.template.templates))
+    for disk in (each["Ebs"] for each in data["BlockDeviceMappings"].items) if owned else ():
+        if disk["VolumeType"].text in {"io1", "io2"} and disk["DeleteOnTermination"].flag is not False:
+            got = f"got {disk['VolumeType'].text} for a disk that goes with its node, at several times the price"
+            yield disk["VolumeType"], got, "gp3 with the IOPS that it needs, or instance storage"
+
+
+@rule("UC6483")
+def no_more_is_kept_than_is_of_use(templates: Templates) -> Iterator[Wrong]:
+    """Find numbers beyond what is of use, which are billed; throughput that something scales is not fixed."""
+    scaled = next(templates.of_type("AWS::ApplicationAutoScaling::ScalableTarget"), None)
+    for kind, path, most, problem, allowed in _MOST:
+        for at in places(templates, kind, path) if kind != "DynamoDB::Table" or scaled is None else ():
+            if (at.number or 0) > most:
+                yield at, f"got {at.number:,}: {problem}", allowed
+
+
+@rule("UC6483")
+def little_is_kept_warm(templates: Templates) -> Iterator[Wrong]:
+    """Find functions that a schedule calls and that are kept warm, and notebooks on accelerators that nothing stops."""
+    sources = [*templates.of_type(EVENT_RULE, SCHEDULE)]
+    called = [target for each in sources for target in (*each["Targets"].targets, *each["Target"].targets)]
+    for version in templates.of_type("AWS::Lambda::Alias", "AWS::Lambda::Version"):
+        kept = version["ProvisionedConcurrencyConfig"]["ProvisionedConcurrentExecutions"]
+        if not kept.missing and not {version, version["FunctionName"].target}.isdisjoint(called):
+            yield kept, "a function that a rule or schedule calls is kept warm and billed each hour", "none"
+    for book in templates.of_type("AWS::SageMaker::NotebookInstance"):
+        if _OF_MACHINES.match(book["InstanceType"].text or "") and book["LifecycleConfigName"].missing:
+            got = f"got {book['InstanceType'].text}, which is billed until somebody stops the notebook"
+            yield book["InstanceType"], got, "a life cycle configuration that stops it when idle, or a job"
+
+
+@rule("UC6484")
+def expensive_work_is_not_started_all_the_time(templates: Templates) -> Iterator[Wrong]:
+    """Find schedules that start jobs, builds or images several times an hour."""
+    for source in templates.of_type(EVENT_RULE, SCHEDULE):
+        targets = source["Targets"].items if source.type == EVENT_RULE else [source["Target"]]
+        often = source["ScheduleExpression"]
+        if _OFTEN.fullmatch(often.text or "") and any(map(_starts_jobs, targets)):
+            yield often, f"got {quote(often.text)}: paid work starts many times an hour", "once a day or less"
+    for pipeline in templates.of_type("AWS::ImageBuilder::ImagePipeline"):
+        often = pipeline["Schedule"]["ScheduleExpression"]
+        if _EACH_HOUR.fullmatch(often.text or ""):
+            yield often, f"got {quote(often.text)}: each image is built and kept", "once a day or less"
+
+
+def _starts_jobs(target: Property) -> bool:
+    machine = target["Arn"].target
+    if machine is not None and machine.type == MACHINE:
+        return bool(_COMPUTING.search(str(machine.properties.value)))
+    if machine is not None and machine.type in {QUEUE, "AWS::CodeBuild::Project"}:
+        return True
+    return not target["BatchParameters"].missing or "batch:submitJob" in target["Arn"].pattern
+
+
+@rule("UC6483")
+def trails_are_kept_once(templates: Templates) -> Iterator[Wrong]:
+    """Find several trails of every Region: the first copy of management events is free, each other one is billed."""
+    trails = [each for each in templates.of_type("AWS::CloudTrail::Trail") if each["IsMultiRegionTrail"].flag]
+    for trail in trails[1:]:
+        if trail["EventSelectors"].missing and trail["AdvancedEventSelectors"].missing:
+            got = f"{trails[0].logical_id} records the same events, and each further copy is billed"
+            yield trail["IsMultiRegionTrail"], got, "one trail"

@@ -1,14 +1,17 @@
 """Credentials in templates, which everyone who may describe the stack can read."""
 
+import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from ultracluster_checks.model.template import Property, Resource, Templates
+from ultracluster_checks.model.template import Property, Templates
 from ultracluster_checks.model.values import Text
 from ultracluster_checks.problem import Wrong, rule
 from ultracluster_rules.credentials import credential_kind, names_credential
 
 _DYNAMIC: Final = "{{resolve:"
+_SECRETS: Final = {"AuthToken", "MasterUserPassword", "OAuthToken", "Password", "SecretString"}
+_ASSIGNED: Final = re.compile(r"""\b([A-Z][A-Z0-9_]{3,})=(?!["']?[$({])["']?[^\s"']{8}""")
 _ALLOWED: Final = (
     "no credentials",
     "Take it out, renew it, and let what needs it read it from AWS Secrets Manager",
@@ -25,12 +28,12 @@ def no_credentials(templates: Templates) -> Iterator[Wrong]:
         if resource.type == "AWS::IAM::AccessKey":
             got = "an access key does not expire, and outputs can show its secret"
             yield resource.properties, got, *_ALLOWED
-        secret = resource["SecretString"]
-        if resource.type == "AWS::SecretsManager::Secret" and secret.text and _DYNAMIC not in secret.text:
-            yield secret, "the secret is text in the template", *_ALLOWED
-        for name, value in _variables(resource):
-            if value.text and _DYNAMIC not in value.text and names_credential(name):
-                yield value, f"the variable {name} is a credential by its name", *_ALLOWED
+        for name, at in _named(resource.properties):
+            if at.text and _DYNAMIC not in at.text and (names_credential(name) or name in _SECRETS):
+                yield at, f"{name} is a credential by its name", *_ALLOWED
+        for at in (resource["LaunchTemplateData"]["UserData"], resource["UserData"], resource["Data"]):
+            for name in (found[1] for found in _ASSIGNED.finditer(at.pattern) if names_credential(found[1])):
+                yield at, f"{name} is set to text, which everyone on the node can read", *_ALLOWED
 
 
 def _texts(path: tuple[str | int, ...], value: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -42,12 +45,9 @@ def _texts(path: tuple[str | int, ...], value: Any) -> Iterator[tuple[tuple[str 
         yield path, str(value)
 
 
-def _variables(resource: Resource) -> Iterator[tuple[str, Property]]:
-    yield from ((str(each.path[-1]), each) for each in resource["Environment"]["Variables"].members)
-    ranges = resource["NodeProperties"]["NodeRangeProperties"].items
-    containers = [resource["ContainerProperties"], *resource["ContainerDefinitions"].items]
-    for container in (*containers, *(part["Container"] for part in ranges)):
-        pairs = container["Environment"].items
-        yield from (
-            (str(pair["Name"].text), pair["Value"]) for pair in pairs if pair["Name"].text is not None
-        )
+def _named(at: Property) -> Iterator[tuple[str, Property]]:
+    """Return the members of a mapping and of all in it by their names, and values of pairs by the name beside them."""
+    pair = at["Name"].text or at["Key"].text if isinstance(at.value, dict) else None
+    for each in (*at.members, *at.items):
+        yield pair if pair and each.path[-1] == "Value" else str(each.path[-1]), each
+        yield from _named(each)

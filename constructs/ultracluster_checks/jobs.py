@@ -170,6 +170,12 @@ def _vcpus(name: str) -> int | None:
     return 4 * int(found[1] or 1) if found else 2 if size == "large" else None
 
 
+def room_for(environment: Resource) -> int | None:
+    """Return the most vCPUs of a node of an environment; None if any type is unknown."""
+    sizes = [_vcpus(name or "") for name in environment["ComputeResources"]["InstanceTypes"].texts]
+    return None if not sizes or None in sizes else max(each or 0 for each in sizes)
+
+
 @rule(NO_SPOT_NODES)
 def multi_node_jobs_have_their_environments(templates: Templates) -> Iterator[Wrong]:
     """Find multi-node jobs on Spot only, and behind queues with unmanaged environments, which do not run them."""

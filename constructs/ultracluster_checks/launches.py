@@ -77,14 +77,6 @@ def metadata_needs_a_token(template: Resource) -> Iterator[Wrong]:
         yield hops, got, "1, or 2 for containers"
 
 
-@rule("UC4207", "AWS::EC2::Instance", "AWS::ImageBuilder::InfrastructureConfiguration")
-def metadata_of_other_instances_needs_a_token(resource: Resource) -> Iterator[Wrong]:
-    """Find instances without a launch template that allow IMDSv1."""
-    for options in (resource["MetadataOptions"], resource["InstanceMetadataOptions"]):
-        if options["HttpTokens"].text == "optional":
-            yield options["HttpTokens"], "instance metadata is read without a token", "required"
-
-
 @rule("UC4208", LAUNCH_TEMPLATE)
 def user_data_can_be_merged(template: Resource) -> Iterator[Wrong]:
     """Find user data that AWS Batch cannot merge."""

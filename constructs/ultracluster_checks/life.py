@@ -28,7 +28,7 @@ from ultracluster_checks.model.nodes import (
     known_blocks,
     nodes_of,
 )
-from ultracluster_checks.model.permissions import fixed_arn, may, role_of, statements_of
+from ultracluster_checks.model.permissions import fixed_arn, lets_invoke, may, role_of, statements_of
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.model.values import Reference, Text
 from ultracluster_checks.problem import Wrong, rule
@@ -48,21 +48,17 @@ _DETAIL: Final = {"capacity-reservation-id", "end-date"}
 _OF_INSTANCE: Final = {"instance-lifecycle", "instance-action", "instance-id", "instance-termination-time", "availability-zone-id"}  # fmt: skip
 _RESERVATION_ID: Final = re.compile(r"cr-[0-9a-f]{8,17}")
 _TIME: Final = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d)(?::\d\d)?(Z|\+00:00)?")
-_LEAD: Final = re.compile(r"(?i)(?!.*checkpoint).*lead.*(minute|second)s?")
+_LEAD: Final = re.compile(r"(?i)(?!.*checkpoint)(?=.*(?:lead|before)).*?(minute|second)s?.*")
 _RATE: Final = re.compile(r"rate\((\d{1,6}) (minute|hour|day)s?\)")
 _CRON: Final = re.compile(r"cron\((\S+) (\S+) (\S+) (\S+) (\S+) (\S+)\)")
 _MINUTES: Final = {"minute": 1, "hour": 60, "day": 1440}
 # https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtimes.html (2026-11)
 _RETIRED: Final = {"python2.7", "python3.6", "python3.7", "python3.8", "nodejs12.x", "nodejs14.x", "nodejs16.x", "nodejs18.x", "go1.x", "ruby2.7", "java8", "dotnet6"}  # fmt: skip
-_WATCHED: Final = {"FunctionName": (FUNCTION, "FunctionName"), "QueueName": ("AWS::SQS::Queue", "QueueName")}
-_ACTIONS: Final = ("AlarmActions", "OKActions", "InsufficientDataActions")
 _LONGEST_WAIT: Final = 10
 """Minutes between the warning of EC2, 40 before the end, and the termination of instances, 30 before it."""
 
 _EARLIEST: Final = timedelta(hours=24)
 _WAITING: Final = re.compile("RUNNABLE|STARTING|SUBMITTED|PENDING")
-# Calls of services whose name in the SDK is the prefix of their actions.
-_CALL: Final = re.compile(r":(?:aws-sdk:)?(batch|ec2|ecs|eks|sns|sqs):([a-z]\w+)\b")
 _SHORTEST_TIMEOUT: Final = 30
 """Seconds in which a few dozen calls of AWS's APIs are answered; Lambda's default of 3 is one call."""
 
@@ -167,7 +163,7 @@ def block_jobs_are_ended(templates: Templates) -> Iterator[Wrong]:
     for queue in () if acting or scheduled or bounded else templates.of_type(QUEUE):
         if {*(environments_of(queue) or ())} & blocks:
             got = "jobs run on nodes of a Capacity Block, and nothing ends them before EC2 does, 30 minutes before the end of the block"
-            allowed = "a function on a schedule, or one that EC2's warning wakes up, which may end jobs"
+            allowed = "a function that runs on a schedule or on EC2's warning, and that may end jobs"
             yield queue.properties, got, allowed
 
 
@@ -442,23 +438,6 @@ def _too_late(at: Property, time: datetime) -> Iterator[Wrong]:
         yield at, got, "before 11:00 UTC"
 
 
-@rule("UC6436", SCHEDULE, MACHINE)
-def calls_are_allowed(caller: Resource) -> Iterator[Wrong]:
-    """Find schedules and state machines that call an API which their role does not allow, on what they name."""
-    scheduled = caller.type == SCHEDULE
-    at = caller["Target"]["RoleArn"] if scheduled else caller["RoleArn"]
-    told = caller["Target"]["Input"] if scheduled else caller.properties
-    text = caller["Target"]["Arn"].pattern if scheduled else json.dumps(told.value, default=str)
-    role = role_of(at)
-    for service, name in dict.fromkeys(_CALL.findall(text)) if role is not None else ():
-        action = f"{service}:{name[0].upper()}{name[1:]}"
-        queues: list[Resource | None] = [each for each in told.targets if each.type in _STATES]
-        for on in queues if scheduled and queues else [None]:
-            if role is not None and not may(role, action, on):
-                got = f"{role.logical_id} does not allow {action}{f' on {on.logical_id}' if on else ''}"
-                yield at, got, f"{action} on what {caller.logical_id} names"
-
-
 @rule("UC6434", _workers)
 def life_cycles_end_running_jobs(worker: Resource) -> Iterator[Wrong]:
     """Find code and definitions that list jobs by status and leave out those that run."""
@@ -571,15 +550,6 @@ def _knows_end(worker: Resource) -> bool:
     return any(map(_TIME.search, texts)) or not any(map(_RESERVATION_ID.fullmatch, texts))
 
 
-@rule("UC6434", FUNCTION)
-def functions_may_have_interfaces(function: Resource) -> Iterator[Wrong]:
-    """Find functions in a VPC whose role may not create their network interfaces."""
-    subnets, role = function["VpcConfig"]["SubnetIds"], role_of(function["Role"])
-    if subnets.items and role is not None and not may(role, "ec2:CreateNetworkInterface"):
-        got = f"{role.logical_id} does not allow ec2:CreateNetworkInterface"
-        yield subnets, got, "AWSLambdaVPCAccessExecutionRole"
-
-
 @rule("UC6434", "AWS::IAM::Role")
 def jobs_are_submitted_to_their_queue(role: Resource) -> Iterator[Wrong]:
     """Find roles that may submit jobs, and not to the queues of these templates."""
@@ -641,28 +611,13 @@ def functions_may_be_invoked(trigger: Trigger) -> Iterator[Wrong]:
     elif source.type == SCHEDULE or not at.missing:
         if role is not None and not may(role, action, worker):
             yield at, f"{role.logical_id} does not allow {action} on {worker.logical_id}", f"{action} on it"
-    elif not any(_lets(each, trigger) for each in worker.template.templates.of_type(_PERMISSION)):
+    elif not any(
+        lets_invoke(each, "events.amazonaws.com", source, target["Arn"])
+        for each in worker.template.templates.of_type(_PERMISSION)
+    ):
         got = f"no permission lets {source.logical_id} invoke {worker.logical_id}: the function never runs, and no deployment fails"
         allowed = "AWS::Lambda::Permission for events.amazonaws.com, with the rule as SourceArn"
         yield target["Arn"], got, allowed
-
-
-def _lets(permission: Resource, trigger: Trigger) -> bool:
-    function, source, worker = permission["FunctionName"], permission["SourceArn"], trigger.worker
-    named = function.targets
-    if named and worker not in named and trigger.target["Arn"].target not in named:
-        return False
-    if not named and differ(function.text or "?", worker["FunctionName"].text or function.text or "?"):
-        return False
-    actions = {"lambda:InvokeFunction", "lambda:*", "*", None}
-    principals = {"events.amazonaws.com", "*", None}
-    if permission["Action"].text not in actions or permission["Principal"].text not in principals:
-        return False
-    arn, name = fixed_arn(source), trigger.source["Name"].text
-    if arn is not None and not source.targets and not source.missing:
-        resource = arn.rpartition(":")[2]  # without a name of its own, no fixed ARN is that of the rule
-        return "*" in resource or (name is not None and resource.endswith(f"/{name}"))
-    return source.missing or not source.targets or trigger.source in source.targets
 
 
 @rule("UC6437", *_STATES)
@@ -677,34 +632,3 @@ def closed_queues_are_opened(resource: Resource) -> Iterator[Wrong]:
     opened = scheduled or any(role is None or may(role, _STATES[resource.type], resource) for role in roles)
     if resource["State"].text == "DISABLED" and not opened:
         yield resource["State"], "got DISABLED, and nothing here may enable it: no job starts", "ENABLED"
-
-
-@rule("UC6429")
-def alarms_notify(templates: Templates) -> Iterator[Wrong]:
-    """Find alarms without an action, with actions that are switched off, or on a name that none of the templates has."""
-    composites = list(templates.of_type("AWS::CloudWatch::CompositeAlarm"))
-    alarms = list(templates.of_type("AWS::CloudWatch::Alarm"))
-    used = {target for each in composites for target in each["AlarmRule"].targets}
-    named = any(not each["AlarmRule"].targets for each in composites)  # the name is unknown here
-    for alarm in (*alarms, *composites):
-        actions, enabled = [alarm[name] for name in _ACTIONS], alarm["ActionsEnabled"]
-        if enabled.flag is False and any(each.items for each in actions):
-            yield enabled, "got false, so that the alarm notifies nothing", "true"
-        if all(each.empty for each in actions) and alarm not in {*used, *composites} and not named:
-            yield actions[0], "no action, so that the alarm notifies nothing", "a topic or another action"
-    for alarm in alarms:
-        silent, metric = alarm["TreatMissingData"], (alarm["Namespace"].text, alarm["MetricName"].text)
-        falls = (alarm["ComparisonOperator"].text or "").startswith("LessThan")
-        if metric == ("AWS/Lambda", "Invocations") and falls and silent.text in {"notBreaching", "ignore"}:
-            got = f"got {silent.text}; a function that never runs has no data, so the alarm stays silent"
-            yield silent, got, "breaching"
-    for dimension in (each for alarm in alarms for each in alarm["Dimensions"].items):
-        kind, value = _WATCHED.get(dimension["Name"].text or ""), dimension["Value"]
-        known = list(templates.of_type(kind[0])) if kind and value.text is not None else []
-        if (
-            kind
-            and known
-            and not any(each[kind[1]].unknown or each[kind[1]].text == value.text for each in known)
-        ):
-            got = f"got {quote(value.text)}, which none of these templates has"
-            yield value, got, ", ".join(each.logical_id for each in known[:3])

@@ -37,7 +37,7 @@ _BUYING: Final = (
     "savingsplans:CreateSavingsPlan",
 )
 _POWERFUL: Final = re.compile(
-    r":policy/(?:AdministratorAccess|PowerUserAccess|IAMFullAccess|AmazonEC2FullAccess|AmazonS3FullAccess)$"
+    r":policy/(?:[\w-]+/)?(?:AdministratorAccess|PowerUserAccess|SystemAdministrator|SecretsManagerReadWrite|\w+FullAccess)$"
 )
 _ORDER_KEY: Final = re.compile(r"aws:(?:RequestTag|ResourceTag)/.+", re.IGNORECASE)
 _RESERVING: Final = (
@@ -78,15 +78,24 @@ _ESCALATING: Final = (
     "s3:PutBucketPolicy",
     "sns:AddPermission",
 )
+_OPENING: Final = {"kms:PutKeyPolicy", "s3:PutBucketAcl", "s3:PutBucketPolicy"}
+_WORKERS: Final = ("ecs-tasks", "pods", "sagemaker")
 _LEAKING: Final = (
     "cloudtrail:DeleteTrail",
     "cloudtrail:StopLogging",
     "dynamodb:DeleteTable",
     "dynamodb:GetItem",
     "dynamodb:Scan",
+    "ec2:StopInstances",
+    "ec2:TerminateInstances",
+    "ecr:PutImage",
+    "elasticfilesystem:DeleteFileSystem",
     "fsx:DeleteFileSystem",
     "kms:Decrypt",
+    "kms:DisableKey",
     "kms:ScheduleKeyDeletion",
+    "logs:DeleteLogGroup",
+    "rds:DeleteDBInstance",
     "s3:DeleteBucket",
     "s3:DeleteObject",
     "s3:GetObject",
@@ -154,7 +163,12 @@ def roles_are_not_administrators(resource: Resource) -> Iterator[Wrong]:
 def roles_are_passed_by_name(templates: Templates) -> Iterator[Wrong]:
     """Find permissions to pass any role, which allow privilege escalation."""
     for statement, action in _allowances(templates):
-        for place in _unbound(statement) if covers(action, "iam:PassRole") else ():
+        keys = {str(key.path[-1]).lower() for key in conditions_of(statement)}
+        wide = [each for each in statement["Resource"].one_or_more if names_everything(each)]
+        bound = is_bound(statement) and keys != {
+            "iam:passedtoservice"
+        }  # which does not say what the role may
+        for place in wide if covers(action, "iam:PassRole") and not bound else ():
             got = "allows passing every role, and so gaining its permissions"
             yield place, got, "the ARNs of the roles"
 
@@ -220,8 +234,12 @@ def roles_write_no_policies(templates: Templates) -> Iterator[Wrong]:
     """Find permissions that allow a role to grant itself any permission."""
     for statement, action, name in _allowed(templates, _ESCALATING):
         own = not is_bound(statement) and any(map(_is_own, statement["Resource"].one_or_more))
-        if own or _unbound(statement):
+        role = statement.resource
+        opens = name in _OPENING and role.type == ROLE and any(trusts(role, each) for each in _WORKERS)
+        if own or opens or _unbound(statement):
             got = f"got {quote(action.text)}, with which the role takes any permission ({name})"
+            if opens:
+                got = f"got {quote(action.text)}, with which a job opens its data to everybody ({name})"
             yield action, got, "no such action, or the ARN of what is changed"
 
 
@@ -240,6 +258,12 @@ def roles_use_named_resources(templates: Templates) -> Iterator[Wrong]:
         ("UC6453", _LEAKING, "", "what it is for"),
     ):
         for statement, action, name in _allowed(templates, actions):
+            if (
+                name.startswith("ec2:")
+                and statement.resource.type == ROLE
+                and trusts(statement.resource, "batch")
+            ):
+                continue  # the service role, which ends nodes too
             for each in _unbound(statement):
                 got = f"got {quote(each.pattern)} for {name}{what}"
                 yield Problem.of(each, code, got, f"the ARNs of {of} ({action.text})")

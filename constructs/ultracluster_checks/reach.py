@@ -6,10 +6,12 @@ from itertools import product
 from typing import Final
 
 from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
+from ultracluster_checks.calls import actions_of
 from ultracluster_checks.model.nodes import SECURITY_GROUP, SUBNET, VPC, Nodes, groups_at, nodes_of, vpc_of
 from ultracluster_checks.model.permissions import is_bound, may_allow
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Wrong, rule
+from ultracluster_checks.roles import FUNCTION
 from ultracluster_checks.security_groups import DIRECTIONS, RULES_OF, admits, group_rules
 from ultracluster_rules.findings import quote
 
@@ -20,6 +22,15 @@ _FS_ID: Final = re.compile(r"fs-[0-9a-f]{8,17}")
 # Services that a node of AWS Batch needs before it runs a job: https://docs.aws.amazon.com/batch/latest/userguide/vpc-interface-endpoints.html
 # and https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html (2026-11).
 _JOINING: Final = ("ecs", "ecs-agent", "ecs-telemetry", "ecr.api", "ecr.dkr", "logs", "s3")
+# https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html (2026-11)
+_KUBERNETES: Final = ("ec2", "ecr.api", "ecr.dkr", "s3")
+_ENDPOINTS: Final = {"cloudwatch": "monitoring", "sagemaker": "sagemaker.api"}
+# What is started in subnets: the type, the path of the subnets, whether it may have a public address, and what it calls first.
+_STARTING: Final = (
+    ("AWS::CodeBuild::Project", "VpcConfig.Subnets", False, ("logs", "s3")),
+    ("AWS::ImageBuilder::InfrastructureConfiguration", "SubnetId", True, ("ssm", "ssmmessages", "s3")),
+    ("AWS::SageMaker::Cluster", "VpcConfig.Subnets", False, ("s3",)),
+)
 _LAYERS: Final = "starport-layer-bucket"
 _MOST_MISSING: Final = 3
 _WAYS_OUT: Final = ("GatewayId", "NatGatewayId", "TransitGatewayId", "NetworkInterfaceId", "InstanceId", "VpcPeeringConnectionId")  # fmt: skip
@@ -190,29 +201,41 @@ def _has_endpoint(vpc: Resource, name: str, tables: Sequence[Resource]) -> bool:
     return False
 
 
-@rule("UC3211", nodes_of)
-def nodes_reach_the_services_that_they_join(nodes: Nodes) -> Iterator[Wrong]:
-    """Find nodes of AWS Batch in a subnet without a way to Amazon ECS, Amazon ECR, CloudWatch Logs and S3."""
-    for each in nodes.subnets.items if nodes.in_batch else ():
+def _leaving(templates: Templates) -> Iterator[tuple[Property, bool, Sequence[str]]]:
+    """Return the subnets of what calls services of AWS, whether it may have a public address, and the services."""
+    for nodes in nodes_of(templates):
+        if nodes.in_batch or nodes.in_eks:
+            yield nodes.subnets, len(nodes.interfaces) <= 1, _JOINING if nodes.in_batch else _KUBERNETES
+    for kind, path, public, needed in _STARTING:
+        yield from (
+            (at, public, needed) for each in templates.of_type(kind) for at in each.properties.places(path)
+        )
+    for function in templates.of_type(FUNCTION):
+        called = {each.partition(":")[0] for each in actions_of(function)}
+        names = sorted(_ENDPOINTS.get(each, each) for each in called)
+        yield function["VpcConfig"]["SubnetIds"], False, names
+
+
+@rule("UC3211", _leaving)
+def subnets_lead_to_the_services_that_are_called(
+    user: tuple[Property, bool, Sequence[str]],
+) -> Iterator[Wrong]:
+    """Find nodes, functions, builds and services in a subnet without a way to the services that they need."""
+    subnets, public, needed = user
+    for each in subnets.one_or_more:
         subnet, vpc, tables = each.target, vpc_of(each), _tables_of(each.target)
         if subnet is None or vpc is None or tables is None:
             continue
-        private = len(nodes.interfaces) > 1 or subnet["MapPublicIpOnLaunch"].flag is not True
+        private = not public or subnet["MapPublicIpOnLaunch"].flag is not True
         gateways = [route["GatewayId"].target for route in _routes(subnet.template.templates, tables)]
         if any(
             not private or gateway is None or gateway.type != "AWS::EC2::InternetGateway"
             for gateway in gateways
         ):
             continue
-        if missing := [name for name in _JOINING if not _has_endpoint(vpc, name, tables)]:
-            yield (
-                each,
-                (
-                    f"{subnet.logical_id} has no route out of the VPC and no endpoint for {', '.join(missing)}: nodes start, are "
-                    "billed and run no job"
-                ),
-                "a NAT gateway, or endpoints for " + ", ".join(_JOINING),
-            )
+        if missing := [name for name in needed if not _has_endpoint(vpc, name, tables)]:
+            got = f"{subnet.logical_id} has no route out of the VPC and no endpoint for {', '.join(missing)}, which {each.resource.logical_id} needs"
+            yield each, got, "a NAT gateway, or endpoints for " + ", ".join(needed)
 
 
 @rule("UC3211", VPC)

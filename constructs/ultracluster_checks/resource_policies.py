@@ -6,15 +6,26 @@ from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_checks.jobs import job_containers
-from ultracluster_checks.model.permissions import allowing, conditions_of, covers, may_allow
+from ultracluster_checks.model.permissions import (
+    ROLE,
+    allowing,
+    conditions_of,
+    covers,
+    lets_invoke,
+    may_allow,
+)
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Problem, Wrong, rule
 from ultracluster_rules.findings import quote
 
 # Endpoint policies grant nothing by themselves.
 _POLICIES: Final = {
+    "AWS::Backup::BackupVault": "AccessPolicy",
+    "AWS::ECR::RegistryPolicy": "PolicyText",
     "AWS::ECR::Repository": "RepositoryPolicyText",
-    "AWS::IAM::Role": "AssumeRolePolicyDocument",
+    "AWS::EFS::FileSystem": "FileSystemPolicy",
+    "AWS::Events::EventBus": "Policy",
+    ROLE: "AssumeRolePolicyDocument",
     "AWS::KMS::Key": "KeyPolicy",
     "AWS::S3::AccessPoint": "Policy",
     "AWS::S3::BucketPolicy": "PolicyDocument",
@@ -24,16 +35,22 @@ _POLICIES: Final = {
     "AWS::SQS::QueuePolicy": "PolicyDocument",
     "AWS::SecretsManager::ResourcePolicy": "ResourcePolicy",
 }
-_EVERY_REPOSITORY: Final = re.compile(
-    r"\*|repo:\*.*|repo:[^/:*]*\*?"
-)  # also of an owner, without a repository
+# Of everybody, or of an owner without a repository.
+_EVERY_REPOSITORY: Final = re.compile(r"\*|repo:\*.*|repo:[^/:*]*\*?|repo:[^/:*]*/\*.*")
 _PERMISSION: Final = "AWS::Lambda::Permission"
-_TOPIC: Final = "AWS::SNS::Topic"
+_FUNCTION: Final = "AWS::Lambda::Function"
+_RECEIVED: Final = {
+    "AWS::S3::Bucket": "s3:PutObject",
+    "AWS::SNS::Topic": "sns:Publish",
+    "AWS::SQS::Queue": "sqs:SendMessage",
+    _FUNCTION: "lambda:InvokeFunction",
+}
+_POLICY_TYPES: Final = ("AWS::S3::BucketPolicy", "AWS::SNS::TopicInlinePolicy", "AWS::SNS::TopicPolicy", "AWS::SQS::QueueInlinePolicy", "AWS::SQS::QueuePolicy")  # fmt: skip
 _KEY: Final = "AWS::KMS::Key"
 _ALARMS: Final = "cloudwatch.amazonaws.com"
 _BUDGETS: Final = "budgets.amazonaws.com"
 _EVENTS: Final = "events.amazonaws.com"
-_KEY_OF_SNS: Final = "alias/aws/sns"
+_KEYS_OF_AWS: Final = ("alias/aws/sns", "alias/aws/sqs")
 # https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html (2026-11); CloudWatch Logs asks for these and more:
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html (2026-11)
 _ENCRYPTING: Final = ("kms:GenerateDataKey", "kms:Decrypt")
@@ -44,13 +61,17 @@ _WHO: Final = re.compile(
     r"|.*:(?:sub|aud|calleraccount|viaservice|externalid|dataaccesspoint.*|sourceaccount|accesspointnetworkorigin)|s3:.*account.*|sns:.*|sqs:.*",
     re.IGNORECASE,
 )
-_ANYONE: Final = {"*", "0.0.0.0/0", "::/0", "arn:aws:iam::*:*", "repo:*"}
+_ANYONE: Final = {"*", "0.0.0.0/0", "::/0", "arn:aws:iam::*:*", "repo:*", "o-*"}
 # Services that act for a resource of any account. https://docs.aws.amazon.com/IAM/latest/UserGuide/confused-deputy.html (2026-11)
 _CONFUSED: Final = {
     "s3.amazonaws.com",
     "sns.amazonaws.com",
     "apigateway.amazonaws.com",
     "config.amazonaws.com",
+    "events.amazonaws.com",
+    "budgets.amazonaws.com",
+    "logging.s3.amazonaws.com",
+    "cloudtrail.amazonaws.com",
 }
 
 
@@ -71,7 +92,7 @@ def principals_are_named(templates: Templates) -> Iterator[Wrong]:
         condition = statement["Condition"]
         if at.text == "*" and condition.missing:
             yield at, "got '*', which is everyone in every account", named
-        elif at.text == "*" and not _asks_who(statement):
+        elif at.text == "*" and not _asks_who(statement, beside="kms:viaservice"):
             yield at, "got '*' under a condition that does not say who", named
         if not statement["NotPrincipal"].missing:
             yield statement["NotPrincipal"], "everyone but those named", named
@@ -121,12 +142,13 @@ def policies_exclude_other_accounts(templates: Templates) -> Iterator[Wrong]:
             yield at, f"got {quote(at.pattern)}, which is another account", allowed
 
 
-def _asks_who(statement: Property) -> bool:
+def _asks_who(statement: Property, beside: str = "") -> bool:
+    """Return whether a condition identifies the caller, other than by a key that does not suffice."""
     if statement["Condition"].unknown:
         return True
     for key in conditions_of(statement):
-        wide = any(each.text in _ANYONE for each in key.one_or_more)
-        if "Not" not in str(key.path[-2]) and _WHO.fullmatch(str(key.path[-1])) and not wide:
+        wide, name = any(each.text in _ANYONE for each in key.one_or_more), str(key.path[-1])
+        if "Not" not in str(key.path[-2]) and _WHO.fullmatch(name) and not wide and name.lower() != beside:
             return True
     return False
 
@@ -160,29 +182,83 @@ def services_invoke_for_a_resource(permission: Resource) -> Iterator[Wrong]:
         yield permission["SourceArn"], got, "SourceArn, and SourceAccount for a bucket"
 
 
+@rule("UC6457")
+def services_act_for_a_resource(templates: Templates) -> Iterator[Wrong]:
+    """Find policies that let a service use a resource on behalf of any account."""
+    for resource in templates.of_type(*_POLICIES.keys() - {ROLE}):
+        for statement in allowing(resource[_POLICIES[resource.type]]):
+            service = statement["Principal"]["Service"]
+            if service.text in _CONFUSED - {_EVENTS} and statement["Condition"].missing:
+                got = f"{service.text} may act here for every account"
+                yield service, got, "a condition with aws:SourceArn or aws:SourceAccount"
+
+
+@rule("UC6420")
+def others_are_given_actions_by_name(templates: Templates) -> Iterator[Wrong]:
+    """Find policies of resources that allow everything to another account."""
+    own = _own_accounts(templates)
+    for statement, at in _granted(templates):
+        account = _ACCOUNT.search(at.pattern)
+        other = account is not None and own is not None and account[0] not in own
+        for action in statement["Action"].one_or_more if other else ():
+            if (action.text or "").rpartition(":")[2] == "*":
+                yield action, f"got {quote(action.text)} for {quote(at.pattern)}", "actions by name"
+
+
+@rule("UC6470", "AWS::EC2::VPCEndpoint")
+def endpoints_do_not_let_data_out(endpoint: Resource) -> Iterator[Wrong]:
+    """Find policies of S3 endpoints, where nothing else leads out, that let objects into buckets of every account."""
+    vpc, ways = endpoint["VpcId"].target, ("AWS::EC2::NatGateway", "AWS::EC2::VPCGatewayAttachment")
+    open_ = vpc is None or any(endpoint.template.templates.of_type(*ways))
+    if open_ or not endpoint["ServiceName"].pattern.endswith(".s3"):
+        return
+    for statement in allowing(endpoint["PolicyDocument"]):
+        writing = any(covers(each, "s3:PutObject") for each in statement["Action"].one_or_more)
+        for place in statement["Resource"].one_or_more if writing and not _limits(statement) else ():
+            if place.text in {"*", "arn:aws:s3:::*", "arn:aws:s3:::*/*"}:
+                yield place, "what is in the network can be copied to a bucket of any account", "own buckets"
+
+
+def _limits(statement: Property) -> bool:
+    """Return whether a condition of a statement may name an account, organization or tag."""
+    return statement["Condition"].unknown or bool(conditions_of(statement))
+
+
 @rule()
-def topics_let_services_publish(templates: Templates) -> Iterator[Wrong]:
-    """Find topics whose policy or key denies a service that notifies them."""
-    for (topic, service), sender in _publishers(templates).items():
-        documents, key, at = _topic_policies(topic), _key(topic["KmsMasterKeyId"]), topic["KmsMasterKeyId"]
-        notifies = f"{sender.logical_id} notifies {topic.logical_id} through {service}, which"
-        lost = "every notification is lost, and no deployment fails"
-        # An alarm may publish as its account, which the policy that SNS creates allows.
-        own = service == _ALARMS
-        open_ = any(_lets(each, service, ("sns:Publish",), accounts=own) for each in documents)
-        if not open_ and not (own and not documents):
-            where = documents[0] if documents else topic.properties
-            got = f"{notifies} its policy does not let publish: {lost}"
-            yield Problem.of(where, "UC6426", got, f"a topic policy that allows sns:Publish to {service}")
+def receivers_admit_their_senders(templates: Templates) -> Iterator[Wrong]:
+    """Find topics, queues and buckets whose policy or key denies a service that sends to them, and functions that one may not invoke."""
+    seen = set()
+    for at, service, sender in _deliveries(templates):
+        to = at.target
+        if to is None or to.type not in _RECEIVED or (to, service, sender) in seen:
+            continue
+        seen.add((to, service, sender))
+        own = (
+            service == _ALARMS
+        )  # an alarm may publish as its account, which the policy that SNS creates allows
+        documents, action = _policies_of(to), _RECEIVED[to.type]
+        to_it = f"{sender.logical_id} sends to {to.logical_id} through {service}, which"
+        lost = "everything is lost, and no deployment fails"
+        lets = any(_lets(each, service, (action,), accounts=own, on=to, source=sender) for each in documents)
+        if to.type == _FUNCTION:
+            permissions = to.template.templates.of_type(_PERMISSION)
+            lets = any(lets_invoke(each, service, sender, at) for each in permissions)
+        if not lets and not (own and not documents) and to["AccessControl"].text != "LogDeliveryWrite":
+            got = f"{to_it} its policy does not admit: {lost}"
+            allowed = f"a policy that allows {action} to {service} for {sender.logical_id}"
+            code = "UC6436" if to.type == _FUNCTION else "UC6426"
+            yield Problem.of(documents[0] if documents else to.properties, code, got, allowed)
+        place = to["KmsMasterKeyId"]
+        key = _key(place)
         closed = key is not None and not _lets(key["KeyPolicy"], service, _ENCRYPTING)
-        if at.pattern.endswith(_KEY_OF_SNS) or closed:
-            named = (
+        if place.pattern.endswith(_KEYS_OF_AWS) or closed:
+            whose = (
                 f"{key.logical_id}, whose policy does not name it"
                 if key
-                else f"{_KEY_OF_SNS}, whose policy cannot be changed"
+                else "of AWS, whose policy cannot be changed"
             )
             allowed = f"a customer managed key whose policy allows {' and '.join(_ENCRYPTING)} to {service}"
-            yield Problem.of(at, "UC6427", f"{notifies} cannot use the key {named}: {lost}", allowed)
+            yield Problem.of(place, "UC6427", f"{to_it} cannot use the key {whose}: {lost}", allowed)
 
 
 @rule("UC6428", "AWS::Logs::LogGroup")
@@ -195,36 +271,43 @@ def keys_let_logs_encrypt(group: Resource) -> Iterator[Wrong]:
         yield group["KmsKeyId"], got, allowed
 
 
-def _publishers(templates: Templates) -> dict[tuple[Resource, str], Resource]:
-    """Return the services that notify a topic, each with the first resource for which it does."""
-    found: dict[tuple[Resource, str], Resource] = {}
-    for at, service in _notified(templates):
-        topic = at.target
-        if topic is not None and topic.type == _TOPIC:
-            found.setdefault((topic, service), at.resource)
-    return found
+def _deliveries(templates: Templates) -> Iterator[tuple[Property, str, Resource]]:
+    """Return what services send to without a role: the property that names the receiver, the service, and the resource on whose behalf it sends."""
+    yield from _notified(templates)
+    for each in templates.of_type("AWS::SNS::Subscription"):
+        topic = each["TopicArn"].target
+        if topic is not None:
+            yield each["Endpoint"], "sns.amazonaws.com", topic
+            yield each["RedrivePolicy"]["deadLetterTargetArn"], "sns.amazonaws.com", topic
+    for bucket in templates.of_type("AWS::S3::Bucket"):
+        for kind, name in (("Topic", "Topic"), ("Queue", "Queue"), ("Lambda", "Function")):
+            for each in bucket["NotificationConfiguration"][f"{kind}Configurations"].items:
+                yield each[name], "s3.amazonaws.com", bucket
+        yield bucket["LoggingConfiguration"]["DestinationBucketName"], "logging.s3.amazonaws.com", bucket
 
 
-def _notified(templates: Templates) -> Iterator[tuple[Property, str]]:
+def _notified(templates: Templates) -> Iterator[tuple[Property, str, Resource]]:
     for alarm in templates.of_type("AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm"):
         for name in ("AlarmActions", "OKActions", "InsufficientDataActions"):
-            yield from ((action, _ALARMS) for action in alarm[name].items)
+            yield from ((action, _ALARMS, alarm) for action in alarm[name].items)
     for budget in templates.of_type("AWS::Budgets::Budget"):
         for notification in budget["NotificationsWithSubscribers"].items:
-            yield from ((each["Address"], _BUDGETS) for each in notification["Subscribers"].items)
+            yield from ((each["Address"], _BUDGETS, budget) for each in notification["Subscribers"].items)
     for source in templates.of_type("AWS::Events::Rule"):
-        yield from ((each["Arn"], _EVENTS) for each in source["Targets"].items if each["RoleArn"].missing)
+        for each in source["Targets"].items:
+            yield each["DeadLetterConfig"]["Arn"], _EVENTS, source
+            if each["RoleArn"].missing and getattr(each["Arn"].target, "type", _FUNCTION) != _FUNCTION:
+                yield each["Arn"], _EVENTS, source
 
 
-def _topic_policies(topic: Resource) -> list[Property]:
-    templates = topic.template.templates
-    lists = [
-        policy
-        for policy in templates.of_type("AWS::SNS::TopicPolicy")
-        if any(each.target is topic or each.unknown for each in policy["Topics"].items)
+def _policies_of(receiver: Resource) -> list[Property]:
+    """Return the policies of a topic, queue or bucket, and those that may be."""
+    return [
+        policy["PolicyDocument"]
+        for policy in receiver.template.templates.of_type(*_POLICY_TYPES)
+        for name in ("Topics", "Queues", "TopicArn", "Queue", "Bucket")
+        if any(each.target is receiver or each.unknown for each in policy[name].one_or_more)
     ]
-    inline = topic.referrers("AWS::SNS::TopicInlinePolicy", "TopicArn")
-    return [policy["PolicyDocument"] for policy in (*lists, *inline)]
 
 
 def _key(at: Property) -> Resource | None:
@@ -235,13 +318,39 @@ def _key(at: Property) -> Resource | None:
     return found if found is not None and found.type == _KEY else None
 
 
-def _lets(document: Property, service: str, actions: tuple[str, ...], *, accounts: bool = False) -> bool:
+def _lets(
+    document: Property,
+    service: str,
+    actions: tuple[str, ...],
+    *,
+    accounts: bool = False,
+    on: Resource | None = None,
+    source: Resource | None = None,
+) -> bool:
     """Return whether a policy may allow a service all of these actions; unknown parts are assumed to allow them."""
     if any(each.unknown for each in document["Statement"].one_or_more):
         return True
-    own = [each for each in may_allow(document) if _is_for(each["Principal"], service, accounts=accounts)]
+    own = [
+        each
+        for each in may_allow(document)
+        if _is_for(each["Principal"], service, accounts=accounts)
+        and _may_mean(each["Resource"], on)
+        and all(
+            _may_mean(key, source)
+            for key in conditions_of(each)
+            if str(key.path[-1]).lower() == "aws:sourcearn"
+        )
+    ]
     allowed = [action for statement in own for action in statement["Action"].one_or_more]
     return all(any(each.unknown or covers(each, name) for each in allowed) for name in actions)
+
+
+def _may_mean(at: Property, resource: Resource | None) -> bool:
+    """Return whether an ARN, or one of several, may be that of a resource: it refers to no other one of its type."""
+    if resource is None:
+        return True
+    same = [[target for target in each.targets if target.type == resource.type] for each in at.one_or_more]
+    return not same or not all(same) or any(resource in each for each in same)
 
 
 def _is_for(principal: Property, service: str, *, accounts: bool) -> bool:

@@ -7,9 +7,21 @@ from typing import Final
 
 from ultracluster_checks.jobs import JobContainer, job_containers
 from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE, launch_data, nodes_of
-from ultracluster_checks.model.permissions import covers, may, may_allow, role_of, statements_of, trusts
+from ultracluster_checks.model.permissions import (
+    KINDS,
+    conditions_of,
+    covers,
+    may,
+    may_allow,
+    may_be_kind,
+    role_behind,
+    role_of,
+    statements_of,
+    trusts,
+)
 from ultracluster_checks.model.template import Property, Resource, Templates
-from ultracluster_checks.problem import Wrong, rule
+from ultracluster_checks.model.values import Reference
+from ultracluster_checks.problem import Problem, Wrong, rule
 
 FUNCTION: Final = "AWS::Lambda::Function"
 MACHINE: Final = "AWS::StepFunctions::StateMachine"
@@ -45,6 +57,54 @@ _CALLS: Final = {
     "AWS::SQS::Queue": ("sqs:SendMessage", "sqs:ReceiveMessage", "sqs:DeleteMessage"),
     "AWS::SecretsManager::Secret": ("secretsmanager:GetSecretValue",),
 }  # fmt: skip
+_BUCKET: Final = "AWS::S3::Bucket"
+# What actions take, by the beginning of the resource of an ARN. Service Authorization Reference (2026-11).
+_TAKEN: Final = {
+    "batch:CancelJob": ("job/",),
+    "batch:SubmitJob": ("job-queue/", "job-definition/"),
+    "batch:TerminateJob": ("job/",),
+    "batch:UpdateComputeEnvironment": ("compute-environment/",),
+    "batch:UpdateJobQueue": ("job-queue/",),
+    "dynamodb:GetItem": ("table/",),
+    "dynamodb:PutItem": ("table/",),
+    "dynamodb:UpdateItem": ("table/",),
+    "ec2:TerminateInstances": ("instance/",),
+    "eks:UpdateNodegroupConfig": ("nodegroup/",),
+    "iam:PassRole": ("role/",),
+    "kms:Decrypt": ("key/",),
+    "kms:GenerateDataKey": ("key/",),
+    "lambda:InvokeFunction": ("function:",),
+    "s3:GetObject": ("object",),
+    "s3:ListBucket": ("bucket",),
+    "s3:PutObject": ("object",),
+    "secretsmanager:GetSecretValue": ("secret:",),
+    "ssm:GetParameter": ("parameter/",),
+    "states:StartExecution": ("stateMachine:",),
+}
+# Calls that hand a role to a service.
+_PASSING: Final = {"batch:RegisterJobDefinition": "ecs-tasks", "ec2:RunInstances": "ec2", "ecs:RunTask": "ecs-tasks", "ecs:RegisterTaskDefinition": "ecs-tasks", "lambda:CreateFunction": "lambda"}  # fmt: skip
+# What uses a role, where, when something else is set, and for what. Guides of the services, roles (2026-11).
+_USERS: Final = (
+    (FUNCTION, "Role", "VpcConfig.SubnetIds", ("ec2:CreateNetworkInterface",)),
+    (MACHINE, "RoleArn", "LoggingConfiguration.Destinations", ("logs:CreateLogDelivery",)),
+    ("AWS::CodeBuild::Project", "ServiceRole", "", ("logs:CreateLogStream", "logs:PutLogEvents")),
+    ("AWS::EC2::FlowLog", "DeliverLogsPermissionArn", "", ("logs:CreateLogStream", "logs:PutLogEvents")),
+    ("AWS::EKS::Cluster", "RoleArn", "", ("ec2:DescribeSubnets",)),
+    ("AWS::EKS::Nodegroup", "NodeRole", "", ("ecr:GetAuthorizationToken", "ecr:BatchGetImage")),
+    (
+        "AWS::ImageBuilder::InfrastructureConfiguration",
+        "InstanceProfileName",
+        "",
+        ("ssmmessages:OpenControlChannel",),
+    ),
+    (
+        "AWS::SageMaker::Cluster",
+        "InstanceGroups.*.ExecutionRole",
+        "VpcConfig",
+        ("ec2:CreateNetworkInterface",),
+    ),
+    ("AWS::SageMaker::Cluster", "InstanceGroups.*.ExecutionRole", "", ("s3:GetObject", "s3:ListBucket")),
+)
 _SENDING: Final = {"AWS::SQS::Queue": "sqs:SendMessage", "AWS::SNS::Topic": "sns:Publish"}
 
 
@@ -92,6 +152,110 @@ def _passed(templates: Templates) -> Iterator[tuple[Property, str]]:
         for target in (at.target for at in (nodes.settings["InstanceRole"], profile["Arn"], profile["Name"])):
             if target is not None and target.type == "AWS::IAM::InstanceProfile":
                 yield from ((each, "ec2") for each in target["Roles"].items)
+
+
+@rule("UC6438")
+def roles_allow_what_their_user_does(templates: Templates) -> Iterator[Wrong]:
+    """Find roles that lack an action which the service that assumes them calls for each resource of a kind."""
+    for kind, path, given, actions in _USERS:
+        for resource in templates.of_type(kind):
+            used = not given or any(not each.empty for each in resource.properties.places(given))
+            for at in resource.properties.places(path) if used else ():
+                role = role_behind(at)
+                lacking = [each for each in actions if role is not None and not may(role, each)]
+                if lacking and role is not None:
+                    got = f"{role.logical_id} does not allow {', '.join(lacking)}, which {resource.logical_id} needs"
+                    yield Problem.of(at, "UC6438", got, ", ".join(lacking))
+
+
+@rule("UC6462", "AWS::IAM::Role")
+def actions_have_resources(role: Resource) -> Iterator[Wrong]:
+    """Find actions that a role is allowed on resources of another kind only, which allows nothing."""
+    allowed = [each for each in statements_of(role) if each["Effect"].text != "Deny"]
+    for statement in allowed:
+        for at in statement["Action"].one_or_more:
+            kinds = _TAKEN.get(at.text or "", ())
+            same = [
+                each
+                for each in allowed
+                if any(
+                    each_at.text is None or covers(each_at, str(at.text))
+                    for each_at in each["Action"].one_or_more
+                )
+            ]
+            places = [place for each in same for place in (each["Resource"].one_or_more or [each["Action"]])]
+            lacking = [kind for kind in kinds if not any(_is_of(place, kind) for place in places)]
+            if lacking:
+                got = f"{at.text} is allowed on no {' and no '.join(lacking)}, and so on nothing"
+                yield at, got, f"an ARN of {' and one of '.join(kinds)}"
+
+
+def _is_of(at: Property, kind: str) -> bool:
+    """Return whether a resource of a statement is of a kind, or may be."""
+    if kind in {"bucket", "object"}:
+        tail = at.pattern.rpartition(":::")[2]
+        known = tail and (
+            isinstance(at.value, Reference | str) or any(each.type == _BUCKET for each in at.targets)
+        )
+        return not known or "*" in tail.partition("/")[0] or ("/" in tail) == (kind == "object")
+    if isinstance(at.value, Reference):
+        known_kind = KINDS.get(at.target.type) if at.target is not None else None
+        return known_kind in {None, kind}
+    return at.unknown or not at.pattern or may_be_kind(at, kind)
+
+
+@rule("UC6455", "AWS::IAM::Role")
+def roles_are_passed_to_a_service_that_they_trust(role: Resource) -> Iterator[Wrong]:
+    """Find permissions to pass roles of which none trusts the service that gets them."""
+    statements = [each for each in statements_of(role) if each["Effect"].text == "Allow"]
+    for statement in statements:
+        if not any(covers(each, "iam:PassRole") for each in statement["Action"].one_or_more):
+            continue
+        passed = [role_of(each) for each in statement["Resource"].one_or_more]
+        services = [
+            each
+            for key in conditions_of(statement)
+            if key.path[-1] == "iam:PassedToService"
+            for each in key.one_or_more
+        ]
+        wanted = {(each.text or "").partition(".")[0] for each in services} - {""}
+        called = {
+            _PASSING[action]
+            for action in _PASSING
+            if not services and len(statements) > 1 and may(role, action)
+        }
+        needed = wanted or called
+        if (
+            passed
+            and needed
+            and not any(each is None or trusts(each, name) for each in passed for name in needed)
+        ):
+            got = f"{statement['Resource'].one_or_more[0].pattern} does not trust {' or '.join(sorted(needed))}, which gets it"
+            yield statement["Resource"], got, "a role that trusts the service"
+
+
+@rule("UC6438", "AWS::Lambda::EventSourceMapping")
+def functions_may_read_their_source(mapping: Resource) -> Iterator[Wrong]:
+    """Find queues that their function may not read, or whose messages come back while it works on them.
+
+    AWS Lambda developer guide, Amazon SQS event source mappings (2026-11): Lambda refuses both.
+    """
+    queue, worker = mapping["EventSourceArn"].target, worker_at(mapping["FunctionName"])
+    role = role_of(worker["Role"]) if worker is not None else None
+    if queue is None or worker is None or queue.type != "AWS::SQS::Queue":
+        return
+    reading = [f"sqs:{each}" for each in ("ReceiveMessage", "DeleteMessage", "GetQueueAttributes")]
+    if role is not None and (lacking := [each for each in reading if not may(role, each, queue)]):
+        yield (
+            mapping["EventSourceArn"],
+            f"{role.logical_id} does not allow {', '.join(lacking)}",
+            ", ".join(lacking),
+        )
+    visible, timeout = queue["VisibilityTimeout"], worker["Timeout"]
+    shown, longest = 30 if visible.missing else visible.number, 3 if timeout.missing else timeout.number
+    if shown is not None and longest is not None and shown < longest:
+        got = f"messages come back after {shown} seconds, and {worker.logical_id} may take {longest}"
+        yield Problem.of(visible, "UC6461", got, f"{6 * longest}, six times the timeout")
 
 
 @rule("UC6438", FUNCTION)

@@ -160,6 +160,23 @@ def efa_flows_both_ways(templates: Templates) -> Iterator[Wrong]:
                 yield groups[0][RULES_OF[direction]], got, allowed
 
 
+@rule("UC3214", SECURITY_GROUP)
+def both_ends_admit_traffic(group: Resource) -> Iterator[Wrong]:
+    """Find rules for a peer group that admits none of that traffic.
+
+    Amazon VPC user guide, security group rules (2026-11): a connection needs a rule out of one group and into the other.
+    """
+    for way, other in (("out", "in"), ("in", "out")):
+        for each in group_rules(group, way):
+            peer, port = each.peer.target, each.at["FromPort"].number
+            known = (
+                peer is not None and peer.type == SECURITY_GROUP and peer is not group and port is not None
+            )
+            if known and peer is not None and port and not admits([peer], other, [group], (port, port)):
+                got = f"{peer.logical_id} admits no TCP on port {port} {'from' if other == 'in' else 'to'} {group.logical_id}"
+                yield each.at, got, f"a rule of {peer.logical_id} for {group.logical_id}"
+
+
 def _groups_with_efa(templates: Templates) -> list[tuple[Resource, ...]]:
     """Return the groups of each EFA interface, each set once."""
     data = [launch_data(template) for template in templates.of_type(LAUNCH_TEMPLATE)]

@@ -4,7 +4,9 @@ from functools import cache
 from typing import Final
 
 from ultracluster_checks import (  # noqa: F401 - importing a module registers its rules
+    alarms,
     bounds,
+    calls,
     containers,
     costs,
     credentials,
@@ -20,8 +22,11 @@ from ultracluster_checks import (  # noqa: F401 - importing a module registers i
     resource_policies,
     roles,
     security_groups,
+    services,
+    settings,
     sizes,
     state,
+    state_machines,
     subnets,
 )
 from ultracluster_checks.problem import REGISTERED, Find

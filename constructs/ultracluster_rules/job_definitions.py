@@ -248,7 +248,7 @@ def check_cache_address(flags: str) -> list[Finding]:
         not any(flag.name == CACHE_URL_FLAG for flag in split_compiler_flags(flags)),
         "UC6010",
         f"got {CACHE_URL_FLAG}, which wins over the compile cache's {XLA_CACHE_VARIABLE}",
-        remedy="Leave it out; the compile cache gives the address",
+        remedy="Leave it out; the compile cache sets the address",
     )
 
 

@@ -45,7 +45,7 @@ def _check_values(settings: NeuronSettings, machine: InstanceType) -> Iterator[F
         problem = f"{machine.name} has no NeuronCores"
         yield Finding(NEURON_INTEGER.code, problem, remedy="Leave the settings out", path="neuron")
     elif settings.logical_nc_config is not None and machine.logical_neuron_cores == machine.neuron_cores:
-        problem = f"{machine.name} has no logical NeuronCores: they came with Trainium2"
+        problem = f"{machine.name} has no logical NeuronCores: they were introduced with Trainium2"
         yield _wrong("logical_nc_config", problem, remedy="Leave it out")
     for name, allowed in NEURON_CHOICES.items():
         value = getattr(settings, name)
@@ -79,7 +79,7 @@ def _check_contradictions(settings: NeuronSettings, environment: Mapping[str, st
             yield _contradiction(f"environment.{XLA_COMPILER_FLAGS_VARIABLE}", _last_wins(flag, other))
     for name, value in settings.variables().items():
         if environment.get(name, value) != value:
-            problem = f"got {quote(environment[name])}, but the Neuron settings say {value}"
+            problem = f"got {quote(environment[name])}, but the Neuron settings set it to {value}"
             yield _contradiction(f"environment.{name}", problem)
 
 

@@ -123,7 +123,7 @@ def check_blocks_used(blocks: Iterable[str], used: Collection[str]) -> list[Find
         Finding(
             "UC6314",
             f"the main queue of the cluster leaves out the Capacity Block {quote(block)}",
-            remedy="Add it to this queue, which is opened and closed with the block",
+            remedy="Add it to this queue, which is enabled and disabled with the block",
         )
         for block in blocks
         if block not in used

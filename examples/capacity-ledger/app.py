@@ -1,4 +1,4 @@
-"""What an account needs once before it buys capacity: the ledger, two roles, and a guard in each Region.
+"""What an account needs before it can buy capacity: the ledger, two roles, and a guard in each Region.
 
 Change the values below, then: cdk deploy --all --app "python3 examples/capacity-ledger/app.py"
 """
@@ -9,11 +9,11 @@ from aws_cdk import aws_iam as iam
 from ultracluster import CapacityGuard
 from ultracluster_stacks.stacks.capacity_stack import CapacityStack
 
-HOME_REGION = "us-east-2"  # the ledger's, for good
+HOME_REGION = "us-east-2"  # of the ledger; do not change it later
 OTHER_REGIONS = ["ap-southeast-4"]
-EMAILS = ["capacity@example.com"]  # REPLACE: each address confirms a mail from AWS once
-# REPLACE with the roles of those who buy and look, such as iam.ArnPrincipal("arn:aws:iam::…:role/…").
-# The whole account means: whoever in it has permission to assume the role.
+EMAILS = ["capacity@example.com"]  # REPLACE: each recipient confirms an e-mail from AWS
+# REPLACE with the roles that buy and search, such as iam.ArnPrincipal("arn:aws:iam::…:role/…").
+# The root principal stands for every principal of the account that has permission to assume the role.
 BUYERS = iam.AccountRootPrincipal()
 SEARCHERS = iam.AccountRootPrincipal()
 

@@ -1,4 +1,4 @@
-"""Nodes, a queue and a job, and nothing else: network, file system, buckets, images and logs are somebody else's.
+"""Nodes, a queue and a job that use an existing network, file system, buckets, images and log group.
 
 Change the values below, then: cdk deploy --app "python3 examples/existing-everything/app.py"
 """
@@ -25,7 +25,7 @@ REGION, ZONE_ID, INSTANCE_TYPE, NODES = "us-east-2", "use2-az3", "trn1.32xlarge"
 
 app = cdk.App()
 stack = cdk.Stack(app, "Training", env=cdk.Environment(region=REGION))
-# REPLACE every id and name: nothing is looked up, and nothing of it is changed but the rules between the two groups.
+# REPLACE every ID and name. Nothing is looked up; only rules between the two security groups are added.
 vpc = ec2.Vpc.from_vpc_attributes(
     stack, "Vpc", vpc_id="vpc-0123456789abcdef0", availability_zones=["us-east-2c"]
 )

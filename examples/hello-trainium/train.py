@@ -1,6 +1,6 @@
-"""Train a small network on all nodes: data-parallel, with checkpoints that survive the end of a Capacity Block.
+"""Train a small network on all nodes, with data parallelism and checkpoints that survive the end of a Capacity Block.
 
-It needs NumPy only, so it runs on a laptop and on any image; a real program replaces `all_reduce` by a library's.
+It needs only NumPy, so it runs on a laptop and in any image; a real program uses a library's all-reduce.
 """
 
 import argparse
@@ -23,12 +23,12 @@ from ultracluster_runtime.checkpoints import (
 from ultracluster_runtime.training_metrics import TrainingMetrics
 
 RANK, NODES = int(os.environ.get("NODE_RANK", "0")), int(os.environ.get("NNODES", "1"))
-PORT = int(os.environ.get("MASTER_PORT", "28400")) + 3  # the launcher uses the three before it
+PORT = int(os.environ.get("MASTER_PORT", "28400")) + 3  # the launcher uses the three ports before it
 PATIENCE = 120.0
 
 
 class Ring:
-    """Connections of all nodes to the main node, which adds what they send."""
+    """Connections of all nodes to the main node, which adds up the values that they send."""
 
     def __init__(self) -> None:
         self.others: list[socket.socket] = []
@@ -46,7 +46,7 @@ class Ring:
         while not self.others:
             try:
                 self.others = [socket.create_connection((os.environ["MASTER_ADDR"], PORT), timeout=PATIENCE)]
-            except OSError:  # the main node does not listen yet
+            except OSError:  # the main node is not listening yet
                 if time.monotonic() > deadline:
                     raise
                 time.sleep(0.05)
@@ -76,7 +76,7 @@ def receive(connection: socket.socket, size: int) -> np.ndarray:
 
 
 def main() -> None:
-    """Train until the last step, or until a checkpoint was requested and the node is taken away."""
+    """Train until the last step, or until the job is terminated after a checkpoint."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--checkpoints", type=Path, default=Path("checkpoints"))
     options.add_argument("--steps", type=int, default=200)
@@ -96,7 +96,7 @@ def main() -> None:
     with TrainingMetrics(min_interval_seconds=1) as metrics:
         for step in range(first, given.steps):
             began = time.monotonic()
-            data = np.random.default_rng([step, RANK]).normal(size=(256, 64))  # its own share of each batch
+            data = np.random.default_rng([step, RANK]).normal(size=(256, 64))  # this node's share
             loss, gradient = loss_and_gradient(weights, data, np.tanh(data @ true))
             total = ring.all_reduce(np.append(gradient, [loss, float(signal.requested)]))
             weights = weights - 0.1 * total[:-2] / NODES
@@ -104,9 +104,7 @@ def main() -> None:
             metrics.step(time.monotonic() - began, loss=total[-2] / NODES, tokens=256 * NODES)
             if RANK == 0 and (step + 1) % 10 == 0:
                 print(f"step {step + 1} loss {total[-2] / NODES:.4f}", flush=True)
-            if (
-                total[-1] or step + 1 == given.steps
-            ):  # all nodes agree, because they have added their requests
+            if total[-1] or step + 1 == given.steps:  # all nodes agree, because their requests were added up
                 save(given.checkpoints, step + 1, weights)
                 ring.all_reduce(np.zeros(1))
                 signal.acknowledge()

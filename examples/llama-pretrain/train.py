@@ -1,6 +1,6 @@
-"""Pretrain a Llama model on Trainium2 or on CPUs: sharded over all devices by PyTorch's FSDP2, resumed from /fsx.
+"""Pretrain a Llama model on Trainium2 or CPUs, sharded over all devices with PyTorch's FSDP2 and resumed from /fsx.
 
-On Trainium2 it needs TorchNeuron, with which Trainium is a native device of PyTorch; on CPUs, PyTorch alone.
+On Trainium2, it needs TorchNeuron, which makes Trainium a native device of PyTorch; on CPUs, it needs only PyTorch.
 """
 
 import argparse
@@ -35,7 +35,7 @@ BACKENDS = {"neuron": "neuron", "cpu": "gloo"}
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Config:
-    """Size of the model and of its batches, and how it learns: a file such as tiny.json."""
+    """Sizes of the model and its batches, and training settings, read from a file such as tiny.json."""
 
     vocabulary: int
     width: int
@@ -134,7 +134,7 @@ class Llama(nn.Module):  # type: ignore[misc]  # as above
 
 
 class Data:
-    """Tokens that prepare.py wrote: each process reads its own sequences, the same ones again after a resume."""
+    """Tokens that prepare.py wrote. Each process reads its own sequences, and the same ones after a resume."""
 
     def __init__(self, path: Path, config: Config, rank: int, world: int) -> None:
         self.tokens = np.memmap(path, dtype=np.uint32, mode="r")
@@ -172,13 +172,13 @@ def main() -> None:
     options = parser.parse_args()
     config = Config(**json.loads(options.config.read_text()))
 
-    signal = CheckpointSignal()  # early: before it, a request is lost
+    signal = CheckpointSignal()  # first, because requests before this line are lost
     if options.device == "neuron":
         import torch_neuronx  # noqa: F401, PLC0415 - registers the device
     dist.init_process_group(BACKENDS[options.device])
     rank, world = dist.get_rank(), dist.get_world_size()
     device = torch.device(options.device)
-    torch.manual_seed(0)  # all processes begin with the same weights
+    torch.manual_seed(0)  # all processes start with the same weights
     model = Llama(config).to(device)
     parameters = sum(parameter.numel() for parameter in model.parameters())
     policy = MixedPrecisionPolicy(
@@ -207,7 +207,7 @@ def main() -> None:
             metrics.step(seconds, tokens=world * config.batch * config.sequence, loss=mean)
             say(rank, f"step {step + 1} loss {mean:.4f}")
             last = step + 1 == config.steps
-            # All processes agree, because they have added their requests.
+            # All processes agree, because their requests were added up.
             if requested or last or (step + 1) % config.checkpoint_every == 0:
                 began = time.monotonic()
                 save(model, optimizer, options.checkpoints, step + 1)
@@ -219,7 +219,7 @@ def main() -> None:
 
 
 def train(model: nn.Module, optimizer: Any, data: Data, step: int, config: Config) -> float:
-    """Do a step, and return the loss of this process."""
+    """Run a step, and return the loss of this process."""
     for group in optimizer.param_groups:
         group["lr"] = learning_rate(step, config)
     device = next(model.parameters()).device
@@ -234,7 +234,7 @@ def train(model: nn.Module, optimizer: Any, data: Data, step: int, config: Confi
 
 
 def restore(model: nn.Module, optimizer: Any, root: Path) -> int:
-    """Load the latest complete checkpoint, which may be of another number of processes; return its step."""
+    """Load the latest complete checkpoint, even from another number of processes, and return its step."""
     folder = latest_complete_checkpoint(root)
     if folder is None:
         return 0
@@ -256,12 +256,12 @@ def save(model: nn.Module, optimizer: Any, root: Path, step: int) -> None:
 
 
 def say(rank: int, text: str) -> None:
-    """Write to the log of the job, once."""
+    """Write a line to the log of the job, from one process only."""
     if rank == 0:
         print(text, flush=True)
 
 
 if __name__ == "__main__":
     main()
-    # Without the interpreter's end, in which PyTorch for CPUs sometimes aborts after all work is done.
+    # Skip the interpreter's shutdown, in which PyTorch for CPUs sometimes aborts after all work is done.
     os._exit(0)

@@ -1,4 +1,4 @@
-"""A cluster in an app of your own: ten lines, and the job that it is for.
+"""A cluster and its training job in your own CDK app.
 
 Change the values below, then: cdk deploy --app "python3 examples/own-app/app.py"
 """
@@ -16,12 +16,12 @@ cluster = UltraCluster(
     node_count=4,
     image_id="ami-0123456789abcdef0",
     capacity=CapacityBlock.from_reservation_id("cr-0123456789abcdef0", zone_id="use2-az3"),
-    notify=["you@example.com"],  # who hears of lost nodes, idle capacity and the end of the block
+    notify=["you@example.com"],  # notified of lost nodes, idle capacity and the end of the block
 )
 cluster.add_multi_node_job(
     "Pretrain",
     image="123456789012.dkr.ecr.us-east-2.amazonaws.com/training:2026-11-20",
     command=["train.py", "--config", "/fsx/pretrain.yaml"],
-    resume=10,  # times that it goes on by itself after the end of a block or the loss of a node
+    resume=10,  # times that it is submitted again after the end of a block or the loss of a node
 )
 app.synth()

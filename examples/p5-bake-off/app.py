@@ -1,7 +1,7 @@
-"""The same job on four trn2.48xlarge and on four p5.48xlarge, with the same data, and one table of what each reached.
+"""The same job with the same data on four trn2.48xlarge and on four p5.48xlarge, and one table that compares the results.
 
 Change the values below, then: cdk deploy --app "python3 examples/p5-bake-off/app.py". The program prints its figures
-with `ultracluster_runtime.bake_off.report`; `ultracluster docs machines` and `ultracluster docs training` say the rest.
+with `ultracluster_runtime.bake_off.report`; see `ultracluster docs machines` and `ultracluster docs training`.
 """
 
 import aws_cdk as cdk
@@ -20,7 +20,7 @@ from ultracluster import (
 REGION, ZONE_ID = "us-east-2", "use2-az3"
 NODES = 4
 # For each side, REPLACE: the block, the AMI (for p5 an ECS GPU AMI with EFA and Lustre), the tag of its image in the
-# repository below, and what you pay for a node and hour. The prices are those of blocks in us-east-2, 2026-10.
+# repository below, and your price of a node-hour. The prices are those of blocks in us-east-2, 2026-10.
 SIDES = {
     "trn2": ("trn2.48xlarge", "cr-0123456789abcdef0", "ami-0123456789abcdef0", "neuron-2026-11-20", 35.7608),
     "p5": ("p5.48xlarge", "cr-0123456789abcdef1", "ami-0123456789abcdef1", "cuda-2026-11-20", 41.528),

@@ -9,10 +9,10 @@ from aws_cdk import aws_iam as iam
 from ultracluster import CheckpointBucket, QuotaShare, SageMakerTrainingQueue, TrainingImageRepository
 
 REGION = "us-east-2"
-# REPLACE with a plan that you bought in the SageMaker console or with `aws sagemaker create-training-plan`. Without
+# REPLACE with a training plan that you bought in the SageMaker console or with `aws sagemaker create-training-plan`. Without
 # one, jobs run at on-demand prices.
 TRAINING_PLAN_ARN = f"arn:aws:sagemaker:{REGION}:123456789012:training-plan/pretrain"
-SUBMITTERS = iam.AccountRootPrincipal()  # REPLACE with the roles of those who submit
+SUBMITTERS = iam.AccountRootPrincipal()  # REPLACE with the roles that submit jobs
 
 app = cdk.App()
 stack = cdk.Stack(app, "SageMakerQueue", env=cdk.Environment(region=REGION))

@@ -1,7 +1,7 @@
-"""A sweep of sixteen fine-tunings on Spot trn1.2xlarge, compiled once beforehand on an on-demand node.
+"""A sweep of sixteen fine-tuning jobs on Spot trn1.2xlarge, compiled once in advance on an on-demand node.
 
-Change the values below, then: cdk deploy --app "python3 examples/trn1-spot-fine-tune/app.py". Without capacity that is
-reserved there is nothing to buy first, and idle queues cost nothing; network endpoints and the file system do.
+Change the values below, then: cdk deploy --app "python3 examples/trn1-spot-fine-tune/app.py". It needs no
+reserved capacity. Idle queues cost nothing, but VPC endpoints and the file system are billed by the hour.
 """
 
 import aws_cdk as cdk
@@ -10,7 +10,7 @@ from ultracluster import CompileCache, DatasetBucket, SpotCapacity, UltraCluster
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 
 REGION = "us-east-2"
-IMAGE_ID = "ami-0123456789abcdef0"  # REPLACE with what `ultracluster ami resolve` shows for REGION
+IMAGE_ID = "ami-0123456789abcdef0"  # REPLACE with the AMI that `ultracluster ami resolve` shows for REGION
 IMAGE = f"123456789012.dkr.ecr.{REGION}.amazonaws.com/fine-tune:2026-11-20"  # REPLACE
 
 app = cdk.App()
@@ -38,10 +38,10 @@ warm = cluster.add_precompile_job(
 sweep = cluster.add_single_node_job(
     "Sweep",
     image=IMAGE,
-    # AWS_BATCH_JOB_ARRAY_INDEX says which of the sixteen a program is.
+    # AWS_BATCH_JOB_ARRAY_INDEX is the index of the job, from 0 to 15.
     command=["fine_tune.py", "--checkpoints", "/fsx/checkpoints"],
     array_size=16,
-    # Spot nodes are taken back: each job starts again, from its last complete checkpoint (`ultracluster docs training`).
+    # EC2 may reclaim Spot nodes: each job then restarts from its last complete checkpoint (`ultracluster docs training`).
     attempts=10,
     timeout=cdk.Duration.hours(12),
     neuron=neuron,

@@ -1,7 +1,7 @@
-"""A run over two Trn2 UltraServers, 128 chips: fabric and arithmetic are looked at before the run.
+"""A training run on two Trn2 UltraServers with 128 chips; gates test the fabric and the arithmetic first.
 
 Change the values below, then: cdk deploy --app "python3 examples/ultraserver-pretrain/app.py", and submit `Pretrain`
-with `ultracluster jobs submit`, which submits the two gates before it.
+with `ultracluster jobs submit`, which also submits its two gates.
 """
 
 from datetime import UTC, datetime
@@ -11,12 +11,12 @@ import aws_cdk as cdk
 from ultracluster import CapacityBlock, CheckpointBucket, ClusterNetwork, SharedFileSystem, UltraCluster
 from ultracluster_catalog.neuron.neuron_settings import NeuronSettings
 
-# UltraServers are sold in blocks of whole ones, four trn2u.48xlarge each.
+# Blocks contain whole UltraServers, of four trn2u.48xlarge each.
 REGION, ZONE_ID = "us-east-2", "use2-az2"
 INSTANCE_TYPE, NODES = "trn2u.48xlarge", 8
-IMAGE_ID = "ami-0123456789abcdef0"  # REPLACE with what `ultracluster ami resolve` shows for REGION
+IMAGE_ID = "ami-0123456789abcdef0"  # REPLACE with the AMI that `ultracluster ami resolve` shows for REGION
 IMAGE = f"123456789012.dkr.ecr.{REGION}.amazonaws.com/pretrain:2026-11-20"  # REPLACE
-# REPLACE with what `ultracluster capacity status` shows of the block that you bought.
+# REPLACE with the block that you bought, as `ultracluster capacity status` shows it.
 BLOCK = CapacityBlock.from_reservation_id(
     "cr-0123456789abcdef0",
     zone_id=ZONE_ID,
@@ -47,7 +47,7 @@ cluster = UltraCluster(
     file_system=file_system,
     checkpoint_bucket=checkpoints,
     checkpoint_lead=cdk.Duration.minutes(30),
-    notify=["you@example.com"],  # who hears of lost nodes, idle capacity and the end of the block
+    notify=["you@example.com"],  # notified of lost nodes, idle capacity and the end of the block
 )
 neuron = NeuronSettings(logical_nc_config=2, model_type="transformer", optlevel=1)
 fabric = cluster.add_fabric_gate("Fabric", image=IMAGE, neuron=neuron)

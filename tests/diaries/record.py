@@ -21,10 +21,10 @@ ROLLOUT = "stacks/rollouts/quickstart.yaml"
 _PAGE = """\
 # The demo, recorded
 
-What `make demo` shows at a terminal of 80 columns: it finds, approves and buys a Capacity Block with fake money, deploys four trn2.48xlarge on it,
-and trains through the end of the block into an extension. Everything happens on a local AWS on this machine.
+This page shows the output of `make demo` in a terminal of 80 columns. The demo finds, approves and buys a Capacity Block with fake money, deploys four trn2.48xlarge
+instances in it, and trains until the block ends and then in an extension. Everything runs on a local AWS on your machine.
 
-{{download}}`Download the recording <../_static/demo.cast>`, and play it with `asciinema play demo.cast`. `python -m tests.diaries.record` makes both.
+{{download}}`Download the recording <../_static/demo.cast>`, and play it with `asciinema play demo.cast`. `python -m tests.diaries.record` writes the recording and this page.
 
 ```text
 {text}```

@@ -58,7 +58,7 @@ def test_every_command_prints_what_the_page_shows(checkout: Path, page: Path) ->
     assert shell.stdin
     assert shell.stdout
     commands = list(steps(page))
-    assert len(commands) > 2  # or the page has lost its commands
+    assert len(commands) > 2 or page.parent.name == "how-to"  # or a tutorial has lost its commands
     try:
         for command, expected in commands:
             shell.stdin.write(f"{command}\necho; echo '{MARK}' $?\n")

@@ -76,7 +76,7 @@ def standing(cost: Cost, *, hours: int, requests: str = "0") -> Cost:
         hours: Hours that it stands at most.
         requests: USD for requests.
     """
-    what = f"{cost.what} for {hours} hours" if hours else "requests of Cost Explorer"
+    what = f"{cost.what} for {hours} hours" if hours else "requests to Cost Explorer"
     return Cost(once=cost.hourly * hours + Decimal(requests), what=what)
 
 

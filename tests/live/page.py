@@ -19,28 +19,28 @@ _HEAD: Final = """# What only a real AWS account can show
 
 <!-- Written by `make live-publish` from tests/live and its records; edit those. -->
 
-Everything in this repository is proven against the CDK, the CloudFormation registry schemas, botocore's service models and a
-local AWS. None of these launches an instance. This page lists what remains, in the order in which a run asks it: free questions first, then by
-cost and by what a question needs. {count} questions, of which {tested} have a test in `tests/live`; the others say why they have none.
+Everything in this repository is tested against the CDK, the CloudFormation registry schemas, botocore's service models and a
+local AWS. None of these launches an instance. This page lists the {count} questions that remain, in the order in which a run asks them: free questions
+first, the others by tier, cost and the questions they depend on. {tested} questions have a test in `tests/live`; each of the others has a reason why not, and steps to follow by hand.
 
 ```console
-make live-plan UNTIL=2                              # the tests in order, with limits and worst cases; needs no account
-make live UNTIL=1 BUDGET=12 ACCOUNT=123456789012    # asks an account; UNTIL is the highest tier
-make live UNTIL=1 BUDGET=12 ACCOUNT=123456789012 RUN=261122ab12   # goes on with an interrupted run
-make live-clean RUN=261122ab12 ACCOUNT=123456789012 # removes what a run left
+make live-plan UNTIL=2                              # lists the tests in order, with limits and worst cases; needs no account
+make live UNTIL=1 BUDGET=12 ACCOUNT=123456789012    # runs the tests in an account; UNTIL is the highest tier
+make live UNTIL=1 BUDGET=12 ACCOUNT=123456789012 RUN=261122ab12   # resumes an interrupted run
+make live-clean RUN=261122ab12 ACCOUNT=123456789012 # removes what a run left behind
 make live-publish                                   # writes this page from the records
 ```
 
-- **Use an account of its own for tests.** The credentials are those of the environment; another account than `ACCOUNT` is refused.
-- **The budget is never passed.** The worst case of a test is reserved before it acts: what it makes, by the price tables of `ultracluster_catalog`, for its time limit and half an
-  hour more. A run ends before a reservation would pass `BUDGET`. A call that would buy or launch more than a test has reserved is not sent.
-- **What a run makes, goes.** All of it has the tag `ultracluster:live`. Each test removes its own. First of all a run deploys a small stack whose schedule removes everything with the tag of the run,
-  a quarter of an hour after the limit of the test that is running, even if this machine is gone. `make live-clean` does the same by hand.
-- **An interrupted run goes on**, and pays nothing twice: its journal is in `.ultracluster/live/RUN`. A test that was interrupted after it had begun to pay is not repeated; a Capacity Block that
-  was bought is found by its tag.
-- **A run writes a record**, in tests/live/records, with requests and responses, and without what names an account or its people. Commit it: this page then says when a
-  question was last shown, so do `preflight` and `rehearse` beside the checks that rely on it, and `python -m tests.live cases RECORD` makes cases of tests/field of it.
-- The worst cases are list prices with their dates. Look at the price of an offering before you buy: a run buys nothing that is offered for more than its reservation.
+- **Use a dedicated test account.** A run uses the credentials of the environment, and refuses any account other than `ACCOUNT`.
+- **A run never exceeds its budget.** Before a test starts, its worst case is reserved: the price of its resources, by the price tables of `ultracluster_catalog`, for its time
+  limit and another half hour. A run ends before a reservation would exceed `BUDGET`, and sends no call that would buy or launch more than the test has reserved.
+- **A run cleans up.** It tags all its resources with `ultracluster:live`, and each test removes its own. A run first deploys a small stack with a schedule, which removes everything
+  with the run's tag a quarter of an hour after the limit of the current test, even if the machine that started the run is gone. `make live-clean` does the same by hand.
+- **An interrupted run can be resumed** and pays for nothing twice: its journal is in `.ultracluster/live/RUN`. A test that was interrupted after it began to pay is not repeated, and a
+  Capacity Block that was bought is found by its tag.
+- **A run writes a record** of its requests and responses to tests/live/records, without anything that identifies an account or its people. Commit the record: this page,
+  `preflight` and `rehearse` then show when each question last passed, and `python -m tests.live cases RECORD` turns the record into cases of tests/field.
+- Worst cases are list prices with their dates. Check the price of an offering before you buy: a run buys nothing that costs more than its reservation.
 
 """
 
@@ -55,7 +55,7 @@ def page(records: Mapping[str, Mapping[str, Any]]) -> str:
     last = verdicts(records)
     text = _HEAD.format(count=len(order), tested=sum(bool(each.test) for each in order))
     rows = [_row(each, last) for each in order]
-    head = ["| # | question | tier | worst case | needs | last shown |", "|---|---|---|---|---|---|"]
+    head = ["| # | question | tier | worst case | depends on | last passed |", "|---|---|---|---|---|---|"]
     parts = [text, "\n".join([*head, *rows]), "\n"]
     for tier, what in TIERS.items():
         parts.append(f"\n## Tier {tier}: {what[0].lower()}{what[1:]}\n")
@@ -96,7 +96,7 @@ def _last(question: Question, last: Mapping[str, tuple[str, str, str]]) -> str:
     if question.id not in last:
         return "never"
     verdict, date, name = last[question.id]
-    said = date if verdict == SHOWN else f"not shown on {date}"
+    said = date if verdict == SHOWN else f"failed on {date}"
     return f"{said} ([record](../tests/live/records/{name}.json))"
 
 
@@ -109,10 +109,10 @@ def _section(question: Question) -> str:
     ]
     if question.test:
         module = question.module.rpartition(".")[2]
-        where = f"`{question.test}` in tests/live/{module}.py, within {question.minutes} minutes"
+        where = f"`{question.test}` in tests/live/{module}.py, within {question.minutes} minute{'s' if question.minutes > 1 else ''}"
         bought = [f"{question.buys} purchase{'s' if question.buys > 1 else ''}"] if question.buys else []
         bought += [f"{question.nodes} instance{'s' if question.nodes > 1 else ''}"] if question.nodes else []
-        local = f" The local AWS cannot run it: {question.local}." if question.local else ""
+        local = f" Not run on the local AWS: {question.local}." if question.local else ""
         paragraphs.append(f"Test: {', '.join([where, *bought])}.{local}")
     else:
         paragraphs.append(f"No test: {question.reason}.")

@@ -21,8 +21,8 @@ __all__ = [
 ]
 
 TIERS: Final[Mapping[int, str]] = {
-    0: "Nothing is created and nothing is paid",
-    1: "Up to 10 USD in all: small instances, for minutes",
+    0: "No resources, no cost",
+    1: "Small instances for minutes, up to 10 USD in all",
     2: "One or two trn2.3xlarge for a day, or two trn1.32xlarge for an hour",
     3: "Two trn2.48xlarge for a day",
     4: "An UltraServer for a day",

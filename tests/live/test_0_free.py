@@ -38,8 +38,8 @@ _UNANSWERED = ("no answer", "unexpected response of AWS")
 def test_ec2_describes_instance_types_as_the_catalogue_does(live: Live) -> None:
     """Does EC2 describe the instance types as the catalogue does?
 
-    `DescribeInstanceTypes` of every type of the catalogue that the Region has. Shown when vCPUs, memory, network cards and EFA interfaces are
-    those of the catalogue, and at least one Trainium type is there.
+    Calls `DescribeInstanceTypes` for every type in the catalogue that the Region offers. Passes when vCPUs, memory, network cards and EFA interfaces match the
+    catalogue, and the Region offers at least one Trainium type.
     """
     ec2 = live.client("ec2")
     names = sorted(INSTANCE_TYPES)
@@ -68,10 +68,10 @@ def test_ec2_describes_instance_types_as_the_catalogue_does(live: Live) -> None:
 
 @question("L108", tier=0, minutes=1, checks=["UC9459"])
 def test_zones_of_trainium_have_the_endpoint_services(live: Live) -> None:
-    """Has each zone that offers Trainium the endpoint services that a cluster without internet access needs?
+    """Does each zone with Trainium have the endpoint services that a cluster without internet access needs?
 
-    `DescribeVpcEndpointServices` for the services of a `ClusterNetwork`, beside the zones of `DescribeInstanceTypeOfferings`. Shown when each zone with a
-    Trainium type has all of them. Otherwise write the zone down: UC9459 refuses it.
+    Compares `DescribeVpcEndpointServices` for the services of a `ClusterNetwork` with the zones in `DescribeInstanceTypeOfferings`. Passes when each zone with
+    a Trainium type has all the services. Otherwise note the zone, which UC9459 refuses.
     """
     ec2 = live.client("ec2")
     names = [f"com.amazonaws.{live.region}.{service}" for service in (*NODE_SERVICES, "s3")]
@@ -97,9 +97,9 @@ def test_zones_of_trainium_have_the_endpoint_services(live: Live) -> None:
 
 @question("L109", tier=0, minutes=1, checks=["UC9442", "UC9444"])
 def test_public_parameters_name_amis(live: Live) -> None:
-    """Do the public parameters of the AMIs exist, and does each name an AMI of Amazon?
+    """Do the public parameters of the AMIs exist, and does each name an AMI owned by Amazon?
 
-    `GetParameter` of each SSM parameter of `ultracluster_catalog.neuron.neuron_images`, then `DescribeImages`. Shown when each image is available and
+    Calls `GetParameter` for each SSM parameter in `ultracluster_catalog.neuron.neuron_images`, then `DescribeImages`. Passes when each image is available and
     its owner is Amazon.
     """
     ssm, ec2 = live.client("ssm"), live.client("ec2")
@@ -121,10 +121,11 @@ def test_public_parameters_name_amis(live: Live) -> None:
 
 @question("L35", tier=0, minutes=5)
 def test_a_search_without_quota_says_so_and_a_rate_limit_does_not(live: Live) -> None:
-    """Does a search without quota say "not sufficient", and a rate limit not?
+    """Can a search that is refused for lack of quota be distinguished from a throttled one?
 
-    `DescribeCapacityBlockOfferings` for the largest blocks of several types, until one is refused for the quota, then fifty searches as fast as they
-    go. Shown when `is_zero_quota` is true of the first refusal and false of every other. In an account with quota for everything only the second is asked.
+    Calls `DescribeCapacityBlockOfferings` for the largest blocks of several types until one search is refused for lack of quota, then fifty searches as fast as
+    possible. Passes when `is_zero_quota` is true for the first refusal and false for all others. An account with enough quota for every type tests only the
+    throttling.
     """
     quota, rate = [], []
     for name in ("trn2.48xlarge", "p5.48xlarge", "p6-b200.48xlarge"):
@@ -156,8 +157,7 @@ def test_a_search_without_quota_says_so_and_a_rate_limit_does_not(live: Live) ->
 def test_a_signature_of_six_minutes_ago_is_refused(live: Live) -> None:
     """How old may the signature of a purchase be?
 
-    `DescribeRegions` is signed and sent six minutes later. Shown when EC2 answers `RequestExpired`: a purchase that hung that long on the way
-    buys nothing.
+    Signs `DescribeRegions` and sends it six minutes later. Passes when EC2 answers `RequestExpired`: a purchase request that is delayed that long buys nothing.
     """
     ec2 = live.run.where.session.client("ec2", endpoint_url=live.run.where.endpoint or None)
     ec2.meta.events.register("before-send.ec2.DescribeRegions", lambda **_: live.run.where.sleep(SIX_MINUTES))
@@ -167,11 +167,11 @@ def test_a_signature_of_six_minutes_ago_is_refused(live: Live) -> None:
 
 @question("L79", tier=0, minutes=10, checks=["UC9403", "UC9404"])
 def test_a_region_that_is_not_enabled_refuses_and_so_does_a_wrong_clock(live: Live) -> None:
-    """What do services answer in a Region that is not enabled, and to a clock that is off?
+    """What do services answer in a Region that is not enabled, and when the clock is wrong?
 
-    `DescribeAvailabilityZones` in a Region whose opt-in status is `not-opted-in`, and `GetCallerIdentity` with a signature of twenty minutes ago. Shown when the first
-    is refused by AuthFailure, UnrecognizedClientException or OptInRequired, and the second by SignatureDoesNotMatch or RequestExpired: UC9404 and UC9403 read
-    these codes.
+    Calls `DescribeAvailabilityZones` in a Region whose opt-in status is `not-opted-in`, and `GetCallerIdentity` with a signature that is twenty minutes old.
+    Passes when the first is refused with AuthFailure, UnrecognizedClientException or OptInRequired, and the second with SignatureDoesNotMatch or
+    RequestExpired. UC9404 and UC9403 rely on these codes.
     """
     regions = live.client("ec2").describe_regions(AllRegions=True)["Regions"]
     closed = [each["RegionName"] for each in regions if each["OptInStatus"] == "not-opted-in"]
@@ -191,10 +191,10 @@ def test_a_region_that_is_not_enabled_refuses_and_so_does_a_wrong_clock(live: Li
 
 @question("L73", tier=0, minutes=2)
 def test_the_price_list_has_our_prices(live: Live) -> None:
-    """Does the Price List API answer what `--live` asks?
+    """Does the Price List API return the prices that `--live` needs?
 
-    `GetProducts` for each type with an on-demand price in the catalogue. Shown when there is one price for each, within 3 % of ours. Then
-    `aws pricing get-products --service-code AmazonFSx` with a regionCode: note which attributes tell the tiers of Lustre apart, and add them to
+    Calls `GetProducts` for each type with an on-demand price in the catalogue. Passes when there is one price for each, within 3 % of the catalogue's. By hand:
+    run `aws pricing get-products --service-code AmazonFSx` with a regionCode, note which attributes distinguish the tiers of Lustre, and add them to
     `ultracluster_runtime/costs/price_list.py`.
     """
     pricing = live.client("pricing", "us-east-1")
@@ -219,10 +219,11 @@ def test_the_price_list_has_our_prices(live: Live) -> None:
 
 @question("L75", tier=0, minutes=2)
 def test_preflight_answers_everything_with_its_own_calls(live: Live) -> None:
-    """Does preflight run with its own policy, and say of a sound account that it is sound?
+    """Does preflight run with its own policy and get an answer to every check?
 
-    The checks of `ultracluster preflight` on a copy of `stacks/rollouts/quickstart.yaml`, with the policy of tier 0, which holds preflight's. Shown when no evidence begins
-    with `no answer` or `unexpected response of AWS`, and only calls of [preflight.md](../reference/preflight.md) were sent. Checks may fail: there is no block yet.
+    Runs the checks of `ultracluster preflight` on a copy of `stacks/rollouts/quickstart.yaml`, with the policy of tier 0, which includes that of preflight.
+    Passes when no evidence begins with `no answer` or `unexpected response of AWS`, and only calls listed in [preflight.md](../reference/preflight.md) were
+    sent. Checks may fail, because there is no block yet.
     """
     clusters = load_rollout(ROOT / "stacks/rollouts/quickstart.yaml").config.waves[0].clusters
     reader = AwsReader(live.client, now=datetime.now(UTC), seconds=100)
@@ -245,10 +246,10 @@ def test_preflight_answers_everything_with_its_own_calls(live: Live) -> None:
     checks=[f"UC94{number}" for number in (*range(11, 20), 60)],
 )
 def test_service_quotas_knows_our_quota_codes(live: Live) -> None:
-    """Does Service Quotas know each quota code that we name, under its name?
+    """Does Service Quotas know each quota code in the catalogue, under the same name?
 
-    `GetAWSDefaultServiceQuota` for each code of `ultracluster_catalog.limits`. Shown when each answers with our name. Note which of them
-    `GetServiceQuota` does not know in a new account.
+    Calls `GetAWSDefaultServiceQuota` for each code in `ultracluster_catalog.limits`. Passes when each code has the name that the catalogue gives it. Note which
+    codes `GetServiceQuota` does not know in a new account.
     """
     quotas = live.client("service-quotas")
     named = [(each.service, each.code, each.name) for each in SERVICE_QUOTAS.values()]
@@ -274,11 +275,11 @@ def test_service_quotas_knows_our_quota_codes(live: Live) -> None:
 
 @question("L77", tier=0, minutes=2, checks=["UC9409", "UC9410"])
 def test_simulations_of_the_bootstraps_roles_can_be_read(live: Live) -> None:
-    """Do simulations of the bootstrap's roles say what a deployment then does, also for roles of IAM Identity Center?
+    """Do IAM simulations of the bootstrap roles predict a deployment, also for roles of IAM Identity Center?
 
-    `SimulatePrincipalPolicy` of the CDK's CloudFormation role for what a deployment creates. Shown when each action is allowed in an account in which `cdk deploy` works.
-    Then look at UC9409 and UC9410 as a user, as a role, and as a role of IAM Identity Center (`AWSReservedSSO_…`, whose path the session's ARN leaves out), and
-    with a service control policy: note whether it counts.
+    Calls `SimulatePrincipalPolicy` of the CDK's CloudFormation role for the actions of a deployment. Passes when each action is allowed in an account in which
+    `cdk deploy` works. By hand: look at UC9409 and UC9410 as a user, as a role, and as a role of IAM Identity Center (`AWSReservedSSO_…`, whose path the
+    session's ARN omits). Repeat with a service control policy, and note whether the simulation takes it into account.
     """
     account = live.client("sts").get_caller_identity()["Account"]
     role = f"arn:aws:iam::{account}:role/cdk-hnb659fds-cfn-exec-role-{account}-{live.region}"
@@ -299,10 +300,11 @@ def test_simulations_of_the_bootstraps_roles_can_be_read(live: Live) -> None:
 
 @question("L106", tier=0, minutes=5)
 def test_access_analyzer_finds_nothing_in_our_policies(live: Live) -> None:
-    """Do AWS's own policy simulator and Access Analyzer agree with the table of roles?
+    """Do IAM's policy simulator and Access Analyzer agree with our table of role permissions?
 
-    `ValidatePolicy` over every identity policy of the quick start's templates, and `SimulateCustomPolicy` over the actions of tests/security/roles.py. Shown when no finding is an
-    error or a security warning, and every action of the life cycle's row is allowed by its policy. Note the actions for which AWS wants another resource.
+    Calls `ValidatePolicy` for every identity policy in the quick start's templates, and `SimulateCustomPolicy` for the actions in tests/security/roles.py.
+    Passes when no finding is an error or a security warning, and the life cycle's policy allows every action in its row of the table. Note the actions for
+    which AWS requires a different resource.
     """
     templates = json.loads((ROOT / "tests/golden/next/quickstart.yaml.json").read_text("utf-8"))
     documents = list(_policies(templates))
@@ -361,11 +363,11 @@ def _resolved(value: Any) -> Any:
 
 untested(
     "L102",
-    "Does AWS raise the instances of an account and an organization in Capacity Blocks above 256?",
-    """Open a support case that asks for more than 256 instances in Capacity Blocks on one date. Write the answer into
-    `ultracluster_catalog/limits/service_limits.py` as `adjustable`, with its date, and run `make scale`.""",
+    "Does AWS raise the limit of 256 instances in Capacity Blocks for an account and an organization?",
+    """Open a support case that asks for more than 256 instances in Capacity Blocks on one date. Record the answer and its date in
+`ultracluster_catalog/limits/service_limits.py` as `adjustable`, and run `make scale`.""",
     tier=0,
-    reason="people of AWS answer a support case, not an API",
+    reason="a support case is answered by people, not by an API",
 )
 
 

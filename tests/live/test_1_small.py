@@ -48,10 +48,10 @@ _OF_A_SERVICE_ROLE = [
 
 @question("L117", tier=1, minutes=15)
 def test_the_net_removes_what_a_run_left(live: Live) -> None:
-    """Does the schedule of a live run remove what the run left, when its machine is gone?
+    """Does the cleanup schedule of a live run remove what is left when the machine that started the run is gone?
 
-    Makes a launch template with the tags of the run, and has the schedule fire at once. Shown when the launch template is gone within ten minutes, and the
-    function did it: nothing else removes before the test ends.
+    Makes a launch template with the tags of the run, and lets the schedule fire at once. Passes when the launch template is gone within ten minutes; until the
+    test ends, nothing else removes it.
     """
     ec2 = live.client("ec2")
     made = ec2.create_launch_template(
@@ -134,11 +134,12 @@ def assume(live: Live, statement: dict[str, Any], *, suffix: str = "") -> Any:
 
 @question("L20", tier=1, minutes=5)
 def test_ec2_gives_iam_the_type_of_a_block_or_does_not(live: Live) -> None:
-    """Does EC2 tell IAM the type and the count of a block that is bought?
+    """Does EC2 pass the type and the count of a block to IAM when it is bought?
 
-    A role may `ec2:PurchaseCapacityBlock` if `ec2:InstanceType` is a type that is not that of the offering. A dry run, which buys nothing:
-    `UnauthorizedOperation` shows that EC2 gives the type; decode its message with `aws sts decode-authorization-message`, which lists the keys.
-    `DryRunOperation` shows that it does not, as the Service Authorization Reference says: then only the quota caps. The record says which.
+    Assumes a role that may call `ec2:PurchaseCapacityBlock` only if `ec2:InstanceType` differs from the type of the offering, and sends a dry run, which buys
+    nothing. `UnauthorizedOperation` shows that EC2 passes the type to IAM; `aws sts decode-authorization-message` then lists the condition keys.
+    `DryRunOperation` shows that it does not, as the Service Authorization Reference says; then only the quota limits what can be bought. The test passes with
+    either code and records which one it got.
     """
     condition = {"StringNotEqualsIfExists": {"ec2:InstanceType": SOLD}}
     ec2 = assume(live, {"Action": "ec2:PurchaseCapacityBlock", "Condition": condition})
@@ -151,7 +152,8 @@ def test_ec2_gives_iam_the_type_of_a_block_or_does_not(live: Live) -> None:
 def test_a_purchase_without_its_orders_tag_is_refused(live: Live) -> None:
     """Does AWS refuse a purchase without its order's tag?
 
-    A role may `ec2:PurchaseCapacityBlock` and `ec2:CreateTags` with the request tag `uc:po`. Shown by `DryRunOperation` with the tag and `UnauthorizedOperation` without.
+    Assumes a role that may call `ec2:PurchaseCapacityBlock` and `ec2:CreateTags` only with the request tag `uc:po`. Passes when a dry run with the tag answers
+    `DryRunOperation` and one without it `UnauthorizedOperation`.
     """
     tagged = {"Null": {"aws:RequestTag/uc:po": "false"}}
     ec2 = assume(live, {"Action": ["ec2:PurchaseCapacityBlock", "ec2:CreateTags"], "Condition": tagged})
@@ -163,10 +165,10 @@ def test_a_purchase_without_its_orders_tag_is_refused(live: Live) -> None:
 
 @question("L24", tier=1, minutes=2)
 def test_ultraservers_take_tags_for_block_and_reservation(live: Live) -> None:
-    """Does one tag for the reservation and one for the block pass for UltraServers?
+    """Does a purchase of an UltraServer accept tags for both the reservation and the block?
 
-    The dry run of L30 with the offering of a `u-trn2x64`, and tags for `capacity-reservation` and `capacity-block`. Shown by `DryRunOperation`. If it is
-    refused for the tag, note which of the two alone passes.
+    Repeats the dry run of L30 with an offering of a `u-trn2x64` and tags for `capacity-reservation` and `capacity-block`. Passes when EC2 answers
+    `DryRunOperation`. If EC2 refuses the tags, note which of the two resource types it accepts.
     """
     ec2 = live.client("ec2", "us-east-2")
     found = ec2.describe_capacity_block_offerings(
@@ -179,10 +181,10 @@ def test_ultraservers_take_tags_for_block_and_reservation(live: Live) -> None:
 
 @question("L30", tier=1, minutes=2)
 def test_the_dry_run_of_a_purchase_with_tags_passes(live: Live) -> None:
-    """Does the dry run of a purchase answer `DryRunOperation`, also with the tags?
+    """Does the dry run of a purchase answer `DryRunOperation`, with and without tags?
 
-    `ultracluster capacity approve` with a cap of 1 USD below the cheapest offering shows no purchase; with a real cap, `buy` sends this dry run before it asks. Shown by
-    `DryRunOperation` with and without the tag `uc:po`.
+    Sends the dry run of a purchase with the tag `uc:po` and without it; `ultracluster capacity buy` sends the same dry run before it asks. Passes when both
+    answer `DryRunOperation`. By hand: `ultracluster capacity approve` with a cap of 1 USD below the cheapest offering shows no purchase.
     """
     offered = offering(live)
     ec2 = live.client("ec2", live.block_region)
@@ -193,10 +195,11 @@ def test_the_dry_run_of_a_purchase_with_tags_passes(live: Live) -> None:
 
 @question("L33", tier=1, minutes=5)
 def test_refusals_of_purchases_are_known_to_come_before_execution(live: Live) -> None:
-    """Which codes does AWS answer when an offering is gone, or the caller may not buy?
+    """Which error codes does AWS return when an offering is gone, or the caller may not buy?
 
-    The dry run of an offering that does not exist, and of one that does by a role that may not buy. Shown when each code is in `REFUSED_BEFORE_EXECUTION` of
-    `ultracluster_runtime/purchasing/aws_errors.py`; put one that is missing there, with the date. A missing code costs a look, never money.
+    Sends a dry run for an offering that does not exist, and one for an existing offering with a role that may not buy. Passes when each code is in
+    `REFUSED_BEFORE_EXECUTION` in `ultracluster_runtime/purchasing/aws_errors.py`; add a missing code there with the date. A missing code makes somebody check a
+    purchase that did not happen; it never costs money.
     """
     ec2 = live.client("ec2", live.block_region)
     codes = {dry_run(live, ec2, "cb-00000000000000000", "capacity-reservation")}
@@ -249,8 +252,8 @@ def settled(live: Live, base: Cluster, name: str) -> dict[str, Any]:
 def test_batch_names_our_types_when_it_refuses_another(live: Live) -> None:
     """Which instance types does AWS Batch know?
 
-    `CreateComputeEnvironment` with a type that does not exist is refused with the list of those that AWS Batch knows. Shown when each Trainium type of the
-    catalogue that is sold in the Region is in the list. trn2 types were never seen in it (aws/amazon-genomics-cli#209, Netflix/metaflow#70).
+    When `CreateComputeEnvironment` names a type that does not exist, AWS Batch refuses it with the list of types that it knows. Passes when the list has each
+    Trainium type in the catalogue that is sold in the Region. No published list includes trn2 types (aws/amazon-genomics-cli#209, Netflix/metaflow#70).
     """
     base = Cluster(live, live.of("L83"))
     message = live.refused(
@@ -268,9 +271,9 @@ def test_batch_names_our_types_when_it_refuses_another(live: Live) -> None:
 
 @question("L111", tier=1, minutes=5, needs=["L83"])
 def test_batch_takes_a_scale_down_delay(live: Live) -> None:
-    """Does AWS Batch accept `minScaleDownDelayMinutes` for an environment, with BEST_FIT as blocks have it?
+    """Does AWS Batch accept `minScaleDownDelayMinutes` for an environment with BEST_FIT, which blocks use?
 
-    `CreateComputeEnvironment` without nodes, with BEST_FIT and a delay of a day. Shown when it becomes VALID and shows the delay.
+    Calls `CreateComputeEnvironment` without nodes, with BEST_FIT and a delay of a day. Passes when the environment becomes VALID and reports the delay.
     """
     base = Cluster(live, live.of("L83"))
     found = environment(
@@ -309,8 +312,8 @@ def unmanaged(live: Live, base: Cluster, **changes: Any) -> dict[str, Any]:
 def test_an_unmanaged_environment_without_a_service_role_is_refused(live: Live) -> None:
     """Does AWS Batch refuse an unmanaged environment without a service role?
 
-    `CreateComputeEnvironment` with type UNMANAGED and no `serviceRole`. Shown when it is refused; the message is in the record. F0 of
-    [0024](../decisions/0024-auto-scaling-road.md).
+    Calls `CreateComputeEnvironment` with type UNMANAGED and no `serviceRole`. Passes when AWS Batch refuses it; the record has the message. This is F0 in
+    [decision 0024](../decisions/0024-auto-scaling-road.md).
     """
 
     def create() -> None:
@@ -323,10 +326,10 @@ def test_an_unmanaged_environment_without_a_service_role_is_refused(live: Live) 
 
 @question("L121", tier=1, minutes=10, needs=["L83"])
 def test_an_unmanaged_environment_names_its_cluster_and_keeps_it(live: Live) -> None:
-    """Is the ECS cluster of an unmanaged environment there as soon as it is VALID, and the same after an update?
+    """Does an unmanaged environment have its ECS cluster as soon as it is VALID, and keep it after an update?
 
-    `DescribeComputeEnvironments` of a new unmanaged environment, and again after it was disabled. Shown when `ecsClusterArn` is there both times and the
-    same: user data can then name the cluster. F1 of [0024](../decisions/0024-auto-scaling-road.md).
+    Calls `DescribeComputeEnvironments` for a new unmanaged environment, and again after the environment was disabled. Passes when both answers have the same
+    `ecsClusterArn`, so that user data can name the cluster. This is F1 in [decision 0024](../decisions/0024-auto-scaling-road.md).
     """
     base = Cluster(live, live.of("L83"))
     before = unmanaged(live, base)
@@ -342,8 +345,9 @@ def test_an_unmanaged_environment_names_its_cluster_and_keeps_it(live: Live) -> 
 def test_a_queue_over_managed_and_unmanaged_environments_is_valid_or_refused(live: Live) -> None:
     """May one queue have managed and unmanaged environments?
 
-    `CreateJobQueue` over the first environment of L83 and an unmanaged one. The record says whether it is accepted. Shown when it becomes VALID, or when
-    CreateJobQueue refuses it: jobs on an INVALID queue would wait with no message. F2 of [0024](../decisions/0024-auto-scaling-road.md).
+    Calls `CreateJobQueue` with the first environment of L83 and an unmanaged one. Passes when the queue becomes VALID, or when CreateJobQueue refuses it; the
+    record says which. If the queue became INVALID instead, its jobs would wait without a message. This is F2 in [decision
+    0024](../decisions/0024-auto-scaling-road.md).
     """
     base = Cluster(live, live.of("L83"))
     other = unmanaged(live, base)
@@ -361,8 +365,8 @@ def test_a_queue_over_managed_and_unmanaged_environments_is_valid_or_refused(liv
 def test_a_multi_node_job_on_an_unmanaged_environment_does_not_run(live: Live) -> None:
     """What does AWS Batch do with a multi-node job on an unmanaged environment?
 
-    Submits a job of two nodes to a queue over an unmanaged environment without instances. Note whether SubmitJob refuses, as the guide lets one expect, or the job waits. Shown when
-    it does not run within 10 minutes. F3 of [0024](../decisions/0024-auto-scaling-road.md).
+    Submits a job of two nodes to a queue with an unmanaged environment that has no instances. Passes when SubmitJob refuses it, as the guide suggests, or when
+    it does not run within 10 minutes; the record says which. This is F3 in [decision 0024](../decisions/0024-auto-scaling-road.md).
     """
     base = Cluster(live, live.of("L83"))
     arn = queue(live, base, unmanaged(live, base)["computeEnvironmentArn"])
@@ -378,11 +382,11 @@ def test_a_multi_node_job_on_an_unmanaged_environment_does_not_run(live: Live) -
 
 @question("L125", tier=1, cost=nodes(SMALL), minutes=35, needs=["L83"], nodes=1)
 def test_an_array_child_starts_on_an_instance_that_joined_by_itself(live: Live) -> None:
-    """Does an array child start on an instance that joined by ECS_CLUSTER alone, and which status does it get when its parent is terminated?
+    """Does an array child start on an instance that joined through ECS_CLUSTER alone, and which status does it get when its parent is terminated?
 
-    Launches one instance whose user data writes the cluster of an unmanaged environment to `/etc/ecs/ecs.config`, and submits an array of two. Shown when one child runs, and both are
-    FAILED with the reason of TerminateJob after their parent was terminated. The record has the attributes of the child's container, its network among them. F5 and F6 of
-    [0024](../decisions/0024-auto-scaling-road.md).
+    Launches one instance whose user data writes the cluster of an unmanaged environment to `/etc/ecs/ecs.config`, submits an array of two, and terminates the
+    array. Passes when one child runs, and then both are FAILED with the reason given to TerminateJob. The record has the attributes of the child's container,
+    including its network. This is F5 and F6 in [decision 0024](../decisions/0024-auto-scaling-road.md).
     """
     base = Cluster(live, live.of("L83"))
     joined = unmanaged(live, base)
@@ -426,12 +430,12 @@ def queue(live: Live, base: Cluster, *environments: str) -> str:
     return str(arn)
 
 
-@question("L115", tier=1, minutes=5, cost=once("0.01", "requests of a table"))
+@question("L115", tier=1, minutes=5, cost=once("0.01", "requests to a DynamoDB table"))
 def test_a_lease_is_held_by_one_invocation_only(live: Live) -> None:
-    """Do conditional writes give a lease to one of two callers, and refuse a write of the one that lost it?
+    """Do conditional writes give a lease to only one of two callers, and reject a write after the lease is lost?
 
-    `LeasedState` of the life cycle on a table of DynamoDB: two owners in turn, then one whose lease has passed. Shown when the second is refused while the first holds it,
-    takes it after 135 s, and the first can then no longer save ([0022](../decisions/0022-leases-instead-of-reserved-concurrency.md)).
+    Uses the life cycle's `LeasedState` on a DynamoDB table with two owners. Passes when the second owner is refused while the first holds the lease, gets it
+    after 135 s, and the first can then no longer save ([decision 0022](../decisions/0022-leases-instead-of-reserved-concurrency.md)).
     """
     tables = live.client("dynamodb")
     tables.create_table(
@@ -473,9 +477,9 @@ def test_a_lease_is_held_by_one_invocation_only(live: Live) -> None:
 def test_exported_templates_deploy_by_boto3(live: Live) -> None:
     """Do exported templates deploy without the CDK?
 
-    Exports a rollout of small on-demand and Spot nodes, uploads it and creates its three stacks, as [export.md](../how-to/export.md) describes; no node starts. Shown when the stacks are
-    complete, every compute environment and queue is VALID, and the launch template has the AMI. The stacks stand for the questions that need them. A new account with
-    a quota of 10 concurrent executions shows more: no function reserves any.
+    Exports a rollout of small on-demand and Spot nodes, uploads it and creates its three stacks as [export.md](../how-to/export.md) describes; no node starts.
+    Passes when the stacks are complete, every compute environment and queue is VALID, and the launch template has the AMI. The stacks remain until the last
+    question that needs them. A new account with a quota of 10 concurrent executions also shows that no function reserves concurrency.
     """
     found = deploy(live, "small.yaml", ZONE_ID=zone_of(live, SMALL), IMAGE_ID=image_id(live))
     for name in ("", "spot", "spill"):
@@ -493,14 +497,14 @@ def test_exported_templates_deploy_by_boto3(live: Live) -> None:
     tier=1,
     cost=cluster(),
     minutes=60,
-    local="tests/integration/test_rehearse_command.py deploys with the CDK CLI, for half a minute",
+    local="tests/integration/test_rehearse_command.py covers it there",
     checks=["UC9461"],
 )
 def test_a_rehearsal_passes(live: Live) -> None:
     """Does a rehearsal pass before anything is bought?
 
-    `ultracluster rehearse --no-file-system` of the rollout of L83: it deploys without capacity, looks and removes. Shown when it ends with 0; its output, with AWS's own words, is in the record. It covers
-    what AWS Batch, IAM and EC2 say of a cluster that is never launched.
+    Runs `ultracluster rehearse --no-file-system` on the rollout of L83, which deploys without capacity, checks the result and removes it. Passes when it exits
+    with 0; its output, with AWS's own messages, is in the record. It shows how AWS Batch, IAM and EC2 judge a cluster that never launches a node.
     """
     folder = live.run.folder / "rehearsal"
     values = {"ZONE_ID": zone_of(live, SMALL), "IMAGE_ID": image_id(live)}
@@ -515,10 +519,10 @@ def test_a_rehearsal_passes(live: Live) -> None:
 
 @question("L80", tier=1, minutes=2, needs=["L83"])
 def test_cloudformation_gives_templates_back_unchanged(live: Live) -> None:
-    """Do the templates that CloudFormation gives back have the digests of those that were deployed?
+    """Does CloudFormation return templates with the same digests as those deployed?
 
-    `GetTemplate` with the stage `Original` of each stack of L83 beside the exported file. Shown when they are equal; otherwise note what CloudFormation changes: `rollout` would say that
-    a stack has changed since it was deployed.
+    Compares what `GetTemplate` returns at the stage `Original` for each stack of L83 with the exported file. Passes when they are equal. Otherwise note what
+    CloudFormation changes, because `rollout` would report that somebody changed the stack.
     """
     base = Cluster(live, live.of("L83"))
     s3 = live.client("s3")
@@ -537,8 +541,8 @@ def test_cloudformation_gives_templates_back_unchanged(live: Live) -> None:
 def test_a_changed_launch_template_updates_the_environment_in_place(live: Live) -> None:
     """Does a changed launch template reach the compute environment without replacing it?
 
-    Updates the stack of L83 with another size of the root volume. Shown when the environment has the same ARN, a newer version of the launch template, and status VALID.
-    Environments with BEST_FIT, as blocks have them, are replaced on purpose and are no part of this.
+    Updates the stack of L83 with another size of the root volume. Passes when the environment has the same ARN, a newer version of the launch template, and
+    status VALID. Environments with BEST_FIT, which blocks use, are replaced by design and are not tested here.
     """
     base = Cluster(live, live.of("L83"))
     before = base.environment()
@@ -582,10 +586,10 @@ def test_a_changed_launch_template_updates_the_environment_in_place(live: Live) 
 
 @question("L90", tier=1, minutes=2, needs=["L83"])
 def test_user_data_fits_with_what_batch_adds(live: Live) -> None:
-    """Does the user data fit with what AWS Batch adds?
+    """Does the user data stay within the limit after AWS Batch adds its part?
 
-    `DescribeLaunchTemplateVersions` of the templates that AWS Batch makes from ours (`Batch-lt-…`), and of ours. Note the size of the decoded user data; 16,384 bytes are the
-    limit. Shown when each is below it.
+    Calls `DescribeLaunchTemplateVersions` for our launch templates and for those that AWS Batch makes from them (`Batch-lt-…`). Passes when the decoded user
+    data of each is below the limit of 16,384 bytes. Note the sizes.
     """
     base = Cluster(live, live.of("L83"))
     sizes = {"ours": len(base64.b64decode(base.template_data()["UserData"]))}
@@ -607,10 +611,10 @@ def test_user_data_fits_with_what_batch_adds(live: Live) -> None:
 
 @question("L103", tier=1, cost=nodes(SMALL), minutes=30, needs=["L83"], nodes=1)
 def test_a_node_joins_and_runs_a_job_with_its_limited_policy(live: Live) -> None:
-    """Do nodes join, and answer Session Manager, with the policy that is limited to their account and Region?
+    """Do nodes join, and connect to Session Manager, with a policy limited to their account and Region?
 
-    Submits a single-node job. Shown when it runs and its log is there, `ecs:ListContainerInstances` has the node, Session Manager has it as Online, and CloudTrail
-    has no call of the node's role that ended with AccessDenied.
+    Submits a single-node job. Passes when it runs and its log exists, `ecs:ListContainerInstances` lists the node, Session Manager shows it as Online, and
+    CloudTrail has no AccessDenied for the node's role.
     """
     base = Cluster(live, live.of("L83"))
     job = base.wait_for(base.submit("check"), minutes=25)
@@ -633,8 +637,8 @@ def test_a_node_joins_and_runs_a_job_with_its_limited_policy(live: Live) -> None
 def test_spot_nodes_start_without_a_fleet_role_and_carry_tags(live: Live) -> None:
     """Do Spot nodes start without a Spot Fleet role, and carry their tags?
 
-    Submits a job to the queue of Spot nodes. Shown when it runs, and the instance has lifecycle `spot` and the tags of the cluster. If the tags are missing, the environment
-    needs a `spotIamFleetRole`.
+    Submits a job to the queue of Spot nodes. Passes when it runs, and the instance has lifecycle `spot` and the tags of the cluster. If the tags are missing,
+    the environment needs a `spotIamFleetRole`.
     """
     base = Cluster(live, live.of("L83"))
     base.wait_for(base.submit("spot", queue="spot"), status="RUNNING", minutes=25)
@@ -645,10 +649,10 @@ def test_spot_nodes_start_without_a_fleet_role_and_carry_tags(live: Live) -> Non
 
 @question("L54", tier=1, cost=nodes(SMALL, 2), minutes=40, needs=["L83"], nodes=2)
 def test_a_lost_host_starts_a_single_node_job_again(live: Live) -> None:
-    """Does a lost host start a single-node job again?
+    """Is a single-node job started again when its host is lost?
 
-    Submits a job with `attempts: 2` to the queue of Spot nodes, and terminates its instance, as an interruption does. Shown when the job has a second attempt whose first one has a
-    status reason that begins with `Host EC2`.
+    Submits a job with `attempts: 2` to the queue of Spot nodes, and terminates its instance, as an interruption does. Passes when the job has a second attempt,
+    and the status reason of the first begins with `Host EC2`.
     """
     base = Cluster(live, live.of("L83"))
     job = base.submit("spot", queue="spot")
@@ -662,10 +666,10 @@ def test_a_lost_host_starts_a_single_node_job_again(live: Live) -> None:
 
 @question("L63", tier=1, cost=nodes(SMALL, 2), minutes=30, needs=["L83"], nodes=2, checks=["UC9458"])
 def test_a_multi_node_job_runs_without_efa(live: Live) -> None:
-    """Does a multi-node job run on a type without EFA, and which security group does its task take?
+    """Does a multi-node job run on a type without EFA, and which security group does its task get?
 
-    Submits a job of two nodes with `without_efa: true`. Shown when both run and print, and each node has one interface more than its launch template, with the VPC's default
-    security group, as the Batch User Guide says of multi-node jobs.
+    Submits a job of two nodes with `without_efa: true`. Passes when both run and print, and each node has one interface more than its launch template, with the
+    VPC's default security group, as the Batch User Guide says of multi-node jobs.
     """
     base = Cluster(live, live.of("L83"))
     base.wait_for(base.submit("pair"), status="RUNNING", minutes=25)
@@ -680,10 +684,10 @@ def test_a_multi_node_job_runs_without_efa(live: Live) -> None:
 
 @question("L85", tier=1, cost=nodes(SMALL), minutes=35, needs=["L83"], nodes=1)
 def test_nodes_publish_metrics(live: Live) -> None:
-    """Do nodes publish their metrics, and does CloudWatch take them out of the log?
+    """Do nodes publish their metrics, and does CloudWatch extract them from the log?
 
-    Submits a job, and looks for metrics of the namespace `UltraCluster` until ten minutes after it began. Shown when `NodesReporting` and `CoreUtilization` are there. If the log group has
-    events and CloudWatch no metrics, look at `EMFParsingErrors` in `AWS/Logs`.
+    Submits a job, and looks for metrics in the namespace `UltraCluster` for the first ten minutes of the job. Passes when `NodesReporting` and
+    `CoreUtilization` are there. If the log group has events but CloudWatch has no metrics, look at `EMFParsingErrors` in `AWS/Logs`.
     """
     base = Cluster(live, live.of("L83"))
     base.wait_for(base.submit("check"), minutes=20)
@@ -700,8 +704,9 @@ def test_nodes_publish_metrics(live: Live) -> None:
 def test_training_metrics_reach_cloudwatch(live: Live) -> None:
     """Do training metrics reach CloudWatch through the log driver of AWS Batch?
 
-    Submits a job that prints the line of [training-metrics.md](../reference/training-metrics.md) once a second for five minutes, with a progress bar between. Shown when `StepSeconds` is in the namespace
-    `UltraCluster`. If it is not, look at `EMFParsingErrors` in `AWS/Logs`: the log driver of the AMI does not send the events unchanged.
+    Submits a job that prints the line described in [training-metrics.md](../reference/training-metrics.md) once a second for five minutes, together with a
+    progress bar. Passes when `StepSeconds` appears in the namespace `UltraCluster`. If it does not, look at `EMFParsingErrors` in `AWS/Logs`: the log driver of
+    the AMI may change the events.
     """
     base = Cluster(live, live.of("L83"))
     base.wait_for(base.submit("metrics"), minutes=25)
@@ -717,10 +722,10 @@ def test_training_metrics_reach_cloudwatch(live: Live) -> None:
 
 @question("L4", tier=1, cost=nodes(SMALL), minutes=20, needs=["L83"], nodes=1)
 def test_a_node_without_its_devices_refuses_and_terminates_itself(live: Live) -> None:
-    """Does a node without EFA refuse to join, say why on its console, and terminate itself?
+    """Does a node without EFA refuse to join, report why on its console, and terminate itself?
 
-    Launches one trn1.2xlarge from the launch template with `UC_EFA_DEVICES=1`; it has none. Shown when the instance terminates by itself, and `GetConsoleOutput` has the line
-    `refused to join the cluster` with the reason. Note how long after the end of the node the console can be read.
+    Launches one trn1.2xlarge, which has no EFA device, from the launch template with `UC_EFA_DEVICES=1`. Passes when the instance terminates itself, and
+    `GetConsoleOutput` has the line `refused to join the cluster` with the reason. Note how long the console output can be read after the node is gone.
     """
     base = Cluster(live, live.of("L83"))
     data = base64.b64decode(base.template_data()["UserData"]).decode()
@@ -744,10 +749,11 @@ def test_a_node_without_its_devices_refuses_and_terminates_itself(live: Live) ->
 
 @question("L41", tier=1, cost=nodes(SMALL, 2), minutes=40, needs=["L83"], nodes=1)
 def test_a_multi_node_job_goes_on_to_the_second_source(live: Live) -> None:
-    """Does a multi-node job go on to the second source while the first is closed?
+    """Does a multi-node job move to the second source while the first is closed?
 
-    Disables the first environment of the queue and submits a job of one node. Shown when it runs in the second. Then, by hand, give the queue `exceeds_environments` of 10 minutes and
-    set maxvCpus of the second below the job: if the job is not cancelled, AWS Batch counts closed environments, and UC6307 can allow that limit before a block.
+    Disables the first environment of the queue and submits a job of one node. Passes when it runs in the second. By hand: give the queue `exceeds_environments`
+    of 10 minutes, and set the second environment's maxvCpus too low for the job. If the job is not cancelled, AWS Batch counts closed environments, and UC6307
+    can allow that limit before a block.
     """
     base = Cluster(live, live.of("L83"))
     batch, first = base.client("batch"), base.environment()
@@ -767,8 +773,8 @@ def test_a_multi_node_job_goes_on_to_the_second_source(live: Live) -> None:
 def test_a_multi_node_job_on_spot_nodes_does_not_run(live: Live) -> None:
     """What does AWS Batch do with a multi-node job on a queue with Spot nodes?
 
-    Submits a job of two nodes to the queue of Spot nodes. Note whether SubmitJob refuses or the job waits: UC6308 refuses both. Shown when it does not run
-    within 15 minutes, and no node starts.
+    Submits a job of two nodes to the queue of Spot nodes, a combination that UC6308 refuses. Passes when SubmitJob refuses it, or when it does not run within
+    15 minutes and no node starts; the record says which.
     """
     base = Cluster(live, live.of("L83"))
     try:
@@ -787,9 +793,10 @@ def test_a_multi_node_job_on_spot_nodes_does_not_run(live: Live) -> None:
 
 @question("L89", tier=1, minutes=35, needs=["L83"])
 def test_a_job_that_is_too_large_is_reported(live: Live) -> None:
-    """What does AWS Batch say of a job that asks for more nodes than there are?
+    """What does AWS Batch report for a job that asks for more nodes than there are?
 
-    Submits a job of three nodes where a source has two at most. Shown when `statusReason` begins with `MISCONFIGURATION:` or `CAPACITY:`, or SubmitJob refuses; note the text. The watch counts both.
+    Submits a job of three nodes where a source has at most two. Passes when `statusReason` begins with `MISCONFIGURATION:` or `CAPACITY:`, or SubmitJob refuses
+    the job; note the text. The watch counts jobs with either prefix.
     """
     base = Cluster(live, live.of("L83"))
     try:
@@ -803,10 +810,10 @@ def test_a_job_that_is_too_large_is_reported(live: Live) -> None:
 
 @question("L48", tier=1, cost=nodes(SMALL), minutes=40, needs=["L83"], nodes=1)
 def test_checkpoints_cross_to_the_bucket(live: Live) -> None:
-    """Do checkpoints cross from the file system to the bucket?
+    """Are checkpoints copied from the file system to the bucket?
 
-    Launches a node of the cluster, which mounts the file system, writes `/fsx/checkpoints/live`, and looks into the bucket. Shown when the object appears, and stays after
-    the file is removed. With a bucket that has a key of its own, the key policy of [storage.md](../concepts/storage.md) is needed: without it, note what FSx says.
+    Launches a node of the cluster, which mounts the file system and writes to `/fsx/checkpoints/live`. Passes when the object appears in the bucket, and stays
+    there after the file is removed. A bucket with its own key needs the key policy in [storage.md](../concepts/storage.md); note what FSx reports without it.
     """
     base = Cluster(live, live.of("L83"))
     s3 = base.client("s3")
@@ -835,10 +842,10 @@ def test_checkpoints_cross_to_the_bucket(live: Live) -> None:
 
 @question("L45", tier=1, cost=file_system(1200, throughput=125), minutes=45, needs=["L83"])
 def test_kinds_of_file_systems_come_up(live: Live) -> None:
-    """Does a file system of each kind come up as asked, with its associations?
+    """Do file systems of each kind reach AVAILABLE with the requested settings and associations?
 
-    L83 has SCRATCH_2 with an association; this creates PERSISTENT_2 with 125 MB/s for each TiB beside it. Shown when both are AVAILABLE with the settings that were asked for. Intelligent-Tiering
-    has no price in the catalogue: deploy `storage_type: INTELLIGENT_TIERING` by hand, after a look at the price, and delete it at once.
+    L83 has SCRATCH_2 with an association; this test adds PERSISTENT_2 with 125 MB/s for each TiB. Passes when both are AVAILABLE with the requested settings.
+    Intelligent-Tiering has no price in the catalogue: check its price, deploy `storage_type: INTELLIGENT_TIERING` by hand, and delete it at once.
     """
     base = Cluster(live, live.of("L83"))
     fsx = base.client("fsx")
@@ -873,8 +880,9 @@ def test_kinds_of_file_systems_come_up(live: Live) -> None:
 def test_a_precompile_job_fills_the_cache(live: Live) -> None:
     """Does a precompile job fill the cache on S3?
 
-    Submits the precompile job of the cluster, two steps of a small program, on a trn1.2xlarge. Shown when it succeeds and the bucket has `neuronxcc-…/MODULE_…/model.neff`. By hand: submit it again,
-    nothing is compiled; then with a flag that the compiler refuses (`NEURON_CC_FLAGS=--no-such-flag`): the job must end FAILED, or dependents start without graphs.
+    Submits the precompile job of the cluster, two steps of a small program, on a trn1.2xlarge. Passes when it succeeds and the bucket has
+    `neuronxcc-…/MODULE_…/model.neff`. By hand: submit it again, and check that nothing is compiled. Then submit it with a flag that the compiler refuses
+    (`NEURON_CC_FLAGS=--no-such-flag`): the job must end FAILED, or dependent jobs would start without compiled graphs.
     """
     base = Cluster(live, live.of("L83"))
     batch = base.client("batch")
@@ -893,10 +901,10 @@ def test_a_precompile_job_fills_the_cache(live: Live) -> None:
 
 @question("L52", tier=1, cost=once("0.01", "metrics"), minutes=25, needs=["L50"])
 def test_hits_and_misses_are_counted(live: Live) -> None:
-    """What do hits and misses look like in the request metrics?
+    """Do the request metrics of the bucket show cache hits and misses?
 
-    After L50: `GetRequests`, `4xxErrors`, `HeadRequests` and `PutRequests` of the filter `compile-cache`. Shown when CloudWatch has them, with misses and stored objects of the cold run. Write
-    down requests for each graph, and later the line on the bill.
+    After L50, reads `GetRequests`, `4xxErrors`, `HeadRequests` and `PutRequests` of the filter `compile-cache`. Passes when CloudWatch has them, with the
+    misses and the stored objects of the first run. Note the requests for each graph, and later their cost on the bill.
     """
     cloudwatch = live.client("cloudwatch")
     wanted = {"PutRequests", "HeadRequests", "4xxErrors"}
@@ -910,12 +918,12 @@ def test_hits_and_misses_are_counted(live: Live) -> None:
     live.wait("request metrics", counted, minutes=20, every=60)
 
 
-@question("L74", tier=1, cost=once("0.05", "requests of Cost Explorer"), minutes=2)
+@question("L74", tier=1, cost=once("0.05", "requests to Cost Explorer"), minutes=2)
 def test_cost_explorer_answers_what_cost_actual_asks(live: Live) -> None:
-    """Does Cost Explorer answer what `cost actual` asks?
+    """Does Cost Explorer answer the query of `cost actual`?
 
-    The question of `ultracluster cost actual` for the last seven days, at 0.01 USD for each request. Shown when AWS answers with amounts by service. After L1 and L70: the services add up to the
-    bill of the cluster; note what has no tag (fee of the block, NAT data, metrics).
+    Sends the query of `ultracluster cost actual` for the last seven days, at 0.01 USD for each request. Passes when AWS returns amounts by service. By hand,
+    after L1 and L70: check that the services add up to the bill of the cluster, and note which costs have no tag (fee of the block, NAT data, metrics).
     """
     today = dt.datetime.now(tz=dt.UTC).date()
     found = actual_costs(

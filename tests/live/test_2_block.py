@@ -84,8 +84,9 @@ def moment(text: str) -> dt.datetime:
 def test_a_purchase_carries_its_tags_at_once(live: Live) -> None:
     """Does a purchase carry its tag at once?
 
-    Buys the cheapest block of two trn2.3xlarge for a day, if its fee is no more than the list price that was reserved, and looks every ten seconds. Shown when a reservation with the tags of the
-    purchase shows within 30 minutes, which are what a reconciliation waits. The block serves the questions of this tier.
+    Buys the cheapest block of two trn2.3xlarge for a day, if its fee is no higher than the list price that was reserved, and looks for it every ten seconds.
+    Passes when a reservation with the tags of the purchase appears within the 30 minutes that a reconciliation waits. Other questions of this tier use the
+    block.
     """
     found = buy(live, live.block_region, TYPE, COUNT)
     assert found["TotalInstanceCount"] in {0, COUNT}, f"{found['TotalInstanceCount']} instances"
@@ -94,9 +95,9 @@ def test_a_purchase_carries_its_tags_at_once(live: Live) -> None:
 
 @question("L32", tier=2, minutes=2, needs=["L31"], phase="start")
 def test_a_new_reservation_shows_within_minutes(live: Live) -> None:
-    """How soon does a new reservation show in DescribeCapacityReservations?
+    """How soon does a new reservation appear in DescribeCapacityReservations?
 
-    The minutes that L31 waited. Shown when they are fewer than the 30 that a reconciliation waits before it says `UNKNOWN`.
+    Reads how long L31 waited. Passes when it was less than the 30 minutes after which a reconciliation reports `UNKNOWN`.
     """
     (ended,) = [each for each in live.run.journal.of("end", "L31") if each["verdict"] == "shown"][-1:]
     waited = [
@@ -113,10 +114,11 @@ def test_a_new_reservation_shows_within_minutes(live: Live) -> None:
     "L78", tier=2, minutes=2, needs=["L31"], phase="start", checks=["UC9422", "UC9426", "UC9427", "UC9428"]
 )
 def test_a_block_shows_its_size_before_its_start(live: Live) -> None:
-    """What does EC2 show of a block before its start?
+    """What does EC2 report of a block before its start?
 
-    `DescribeCapacityReservations` before the start. Shown when type, zone, start and end are there, and `TotalInstanceCount` or the tag
-    `aws:ec2capacityreservation:incrementalRequestedQuantity` has the number that was bought; note both. By hand: share it, and look at UC9430 from the other account.
+    Calls `DescribeCapacityReservations` before the start. Passes when type, zone, start and end are there, and `TotalInstanceCount` or the tag
+    `aws:ec2capacityreservation:incrementalRequestedQuantity` has the number that was bought; note both. By hand: share the reservation, and look at UC9430 from
+    the other account.
     """
     ec2, found = live.client("ec2", live.of("L31")["region"]), live.of("L31")
     (shown,) = ec2.describe_capacity_reservations(CapacityReservationIds=[found["reservation"]])[
@@ -134,9 +136,10 @@ def test_a_block_shows_its_size_before_its_start(live: Live) -> None:
 
 @question("L114", tier=2, minutes=2, needs=["L31"], phase="start")
 def test_offers_of_an_extension_keep_their_ids(live: Live) -> None:
-    """Has the offer of an extension the same ID when it is asked for twice?
+    """Does an extension offering keep its ID between two requests?
 
-    `DescribeCapacityBlockExtensionOfferings` twice, a minute apart. Shown when an offer of the same length and fee has the same ID; otherwise `capacity` must approve length and fee, and not an ID.
+    Calls `DescribeCapacityBlockExtensionOfferings` twice, a minute apart. Passes when an offering of the same length and fee has the same ID. Otherwise
+    `capacity` must approve length and fee instead of an ID.
     """
     found = live.of("L31")
     ec2 = live.client("ec2", found["region"])
@@ -159,8 +162,9 @@ def test_offers_of_an_extension_keep_their_ids(live: Live) -> None:
 def test_an_extension_of_what_is_not_ours_is_refused(live: Live) -> None:
     """Does AWS refuse the extension of a block without the tag?
 
-    Dry runs of an extension by a role that may extend what carries `uc:po`: the block of L31 does not. Shown by `UnauthorizedOperation`, and by `DryRunOperation` for a role that may extend
-    what carries the tag of the run. Then a Region that the role does not name, by hand: `UnauthorizedOperation`.
+    Sends dry runs of an extension by a role that may extend only what carries `uc:po`, which the block of L31 does not. Passes when EC2 answers
+    `UnauthorizedOperation`, and `DryRunOperation` to a role that may extend what carries the tag of the run. By hand: repeat in a Region that the role does not
+    name, and expect `UnauthorizedOperation`.
     """
     found = live.of("L31")
     plain = live.client("ec2", found["region"])
@@ -203,9 +207,9 @@ def test_an_extension_of_what_is_not_ours_is_refused(live: Live) -> None:
 def test_batch_launches_into_the_block(live: Live) -> None:
     """Does AWS Batch launch into the Capacity Block?
 
-    From an hour before its start: deploys a cluster on the block of L31 by exported templates, waits until the block is active, and submits a job of two nodes. Shown when every instance has lifecycle
-    `capacity-block` and the ID of the reservation. Anything else costs on-demand money, and is terminated at once. The Batch User Guide says that market options of a launch template are ignored; AWS's own
-    templates and blog (2025-04-29) rely on them.
+    From an hour before its start: deploys a cluster on the block of L31 with exported templates, waits until the block is active, and submits a job of two
+    nodes. Passes when every instance has lifecycle `capacity-block` and the ID of the reservation. Any other instance costs on-demand money and is terminated
+    at once. The Batch User Guide says that market options in a launch template are ignored, but AWS's own templates and blog (2025-04-29) rely on them.
     """
     found = live.of("L31")
     live.not_before(moment(found["start"]) - dt.timedelta(hours=1), "the block has not started")
@@ -267,8 +271,8 @@ def held(live: Live) -> tuple[Cluster, dict[str, Any]]:
 def test_the_task_gets_an_interface_of_its_own(live: Live) -> None:
     """Does the multi-node task get its interface with the `batch` layout?
 
-    Card 0 takes two interfaces. With the `batch` layout the first is the node's EFA interface, and ECS needs the second. Shown when each node of a running job has one interface more than its launch template. If the
-    job waits in STARTING instead, note the layout.
+    Card 0 has room for two interfaces. In the `batch` layout the first is the node's EFA interface, and ECS needs the second. Passes when each node of a
+    running job has one interface more than its launch template. If the job waits in STARTING instead, note the layout.
     """
     base, _ = held(live)
     ids = [each["InstanceId"] for each in base.nodes()]
@@ -285,7 +289,8 @@ def test_the_task_gets_an_interface_of_its_own(live: Live) -> None:
 def test_a_node_finds_its_devices_and_mounts(live: Live) -> None:
     """Does a node find its devices, mount the file system and join?
 
-    Reads `/var/log/ultracluster-boot.log` on a node by Run Command. Shown when it ends in `ready` after all Neuron and EFA devices, and `file system mounted at /fsx`.
+    Reads `/var/log/ultracluster-boot.log` on a node with Run Command. Passes when it lists all Neuron and EFA devices and `file system mounted at /fsx`, and
+    ends in `ready`.
     """
     base, _ = held(live)
     log = base.live.on_node(
@@ -305,8 +310,8 @@ def test_a_node_finds_its_devices_and_mounts(live: Live) -> None:
 def test_a_node_registers_the_memory_that_jobs_ask_for(live: Live) -> None:
     """How much memory does a trn2 node register?
 
-    `DescribeContainerInstances` while a job runs. Shown when it is at least what the catalogue asks for, 0.96 of the instance, an estimate; put the measured number with its date into the family's module in
-    `ultracluster_catalog/machines/`.
+    Calls `DescribeContainerInstances` while a job runs. Passes when it is at least what jobs request by the catalogue's estimate, 0.96 of the instance. Record
+    the measured number with its date in the family's module in `ultracluster_catalog/machines/`.
     """
     base, _ = held(live)
     ecs, name = base.client("ecs"), base.environment()["ecsClusterArn"]
@@ -328,8 +333,9 @@ def test_a_node_registers_the_memory_that_jobs_ask_for(live: Live) -> None:
 def test_the_checkpoint_signal_reaches_the_processes(live: Live) -> None:
     """Does the checkpoint signal reach the training processes?
 
-    With a job that handles SIGUSR1, writes the order that the life cycle writes an hour before the end, to `/run/ultracluster/checkpoint`, by Run Command. Shown when the command succeeds and the job's log has what
-    the handler prints, and the job goes on. Then, by hand: the function's role can send it, and cannot to an instance without the tag `ultracluster:capacity-reservation`.
+    Runs a job that handles SIGUSR1. With Run Command it then writes to `/run/ultracluster/checkpoint` the order that the life cycle writes an hour before the
+    end. Passes when the command succeeds, the job's log has the handler's output, and the job continues. By hand: check that the function's role can send the
+    order, but not to an instance without the tag `ultracluster:capacity-reservation`.
     """
     base, job = held(live)
     order = "date -u -d +1hour +%Y-%m-%dT%H:%M:%SZ >/run/ultracluster/checkpoint"
@@ -349,8 +355,8 @@ def test_the_checkpoint_signal_reaches_the_processes(live: Live) -> None:
 def test_a_lost_child_ends_the_job_and_it_starts_again(live: Live) -> None:
     """Which status reason does a multi-node job get when the host of a child, or of the main node, is lost?
 
-    Terminates the host of node 1 of a job with `attempts: 3`. Shown when the job has a first attempt that ended, with exit code 112 of the main node, and runs again; note each `statusReason`. Then node 0, whose reason
-    begins with `Host EC2`, by hand.
+    Terminates the host of node 1 of a job with `attempts: 3`. Passes when the first attempt ended with exit code 112 of the main node, and the job runs again;
+    note each `statusReason`. By hand: repeat with node 0, whose reason begins with `Host EC2`.
     """
     base, job = held(live)
     child = base.nodes()[-1]["InstanceId"]
@@ -368,10 +374,10 @@ def test_a_lost_child_ends_the_job_and_it_starts_again(live: Live) -> None:
 
 @question("L56", tier=2, minutes=45, needs=["L1"], phase="during")
 def test_the_fabric_gate_measures_without_ssh(live: Live) -> None:
-    """Does the fabric gate bring nccom-test to all nodes without SSH, and what does it measure?
+    """Does the fabric gate run nccom-test on all nodes without SSH, and what does it measure?
 
-    Submits the gate of a job on both nodes. Shown when the log of the main node ends with `fabric gate: passed` and names a bandwidth; note it with date and type in docs/concepts/training.md. By hand: a `min_bandwidth`
-    above it must fail the gate, and the paid job must not start.
+    Submits the gate of a job on both nodes. Passes when the log of the main node ends with `fabric gate: passed` and names a bandwidth; note it with date and
+    type in docs/concepts/training.md. By hand: a `min_bandwidth` above it must fail the gate, and the paid job must not start.
     """
     base = Cluster(live, live.of("L1"))
     job = base.wait_for(base.submit("gatedfabric"), minutes=40)
@@ -386,7 +392,7 @@ def test_the_fabric_gate_measures_without_ssh(live: Live) -> None:
 def test_scratch_is_mounted(live: Live) -> None:
     """Is scratch joined and mounted on the ECS Neuron AMI?
 
-    `df` of `/scratch` on a node. Shown when it has the instance store of the type. A trn1.32xlarge, which has four disks to join, is part of L64.
+    Runs `df` on `/scratch` on a node. Passes when its size is that of the type's instance store. L64 covers a trn1.32xlarge, which has four disks to join.
     """
     base, _ = held(live)
     shown = base.live.on_node(
@@ -400,10 +406,10 @@ def test_scratch_is_mounted(live: Live) -> None:
 
 @question("L46", tier=2, minutes=30, needs=["L1"], phase="during")
 def test_a_node_gets_its_share_of_the_file_system(live: Live) -> None:
-    """What does one node really get of a file system?
+    """How much throughput does one node get from a file system?
 
-    Writes 8 GiB to the file system of the cluster with 16 writers on one node. Note MB/s beside `node_mb_per_s` of `ultracluster validate --json`. Shown when it is above 100 MB/s and not above 625 MB/s for each
-    object server: 1,200 GiB of SCRATCH_2 have one. By hand: all nodes at the same time.
+    Writes 8 GiB to the file system of the cluster with 16 writers on one node. Passes when the rate is above 100 MB/s and at most 625 MB/s for each object
+    server; 1,200 GiB of SCRATCH_2 have one. Note MB/s and `node_mb_per_s` from `ultracluster validate --json`. By hand: repeat on all nodes at the same time.
     """
     base, _ = held(live)
     write = (
@@ -420,7 +426,8 @@ def test_a_node_gets_its_share_of_the_file_system(live: Live) -> None:
 def test_counters_are_where_the_service_reads_them(live: Live) -> None:
     """Are the counters of neuron-monitor, EFA and Lustre where the service reads them?
 
-    On a node with a running job: the files and commands that the metrics service reads. Shown when each gives counters. By hand: compare one log event with `neuron-top`; note whether `mem_ecc_uncorrected` only grows.
+    Looks, on a node with a running job, at the files and commands that the metrics service reads. Passes when each returns counters. By hand: compare one log
+    event with `neuron-top`; note whether `mem_ecc_uncorrected` only grows.
     """
     base, _ = held(live)
     look = (
@@ -434,10 +441,10 @@ def test_counters_are_where_the_service_reads_them(live: Live) -> None:
 
 @question("L88", tier=2, minutes=10, needs=["L1"], phase="during")
 def test_alarms_are_quiet_while_a_job_runs(live: Live) -> None:
-    """How late do alarms come, and are they quiet in a clean run?
+    """How late do alarms go off, and do they stay off in a clean run?
 
-    With the block and a job, `DescribeAlarms` of the cluster. Shown when none but `Unused`, `Idle` and `DrainComing` is in ALARM. By hand: leave the block without a job for half an hour, and note
-    when `Unused` or `Idle` comes.
+    Calls `DescribeAlarms` for the cluster with the block and a job. Passes when no alarm other than `Unused`, `Idle` and `DrainComing` is in ALARM. By hand:
+    leave the block without a job for half an hour, and note when `Unused` or `Idle` goes off.
     """
     base, _ = held(live)
     names = [value for key, value in base.resources.items() if key.startswith("ClusterAlarms")]
@@ -452,9 +459,10 @@ def test_alarms_are_quiet_while_a_job_runs(live: Live) -> None:
 
 @question("L13", tier=2, minutes=5, needs=["L1"], phase="during")
 def test_wake_ups_are_short_and_the_alarm_is_quiet(live: Live) -> None:
-    """How long does a run of the life cycle take, and is the alarm quiet?
+    """How long does a run of the life cycle take, and does its alarm stay off?
 
-    The REPORT lines of the life cycle's function: note duration, memory and cold starts. Shown when no run takes more than 20 seconds and its alarm is not in ALARM.
+    Reads the REPORT lines of the life cycle's function. Passes when no run takes more than 20 seconds and its alarm is not in ALARM. Note duration, memory and
+    cold starts.
     """
     base = Cluster(live, live.of("L1"))
     events = base.client("logs").filter_log_events(
@@ -475,10 +483,11 @@ def test_wake_ups_are_short_and_the_alarm_is_quiet(live: Live) -> None:
 
 @question("L11", tier=2, minutes=20, needs=["L1"], phase="during")
 def test_a_deployment_during_the_block_leaves_the_environment_open(live: Live) -> None:
-    """Does a deployment during the block touch the environment's state?
+    """Does a deployment during the block change the environment's state?
 
-    Updates the stack with another tag of the queue's log group and reads the function's log. Shown when the update completes, the environment is still ENABLED, and the log has no `SetEnvironment(enabled=False)` since.
-    After the drain, by hand: if the log says it again, CloudFormation opened the environment for up to a minute.
+    Updates the stack with another tag on the queue's log group, and reads the function's log. Passes when the update completes, the environment is still
+    ENABLED, and the log has no later `SetEnvironment(enabled=False)`. By hand, after the drain: if the log has it again, CloudFormation opened the environment
+    for up to a minute.
     """
     base = Cluster(live, live.of("L1"))
     stacks, stack = base.client("cloudformation"), f"live-{live.run.id}b-cluster"
@@ -515,8 +524,9 @@ def test_a_deployment_during_the_block_leaves_the_environment_open(live: Live) -
 def test_ec2_sends_the_event_of_the_start(live: Live) -> None:
     """Which events does EC2 send, under which names, and what does the reservation show?
 
-    The life cycle's function logs each event that it gets. Shown when it has one whose detail type begins with `Capacity Block`, and the reservation is `active` with the start and end that were bought. By hand, from the purchase to a day
-    after the end: `State`, `StartDate`, `EndDate` and `TotalInstanceCount` after an extension was bought, when it was paid, and when EC2 forgets the reservation.
+    The life cycle's function logs each event that it receives. Passes when the detail type of one of them begins with `Capacity Block`, and the reservation is
+    `active` with the start and end that were bought. By hand, from the purchase to a day after the end: note `State`, `StartDate`, `EndDate` and
+    `TotalInstanceCount` after an extension was bought and when it was paid, and when EC2 no longer lists the reservation.
     """
     found, base = live.of("L1"), Cluster(live, live.of("L1"))
     events = base.client("logs").filter_log_events(
@@ -541,9 +551,10 @@ def test_ec2_sends_the_event_of_the_start(live: Live) -> None:
     buys=1,
 )
 def test_an_extension_shows_in_its_history(live: Live) -> None:
-    """Does an extension show in its history at once, with the offering's id?
+    """Does an extension appear in its history at once, with the offering's ID?
 
-    Extends the block by a day, if the fee is no more than the list price that was reserved. Shown when `DescribeCapacityBlockExtensionHistory` has the ID of the offer within minutes. The drain of L10 is then a day later.
+    Extends the block by a day, if the fee is no higher than the list price that was reserved. Passes when `DescribeCapacityBlockExtensionHistory` has the ID of
+    the offering within minutes. The drain of L10 is then a day later.
     """
     found = live.of("L1")
     ec2 = live.client("ec2", found["region"])
@@ -576,13 +587,14 @@ def test_an_extension_shows_in_its_history(live: Live) -> None:
     minutes=75,
     needs=["L1"],
     phase="after",
-    local="tests/integration/test_block_lifecycle_on_local_aws.py follows the same function through a drain",
+    local="tests/integration/test_block_lifecycle_on_local_aws.py follows the same function through a drain there",
 )
 def test_a_drain_ends_the_jobs_and_batch_takes_the_nodes(live: Live) -> None:
-    """Does a drain end the jobs, and do the nodes go before EC2 takes them?
+    """Does a drain end the jobs, and do the nodes stop before EC2 reclaims them?
 
-    From an hour before the end, with a job running and one waiting: waits for the drain. Shown when the first job is FAILED with a reason that begins with `ultracluster: Capacity Block`, the second is RUNNABLE, the environment is DISABLED, and
-    no node runs 30 minutes before the end. Note when the last instance was gone, and who ended it (CloudTrail, TerminateInstances).
+    From an hour before the end, with one job running and one waiting, waits for the drain. Passes when the first job is FAILED with a reason that begins with
+    `ultracluster: Capacity Block`, the second is RUNNABLE, the environment is DISABLED, and no node runs 30 minutes before the end. Note when the last instance
+    was gone, and which principal terminated it (CloudTrail, TerminateInstances).
     """
     found, base = live.of("L1"), Cluster(live, live.of("L1"))
     (shown,) = base.client("ec2").describe_capacity_reservations(
@@ -613,8 +625,9 @@ def test_a_drain_ends_the_jobs_and_batch_takes_the_nodes(live: Live) -> None:
 def test_the_fee_of_a_block_is_on_the_bill(live: Live) -> None:
     """Which tags does the fee of a Capacity Block carry on the bill, and in which month?
 
-    Two days after the purchase: Cost Explorer for the day of the purchase, grouped by usage type and by the tag of the run. Shown when a usage type of Capacity Blocks is there; the record says whether with the tag. If it is not, write into
-    [cost.md](../reference/cost.md) that a budget does not see it.
+    Two days after the purchase, queries Cost Explorer for the day of the purchase, grouped by usage type and by the tag of the run. Passes when it lists a
+    usage type of Capacity Blocks; the record says whether the usage has the tag. If it does not, add to [cost.md](../reference/cost.md) that a budget does not
+    count the fee.
     """
     found = live.of("L31")
     (begun,) = live.run.journal.of("sending", "L31")[:1]
@@ -681,13 +694,13 @@ def one_by_one() -> list[dict[str, Any]]:
     minutes=25,
     needs=["L83"],
     nodes=1,
-    local="moto keeps one interface of an instance for each device index",
+    local="moto keeps only one interface of an instance for each device index",
 )
 def test_ec2_takes_interfaces_one_by_one(live: Live) -> None:
-    """Does EC2 take interfaces one by one as the rollout lays them out, is the EFA module of the AMI enough, and are four disks joined?
+    """Does EC2 accept separately specified interfaces, is the AMI's EFA module enough, and are four disks joined?
 
-    Launches one trn1.32xlarge with eight EFA interfaces, device 1 from card 1 on. Shown when `DescribeNetworkInterfaces` lists them as asked, `/dev/infiniband` has eight devices without an installer (L65), and `/scratch` can be made of four
-    disks (L61): `lsblk` lists them.
+    Launches one trn1.32xlarge with the rollout's eight EFA interfaces, which have device index 1 on every card but the first. Passes when `DescribeNetworkInterfaces` lists them as
+    requested, `/dev/infiniband` has eight devices without an installer (L65), and `lsblk` lists the four disks of `/scratch` (L61).
     """
     (node,) = run_large(live, one_by_one())
     shown = live.client("ec2").describe_network_interfaces(
@@ -709,11 +722,12 @@ def test_ec2_takes_interfaces_one_by_one(live: Live) -> None:
     assert disks >= 4, f"{disks} disks"
 
 
-@question("L65", tier=2, minutes=2, needs=["L64"], local="it needs L64")
+@question("L65", tier=2, minutes=2, needs=["L64"], local="it depends on L64")
 def test_the_efa_module_of_the_ami_is_enough(live: Live) -> None:
     """Is the EFA module of the ECS Neuron AMI enough without the installer?
 
-    What L64 saw on its node. Shown when all eight devices were there. Then `NeuronAmi` need not install the driver: put `efa-driver` into the row of `ecs-neuron`, with the date.
+    Reads the result of L64. Passes when the node had all eight devices. `NeuronAmi` then need not install the driver: add `efa-driver` to the row of
+    `ecs-neuron`, with the date.
     """
     seen = live.of("L64")["efa"]
     assert seen == 8, f"L64 saw {seen} devices"
@@ -723,8 +737,9 @@ def test_the_efa_module_of_the_ami_is_enough(live: Live) -> None:
 def test_lustre_mounts_on_a_node_with_efa(live: Live) -> None:
     """Do p5 or trn1 nodes mount over EFA, and how fast?
 
-    One trn1.32xlarge mounts the file system of L83, over TCP as the smallest file system allows, and writes. Note the throughput. Shown when it mounts and `lnetctl net show` lists its networks. By hand: `efa: true` with 4,800 GiB at 1,000 MB/s for
-    each TiB and AWS's `configure-efa-fsx-lustre-client`; shown when `lnetctl net show` lists `efa` and its counters rise.
+    One trn1.32xlarge mounts the file system of L83 over TCP, because the smallest file systems do not support EFA. Passes when it mounts and `lnetctl net show`
+    lists its networks. By hand: write to it and note the throughput; repeat with `efa: true`, 4,800 GiB at 1,000 MB/s for each TiB, and AWS's
+    `configure-efa-fsx-lustre-client`. Expected: `lnetctl net show` lists `efa` and its counters rise.
     """
     (node,) = run_large(live, one_by_one()[:1])
     online(live, node["InstanceId"])
@@ -743,7 +758,8 @@ def test_lustre_mounts_on_a_node_with_efa(live: Live) -> None:
 def test_twenty_nodes_start_within_the_bucket_of_the_account(live: Live) -> None:
     """How fast does a Region start nodes, and does it throttle?
 
-    Launches 20 inf2.xlarge in one request. Shown when all run within ten minutes and CloudTrail has no `Client.RequestLimitExceeded`. Launches of AWS Batch, by hand: a cluster of 20 nodes; see in CloudTrail whose requests they are.
+    Launches 20 inf2.xlarge in one request. Passes when all run within ten minutes and CloudTrail has no `Client.RequestLimitExceeded`. By hand: deploy a
+    cluster of 20 nodes, and see in CloudTrail which principal sends the requests of AWS Batch.
     """
     base = Cluster(live, live.of("L83"))
     launched = base.launch(20, InstanceType="inf2.xlarge")

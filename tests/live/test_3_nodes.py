@@ -28,7 +28,7 @@ _SAME = "the questions of tier 2 run the same code there"
 def test_a_block_of_large_nodes_is_bought(live: Live) -> None:
     """Does a purchase of two trn2.48xlarge carry its tags?
 
-    As L31, in us-east-2. The block serves the questions of this tier.
+    Repeats L31 with two trn2.48xlarge in us-east-2. Other questions of this tier use the block.
     """
     keep_block(live, buy(live, REGION, TYPE, COUNT), REGION)
 
@@ -47,7 +47,7 @@ def test_a_block_of_large_nodes_is_bought(live: Live) -> None:
 def test_nodes_with_sixteen_cards_start_in_the_block(live: Live) -> None:
     """Do nodes with sixteen EFA interfaces start in the block, join and run a job?
 
-    L1 to L3 with two trn2.48xlarge. Shown when both nodes run in the block, and the boot log has 16 of 16 Neuron devices and 16 of 16 EFA devices.
+    Repeats L1 to L3 with two trn2.48xlarge. Passes when both nodes run in the block, and the boot log has 16 of 16 Neuron devices and 16 of 16 EFA devices.
     """
     found = live.of("L118")
     live.not_before(moment(found["start"]) - dt.timedelta(hours=1), "the block has not started")
@@ -75,10 +75,11 @@ def test_nodes_with_sixteen_cards_start_in_the_block(live: Live) -> None:
 
 @question("L7", tier=3, minutes=60, needs=["L119"], phase="during", local=_SAME)
 def test_collectives_use_efa(live: Live) -> None:
-    """Does collective traffic use EFA, at what rate?
+    """Does collective traffic use EFA, and how fast is it?
 
-    The fabric gate on two nodes, which runs nccom-test. Shown when it passes and reports more than a single card of 200 Gbit/s, which is more than TCP could carry. Note bandwidth and latency with the date. By hand:
-    `fi_info -p efa` in a job lists one provider for each device; L87: with `FI_PROVIDER=tcp`, `TcpFallback` comes within eight minutes.
+    Runs the fabric gate, and with it nccom-test, on two nodes. Passes when it reports more than a single card of 200 Gbit/s carries, which TCP cannot reach.
+    Note bandwidth and latency with the date. By hand: `fi_info -p efa` in a job lists one provider for each device, and with `FI_PROVIDER=tcp`, `TcpFallback`
+    goes off within eight minutes (L87).
     """
     base = Cluster(live, live.of("L119"))
     job = base.wait_for(base.submit("gatedfabric"), minutes=55)

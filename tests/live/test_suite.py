@@ -484,7 +484,7 @@ def test_the_page_says_when_a_question_was_last_shown_and_by_which_record() -> N
     both = page({"2026-11-25-x": older, "2026-12-01-y": newer})
 
     assert "| 2026-11-25 ([record](../tests/live/records/2026-11-25-x.json)) |" in shown
-    assert "| not shown on 2026-12-01 ([record](../tests/live/records/2026-12-01-y.json)) |" in both
+    assert "| failed on 2026-12-01 ([record](../tests/live/records/2026-12-01-y.json)) |" in both
     assert shown.count("| never |") == len(questions()) - 1
 
 
@@ -498,8 +498,8 @@ def test_each_question_names_checks_that_there_are() -> None:
     assert {code for question in questions().values() for code in question.checks} <= known
 
 
-@pytest.mark.parametrize(("verdict", "said"), [(SHOWN, "shown"), ("not shown", "not shown")])
-def test_a_record_makes_preflight_say_when_its_check_was_shown(
+@pytest.mark.parametrize(("verdict", "said"), [(SHOWN, "passed"), ("not shown", "failed")])
+def test_a_record_makes_preflight_say_when_a_live_test_passed(
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
@@ -523,8 +523,8 @@ def test_a_record_makes_preflight_say_when_its_check_was_shown(
     assert row["live_tests"] == [f"L110 {said} on 2026-11-25"]
     lines = capsys.readouterr().err.splitlines()
     assert lines[0] == f"PASS UC9710 us-east-2: AWS Batch knows trn2 (L110 {said} on 2026-11-25)"
-    assert f"shown by live tests: {int(verdict == SHOWN)}, last asked on 2026-11-25" in lines[-1]
-    assert ("L110 not shown on 2026-11-25" in lines[-1]) == (verdict != SHOWN)
+    assert f"live tests passed: {int(verdict == SHOWN)}, last run on 2026-11-25" in lines[-1]
+    assert ("L110 failed on 2026-11-25" in lines[-1]) == (verdict != SHOWN)
 
 
 # The command

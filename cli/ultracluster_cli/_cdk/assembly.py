@@ -12,7 +12,7 @@ def inside(directory: Path, name: str) -> Path:
     path = directory / name
     if path.resolve().is_relative_to(directory.resolve()):
         return path
-    raise ValueError(f"{name[:80]!a} is outside of its folder")
+    raise ValueError(f"{name[:80]!a} is outside its folder")
 
 
 def artifacts(directory: Path, *, kind: str) -> Iterator[tuple[str, Any]]:

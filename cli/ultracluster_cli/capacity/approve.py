@@ -135,7 +135,7 @@ def extend(
         str | None,
         typer.Option(
             "--expected-end",
-            help="Current end of the reservation; a different end cancels the purchase. Default: as EC2 says now.",
+            help="Current end of the reservation; a different end cancels the purchase. Default: the end that EC2 reports.",
         ),
     ] = None,
     days: Annotated[str, typer.Option("--days", metavar="INTEGER", help="Days to extend by.")],
@@ -144,7 +144,7 @@ def extend(
 ) -> None:
     """Approve the extension of a Capacity Block without buying it.
 
-    Quotes the extension first, and asks for what the options leave out.
+    Shows the price of the extension first, and prompts for missing options.
     """
     hours = order_checks.parse_count("--days", days, limit=LONGEST_BLOCK.days) * 24
     missing = [name for name in _ASKED if not getattr(approval, name)]

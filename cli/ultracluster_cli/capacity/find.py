@@ -45,7 +45,7 @@ def find(
     ] = False,
     prefer: options.PreferOption = "total",
     limit: Annotated[
-        int, typer.Option(min=1, help="Offerings to list, the best first. --json has all.")
+        int, typer.Option(min=1, help="Number of offerings to list, best first. --json lists all.")
     ] = 10,
     picture: PictureOption = None,
     profile: ProfileOption = None,

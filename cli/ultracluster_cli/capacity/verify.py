@@ -32,7 +32,7 @@ def verify(
 ) -> None:
     """Verify that instances run in the reserved capacity.
 
-    Exits with code 2 if instances run elsewhere or none run. A reservation that has not started is named, and not checked.
+    Exits with code 2 if instances run elsewhere or none run. A reservation that has not started is listed but not checked.
     """
     reads = Ec2Reads(session_clients(profile))
     reservations: list[Reservation] = perform_all(

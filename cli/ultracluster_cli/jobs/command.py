@@ -81,7 +81,7 @@ def submit(
     resume: Annotated[
         int | None,
         typer.Option(
-            help="How often to submit the job again after a drain or the loss of a node, 0 to 100. Default: resume of the job."
+            help="Maximum number of times to submit the job again after a drain or the loss of a node, 0 to 100. Default: resume of the job."
         ),
     ] = None,
     alone: Annotated[
@@ -233,7 +233,7 @@ def logs(
 def stop(
     job: _Job,
     *,
-    now: Annotated[bool, typer.Option("--now", help="Do it immediately, without a checkpoint.")] = False,
+    now: Annotated[bool, typer.Option("--now", help="Do not wait for a checkpoint.")] = False,
     wait: Annotated[str, typer.Option(help="Time to wait for the checkpoint, such as 10m.")] = "5m",
     reason: Annotated[
         str, typer.Option(help="Reason to show in AWS Batch.")
@@ -277,9 +277,9 @@ def stop(
 def checkpoint(
     job: _Job, *, region: _Region = None, profile: ProfileOption = None, as_json: JsonOption = False
 ) -> None:
-    """Request a checkpoint from a running job, which goes on.
+    """Request a checkpoint from a running job, which continues.
 
-    The program gets the signal that it also gets before the end of a Capacity Block.
+    The program receives the same signal as before the end of a Capacity Block.
     """
     _, client = open_region(job, region=region, profile=profile)
     with aws_errors_as_findings():
@@ -321,4 +321,4 @@ def _running_job(text: str, client: Client) -> Mapping[str, Any]:
 
 
 def _not_running(problem: str) -> FindingsError:
-    return FindingsError.of("UC6230", problem, remedy="`ultracluster jobs list CLUSTER` shows what runs")
+    return FindingsError.of("UC6230", problem, remedy="`ultracluster jobs list CLUSTER` lists running jobs")

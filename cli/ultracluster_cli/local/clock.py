@@ -67,14 +67,14 @@ def target_time(by: str | None, stage: str | None, *, now: datetime, known: list
     if stage is not None:
         ahead = [one.at for one in known if one.name == stage and one.at > now]
         if not ahead:
-            allowed = f"a stage that lies ahead: {', '.join(STAGES)}"
+            allowed = f"a stage in the future: {', '.join(STAGES)}"
             remedy = "Deploy a cluster in a Capacity Block, and see its times with `ultracluster local clock`"
             raise FindingsError([refuse_option("--to", quote(stage), allowed=allowed, remedy=remedy)])
         return min(ahead) + _MINUTE
     text = by or ""
     target = now + read_duration("TIME", text[1:]) if text.startswith("+") else parse_time("TIME", text)
     if target < now:
-        problem = f"{quote(text)}, which lies behind the clock: {now:%Y-%m-%dT%H:%M:%SZ}"
+        problem = f"{quote(text)}, which is before the time of the clock: {now:%Y-%m-%dT%H:%M:%SZ}"
         raise FindingsError([refuse_option("TIME", problem, remedy="Run `ultracluster local reset`")])
     return target
 

@@ -27,7 +27,7 @@ with local_aws_findings():  # ultracluster_local is an optional dependency
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
-    help="Run a local AWS on this machine: no account, no cost.\n\nIts state is lost when it stops.",
+    help="Run a local AWS on this machine, without an account or costs.\n\nIts state is lost when it stops.",
 )
 
 _Region = Annotated[str, typer.Option(help="Region of the environment.")]
@@ -42,15 +42,15 @@ def up(
         bool,
         typer.Option(
             "--run-jobs",
-            help="Run jobs as processes of this machine, as this user. Default: jobs wait in RUNNABLE.",
+            help="Run jobs as processes on this machine, as the current user. Default: jobs wait in RUNNABLE.",
         ),
     ] = False,
     image: Annotated[
         list[str] | None,
         typer.Option(
             metavar="IMAGE=FOLDER",
-            help="With --run-jobs: folder of a virtual environment whose programs stand for a container image, without its tag; "
-            "repeatable. Default: AWS's Neuron images stand for this Python.",
+            help="With --run-jobs: folder of a virtual environment whose programs take the place of a container image, without its tag; "
+            "repeatable. Default: this Python takes the place of AWS's Neuron images.",
         ),
     ] = None,
     region: _Region = "us-east-2",
@@ -117,14 +117,15 @@ def clock(
     to: Annotated[
         str | None,
         typer.Option(
-            metavar="|".join(STAGES), help="Move to a minute after the next such time of a Capacity Block."
+            metavar="|".join(STAGES),
+            help="Move the clock to one minute after the next such stage of a Capacity Block.",
         ),
     ] = None,
     wait: Annotated[
         float,
         typer.Option(
             min=0,
-            help="Seconds to wait at each time of a block on the way, if jobs run: they run in real time.",
+            help="Seconds to wait at each stage on the way while jobs run, because jobs run in real time.",
         ),
     ] = 10,
     region: Annotated[str, typer.Option(help="Region of the Capacity Blocks.")] = "us-east-2",
@@ -132,7 +133,7 @@ def clock(
 ) -> None:
     """Show the clock of the local AWS, or move it forward and run everything due until then.
 
-    Without TIME and --to, only show it, with the times of its Capacity Blocks that lie ahead.
+    Without TIME and --to, only shows the clock and the future times of its Capacity Blocks.
     """
     endpoint, key = _address()
     if to is not None and (to not in STAGES or by is not None):

@@ -44,10 +44,10 @@ def demo(
     no_job: Annotated[bool, typer.Option("--no-job", help="Stop after the deployment.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Buy capacity with fake money, deploy a rollout on it and train, on a local AWS.
+    """Buy capacity with fake money on a local AWS, deploy a rollout, and train on it.
 
-    Needs no account and no network. A second run on the same `ultracluster local up` buys and changes nothing, and trains nothing:
-    only a local AWS of its own has its clock moved.
+    Needs no account and no network. A second run on the same `ultracluster local up` buys nothing, changes nothing
+    and does not train, because the demo moves the clock only of a local AWS that it started itself.
     """
     directory = Path.cwd()
     rollout = rollout_file(directory, rollout)

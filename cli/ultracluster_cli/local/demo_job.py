@@ -204,7 +204,7 @@ def _wait(read: Callable[[], Any], done: Callable[[Any], bool], what: str) -> An
     deadline = time.monotonic() + _PATIENCE_SECONDS
     while not done(found := read()):
         if time.monotonic() > deadline:
-            raise failed_command(f"there was no {what} in {_PATIENCE_SECONDS:.0f} s")
+            raise failed_command(f"no {what} within {_PATIENCE_SECONDS:.0f} s")
         time.sleep(_POLL_SECONDS)
     return found
 

@@ -40,7 +40,7 @@ def dashboard(
         Path | None, typer.Option(metavar="FILE", help="Save the metrics to this recording.")
     ] = None,
 ) -> None:
-    """Draw the metrics of a cluster as a page, or save them as a recording.
+    """Chart the metrics of a cluster on an HTML page, or save them as a recording.
 
     The page is a self-contained file.
     """

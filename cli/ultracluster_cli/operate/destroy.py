@@ -65,7 +65,7 @@ def destroy(
     yes: options.YesOption = False,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Delete the stacks of clusters, and show what is kept and what it costs a month.
+    """Delete the stacks of clusters, and list the retained resources with their monthly cost.
 
     Data is kept unless --delete-data names its cluster. Capacity Blocks are paid for until their end and cannot be
     cancelled.
@@ -126,7 +126,7 @@ class _Deployed:
         return Finding(
             code="UC9019",
             problem=f"removal_policy of {name} is destroy: its stacks delete {what} with all data",
-            remedy=f"To lose it, type --delete-data {name}; to keep it, deploy removal_policy: retain first",
+            remedy=f"To delete the data, pass --delete-data {name}; to keep it, first deploy removal_policy: retain",
             path=name,
         )
 
@@ -194,7 +194,7 @@ class _Deployed:
             try:
                 deleted = self._delete_one(kind, physical_id)
             except (*AWS_ERRORS, TimeoutError) as error:
-                problem = f"{kind} {physical_id} is still there: {problem_of(error)}"
+                problem = f"{kind} {physical_id} still exists: {problem_of(error)}"
                 findings.append(Finding(code="UC9018", problem=problem))
                 deleted = False
             if not deleted:
@@ -261,7 +261,7 @@ def end_nodes(stack: str, client: Callable[[str], Any]) -> None:
                 with doing(f"Ending the nodes of {group}"):
                     _wait(partial(nodes, group))
             except TimeoutError:
-                problem = f"nodes of Auto Scaling group {group} still run"
+                problem = f"nodes of Auto Scaling group {group} are still running"
                 raise FindingsError.of(
                     "UC9018", problem, remedy="Terminate them, and run this command again"
                 ) from None

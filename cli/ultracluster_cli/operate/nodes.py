@@ -98,7 +98,7 @@ def describe(
 
 @app.command()
 def shell(node: _Node, *, region: _Region = None, profile: ProfileOption = None) -> None:
-    """Open a shell on a node with Session Manager, without SSH and open ports."""
+    """Open a shell on a node with Session Manager, without SSH or open ports."""
     region, client = open_region(region=region, profile=profile)
     with aws_errors_as_findings():
         found = _find(node, region, client)
@@ -110,14 +110,14 @@ def replace(
     node: _Node,
     *,
     wait: Annotated[str, typer.Option(help="Time to wait for the checkpoint, such as 10m.")] = "5m",
-    now: Annotated[bool, typer.Option("--now", help="Do it immediately, without a checkpoint.")] = False,
+    now: Annotated[bool, typer.Option("--now", help="Do not wait for a checkpoint.")] = False,
     yes: YesOption = False,
     region: _Region = None,
     profile: ProfileOption = None,
 ) -> None:
     """Terminate a node, after a checkpoint of its job; AWS Batch or the node's Auto Scaling group starts another.
 
-    A job of several nodes loses this attempt, and starts again if it has attempts left.
+    A multi-node job loses its current attempt, and starts again if it has attempts left.
     """
     region, client = open_region(region=region, profile=profile)
     patience = timedelta(0) if now else read_duration("--wait", wait)

@@ -60,8 +60,8 @@ def status(
     *,
     cluster: ClustersOption = None,
     local: LocalOption = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Show it again and again until Ctrl-C.")] = False,
-    every: Annotated[float, typer.Option(min=1, help="Seconds between two reads of --watch.")] = 10,
+    watch: Annotated[bool, typer.Option("--watch", help="Refresh the output until Ctrl-C.")] = False,
+    every: Annotated[float, typer.Option(min=1, help="Seconds between two refreshes of --watch.")] = 10,
     picture: PictureOption = None,
     as_json: JsonOption = False,
 ) -> None:

@@ -50,8 +50,8 @@ def init(
 ) -> None:
     """Create a project: app, rollout file, tests and pipelines for GitHub and GitLab.
 
-    The project can be deployed to the local AWS unchanged. At a terminal, asks for what the options leave out, checks each
-    answer when it is given, and goes on with earlier answers after an interruption. Elsewhere, uses defaults.
+    The project can be deployed to the local AWS unchanged. On a terminal, prompts for missing options, checks each
+    answer as it is given, and keeps the answers after an interruption. Without a terminal, uses defaults.
     """
     for option in (example, name, region, zone_id, instance_type, reservation_id, image_id):
         if option is not None and not option.isprintable():

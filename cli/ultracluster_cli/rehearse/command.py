@@ -36,10 +36,15 @@ def rehearse(
     *,
     cluster: options.ClustersOption = None,
     no_file_system: Annotated[
-        bool, typer.Option("--no-file-system", help="Create no file system: faster and cheaper, not checked.")
+        bool,
+        typer.Option(
+            "--no-file-system",
+            help="Create no file system, which is faster and cheaper; the file system is then not checked.",
+        ),
     ] = False,
     clean: Annotated[
-        bool, typer.Option("--clean", help="Only remove what an interrupted rehearsal has left.")
+        bool,
+        typer.Option("--clean", help="Only remove the resources that an interrupted rehearsal has left."),
     ] = False,
     local: options.LocalOption = False,
     yes: options.YesOption = False,

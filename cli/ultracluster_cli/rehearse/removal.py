@@ -82,7 +82,7 @@ def remove_stacks(
         for stack in part:
             if reason := _finish(client, stack, empty=empty):
                 remedy = f"Remove the cause, then run `{again}`"
-                problem = f"{stack.name} in {stack.region} is still there: {reason}"
+                problem = f"{stack.name} in {stack.region} still exists: {reason}"
                 findings.append(Finding(code="UC9703", problem=problem, remedy=remedy))
     reject(findings)
 

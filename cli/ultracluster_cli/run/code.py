@@ -64,7 +64,7 @@ def _walk(folder: Path) -> Iterator[str]:
 def _check_program(program: str, paths: dict[str, Path], folder: Path) -> list[Finding]:
     if PurePosixPath(program).as_posix() in paths:
         return []
-    remedy = "Name a program of the folder, or choose another one by --folder"
+    remedy = "Specify a program in the folder, or choose another folder with --folder"
     if (folder / program).is_file():
         remedy = "git ignores it: add it, or change .gitignore"
     problem = f"{quote(program)} is not among the {len(paths)} files of {quote(str(folder))}"
@@ -81,7 +81,7 @@ def _check_files(paths: dict[str, Path]) -> list[Finding]:
                 code="UC6210",
                 problem=f"{len(sizes):,} files of {sum(sizes.values()) / 2**20:,.1f} MiB; the largest are {largest}",
                 allowed=f"up to {_MOST_FILES:,} files of {_MOST_BYTES // 2**20} MiB",
-                remedy="Ignore data by .gitignore, and keep it on the file system or in a dataset bucket",
+                remedy="Add data to .gitignore, and keep it on the file system or in a dataset bucket",
                 path="--folder",
             )
         )
@@ -92,7 +92,7 @@ def _check_files(paths: dict[str, Path]) -> list[Finding]:
                 Finding(
                     code="UC6210",
                     problem=f"{quote(name)} looks like {kind}",
-                    remedy="Ignore it by .gitignore; programs read secrets from AWS Secrets Manager",
+                    remedy="Add it to .gitignore; programs read secrets from AWS Secrets Manager",
                     path="--folder",
                 )
             )

@@ -40,7 +40,7 @@ _LONGEST_TAG = 256
 
 @app.command()
 def run(
-    program: Annotated[str, typer.Argument(metavar="PROGRAM", help="Python program of the folder.")],
+    program: Annotated[str, typer.Argument(metavar="PROGRAM", help="Python program in the folder.")],
     arguments: Annotated[
         list[str] | None, typer.Argument(metavar="[-- ARGUMENTS...]", help="Its arguments, after --.")
     ] = None,
@@ -64,10 +64,10 @@ def run(
     launcher: Annotated[
         str | None,
         typer.Option(
-            metavar="|".join(LAUNCHERS), help="How a node starts the program. Default: as the job's."
+            metavar="|".join(LAUNCHERS), help="Launcher of the program. Default: launcher of the job."
         ),
     ] = None,
-    name: Annotated[str | None, typer.Option(help="Name of this job. Default: that of the program.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of this job. Default: name of the program.")] = None,
     env: Annotated[
         list[str] | None, typer.Option(help="Environment variable NAME=VALUE on every node; repeatable.")
     ] = None,
@@ -75,7 +75,7 @@ def run(
     resume: Annotated[
         int | None,
         typer.Option(
-            help="How often to submit the job again after a drain or the loss of a node. Default: resume of the job."
+            help="Maximum number of times to submit the job again after a drain or the loss of a node. Default: resume of the job."
         ),
     ] = None,
     share: Annotated[str | None, typer.Option(help="Fair-share identifier. Default: default.")] = None,
@@ -88,14 +88,14 @@ def run(
     detach: Annotated[bool, typer.Option("--detach", help="Do not follow the log.")] = False,
     region: Annotated[
         str | None,
-        typer.Option(help="AWS Region. Default: that of the rollout, the environment or the profile."),
+        typer.Option(help="AWS Region. Default: Region of the rollout, the environment or the profile."),
     ] = None,
     profile: ProfileOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Run a Python program of a folder on a cluster, and follow its log until it ends.
+    """Run a Python program from a folder on a cluster, and follow its log until it ends.
 
-    Uploads the folder once by its content, and submits a job that unpacks it on each node. Ctrl-C leaves the job running.
+    Uploads the same content only once, and submits a job that unpacks it on each node. Ctrl-C leaves the job running.
     """
     if launcher not in (None, *LAUNCHERS):
         raise FindingsError([refuse_option("--launcher", quote(launcher), allowed=", ".join(LAUNCHERS))])

@@ -27,7 +27,7 @@ class LimitScope(StrEnum):
     CLUSTER = "cluster"
     ZONE = "account and zone"
     REGION = "account and Region"
-    ORGANIZATION = "account, and organization on one date"
+    ORGANIZATION = "account, and per organization on any date"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,7 +63,7 @@ assume the same for AWS Batch, which launches through Auto Scaling; it is not do
 
 
 _BLOCKS: Final = "EC2 User Guide, Capacity Blocks for ML"
-_BATCH: Final = "AWS Batch User Guide, service quotas: a table of what cannot be changed"
+_BATCH: Final = "AWS Batch User Guide, service quotas: table of quotas that cannot be changed"
 _MULTI_NODE: Final = "AWS Batch User Guide, multi-node parallel jobs"
 _LUSTRE: Final = "FSx for Lustre User Guide, quotas"
 _VPC: Final = "Amazon VPC User Guide, quotas"

@@ -39,6 +39,19 @@ _NAMES: Final = {
     "AWS::SQS::Queue": "QueueName",
     "AWS::StepFunctions::StateMachine": "StateMachineName",
 }
+# What the resource of an ARN begins with, by type. Service Authorization Reference (2026-11).
+KINDS: Final = {
+    "AWS::Batch::ComputeEnvironment": "compute-environment/",
+    "AWS::Batch::JobDefinition": "job-definition/",
+    "AWS::Batch::JobQueue": "job-queue/",
+    "AWS::DynamoDB::Table": "table/",
+    "AWS::EKS::Nodegroup": "nodegroup/",
+    "AWS::IAM::Role": "role/",
+    "AWS::KMS::Key": "key/",
+    "AWS::Lambda::Function": "function:",
+    "AWS::Logs::LogGroup": "log-group:",
+    "AWS::StepFunctions::StateMachine": "stateMachine:",
+}
 # Services that managed policies of AWS allow anything of; any other one may allow everything.
 # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/policy-list.html (2026-11)
 _MANAGED: Final = {
@@ -51,6 +64,9 @@ _MANAGED: Final = {
     "AmazonEKSWorkerNodePolicy": {"ec2", "eks", "eks-auth"},
     "AmazonEKSWorkerNodeMinimalPolicy": {"ec2", "eks-auth"},
     "AmazonEKS_CNI_Policy": {"ec2"},
+    "AmazonEKSClusterPolicy": {"autoscaling", "ec2", "elasticloadbalancing", "iam", "kms"},
+    "AmazonSageMakerClusterInstanceRolePolicy": {"cloudwatch", "logs", "s3", "ssmmessages"},
+    "EC2InstanceProfileForImageBuilder": {"ec2", "imagebuilder", "kms", "logs", "s3"},
     "AmazonS3FullAccess": {"s3", "s3-object-lambda"},
     "AmazonS3ReadOnlyAccess": {"s3", "s3-object-lambda"},
     "AmazonSSMManagedInstanceCore": {"ec2messages", "ssm", "ssmmessages"},
@@ -133,6 +149,14 @@ def role_of(at: Property) -> Resource | None:
     """Return the role of these templates that a property names."""
     found = at.target
     return found if found is not None and found.type == ROLE else None
+
+
+def role_behind(at: Property) -> Resource | None:
+    """Return the role of these templates that a property names, also by an instance profile."""
+    found = at.target
+    profile = found is not None and found.type == "AWS::IAM::InstanceProfile"
+    roles = found["Roles"].items if found is not None and profile else []
+    return role_of(roles[0]) if roles else role_of(at)
 
 
 @lru_cache(maxsize=256)
@@ -240,11 +264,18 @@ def _may_name(at: Property, on: Resource | str) -> bool:
         return fnmatch.fnmatchcase(on, f"*{name}")
     if text is None or text == "*":
         return True
-    if _is_in_other_region(at):
+    if _is_in_other_region(at) or not may_be_kind(at, KINDS.get(on.type, "")):
         return False
     own = on[_NAMES.get(on.type, "Name")].text
     fixed = "*" not in text.rpartition(":")[2] and on.type in _NAMES
     return text.endswith(own) if fixed and own else not fixed
+
+
+def may_be_kind(at: Property, kind: str) -> bool:
+    """Return whether an ARN may be one of a kind: its resource begins so, or a wildcard or gap comes before."""
+    parts = _GAP.sub("*", at.pattern).split(":", 5)
+    start = parts[-1].partition("*")[0]
+    return len(parts) < 6 or start.startswith(kind) or ("*" in parts[-1] and kind.startswith(start))  # noqa: PLR2004 - as above
 
 
 def fixed_arn(at: Property) -> str | None:
@@ -270,3 +301,24 @@ def trusts(role: Resource, service: str) -> bool:
         or isinstance(each.value, Reference)
         for each in named
     )
+
+
+def lets_invoke(permission: Resource, service: str, source: Resource, at: Property) -> bool:
+    """Return whether a permission lets a service invoke, for a resource, the function that a place names."""
+    function, on = permission["FunctionName"], permission["SourceArn"]
+    called = at.target
+    if called is not None and called.type != "AWS::Lambda::Function":  # an alias or a version
+        called = called["FunctionName"].target or called
+    if function.targets and called not in function.targets and at.target not in function.targets:
+        return False
+    own = called["FunctionName"] if called is not None else function
+    if function.text and not own.unknown and own.text not in function.text.split(":"):
+        return False  # without a name of its own, no fixed name is that of the function
+    actions = {"lambda:InvokeFunction", "lambda:*", "*", None}
+    if permission["Action"].text not in actions or permission["Principal"].text not in {service, "*", None}:
+        return False
+    arn, name = fixed_arn(on), source["Name"].text
+    if arn is not None and not on.targets and not on.missing and source.type == "AWS::Events::Rule":
+        resource = arn.rpartition(":")[2]  # without a name of its own, no fixed ARN is that of the rule
+        return "*" in resource or (name is not None and resource.endswith(f"/{name}"))
+    return on.missing or not on.targets or source in on.targets

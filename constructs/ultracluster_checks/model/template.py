@@ -260,6 +260,13 @@ class Property:
         """Return the members of a mapping."""
         return [self[key] for key in self.value] if isinstance(self.value, dict) else []
 
+    def places(self, path: str) -> list["Property"]:
+        """Return the properties at a dotted path, in which ``*`` stands for the items of a list."""
+        found = [self]
+        for key in path.split("."):
+            found = [part for at in found for part in (at.items if key == "*" else [at[key]])]
+        return found
+
     @property
     def text(self) -> str | None:
         """Return the text if it is fully known."""
@@ -310,6 +317,12 @@ class Property:
     def __str__(self) -> str:
         path = "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in self.path)
         return f"{self.resource.logical_id}{path}"
+
+
+def places(templates: Templates, types: str, path: str) -> list[Property]:
+    """Return the properties at a path of all resources of some types, which are given without ``AWS::``."""
+    kinds = (f"AWS::{each}" for each in types.split())
+    return [at for each in templates.of_type(*kinds) for at in each.properties.places(path)]
 
 
 def _is_known(value: Any) -> bool:

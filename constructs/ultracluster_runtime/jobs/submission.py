@@ -162,7 +162,7 @@ def _check_priority(
         return [_refuse_without_shares("--priority", priority)]
     if definition.get("schedulingPriority") is not None:
         problem = "the job definition has a scheduling priority, which needs a queue with a fair-share policy"
-        remedy = "Submit it to the queue that it was made for"
+        remedy = "Submit it to the queue that it was defined for"
         return [Finding(code="UC6204", problem=problem, remedy=remedy, path="--queue")]
     return []
 

@@ -1,4 +1,4 @@
-"""What AWS accounts have answered to the live tests: questions that preflight and `status` can call shown, with the date."""
+"""What AWS accounts have answered to the live tests: shown in preflight and `status` with the date."""
 
 import json
 from collections.abc import Sequence
@@ -23,8 +23,8 @@ class LiveFact:
     checks: tuple[str, ...] = ()  # codes of preflight and rehearsal checks that rely on the answer
 
     def __str__(self) -> str:
-        """Return the ID with the date on which it was shown, or not."""
-        return f"{self.id} {'shown' if self.shown else 'not shown'} on {self.date}"
+        """Return the ID with the date on which the test passed or failed."""
+        return f"{self.id} {'passed' if self.shown else 'failed'} on {self.date}"
 
 
 @cache
@@ -45,5 +45,5 @@ def summarize(facts: Sequence[LiveFact]) -> str:
         return ""
     refuted = [str(fact) for fact in facts if not fact.shown]
     last = max(fact.date for fact in facts)
-    shown = f"shown by live tests: {len(facts) - len(refuted)}, last asked on {last}"
+    shown = f"live tests passed: {len(facts) - len(refuted)}, last run on {last}"
     return "; ".join([shown, *refuted])

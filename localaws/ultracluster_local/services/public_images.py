@@ -3,17 +3,22 @@
 moto has a recorded copy of the parameters of the ECS AMIs, without the AMIs; those are created here,
 with the name and date of the parameters. It has no parameters of the Neuron DLAMIs: these are fakes, and
 their names say so. Nothing is created before such a parameter is first read.
+
+moto itself has a thousand public AMIs in each Region, which it creates with each new state of EC2. Here they are created
+when an AMI or a snapshot is first read.
 """
 
 import functools
 import hashlib
 import re
+import threading
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 from moto.ec2.models import ec2_backends
-from moto.ec2.models.amis import Ami
+from moto.ec2.models.amis import Ami, AmiBackend
+from moto.ec2.models.elastic_block_store import EBSBackend
 from moto.ssm.models import Parameter, ParameterDict
 
 from ultracluster_local.instance.environment import ACCOUNT
@@ -45,8 +50,12 @@ _OWNER = "591542846629"  # owner of the ECS AMIs; moto does not check it
 
 
 def install() -> None:
-    """Create the AMIs of a Region when one of these parameters is first read."""
+    """Create the AMIs of a Region when one of these parameters is first read, and moto's when one of them is."""
     Ami.__init__ = _dated(Ami.__init__)
+    create_public = AmiBackend._load_amis  # noqa: SLF001 - moto calls it with each new state
+    AmiBackend._load_amis = lambda ec2: vars(ec2).update(public_images_missing=True)  # noqa: SLF001
+    AmiBackend.amis = _with_public_images("amis", create_public)
+    EBSBackend.snapshots = _with_public_images("snapshots", create_public)
     load = ParameterDict._check_loading_status  # noqa: SLF001 - where moto loads its own public parameters
 
     @functools.wraps(load)
@@ -70,6 +79,19 @@ def _dated(original: Callable[..., None]) -> Callable[..., None]:
         original(image, *arguments, **settings)
 
     return create
+
+
+_CREATING = threading.RLock()  # creating them reads both attributes
+
+
+def _with_public_images(name: str, create_public: Callable[[Any], None]) -> property:
+    def read(ec2: Any) -> Any:
+        with _CREATING:
+            if vars(ec2).pop("public_images_missing", False):
+                create_public(ec2)
+        return vars(ec2)[name]
+
+    return property(read, lambda ec2, value: vars(ec2).update({name: value}))
 
 
 def _make_images(parameters: Any) -> None:

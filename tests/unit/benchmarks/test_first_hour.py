@@ -39,7 +39,7 @@ def test_the_table_has_a_line_for_each_part_of_each_run() -> None:
         "| --- | --- | --- |",
         "| packages | 9.0 | 0.0 |",
         "| cdk synth | 8.0 | 8.5 |",
-        "| **in all** | **50.0** | **30.0** |",
+        "| **total** | **50.0** | **30.0** |",
         f"| bound | {BOUNDS['cold']:.0f} | {BOUNDS['warm']:.0f} |",
         "| processor seconds | 40.0 | 20.0 |",
     ]

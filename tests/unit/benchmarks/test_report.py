@@ -50,9 +50,9 @@ def test_each_promise_is_kept_at_its_bound_and_broken_beyond() -> None:
     kept = {what: holds for what, _, _, holds in shows(results(ours=case(2.3, clusters=1, resources=63)))}
     broken = {what: holds for what, _, _, holds in shows(results(ours=case(2.4, clusters=1, resources=63)))}
 
-    assert kept["One cluster cold, of hello world"]
-    assert not broken["One cluster cold, of hello world"]
-    assert kept["Exponent of deploying on the local AWS"]
+    assert kept["One cluster without cache, relative to hello world"]
+    assert not broken["One cluster without cache, relative to hello world"]
+    assert kept["Exponent of deployment time on the local AWS"]
 
 
 def test_writes_the_figures_into_their_place_and_leaves_the_rest(tmp_path: Path) -> None:
@@ -68,8 +68,11 @@ def test_writes_the_figures_into_their_place_and_leaves_the_rest(tmp_path: Path)
     assert once.startswith("before\n")
     assert once.endswith("\nafter\n")
     assert "old figures" not in once
-    assert "| One cluster cold, of hello world | 2 x | 2.3 x | yes |" in once
-    assert "Not promised: one cluster cold takes 0.667 x the same resources by hand in Python." in once
+    assert "| One cluster without cache, relative to hello world | 2 x | 2.3 x | yes |" in once
+    assert (
+        "No target: one cluster without cache takes 0.667 x the time of a handwritten Python app with the same resources."
+        in once
+    )
     assert "Without troposphere: no network." in once
     assert json.loads((tmp_path / "run/results.json").read_text()) == results()
     assert "| what | CPU s |" in (tmp_path / "run/results.md").read_text()

@@ -217,5 +217,5 @@ def test_both_forms_of_the_report_agree() -> None:
         f"| {each['limit']} | {each['scope']} | {each['value']:,} |" in text for each in told["breaks"]
     )
     assert all(f"`{name}`" in text for name in told["assumptions"])
-    assert "Without an agreement with AWS it ends at 4,096 chips" in text
+    assert "Without an agreement with AWS, the limit is 4,096 chips" in text
     assert "agreement" not in report_markdown(propose_layout(1000))

@@ -22,6 +22,152 @@ def volume(*, goes: bool) -> dict[str, Any]:
     return {"Type": "AWS::EC2::LaunchTemplate", "Properties": {"LaunchTemplateData": data}}
 
 
+def bucket(*rules: dict[str, Any], status: str = "Enabled") -> dict[str, Any]:
+    some = (
+        {"LifecycleConfiguration": {"Rules": [{"Status": status, **each} for each in rules]}} if rules else {}
+    )
+    return {
+        "Type": "AWS::S3::Bucket",
+        "Properties": {"VersioningConfiguration": {"Status": "Enabled"}, **some},
+    }
+
+
+OLD = {"NoncurrentVersionExpiration": {"NoncurrentDays": 30}}
+PARTS = {"AbortIncompleteMultipartUpload": {"DaysAfterInitiation": 7}}
+
+
+def network(*tables: str) -> dict[str, Any]:
+    endpoint = {
+        "VpcId": {"Ref": "Net"},
+        "ServiceName": "com.amazonaws.us-east-2.s3",
+        "RouteTableIds": [{"Ref": each} for each in tables],
+    }
+    return {
+        "Net": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16"}},
+        "Private": {"Type": "AWS::EC2::RouteTable", "Properties": {"VpcId": {"Ref": "Net"}}},
+        "Public": {"Type": "AWS::EC2::RouteTable", "Properties": {"VpcId": {"Ref": "Net"}}},
+        "Out": {"Type": "AWS::EC2::Route", "Properties": {"RouteTableId": {"Ref": "Private"}, "NatGatewayId": "nat-0a1b2c3d4e5f60718"}},
+        "S3": {"Type": "AWS::EC2::VPCEndpoint", "Properties": endpoint},
+    }  # fmt: skip
+
+
+def job(**properties: Any) -> dict[str, Any]:
+    container = {"LinuxParameters": {"Devices": [{"HostPath": "/dev/neuron0"}]}}
+    return {
+        "Type": "AWS::Batch::JobDefinition",
+        "Properties": {"ContainerProperties": container, **properties},
+    }
+
+
+def schedule(when: str, target: dict[str, Any]) -> dict[str, Any]:
+    return {"Type": "AWS::Events::Rule", "Properties": {"ScheduleExpression": when, "Targets": [target]}}
+
+
+def reservation(**properties: Any) -> dict[str, Any]:
+    return {
+        "Type": "AWS::EC2::CapacityReservation",
+        "Properties": {"InstanceType": "trn1.32xlarge", "InstanceCount": 4, **properties},
+    }
+
+
+def block(*, wanted: int) -> dict[str, Any]:
+    data = {
+        "InstanceType": "trn2.48xlarge",
+        "InstanceMarketOptions": {"MarketType": "capacity-block"},
+        "CapacityReservationSpecification": {
+            "CapacityReservationTarget": {"CapacityReservationId": "cr-0a1b2c3d4e5f60718"}
+        },
+    }
+    group = {"MinSize": "0", "MaxSize": "4", "LaunchTemplate": {"LaunchTemplateId": {"Ref": "Nodes"}}}
+    actions = {
+        name: {
+            "Type": "AWS::AutoScaling::ScheduledAction",
+            "Properties": {"AutoScalingGroupName": {"Ref": "It"}, "DesiredCapacity": size},
+        }
+        for name, size in (("Start", wanted), ("End", 0))
+    }
+    return {
+        "Nodes": {"Type": "AWS::EC2::LaunchTemplate", "Properties": {"LaunchTemplateData": data}},
+        "It": {"Type": "AWS::AutoScaling::AutoScalingGroup", "Properties": group},
+        **actions,
+    }
+
+
+def group(*sizes: int) -> dict[str, Any]:
+    actions = {
+        f"At{size}": {"Type": "AWS::AutoScaling::ScheduledAction", "Properties": {"AutoScalingGroupName": {"Ref": "It"}, "Recurrence": "0 8 * * *", "DesiredCapacity": size}}
+        for size in sizes
+    }  # fmt: skip
+    return {
+        "It": {"Type": "AWS::AutoScaling::AutoScalingGroup", "Properties": {"MinSize": "0", "MaxSize": "4"}},
+        **actions,
+    }
+
+
+def queue(paid: int, dear: int) -> dict[str, Any]:
+    target = {"CapacityReservationTarget": {"CapacityReservationId": "cr-0a1b2c3d4e5f60718"}}
+    kinds = {"Paid": {"CapacityReservationSpecification": target}, "Dear": {}}
+    templates = {
+        f"{name}Nodes": {"Type": "AWS::EC2::LaunchTemplate", "Properties": {"LaunchTemplateData": each}}
+        for name, each in kinds.items()
+    }
+    environments = {
+        name: {"Type": "AWS::Batch::ComputeEnvironment", "Properties": {"ComputeResources": {"Type": "EC2", "LaunchTemplate": {"LaunchTemplateId": {"Ref": f"{name}Nodes"}}}}}
+        for name in kinds
+    }  # fmt: skip
+    order = [
+        {"Order": paid, "ComputeEnvironment": {"Ref": "Paid"}},
+        {"Order": dear, "ComputeEnvironment": {"Ref": "Dear"}},
+    ]
+    return {
+        **templates,
+        **environments,
+        "It": {"Type": "AWS::Batch::JobQueue", "Properties": {"ComputeEnvironmentOrder": order}},
+    }
+
+
+def warm(*, called: bool) -> dict[str, Any]:
+    alias = {"FunctionName": "drain", "ProvisionedConcurrencyConfig": {"ProvisionedConcurrentExecutions": 5}}
+    target = (
+        {"Arn": {"Ref": "It"}} if called else {"Arn": "arn:aws:lambda:us-east-2:123456789012:function:other"}
+    )
+    return {
+        "It": {"Type": "AWS::Lambda::Alias", "Properties": alias},
+        "Each": schedule("rate(1 hour)", target),
+    }
+
+
+TRAIL = {"Type": "AWS::CloudTrail::Trail", "Properties": {"IsMultiRegionTrail": True}}
+ADDRESS: dict[str, Any] = {"Type": "AWS::EC2::EIP", "Properties": {"Domain": "vpc"}}
+GATEWAY = {
+    "Type": "AWS::EC2::NatGateway",
+    "Properties": {"AllocationId": {"Fn::GetAtt": ["It", "AllocationId"]}},
+}
+TO_JOBS = {
+    "Arn": "arn:aws:batch:us-east-2:123456789012:job-queue/runs",
+    "BatchParameters": {"JobName": "run"},
+}
+TO_FUNCTION = {"Arn": "arn:aws:lambda:us-east-2:123456789012:function:drain"}
+ONLY_HOSTS = [{"Action": "RETRY", "OnStatusReason": "Host EC2*"}, {"Action": "EXIT", "OnReason": "*"}]
+
+
+def table(units: int) -> dict[str, Any]:
+    return {
+        "Type": "AWS::DynamoDB::Table",
+        "Properties": {"ProvisionedThroughput": {"WriteCapacityUnits": units}},
+    }
+
+
+def nodes(kind: str, **data: Any) -> dict[str, Any]:
+    disk = {"BlockDeviceMappings": [{"Ebs": {"VolumeType": kind, "DeleteOnTermination": True}}]}
+    template = {"LaunchTemplateData": {"InstanceType": "trn1.32xlarge", **disk, **data}}
+    owner = {"LaunchTemplate": {"LaunchTemplateId": {"Ref": "It"}}}
+    return {
+        "It": {"Type": "AWS::EC2::LaunchTemplate", "Properties": template},
+        "Group": {"Type": "AWS::AutoScaling::AutoScalingGroup", "Properties": owner},
+    }
+
+
 BROKEN: tuple[tuple[str, dict[str, Any], None], ...] = (
     ("UC6459", {"It": budget(0)}, None),
     ("UC6459", {"It": budget(Threshold=1000)}, None),
@@ -29,12 +175,53 @@ BROKEN: tuple[tuple[str, dict[str, Any], None], ...] = (
     ("UC6459", {"It": {"Type": "AWS::Budgets::Budget"}}, None),
     ("UC5216", {"It": {"Type": "AWS::Logs::LogGroup"}}, None),
     ("UC4226", {"It": volume(goes=False)}, None),
-)
+    ("UC6480", {"It": bucket()}, None),
+    ("UC6480", {"It": bucket(OLD)}, None),
+    ("UC6480", {"It": bucket({**OLD, **PARTS}, status="Disabled")}, None),
+    ("UC6483", {"It": bucket({"NoncurrentVersionExpiration": {"NoncurrentDays": 3650}, **PARTS})}, None),
+    ("UC6481", network("Public"), None),
+    ("UC6482", {"It": job(RetryStrategy={"Attempts": 4})}, None),
+    ("UC6482", {"It": job(RetryStrategy={"EvaluateOnExit": [{"Action": "EXIT", "OnStatusReason": "Host EC2*"}]})}, None),
+    ("UC6482", {"It": job(NodeProperties={"NumNodes": 2}, Timeout={"AttemptDurationSeconds": 599})}, None),
+    ("UC6483", {"It": ADDRESS}, None),
+    ("UC6483", {"It": reservation()}, None),
+    ("UC6483", {"It": reservation(EndDateType="unlimited")}, None),
+    ("UC6483", block(wanted=3), None),
+    ("UC6483", group(4), None),
+    ("UC6483", queue(paid=2, dear=1), None),
+    ("UC6483", warm(called=True), None),
+    ("UC6483", {"It": table(1000)}, None),
+    ("UC6483", {"It": TRAIL, "Other": TRAIL}, None),
+    ("UC6483", nodes("io2"), None),
+    ("UC6483", nodes("gp3", InstanceInitiatedShutdownBehavior="stop"), None),
+    ("UC6483", {"It": {"Type": "AWS::SageMaker::NotebookInstance", "Properties": {"InstanceType": "ml.trn1.32xlarge"}}}, None),
+    ("UC6484", {"It": schedule("rate(5 minutes)", TO_JOBS)}, None),
+    ("UC6484", {"It": schedule("cron(* 4 ? * MON *)", TO_JOBS)}, None),
+    ("UC6484", {"It": {"Type": "AWS::ImageBuilder::ImagePipeline", "Properties": {"Schedule": {"ScheduleExpression": "cron(0 * * * ? *)"}}}}, None),
+)  # fmt: skip
 KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
     ("UC6459", {"It": budget()}),
     ("UC6459", {"It": budget(Threshold=1000, ThresholdType="ABSOLUTE_VALUE")}),
     ("UC4226", {"It": volume(goes=True)}),
-)
+    ("UC6480", {"It": bucket({**OLD, **PARTS})}),
+    ("UC6480", {"It": {"Type": "AWS::S3::Bucket"}}),
+    ("UC6481", network("Private")),
+    ("UC6482", {"It": job(RetryStrategy={"Attempts": 3})}),
+    ("UC6482", {"It": job(RetryStrategy={"Attempts": 10, "EvaluateOnExit": ONLY_HOSTS})}),
+    ("UC6482", {"It": job(NodeProperties={"NumNodes": 2}, Timeout={"AttemptDurationSeconds": 600})}),
+    ("UC6483", {"It": ADDRESS, "Nat": GATEWAY}),
+    ("UC6483", {"It": reservation(EndDateType="limited", EndDate="2027-01-01T00:00:00Z")}),
+    ("UC6483", block(wanted=4)),
+    ("UC6483", group(4, 0)),
+    ("UC6483", queue(paid=1, dear=2)),
+    ("UC6483", warm(called=False)),
+    ("UC6483", {"It": table(999)}),
+    ("UC6483", {"It": TRAIL}),
+    ("UC6483", nodes("gp3", InstanceInitiatedShutdownBehavior="terminate")),
+    ("UC6484", {"It": schedule("rate(1 day)", TO_JOBS)}),
+    ("UC6484", {"It": schedule("cron(0 4 ? * MON *)", TO_JOBS)}),
+    ("UC6484", {"It": schedule("rate(1 minute)", TO_FUNCTION)}),
+)  # fmt: skip
 
 
 def codes(resources: dict[str, Any]) -> set[str]:

@@ -9,14 +9,18 @@ from ultracluster_checks import Source, check_templates
 
 BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("UC6409", "block-nodes", {"Function/Environment/Variables/DB_PASSWORD": "correct horse"}),
-)
+    ("UC6409", "block-nodes", {"/Resources/Runs": {"Type": "AWS::RDS::DBInstance", "Properties": {"MasterUserPassword": "correct horse"}}}),
+    ("UC6409", "block-nodes", {"/Resources/Build": {"Type": "AWS::CodeBuild::Project", "Properties": {"Environment": {"EnvironmentVariables": [{"Name": "GITHUB_TOKEN", "Value": "correct-horse"}]}}}}),
+    ("UC6409", "block-nodes", {"/Resources/Head": {"Type": "AWS::EC2::Instance", "Properties": {"UserData": "#!/bin/sh\nexport AWS_SECRET_ACCESS_KEY=correct-horse\n"}}}),
+)  # fmt: skip
 
 KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("block-nodes", {"/Resources/Head": {"Type": "AWS::EC2::Instance", "Properties": {"UserData": "#!/bin/sh\nexport DB_PASSWORD=$(aws ssm get-parameter --name db)\n"}}}),
     (
         "block-nodes",
         {"Function/Environment/Variables/DB_PASSWORD": "{{resolve:secretsmanager:db:SecretString:password}}"},
     ),
-)
+)  # fmt: skip
 
 
 @pytest.mark.parametrize(

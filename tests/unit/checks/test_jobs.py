@@ -36,7 +36,13 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
 KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
     (
         "batch-efa",
-        {"JobDefinition/RetryStrategy/Attempts": 10, "JobDefinition/Timeout/AttemptDurationSeconds": 60},
+        {
+            "JobDefinition/RetryStrategy": {
+                "Attempts": 10,
+                "EvaluateOnExit": [{"Action": "EXIT", "OnReason": "*"}],
+            },
+            "JobDefinition/Timeout/AttemptDurationSeconds": 600,
+        },
     ),
     ("batch-efa", {"JobDefinition/NodeProperties/MainNode": 3}),
     ("batch-efa", {"JobQueue/SchedulingPolicyArn": SHARES, "JobDefinition/SchedulingPriority": 0}),

@@ -104,7 +104,6 @@ BROKEN: list[tuple[str, str, dict[str, Any]]] = [
 KEPT: list[dict[str, Any]] = [
     {f"{RULE}/ScheduleExpression": "rate(5 minutes)"},
     {f"{RULE}/ScheduleExpression": "cron(0/5 * * * ? *)"},
-    {f"{PERMISSION}/SourceArn": DROP},
     {f"{PERMISSION}/SourceArn": f"{RULES}/*"},
     {f"{PERMISSION}/FunctionName": "drain", f"{FUNCTION}/FunctionName": "drain"},
     {f"{PERMISSION}/FunctionName": {"Ref": "ClusterBlockLifecycleFunction54C212BA"}},

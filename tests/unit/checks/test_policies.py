@@ -7,6 +7,12 @@ from tests.unit.checks.edits import codes_after, statement
 
 from ultracluster_checks import Source
 
+DOCUMENT = "Role:Watch/Policies/0/PolicyDocument/Statement/+"
+JOBS = "Role:Watch/AssumeRolePolicyDocument/Statement/0/Principal"
+OPENING = statement(Action="s3:PutBucketPolicy", Resource="arn:aws:s3:::data")
+PASSING = statement(
+    Action="iam:PassRole", Condition={"StringEquals": {"iam:PassedToService": "cloudformation.amazonaws.com"}}
+)
 BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("UC6420", "block-nodes", {"Role:Watch/Policies/0/PolicyDocument/Statement/0/Action": "ec2:*"}),
     (
@@ -25,6 +31,14 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
         {"Role:Watch/Policies/0/PolicyDocument/Statement/+": statement(Action="ec2:PurchaseCapacityBlock")},
     ),
     ("UC6424", "block-nodes", {"Permission/Principal": "*"}),
+    ("UC6423", "block-nodes", {DOCUMENT: PASSING}),
+    ("UC6453", "block-nodes", {DOCUMENT: statement(Action="ec2:TerminateInstances")}),
+    ("UC6451", "block-nodes", {DOCUMENT: OPENING, JOBS: {"Service": "ecs-tasks.amazonaws.com"}}),
+    (
+        "UC6422",
+        "block-nodes",
+        {"Role:Watch/ManagedPolicyArns": ["arn:aws:iam::aws:policy/AmazonSQSFullAccess"]},
+    ),
     (
         "UC6421",
         "lustre-data",
@@ -33,6 +47,15 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
 )
 
 KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("block-nodes", {DOCUMENT: OPENING}),
+    (
+        "block-nodes",
+        {
+            DOCUMENT: statement(
+                Action="ecr:PutImage", Resource="arn:aws:ecr:us-east-2:123456789012:repository/train"
+            )
+        },
+    ),
     ("block-nodes", {"Role:Watch/Policies/0/PolicyDocument/Statement/0/Action": "ec2:Describe*"}),
     (
         "block-nodes",
@@ -47,7 +70,7 @@ KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
         {
             "Role:Watch/Policies/0/PolicyDocument/Statement/+": {
                 "Effect": "Deny",
-                "Action": "*",
+                "Action": "iam:*",
                 "Resource": "*",
             }
         },

@@ -25,6 +25,7 @@ BROKEN: list[tuple[str, str, dict[str, Any]]] = [
     ("UC6419", "Cluster", {"Policy:ClusterpretrainRole/PolicyDocument/Statement/1": DROP}),
     ("UC6419", "Cluster", {f"{JOB}/LogConfiguration/Options/awslogs-region": "us-west-2"}),
     ("UC6455", "Cluster", {f"{WATCH}/AssumeRolePolicyDocument": service("ec2")}),
+    ("UC6462", "Cluster", {f"{WATCH}/Policies/0/PolicyDocument/Statement/+": {"Effect": "Allow", "Action": "iam:PassRole", "Resource": "arn:aws:iam::123456789012:instance-profile/nodes"}}),
     ("UC6455", "Cluster", {"ComputeEnvironment/ComputeResources/InstanceRole": {"Fn::GetAtt": ["ClusterNodesRole4A9207EA", "Arn"]}}),
     ("UC6438", "Cluster", {f"{WATCH}/Policies/0/PolicyDocument/Statement/1/Action": ["ec2:DescribeInstances"]}),
     ("UC6455", "Cluster", {"LaunchTemplate/LaunchTemplateData/IamInstanceProfile": {"Arn": {"Fn::GetAtt": ["ClusterNodesRole4A9207EA", "Arn"]}}}),

@@ -60,7 +60,7 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
 KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
     (
         "lustre-data",
-        {"Bucket/LifecycleConfiguration": {"Rules": [{"Status": "Disabled", "ExpirationInDays": 30}]}},
+        {"Bucket/LifecycleConfiguration/Rules/+": {"Status": "Disabled", "ExpirationInDays": 30}},
     ),
     ("lustre-data", {"Table/@DeletionPolicy": "RetainExceptOnCreate"}),
     (

@@ -2,7 +2,9 @@
 
 import pytest
 from tests.unit.checks import (
+    test_alarms,
     test_bounds,
+    test_calls,
     test_containers,
     test_costs,
     test_credentials,
@@ -18,8 +20,11 @@ from tests.unit.checks import (
     test_resource_policies,
     test_roles,
     test_security_groups,
+    test_services,
+    test_settings,
     test_sizes,
     test_state,
+    test_state_machines,
     test_subnets,
     test_whole_cluster,
 )
@@ -46,7 +51,9 @@ REGION = "us-east-2"
 
 
 RULE_TESTS = (
+    test_alarms,
     test_bounds,
+    test_calls,
     test_containers,
     test_costs,
     test_credentials,
@@ -62,8 +69,11 @@ RULE_TESTS = (
     test_resource_policies,
     test_roles,
     test_security_groups,
+    test_services,
+    test_settings,
     test_sizes,
     test_state,
+    test_state_machines,
     test_subnets,
     test_whole_cluster,
 )
@@ -187,6 +197,6 @@ def test_a_seeded_defect_breaks_the_rules_that_it_is_about(
 
 def test_every_rule_is_broken_by_some_edit() -> None:
     broken = {code for codes in SEEDED.values() for code in codes.split()}
-    broken |= {code for tests in RULE_TESTS for code, _, _ in tests.BROKEN}
+    broken |= {code for tests in RULE_TESTS for code, *_ in tests.BROKEN}
 
     assert broken == template_codes()

@@ -16,7 +16,7 @@ QUICKSTART = (ROOT / "stacks/rollouts/quickstart.yaml").read_text()
 
 def test_the_table_of_metrics_is_that_of_the_catalogue() -> None:
     rows = [f"| `{each.name}` | {each.unit} | {each.source} | {each.meaning} |" for each in METRICS.values()]
-    table = PAGE[PAGE.index("| metric |") : PAGE.index("**On the node**")]
+    table = PAGE[PAGE.index("| metric |") : PAGE.index("**On each node**")]
     assert [line for line in table.splitlines()[2:] if line] == rows
     assert f"{len(METRICS)} metrics at 0.30 USD are {len(METRICS) * 0.3:.2f} USD" in PAGE
 
@@ -33,7 +33,7 @@ def test_defaults_in_the_table_of_alarms_are_those_of_the_thresholds() -> None:
 def test_the_table_of_alarms_names_all_of_them() -> None:
     from tests.unit.ultracluster.operations.watched_clusters import IDS
 
-    table = PAGE[PAGE.index("| id |") : PAGE.index("- CloudWatch needs")]
+    table = PAGE[PAGE.index("| id |") : PAGE.index("- CloudWatch takes")]
     first = [row.split("|")[1] for row in table.splitlines()[2:] if row]
     assert {name for cell in first for name in re.findall(r"`(\w+)`", cell)} == IDS
 

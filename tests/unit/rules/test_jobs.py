@@ -34,12 +34,12 @@ def test_nothing_is_set_unless_asked() -> None:
         (
             {"logical_nc_config": 1},
             "trn1.32xlarge",
-            "UC6011: neuron.logical_nc_config: trn1.32xlarge has no logical NeuronCores: they came with Trainium2. Leave it out.",
+            "UC6011: neuron.logical_nc_config: trn1.32xlarge has no logical NeuronCores: they were introduced with Trainium2. Leave it out.",
         ),
         (
             {"logical_nc_config": 2},
             "inf2.48xlarge",
-            "UC6011: neuron.logical_nc_config: inf2.48xlarge has no logical NeuronCores: they came with Trainium2. Leave it out.",
+            "UC6011: neuron.logical_nc_config: inf2.48xlarge has no logical NeuronCores: they were introduced with Trainium2. Leave it out.",
         ),
         (
             {"model_type": "cnn"},
@@ -169,12 +169,12 @@ def test_takes_what_is_just_allowed(settings: dict[str, Any]) -> None:
         (
             {"logical_nc_config": 1},
             {"NEURON_LOGICAL_NC_CONFIG": "2"},
-            "UC6012: environment.NEURON_LOGICAL_NC_CONFIG: got '2', but the Neuron settings say 1. Leave one of them out.",
+            "UC6012: environment.NEURON_LOGICAL_NC_CONFIG: got '2', but the Neuron settings set it to 1. Leave one of them out.",
         ),
         (
             {"exec_timeout_seconds": 60},
             {"NEURON_RT_EXEC_TIMEOUT": "30"},
-            "UC6012: environment.NEURON_RT_EXEC_TIMEOUT: got '30', but the Neuron settings say 60. Leave one of them out.",
+            "UC6012: environment.NEURON_RT_EXEC_TIMEOUT: got '30', but the Neuron settings set it to 60. Leave one of them out.",
         ),
     ],
 )

@@ -56,7 +56,7 @@ def unused_suppressions(
                 loc,
                 "UC2243",
                 f"there is no {loc[-1]} to suppress here",
-                remedy="Remove it: it would hide the next one",
+                remedy="Remove it; otherwise, it would hide the next warning",
             )
 
 

@@ -65,5 +65,5 @@ def test_a_job_that_does_not_start_is_told_in_one_short_line(monkeypatch: pytest
     with pytest.raises(FindingsError) as raised:
         demo_job._Log("j-1", FakeAws("RUNNABLE"))
 
-    assert "there was no job j-1 that is RUNNING in 0 s" in str(raised.value)
+    assert "no job j-1 that is RUNNING within 0 s" in str(raised.value)
     assert len(str(raised.value)) < 200

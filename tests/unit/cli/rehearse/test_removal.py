@@ -130,6 +130,6 @@ def test_says_what_could_not_be_removed() -> None:
     aws = Aws(stack(f"{STAGE}-Network"), stack(f"{STAGE}-Storage"))
     aws.next[f"{STAGE}-Network"] = ["DELETE_FAILED"]
 
-    with pytest.raises(FindingsError, match=r"Network in us-east-2 is still there: Vpc: in use") as raised:
+    with pytest.raises(FindingsError, match=r"Network in us-east-2 still exists: Vpc: in use") as raised:
         remove_stacks(aws, find_stacks(aws, regions=["us-east-2"], stages=[STAGE]))
     assert [finding.code for finding in raised.value.findings] == ["UC9703"]

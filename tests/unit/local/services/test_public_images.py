@@ -3,8 +3,10 @@
 from typing import Any
 
 import pytest
+from moto.ec2.models import ec2_backends
 
 from ultracluster_local import LocalAws
+from ultracluster_local.instance.environment import ACCOUNT
 
 pytestmark = pytest.mark.deploy
 
@@ -57,6 +59,18 @@ def test_no_image_is_created_before_a_parameter_is_read(local_aws: LocalAws) -> 
     value(local_aws, DLAMI)
 
     assert len(ec2.describe_images(Filters=name)["Images"]) > 1
+
+
+@pytest.mark.parametrize("read_first", ["amis", "snapshots"])
+def test_public_images_and_their_snapshots_are_there_when_either_is_read(
+    local_aws: LocalAws, read_first: str
+) -> None:
+    local_aws.reset()
+    ec2 = ec2_backends[ACCOUNT][REGION]
+
+    found = len(getattr(ec2, read_first))
+
+    assert len(ec2.amis) == len(ec2.snapshots) == found > 1000
 
 
 def test_a_framework_that_has_no_image_has_no_parameter(local_aws: LocalAws) -> None:

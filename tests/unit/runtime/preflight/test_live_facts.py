@@ -30,12 +30,12 @@ def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_a_check_has_the_answers_that_it_relies_on() -> None:
-    assert [str(fact) for fact in live_facts.facts_on("UC9710")] == ["L110 shown on 2026-12-01"]
+    assert [str(fact) for fact in live_facts.facts_on("UC9710")] == ["L110 passed on 2026-12-01"]
     assert live_facts.facts_on("UC9401") == []
 
 
 def test_the_summary_counts_what_was_shown_and_names_what_was_not() -> None:
     assert live_facts.summarize(live_facts.live_facts()) == (
-        "shown by live tests: 1, last asked on 2026-12-02; L83 not shown on 2026-12-02"
+        "live tests passed: 1, last run on 2026-12-02; L83 failed on 2026-12-02"
     )
     assert live_facts.summarize([]) == ""

@@ -2,7 +2,9 @@ e = client("ec2")
 vpc = e.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
 subnet = e.create_subnet(VpcId=vpc, CidrBlock="10.0.0.0/24")["Subnet"]["SubnetId"]
 group = e.create_security_group(GroupName="nodes", Description="nodes", VpcId=vpc)["GroupId"]
-image = e.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
+image = e.describe_images(
+    Owners=["amazon"], Filters=[{"Name": "name", "Values": ["al2023-ami-2023*x86_64"]}]
+)["Images"][0]["ImageId"]
 e.run_instances(
     ImageId=image,
     InstanceType="trn1.32xlarge",

@@ -66,7 +66,9 @@ def without_block(stacks: Any, **settings: Any) -> dict[str, Any]:
     found = template(None, **settings)
     data = found["Resources"]["Template"]["Properties"]["LaunchTemplateData"]
     del data["InstanceMarketOptions"]
-    data["ImageId"] = stacks.local.client("ec2").describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
+    data["ImageId"] = stacks.local.client("ec2").describe_images(
+        Owners=["amazon"], Filters=[{"Name": "name", "Values": ["al2023-ami-2023*x86_64"]}]
+    )["Images"][0]["ImageId"]
     return found
 
 

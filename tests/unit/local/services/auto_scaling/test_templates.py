@@ -22,7 +22,9 @@ class Scaling:
             )["Subnet"]["SubnetId"]
             for n, zone in enumerate("ab")
         ]
-        self.image = self.ec2.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
+        self.image = self.ec2.describe_images(
+            Owners=["amazon"], Filters=[{"Name": "name", "Values": ["al2023-ami-2023*x86_64"]}]
+        )["Images"][0]["ImageId"]
 
     def asked(self, *, zones: int = 1, **data: Any) -> dict[str, Any]:
         data = {"ImageId": self.image, "InstanceType": "c5.large"} | data

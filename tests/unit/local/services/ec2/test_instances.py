@@ -147,7 +147,9 @@ def test_an_instance_with_many_cards_leaves_no_interface_behind(local_aws: Local
         }
         for card in range(8)
     ]
-    image = ec2.describe_images(Owners=["amazon"])["Images"][0]["ImageId"]
+    image = ec2.describe_images(
+        Owners=["amazon"], Filters=[{"Name": "name", "Values": ["al2023-ami-2023*x86_64"]}]
+    )["Images"][0]["ImageId"]
     (instance,) = ec2.run_instances(
         ImageId=image, InstanceType="trn1.32xlarge", MinCount=1, MaxCount=1, NetworkInterfaces=interfaces
     )["Instances"]

@@ -51,7 +51,9 @@ def test_settings_that_fit_are_taken(ec2: Any, volume: dict[str, Any]) -> None:
 
 
 def test_a_root_volume_is_not_smaller_than_the_snapshot_of_its_image(ec2: Any) -> None:
-    image = ec2.describe_images(Owners=["amazon"])["Images"][0]
+    image = ec2.describe_images(
+        Owners=["amazon"], Filters=[{"Name": "name", "Values": ["al2023-ami-2023*x86_64"]}]
+    )["Images"][0]
     launch = {"ImageId": image["ImageId"], "InstanceType": "m5.large", "MinCount": 1, "MaxCount": 1}
     mapping = [{"DeviceName": image["RootDeviceName"], "Ebs": {"VolumeSize": 1}}]
     code, words = refusal(ec2.run_instances, **launch, BlockDeviceMappings=mapping)

@@ -44,7 +44,7 @@ def job(name: str, *more: str) -> str:
         ("neuron: {optlevel: 1, auto_cast: all, auto_cast_type: bf16}", "", ""),
         ("neuron: {exec_timeout_seconds: 0}", "", ""),
         ("neuron: {auto_cast_type: bf16}", "UC6012", "nothing is cast"),
-        ("neuron: {log_level: DEBUG}", "UC6012", "got 'INFO', but the Neuron settings say DEBUG"),
+        ("neuron: {log_level: DEBUG}", "UC6012", "got 'INFO', but the Neuron settings set it to DEBUG"),
         ("neuron: {async_requests: 3}", "", ""),
         ("neuron: {async_requests: 4}", "UC6013", "device memory"),
         ("depends_on: [pretrain]", "UC6113", "'pretrain' waits for 'pretrain'"),
