@@ -15,17 +15,18 @@ from pathlib import Path
 
 import yaml
 from tests.deep.template_defects import foreign
-from tests.deep.template_defects.defects import Defect, defects, second_defects, third_defects
-from tests.deep.template_defects.rewrites import Rewrite, rewrites, third_rewrites
+from tests.deep.template_defects.defects import Defect, blind_defects, defects, second_defects
+from tests.deep.template_defects.rewrites import Rewrite, blind_rewrites, rewrites
 from tests.deep.template_defects.templates import (
+    BLIND_SETS,
     GOLDEN,
     Found,
     base,
+    blind_names,
     by_code,
     findings,
     names,
     region,
-    third_names,
 )
 
 FOUND_CODES = Path(__file__).with_name("found_codes.json")
@@ -46,14 +47,14 @@ def found_codes(kind: str) -> dict[str, list[str]]:
     """Return the codes found of each defect of a kind, in all tables."""
     return {
         defect.id: sorted({code for code, _ in found(defect)})
-        for defect in (*defects(), *second_defects(), *third_defects())
+        for defect in (*defects(), *second_defects(), *blind_defects())
         if defect.kind == kind
     }
 
 
 def accept() -> None:
     """Write the codes found of each defect, which a test of the suite compares."""
-    kinds = sorted({defect.kind for defect in (*defects(), *second_defects(), *third_defects())})
+    kinds = sorted({defect.kind for defect in (*defects(), *second_defects(), *blind_defects())})
     FOUND_CODES.write_text(json.dumps({kind: found_codes(kind) for kind in kinds}, indent=1) + "\n")
 
 
@@ -151,11 +152,11 @@ def _foreign(*, listing: bool) -> list[str]:
     return lines
 
 
-def third_report(*, listing: bool) -> str:
-    """Return the figures of the third set alone, see `report`."""
+def blind_report(blind: str, *, listing: bool) -> str:
+    """Return the figures of one of `BLIND_SETS` alone, see `report`."""
     parts = (
-        _defects("third set", third_defects(), listing=listing),
-        _rewrites(third_rewrites(), third_names(), listing=listing),
+        _defects(f"{blind} set", blind_defects(blind), listing=listing),
+        _rewrites(blind_rewrites(blind), blind_names(blind), listing=listing),
     )
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
 
@@ -169,5 +170,6 @@ def report(*, listing: bool) -> str:
     first = _defects("kind", defects(), listing=listing)
     second = _defects("written second", second_defects(), listing=listing)
     sound = _rewrites(rewrites(), names(), listing=listing)
-    parts = (first, second, sound, _foreign(listing=listing), third_report(listing=listing).splitlines())
+    blind = (blind_report(name, listing=listing).splitlines() for name in BLIND_SETS)
+    parts = (first, second, sound, _foreign(listing=listing), *blind)
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
