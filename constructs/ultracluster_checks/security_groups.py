@@ -8,6 +8,7 @@ from itertools import product
 from typing import Final, Literal
 
 from ultracluster_catalog.lustre.lustre_figures import can_mount_over_efa
+from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE, SECURITY_GROUP, groups_at, launch_data, nodes_of
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Wrong, rule
@@ -182,6 +183,12 @@ def _groups_with_efa(templates: Templates) -> list[tuple[Resource, ...]]:
     data = [launch_data(template) for template in templates.of_type(LAUNCH_TEMPLATE)]
     interfaces = [each for at in data for each in at["NetworkInterfaces"].items]
     efa = [each["Groups"] for each in interfaces if each["InterfaceType"].text in {"efa", "efa-only"}]
+    for cluster in templates.of_type("AWS::SageMaker::Cluster"):
+        names = [
+            (each["InstanceType"].text or "").removeprefix("ml.") for each in cluster["InstanceGroups"].items
+        ]
+        fabric = any(name in INSTANCE_TYPES and INSTANCE_TYPES[name].efa_interfaces for name in names)
+        efa += [cluster["VpcConfig"]["SecurityGroupIds"]] if fabric else []
     found = [tuple(groups_at(groups) or ()) for groups in efa]
     return [groups for groups in dict.fromkeys(found) if groups]
 

@@ -26,6 +26,7 @@ from tests.unit.checks import (
     test_state,
     test_state_machines,
     test_subnets,
+    test_variables,
     test_whole_cluster,
 )
 from tests.unit.checks.defects import DEFECTS, Defect, with_defect
@@ -75,6 +76,7 @@ RULE_TESTS = (
     test_state,
     test_state_machines,
     test_subnets,
+    test_variables,
     test_whole_cluster,
 )
 
