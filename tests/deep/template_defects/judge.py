@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -68,6 +68,11 @@ def newly_found(rewrite: Rewrite) -> Counter[str]:
     return by_code(findings(rewrite.application, region(rewrite.base))) - by_code(_before(rewrite.base))
 
 
+def judged_base(name: str) -> Iterator[tuple[str, str, str]]:
+    """Yield name, kind of finding and verdict of each finding in a sound base."""
+    return foreign.judged_template(name, base(name), region(name))
+
+
 def newly_found_as_text(some_names: Sequence[str]) -> dict[str, Counter[str]]:
     """Return the codes that the command line finds more often in each base written as other YAML or as JSON."""
     command = shutil.which("ultracluster")
@@ -124,8 +129,9 @@ def _rewrites(some: Iterable[Rewrite], some_names: Sequence[str], *, listing: bo
     new = {f"{one.kind} of {one.base}": newly_found(one) for one in some} | newly_found_as_text(some_names)
     changed = {name: codes for name, codes in new.items() if codes}
     lines = [f"rewrites: {len(new)}, with new findings: {len(changed)} ({len(changed) / len(new):.1%})"]
-    on_bases = {name: dict(by_code(_before(name))) for name in some_names if _before(name)}
-    lines.append(f"sound bases: {len(some_names)}, with findings: {len(on_bases)} {on_bases}")
+    judged = [verdict for name in some_names for _, _, verdict in judged_base(name)]
+    verdicts = Counter(verdict.split(",")[0] or "not judged" for verdict in judged)
+    lines.append(f"sound bases: {len(some_names)}, with {len(judged)} findings: {dict(verdicts)}")
     if listing:
         lines += [f"new: {name}: {dict(codes)}" for name, codes in changed.items()]
     return lines
