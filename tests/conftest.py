@@ -65,6 +65,7 @@ def pytest_collection_finish() -> None:
         botocore.create_loader = functools.cache(botocore.create_loader)  # reads the description of a service
         # Composing the header takes a quarter of a call that a fake answers.
         botocore.UserAgentString.to_string = lambda _: "tests of ultracluster"
+    gc.freeze()  # what is imported and collected stays for the whole run
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
