@@ -27,6 +27,7 @@ _EVENTS: Final = {
 _SENDERS: Final = {kind: source for source, kinds in _EVENTS.items() for kind in kinds}
 _STATES: Final = {
     "Batch Job State Change": ("status", {"SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED"}),
+    "CodeBuild Build State Change": ("build-status", {"IN_PROGRESS", "SUCCEEDED", "FAILED", "STOPPED", "FAULT", "TIMED_OUT"}),
     "EC2 Instance State-change Notification": ("state", {"pending", "running", "stopping", "stopped", "shutting-down", "terminated"}),
     "ECS Task State Change": ("lastStatus", {"PROVISIONING", "PENDING", "ACTIVATING", "RUNNING", "DEACTIVATING", "STOPPING", "DEPROVISIONING", "STOPPED", "DELETED"}),
     "Step Functions Execution Status Change": ("status", {"RUNNING", "SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED", "PENDING_REDRIVE"}),
@@ -87,18 +88,29 @@ def alarms_notify(templates: Templates) -> Iterator[Wrong]:
     composites = list(templates.of_type("AWS::CloudWatch::CompositeAlarm"))
     alarms = list(templates.of_type("AWS::CloudWatch::Alarm"))
     used = {target for each in composites for target in each["AlarmRule"].targets}
+    suppressing = {each["ActionsSuppressor"].target for each in composites}
+    silent = {each for each in alarms if all(each[name].empty for name in _ACTIONS)}
+    # One without an action of its own beside alarms that have one, over an alarm that has none.
+    mute = [
+        each
+        for each in composites
+        if each not in used and silent & {*each["AlarmRule"].targets} and len(silent) < len(alarms)
+    ]
     named = any(not each["AlarmRule"].targets for each in composites)  # the name is unknown here
     for alarm in (*alarms, *composites):
         actions, enabled = [alarm[name] for name in _ACTIONS], alarm["ActionsEnabled"]
         if enabled.flag is False and any(each.items for each in actions):
             yield enabled, "got false, so that the alarm notifies nothing", "true"
-        if all(each.empty for each in actions) and alarm not in {*used, *composites} and not named:
+        told = {*used, *suppressing, *composites} - {*mute}
+        if all(each.empty for each in actions) and alarm not in told and not named:
             yield actions[0], "no action, so that the alarm notifies nothing", "a topic or another action"
     for alarm in alarms:
         silent, metric = alarm["TreatMissingData"], (alarm["Namespace"].text, alarm["MetricName"].text)
         falls = (alarm["ComparisonOperator"].text or "").startswith("LessThan")
-        if metric == ("AWS/Lambda", "Invocations") and falls and silent.text in {"notBreaching", "ignore"}:
-            got = f"got {silent.text}; a function that never runs has no data, so the alarm stays silent"
+        rare = alarm["Statistic"].text in {"Sum", "SampleCount"} and alarm["Threshold"].number in {0, 1}
+        counts = metric == ("AWS/Lambda", "Invocations") or rare
+        if counts and falls and silent.text in {"notBreaching", "ignore"}:
+            got = f"got {silent.text}; what never happens has no data, so the alarm stays silent"
             yield silent, got, "breaching"
         name = alarm["MetricName"]
         if near := _misspelt(name.text, _METRICS) if (metric[0] or "").startswith("AWS/") else None:

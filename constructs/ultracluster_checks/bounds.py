@@ -15,6 +15,8 @@ _PERIODS: Final = (10, 20, 30)  # seconds, beside whole minutes
 _IN_ORDER: Final = ("MinSize", "DesiredCapacity", "DesiredSize", "MaxSize")
 # Days until objects move to infrequent access: https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-transition-general-considerations.html (2026-11)
 _DAYS: Final = 30
+# Six fields, with one ? for the day of the month or of the week, which begins with 1. EventBridge user guide, cron expressions (2026-11).
+_CRON: Final = r"cron\(\S+ \S+ (\? \S+ (?!\S*0)[^?\s]\S*|[^?\s]\S* \S+ \?) \S+\)"
 _NAME: Final = r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}"
 _MONTHS: Final = (60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653)
 # By type: path, least and most; of a list, those of its length. From the models of the services in botocore 1.44.5 and the quotas of
@@ -86,10 +88,10 @@ _TEXTS: Final = (
     ("IAM::Role", "RoleName", r"[\w+=,.@-]{1,64}"),
     ("S3::Bucket", "BucketName", r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"),
     ("Logs::LogGroup", "RetentionInDays", "|".join(map(str, (1, 3, 5, 7, 14, 30, *_MONTHS)))),
-    ("Events::Rule", "ScheduleExpression", r"rate\((1 (minute|hour|day)|([2-9]|\d{2,}) (minutes|hours|days))\)|cron\(\S+( \S+){5}\)"),
+    ("Events::Rule", "ScheduleExpression", r"rate\((1 (minute|hour|day)|([2-9]|\d{2,}) (minutes|hours|days))\)|" + _CRON),
     ("FSx::FileSystem", "LustreConfiguration.WeeklyMaintenanceStartTime", r"[1-7]:([01]\d|2[0-3]):[0-5]\d"),
     ("FSx::DataRepositoryAssociation", "DataRepositoryPath", r"s3://.+|\$\{.*"),
-    ("Scheduler::Schedule", "ScheduleExpression", r"rate\(\d+ (minutes?|hours?|days?)\)|cron\(\S+( \S+){5}\)|at\(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\)"),
+    ("Scheduler::Schedule", "ScheduleExpression", r"rate\(\d+ (minutes?|hours?|days?)\)|" + _CRON + r"|at\(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\)"),
     ("Batch::JobQueue", "JobStateTimeLimitActions.*.Reason", "|".join(map(re.escape, WAIT_LIMIT_REASONS.values()))),
     ("EC2::VPC EC2::Subnet", "CidrBlock", r".+/(1[6-9]|2[0-8])"),
     ("ECR::Repository", "RepositoryName", r"[a-z0-9]+([._/-]+[a-z0-9]+)*"),

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from typing import Any, Final
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from ultracluster_catalog.capacity.capacity_blocks import (
     BLOCK_DELIVERED_EVENTS,
@@ -16,6 +16,7 @@ from ultracluster_catalog.capacity.capacity_blocks import (
     TERMINATION_BEFORE_END,
     ULTRASERVER_TERMINATION_BEFORE_END,
 )
+from ultracluster_checks.hooks import hooks_of
 from ultracluster_checks.model.nodes import (
     AUTO_SCALING_GROUP,
     COMPUTE_ENVIRONMENT,
@@ -252,6 +253,13 @@ def life_cycles_start_in_time(cycle: tuple[Resource, list[Trigger]]) -> Iterator
                 ),
                 f"within the day before {end - TERMINATION_BEFORE_END:%Y-%m-%d %H:%M} UTC",
             )
+        elif start and end is None and _known_zone(zone):
+            yield from _too_late(at, start, late=late, zone=zone)
+    again = any(_period(each.source["ScheduleExpression"].text or "") for each in own)
+    for target in (each.target for each in own) if not again else ():
+        if target["RetryPolicy"]["MaximumRetryAttempts"].number == 0 and target["DeadLetterConfig"].missing:
+            got = "a call that fails is neither repeated nor kept, and the jobs of the block are not ended"
+            yield target["RetryPolicy"], got, "retries, or a dead-letter queue with an alarm"
     for at in worker["Environment"]["Variables"].members:
         unit = _LEAD.fullmatch(str(at.path[-1]))
         seconds = min(at.number or 0, 10**6) * (60 if unit and unit[1].lower() == "minute" else 1)
@@ -278,6 +286,11 @@ def _named_time(resource: Resource, word: str) -> datetime | None:
     return found[0] if len(found) == 1 else None
 
 
+def _known_zone(zone: str) -> bool:
+    """Return whether a time zone is in the database."""
+    return zone in available_timezones()
+
+
 def _parsed(text: str, zone: str) -> datetime | None:
     found = _TIME.search(text)
     once = _CRON.fullmatch(text.strip())
@@ -299,10 +312,12 @@ def groups_leave_their_block(nodes: Nodes) -> Iterator[Wrong]:
         return
     actions = group.referrers(_SCALING, "AutoScalingGroupName")
     yield from _kept(group, scheduled=bool(actions))
+    if any(each["AutoScalingGroupName"].unknown for each in templates.of_type(_SCALING)):
+        return
+    yield from _misses_the_end(group, actions)
     end, start = _named_time(group, "end"), _named_time(group, "start")
     timed = [(each, _parsed(each["StartTime"].text or "", "UTC")) for each in actions]
-    elsewhere = any(each["AutoScalingGroupName"].unknown for each in templates.of_type(_SCALING))
-    if end is None or elsewhere or any(at is None for _, at in timed):
+    if end is None or any(at is None for _, at in timed):
         return
     ultra = any(machine.name.partition(".")[0].endswith("u") for machine in nodes.types)
     lead = ULTRASERVER_TERMINATION_BEFORE_END if ultra else TERMINATION_BEFORE_END
@@ -322,6 +337,24 @@ def groups_leave_their_block(nodes: Nodes) -> Iterator[Wrong]:
     for each, at in timed:
         if start and at and at < start and not _empties(each, actions):
             yield each["StartTime"], f"the block starts at {start:%Y-%m-%d %H:%M} UTC", "its start, or later"
+
+
+def _misses_the_end(group: Resource, actions: list[Resource]) -> Iterator[Wrong]:
+    """Find what is wrong with the actions of a group whenever its block ends."""
+    leaving = [each for each in actions if _empties(each, actions)]
+    for action in actions if not leaving else ():
+        got = f"no action scales {group.logical_id} to 0, so that EC2 terminates its nodes before the end of the block"
+        yield action["DesiredCapacity"], got, "an action with MinSize, DesiredCapacity and MaxSize 0"
+    for action in actions:
+        again, at = action["Recurrence"], _parsed(action["StartTime"].text or "", "UTC")
+        if action not in leaving and not again.missing and action["EndTime"].missing:
+            yield (
+                again,
+                f"got {quote(again.text)}: nodes are launched again after the end of the block",
+                "none",
+            )
+        if action in leaving and at is not None:
+            yield from _too_late(action["StartTime"], at)
 
 
 def _empties(action: Resource, others: list[Resource]) -> bool:
@@ -349,8 +382,7 @@ def _kept(group: Resource, *, scheduled: bool) -> Iterator[Wrong]:
 
 def _hooks(group: Resource) -> Iterator[Property]:
     """Return the waits of the hooks that delay the end of nodes."""
-    alone = group.referrers("AWS::AutoScaling::LifecycleHook", "AutoScalingGroupName")
-    for hook in (*group["LifecycleHookSpecificationList"].items, *(each.properties for each in alone)):
+    for hook in hooks_of(group):
         if (hook["LifecycleTransition"].text or "").endswith("TERMINATING"):
             yield hook["HeartbeatTimeout"]
 
@@ -421,7 +453,11 @@ def schedules_leave_the_block(templates: Templates) -> Iterator[Wrong]:
             got = f"the last schedule for {on.logical_id} lets nodes run, and none closes it before the block ends"
             yield last.source["Target"]["Input"], got, "a schedule that closes it before the end"
             continue
-        yield from _too_late(last.source["ScheduleExpression"], max(times))
+        source = last.source
+        late = timedelta(minutes=source["FlexibleTimeWindow"]["MaximumWindowInMinutes"].number or 0)
+        zone = source["ScheduleExpressionTimezone"].text or "UTC"
+        if _known_zone(zone):
+            yield from _too_late(source["ScheduleExpression"], max(times) - late, late=late, zone=zone)
         for trigger in (each for each in _triggers(templates) if on in _told(each.worker).targets):
             at, start = trigger.source["ScheduleExpression"], _start_of(trigger.source)
             if start is None or trigger.source["State"].text == "DISABLED":
@@ -432,17 +468,49 @@ def schedules_leave_the_block(templates: Templates) -> Iterator[Wrong]:
             yield from _too_late(at, start)
 
 
-def _too_late(at: Property, time: datetime) -> Iterator[Wrong]:
+def _too_late(
+    at: Property, time: datetime, *, late: timedelta = timedelta(), zone: str = "UTC"
+) -> Iterator[Wrong]:
+    """Find times from 11:00 to noon UTC, up to ``late`` after a time, and times before 11:00 in another zone only."""
     # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html (2026-11)
-    if "11:00" <= f"{time:%H:%M}" <= "11:30":
-        got = f"got {time:%H:%M} UTC; Capacity Blocks end at 11:30 UTC, and EC2 ends nodes from 11:00"
+    closing = time.replace(hour=11, minute=0)
+    after = closing + timedelta(hours=1)
+    elsewhere = time > after and f"{time.astimezone(ZoneInfo(zone)):%H:%M}" < "11:00"
+    if (time < after and time + late >= closing) or elsewhere:
+        got = f"got {time + late:%H:%M} UTC; Capacity Blocks end at 11:30 UTC, and EC2 ends nodes from 11:00"
         yield at, got, "before 11:00 UTC"
 
 
-@rule("UC6434", _workers)
+def _acting(templates: Templates) -> list[Resource]:
+    """Return the functions and state machines of life cycles, and the functions that these machines invoke."""
+    workers = _workers(templates)
+    invoked = [to for each in workers if each.type == MACHINE for to in each.properties.targets]
+    return list(dict.fromkeys([*workers, *(each for each in invoked if each.type == FUNCTION)]))
+
+
+@rule("UC6434", _triggers)
+def queues_close_at_the_end(trigger: Trigger) -> Iterator[Wrong]:
+    """Find functions and state machines that open the queue when its block ends, or close it when its block begins."""
+    ends, begins = (_is_about_blocks(trigger.source, word=each) for each in ("Expiration", "Delivered"))
+    text = _text_of(trigger.worker)
+    if ends is begins or not re.search("update_?(?:job_?queue|compute_?environment)", text, re.IGNORECASE):
+        return
+    told = {*re.findall(r"\bstate[\"']?\s*[=:]\s*[\"'](ENABLED|DISABLED)", text, re.IGNORECASE)}
+    if told == ({"ENABLED"} if ends else {"DISABLED"}):
+        got = (
+            f"{trigger.worker.logical_id} sets {told.pop()} at the {'end' if ends else 'start'} of the block"
+        )
+        yield trigger.worker.properties, got, "DISABLED" if ends else "ENABLED"
+
+
+def _text_of(worker: Resource) -> str:
+    return worker["Code"]["ZipFile"].text or json.dumps(worker.properties.value, default=str)
+
+
+@rule("UC6434", _acting)
 def life_cycles_end_running_jobs(worker: Resource) -> Iterator[Wrong]:
     """Find code and definitions that list jobs by status and leave out those that run."""
-    text = worker["Code"]["ZipFile"].text or json.dumps(worker.properties.value, default=str)
+    text = _text_of(worker)
     if re.search("jobstatus", text, re.IGNORECASE) and _WAITING.search(text) and "RUNNING" not in text:
         at = worker["Code"] if worker.type == FUNCTION else worker.properties
         yield (

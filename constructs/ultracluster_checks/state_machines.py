@@ -27,6 +27,8 @@ _PASSING: Final = {"ecs:runTask", "sagemaker:createTrainingJob"}
 # Parameters that name what a task acts on.
 _OBJECTS: Final = ("JobQueue", "FunctionName", "TopicArn", "QueueUrl", "StateMachineArn", "TableName")
 _ENDS: Final = {"Choice", "Fail", "Succeed"}
+_LONGEST_EXPRESS: Final = 300
+"""Seconds that an express machine may run. Step Functions developer guide, quotas (2026-11)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,12 @@ def definitions_are_whole(machine: Resource) -> Iterator[Wrong]:
             f"StartAt is {quote(str(body.get('StartAt')))}, which is no state",
             ", ".join(body["States"]),
         )
+    used = json.dumps(at.value, default=str) + at.pattern
+    for each in machine["DefinitionSubstitutions"].members:
+        if f"${{{each.path[-1]}}}" not in used:
+            yield each, f"the definition does not use {each.path[-1]}", "a state that uses it, or none"
+    for name in _unreachable(body):
+        yield at, f"no state leads to {name}, which CreateStateMachine refuses", "a state before it, or none"
     for state in _states(body):
         whole = state.body
         choices = [
@@ -103,6 +111,20 @@ def definitions_are_whole(machine: Resource) -> Iterator[Wrong]:
                 yield at, f"{state.name} leads to {quote(str(name))}, which is no state", "a state beside it"
         if whole.get("Type") not in _ENDS and not whole.get("Next") and not whole.get("End"):
             yield at, f"{state.name} has no Next and is no end", "Next, or End: true"
+
+
+def _unreachable(body: dict[str, Any]) -> list[str]:
+    """Return the states to which none leads: MISSING_TRANSITION_TARGET, "is not reachable" (CreateStateMachine)."""
+    reached, waiting = set(), [str(body.get("StartAt"))]
+    while waiting:
+        name = waiting.pop()
+        state = body["States"].get(name)
+        if name not in reached and isinstance(state, dict):
+            reached.add(name)
+            others = [*(state.get("Choices") or ()), *(state.get("Catch") or ())]
+            waiting += [str(each.get("Next")) for each in (state, *others) if isinstance(each, dict)]
+            waiting.append(str(state.get("Default")))
+    return [name for name in body["States"] if reached and name not in reached]
 
 
 @rule("UC6436", MACHINE)
@@ -143,6 +165,12 @@ def tasks_have_time(machine: Resource) -> Iterator[Wrong]:
     """Find timeouts that end a state, a job or a function before what it waits for may end."""
     found = _definition(machine)
     whole = found[1].get("TimeoutSeconds") if found else None
+    if machine["StateMachineType"].text == "EXPRESS":
+        whole = min(whole, _LONGEST_EXPRESS) if isinstance(whole, int) else _LONGEST_EXPRESS
+    waits = [each.body.get("Seconds") for each in _states(found[1])] if found else []
+    longest_wait = max((each for each in waits if isinstance(each, int)), default=0)
+    if found and isinstance(whole, int) and longest_wait >= whole:
+        yield found[0], f"the machine ends after {whole} seconds, and waits for {longest_wait}", "less"
     for state in _states(found[1]) if found else ():
         own, beat = state.body.get("TimeoutSeconds"), state.body.get("HeartbeatSeconds")
         at, name = found[0] if found else machine.properties, state.name

@@ -38,6 +38,7 @@ def alarm(metric: str, dimension: str, value: Any, **more: Any) -> dict[str, Any
     return {"Type": "AWS::CloudWatch::Alarm", "Properties": given | more}
 
 
+FALLS = {"Namespace": "Training", "Statistic": "SampleCount", "ComparisonOperator": "LessThanThreshold"}
 JOB = "Batch Job State Change"
 DEAD = {"Fn::GetAtt": ["Dead", "QueueName"]}
 BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
@@ -54,9 +55,19 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("UC6429", "a misspelt dimension", alarm("Errors", "Functionname", "do")),
     ("UC6429", "a misspelt metric", alarm("Error", "FunctionName", "do")),
     ("UC6429", "no failures", alarm("Errors", "FunctionName", "do", ComparisonOperator="LessThanThreshold")),
+    ("UC6429", "no work", alarm("StepSeconds", "Run", "a", **FALLS, TreatMissingData="notBreaching")),
+    (
+        "UC6432",
+        "a state of no build",
+        pattern("CodeBuild Build State Change", "aws.codebuild", **{"build-status": ["failed"]}),
+    ),
     ("UC6429", "any failures", alarm("Errors", "FunctionName", "do", Threshold=0)),
 )
 KEPT: tuple[dict[str, Any], ...] = (
+    alarm("StepSeconds", "Run", "a", **FALLS, TreatMissingData="breaching"),
+    alarm(
+        "Free", "Id", "a", **FALLS | {"Statistic": "Sum", "Threshold": 100}, TreatMissingData="notBreaching"
+    ),
     pattern(JOB, "aws.batch", status=["FAILED"], jobQueue=[{"Ref": "Jobs"}]),
     pattern("Our Own Event", "com.example"),
     pattern("Object Created", "aws.s3", bucket={"name": [{"Ref": "Loud"}]}),

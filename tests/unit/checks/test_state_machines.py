@@ -12,7 +12,7 @@ WAITING = ["batch:SubmitJob", "batch:DescribeJobs", "batch:TerminateJob", "event
 STOP: dict[str, Any] = {"Stop": {"Type": "Succeed"}}
 
 
-def codes(definition: dict[str, Any], *, actions: list[str] = WAITING, on: Any = "*", text: bool = False) -> set[str]:  # fmt: skip
+def codes(definition: dict[str, Any], *, actions: list[str] = WAITING, on: Any = "*", text: bool = False, kind: str = "STANDARD", substitutions: dict[str, str] | None = None) -> set[str]:  # fmt: skip
     """Return the codes for a state machine beside a job for 8 vCPUs and 3,600 seconds, and a queue of small nodes."""
     allowed = {"Statement": [{"Effect": "Allow", "Action": actions, "Resource": on}]}
     trust = {"Statement": [{"Effect": "Allow", "Principal": {"Service": "states.amazonaws.com"}, "Action": "sts:AssumeRole"}]}  # fmt: skip
@@ -29,7 +29,8 @@ def codes(definition: dict[str, Any], *, actions: list[str] = WAITING, on: Any =
     written = (
         {"DefinitionString": {"Fn::Sub": json.dumps(definition)}} if text else {"Definition": definition}
     )
-    properties = {"RoleArn": {"Fn::GetAtt": ["Role", "Arn"]}, **written}
+    more = {"StateMachineType": kind, "DefinitionSubstitutions": substitutions or {}}
+    properties = {"RoleArn": {"Fn::GetAtt": ["Role", "Arn"]}, **written, **more}
     machine = {"Machine": {"Type": "AWS::StepFunctions::StateMachine", "Properties": properties}}
     report = check_templates([Source(name="it", body={"Resources": body | machine}, region="us-east-2")])
     return {each.code for each in report.findings}
@@ -45,6 +46,10 @@ BROKEN: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = (
     ("UC6460", {"StartAt": "One", "States": {"One": {"Type": "Pass", "Next": "Two"}}}, {}),
     ("UC6460", {"StartAt": "One", "States": {"One": {"Type": "Choice", "Default": "Two", "Choices": []}}}, {}),
     ("UC6460", {"StartAt": "All", "States": {"All": {"Type": "Map", "End": True, "ItemProcessor": {"StartAt": "Do", "States": {"Do": {"Type": "Pass", "Next": "All"}}}}}}, {}),
+    ("UC6460", {"StartAt": "Stop", "States": {**STOP, "Lost": {"Type": "Pass", "Next": "Stop"}}}, {}),
+    ("UC6460", task(), {"substitutions": {"Unused": "it"}}),
+    ("UC6461", {"TimeoutSeconds": 300, "StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 300, "End": True}}}, {}),
+    ("UC6461", {"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 300, "End": True}}}, {"kind": "EXPRESS"}),
     ("UC6461", task(TimeoutSeconds=3599, Parameters={"JobDefinition": {"Ref": "Job"}}), {}),
     ("UC6461", task(TimeoutSeconds=3599, Parameters={"JobDefinition": "${Job}"}), {"text": True}),
     ("UC6461", {"TimeoutSeconds": 60} | task(TimeoutSeconds=61), {}),
@@ -59,6 +64,9 @@ BROKEN: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = (
 KEPT: tuple[tuple[dict[str, Any], dict[str, Any]], ...] = (
     ({"StartAt": "Stop", "States": STOP}, {}),
     ({"StartAt": "One", "States": {"One": {"Type": "Choice", "Default": "Stop", "Choices": [{"Next": "Stop"}]}, **STOP}}, {}),
+    ({"StartAt": "Go", "States": {"Go": {"Type": "Pass", "Comment": "${Used}", "Next": "Stop"}, **STOP}}, {"substitutions": {"Used": "it"}}),
+    ({"TimeoutSeconds": 301, "StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 300, "End": True}}}, {}),
+    ({"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 299, "End": True}}}, {"kind": "EXPRESS"}),
     (task(TimeoutSeconds=3600, HeartbeatSeconds=3599, Parameters={"JobDefinition": {"Ref": "Job"}}), {}),
     (task(TimeoutSeconds=3600, Parameters={"JobDefinition": "${Job}"}), {"text": True}),
     (task(SUBMIT.removesuffix(".sync"), TimeoutSeconds=60, Parameters={"JobDefinition": {"Ref": "Job"}}), {"actions": WAITING[:1]}),
