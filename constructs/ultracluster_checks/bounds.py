@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from ultracluster_checks.model.nodes import AUTO_SCALING_GROUP, NODE_GROUP
 from ultracluster_checks.model.template import Resource, Templates, places
 from ultracluster_checks.problem import Wrong, rule
 from ultracluster_rules.findings import quote
@@ -97,3 +98,20 @@ def lustre_is_in_one_subnet(resource: Resource) -> Iterator[Wrong]:
     subnets = resource["SubnetIds"]
     if resource["FileSystemType"].text == "LUSTRE" and len(subnets.certain) > 1:
         yield subnets, f"got {len(subnets.certain)} subnets", "one subnet"
+
+
+@rule("UC6458", AUTO_SCALING_GROUP, NODE_GROUP, "AWS::AutoScaling::ScheduledAction")
+def sizes_are_in_order(group: Resource) -> Iterator[Wrong]:
+    """Find groups and scheduled actions that want fewer nodes than they keep, or more than they may have."""
+    sizes = group["ScalingConfig"] if group.type == NODE_GROUP else group.properties
+    least, wanted, most = (
+        sizes["MinSize"],
+        sizes["DesiredSize" if group.type == NODE_GROUP else "DesiredCapacity"],
+        sizes["MaxSize"],
+    )
+    held = group["AutoScalingGroupName"].target
+    if held is not None and most.missing:
+        most = held["MaxSize"]
+    for at, limit in ((least, wanted), (least, most), (wanted, most)):
+        if at.number is not None and limit.number is not None and at.number > limit.number:
+            yield at, f"got {at.number}, and {limit.path[-1]} is {limit.number}", f"up to {limit.number}"
