@@ -39,7 +39,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 # Python compiles a module when it is first imported. Where the environment forbids to keep that, every command would compile
-# everything again, so it is done here; the demo keeps what it has compiled in .venv, which is ours.
+# everything again, so it is done here; the demo and the tests keep what they have compiled.
 ENVIRONMENT := .venv/.stamp-ultracluster node_modules/.stamp-cdk
 env: $(ENVIRONMENT) $(if $(PYTHONDONTWRITEBYTECODE),.venv/.stamp-bytecode) | .ultracluster/tmp ## Create the environment in .venv and node_modules (instant when nothing changed)
 
@@ -49,6 +49,7 @@ demo: $(ENVIRONMENT) | .ultracluster/tmp ## Buy capacity with fake money and dep
 
 # The folders with the longest files come first by name; xdist would begin with the files of most tests, which are short.
 # One worker more than the two cores that continuous integration has: some tests wait for a browser or for other processes.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: env ## Run all tests
 	"$(BIN)/python" -m pytest -n $(or $(WORKERS),3) --dist loadfile --no-loadscope-reorder --durations 10 --durations-min 5
 

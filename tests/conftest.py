@@ -58,11 +58,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Leave child processes their validation, and read each description of an AWS service once, not for each session."""
+    """Leave child processes their validation, and save botocore what it does again for each session and each call."""
     if _VALIDATES:
         os.environ.pop("CDK_VALIDATION", None)
     if botocore := sys.modules.get("botocore.session"):
-        botocore.create_loader = functools.cache(botocore.create_loader)
+        botocore.create_loader = functools.cache(botocore.create_loader)  # reads the description of a service
+        # Composing the header takes a quarter of a call that a fake answers.
+        botocore.UserAgentString.to_string = lambda _: "tests of ultracluster"
+    gc.freeze()  # what is imported and collected stays for the whole run
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -2,60 +2,113 @@
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
-from ultracluster_checks.model.nodes import AUTO_SCALING_GROUP, NODE_GROUP
+from ultracluster_catalog.limits.queues import WAIT_LIMIT_REASONS
 from ultracluster_checks.model.template import Resource, Templates, places
 from ultracluster_checks.problem import Wrong, rule
 from ultracluster_rules.findings import quote
 
+_MOST_GP3: Final = 80_000
+_PERIODS: Final = (10, 20, 30)  # seconds, beside whole minutes
+_IN_ORDER: Final = ("MinSize", "DesiredCapacity", "DesiredSize", "MaxSize")
+# Days until objects move to infrequent access: https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-transition-general-considerations.html (2026-11)
+_DAYS: Final = 30
 _NAME: Final = r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}"
 _MONTHS: Final = (60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653)
-_DEFINITION: Final = "Batch::JobDefinition"
-# Type, path and bounds; of a list, those of its length. From the models of the services in botocore 1.44.5 and the quotas of
-# https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html, https://docs.aws.amazon.com/batch/latest/userguide/service_limits.html
-# and https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-quota.html (2026-11).
-_NUMBERS: Final = (
-    ("Lambda::Function", "MemorySize", 128, 10_240),
-    ("Lambda::Function", "Timeout", 1, 900),
-    ("Lambda::Function", "EphemeralStorage.Size", 512, 10_240),
-    ("Lambda::Function", "Layers", 0, 5),
-    ("SQS::Queue", "MessageRetentionPeriod", 60, 1_209_600),
-    ("SQS::Queue", "VisibilityTimeout", 0, 43_200),
-    ("IAM::Role", "MaxSessionDuration", 3600, 43_200),
-    ("IAM::Role", "ManagedPolicyArns", 0, 20),
-    ("KMS::Key", "PendingWindowInDays", 7, 30),
-    ("Batch::SchedulingPolicy", "FairsharePolicy.ShareDecaySeconds", 0, 604_800),
-    ("Batch::SchedulingPolicy", "FairsharePolicy.ComputeReservation", 0, 99),
-    ("Batch::SchedulingPolicy", "FairsharePolicy.ShareDistribution.*.WeightFactor", 0, 999),
-    ("Batch::JobQueue", "Priority", 0, 1000),
-    ("Batch::JobQueue", "JobStateTimeLimitActions.*.MaxTimeSeconds", 600, 86_400),
-    ("Batch::ComputeEnvironment", "ComputeResources.ScalingPolicy.MinScaleDownDelayMinutes", 20, 10_080),
-    (_DEFINITION, "SchedulingPriority", 0, 9999),
-    (_DEFINITION, "NodeProperties.NumNodes", 1, 1000),
-    (_DEFINITION, "RetryStrategy.EvaluateOnExit", 0, 5),
-    ("Events::Rule", "Targets", 0, 5),
-    ("EC2::LaunchTemplate", "LaunchTemplateData.BlockDeviceMappings.*.Ebs.Throughput", 125, 2000),
-    ("EC2::LaunchTemplate", "LaunchTemplateData.BlockDeviceMappings.*.Ebs.Iops", 100, 256_000),
-)
+# By type: path, least and most; of a list, those of its length. From the models of the services in botocore 1.44.5 and the quotas of
+# https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html, https://docs.aws.amazon.com/batch/latest/userguide/service_limits.html,
+# https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-quota.html, https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_iam-quotas.html,
+# https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html and https://docs.aws.amazon.com/AmazonECS/latest/developerguide/service-quotas.html
+# (2026-11).
+_NUMBERS: Final = {
+    "ApplicationAutoScaling::ScalableTarget": "MinCapacity 0 1000000",
+    "AutoScaling::LifecycleHook": "HeartbeatTimeout 30 7200",
+    "Batch::ComputeEnvironment": "ComputeResources.ScalingPolicy.MinScaleDownDelayMinutes 20 10080, ComputeResources.BidPercentage 1 100, "
+    "ComputeResources.Ec2Configuration 0 2, ComputeResources.Subnets 0 16, ComputeResources.SecurityGroupIds 0 5, "
+    "UpdatePolicy.JobExecutionTimeoutMinutes 1 7200",
+    "Batch::JobDefinition": "SchedulingPriority 0 9999, NodeProperties.NumNodes 1 1000, RetryStrategy.EvaluateOnExit 0 5, "
+    "ContainerProperties.LinuxParameters.Swappiness 0 100",
+    "Batch::JobQueue": "Priority 0 1000, JobStateTimeLimitActions.*.MaxTimeSeconds 600 86400",
+    "Batch::SchedulingPolicy": "FairsharePolicy.ShareDecaySeconds 0 604800, FairsharePolicy.ComputeReservation 0 99, "
+    "FairsharePolicy.ShareDistribution.*.WeightFactor 0 999, FairsharePolicy.ShareDistribution 0 500",
+    "Budgets::Budget": "NotificationsWithSubscribers 0 10, NotificationsWithSubscribers.*.Subscribers 0 11",
+    "CloudWatch::Alarm": "AlarmActions 0 5, OKActions 0 5, Dimensions 0 30, EvaluationPeriods 1 604800, DatapointsToAlarm 1 604800",
+    "CodeBuild::Project": "TimeoutInMinutes 5 2160, QueuedTimeoutInMinutes 5 480",
+    "DynamoDB::Table": "GlobalSecondaryIndexes 0 20, LocalSecondaryIndexes 0 5, ProvisionedThroughput.ReadCapacityUnits 1 40000, "
+    "ProvisionedThroughput.WriteCapacityUnits 1 40000",
+    "EC2::CapacityReservation": "InstanceCount 1 1000",
+    "EC2::Instance": "MetadataOptions.HttpPutResponseHopLimit 1 64",
+    "EC2::LaunchTemplate": "LaunchTemplateData.BlockDeviceMappings.*.Ebs.Throughput 125 2000, LaunchTemplateData.BlockDeviceMappings.*.Ebs.Iops 100 256000, "
+    "LaunchTemplateData.BlockDeviceMappings.*.Ebs.VolumeSize 1 65536, LaunchTemplateData.MetadataOptions.HttpPutResponseHopLimit 1 64, "
+    "LaunchTemplateData.NetworkInterfaces.*.Groups 0 16, LaunchTemplateData.Placement.PartitionNumber 1 7, LaunchTemplateData.CpuOptions.ThreadsPerCore 1 2",
+    "EC2::PlacementGroup": "PartitionCount 1 7",
+    "EC2::SecurityGroup": "SecurityGroupIngress 0 1000, SecurityGroupEgress 0 1000",
+    "ECS::Service": "NetworkConfiguration.AwsvpcConfiguration.Subnets 0 16, NetworkConfiguration.AwsvpcConfiguration.SecurityGroups 0 5",
+    "ECS::TaskDefinition": "ContainerDefinitions 1 10, ContainerDefinitions.*.HealthCheck.Interval 5 300, ContainerDefinitions.*.HealthCheck.Timeout 2 120, "
+    "ContainerDefinitions.*.HealthCheck.Retries 1 10, ContainerDefinitions.*.HealthCheck.StartPeriod 0 300, EphemeralStorage.SizeInGiB 21 200",
+    "EKS::Nodegroup": "UpdateConfig.MaxUnavailable 1 100, UpdateConfig.MaxUnavailablePercentage 1 100, ScalingConfig.MaxSize 1 100000, Taints 0 50",
+    "ElasticLoadBalancingV2::TargetGroup": "HealthCheckIntervalSeconds 5 300, HealthCheckTimeoutSeconds 2 120, HealthyThresholdCount 2 10, "
+    "UnhealthyThresholdCount 2 10, Port 1 65535",
+    "Events::Rule": "Targets 0 5, Targets.*.RetryPolicy.MaximumRetryAttempts 0 185, Targets.*.RetryPolicy.MaximumEventAgeInSeconds 60 86400, "
+    "Targets.*.BatchParameters.RetryStrategy.Attempts 1 10, Targets.*.BatchParameters.ArrayProperties.Size 2 10000",
+    "IAM::InstanceProfile": "Roles 1 1",
+    "IAM::Role": "MaxSessionDuration 3600 43200, ManagedPolicyArns 0 10, Tags 0 50",
+    "IAM::User": "Groups 0 10, ManagedPolicyArns 0 10",
+    "ImageBuilder::ImagePipeline": "ImageTestsConfiguration.TimeoutMinutes 60 1440",
+    "KMS::Key": "PendingWindowInDays 7 30, RotationPeriodInDays 90 2560",
+    "Lambda::EventInvokeConfig": "MaximumRetryAttempts 0 2, MaximumEventAgeInSeconds 60 21600",
+    "Lambda::EventSourceMapping": "BatchSize 1 10000, MaximumBatchingWindowInSeconds 0 300, ParallelizationFactor 1 10, MaximumRetryAttempts -1 10000",
+    "Lambda::Function": "MemorySize 128 10240, Timeout 1 900, EphemeralStorage.Size 512 10240, Layers 0 5, VpcConfig.SubnetIds 0 16, "
+    "VpcConfig.SecurityGroupIds 0 5, ReservedConcurrentExecutions 0 100000",
+    "Logs::MetricFilter": "MetricTransformations 1 1",
+    "RDS::DBInstance": "BackupRetentionPeriod 0 35",
+    "S3::Bucket": "LifecycleConfiguration.Rules 0 1000, LifecycleConfiguration.Rules.*.AbortIncompleteMultipartUpload.DaysAfterInitiation 1 36500, "
+    "LifecycleConfiguration.Rules.*.ExpirationInDays 1 36500, LifecycleConfiguration.Rules.*.NoncurrentVersionExpiration.NoncurrentDays 1 36500, "
+    "LifecycleConfiguration.Rules.*.NoncurrentVersionExpiration.NewerNoncurrentVersions 1 100",
+    "SQS::Queue": "MessageRetentionPeriod 60 1209600, VisibilityTimeout 0 43200, DelaySeconds 0 900, MaximumMessageSize 1024 1048576, "
+    "ReceiveMessageWaitTimeSeconds 0 20, KmsDataKeyReusePeriodSeconds 60 86400",
+    "SageMaker::Cluster": "InstanceGroups 1 100, InstanceGroups.*.InstanceCount 0 6758, InstanceGroups.*.ThreadsPerCore 1 2",
+    "SageMaker::NotebookInstance": "VolumeSizeInGB 5 16384",
+    "Scheduler::Schedule": "Target.RetryPolicy.MaximumRetryAttempts 0 185, Target.RetryPolicy.MaximumEventAgeInSeconds 60 86400, "
+    "FlexibleTimeWindow.MaximumWindowInMinutes 1 1440",
+    "SecretsManager::Secret": "GenerateSecretString.PasswordLength 1 4096",
+}  # fmt: skip
 _TEXTS: Final = (
     ("Batch::JobQueue", "JobQueueName", _NAME),
     ("Batch::ComputeEnvironment", "ComputeEnvironmentName", _NAME),
-    (_DEFINITION, "JobDefinitionName", _NAME),
+    ("Batch::JobDefinition", "JobDefinitionName", _NAME),
     ("IAM::Role", "RoleName", r"[\w+=,.@-]{1,64}"),
     ("S3::Bucket", "BucketName", r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]"),
     ("Logs::LogGroup", "RetentionInDays", "|".join(map(str, (1, 3, 5, 7, 14, 30, *_MONTHS)))),
     ("Events::Rule", "ScheduleExpression", r"rate\((1 (minute|hour|day)|([2-9]|\d{2,}) (minutes|hours|days))\)|cron\(\S+( \S+){5}\)"),
-    ("CloudWatch::Alarm", "Period", r"10|20|30|\d*[1-9]\d*0|60"),
     ("FSx::FileSystem", "LustreConfiguration.WeeklyMaintenanceStartTime", r"[1-7]:([01]\d|2[0-3]):[0-5]\d"),
     ("FSx::DataRepositoryAssociation", "DataRepositoryPath", r"s3://.+|\$\{.*"),
+    ("Scheduler::Schedule", "ScheduleExpression", r"rate\(\d+ (minutes?|hours?|days?)\)|cron\(\S+( \S+){5}\)|at\(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\)"),
+    ("Batch::JobQueue", "JobStateTimeLimitActions.*.Reason", "|".join(map(re.escape, WAIT_LIMIT_REASONS.values()))),
+    ("EC2::VPC EC2::Subnet", "CidrBlock", r".+/(1[6-9]|2[0-8])"),
+    ("ECR::Repository", "RepositoryName", r"[a-z0-9]+([._/-]+[a-z0-9]+)*"),
+    ("KMS::Alias", "AliasName", r"alias/(?!aws/)[\w/-]{1,250}"),
+    ("Lambda::Function", "FunctionName", r"[\w-]{1,64}|arn:.*"),
+    ("SQS::Queue", "QueueName", r"[\w-]{1,80}|[\w-]{1,75}\.fifo"),
+    ("SNS::Topic", "TopicName", r"[\w-]{1,256}|[\w-]{1,251}\.fifo"),
+    ("DynamoDB::Table", "TableName", r"[\w.-]{3,255}"),
+    ("Events::Rule", "Name", r"[\w.-]{1,64}"),
+    ("Scheduler::Schedule", "Name", r"[\w.-]{1,64}"),
+    ("StepFunctions::StateMachine", "StateMachineName", r"[^\s<>{}\[\]?*\"#%\\^|~`$&,;:/]{1,80}"),
+    ("SageMaker::Cluster", "ClusterName", r"[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}"),
+    ("EKS::Cluster", "Name", r"[A-Za-z0-9][\w-]{0,99}"),
+    ("EC2::FlowLog", "MaxAggregationInterval", "60|600"),
 )  # fmt: skip
 
 
 @rule("UC6458")
 def values_are_within_bounds(templates: Templates) -> Iterator[Wrong]:
     """Find numbers, lengths and names that the API of a service refuses."""
-    for kind, path, least, most in _NUMBERS:
+    rows = ((kind, *row.split()) for kind, some in _NUMBERS.items() for row in some.split(", "))
+    for kind, path, low, high in rows:
+        least, most = int(low), int(high)
         for at in places(templates, kind, path):
             number = len(at.certain) if isinstance(at.value, list) else at.number
             if number is not None and not least <= number <= most:
@@ -73,6 +126,8 @@ def volumes_have_room_for_their_iops(template: Resource) -> Iterator[Wrong]:
         size, iops, throughput = (disk[name].number for name in ("VolumeSize", "Iops", "Throughput"))
         if disk["VolumeType"].text == "gp3" and size and iops and iops > max(3000, 500 * size):
             yield disk["Iops"], f"got {iops:,} for {size:,} GiB", f"up to {max(3000, 500 * size):,}"
+        if disk["VolumeType"].text == "gp3" and (iops or 0) > _MOST_GP3:
+            yield disk["Iops"], f"got {iops:,}", f"up to {_MOST_GP3:,}"
         if disk["VolumeType"].text == "gp3" and throughput and throughput * 4 > (iops or 3000):
             got = f"got {throughput:,} MiB/s for {iops or 3000:,} IOPS"
             yield disk["Throughput"], got, f"up to {(iops or 3000) // 4:,}"
@@ -86,6 +141,8 @@ def alarms_have_as_many_periods(alarm: Resource) -> Iterator[Wrong]:
     seconds = alarm["Period"].number
     if periods and wanted.number and wanted.number > periods:
         yield wanted, f"got {wanted.number} of {periods} periods", f"up to {periods}"
+    if seconds and seconds not in _PERIODS and seconds % 60:
+        yield alarm["Period"], f"got {seconds} seconds", "10, 20, 30 or whole minutes"
     longest = 604_800 if seconds and seconds >= 3600 else 86_400  # noqa: PLR2004 - PutMetricAlarm: a week, else a day
     if periods and seconds and periods * seconds > longest:
         got = f"got {periods} periods of {seconds:,} seconds"
@@ -100,18 +157,27 @@ def lustre_is_in_one_subnet(resource: Resource) -> Iterator[Wrong]:
         yield subnets, f"got {len(subnets.certain)} subnets", "one subnet"
 
 
-@rule("UC6458", AUTO_SCALING_GROUP, NODE_GROUP, "AWS::AutoScaling::ScheduledAction")
+@rule(
+    "UC6458", "AWS::AutoScaling::AutoScalingGroup", "AWS::AutoScaling::ScheduledAction", "AWS::EKS::Nodegroup"
+)
 def sizes_are_in_order(group: Resource) -> Iterator[Wrong]:
-    """Find groups and scheduled actions that want fewer nodes than they keep, or more than they may have."""
-    sizes = group["ScalingConfig"] if group.type == NODE_GROUP else group.properties
-    least, wanted, most = (
-        sizes["MinSize"],
-        sizes["DesiredSize" if group.type == NODE_GROUP else "DesiredCapacity"],
-        sizes["MaxSize"],
-    )
-    held = group["AutoScalingGroupName"].target
-    if held is not None and most.missing:
-        most = held["MaxSize"]
-    for at, limit in ((least, wanted), (least, most), (wanted, most)):
-        if at.number is not None and limit.number is not None and at.number > limit.number:
-            yield at, f"got {at.number}, and {limit.path[-1]} is {limit.number}", f"up to {limit.number}"
+    """Find groups whose least number of nodes is above the wanted or the largest one."""
+    settings = group["ScalingConfig"] if group.type == "AWS::EKS::Nodegroup" else group.properties
+    known = [settings[name] for name in _IN_ORDER if settings[name].number is not None]
+    for first, second in pairwise(known):
+        if (first.number or 0) > (second.number or 0):
+            yield first, f"got {first.number}, and {second.path[-1]} is {second.number}", "no more than that"
+
+
+@rule("UC6458", "AWS::S3::Bucket")
+def objects_stay_before_they_move(bucket: Resource) -> Iterator[Wrong]:
+    """Find transitions to infrequent access before the days that S3 asks for."""
+    for part in bucket["LifecycleConfiguration"]["Rules"].items:
+        for move in (
+            *part["Transitions"].items,
+            part["Transition"],
+            *part["NoncurrentVersionTransitions"].items,
+        ):
+            for days in (move["TransitionInDays"], move["NoncurrentDays"]):
+                if (move["StorageClass"].text or "").endswith("_IA") and (days.number or _DAYS) < _DAYS:
+                    yield days, f"got {days.number}, which S3 refuses", f"{_DAYS} or more"

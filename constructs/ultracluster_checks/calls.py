@@ -80,7 +80,8 @@ def inline_code_runs(function: Resource) -> Iterator[Wrong]:
     bound = {each.id for each in ast.walk(module) if isinstance(each, ast.Name)}
     bound |= {each.name for each in module.body if isinstance(each, ast.FunctionDef | ast.ClassDef)}
     imported = any(isinstance(each, ast.ImportFrom) for each in module.body)
-    if file == "index" and name and name not in bound and not imported:
+    written = any(isinstance(each, ast.FunctionDef | ast.Lambda) for each in ast.walk(module))
+    if file == "index" and name and written and name not in bound and not imported:
         yield (
             function["Handler"],
             f"got {quote(f'{file}.{name}')}, and the code has no {name}",

@@ -6,7 +6,7 @@ from typing import Final
 
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.neuron.neuron import XLA_CACHE_VARIABLE
-from ultracluster_checks.jobs import JobContainer, job_containers
+from ultracluster_checks.jobs import JobContainer, containers_on_nodes, job_containers
 from ultracluster_checks.model.nodes import Nodes, nodes_of
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
@@ -16,6 +16,8 @@ from ultracluster_rules.job_definitions import VARIABLE
 _EFA_FOLDER: Final = "/dev/infiniband"
 _EFA: Final = re.compile(r"/dev/infiniband/uverbs(\d{1,3})")
 _DEVICE: Final = re.compile(rf"/dev/neuron(\d{{1,3}})|{_EFA.pattern}")
+_LIKE_DEVICE: Final = re.compile(r"/dev/(?:neu?ro\w*|infiniband/\w*ver\w*)$")
+_FEW_FILES: Final = 4096
 _DEFAULT_SHARED_MEMORY_MIB: Final = 64  # Docker's default
 _UNLIMITED: Final = -1
 _NEEDED: Final = {"READ", "WRITE"}
@@ -28,6 +30,7 @@ _MOST_PORT: Final = 65_535
 _POSITIVE: Final = {"MALLOC_ARENA_MAX", "NEURON_RT_EXEC_TIMEOUT"}
 _OTHER_HOST: Final = re.compile(r"(?:127\.|localhost|0\.0\.0\.0|::1)")
 _SHARED: Final = {"FI_PROVIDER", "FI_EFA_USE_DEVICE_RDMA", "MASTER_ADDR", "MASTER_PORT", "NCCL_NET", "NEURON_LOGICAL_NC_CONFIG", "NEURON_RT_NUM_CORES", "NEURON_RT_ROOT_COMM_ID", "NEURON_RT_VIRTUAL_CORE_SIZE"}  # fmt: skip
+_OF_ONE: Final = {"MASTER_ADDR", "MASTER_PORT", "NEURON_RT_ROOT_COMM_ID"}  # the main node knows its own
 _MAIN: Final = "the address of the main node, set by the command of the job"
 # Variables of multi-node jobs, values that separate their nodes, and the reason.
 _BETWEEN_NODES: Final = (
@@ -50,7 +53,7 @@ def _uses(container: JobContainer, devices: re.Pattern[str]) -> bool:
     return any(devices.fullmatch(each.pattern) for each in container.devices)
 
 
-@rule("UC6401", job_containers)
+@rule("UC6401", containers_on_nodes)
 def efa_devices_are_named(container: JobContainer) -> Iterator[Wrong]:
     """Find containers that mount the folder of the EFA devices instead of mapping the devices."""
     for device in container.at["LinuxParameters"]["Devices"].items:
@@ -65,7 +68,7 @@ def efa_devices_are_named(container: JobContainer) -> Iterator[Wrong]:
             yield source, got, f"the devices {_EFA_FOLDER}/uverbs0 onwards, one each"
 
 
-@rule("UC6402", job_containers)
+@rule("UC6402", containers_on_nodes)
 def every_device_is_given(container: JobContainer) -> Iterator[Wrong]:
     """Find multi-node jobs that lack a Neuron or EFA device of their node, and devices that no node has."""
     machines, at = container.machines, container.at["LinuxParameters"]["Devices"]
@@ -101,8 +104,11 @@ def efa_devices_are_at_the_nodes(templates: Templates) -> Iterator[Wrong]:
     for each in nodes:
         count = len(each.efa_interfaces) + sum(at["InterfaceType"].unknown for at in each.interfaces)
         attached |= {machine.name: max(attached.get(machine.name, 0), count) for machine in each.types}
+    anywhere = [len(each.efa_interfaces) for each in nodes if each.efa_interfaces] if not attached else []
     for container in job_containers(templates):
-        held = [attached[machine.name] for machine in container.machines if machine.name in attached]
+        held = [
+            attached[machine.name] for machine in container.machines if machine.name in attached
+        ] or anywhere
         asked = [each for each in container.devices if (each.text or "").startswith(f"{_EFA_FOLDER}/uverbs")]
         if held and len(asked) > max(held):
             got = f"{len(asked)} EFA devices, and the nodes have {max(held)} EFA interfaces: the container does not start"
@@ -131,13 +137,22 @@ def gpu_nodes_give_their_efa_devices(templates: Templates) -> Iterator[Wrong]:
             yield at, got, f"{_EFA_FOLDER}/uverbs0 to {_EFA_FOLDER}/uverbs{attached - 1}"
 
 
-@rule("UC6414", job_containers)
+@rule("UC6414", containers_on_nodes)
 def devices_are_in_place(container: JobContainer) -> Iterator[Wrong]:
-    """Find devices of nodes that a container maps read-only, or under another path."""
+    """Find devices of nodes that a container maps read-only, twice, under another path, or that no node has."""
+    seen: set[str] = set()
     for device in container.at["LinuxParameters"]["Devices"].items:
         host, inside, rights = device["HostPath"].text, device["ContainerPath"], device["Permissions"]
+        if host is not None and (host in seen or (_LIKE_DEVICE.match(host) and not _DEVICE.fullmatch(host))):
+            got = (
+                "is mapped twice, and another device not at all"
+                if host in seen
+                else "is the device of no node"
+            )
+            yield device["HostPath"], f"{host} {got}", "each device of the node once"
         if not _DEVICE.fullmatch(host or ""):
             continue
+        seen.add(str(host))
         if inside.text not in {None, host}:
             yield inside, f"got {inside.text} for {host}", "the path that the device has on the node"
         given = [str(each).upper() for each in rights.texts if each is not None]
@@ -146,7 +161,7 @@ def devices_are_in_place(container: JobContainer) -> Iterator[Wrong]:
             yield rights, got, "READ and WRITE"
 
 
-@rule("UC6405", job_containers)
+@rule("UC6405", containers_on_nodes)
 def memory_can_be_shared(container: JobContainer) -> Iterator[Wrong]:
     """Find accelerator jobs that keep Docker's default of 64 MiB shared memory."""
     size = container.at["LinuxParameters"]["SharedMemorySize"]
@@ -163,7 +178,7 @@ def memory_can_be_shared(container: JobContainer) -> Iterator[Wrong]:
         yield size, f"got {size.number} MiB, and the container has {asked[0]}", f"less than {asked[0]}"
 
 
-@rule("UC6406", job_containers)
+@rule("UC6406", containers_on_nodes)
 def memory_can_be_locked(container: JobContainer) -> Iterator[Wrong]:
     """Find EFA jobs whose memlock limit keeps EFA from registering their memory."""
     limits = container.at["Ulimits"]
@@ -176,9 +191,14 @@ def memory_can_be_locked(container: JobContainer) -> Iterator[Wrong]:
     for at in (limit[name] for limit in locked for name in ("SoftLimit", "HardLimit")):
         if at.number not in {None, _UNLIMITED}:
             yield at, f"got {at.number}", "-1, which is no limit"
+    for limit in limits.items if (container.nodes or 2) > 1 else ():
+        soft = limit["SoftLimit"]
+        if limit["Name"].text == "nofile" and 0 <= (soft.number or _FEW_FILES) < _FEW_FILES:
+            got = f"got {soft.number}: processes with connections to all ranks need more open files"
+            yield Problem.of(soft, "UC6406", got, "65,536 or more")
 
 
-@rule("UC6408", job_containers)
+@rule("UC6408", containers_on_nodes)
 def fabric_is_efa(container: JobContainer) -> Iterator[Wrong]:
     """Find EFA jobs whose environment selects another fabric."""
     provider = container.environment.get("FI_PROVIDER")
@@ -186,7 +206,7 @@ def fabric_is_efa(container: JobContainer) -> Iterator[Wrong]:
         yield provider, f"got {quote(provider.text)}, so that the EFA devices are not used", "efa"
 
 
-@rule("UC6416", job_containers)
+@rule("UC6416", containers_on_nodes)
 def variables_fit_the_nodes(container: JobContainer) -> Iterator[Wrong]:
     """Find variables that are given twice, are set by AWS Batch, or that the fabric or the chips do not have."""
     seen: dict[str, Property] = {}
@@ -209,16 +229,29 @@ def variables_fit_the_nodes(container: JobContainer) -> Iterator[Wrong]:
 def nodes_of_a_job_agree(job: Resource) -> Iterator[Wrong]:
     """Find variables on which all ranks of a job must agree, and that differ between its node ranges."""
     first: dict[str, Property] = {}
-    for part in job["NodeProperties"]["NodeRangeProperties"].items:
-        for pair in part["Container"]["Environment"].items:
+    parts = [part["Container"] for part in job["NodeProperties"]["NodeRangeProperties"].items]
+    images = [part["Image"] for part in parts]
+    for image in images[1:]:
+        same = image.pattern.rpartition(":")[0] == images[0].pattern.rpartition(":")[0]
+        if same and image.pattern != images[0].pattern:
+            got = f"got {image.pattern}, and other nodes of the job have {images[0].pattern}"
+            yield image, got, images[0].pattern
+    for part in parts:
+        for pair in part["Environment"].items:
             name, value = pair["Name"].text or "", pair["Value"]
             other = first.setdefault(name, value)
             if name in _SHARED and value.text and other.text and value.text != other.text:
-                yield (
-                    value,
-                    f"{name}: got {quote(value.text)}, and other nodes of the job have {quote(other.text)}",
-                    other.text,
-                )
+                got = f"{name}: got {quote(value.text)}, and other nodes of the job have {quote(other.text)}"
+                yield value, got, other.text
+    for part in parts:
+        own = {pair["Name"].text for pair in part["Environment"].items}
+        lacking = sorted(_SHARED & first.keys() - _OF_ONE - own) if None not in own else []
+        if lacking and isinstance(part["Environment"].value, list):
+            yield (
+                part["Environment"],
+                f"no {', '.join(lacking)}, which other nodes of the job have",
+                "the same",
+            )
 
 
 @rule("UC6408", nodes_of)

@@ -232,6 +232,16 @@ def nodes_have_drivers(nodes: Nodes) -> Iterator[Wrong]:
         if gpus and text and not text.endswith("_NVIDIA") and not chosen:
             got = f"got {text}, whose image has no driver for the GPUs of {nodes.types[0].name}"
             yield kind, got, "ECS_AL2023_NVIDIA"
+    image = nodes.settings["AmiType"].text or ""
+    for all_, word in ((neuron, "NEURON"), (gpus, "NVIDIA")):
+        if (
+            nodes.in_eks
+            and all_
+            and image.startswith(("AL2", "BOTTLEROCKET"))
+            and not re.search(f"{word}|GPU", image)
+        ):
+            got = f"got {image}, whose image has no driver for {nodes.types[0].name}"
+            yield nodes.settings["AmiType"], got, f"AL2023_x86_64_{word}"
     elsewhere = kinds.unknown or (nodes.template is None and not nodes.settings["LaunchTemplate"].missing)
     if nodes.in_batch and neuron and not chosen and not elsewhere:
         got = f"AWS Batch chooses the image, and none of its own has the Neuron driver for {nodes.types[0].name}"

@@ -152,6 +152,19 @@ def _association(resource: Resource) -> DataRepositoryAssociation | None:
     )
 
 
+@rule("UC5202")
+def links_and_caches_fit(templates: Templates) -> Iterator[Wrong]:
+    """Find links to a bucket without s3://, and drive caches of other storage than HDD."""
+    for link in templates.of_type("AWS::FSx::DataRepositoryAssociation"):
+        at = link["DataRepositoryPath"]
+        if at.pattern.startswith("${") and any(each.type == "AWS::S3::Bucket" for each in at.targets):
+            yield at, f"got {at.pattern}, without s3://", "s3:// and the bucket"
+    for resource in _lustre(templates):
+        cache, storage = resource["LustreConfiguration"]["DriveCacheType"], resource["StorageType"]
+        if cache.text not in {None, "NONE"} and (storage.missing or storage.text == "SSD"):
+            yield cache, f"got {cache.text} for SSD, which FSx refuses", "none, or StorageType: HDD"
+
+
 @rule("UC5211", _lustre)
 def file_systems_are_near_their_clients(resource: Resource) -> Iterator[Wrong]:
     """Find file systems in a zone without nodes."""

@@ -10,6 +10,7 @@ from ultracluster_checks.model.nodes import (
     LAUNCH_TEMPLATE,
     SUBNET,
     Nodes,
+    differ,
     groups_at,
     interfaces_of,
     is_in_batch,
@@ -26,6 +27,7 @@ from ultracluster_rules.findings import quote
 from ultracluster_rules.network import check_efa_use, check_network_interfaces, check_task_interface
 
 _PLACE: Final = re.compile(r"nic_layout\[(\d+)\](?:\.(\w+))?")
+_ADDRESSES: Final = re.compile("Ipv[46](?:Address|Prefix)|PrivateIpAddress|SecondaryPrivateIp|PrimaryIpv6")
 _PROPERTIES: Final = {"card": "NetworkCardIndex", "device": "DeviceIndex", "interface_type": "InterfaceType"}
 
 
@@ -55,6 +57,30 @@ def interface_types_exist(template: Resource) -> Iterator[Wrong]:
         kind = item["InterfaceType"]
         if kind.text is not None and kind.text not in INTERFACE_TYPES:
             yield kind, f"got {quote(kind.text)}", ", ".join(INTERFACE_TYPES)
+
+
+@rule("UC3207", LAUNCH_TEMPLATE)
+def interfaces_without_addresses_have_none(template: Resource) -> Iterator[Wrong]:
+    """Find addresses and prefixes at interfaces for EFA alone, which have no IP."""
+    for item in launch_data(template)["NetworkInterfaces"].items:
+        for at in item.members if item["InterfaceType"].text == "efa-only" else ():
+            if _ADDRESSES.match(str(at.path[-1])) and at.value not in (0, []):
+                yield (
+                    at,
+                    "an address of an interface of type efa-only, which EC2 refuses",
+                    "none, or type efa",
+                )
+
+
+@rule("UC3204", LAUNCH_TEMPLATE)
+def interfaces_are_in_one_subnet(template: Resource) -> Iterator[Wrong]:
+    """Find launch templates that nothing here uses and whose EFA interfaces name different subnets."""
+    items = launch_data(template)["NetworkInterfaces"].items if not users_of(template) else []
+    named = [each["SubnetId"] for each in items if not each["SubnetId"].missing]
+    efa = any((each["InterfaceType"].text or "").startswith("efa") for each in items)
+    for at in named if efa else ():
+        if differ(at.value, named[0].value):
+            yield at, f"got {at.pattern}, and the first interface is in {named[0].pattern}", "one subnet"
 
 
 @rule("UC3202", LAUNCH_TEMPLATE)

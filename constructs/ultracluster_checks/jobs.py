@@ -17,6 +17,7 @@ from ultracluster_checks.model.nodes import (
     batch_nodes,
     environment_types,
     environments_of,
+    nodes_of,
 )
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Wrong, placed, rule
@@ -33,6 +34,7 @@ from ultracluster_rules.job_definitions import (
 )
 
 JOB_DEFINITION: Final = "AWS::Batch::JobDefinition"
+TASK_DEFINITION: Final = "AWS::ECS::TaskDefinition"
 
 _RANGE: Final = re.compile(r"(\d*):(\d*)|(\d+)")
 _ECR: Final = re.compile(
@@ -89,6 +91,44 @@ def job_containers(templates: Templates) -> tuple[JobContainer, ...]:
             if not part["Container"].missing:
                 found.append(JobContainer(part["Container"], whole["NumNodes"].number, machines))
     return tuple(found)
+
+
+@lru_cache(maxsize=1)
+def containers_on_nodes(templates: Templates) -> tuple[JobContainer, ...]:
+    """Return the containers of all job definitions, and those of ECS tasks on the groups of these templates."""
+    groups = [each.types for each in nodes_of(templates) if not each.in_batch and not each.in_eks]
+    machines = dict.fromkeys(one for each in groups for one in each) if [] not in groups else {}
+    tasks = [
+        JobContainer(each, 1, tuple(machines))
+        for task in templates.of_type(TASK_DEFINITION)
+        if "FARGATE" not in task["RequiresCompatibilities"].texts
+        for each in task["ContainerDefinitions"].items
+    ]
+    return (*job_containers(templates), *tasks)
+
+
+@rule("UC6418", JOB_DEFINITION)
+def properties_are_of_their_kind(job: Resource) -> Iterator[Wrong]:
+    """Find properties of another type of job or platform, with which AWS Batch refuses a definition."""
+    kind, platform = job["Type"].text, job["PlatformCapabilities"]
+    if kind == "container" and not job["NodeProperties"].missing:
+        yield job["NodeProperties"], "node properties of a job of type container", "Type: multinode"
+    if kind == "multinode" and not job["ContainerProperties"].missing:
+        yield job["ContainerProperties"], "container properties of a job of type multinode", "NodeProperties"
+    on_ec2 = platform.missing or platform.texts == ["EC2"]
+    for name in (
+        "NetworkConfiguration",
+        "FargatePlatformConfiguration",
+        "EphemeralStorage",
+        "RuntimePlatform",
+    ):
+        at = job["ContainerProperties"][name]
+        if on_ec2 and not at.missing:
+            yield (
+                at,
+                f"{name} is for Fargate, and the job is for EC2",
+                "none, or PlatformCapabilities: [FARGATE]",
+            )
 
 
 @rule("UC6404", JOB_DEFINITION)
@@ -154,9 +194,24 @@ def jobs_have_enough_nodes(templates: Templates) -> Iterator[Wrong]:
             each["Container"]["InstanceType"].text
             for each in job["NodeProperties"]["NodeRangeProperties"].items
         ]
-        room = held.get(own[0]) if own and own[0] else max(held.values(), default=None)
+        asked = [
+            each["Value"].number or 0
+            for part in job["NodeProperties"]["NodeRangeProperties"].items
+            for each in part["Container"]["ResourceRequirements"].items
+            if each["Type"].text == "GPU"
+        ]
+        able = [
+            most
+            for name, most in held.items()
+            if _gpus(name) is None or (_gpus(name) or 0) >= max(asked, default=0)
+        ]
+        room = held.get(own[0]) if own and own[0] else max(able or held.values(), default=None)
         if count.number is not None and room is not None and count.number > room:
             yield from placed(count, check_nodes_fit(count.number, room))
+
+
+def _gpus(name: str) -> int | None:
+    return INSTANCE_TYPES[name].gpus if name in INSTANCE_TYPES else None
 
 
 def _vcpus(name: str) -> int | None:
@@ -194,13 +249,14 @@ def multi_node_jobs_have_their_environments(templates: Templates) -> Iterator[Wr
             yield environment["Type"], "an unmanaged environment, which takes no multi-node jobs", "MANAGED"
 
 
-@rule("UC6407", job_containers)
+@rule("UC6407", containers_on_nodes)
 def containers_fit_their_node(container: JobContainer) -> Iterator[Wrong]:
     """Find containers that require more than any of their nodes has."""
     machines, templates = container.machines, container.at.resource.template.templates
     asked = [(str(each["Type"].text), each["Value"]) for each in container.at["ResourceRequirements"].items]
     asked += [(kind, container.at[older]) for kind, older in _REQUESTS.items()]
-    general = {} if machines else _general_sizes(templates)
+    general = {} if machines or container.at.resource.type != JOB_DEFINITION else _general_sizes(templates)
+    gpus = min((machine.gpus for machine in machines), default=0)
     for kind, at in asked:
         number = at.number or 0
         if kind == "GPU" and machines and number > max(machine.gpus for machine in machines):
@@ -209,6 +265,12 @@ def containers_fit_their_node(container: JobContainer) -> Iterator[Wrong]:
             none = f"got {number} GPUs on {machines[0].name}, which has none"
             some = f"got {number}, and {machines[0].name} has {most} GPUs"
             yield at, none if chips else some, "the devices from /dev/neuron0" if chips else f"up to {most}"
+        elif kind == "GPU" and 0 < number < gpus and (container.nodes or 2) > 1:
+            yield (
+                at,
+                f"got {number} of {gpus}: the others of each node stay idle, since it runs one container of the job",
+                str(gpus),
+            )
         elif kind in _REQUESTS and machines:
             unit = "vCPUs" if kind == "VCPU" else "MiB"
             room = [machine.vcpus if kind == "VCPU" else machine.container_memory_mib for machine in machines]

@@ -172,19 +172,21 @@ def environments_choose_nodes_for_their_market(nodes: Nodes) -> Iterator[Wrong]:
         yield from placed(at, check_allocation_strategy(market, strategy, path=""))
 
 
-@rule("UC4222", nodes_of)
-def efa_nodes_are_close_together(nodes: Nodes) -> Iterator[Wrong]:
+@rule("UC4222", LAUNCH_TEMPLATE)
+def efa_nodes_are_close_together(template: Resource) -> Iterator[Wrong]:
     """Find EFA nodes whose placement group or partition keeps them apart."""
-    placement = nodes.data["Placement"]
-    places = (nodes.settings["PlacementGroup"], placement["GroupName"], placement["GroupId"])
-    for group in [at.target for at in places] if nodes.efa_interfaces else ():
+    placement, items = launch_data(template)["Placement"], launch_data(template)["NetworkInterfaces"].items
+    efa = any(each["InterfaceType"].text in {"efa", "efa-only"} for each in items)
+    places = [placement["GroupName"], placement["GroupId"]]
+    places += [settings_of(user)["PlacementGroup"] for user in users_of(template)]
+    for group in dict.fromkeys(at.target for at in places) if efa else ():
         if group is None or group.type != "AWS::EC2::PlacementGroup":
             continue
         strategy = group["Strategy"]
         if strategy.text in {"spread", "partition"} or not group["SpreadLevel"].missing:
-            got = f"got {quote(strategy.text)}, which keeps the EFA nodes of {nodes.name} apart"
+            got = f"got {quote(strategy.text)}, which keeps the EFA nodes of {template.logical_id} apart"
             yield strategy, got, "cluster"
-    if nodes.efa_interfaces and not placement["PartitionNumber"].missing:
+    if efa and placement["PartitionNumber"].known:
         yield placement["PartitionNumber"], "a partition for nodes with EFA", "a cluster placement group"
 
 

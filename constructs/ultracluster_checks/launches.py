@@ -15,6 +15,7 @@ from ultracluster_checks.model.nodes import (
 from ultracluster_checks.model.template import Resource, Templates
 from ultracluster_checks.model.values import Unknown
 from ultracluster_checks.problem import Wrong, placed, rule
+from ultracluster_checks.sizes import shortest
 from ultracluster_rules.findings import quote
 from ultracluster_rules.images import AMI
 from ultracluster_rules.machines import INSTANCE_TYPE
@@ -97,11 +98,29 @@ def user_data_can_be_merged(template: Resource) -> Iterator[Wrong]:
         yield at, got, f"--{boundary[1]}--"
 
 
+@rule("UC4208", LAUNCH_TEMPLATE)
+def user_data_joins_and_mounts_what_is_there(template: Resource) -> Iterator[Wrong]:
+    """Find user data that joins another cluster than that of AWS Batch, or mounts Lustre by a name that it does not have."""
+    at, templates = launch_data(template)["UserData"], template.template.templates
+    if is_in_batch(template) and "ECS_CLUSTER=" in at.pattern:
+        got = "ECS_CLUSTER: nodes join another cluster than that of their environment, and jobs stay RUNNABLE"
+        yield at, got, "no cluster, which AWS Batch sets"
+    kinds = [
+        each["LustreConfiguration"]["DeploymentType"].text
+        for each in templates.of_type("AWS::FSx::FileSystem")
+    ]
+    if kinds and None not in kinds and "SCRATCH_1" not in kinds and re.search(r"@tcp:/fsx\b", at.pattern):
+        yield at, "got the mount name fsx, which only file systems of type SCRATCH_1 have", "LustreMountName"
+
+
 @rule("UC4209", LAUNCH_TEMPLATE)
 def user_data_fits(template: Resource) -> Iterator[Wrong]:
     """Find user data that EC2 rejects for its size."""
     at, in_batch = launch_data(template)["UserData"], is_in_batch(template)
-    size, most = len((at.text or "").encode(errors="replace")), _LARGEST_USER_DATA - _PART_OF_BATCH * in_batch
+    size, most = (
+        len(shortest(at.value, template.template.templates).encode(errors="replace")),
+        _LARGEST_USER_DATA - _PART_OF_BATCH * in_batch,
+    )
     if size > most:
         beside = ", to which AWS Batch adds another part" if in_batch else ""
         yield at, f"{size:,} bytes{beside}", f"at most {most:,} bytes", "Read the rest from S3"

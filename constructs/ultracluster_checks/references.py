@@ -44,7 +44,8 @@ _TAKEN: Final = {
 _BY_NAME: Final = {name: types for names, types in _TAKEN.items() for name in names}
 # Types whose Ref is a name or an ID, and whose ARN is an attribute.
 _ARN_APART: Final = {"AWS::IAM::Role", "AWS::IAM::InstanceProfile", "AWS::Lambda::Function", "AWS::Logs::LogGroup", "AWS::S3::Bucket", "AWS::SQS::Queue", "AWS::DynamoDB::Table"}  # fmt: skip
-_NEEDS_ARN: Final = {"DestinationArn", "EventSourceArn", "SourceArn", "NodeRole", "ExecutionRole", "Resource", "deadLetterTargetArn"}  # fmt: skip
+# Amazon ECS takes the name of a role, too.
+_NEEDS_ARN: Final = {"DestinationArn", "RoleArn", "IamRoleArn", "EventSourceArn", "SourceArn", "NodeRole", "ExecutionRole", "Resource", "deadLetterTargetArn"}  # fmt: skip
 _NEEDS_NAME: Final = {
     "AutoScalingGroupName",
     "DestinationBucketName",
@@ -85,7 +86,7 @@ def _misfit(at: Property, name: str, target: Resource | None) -> Iterator[Wrong]
             f"got {at.pattern}, which is of {target.type}",
             " or ".join(each.lstrip(":") for each in types),
         )
-    elif target.type in _ARN_APART and not attribute and (name in _NEEDS_ARN or name.endswith("RoleArn")):
+    elif target.type in _ARN_APART and not attribute and (name in _NEEDS_ARN):
         yield at, f"got the name of {target.logical_id}, and {name} takes an ARN", f"{target.logical_id}.Arn"
     elif attribute == "Arn" and name in _NEEDS_NAME:
         yield at, f"got the ARN of {target.logical_id}, and {name} takes a name", target.logical_id

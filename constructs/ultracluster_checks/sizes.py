@@ -27,10 +27,10 @@ _ARNS_BY_REF: Final = (
 )
 
 
-def _shortest(value: Any, templates: Templates) -> str:
+def shortest(value: Any, templates: Templates) -> str:
     """Return text of the least length that a value can have once deployed."""
     if isinstance(value, Text):
-        return "".join(_shortest(part, templates) for part in value.parts)
+        return "".join(shortest(part, templates) for part in value.parts)
     if isinstance(value, Reference):
         is_arn = value.attribute.endswith("Arn") or templates.resource(value).type.startswith(_ARNS_BY_REF)
         named = value.logical_id + "x" * _SUFFIX
@@ -43,7 +43,7 @@ def _shortest(value: Any, templates: Templates) -> str:
 
 
 def _size(value: Any, templates: Templates) -> int:
-    text = json.dumps(value, separators=(",", ":"), default=lambda each: _shortest(each, templates))
+    text = json.dumps(value, separators=(",", ":"), default=lambda each: shortest(each, templates))
     return len(text.encode(errors="replace"))
 
 
@@ -51,7 +51,7 @@ def _size(value: Any, templates: Templates) -> int:
 def environments_of_functions_fit(function: Resource) -> Iterator[Wrong]:
     """Find functions whose environment variables exceed the limit of Lambda."""
     at, templates = function["Environment"]["Variables"], function.template.templates
-    size = sum(len(str(each.path[-1])) + len(_shortest(each.value, templates)) for each in at.members)
+    size = sum(len(str(each.path[-1])) + len(shortest(each.value, templates)) for each in at.members)
     if size > _LARGEST_ENVIRONMENT:
         allowed = f"up to {_LARGEST_ENVIRONMENT:,} bytes"
         yield at, f"{size:,} bytes of names and values, at least", allowed, "Keep the list elsewhere"

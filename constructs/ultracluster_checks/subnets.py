@@ -149,6 +149,11 @@ def nodes_have_addresses(templates: Templates) -> Iterator[Wrong]:
         subnets, per_node = [each.target for each in nodes.subnets.items], _addresses(nodes)
         if len(subnets) == 1 and subnets[0] is not None and nodes.most and per_node:
             needed[subnets[0]] = needed.get(subnets[0], 0) + nodes.most * per_node
+    for subnet in needed:
+        # Each endpoint takes an address in its subnet, and a file system one for each of its servers, of which there are two or more.
+        for kind, taken in (("AWS::EC2::VPCEndpoint", 1), ("AWS::FSx::FileSystem", 2)):
+            inside = [each for each in templates.of_type(kind) if subnet in each["SubnetIds"].targets]
+            needed[subnet] += taken * len(inside)
     for subnet, count in needed.items():
         network = _network(subnet["CidrBlock"])
         for finding in check_node_addresses(network, needed=count) if network else ():

@@ -29,6 +29,7 @@ from ultracluster_checks import (  # noqa: F401 - importing a module registers i
     state,
     state_machines,
     subnets,
+    variables,
 )
 from ultracluster_checks.problem import REGISTERED, Find
 from ultracluster_rules.registry import RULES

@@ -1,9 +1,9 @@
-"""Templates of the configurations today: rollouts through app.py, as `cdk deploy` runs it, and the examples' own apps."""
+"""Templates of the configurations today: rollouts as app.py synthesizes them without its cache, and the examples' own apps."""
 
 import json
 import runpy
-from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -11,17 +11,16 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from tests.golden.configurations import EXPORTED
-from tests.unit.stacks.conftest import synthesize_rollout
 
 from ultracluster_cli.export.command import export_assembly
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.plan import StackTemplate
+from ultracluster_stacks.synthesis import in_process
 
 __all__ = ["synthesize"]
 
 _CONTEXT = json.loads((Path(__file__).parents[2] / "cdk.json").read_text())["context"]
-_AT_ONCE = 2
 
 
 def synthesize(sources: Mapping[str, Path], folder: Path) -> dict[str, list[StackTemplate]]:
@@ -34,28 +33,20 @@ def synthesize(sources: Mapping[str, Path], folder: Path) -> dict[str, list[Stac
     Returns:
         The stacks of each configuration.
     """
-    apps = {name: path for name, path in sources.items() if path.suffix == ".py"}
-    return _rollouts(
-        {name: path for name, path in sources.items() if name not in apps}, folder / "rollouts"
-    ) | {name: _app(path, folder / name) for name, path in apps.items()}
+    return {
+        name: (_app if path.suffix == ".py" else _rollout)(path, folder / name)
+        for name, path in sources.items()
+    }
 
 
-def _rollouts(sources: Mapping[str, Path], folder: Path) -> dict[str, list[StackTemplate]]:
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        return dict(zip(sources, pool.map(partial(_rollout, folder=folder), sources.values()), strict=True))
-
-
-def _rollout(path: Path, *, folder: Path) -> list[StackTemplate]:
-    own = folder / path.name
-    own.mkdir(parents=True)
-    done = synthesize_rollout(path.resolve(), own / "cdk.out", cached=False)
-    if done.returncode:
-        raise ValueError(done.stderr)
+def _rollout(path: Path, folder: Path) -> list[StackTemplate]:
+    clusters = load_rollout(path).config.clusters()
+    with _apps_into(folder / "cdk.out"):
+        in_process.synthesize(clusters, folder / "cdk.out")
     if path.name.endswith(EXPORTED):
-        clusters = load_rollout(path).config.clusters()
-        export_assembly(own / "cdk.out", clusters, output=own / "exported", bucket=None)
-        return _exported(own / "exported")
-    return [one.stack for one in assembled_stacks(own / "cdk.out")]
+        export_assembly(folder / "cdk.out", clusters, output=folder / "exported", bucket=None)
+        return _exported(folder / "exported")
+    return [one.stack for one in assembled_stacks(folder / "cdk.out")]
 
 
 def _exported(folder: Path) -> list[StackTemplate]:
@@ -70,16 +61,23 @@ def _exported(folder: Path) -> list[StackTemplate]:
     ]
 
 
-def _app(path: Path, outdir: Path) -> list[StackTemplate]:
+def _app(path: Path, folder: Path) -> list[StackTemplate]:
+    with _apps_into(folder):
+        runpy.run_path(str(path))
+    return [one.stack for one in assembled_stacks(folder)]
+
+
+@contextmanager
+def _apps_into(outdir: Path) -> Iterator[None]:
+    """Make apps write into a folder, with the context of cdk.json."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CDK_VALIDATION", "false")
         patch.setattr(cdk, "App", partial(_new_app, outdir=str(outdir)))
-        runpy.run_path(str(path))
-    return [one.stack for one in assembled_stacks(outdir)]
+        yield
 
 
 _App = cdk.App  # before it is replaced by what apps shall find
 
 
 def _new_app(**settings: Any) -> cdk.App:
-    return _App(analytics_reporting=False, tree_metadata=False, context=_CONTEXT, **settings)
+    return _App(**{"analytics_reporting": False, "tree_metadata": False, "context": _CONTEXT} | settings)

@@ -7,20 +7,20 @@ from typing import Any
 import aws_cdk as cdk
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
+from tests.security.roles import SUBMITTERS
 
 import ultracluster as uc
 from ultracluster_catalog.neuron.neuron_images import NeuronImage
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.stacks.cluster_stage import ClusterStage
 
-__all__ = ["ACCOUNT", "BOUNDARY", "KEY", "PATH", "REGION", "SUBMITTERS", "define_everything", "rollout"]
+__all__ = ["ACCOUNT", "BOUNDARY", "KEY", "PATH", "REGION", "define_everything", "rollout"]
 
 ACCOUNT = "123456789012"
 REGION = "us-east-2"
 BOUNDARY = "training-boundary"
 PATH = "/training/"
 KEY = f"arn:aws:kms:{REGION}:{ACCOUNT}:key/01234567-89ab-cdef-0123-456789abcdef"
-SUBMITTERS = "A role of one's own that may submit to SageMaker"
 IMAGE = f"{ACCOUNT}.dkr.ecr.{REGION}.amazonaws.com/training:2026-11-20"
 
 _JOBS: list[dict[str, Any]] = [

@@ -7,10 +7,12 @@ allowed; a role that is not here fails the tests.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from tests.security.everything import SUBMITTERS
 from tests.security.templates import ACCOUNT
 
-__all__ = ["ROLES", "Role"]
+__all__ = ["ROLES", "SUBMITTERS", "Role"]
+
+SUBMITTERS = "A role of one's own that may submit to SageMaker"
+"""Description of a role of the user; the others are ours."""
 
 _HERE = rf"[a-z0-9-]+:{ACCOUNT}"
 ANY = r"\*"

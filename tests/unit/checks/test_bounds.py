@@ -15,6 +15,16 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("UC6458", "Events::Rule", {"ScheduleExpression": "rate(1 minutes)"}),
     ("UC6458", "Events::Rule", {"ScheduleExpression": "cron(0 * * * *)"}),
     ("UC6458", "Logs::LogGroup", {"RetentionInDays": 45}),
+    ("UC6458", "Scheduler::Schedule", {"Target": {"RetryPolicy": {"MaximumRetryAttempts": 186}}}),
+    ("UC6458", "Batch::JobQueue", {"JobStateTimeLimitActions": [{"Reason": "CAPACITY:NONE"}]}),
+    ("UC6458", "IAM::Role", {"ManagedPolicyArns": [f"arn:aws:iam::123456789012:policy/{n}" for n in range(11)]}),
+    ("UC6458", "EC2::Subnet", {"CidrBlock": "10.0.0.0/29"}),
+    ("UC6458", "CloudWatch::Alarm", {"Period": 90}),
+    ("UC6458", "AutoScaling::AutoScalingGroup", {"MinSize": "2", "MaxSize": "1"}),
+    ("UC6458", "EKS::Nodegroup", {"ScalingConfig": {"DesiredSize": 3, "MaxSize": 2}}),
+    ("UC6458", "S3::Bucket", {"LifecycleConfiguration": {"Rules": [{"Transitions": [{"StorageClass": "STANDARD_IA", "TransitionInDays": 29}]}]}}),
+    ("UC6458", "EC2::LaunchTemplate", {"LaunchTemplateData": {"BlockDeviceMappings": [{"Ebs": {"VolumeType": "gp3", "VolumeSize": 2000, "Iops": 80_001}}]}}),
+    ("UC4209", "EC2::LaunchTemplate", {"LaunchTemplateData": {"UserData": {"Fn::Sub": "x" * 16_384 + "${AWS::StackName}y"}}}),
     ("UC6458", "CloudWatch::Alarm", {"EvaluationPeriods": 3, "DatapointsToAlarm": 4}),
     ("UC6458", "CloudWatch::Alarm", {"EvaluationPeriods": 30, "Period": 86_400}),
     ("UC6458", "FSx::FileSystem", {"FileSystemType": "LUSTRE", "SubnetIds": ["subnet-1", "subnet-2"]}),
@@ -28,6 +38,36 @@ KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
     ("Events::Rule", {"ScheduleExpression": "cron(0/5 * * * ? *)"}),
     ("CloudWatch::Alarm", {"EvaluationPeriods": 7, "Period": 86_400, "DatapointsToAlarm": 7}),
     ("CloudWatch::Alarm", {"Period": 60}),
+    ("CloudWatch::Alarm", {"Period": 10}),
+    (
+        "Scheduler::Schedule",
+        {
+            "ScheduleExpression": "at(2027-02-01T11:32:00)",
+            "Target": {"RetryPolicy": {"MaximumRetryAttempts": 185}},
+        },
+    ),
+    (
+        "Batch::JobQueue",
+        {"JobStateTimeLimitActions": [{"Reason": "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY"}]},
+    ),
+    ("EC2::Subnet", {"CidrBlock": "10.0.0.0/28"}),
+    ("AutoScaling::AutoScalingGroup", {"MinSize": "1", "DesiredCapacity": "1", "MaxSize": "1"}),
+    (
+        "S3::Bucket",
+        {
+            "LifecycleConfiguration": {
+                "Rules": [{"Transitions": [{"StorageClass": "STANDARD_IA", "TransitionInDays": 30}]}]
+            }
+        },
+    ),
+    (
+        "EC2::LaunchTemplate",
+        {
+            "LaunchTemplateData": {
+                "BlockDeviceMappings": [{"Ebs": {"VolumeType": "gp3", "VolumeSize": 2000, "Iops": 80_000}}]
+            }
+        },
+    ),
     ("S3::Bucket", {"BucketName": {"Fn::Sub": "Data-${AWS::AccountId}"}}),
 )
 

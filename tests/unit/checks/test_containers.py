@@ -16,6 +16,9 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ),
     ("UC6405", "batch-efa", {f"{JOB}/LinuxParameters/SharedMemorySize": 64}),
     ("UC6406", "batch-efa", {f"{JOB}/Ulimits/0/SoftLimit": 65536}),
+    ("UC6406", "batch-efa", {f"{JOB}/Ulimits/+": {"Name": "nofile", "SoftLimit": 4095, "HardLimit": 65536}}),
+    ("UC6414", "batch-efa", {f"{JOB}/LinuxParameters/Devices/3/HostPath": "/dev/neuron2"}),
+    ("UC6414", "batch-efa", {f"{JOB}/LinuxParameters/Devices/3/HostPath": "/dev/neron3"}),
     ("UC6408", "batch-efa", {f"{JOB}/Environment/0/Value": "sockets"}),
     (
         "UC6410",
@@ -26,6 +29,7 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
     ("batch-efa", {f"{JOB}/LinuxParameters/SharedMemorySize": 65}),
+    ("batch-efa", {f"{JOB}/Ulimits/+": {"Name": "nofile", "SoftLimit": 4096, "HardLimit": 65536}}),
 )
 
 
@@ -55,3 +59,21 @@ def test_node_ranges_of_a_job_agree_on_the_port_of_the_leader() -> None:
         body = {"Resources": {"Job": {"Type": "AWS::Batch::JobDefinition", "Properties": properties}}}
         report = check_templates([Source(name="job", body=body)])
         assert ("UC6416" in [problem.finding.code for problem in report.problems]) is found
+
+
+@pytest.mark.parametrize(
+    ("second", "found"),
+    [
+        ({"Image": "train:2", "Environment": [{"Name": "FI_PROVIDER", "Value": "efa"}]}, True),
+        ({"Image": "train:1", "Environment": []}, True),
+        ({"Image": "train:1", "Environment": [{"Name": "FI_PROVIDER", "Value": "efa"}]}, False),
+        ({"Image": "scheduler:1", "Environment": [{"Name": "FI_PROVIDER", "Value": "efa"}]}, False),
+    ],
+)
+def test_node_ranges_of_a_job_agree_on_image_and_fabric(second: dict[str, Any], *, found: bool) -> None:
+    first = {"Image": "train:1", "Environment": [{"Name": "FI_PROVIDER", "Value": "efa"}]}
+    ranges = [{"TargetNodes": nodes, "Container": each} for nodes, each in (("0", first), ("1", second))]
+    properties = {"NodeProperties": {"NumNodes": 2, "NodeRangeProperties": ranges}}
+    body = {"Resources": {"Job": {"Type": "AWS::Batch::JobDefinition", "Properties": properties}}}
+    report = check_templates([Source(name="job", body=body)])
+    assert ("UC6416" in {each.code for each in report.findings}) is found

@@ -9,6 +9,12 @@ from tests.unit.checks.edits import LUSTRE, TIERED, codes_after
 from ultracluster_checks import Source
 
 BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("UC5202", "lustre-data", {f"{LUSTRE}/DriveCacheType": "READ"}),
+    (
+        "UC5202",
+        "lustre-data",
+        {"DataRepositoryAssociation:Data/DataRepositoryPath": {"Fn::Sub": "${DataBucket}/data"}},
+    ),
     ("UC5005", "lustre-data", {f"{LUSTRE}/MetadataConfiguration": {"Mode": "USER_PROVISIONED"}}),
     ("UC5005", "lustre-data", {f"{LUSTRE}/MetadataConfiguration": {"Mode": "AUTOMATIC", "Iops": 12000}}),
     ("UC5004", "lustre-data", {"FileSystem/FileSystemTypeVersion": "2.11"}),

@@ -17,6 +17,12 @@ SMALL = {  # one node of a type that the job asks for, beside more nodes of anot
 }
 
 BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("UC6418", "batch-efa", {"JobDefinition/Type": "container"}),
+    (
+        "UC6418",
+        "batch-efa",
+        {"JobDefinition/ContainerProperties": {"NetworkConfiguration": {"AssignPublicIp": "ENABLED"}}},
+    ),
     (
         "UC6101",
         "batch-efa",

@@ -16,6 +16,23 @@ MULTIPART = (
 
 BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     (
+        "UC4208",
+        "batch-efa",
+        {f"{LT}/UserData": "MIME-Version: 1.0\n\necho ECS_CLUSTER=mine >> /etc/ecs/ecs.config"},
+    ),
+    (
+        "UC4208",
+        "lustre-data",
+        {
+            "/Resources/Nodes": {
+                "Type": "AWS::EC2::LaunchTemplate",
+                "Properties": {
+                    "LaunchTemplateData": {"UserData": "#!/bin/sh\nmount -t lustre fs@tcp:/fsx /fsx"}
+                },
+            }
+        },
+    ),
+    (
         "UC4020",
         "batch-efa",
         {path: value for path, value in BLOCK_ON_BATCH.items() if not path.endswith("PlacementGroup")},

@@ -27,6 +27,7 @@ from tests.unit.checks import (
     test_state,
     test_state_machines,
     test_subnets,
+    test_variables,
     test_whole_cluster,
 )
 from tests.unit.checks.defects import DEFECTS, Defect, with_defect
@@ -77,6 +78,7 @@ RULE_TESTS = (
     test_state,
     test_state_machines,
     test_subnets,
+    test_variables,
     test_whole_cluster,
 )
 
