@@ -293,8 +293,8 @@ def _deliveries(templates: Templates) -> Iterator[tuple[Property, str, Resource]
             yield each["RedrivePolicy"]["deadLetterTargetArn"], "sns.amazonaws.com", topic
     for bucket in templates.of_type("AWS::S3::Bucket"):
         for kind, name in (("Topic", "Topic"), ("Queue", "Queue"), ("Lambda", "Function")):
-            for each in bucket["NotificationConfiguration"][f"{kind}Configurations"].items:
-                yield each[name], "s3.amazonaws.com", bucket
+            sent = bucket["NotificationConfiguration"][f"{kind}Configurations"].items
+            yield from ((part[name], "s3.amazonaws.com", bucket) for part in sent)
         yield bucket["LoggingConfiguration"]["DestinationBucketName"], "logging.s3.amazonaws.com", bucket
 
 

@@ -15,7 +15,7 @@ from ultracluster_checks.problem import Wrong, rule
 from ultracluster_rules.findings import quote
 
 Direction = Literal["in", "out"]
-DIRECTIONS: Final[tuple[Direction, ...]] = ("in", "out")
+DIRECTIONS: Final[tuple[Direction, Direction]] = ("in", "out")
 RULES_OF: Final = {"in": "SecurityGroupIngress", "out": "SecurityGroupEgress"}
 """Property with the inline rules of a direction."""
 
@@ -168,7 +168,7 @@ def both_ends_admit_traffic(group: Resource) -> Iterator[Wrong]:
     Amazon VPC user guide, security group rules (2026-11): a connection needs a rule out of one group and into the other.
     """
     beside = _beside(group.template.templates)
-    for way, other in (("out", "in"), ("in", "out")):
+    for way, other in (DIRECTIONS, (DIRECTIONS[1], DIRECTIONS[0])):
         for each in group_rules(group, way):
             peer, port = each.peer.target, each.at["FromPort"].number
             if (
