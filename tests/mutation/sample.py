@@ -2,8 +2,9 @@
 
 `python -m tests.mutation.sample --seed 21 --count 20` works in a copy of the repository. A mutant changes one comparison,
 operator, condition, number, text, argument or returned value; docstrings, messages and annotations are left alone. The tests
-are those that mirror the module, then the others of that folder, and those elsewhere that name the changed function or a code
-in it. Survivors are printed with their lines, to be judged by a person.
+are those that mirror the module, then the others of that folder, those elsewhere that name the changed function or a code
+in it, those that judge what many modules make together, and for the local AWS the field cases of the changed service.
+Survivors are printed with their lines, to be judged by a person.
 """
 
 import argparse
@@ -20,6 +21,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from tests.unit.test_tests_mirror_the_tree import TESTED_ELSEWHERE, TESTED_TOGETHER
+
 __all__ = ["PACKAGES", "Mutant", "draw", "tests_of", "tests_that_name"]
 
 ROOT: Final = Path(__file__).parents[2]
@@ -33,6 +36,11 @@ PACKAGES: Final = {
     "runtime": ("constructs/ultracluster_runtime", "tests/unit/runtime"),
     "stacks": ("stacks/ultracluster_stacks", "tests/unit/stacks"),
 }
+_TOGETHER: Final = (
+    *TESTED_ELSEWHERE.items(),
+    *TESTED_TOGETHER.items(),
+    *((folder, f"tests/security/test_{what}.py") for folder in ("constructs/ultracluster/", "stacks/") for what in ("keys", "roles")),
+)  # fmt: skip
 _COMPARED: Final = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
     ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
@@ -201,7 +209,8 @@ def _survives(mutant: Mutant, package: str, copy: Path) -> bool:
     mirrored = tests_of(path, source, tests)
     beside = sorted(mirrored[0].parent.glob("test_*.py"))
     named = tests_that_name(path, mutant.line, copy)
-    others = [file for file in dict.fromkeys((*named, *beside)) if file not in mirrored]
+    together = [copy / file for place, file in _TOGETHER if str(mutant.path).startswith(place)]
+    others = [file for file in dict.fromkeys((*together, *named, *beside)) if file not in mirrored]
 
     def run(*files: object) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *map(str, files)]
@@ -209,8 +218,9 @@ def _survives(mutant: Mutant, package: str, copy: Path) -> bool:
             command, cwd=copy, env=environment, check=False, capture_output=True, text=True, timeout=300
         )
 
+    cases = _field_cases(mutant.path) if package == "local" else []
     try:
-        for files in filter(None, (mirrored, others)):
+        for files in filter(None, (mirrored, others, cases)):
             done = run(*files)
             if done.returncode not in _PASSED:
                 path.write_text(original, "utf-8")
@@ -223,6 +233,14 @@ def _survives(mutant: Mutant, package: str, copy: Path) -> bool:
     finally:
         path.write_text(original, "utf-8")
     return True
+
+
+def _field_cases(module: Path) -> list[str]:
+    stems = {"events": "event", "scheduler": "schedule"}
+    place = str(module).replace("_", "").removeprefix("localaws/ultraclusterlocal")
+    folders = [folder.name for folder in (ROOT / "tests/field/cases").iterdir()]
+    services = [f"{name}/" for name in sorted(folders) if stems.get(name, name) in place]
+    return ["tests/field/test_field.py", "-k", " or ".join(services)] if services else []
 
 
 if __name__ == "__main__":

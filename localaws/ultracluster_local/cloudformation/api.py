@@ -199,11 +199,33 @@ def list_stacks(request: Request) -> Mapping[str, Any]:
     """List all stacks, including deleted ones."""
     wanted = request.parameters.get("StackStatusFilter") or []
     shown = [
-        _shown(stack)
+        _summary(stack)
         for stack in stacks_of(request.region).stacks.values()
         if not wanted or stack.status in wanted
     ]
     return page(shown, parameters=request.parameters, key="StackSummaries")
+
+
+_SUMMARIZED = (
+    "StackId",
+    "StackName",
+    "TemplateDescription",
+    "CreationTime",
+    "LastUpdatedTime",
+    "DeletionTime",
+    "StackStatus",
+    "StackStatusReason",
+    "ParentId",
+    "RootId",
+    "DriftInformation",
+)
+
+
+def _summary(stack: Stack) -> dict[str, Any]:
+    described = _shown(stack)
+    if "Description" in described:
+        described["TemplateDescription"] = described["Description"]
+    return {key: described[key] for key in _SUMMARIZED if key in described}
 
 
 @handlers("GetTemplate")
@@ -265,16 +287,13 @@ def describe_stack_events(request: Request) -> Mapping[str, Any]:
 # Resources
 
 
-def _shown_resource(stack: Stack, resource: StackResource) -> dict[str, Any]:
+def _shown_resource(resource: StackResource, *, time: str = "LastUpdatedTimestamp") -> dict[str, Any]:
     return {
-        "StackName": stack.name,
-        "StackId": stack.stack_id,
         "LogicalResourceId": resource.logical_id,
         "PhysicalResourceId": resource.physical_id,
         "ResourceType": resource.resource_type,
         "ResourceStatus": resource.status,
-        "Timestamp": resource.changed,
-        "LastUpdatedTimestamp": resource.changed,
+        time: resource.changed,
         "DriftInformation": {"StackResourceDriftStatus": "NOT_CHECKED"},
     }
 
@@ -287,7 +306,8 @@ def describe_stack_resource(request: Request) -> Mapping[str, Any]:
     if name not in stack.resources:
         raise ValidationError(f"Resource {name} does not exist for stack {stack.name}")
     metadata = json.dumps(stack.resources[name].definition.get("Metadata") or {})
-    return {"StackResourceDetail": _shown_resource(stack, stack.resources[name]) | {"Metadata": metadata}}
+    owner = {"StackName": stack.name, "StackId": stack.stack_id}
+    return {"StackResourceDetail": owner | _shown_resource(stack.resources[name]) | {"Metadata": metadata}}
 
 
 @handlers("DescribeStackResources")
@@ -303,8 +323,11 @@ def describe_stack_resources(request: Request) -> Mapping[str, Any]:
     else:
         stack = stack_of(request)
     wanted = request.parameters.get("LogicalResourceId")
+    owner = {"StackName": stack.name, "StackId": stack.stack_id}
     shown = [
-        _shown_resource(stack, one) for name, one in stack.resources.items() if not wanted or name == wanted
+        owner | _shown_resource(one, time="Timestamp")
+        for name, one in stack.resources.items()
+        if not wanted or name == wanted
     ]
     return {"StackResources": shown}
 
@@ -313,7 +336,7 @@ def describe_stack_resources(request: Request) -> Mapping[str, Any]:
 def list_stack_resources(request: Request) -> Mapping[str, Any]:
     """List the resources of a stack."""
     stack = stack_of(request)
-    shown = [_shown_resource(stack, one) for one in stack.resources.values()]
+    shown = [_shown_resource(one) for one in stack.resources.values()]
     return page(shown, parameters=request.parameters, key="StackResourceSummaries")
 
 

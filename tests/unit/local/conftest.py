@@ -1,7 +1,7 @@
 """What the tests of the local AWS share."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,6 +71,21 @@ class Stacks:
             for one in page["StackEvents"]
             if one["ResourceStatus"].endswith("_FAILED")
         }
+
+
+@pytest.fixture(autouse=True)
+def answers_have_the_form_of_their_models(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    """Let a test fail when the local AWS answered with a member or a value that botocore's model does not know."""
+    if "local_aws_server" not in request.fixturenames:
+        yield
+        return
+    from tests.unit.local.answers import watch_answers
+
+    objections = watch_answers(monkeypatch)
+    yield
+    assert objections == []
 
 
 @pytest.fixture

@@ -42,7 +42,6 @@ _MOST_ENVIRONMENTS = (
 )
 _SCALING = frozenset({"minvCpus", "maxvCpus", "desiredvCpus", "scalingPolicy"})
 """Settings whose change needs no new instances: https://docs.aws.amazon.com/batch/latest/userguide/updating-compute-environments.html."""
-_UPDATE_MINUTES = (1, 7200)  # API_UpdatePolicy
 
 
 @handlers("CreateComputeEnvironment")
@@ -99,8 +98,6 @@ def _check_kind(request: Request, given: Mapping[str, Any]) -> None:
         check_compute_resources(
             request, given["computeResources"], on_eks=bool(given.get("eksConfiguration"))
         )
-    elif given["type"] != "UNMANAGED":
-        raise refused("Compute environment type must be MANAGED or UNMANAGED")
 
 
 def _verdict(request: Request, environment: Mapping[str, Any]) -> dict[str, str]:
@@ -152,11 +149,6 @@ def update_compute_environment(request: Request) -> Mapping[str, Any]:
     elif given.get("unmanagedvCpus") is not None and environment["type"] == "MANAGED":
         raise refused("unmanagedvCpus is only supported when the type parameter is set to UNMANAGED")
     _check_role(request, environment, changed)
-    minutes = (given.get("updatePolicy") or {}).get("jobExecutionTimeoutMinutes")
-    if minutes is not None and not _UPDATE_MINUTES[0] <= minutes <= _UPDATE_MINUTES[1]:
-        raise refused(
-            f"jobExecutionTimeoutMinutes must be between {_UPDATE_MINUTES[0]} and {_UPDATE_MINUTES[1]}"
-        )
     environment |= changed
     begin_change(batch, arn, "UPDATING", _verdict(request, environment))
     return {key: environment[key] for key in ("computeEnvironmentName", "computeEnvironmentArn")}

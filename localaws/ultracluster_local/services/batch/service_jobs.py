@@ -22,6 +22,17 @@ handlers = Handlers(service="batch")
 
 _PAYLOAD_BYTES = 10 * 1024  # per service job: AWS Batch quotas
 _ANY_TYPE = "NUM_INSTANCES"
+_NOT_SUMMARIZED = frozenset(
+    {
+        "jobQueue",
+        "preemptionConfiguration",
+        "retryStrategy",
+        "schedulingPriority",
+        "serviceRequestPayload",
+        "tags",
+        "timeoutConfig",
+    }
+)
 
 
 def install() -> None:
@@ -221,7 +232,7 @@ def submit_service_job(request: Request) -> Mapping[str, Any]:
         raise client_error(f"serviceRequestPayload is not JSON: {error}") from None
     job_id = str(uuid.uuid4())
     batch.service_jobs[job_id] = {
-        **given,
+        **{key: value for key, value in given.items() if key != "clientToken"},
         "jobQueue": queue["jobQueueArn"],
         "jobId": job_id,
         "jobArn": request.arn("batch", f"service-job/{job_id}"),
@@ -245,7 +256,7 @@ def list_service_jobs(request: Request) -> Mapping[str, Any]:
     queue = get(batch.queues, "jobQueueName", request.parameters["jobQueue"])
     status = request.parameters.get("jobStatus", "RUNNING")
     shown = [
-        job
+        {key: value for key, value in job.items() if key not in _NOT_SUMMARIZED}
         for job in batch.service_jobs.values()
         if job["jobQueue"] == queue["jobQueueArn"] and job["status"] == status
     ]

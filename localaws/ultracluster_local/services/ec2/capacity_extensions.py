@@ -81,7 +81,6 @@ def _refuse_extension(reservation: Reservation) -> None:
 def _shown_extension(request: Request, reservation: Reservation, extension: Extension) -> dict[str, Any]:
     return {
         "CapacityBlockExtensionOfferingId": extension.offering_id,
-        "CapacityReservationId": reservation.reservation_id,
         "InstanceType": reservation.segment.instance_type,
         "InstanceCount": reservation.segment.count,
         "AvailabilityZone": reservation.segment.zone,
@@ -119,6 +118,7 @@ def purchase_capacity_block_extension(request: Request) -> Mapping[str, Any]:
 
 def _shown_history(request: Request, reservation: Reservation, extension: Extension) -> dict[str, Any]:
     return _shown_extension(request, reservation, extension) | {
+        "CapacityReservationId": reservation.reservation_id,
         "CapacityBlockExtensionStatus": extension.state(),
         "CapacityBlockExtensionPurchaseDate": extension.purchased,
     }

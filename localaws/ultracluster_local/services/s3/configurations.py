@@ -150,10 +150,8 @@ def check_put_bucket_encryption(request: Request) -> None:
 
 @_check("PutBucketTagging")
 def check_put_bucket_tagging(request: Request) -> None:
-    """Refuse invalid tags."""
+    """Refuse invalid tags; moto refuses two of one key."""
     tags = request.parameters["Tagging"].get("TagSet") or []
-    if any(count > 1 for count in Counter(tag["Key"] for tag in tags).values()):
-        raise ServiceError("InvalidTag", "Cannot provide multiple Tags with the same key")
     if len(tags) > _MOST_TAGS:
         raise ServiceError("BadRequest", f"Bucket tag count cannot be greater than {_MOST_TAGS}")
     for tag in tags:

@@ -52,3 +52,31 @@ def test_stacks_of_two_regions_do_not_meet(stacks: Any) -> None:
     west = type(stacks)(stacks.local, "us-west-2")
     assert west.create("importer", IMPORTER) == "ROLLBACK_COMPLETE"
     assert west.create("exporter", EXPORTER) == "CREATE_COMPLETE"
+
+
+def test_a_list_of_stacks_has_their_summaries_by_status(stacks: Any) -> None:
+    stacks.create("kept", {"Description": "Logs", "Resources": {"Logs": group(1)}})
+    stacks.create("gone", {"Resources": {"Setting": parameter("a")}})
+    stacks.delete("gone")
+
+    (kept,) = stacks.api.list_stacks(StackStatusFilter=["CREATE_COMPLETE"])["StackSummaries"]
+
+    assert (kept["StackName"], kept["TemplateDescription"]) == ("kept", "Logs")
+    listed = stacks.api.list_stacks()["StackSummaries"]
+    assert {one["StackName"]: one["StackStatus"] for one in listed} == {
+        "kept": "CREATE_COMPLETE",
+        "gone": "DELETE_COMPLETE",
+    }
+
+
+def test_a_resource_has_its_time_in_each_of_its_descriptions(stacks: Any) -> None:
+    stacks.create("one", {"Resources": {"Logs": group(1)}})
+
+    (described,) = stacks.api.describe_stack_resources(StackName="one")["StackResources"]
+    (listed,) = stacks.api.list_stack_resources(StackName="one")["StackResourceSummaries"]
+    detail = stacks.api.describe_stack_resource(StackName="one", LogicalResourceId="Logs")[
+        "StackResourceDetail"
+    ]
+
+    assert described["Timestamp"] == listed["LastUpdatedTimestamp"] == detail["LastUpdatedTimestamp"]
+    assert described["StackName"] == detail["StackName"] == "one"

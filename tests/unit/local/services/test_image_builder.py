@@ -42,6 +42,52 @@ def test_what_is_used_is_not_deleted_and_what_is_missing_is_not_used(builder: An
     assert code(builder.get_component, componentBuildVersionArn=arn) == "ResourceNotFoundException"
 
 
+def test_a_recipe_is_read_back_as_it_was_created(builder: Any) -> None:
+    settings = {
+        "name": "nodes",
+        "parentImage": "ami-0123456789abcdef0",
+        "components": [{"componentArn": component(builder)}],
+    }
+    recipe = builder.create_image_recipe(semanticVersion="1.0.0", **settings)["imageRecipeArn"]
+
+    shown = builder.get_image_recipe(imageRecipeArn=recipe)["imageRecipe"]
+
+    settings |= {"version": "1.0.0", "type": "AMI", "arn": recipe}
+    assert settings == {key: shown[key] for key in settings}
+
+
+def test_a_pipeline_is_listed_and_replaced_until_it_is_deleted(builder: Any) -> None:
+    place = builder.create_infrastructure_configuration(name="place", instanceProfileName="nodes")
+    recipe = builder.create_image_recipe(
+        name="nodes",
+        semanticVersion="1.0.0",
+        parentImage="ami-0123456789abcdef0",
+        components=[{"componentArn": component(builder)}],
+    )
+    parts = {
+        "imageRecipeArn": recipe["imageRecipeArn"],
+        "infrastructureConfigurationArn": place["infrastructureConfigurationArn"],
+    }
+    arn = builder.create_image_pipeline(name="nodes", description="first", **parts)["imagePipelineArn"]
+    assert [one["arn"] for one in builder.list_image_pipelines()["imagePipelineList"]] == [arn]
+    assert (
+        code(builder.delete_infrastructure_configuration, **dict([*parts.items()][1:]))
+        == "ResourceDependencyException"
+    )
+
+    builder.update_image_pipeline(imagePipelineArn=arn, **parts)
+
+    shown = builder.get_image_pipeline(imagePipelineArn=arn)["imagePipeline"]
+    assert (shown["name"], "description" in shown) == ("nodes", False)
+    missing = parts["imageRecipeArn"].replace("nodes", "gone")
+    assert (
+        code(builder.update_image_pipeline, imagePipelineArn=arn, **parts | {"imageRecipeArn": missing})
+        == "ResourceNotFoundException"
+    )
+    builder.delete_image_pipeline(imagePipelineArn=arn)
+    assert builder.list_image_pipelines()["imagePipelineList"] == []
+
+
 def test_a_build_is_a_fake_ami_with_its_tags_in_each_region(builder: Any, local_aws: LocalAws) -> None:
     profile = {"name": "nodes", "instanceProfileName": "nodes"}
     place = builder.create_infrastructure_configuration(**profile)["infrastructureConfigurationArn"]

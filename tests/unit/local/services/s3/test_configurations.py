@@ -161,3 +161,51 @@ def test_rules_of_replication_have_different_priorities(s3: Any) -> None:
     message = refusal(s3.put_bucket_replication, Bucket="mine", ReplicationConfiguration=configuration)[1]
 
     assert message == "Found duplicate priorities."
+
+
+def notified(queue: str, event: str, **affixes: str) -> dict[str, Any]:
+    rules = [{"Name": name, "Value": value} for name, value in affixes.items()]
+    return {"QueueArn": queue, "Events": [event], "Filter": {"Key": {"FilterRules": rules}}}
+
+
+@pytest.mark.parametrize(
+    ("event", "affixes", "overlaps"),
+    [
+        ("s3:ObjectCreated:*", {}, True),
+        ("s3:ObjectCreated:Put", {"prefix": "images/"}, True),
+        ("s3:ObjectCreated:*", {"prefix": "images/old/"}, True),
+        ("s3:ObjectCreated:*", {"prefix": "logs/"}, False),
+        ("s3:ObjectCreated:*", {"prefix": "images/", "suffix": "g"}, True),
+        ("s3:ObjectCreated:*", {"prefix": "images/", "suffix": "big.jpg"}, True),
+        ("s3:ObjectCreated:*", {"prefix": "images/", "suffix": ".png"}, False),
+        ("s3:ObjectCreated:*", {"prefix": "logs/", "suffix": ".jpg"}, False),
+        ("s3:ObjectRemoved:*", {"prefix": "images/"}, False),
+    ],
+)
+def test_two_rules_of_one_event_differ_so_that_no_object_is_in_both(
+    s3: Any, local_aws: LocalAws, event: str, affixes: dict[str, str], overlaps: bool
+) -> None:
+    statement = {
+        "Effect": "Allow",
+        "Principal": {"Service": "s3.amazonaws.com"},
+        "Action": "sqs:SendMessage",
+        "Resource": "*",
+    }
+    policy = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    local_aws.client("sqs").create_queue(QueueName="queue", Attributes={"Policy": policy})
+    queue = f"arn:aws:sqs:us-east-1:{ACCOUNT}:queue"
+    rules = [
+        notified(queue, "s3:ObjectCreated:*", prefix="images/", suffix=".jpg"),
+        notified(queue, event, **affixes),
+    ]
+    asked = {"Bucket": "mine", "NotificationConfiguration": {"QueueConfigurations": rules}}
+
+    if overlaps:
+        assert (
+            "overlapping suffixes in two rules"
+            in refusal(s3.put_bucket_notification_configuration, **asked)[1]
+        )
+    else:
+        s3.put_bucket_notification_configuration(**asked)
+        kept = s3.get_bucket_notification_configuration(Bucket="mine")["QueueConfigurations"]
+        assert [one["Events"] for one in kept] == [["s3:ObjectCreated:*"], [event]]
