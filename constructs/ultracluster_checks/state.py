@@ -51,7 +51,6 @@ _RESULTS: Final = re.compile("(?i)checkpoint|output|result")
 _OF_THE_CONTAINER: Final = re.compile(r"(?:file://)?/(?:tmp|var/tmp|dev/shm|root|home)(?:/|$)")
 _LOST: Final = {"DeletionPolicy": "the stack is deleted", "UpdateReplacePolicy": "an update replaces it"}
 _BLOCKS: Final = ("BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets")
-_PUBLIC_LISTS: Final = ("PublicRead", "PublicReadWrite", "AuthenticatedRead")
 
 
 @rule("UC5201", *_STATEFUL)
@@ -81,14 +80,6 @@ def buckets_block_public_access(bucket: Resource) -> Iterator[Wrong]:
     for name in _BLOCKS if isinstance(block.value, dict) else ():
         if block[name].off:
             yield block[name], f"{name} is not true", "true"
-
-
-@rule("UC5207", BUCKET)
-def buckets_are_private(bucket: Resource) -> Iterator[Wrong]:
-    """Find buckets that an access control list makes public."""
-    at = bucket["AccessControl"]
-    if at.text in _PUBLIC_LISTS:
-        yield at, f"got {quote(at.text)}", "a bucket policy instead of an access control list"
 
 
 @rule("UC5205", BUCKET)
@@ -257,27 +248,12 @@ def checkpoints_leave_the_container(container: JobContainer) -> Iterator[Wrong]:
             )
 
 
-@rule("UC5212", _TABLE)
-def tables_have_a_way_back(table: Resource) -> Iterator[Wrong]:
-    """Find tables without point-in-time recovery."""
-    at = table["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"]
-    if at.off:
-        yield at, "a wrong write cannot be undone", "PointInTimeRecoveryEnabled: true"
-
-
 @rule("UC5213", _KEY)
 def keys_change(key: Resource) -> Iterator[Wrong]:
     """Find symmetric keys without rotation."""
     at, kind = key["EnableKeyRotation"], key["KeySpec"]
     if at.off and (kind.missing or kind.text == "SYMMETRIC_DEFAULT"):
         yield at, "the key material never changes", "EnableKeyRotation: true"
-
-
-@rule("UC5214", _KEY)
-def keys_are_enabled(key: Resource) -> Iterator[Wrong]:
-    """Find keys that are disabled, so that nothing that they encrypt can be read or written."""
-    if key["Enabled"].flag is False:
-        yield key["Enabled"], "got false: what the key encrypts can be neither read nor written", "true"
 
 
 @rule("UC5215", "AWS::Backup::BackupPlan")
