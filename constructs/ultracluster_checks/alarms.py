@@ -89,12 +89,12 @@ def alarms_notify(templates: Templates) -> Iterator[Wrong]:
     alarms = list(templates.of_type("AWS::CloudWatch::Alarm"))
     used = {target for each in composites for target in each["AlarmRule"].targets}
     suppressing = {each["ActionsSuppressor"].target for each in composites}
-    silent = {each for each in alarms if all(each[name].empty for name in _ACTIONS)}
+    inactive = {each for each in alarms if all(each[name].empty for name in _ACTIONS)}
     # One without an action of its own beside alarms that have one, over an alarm that has none.
     mute = [
         each
         for each in composites
-        if each not in used and silent & {*each["AlarmRule"].targets} and len(silent) < len(alarms)
+        if each not in used and inactive & {*each["AlarmRule"].targets} and len(inactive) < len(alarms)
     ]
     named = any(not each["AlarmRule"].targets for each in composites)  # the name is unknown here
     for alarm in (*alarms, *composites):

@@ -253,7 +253,7 @@ def life_cycles_start_in_time(cycle: tuple[Resource, list[Trigger]]) -> Iterator
                 ),
                 f"within the day before {end - TERMINATION_BEFORE_END:%Y-%m-%d %H:%M} UTC",
             )
-        elif start and end is None and _known_zone(zone):
+        elif start and end is None:
             yield from _too_late(at, start, late=late, zone=zone)
     again = any(_period(each.source["ScheduleExpression"].text or "") for each in own)
     for target in (each.target for each in own) if not again else ():
@@ -284,11 +284,6 @@ def _named_time(resource: Resource, word: str) -> datetime | None:
     parameters = resource.template.parameters.items()
     found = [_parsed(str(each.get("Default")), "UTC") for name, each in parameters if word in name.lower()]
     return found[0] if len(found) == 1 else None
-
-
-def _known_zone(zone: str) -> bool:
-    """Return whether a time zone is in the database."""
-    return zone in available_timezones()
 
 
 def _parsed(text: str, zone: str) -> datetime | None:
@@ -456,8 +451,11 @@ def schedules_leave_the_block(templates: Templates) -> Iterator[Wrong]:
         source = last.source
         late = timedelta(minutes=source["FlexibleTimeWindow"]["MaximumWindowInMinutes"].number or 0)
         zone = source["ScheduleExpressionTimezone"].text or "UTC"
-        if _known_zone(zone):
-            yield from _too_late(source["ScheduleExpression"], max(times) - late, late=late, zone=zone)
+        behind = {on, *(environments_of(on) or ())} if on.type == QUEUE else {on}
+        block = any(nodes.in_block and nodes.owner in behind for nodes in nodes_of(templates))
+        yield from _too_late(
+            source["ScheduleExpression"], max(times) - late, late=late, zone=zone, block=block
+        )
         for trigger in (each for each in _triggers(templates) if on in _told(each.worker).targets):
             at, start = trigger.source["ScheduleExpression"], _start_of(trigger.source)
             if start is None or trigger.source["State"].text == "DISABLED":
@@ -465,18 +463,21 @@ def schedules_leave_the_block(templates: Templates) -> Iterator[Wrong]:
             if not first <= start or start < max(times):
                 got = f"got {quote(at.text)}, and {on.logical_id} starts jobs from {first:%Y-%m-%d %H:%M} to {max(times):%Y-%m-%d %H:%M} UTC"
                 yield at, got, "after the queue is closed"
-            yield from _too_late(at, start)
+            yield from _too_late(at, start, block=block)
 
 
 def _too_late(
-    at: Property, time: datetime, *, late: timedelta = timedelta(), zone: str = "UTC"
+    at: Property, time: datetime, *, late: timedelta = timedelta(), zone: str = "UTC", block: bool = False
 ) -> Iterator[Wrong]:
-    """Find times from 11:00 to noon UTC, up to ``late`` after a time, and times before 11:00 in another zone only."""
+    """Find times from 11:00 to noon UTC, or to midnight for nodes of a block, and times before 11:00 in another zone only.
+
+    ``late`` is how much later than ``time`` it may become.
+    """
     # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html (2026-11)
     closing = time.replace(hour=11, minute=0)
-    after = closing + timedelta(hours=1)
-    elsewhere = time > after and f"{time.astimezone(ZoneInfo(zone)):%H:%M}" < "11:00"
-    if (time < after and time + late >= closing) or elsewhere:
+    after = closing + timedelta(hours=13 if block else 1)
+    elsewhere = zone in available_timezones() and f"{time.astimezone(ZoneInfo(zone)):%H:%M}" < "11:00"
+    if time + late >= closing and (time < after or elsewhere):
         got = f"got {time + late:%H:%M} UTC; Capacity Blocks end at 11:30 UTC, and EC2 ends nodes from 11:00"
         yield at, got, "before 11:00 UTC"
 

@@ -61,11 +61,17 @@ def _definition(machine: Resource) -> tuple[Property, dict[str, Any]] | None:
 def _states(level: Any) -> Iterator[State]:
     """Return the states of a definition, also those inside of others."""
     states = level.get("States") if isinstance(level, dict) else None
-    for name, body in states.items() if isinstance(states, dict) else ():
+    if not isinstance(states, dict):
+        return
+    for name, body in states.items():
         if isinstance(body, dict):
             yield State(name, body, frozenset(states))
-            for inner in (body.get("ItemProcessor"), body.get("Iterator"), *(body.get("Branches") or ())):
+            for inner in (body.get("ItemProcessor"), body.get("Iterator"), *_list(body.get("Branches"))):
                 yield from _states(inner)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _named(value: Any, machine: Resource) -> Resource | None:
@@ -96,20 +102,20 @@ def definitions_are_whole(machine: Resource) -> Iterator[Wrong]:
     for each in machine["DefinitionSubstitutions"].members:
         if f"${{{each.path[-1]}}}" not in used:
             yield each, f"the definition does not use {each.path[-1]}", "a state that uses it, or none"
-    for name in _unreachable(body):
-        yield at, f"no state leads to {name}, which CreateStateMachine refuses", "a state before it, or none"
+    for lost in _unreachable(body):
+        yield at, f"no state leads to {lost}, which CreateStateMachine refuses", "a state before it, or none"
     for state in _states(body):
         whole = state.body
         choices = [
             each
-            for each in (*(whole.get("Choices") or ()), *(whole.get("Catch") or ()))
+            for each in (*_list(whole.get("Choices")), *_list(whole.get("Catch")))
             if isinstance(each, dict)
         ]
         following = [each.get("Next") for each in (whole, *choices)] + [whole.get("Default")]
         for name in following:
-            if name is not None and name not in state.beside:
+            if name is not None and str(name) not in state.beside:
                 yield at, f"{state.name} leads to {quote(str(name))}, which is no state", "a state beside it"
-        if whole.get("Type") not in _ENDS and not whole.get("Next") and not whole.get("End"):
+        if str(whole.get("Type")) not in _ENDS and not whole.get("Next") and not whole.get("End"):
             yield at, f"{state.name} has no Next and is no end", "Next, or End: true"
 
 
@@ -167,8 +173,8 @@ def tasks_have_time(machine: Resource) -> Iterator[Wrong]:
     whole = found[1].get("TimeoutSeconds") if found else None
     if machine["StateMachineType"].text == "EXPRESS":
         whole = min(whole, _LONGEST_EXPRESS) if isinstance(whole, int) else _LONGEST_EXPRESS
-    waits = [each.body.get("Seconds") for each in _states(found[1])] if found else []
-    longest_wait = max((each for each in waits if isinstance(each, int)), default=0)
+    seconds = [each.body.get("Seconds") for each in _states(found[1])] if found else []
+    longest_wait = max((each for each in seconds if isinstance(each, int)), default=0)
     if found and isinstance(whole, int) and longest_wait >= whole:
         yield found[0], f"the machine ends after {whole} seconds, and waits for {longest_wait}", "less"
     for state in _states(found[1]) if found else ():
