@@ -210,7 +210,7 @@ def _survives(mutant: Mutant, package: str, copy: Path) -> bool:
     beside = sorted(mirrored[0].parent.glob("test_*.py"))
     named = tests_that_name(path, mutant.line, copy)
     together = [copy / file for place, file in _TOGETHER if str(mutant.path).startswith(place)]
-    others = [file for file in dict.fromkeys((*together, *named, *beside)) if file not in mirrored]
+    others = [file for file in dict.fromkeys((*beside, *together, *named)) if file not in mirrored]
 
     def run(*files: object) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *map(str, files)]
