@@ -39,6 +39,7 @@ PACKAGES: Final = {
 _TOGETHER: Final = (
     *TESTED_ELSEWHERE.items(),
     *TESTED_TOGETHER.items(),
+    ("localaws/ultracluster_local/cloudformation/resource_types", "tests/unit/local/cloudformation/test_updates.py"),
     *((folder, f"tests/security/test_{what}.py") for folder in ("constructs/ultracluster/", "stacks/") for what in ("keys", "roles")),
 )  # fmt: skip
 _COMPARED: Final = {
