@@ -103,7 +103,7 @@ def test_a_type_of_the_catalogue_has_a_source_unless_a_user_changes_it() -> None
 
 def test_only_the_host_of_the_catalogue_has_no_neuron_devices() -> None:
     assert get_instance_type(CPU_HOST) is CPU_HOST
-    with pytest.raises(FindingsError, match=r"UC4025: got vcpus, memory_mib or chips below 1"):
+    with pytest.raises(FindingsError, match=r"UC4025: .*memory_mib or chips below 1"):
         get_instance_type(dataclasses.replace(CPU_HOST, vcpus=48))
 
 
