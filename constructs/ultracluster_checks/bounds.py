@@ -44,13 +44,17 @@ _NUMBERS: Final = {
     "LaunchTemplateData.BlockDeviceMappings.*.Ebs.VolumeSize 1 65536, LaunchTemplateData.MetadataOptions.HttpPutResponseHopLimit 1 64, "
     "LaunchTemplateData.NetworkInterfaces.*.Groups 0 16, LaunchTemplateData.Placement.PartitionNumber 1 7, LaunchTemplateData.CpuOptions.ThreadsPerCore 1 2",
     "EC2::PlacementGroup": "PartitionCount 1 7",
-    "EC2::SecurityGroup": "SecurityGroupIngress 0 1000, SecurityGroupEgress 0 1000",
-    "ECS::Service": "NetworkConfiguration.AwsvpcConfiguration.Subnets 0 16, NetworkConfiguration.AwsvpcConfiguration.SecurityGroups 0 5",
+    "EC2::SecurityGroup": "SecurityGroupIngress 0 1000, SecurityGroupEgress 0 1000, SecurityGroupIngress.*.FromPort -1 65535, "
+    "SecurityGroupIngress.*.ToPort -1 65535, SecurityGroupEgress.*.FromPort -1 65535, SecurityGroupEgress.*.ToPort -1 65535",
+    "EC2::SecurityGroupEgress": "FromPort -1 65535, ToPort -1 65535",
+    "EC2::SecurityGroupIngress": "FromPort -1 65535, ToPort -1 65535",
+    "ECS::Service": "DesiredCount 0 5000, NetworkConfiguration.AwsvpcConfiguration.Subnets 0 16, NetworkConfiguration.AwsvpcConfiguration.SecurityGroups 0 5",
     "ECS::TaskDefinition": "ContainerDefinitions 1 10, ContainerDefinitions.*.HealthCheck.Interval 5 300, ContainerDefinitions.*.HealthCheck.Timeout 2 120, "
-    "ContainerDefinitions.*.HealthCheck.Retries 1 10, ContainerDefinitions.*.HealthCheck.StartPeriod 0 300, EphemeralStorage.SizeInGiB 21 200",
+    "ContainerDefinitions.*.Memory 4 25165824, ContainerDefinitions.*.HealthCheck.Retries 1 10, ContainerDefinitions.*.HealthCheck.StartPeriod 0 300, EphemeralStorage.SizeInGiB 21 200",
     "EKS::Nodegroup": "UpdateConfig.MaxUnavailable 1 100, UpdateConfig.MaxUnavailablePercentage 1 100, ScalingConfig.MaxSize 1 100000, Taints 0 50",
     "ElasticLoadBalancingV2::TargetGroup": "HealthCheckIntervalSeconds 5 300, HealthCheckTimeoutSeconds 2 120, HealthyThresholdCount 2 10, "
     "UnhealthyThresholdCount 2 10, Port 1 65535",
+    "ElasticLoadBalancingV2::Listener": "Port 1 65535",
     "Events::Rule": "Targets 0 5, Targets.*.RetryPolicy.MaximumRetryAttempts 0 185, Targets.*.RetryPolicy.MaximumEventAgeInSeconds 60 86400, "
     "Targets.*.BatchParameters.RetryStrategy.Attempts 1 10, Targets.*.BatchParameters.ArrayProperties.Size 2 10000",
     "IAM::InstanceProfile": "Roles 1 1",

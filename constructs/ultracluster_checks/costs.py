@@ -7,6 +7,7 @@ from typing import Final
 from ultracluster_checks.jobs import JOB_DEFINITION, job_containers
 from ultracluster_checks.model.nodes import (
     AUTO_SCALING_GROUP,
+    COMPUTE_ENVIRONMENT,
     EVENT_RULE,
     LAUNCH_TEMPLATE,
     QUEUE,
@@ -65,14 +66,7 @@ def budgets_notify_in_time(budget: Resource) -> Iterator[Wrong]:
         if operator.text == "LESS_THAN":
             yield operator, "the notification comes while little is spent", "GREATER_THAN"
         if subscribers.empty:
-            yield subscribers, "the notification has no subscriber", "a mail address or a topic"
-
-
-@rule("UC5216", "AWS::Logs::LogGroup")
-def logs_expire(group: Resource) -> Iterator[Wrong]:
-    """Find log groups that keep their events forever."""
-    if group["RetentionInDays"].missing:
-        yield group["RetentionInDays"], "logs are kept and billed for ever", "a number of days, such as 90"
+            yield subscribers, "the notification has no subscriber", "an email address or a topic"
 
 
 @rule("UC6480", BUCKET)
@@ -210,11 +204,11 @@ def nodes_end_and_have_plain_volumes(template: Resource) -> Iterator[Wrong]:
     """Find nodes that stop instead of ending, and disks of nodes with provisioned IOPS, which outlive nothing."""
     data = launch_data(template)
     behaviour = data["InstanceInitiatedShutdownBehavior"]
-    machines = template_types(template)
-    if machines and behaviour.text == "stop":
+    nodes = [each for each in nodes_of(template.template.templates) if each.template is template]
+    replaced = any(each.owner.type in {AUTO_SCALING_GROUP, COMPUTE_ENVIRONMENT} for each in nodes)
+    if template_types(template) and replaced and behaviour.text == "stop":
         yield behaviour, "nodes that shut themselves down keep their volumes, which are billed", "terminate"
-    owned = any(each.template is template for each in nodes_of(template.template.templates))
-    for disk in (each["Ebs"] for each in data["BlockDeviceMappings"].items) if owned else ():
+    for disk in (each["Ebs"] for each in data["BlockDeviceMappings"].items) if nodes else ():
         if disk["VolumeType"].text in {"io1", "io2"} and disk["DeleteOnTermination"].flag is not False:
             got = f"got {disk['VolumeType'].text} for a disk that goes with its node, at several times the price"
             yield disk["VolumeType"], got, "gp3 with the IOPS that it needs, or instance storage"

@@ -7,10 +7,12 @@ from typing import Final
 from ultracluster_checks.model.nodes import (
     COMPUTE_ENVIRONMENT,
     LAUNCH_TEMPLATE,
+    Nodes,
     catalogued,
     instance_type_names,
     is_in_batch,
     launch_data,
+    nodes_of,
 )
 from ultracluster_checks.model.template import Resource, Templates
 from ultracluster_checks.model.values import Unknown
@@ -44,6 +46,20 @@ def instance_types_are_known(templates: Templates) -> Iterator[Wrong]:
     for at in named:
         if catalogued(at) is False:
             yield from placed(at, INSTANCE_TYPE.check(at.text))
+
+
+@rule("UC4215", nodes_of)
+def nodes_have_a_type_and_an_image(nodes: Nodes) -> Iterator[Wrong]:
+    """Find groups whose launch template leaves out the type or image that nothing else gives."""
+    mixed, own = nodes.owner["MixedInstancesPolicy"], nodes.settings["InstanceTypes"]
+    if nodes.template is None or nodes.in_batch or not mixed.missing or nodes.data.unknown:
+        return
+    kind, image = nodes.data["InstanceType"], nodes.data["ImageId"]
+    if kind.missing and own.missing and nodes.data["InstanceRequirements"].missing:
+        got = "no instance type, which Amazon EKS takes for t3.medium" if nodes.in_eks else "no instance type"
+        yield kind, got, "the type that the nodes are made for"
+    if image.missing and not nodes.in_eks:
+        yield image, f"no image: {nodes.name} starts no node", "the ID of an AMI"
 
 
 @rule("UC4206", LAUNCH_TEMPLATE, COMPUTE_ENVIRONMENT)

@@ -76,10 +76,11 @@ def _kinds(pattern: Property) -> set[str]:
     return {each for each in pattern["detail-type"].texts if each is not None}
 
 
-def _is_about_blocks(source: Resource) -> bool:
-    """Return whether a rule waits for events about Capacity Blocks."""
+def _is_about_blocks(source: Resource, *, word: str = "") -> bool:
+    """Return whether a rule waits for events about Capacity Blocks, with a word in their name if one is given."""
     kinds = _kinds(source["EventPattern"])
-    return any("Capacity Block" in each or each == INSTANCE_INTERRUPTION_WARNING_EVENT for each in kinds)
+    about = ("Capacity Block" in each and word in each for each in kinds)
+    return any(about) or INSTANCE_INTERRUPTION_WARNING_EVENT in kinds
 
 
 @lru_cache(maxsize=1)
@@ -125,7 +126,7 @@ def life_cycles(templates: Templates) -> dict[Resource, list[Trigger]]:
     for worker in templates.of_type(FUNCTION, MACHINE):
         own = [each for each in _triggers(templates) if each.worker is worker]
         role = role_of(_role_at(worker))
-        warned = any(_is_about_blocks(each.source) for each in own)
+        warned = any(_is_about_blocks(each.source, word="Expiration") for each in own)
         about = any(_names(each.value, blocks) for each in _told(worker)["Variables"].members)
         acts = role is not None and any(may(role, action) for action in _CLOSING)
         knows = any(target.type in _STATES for target in _told(worker).targets)
@@ -524,6 +525,9 @@ def functions_can_run(function: Resource) -> Iterator[Wrong]:
 def life_cycles_may_end_jobs(worker: Resource) -> Iterator[Wrong]:
     """Find functions and state machines of a life cycle that do not end jobs, or whose role does not allow it."""
     role, called = role_of(_role_at(worker)), _calls(worker)
+    invoked = [role_of(_role_at(each)) for each in _told(worker).targets if each.type == FUNCTION]
+    if worker.type == MACHINE and any(each is not None and may(each, _TERMINATE) for each in invoked):
+        return  # a function that it invokes ends them
     if called is not None and not called & {*_ENDING}:
         got = f"{worker.logical_id} ends no job: it calls {', '.join(sorted(called)) or 'nothing'}"
         yield worker.properties, got, _TERMINATE

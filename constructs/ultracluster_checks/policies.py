@@ -154,7 +154,10 @@ def actions_are_named(templates: Templates) -> Iterator[Wrong]:
 @rule(POWERFUL_POLICY, *PRINCIPALS)
 def roles_are_not_administrators(resource: Resource) -> Iterator[Wrong]:
     """Find roles with administrator policies."""
+    in_pods = resource.type == ROLE and trusts(resource, "pods")
     for policy in resource["ManagedPolicyArns"].items:
+        if in_pods and policy.pattern.endswith("/AmazonFSxFullAccess"):
+            continue  # as the user guide of Amazon EKS tells for the CSI driver of FSx for Lustre
         if _POWERFUL.search(policy.pattern):
             yield policy, f"got {policy.pattern.rsplit('/', 1)[1]}", "a policy with the required actions"
 
@@ -219,8 +222,9 @@ def _asks_for_order(statement: Property) -> bool:
 def roles_reserve_no_capacity(templates: Templates) -> Iterator[Wrong]:
     """Find permissions to reserve or start instances other than through the queues."""
     for statement, action, name in _allowed(templates, _RESERVING):
-        if statement.resource.type == ROLE and trusts(statement.resource, "batch"):
-            continue  # the service role, with which AWS Batch starts the nodes of its environments
+        role = statement.resource
+        if role.type == ROLE and any(trusts(role, each) for each in ("batch", "cloudformation")):
+            continue  # the service role, with which AWS Batch starts nodes, and that of deployments
         if _unbound(statement) or ("Reservation" in name and not is_bound(statement)):
             got = (
                 f"got {quote(action.text)}, which starts or reserves capacity that is billed at once ({name})"

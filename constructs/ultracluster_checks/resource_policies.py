@@ -162,14 +162,12 @@ def _own_accounts(templates: Templates) -> set[str] | None:
     return found if found or any("AWS::AccountId" in body for body in bodies) else None
 
 
-@rule("UC6424", _PERMISSION, "AWS::Lambda::Url")
+@rule("UC6424", _PERMISSION)
 def functions_know_their_callers(resource: Resource) -> Iterator[Wrong]:
     """Find functions that anyone may invoke."""
-    principal, kind = resource["Principal"], resource["AuthType"]
+    principal = resource["Principal"]
     if principal.text == "*" and resource["PrincipalOrgID"].missing:
         yield principal, "got '*', which is everyone in every account", "the service or account"
-    if kind.text == "NONE":
-        yield kind, "got NONE: anyone who knows the URL can invoke the function", "AWS_IAM"
 
 
 @rule("UC6457", _PERMISSION)

@@ -92,6 +92,11 @@ _ROWS: Final[tuple[tuple[str, str, str, frozenset[str | None], str, str], ...]] 
     (_METADATA, "EC2::Instance ImageBuilder::InfrastructureConfiguration", "MetadataOptions.HttpTokens", frozenset({"optional"}), "instance metadata is read without a token", "required"),
     (_METADATA, "EC2::Instance ImageBuilder::InfrastructureConfiguration", "InstanceMetadataOptions.HttpTokens", frozenset({"optional"}), "instance metadata is read without a token", "required"),
     (_METADATA, "SageMaker::NotebookInstance", "InstanceMetadataServiceConfiguration.MinimumInstanceMetadataServiceVersion", frozenset({"1"}), "instance metadata is read without a token", "2"),
+    ("UC5207", "S3::Bucket", "AccessControl", frozenset({"publicread", "publicreadwrite", "authenticatedread"}), "everybody may read it", "a bucket policy"),
+    ("UC5212", "DynamoDB::Table", "PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled", _OFF, "a wrong write cannot be undone", "true"),
+    ("UC5214", "KMS::Key", "Enabled", _FALSE, "what the key encrypts can be neither read nor written", "true"),
+    ("UC5216", "Logs::LogGroup", "RetentionInDays", frozenset({None}), "logs are kept and billed for ever", "a number of days, such as 90"),
+    ("UC6424", "Lambda::Url", "AuthType", frozenset({"none"}), "anyone who knows the URL can invoke the function", "AWS_IAM"),
     ("UC4226", "EC2::LaunchTemplate", "LaunchTemplateData.BlockDeviceMappings.*.Ebs.DeleteOnTermination", _FALSE, "each node that ends leaves its volume, which is billed", "true"),
     ("UC6483", "ImageBuilder::InfrastructureConfiguration", "TerminateInstanceOnFailure", _FALSE, "instances of failed builds run until somebody finds them", "true"),
     (_AUDIT, "CloudTrail::Trail", "IsLogging", _FALSE, "nothing is recorded", "true"),
@@ -99,6 +104,7 @@ _ROWS: Final[tuple[tuple[str, str, str, frozenset[str | None], str, str], ...]] 
     (_AUDIT, "CloudTrail::Trail", "IsMultiRegionTrail", _FALSE, "calls in other Regions are not recorded", "true"),
     (_AUDIT, "CloudTrail::Trail", "IncludeGlobalServiceEvents", _FALSE, "calls of IAM are not recorded", "true"),
     (_AUDIT, "ECR::Repository", "ImageTagMutability", frozenset({"mutable"}), "the image behind a tag may be replaced unnoticed", "IMMUTABLE"),
+    (_AUDIT, "ECR::Repository", "ImageScanningConfiguration.ScanOnPush", _FALSE, "images are never searched for known vulnerabilities", "true"),
     (_AUDIT, "GuardDuty::Detector", "Enable", _FALSE, "nothing is detected", "true"),
     (_AUDIT, "StepFunctions::StateMachine", "LoggingConfiguration.Level", frozenset({"off"}), "failed runs leave no trace in the log", "ERROR or ALL"),
 )  # fmt: skip
@@ -132,6 +138,10 @@ def api_servers_are_private(cluster: Resource) -> Iterator[Wrong]:
         at = public if sources.empty else sources
         got = "every address on the internet reaches the API server of Kubernetes"
         yield at, got, "EndpointPublicAccess: false, or PublicAccessCidrs of the clients"
+    inside = network["EndpointPrivateAccess"]
+    if public.flag is False and inside.off:
+        got = "neither the internet nor the network reaches the API server, which Amazon EKS refuses"
+        yield Problem.of(inside, "UC6458", got, "true")
 
 
 @rule(_IN_CLEAR, "AWS::ElasticLoadBalancingV2::Listener")
@@ -141,6 +151,10 @@ def listeners_ask_for_tls(listener: Resource) -> Iterator[Wrong]:
     kinds = [each["Type"].text for each in listener["DefaultActions"].items]
     if protocol.text == "HTTP" and "forward" in kinds:
         yield protocol, "requests and answers travel in plain text", "HTTPS with a certificate, or a redirect"
+    if protocol.text in {"HTTPS", "TLS"} and listener["Certificates"].empty:
+        yield Problem.of(
+            listener["Certificates"], "UC6458", "no certificate, without which there is no TLS", "one"
+        )
     if protocol.text in {"HTTPS", "TLS"} and policy.missing:
         got = "no policy, which is ELBSecurityPolicy-2016-08 with TLS 1.0"
         yield policy, got, "ELBSecurityPolicy-TLS13-1-2-2021-06"
@@ -182,3 +196,16 @@ def installers_are_fetched_with_tls(templates: Templates) -> Iterator[Wrong]:
             found = _PLAIN.search(at.pattern)
             if found is not None:
                 yield at, f"{found[1]} is fetched in plain text, which anyone on the way can change", "https"
+
+
+@rule("UC6458", "AWS::ECS::Service")
+def deployments_have_room(service: Resource) -> Iterator[Wrong]:
+    """Find services that may neither stop a task before a new one runs nor start a new one beside it."""
+    at = service["DeploymentConfiguration"]
+    least, most = at["MinimumHealthyPercent"], at["MaximumPercent"]
+    if (least.number or 0) >= 100 >= (most.number or 200):  # noqa: PLR2004 - percent; 200 is the default
+        yield (
+            most,
+            f"got {most.number} with at least {least.number} %, so that no deployment ends",
+            "200, or at least 50",
+        )

@@ -10,7 +10,6 @@ from ultracluster_checks.model.permissions import covers, may, role_of
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.model.values import Reference, Text
 from ultracluster_checks.problem import Wrong, rule
-from ultracluster_rules.findings import quote
 
 BUCKET: Final = "AWS::S3::Bucket"
 _ASSOCIATION: Final = "AWS::FSx::DataRepositoryAssociation"
@@ -49,7 +48,6 @@ _LONG: Final = 90  # days after which a checkpoint may be in an archive
 _CHECKPOINTS: Final = re.compile("(?i)checkpoint|save")
 _LOST: Final = {"DeletionPolicy": "the stack is deleted", "UpdateReplacePolicy": "an update replaces it"}
 _BLOCKS: Final = ("BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets")
-_PUBLIC_LISTS: Final = ("PublicRead", "PublicReadWrite", "AuthenticatedRead")
 
 
 @rule("UC5201", *_STATEFUL)
@@ -79,14 +77,6 @@ def buckets_block_public_access(bucket: Resource) -> Iterator[Wrong]:
     for name in _BLOCKS if isinstance(block.value, dict) else ():
         if block[name].off:
             yield block[name], f"{name} is not true", "true"
-
-
-@rule("UC5207", BUCKET)
-def buckets_are_private(bucket: Resource) -> Iterator[Wrong]:
-    """Find buckets that an access control list makes public."""
-    at = bucket["AccessControl"]
-    if at.text in _PUBLIC_LISTS:
-        yield at, f"got {quote(at.text)}", "a bucket policy instead of an access control list"
 
 
 @rule("UC5205", BUCKET)
@@ -199,27 +189,12 @@ def checkpoints_do_not_expire(bucket: Resource) -> Iterator[Wrong]:
             yield days, "a checkpoint in an archive is readable hours after a restore", f"{_LONG} or more"
 
 
-@rule("UC5212", _TABLE)
-def tables_have_a_way_back(table: Resource) -> Iterator[Wrong]:
-    """Find tables without point-in-time recovery."""
-    at = table["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"]
-    if at.off:
-        yield at, "a wrong write cannot be undone", "PointInTimeRecoveryEnabled: true"
-
-
 @rule("UC5213", _KEY)
 def keys_change(key: Resource) -> Iterator[Wrong]:
     """Find symmetric keys without rotation."""
     at, kind = key["EnableKeyRotation"], key["KeySpec"]
     if at.off and (kind.missing or kind.text == "SYMMETRIC_DEFAULT"):
         yield at, "the key material never changes", "EnableKeyRotation: true"
-
-
-@rule("UC5214", _KEY)
-def keys_are_enabled(key: Resource) -> Iterator[Wrong]:
-    """Find keys that are disabled, so that nothing that they encrypt can be read or written."""
-    if key["Enabled"].flag is False:
-        yield key["Enabled"], "got false: what the key encrypts can be neither read nor written", "true"
 
 
 @rule("UC5215", "AWS::Backup::BackupPlan")

@@ -10,7 +10,7 @@ from ultracluster_rules.values import Between, Form
 
 _EMAIL: Final = r"[^@\s]+@[^@\s]+\.[^@\s]+"
 
-EMAIL: Final = Form(code="UC6446", pattern=_EMAIL, allowed="a mail address, such as ml@example.com")
+EMAIL: Final = Form(code="UC6446", pattern=_EMAIL, allowed="an email address, such as ml@example.com")
 """Mail address that alarms notify."""
 
 TOPIC_ARN: Final = Form(
@@ -23,7 +23,7 @@ TOPIC_ARN: Final = Form(
 RECIPIENT: Final = Form(
     code="UC6449",
     pattern=f"(?:{_EMAIL})|(?:{SNS_TOPIC_ARN})",
-    allowed="a mail address such as ml@example.com, or the ARN of an SNS topic",
+    allowed="an email address such as ml@example.com, or the ARN of an SNS topic",
 )
 """Recipients of the notifications of a cluster."""
 
@@ -78,6 +78,6 @@ def warn_of_missing_recipients() -> Finding:
     return Finding(
         "UC6448",
         "no one is notified when a node refuses to join, a job is lost or the paid Capacity Block ends",
-        remedy="Set notify to mail addresses or an SNS topic",
+        remedy="Set notify to email addresses or an SNS topic",
         path="notify",
     )

@@ -66,7 +66,7 @@ def check_budget(
         not invalid and len(emails) <= MOST_BUDGET_EMAILS,
         TOPIC_ARN.code,
         f"got {quote(invalid[0])}" if invalid else f"got {len(emails)} addresses",
-        allowed=f"up to {MOST_BUDGET_EMAILS} mail addresses, such as jane@example.com",
+        allowed=f"up to {MOST_BUDGET_EMAILS} email addresses, such as jane@example.com",
         path="emails",
     )
     return findings

@@ -219,6 +219,22 @@ def cluster_addresses(
     )
 
 
+def addresses_of_existing_subnet(
+    *,
+    instance_type: InstanceType,
+    nodes: int,
+    nic_layout: NicLayout,
+    file_system_interfaces: int = FILE_SYSTEM_ADDRESSES,
+) -> int:
+    """Return how many free addresses a cluster needs in an existing subnet, see `check_available_addresses`."""
+    _require_counts(nodes=nodes, file_system_interfaces=file_system_interfaces)
+    per_node = addresses_per_node(network_interfaces(instance_type, nic_layout))
+    needed = subnet_addresses(
+        nodes=nodes, addresses_per_node=per_node, file_system_interfaces=file_system_interfaces
+    )
+    return needed - RESERVED_PER_SUBNET
+
+
 def check_available_addresses(
     *,
     instance_type: InstanceType,
@@ -239,14 +255,13 @@ def check_available_addresses(
     Raises:
         FindingsError: UC3001 for a negative count, or what `network_interfaces` raises.
     """
-    _require_counts(nodes=nodes, file_system_interfaces=file_system_interfaces)
-    per_node = addresses_per_node(network_interfaces(instance_type, nic_layout))
-    needed = (
-        subnet_addresses(
-            nodes=nodes, addresses_per_node=per_node, file_system_interfaces=file_system_interfaces
-        )
-        - RESERVED_PER_SUBNET
+    needed = addresses_of_existing_subnet(
+        instance_type=instance_type,
+        nodes=nodes,
+        nic_layout=nic_layout,
+        file_system_interfaces=file_system_interfaces,
     )
+    per_node = addresses_per_node(network_interfaces(instance_type, nic_layout))
     return require(
         needed <= available_addresses,
         FREE_ADDRESSES.code,

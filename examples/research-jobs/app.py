@@ -1,4 +1,4 @@
-"""Jobs of a research team on the queue of a platform team, which has an app of its own.
+"""Jobs of a research team on the queue of a platform team, which is defined in another app.
 
 Change the values below, then: cdk deploy --app "python3 examples/research-jobs/app.py"
 Submit: ultracluster jobs submit Research Pretrain --region us-east-2

@@ -10,24 +10,25 @@ import pytest
 from tests.deep.conftest import Tried
 from tests.deep.template_defects import foreign
 from tests.deep.template_defects.defects import (
+    blind_defects,
+    blind_sources,
     defects,
     second_defects,
     sources,
-    third_defects,
-    third_sources,
 )
 from tests.deep.template_defects.judge import found, newly_found
-from tests.deep.template_defects.rewrites import Rewrite, rewrites, third_rewrites
+from tests.deep.template_defects.rewrites import Rewrite, blind_rewrites, rewrites
 from tests.deep.template_defects.templates import (
     BASES,
+    BLIND_SETS,
     Application,
     base,
+    blind_names,
     edited,
     findings,
     names,
     parse,
     region,
-    third_names,
 )
 
 pytestmark = pytest.mark.deep
@@ -72,12 +73,12 @@ def text(application: Application) -> str:
 
 
 def test_no_base_has_a_loose_end() -> None:
-    every = (*names(), *third_names())
+    every = (*names(), *(each for blind in BLIND_SETS for each in blind_names(blind)))
     assert {name: ends for name in every if (ends := loose_ends(base(name)))} == {}
 
 
 def test_each_edit_changes_its_base_and_leaves_no_loose_end(tried: Tried) -> None:
-    every = (*defects(), *second_defects(), *third_defects())
+    every = (*defects(), *second_defects(), *blind_defects())
     unchanged = [defect.id for defect in every if text(defect.application()) == text(base(defect.base))]
     assert unchanged == []
     loose = {defect.id: ends for defect in every if (ends := loose_ends(defect.application()))}
@@ -86,37 +87,41 @@ def test_each_edit_changes_its_base_and_leaves_no_loose_end(tried: Tried) -> Non
 
 
 def test_each_defect_has_a_name_of_its_own_a_sentence_and_a_source() -> None:
-    every = (*defects(), *second_defects(), *third_defects())
+    every = (*defects(), *second_defects(), *blind_defects())
     assert [name for name, count in Counter(defect.id for defect in every).items() if count > 1] == []
     assert [defect.id for defect in every if not defect.wrong.endswith(".")] == []
     assert {defect.source for defect in defects()} == set(sources())
-    new = {defect.source for defect in third_defects()} - set(sources())
-    assert new == set(third_sources())
+    for blind in BLIND_SETS:
+        assert {defect.source for defect in blind_defects(blind)} - set(sources()) == set(
+            blind_sources(blind)
+        )
 
 
 def test_no_two_defects_are_the_same() -> None:
-    for table in (defects(), third_defects()):
+    for table in (defects(), *map(blind_defects, BLIND_SETS)):
         same = Counter(text(defect.application()) for defect in table)
         assert max(same.values()) == 1
 
 
-def test_each_defect_of_the_third_set_says_which_resources_are_at_fault() -> None:
-    for defect in third_defects():
+def test_each_defect_of_a_blind_set_says_which_resources_are_at_fault() -> None:
+    for defect in blind_defects():
         resources = {name for template in defect.application().values() for name in template["Resources"]}
         assert defect.about, defect.id
         assert set(defect.about) <= resources, defect.id
 
 
-def test_the_third_set_has_enough_of_each_kind() -> None:
-    per_kind = Counter(defect.kind for defect in third_defects())
+@pytest.mark.parametrize("blind", BLIND_SETS)
+def test_a_blind_set_has_enough_of_each_kind(blind: str) -> None:
+    per_kind = Counter(defect.kind for defect in blind_defects(blind))
     least = {"life_cycle": 30, "cross_resource": 30, "hpc": 40, "security": 25, "money": 20}
     assert all(per_kind[kind] >= number for kind, number in least.items())
     assert per_kind["data"] + per_kind["limits"] >= 15
-    assert len(third_names()) >= 8
+    assert len(blind_names(blind)) >= 8
 
 
-def test_rewrites_of_the_third_set_are_whole() -> None:
-    every = list(third_rewrites())
+@pytest.mark.parametrize("blind", BLIND_SETS)
+def test_rewrites_of_a_blind_set_are_whole(blind: str) -> None:
+    every = list(blind_rewrites(blind))
     assert sum(one.kind.startswith("variant: ") for one in every) >= 60
     assert [(one.kind, one.base) for one in every if loose_ends(one.application)] == []
 

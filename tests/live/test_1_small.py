@@ -668,7 +668,7 @@ def test_a_lost_host_starts_a_single_node_job_again(live: Live) -> None:
 def test_a_multi_node_job_runs_without_efa(live: Live) -> None:
     """Does a multi-node job run on a type without EFA, and which security group does its task get?
 
-    Submits a job of two nodes with `without_efa: true`. Passes when both run and print, and each node has one interface more than its launch template, with the
+    Submits a job of two nodes with `without_efa: true`. Passes when both nodes run the program and print its output, and each node has one interface more than its launch template, with the
     VPC's default security group, as the Batch User Guide says of multi-node jobs.
     """
     base = Cluster(live, live.of("L83"))

@@ -207,7 +207,7 @@ def test_an_extension_of_what_is_not_ours_is_refused(live: Live) -> None:
 def test_batch_launches_into_the_block(live: Live) -> None:
     """Does AWS Batch launch into the Capacity Block?
 
-    From an hour before its start: deploys a cluster on the block of L31 with exported templates, waits until the block is active, and submits a job of two
+    Starts an hour before the block: deploys a cluster on the block of L31 with exported templates, waits until the block is active, and submits a job of two
     nodes. Passes when every instance has lifecycle `capacity-block` and the ID of the reservation. Any other instance costs on-demand money and is terminated
     at once. The Batch User Guide says that market options in a launch template are ignored, but AWS's own templates and blog (2025-04-29) rely on them.
     """
@@ -310,7 +310,8 @@ def test_a_node_finds_its_devices_and_mounts(live: Live) -> None:
 def test_a_node_registers_the_memory_that_jobs_ask_for(live: Live) -> None:
     """How much memory does a trn2 node register?
 
-    Calls `DescribeContainerInstances` while a job runs. Passes when it is at least what jobs request by the catalogue's estimate, 0.96 of the instance. Record
+    Calls `DescribeContainerInstances` while a job runs. Passes when each node registers at least the memory that jobs request, which the
+    catalogue estimates at 0.96 of the instance. Record
     the measured number with its date in the family's module in `ultracluster_catalog/machines/`.
     """
     base, _ = held(live)
@@ -486,7 +487,7 @@ def test_a_deployment_during_the_block_leaves_the_environment_open(live: Live) -
     """Does a deployment during the block change the environment's state?
 
     Updates the stack with another tag on the queue's log group, and reads the function's log. Passes when the update completes, the environment is still
-    ENABLED, and the log has no later `SetEnvironment(enabled=False)`. By hand, after the drain: if the log has it again, CloudFormation opened the environment
+    ENABLED, and the log has no later `SetEnvironment(enabled=False)`. By hand, after the drain: if the log then has another `SetEnvironment(enabled=False)`, CloudFormation had opened the environment
     for up to a minute.
     """
     base = Cluster(live, live.of("L1"))

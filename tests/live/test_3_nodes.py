@@ -77,7 +77,8 @@ def test_nodes_with_sixteen_cards_start_in_the_block(live: Live) -> None:
 def test_collectives_use_efa(live: Live) -> None:
     """Does collective traffic use EFA, and how fast is it?
 
-    Runs the fabric gate, and with it nccom-test, on two nodes. Passes when it reports more than a single card of 200 Gbit/s carries, which TCP cannot reach.
+    Runs the fabric gate, and with it nccom-test, on two nodes. Passes when it reports more bandwidth than one card of 200 Gbit/s can carry,
+    which TCP cannot reach.
     Note bandwidth and latency with the date. By hand: `fi_info -p efa` in a job lists one provider for each device, and with `FI_PROVIDER=tcp`, `TcpFallback`
     goes off within eight minutes (L87).
     """

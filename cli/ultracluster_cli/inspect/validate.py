@@ -7,11 +7,9 @@ import typer
 
 from ultracluster_catalog.lustre.lustre_figures import file_system_figures
 from ultracluster_catalog.machines.nic_layouts import addresses_per_node
-from ultracluster_catalog.places.addresses import RESERVED_PER_SUBNET, subnet_addresses
-from ultracluster_catalog.places.cluster_subnet import FILE_SYSTEM_ADDRESSES
 from ultracluster_cli.options import JsonOption, RolloutArgument
 from ultracluster_cli.output import print_findings, print_json, print_table
-from ultracluster_rules.network import cluster_addresses, network_interfaces
+from ultracluster_rules.network import addresses_of_existing_subnet, cluster_addresses, network_interfaces
 from ultracluster_stacks.config import ClusterConfig, load_rollout
 
 app = typer.Typer(add_completion=False)
@@ -68,7 +66,6 @@ def expected_network(cluster: ClusterConfig) -> dict[str, Any]:
     """Return the network figures of a cluster as plain values."""
     machine, nodes = cluster.machine, cluster.most_nodes
     interfaces = network_interfaces(machine, cluster.network.layout)
-    per_node = addresses_per_node(interfaces)
     if cluster.network.subnet_id is None:
         addresses = cluster_addresses(
             instance_type=machine,
@@ -76,19 +73,19 @@ def expected_network(cluster: ClusterConfig) -> dict[str, Any]:
             nic_layout=interfaces,
             endpoints=len(cluster.network.endpoints),
         )
-    else:  # free addresses exclude those of AWS and of endpoints
-        addresses = (
-            subnet_addresses(
-                nodes=nodes, addresses_per_node=per_node, file_system_interfaces=FILE_SYSTEM_ADDRESSES
-            )
-            - RESERVED_PER_SUBNET
+    else:
+        addresses = addresses_of_existing_subnet(
+            instance_type=machine,
+            nodes=nodes,
+            nic_layout=interfaces,
+            file_system_interfaces=cluster.file_system.subnet_addresses,
         )
     return {
         "interfaces": len(interfaces),
         "efa_interfaces": sum(interface.has_efa for interface in interfaces),
         "card_0_taken": sum(interface.card == 0 for interface in interfaces),
         "card_0_slots": machine.network_cards[0].max_interfaces,
-        "addresses_per_node": per_node,
+        "addresses_per_node": addresses_per_node(interfaces),
         "addresses_needed": addresses,
         "addresses_free": cluster.network.available_addresses,
     }

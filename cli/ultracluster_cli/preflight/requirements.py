@@ -6,11 +6,9 @@ from ultracluster_catalog.limits.quotas import ON_DEMAND_QUOTAS, SPOT_QUOTAS, ca
 from ultracluster_catalog.limits.service_quotas import SERVICE_QUOTAS
 from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING
 from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_catalog.machines.nic_layouts import addresses_per_node
 from ultracluster_catalog.neuron.compile_machines import compile_type
-from ultracluster_catalog.places.addresses import RESERVED_PER_SUBNET, subnet_addresses
 from ultracluster_catalog.places.cluster_subnet import NODE_SERVICES
-from ultracluster_rules.network import network_interfaces
+from ultracluster_rules.network import addresses_of_existing_subnet, network_interfaces
 from ultracluster_runtime.preflight import requirements
 from ultracluster_stacks.config import CapacityConfig, ClusterConfig
 from ultracluster_stacks.config.rehearsal import cluster_digest
@@ -148,9 +146,10 @@ def _subnet(
     network = config.network
     if network.subnet_id is None or network.vpc_id is None:
         return None
-    addresses = subnet_addresses(
+    addresses = addresses_of_existing_subnet(
+        instance_type=machine,
         nodes=config.most_nodes,
-        addresses_per_node=addresses_per_node(network_interfaces(machine, network.layout)),
+        nic_layout=network.layout,
         file_system_interfaces=config.file_system.subnet_addresses,
     )
     return requirements.SubnetRequirements(
@@ -158,7 +157,7 @@ def _subnet(
         subnet_id=network.subnet_id,
         vpc_id=network.vpc_id,
         zone_id=config.zone_id,
-        addresses=addresses - RESERVED_PER_SUBNET,
+        addresses=addresses,
         services=NODE_SERVICES,
         security_group_id=network.security_group_id,
         adds_efa_rules=network.add_efa_rules,

@@ -162,7 +162,7 @@ def _plan(context: _RolloutContext) -> history.Run | None:
         wave = request.rollback
         forward = [run for run in runs if run.journal.plan.undoes is None and run.touched_wave(wave)]
         if not forward:
-            problem = f"no rollout from here has deployed wave {quote(wave)} of this file"
+            problem = f"no rollout in this folder has deployed wave {quote(wave)} of this file"
             raise FindingsError([planning.no_rollback(problem, location=str(context.file))])
         earlier = runs[: runs.index(forward[-1])]
         plan = planning.plan_rollback(

@@ -76,9 +76,11 @@ _MANAGED: Final = {
 
 @lru_cache(maxsize=1)
 def identity_documents(templates: Templates) -> tuple[tuple[Resource, Property], ...]:
-    """Return the policies of principals, each with its resource."""
-    own = [(each, policy) for each in templates.of_type(*PRINCIPALS) for policy in each["Policies"].items]
-    alone = [(each, each.properties) for each in templates.of_type(*_ALONE)]
+    """Return the policies of principals, each with its resource. A permissions boundary allows nothing by itself."""
+    principals = list(templates.of_type(*PRINCIPALS))
+    bounds = {each["PermissionsBoundary"].target for each in principals}
+    own = [(each, policy) for each in principals for policy in each["Policies"].items]
+    alone = [(each, each.properties) for each in templates.of_type(*_ALONE) if each not in bounds]
     return tuple((resource, policy["PolicyDocument"]) for resource, policy in (*own, *alone))
 
 

@@ -254,7 +254,7 @@ def _environment(environment: Environment) -> Iterator[Reason]:
             remedy="Correct the reported cause (often the instance profile, a subnet, user data that is not MIME multipart, or nodes "
             "that do not join), then let AWS Batch check it again: "
             f"aws batch update-compute-environment --compute-environment {environment.name} --state DISABLED, and the same "
-            "with --state ENABLED. A deployment without changes does not do that",
+            "with --state ENABLED. A deployment without changes does not trigger this check",
         )
     if not environment.enabled:
         yield Reason(

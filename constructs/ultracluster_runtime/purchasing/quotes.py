@@ -59,7 +59,7 @@ def read_quote_again(order: Order, confirmed: Quote, *, now: datetime) -> Steps[
     if changes:
         raise FindingsError.of(
             "UC7050",
-            f"what was confirmed for order {order.name} changed: {', '.join(changes)}",
+            f"the confirmed quote of order {order.name} has changed: {', '.join(changes)}",
             remedy="Nothing was sent; run the command again to confirm the new quote",
         )
     return quote

@@ -35,5 +35,5 @@ def programs_of(image: str, images: Mapping[str, Path]) -> Path:
         return Path(sys.executable).parent
     raise ServiceError(
         "CannotPullContainerError",
-        f"The local AWS pulls no images, and no folder of programs stands for {repository}",
+        f"The local AWS pulls no images, and no folder of programs takes the place of {repository}",
     )

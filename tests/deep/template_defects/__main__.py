@@ -2,8 +2,10 @@
 
 import argparse
 import sys
+from functools import partial
 
-from tests.deep.template_defects.judge import accept, report, third_report
+from tests.deep.template_defects.judge import accept, blind_report, report
+from tests.deep.template_defects.templates import BLIND_SETS
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
@@ -11,7 +13,7 @@ if __name__ == "__main__":
         "--list", action="store_true", help="name what is missed and what is newly found in rewrites"
     )
     parser.add_argument(
-        "--third", action="store_true", help="judge only the set that was written without a look at the rules"
+        "--only", choices=BLIND_SETS, help="judge only one set by an author who had not seen the rules"
     )
     parser.add_argument(
         "--accept", action="store_true", help="write the codes found of each defect, which the suite compares"
@@ -20,5 +22,5 @@ if __name__ == "__main__":
     if options.accept:
         accept()
         sys.exit()
-    judge = third_report if options.third else report
+    judge = partial(blind_report, options.only) if options.only else report
     sys.stdout.write(judge(listing=options.list))

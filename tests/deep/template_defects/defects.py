@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from tests.deep.template_defects.templates import HERE, THIRD, Application, base, edited, parse
+from tests.deep.template_defects.templates import BLIND_SETS, HERE, Application, base, edited, parse
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,22 +52,23 @@ def second_defects() -> tuple[Defect, ...]:
 
 
 @cache
-def third_defects() -> tuple[Defect, ...]:
-    """Return the defects whose author had read neither the rules nor the other tables."""
+def blind_defects(*blind: str) -> tuple[Defect, ...]:
+    """Return the defects of some of `BLIND_SETS`, by default of all."""
     return tuple(
         Defect(
             kind=path.stem,
             **(row | {"edit": tuple(map(tuple, row["edit"])), "about": tuple(row["about"])}),
         )
-        for path in sorted((THIRD / "tables").glob("*.yaml"))
+        for name in blind or BLIND_SETS
+        for path in sorted((HERE / name / "tables").glob("*.yaml"))
         for row in parse(path.read_text())
     )
 
 
 @cache
-def third_sources() -> dict[str, str]:
-    """Return the sources that only the third set has."""
-    result: dict[str, str] = parse((THIRD / "sources.yaml").read_text())
+def blind_sources(blind: str) -> dict[str, str]:
+    """Return the sources that only one of `BLIND_SETS` has."""
+    result: dict[str, str] = parse((HERE / blind / "sources.yaml").read_text())
     return result
 
 

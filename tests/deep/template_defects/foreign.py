@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from tests.deep.template_defects.templates import HERE, Template, parse, path_of, problems
+from tests.deep.template_defects.templates import HERE, Application, Template, parse, path_of, problems
 
 MIRROR = "ULTRACLUSTER_TEMPLATE_MIRROR"
 
@@ -41,15 +41,20 @@ def templates() -> Iterator[tuple[str, Template]]:
 
 
 def verdicts() -> dict[str, str]:
-    """Return the verdict on each kind of finding in foreign templates, which begins with ``right`` or ``wrong``."""
+    """Return the verdict on each kind of finding in foreign templates and sound bases, which begins with ``right`` or ``wrong``."""
     result: dict[str, str] = parse((HERE / "verdicts.yaml").read_text())
     return result
 
 
 def judged() -> Iterator[tuple[str, str, str]]:
     """Yield template, kind of finding and verdict of each finding; the verdict is empty where there is none."""
-    known = verdicts()
     for name, body in templates():
-        for code, place in problems({name: body}, None):
-            kind = f"{code} {body['Resources'][place.resource.logical_id]['Type']} {path_of(place)}"
-            yield name, kind, known.get(kind, "")
+        yield from judged_template(name, {name: body}, None)
+
+
+def judged_template(name: str, application: Application, where: str | None) -> Iterator[tuple[str, str, str]]:
+    """Yield the same for the templates of one application, in a Region if one is given."""
+    known = verdicts()
+    for code, place in problems(application, where):
+        kind = f"{code} {place.resource.type} {path_of(place)}"
+        yield name, kind, known.get(kind, "")

@@ -9,23 +9,24 @@ import shutil
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
 import yaml
 from tests.deep.template_defects import foreign
-from tests.deep.template_defects.defects import Defect, defects, second_defects, third_defects
-from tests.deep.template_defects.rewrites import Rewrite, rewrites, third_rewrites
+from tests.deep.template_defects.defects import Defect, blind_defects, defects, second_defects
+from tests.deep.template_defects.rewrites import Rewrite, blind_rewrites, rewrites
 from tests.deep.template_defects.templates import (
+    BLIND_SETS,
     GOLDEN,
     Found,
     base,
+    blind_names,
     by_code,
     findings,
     names,
     region,
-    third_names,
 )
 
 FOUND_CODES = Path(__file__).with_name("found_codes.json")
@@ -46,14 +47,14 @@ def found_codes(kind: str) -> dict[str, list[str]]:
     """Return the codes found of each defect of a kind, in all tables."""
     return {
         defect.id: sorted({code for code, _ in found(defect)})
-        for defect in (*defects(), *second_defects(), *third_defects())
+        for defect in (*defects(), *second_defects(), *blind_defects())
         if defect.kind == kind
     }
 
 
 def accept() -> None:
     """Write the codes found of each defect, which a test of the suite compares."""
-    kinds = sorted({defect.kind for defect in (*defects(), *second_defects(), *third_defects())})
+    kinds = sorted({defect.kind for defect in (*defects(), *second_defects(), *blind_defects())})
     FOUND_CODES.write_text(json.dumps({kind: found_codes(kind) for kind in kinds}, indent=1) + "\n")
 
 
@@ -65,6 +66,11 @@ def names_what_is_wrong(defect: Defect, new: Found) -> bool:
 def newly_found(rewrite: Rewrite) -> Counter[str]:
     """Return the codes that are found more often in a rewrite than in its base."""
     return by_code(findings(rewrite.application, region(rewrite.base))) - by_code(_before(rewrite.base))
+
+
+def judged_base(name: str) -> Iterator[tuple[str, str, str]]:
+    """Yield name, kind of finding and verdict of each finding in a sound base."""
+    return foreign.judged_template(name, base(name), region(name))
 
 
 def newly_found_as_text(some_names: Sequence[str]) -> dict[str, Counter[str]]:
@@ -123,8 +129,9 @@ def _rewrites(some: Iterable[Rewrite], some_names: Sequence[str], *, listing: bo
     new = {f"{one.kind} of {one.base}": newly_found(one) for one in some} | newly_found_as_text(some_names)
     changed = {name: codes for name, codes in new.items() if codes}
     lines = [f"rewrites: {len(new)}, with new findings: {len(changed)} ({len(changed) / len(new):.1%})"]
-    on_bases = {name: dict(by_code(_before(name))) for name in some_names if _before(name)}
-    lines.append(f"sound bases: {len(some_names)}, with findings: {len(on_bases)} {on_bases}")
+    judged = [verdict for name in some_names for _, _, verdict in judged_base(name)]
+    verdicts = Counter(verdict.split(",")[0] or "not judged" for verdict in judged)
+    lines.append(f"sound bases: {len(some_names)}, with {len(judged)} findings: {dict(verdicts)}")
     if listing:
         lines += [f"new: {name}: {dict(codes)}" for name, codes in changed.items()]
     return lines
@@ -151,11 +158,11 @@ def _foreign(*, listing: bool) -> list[str]:
     return lines
 
 
-def third_report(*, listing: bool) -> str:
-    """Return the figures of the third set alone, see `report`."""
+def blind_report(blind: str, *, listing: bool) -> str:
+    """Return the figures of one of `BLIND_SETS` alone, see `report`."""
     parts = (
-        _defects("third set", third_defects(), listing=listing),
-        _rewrites(third_rewrites(), third_names(), listing=listing),
+        _defects(f"{blind} set", blind_defects(blind), listing=listing),
+        _rewrites(blind_rewrites(blind), blind_names(blind), listing=listing),
     )
     return "\n\n".join("\n".join(part) for part in parts) + "\n"
 
@@ -169,5 +176,6 @@ def report(*, listing: bool) -> str:
     first = _defects("kind", defects(), listing=listing)
     second = _defects("written second", second_defects(), listing=listing)
     sound = _rewrites(rewrites(), names(), listing=listing)
-    parts = (first, second, sound, _foreign(listing=listing), third_report(listing=listing).splitlines())
+    blind = (blind_report(name, listing=listing).splitlines() for name in BLIND_SETS)
+    parts = (first, second, sound, _foreign(listing=listing), *blind)
     return "\n\n".join("\n".join(part) for part in parts) + "\n"

@@ -10,14 +10,13 @@ from typing import Any
 
 from tests.deep.template_defects.templates import (
     HERE,
-    THIRD,
     Application,
     Template,
     base,
+    blind_names,
     edited,
     names,
     parse,
-    third_names,
 )
 
 SEED = 20261122
@@ -558,9 +557,9 @@ def rewrites() -> Iterator[Rewrite]:
     return _rewrites(names(), HERE / "variants.yaml")
 
 
-def third_rewrites() -> Iterator[Rewrite]:
-    """Yield the same for the bases and the sound variants of the third set."""
-    return _rewrites(third_names(), THIRD / "variants.yaml")
+def blind_rewrites(blind: str) -> Iterator[Rewrite]:
+    """Yield the same for the bases and the sound variants of one of `BLIND_SETS`."""
+    return _rewrites(blind_names(blind), HERE / blind / "variants.yaml")
 
 
 def _rewrites(some_names: Sequence[str], variants: Path) -> Iterator[Rewrite]:

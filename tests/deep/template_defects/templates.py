@@ -16,7 +16,9 @@ from ultracluster_checks import Source, check_templates
 
 HERE = Path(__file__).parent
 BASES = HERE / "bases"
-THIRD = HERE / "third"
+BLIND_SETS = ("third", "fourth")
+"""Folders of sets by authors who had seen neither the rules nor the other sets."""
+
 _GOLDEN = HERE.parents[1] / "golden" / "next"
 
 Template = dict[str, Any]
@@ -46,6 +48,20 @@ REGIONS = {
     "cdk_style": "us-east-1",
     "hyperpod": "us-west-2",
     "watch_function": "us-east-2",
+    "batch_trn2_block": "us-east-2",
+    "asg_p5en_block": "us-east-2",
+    "eks_trn2_nodes": "us-east-2",
+    "hyperpod_slurm": "us-east-2",
+    "p5_reserved": "us-east-1",
+    "data_feed": "us-east-1",
+    "block_keeper": "us-east-1",
+    "private_net": "us-east-1",
+    "team_access": "us-east-1",
+    "ec2_trn1n_pair": "us-west-2",
+    "pcluster_queue": "us-west-2",
+    "ecs_inf2_service": "us-west-2",
+    "image_factory": "us-west-2",
+    "watch_tower": "us-west-2",
 }
 
 
@@ -91,7 +107,7 @@ def _base(name: str) -> tuple[Application, str | None]:
         stacks = json.loads((_GOLDEN / GOLDEN[name]).read_text())
         regions = {stack["region"] for stack in stacks.values()}
         return {stack: body["template"] for stack, body in stacks.items()}, regions.pop()
-    (path,) = (*BASES.glob(f"{name}.*"), *THIRD.glob(f"bases/{name}.*"))
+    (path,) = (*BASES.glob(f"{name}.*"), *HERE.glob(f"*/bases/{name}.*"))
     return {name: parse(path.read_text())}, REGIONS.get(name)
 
 
@@ -100,9 +116,9 @@ def names() -> list[str]:
     return sorted(path.stem for path in BASES.iterdir()) + sorted(GOLDEN)
 
 
-def third_names() -> list[str]:
-    """Return the names of the bases of the third set."""
-    return sorted(path.stem for path in (THIRD / "bases").iterdir())
+def blind_names(blind: str) -> list[str]:
+    """Return the names of the bases of one of `BLIND_SETS`."""
+    return sorted(path.stem for path in (HERE / blind / "bases").iterdir())
 
 
 def base(name: str) -> Application:

@@ -19,7 +19,7 @@ def lines(**changes: Any) -> list[str]:
 
 
 PERCENT = "Allowed: each once, above 0 and up to 1,000,000 percent."
-ADDRESS = "Allowed: up to 10 mail addresses, such as jane@example.com."
+ADDRESS = "Allowed: up to 10 email addresses, such as jane@example.com."
 
 
 @pytest.mark.parametrize(

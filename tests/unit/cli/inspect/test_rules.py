@@ -45,7 +45,10 @@ def test_without_a_code_all_rules_are_listed(run: Run) -> None:
     lines = run("rules").stdout.splitlines()
 
     assert [line[:6] for line in lines] == sorted(RULES)
-    assert "UC4103  warning  A number of nodes is one that Capacity Blocks are usually offered in." in lines
+    assert (
+        "UC4103  warning  The number of nodes is a size in which Capacity Blocks are usually offered."
+        in lines
+    )
 
 
 def test_json_has_everything(run: Run) -> None:

@@ -1,6 +1,7 @@
 """`ultracluster validate` shows a rollout, or all errors in it."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,21 @@ def test_compares_with_the_free_addresses_of_an_existing_subnet(
     (cluster,) = json.loads(run("validate", str(rollout), "--json").stdout)["clusters"]
     assert (cluster["network"]["addresses_needed"], cluster["network"]["addresses_free"]) == (136, 136)
     assert "136 of 136 free" in " ".join(run("validate", str(rollout)).stdout.split())
+
+
+def test_an_existing_file_system_needs_no_addresses_of_an_existing_subnet(
+    run: Run, quickstart: Path, tmp_path: Path
+) -> None:
+    line = "        image_id:"
+    network = "{vpc_id: vpc-0123456789abcdef0, subnet_id: subnet-0123456789abcdef0, available_addresses: 8}"
+    storage = "{file_system_id: fs-0123456789abcdef0, mount_name: abcdefgh, security_group_id: sg-0123456789abcdef0}"
+    rollout = tmp_path / "rollout.yaml"
+    text = re.sub(r"        file_system:\n(?:          .*\n)*", "", quickstart.read_text())
+    rollout.write_text(
+        text.replace(line, f"        network: {network}\n        file_system: {storage}\n{line}", 1)
+    )
+    (cluster,) = json.loads(run("validate", str(rollout), "--json").stdout)["clusters"]
+    assert (cluster["network"]["addresses_needed"], cluster["network"]["addresses_free"]) == (8, 8)
 
 
 def test_shows_performance_and_cost_of_the_file_system(run: Run, quickstart: Path) -> None:

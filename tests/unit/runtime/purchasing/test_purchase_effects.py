@@ -390,7 +390,7 @@ def test_offering_that_changed_after_the_confirmation_is_not_bought(
     asked, line = buying(DescribeOfferings=offered_again(**changes))
 
     assert line == (
-        f"UC7050: what was confirmed for order december changed: {problem}. "
+        f"UC7050: the confirmed quote of order december has changed: {problem}. "
         "Nothing was sent; run the command again to confirm the new quote."
     )
     assert sends(asked) == []
