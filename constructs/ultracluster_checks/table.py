@@ -19,6 +19,7 @@ from ultracluster_checks import (  # noqa: F401 - importing a module registers i
     life,
     policies,
     reach,
+    references,
     resource_policies,
     roles,
     security_groups,
