@@ -176,6 +176,7 @@ def both_ends_admit_traffic(group: Resource) -> Iterator[Wrong]:
                 or peer.type != SECURITY_GROUP
                 or peer is group
                 or not port
+                or "Condition" in peer.body
                 or None in beside.get(peer, ())
             ):
                 continue
