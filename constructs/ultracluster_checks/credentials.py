@@ -29,7 +29,8 @@ def no_credentials(templates: Templates) -> Iterator[Wrong]:
             got = "an access key does not expire, and outputs can show its secret"
             yield resource.properties, got, *_ALLOWED
         for name, at in _named(resource.properties):
-            if at.text and _DYNAMIC not in at.text and (names_credential(name) or name in _SECRETS):
+            written = at.text and _DYNAMIC not in at.text and "placeholder" not in at.text.lower()
+            if written and (names_credential(name) or name in _SECRETS):
                 yield at, f"{name} is a credential by its name", *_ALLOWED
         for at in (resource["LaunchTemplateData"]["UserData"], resource["UserData"], resource["Data"]):
             for name in (found[1] for found in _ASSIGNED.finditer(at.pattern) if names_credential(found[1])):
