@@ -19,11 +19,11 @@ def __getattr__(name: str) -> object:
     # boto3 sessions, which fail if the user's AWS_PROFILE does not exist, and of which each reads the model of EC2.
     import botocore.session  # noqa: PLC0415
 
-    from ultracluster_local.instance.clients import LOADER as _loader  # noqa: PLC0415
+    from ultracluster_local.instance.clients import LOADER as _LOADER  # noqa: PLC0415
 
     profiles = _remove_profiles()
     create_loader = botocore.session.create_loader
-    botocore.session.create_loader = lambda *_: _loader
+    botocore.session.create_loader = lambda *_: _LOADER
     try:
         from ultracluster_local.server.local_aws import LocalAws  # noqa: PLC0415
     finally:
