@@ -75,7 +75,12 @@ def _check_account(requirements: RolloutRequirements, response: Mapping[str, Any
             f"the credentials are for {account}; clusters pinned to other accounts: {names}",
             "Run preflight once per account, with its credentials and --cluster",
         )
-    return passed(f"all {len(requirements.clusters)} clusters belong to {account}")
+    clusters = len(requirements.clusters)
+    return passed(
+        f"the cluster belongs to {account}"
+        if clusters == 1
+        else f"all {clusters} clusters belong to {account}"
+    )
 
 
 def _times(reader: AwsReader, requirements: RolloutRequirements) -> tuple[datetime, datetime | None]:
