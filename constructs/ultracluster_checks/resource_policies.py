@@ -11,6 +11,7 @@ from ultracluster_checks.model.permissions import (
     allowing,
     conditions_of,
     covers,
+    is_apart,
     lets_invoke,
     may_allow,
 )
@@ -46,6 +47,7 @@ _RECEIVED: Final = {
     _FUNCTION: "lambda:InvokeFunction",
 }
 _POLICY_TYPES: Final = ("AWS::S3::BucketPolicy", "AWS::SNS::TopicInlinePolicy", "AWS::SNS::TopicPolicy", "AWS::SQS::QueueInlinePolicy", "AWS::SQS::QueuePolicy")  # fmt: skip
+_TRAIL: Final = "AWS::CloudTrail::Trail"
 _KEY: Final = "AWS::KMS::Key"
 _ALARMS: Final = "cloudwatch.amazonaws.com"
 _BUDGETS: Final = "budgets.amazonaws.com"
@@ -271,6 +273,43 @@ def keys_let_logs_encrypt(group: Resource) -> Iterator[Wrong]:
         yield group["KmsKeyId"], got, allowed
 
 
+@rule("UC6427", _TRAIL)
+def keys_let_trails_encrypt(trail: Resource) -> Iterator[Wrong]:
+    """Find trails with a key that AWS CloudTrail cannot use, so that the trail is not created."""
+    key = _key(trail["KMSKeyId"])
+    if key is not None and not _lets(
+        key["KeyPolicy"], "cloudtrail.amazonaws.com", _ENCRYPTING[:1], source=trail
+    ):
+        got = f"the policy of {key.logical_id} does not let CloudTrail encrypt for {trail.logical_id}"
+        yield trail["KMSKeyId"], got, f"{_ENCRYPTING[0]} for cloudtrail.amazonaws.com"
+
+
+@rule("UC6426", "AWS::ElasticLoadBalancingV2::LoadBalancer")
+def balancers_may_write_logs(balancer: Resource) -> Iterator[Wrong]:
+    """Find load balancers that may not write below the prefix of their access logs, which refuses the attributes.
+
+    Elastic Load Balancing user guide, enable access logs for your Application Load Balancer (2026-11): PREFIX/AWSLogs/ACCOUNT.
+    """
+    set_to = {each["Key"].text: each["Value"] for each in balancer["LoadBalancerAttributes"].items}
+    at, prefix = set_to.get("access_logs.s3.bucket"), set_to.get("access_logs.s3.prefix")
+    bucket = at.target if at is not None else None
+    start = "AWSLogs/" if prefix is None or prefix.text == "" else f"{prefix.text}/AWSLogs/"
+    if at is None or bucket is None or (prefix is not None and prefix.text is None):
+        return
+    documents = _policies_of(bucket)
+    granted = [
+        place.pattern.partition("/")[2].partition("*")[0].partition("${")[0]
+        for document in documents
+        for each in may_allow(document)
+        if any(action.text is None or covers(action, "s3:PutObject") for action in each["Action"].one_or_more)
+        for place in each["Resource"].one_or_more
+    ]
+    unknown = any(each.unknown for document in documents for each in (document, document["Statement"]))
+    if not unknown and not any(start.startswith(each) or each.startswith(start) for each in granted):
+        got = f"{balancer.logical_id} writes below {start}, where the policy of {bucket.logical_id} does not let it"
+        yield documents[0] if documents else at, got, f"s3:PutObject below {start}"
+
+
 def _deliveries(templates: Templates) -> Iterator[tuple[Property, str, Resource]]:
     """Return what services send to without a role: the property that names the receiver, the service, and the resource on whose behalf it sends."""
     yield from _notified(templates)
@@ -284,6 +323,8 @@ def _deliveries(templates: Templates) -> Iterator[tuple[Property, str, Resource]
             for each in bucket["NotificationConfiguration"][f"{kind}Configurations"].items:
                 yield each[name], "s3.amazonaws.com", bucket
         yield bucket["LoggingConfiguration"]["DestinationBucketName"], "logging.s3.amazonaws.com", bucket
+    for trail in templates.of_type(_TRAIL):
+        yield trail["S3BucketName"], "cloudtrail.amazonaws.com", trail
 
 
 def _notified(templates: Templates) -> Iterator[tuple[Property, str, Resource]]:
@@ -333,7 +374,10 @@ def _lets(
     own = [
         each
         for each in may_allow(document)
-        if _is_for(each["Principal"], service, accounts=accounts)
+        if not any(
+            str(key.path[-1]).lower() == "aws:principalarn" for key in conditions_of(each)
+        )  # services have none
+        and _is_for(each["Principal"], service, accounts=accounts)
         and _may_mean(each["Resource"], on)
         and all(
             _may_mean(key, source)
@@ -349,8 +393,15 @@ def _may_mean(at: Property, resource: Resource | None) -> bool:
     """Return whether an ARN, or one of several, may be that of a resource: it refers to no other one of its type."""
     if resource is None:
         return True
-    same = [[target for target in each.targets if target.type == resource.type] for each in at.one_or_more]
-    return not same or not all(same) or any(resource in each for each in same)
+    return at.missing or any(_may_be(each, resource) for each in at.one_or_more)
+
+
+def _may_be(at: Property, resource: Resource) -> bool:
+    same = [target for target in at.targets if target.type == resource.type]
+    known = at.target is not None and at.target.type.startswith(("AWS::Batch", "AWS::S3", "AWS::SNS", "AWS::SQS", "AWS::Events", "AWS::Lambda"))  # fmt: skip
+    if same or known:
+        return resource in same
+    return not is_apart(at, resource)
 
 
 def _is_for(principal: Property, service: str, *, accounts: bool) -> bool:

@@ -9,6 +9,7 @@ from ultracluster_checks.jobs import JobContainer, job_containers
 from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE, launch_data, nodes_of
 from ultracluster_checks.model.permissions import (
     KINDS,
+    ROLE,
     conditions_of,
     covers,
     may,
@@ -46,6 +47,17 @@ _SERVICES: Final = (
     ("AWS::EKS::Nodegroup", ("NodeRole",), "ec2"),
     ("AWS::EKS::PodIdentityAssociation", ("RoleArn",), "pods"),
     ("AWS::SSM::MaintenanceWindowTask", ("ServiceRoleArn",), "ssm"),
+    ("AWS::ImageBuilder::LifecyclePolicy", ("ExecutionRole",), "imagebuilder"),
+    ("AWS::ImageBuilder::ImagePipeline", ("ExecutionRole",), "imagebuilder"),
+    ("AWS::DLM::LifecyclePolicy", ("ExecutionRoleArn",), "dlm"),
+    ("AWS::CloudTrail::Trail", ("CloudWatchLogsRoleArn",), "cloudtrail"),
+    ("AWS::Pipes::Pipe", ("RoleArn",), "pipes"),
+    ("AWS::Config::ConfigurationRecorder", ("RoleARN",), "config"),
+    ("AWS::EKS::FargateProfile", ("PodExecutionRoleArn",), "eks-fargate-pods"),
+    ("AWS::SageMaker::NotebookInstance", ("RoleArn",), "sagemaker"),
+    ("AWS::SageMaker::Model", ("ExecutionRoleArn",), "sagemaker"),
+    ("AWS::KinesisFirehose::DeliveryStream", ("ExtendedS3DestinationConfiguration", "RoleARN"), "firehose"),
+    ("AWS::RDS::DBInstance", ("MonitoringRoleArn",), "monitoring"),
 )
 # Actions by which functions use the resources of their environment.
 _CALLS: Final = {
@@ -88,6 +100,12 @@ _USERS: Final = (
     (FUNCTION, "Role", "VpcConfig.SubnetIds", ("ec2:CreateNetworkInterface",)),
     (MACHINE, "RoleArn", "LoggingConfiguration.Destinations", ("logs:CreateLogDelivery",)),
     ("AWS::CodeBuild::Project", "ServiceRole", "", ("logs:CreateLogStream", "logs:PutLogEvents")),
+    (
+        "AWS::CodeBuild::Project",
+        "ServiceRole",
+        "VpcConfig.Subnets",
+        ("ec2:CreateNetworkInterface", "ec2:CreateNetworkInterfacePermission"),
+    ),
     ("AWS::EC2::FlowLog", "DeliverLogsPermissionArn", "", ("logs:CreateLogStream", "logs:PutLogEvents")),
     ("AWS::EKS::Cluster", "RoleArn", "", ("ec2:DescribeSubnets",)),
     ("AWS::EKS::Nodegroup", "NodeRole", "", ("ecr:GetAuthorizationToken", "ecr:BatchGetImage")),
@@ -105,6 +123,16 @@ _USERS: Final = (
     ),
     ("AWS::SageMaker::Cluster", "InstanceGroups.*.ExecutionRole", "", ("s3:GetObject", "s3:ListBucket")),
 )
+# What uses a role on a resource that it names, and for what. Guides of the services, roles (2026-11).
+_USED: Final = (
+    (FUNCTION, "Role", "LoggingConfig.LogGroup", ("logs:CreateLogStream", "logs:PutLogEvents")),
+    ("AWS::CodeBuild::Project", "ServiceRole", "LogsConfig.CloudWatchLogs.GroupName", ("logs:PutLogEvents",)),
+    ("AWS::S3::Bucket", "ReplicationConfiguration.Role", "", ("s3:GetObjectVersionForReplication", "s3:GetReplicationConfiguration")),
+    ("AWS::SageMaker::Cluster", "InstanceGroups.*.ExecutionRole", "InstanceGroups.*.LifeCycleConfig.SourceS3Uri", ("s3:GetObject", "s3:ListBucket")),
+)  # fmt: skip
+_STORES: Final = {"AWS::SecretsManager::Secret": "SECRETS_MANAGER", "AWS::SSM::Parameter": "PARAMETER_STORE"}
+_SECRETS: Final = (*_STORES, "AWS::SecretsManager::SecretTargetAttachment")
+_NO_DOCKER: Final = re.compile("(?i)buildah|kaniko|podman")
 _SENDING: Final = {"AWS::SQS::Queue": "sqs:SendMessage", "AWS::SNS::Topic": "sns:Publish"}
 
 
@@ -166,6 +194,62 @@ def roles_allow_what_their_user_does(templates: Templates) -> Iterator[Wrong]:
                 if lacking and role is not None:
                     got = f"{role.logical_id} does not allow {', '.join(lacking)}, which {resource.logical_id} needs"
                     yield Problem.of(at, "UC6438", got, ", ".join(lacking))
+
+
+@rule("UC6438")
+def roles_may_use_what_their_user_names(templates: Templates) -> Iterator[Wrong]:
+    """Find roles that lack an action on the very resource that the service assuming them uses it on."""
+    for kind, path, named, actions in _USED:
+        for resource in templates.of_type(kind):
+            roles = resource.properties.places(path)
+            on = (
+                [each.targets for each in resource.properties.places(named)]
+                if named
+                else [[resource]] * len(roles)
+            )
+            for at, targets in zip(roles, on, strict=False):
+                role = role_of(at)
+                lacking = [
+                    f"{each} on {target.logical_id}"
+                    for each in actions
+                    for target in targets
+                    if role is not None and target.type != ROLE and not may(role, each, target)
+                ]
+                if lacking and role is not None:
+                    got = f"{role.logical_id} does not allow {', '.join(lacking)}, which {resource.logical_id} needs"
+                    yield at, got, ", ".join(lacking)
+
+
+@rule("UC6438", "AWS::CodeBuild::Project")
+def builds_may_push(project: Resource) -> Iterator[Wrong]:
+    """Find builds of images that run without Docker, may not push, or look for a secret in another store.
+
+    AWS CodeBuild user guide, Docker sample, and EnvironmentVariable (2026-11).
+    """
+    environment, role = project["Environment"], role_of(project["ServiceRole"])
+    privileged, script = environment["PrivilegedMode"], project["Source"]["BuildSpec"].pattern
+    for each in environment["EnvironmentVariables"].items:
+        value, store, target = each["Value"], each["Type"].text, each["Value"].target
+        for kind, right in _STORES.items():
+            if target is not None and target.type == kind and store in {*_STORES.values()} - {right}:
+                yield each["Type"], f"got {store}, and {value.pattern} is of {kind}", right
+        if target is None or target.type != "AWS::ECR::Repository" or role is None:
+            continue
+        if privileged.flag is True and not may(role, "ecr:PutImage", target):
+            got = f"{role.logical_id} does not allow ecr:PutImage on {target.logical_id}, which the build is for"
+            yield project["ServiceRole"], got, "ecr:PutImage and the actions that upload layers"
+        pushes = any(
+            covers(action, "ecr:PutImage")
+            for one in statements_of(role)
+            for action in one["Action"].one_or_more
+        )
+        if (
+            pushes
+            and privileged.off
+            and "CONTAINER" in (environment["Type"].text or "")
+            and not _NO_DOCKER.search(script)
+        ):
+            yield privileged, "a build of images without the privileged mode, which Docker needs", "true"
 
 
 @rule("UC6462", "AWS::IAM::Role")
@@ -328,16 +412,50 @@ def roles_of_jobs_may_do_what_they_need(container: JobContainer) -> Iterator[Wro
                 got = f"{on.logical_id} is encrypted with a key, and {role.logical_id} does not allow {closed} on it"
                 yield value, got, "kms:Decrypt and kms:GenerateDataKey on the key"
     at, execution = container.at["ExecutionRoleArn"], role_of(container.at["ExecutionRoleArn"])
-    needed = _needed(container) if execution is not None else []
+    needed = _needed(container.at) if execution is not None else []
     if lacking := [each for each, on in needed if execution is not None and not may(execution, each, on)]:
         got = f"{execution.logical_id} does not allow {', '.join(lacking)}, and the container does not start"  # type: ignore[union-attr]
         yield at, got, ", ".join(lacking)
     if container.at["Secrets"].items and at.missing:
         yield at, "secrets without an execution role, which AWS Batch refuses", "a role that may read them"
-    options, own = container.at["LogConfiguration"]["Options"], container.at.resource.region
+    yield from _logs_and_secrets(container.at)
+
+
+@rule("UC6419", "AWS::ECS::TaskDefinition")
+def roles_of_tasks_may_do_what_they_need(task: Resource) -> Iterator[Wrong]:
+    """Find tasks of Amazon ECS whose roles may not start their containers, or not read the buckets that these name."""
+    execution, role = role_of(task["ExecutionRoleArn"]), role_of(task["TaskRoleArn"])
+    for at in task["ContainerDefinitions"].items:
+        needed = _needed(at) if execution is not None else []
+        if lacking := [each for each, on in needed if execution is not None and not may(execution, each, on)]:
+            got = f"{task['ExecutionRoleArn'].pattern} does not allow {', '.join(lacking)}, and the task does not start"
+            yield task["ExecutionRoleArn"], got, ", ".join(lacking)
+        yield from _logs_and_secrets(at)
+        for value in (each["Value"] for each in at["Environment"].items):
+            for on in _buckets(value):
+                if role is not None and not any(may(role, each, on) for each in _OBJECTS):
+                    got = f"the environment names {value.pattern}, and {role.logical_id} allows nothing on its objects"
+                    yield value, got, " and ".join(_OBJECTS)
+
+
+def _logs_and_secrets(at: Property) -> Iterator[Wrong]:
+    """Find containers whose log group is in another Region, or whose secrets are none."""
+    options, own = at["LogConfiguration"]["Options"], at.resource.region
     group, region = options["awslogs-group"].target, options["awslogs-region"]
-    if group is not None and region.text and own and region.text != own:
-        yield region, f"got {region.text}, and {group.logical_id} is in {own}", own
+    elsewhere = group is not None and region.text and region.text != own
+    if group is not None and elsewhere and (own or "AWS::Region" not in region.pattern):
+        yield (
+            region,
+            f"got {region.text}, and {group.logical_id} is in the Region of its stack",
+            own or "AWS::Region",
+        )
+    for value in (each["ValueFrom"] for each in at["Secrets"].items):
+        if (
+            value.target is not None
+            and value.target.type.startswith("AWS::")
+            and value.target.type not in _SECRETS
+        ):
+            yield value, f"got {value.pattern}, which is of {value.target.type}", " or ".join(_SECRETS)
 
 
 def _is_elsewhere(role: Resource, actions: tuple[str, ...], on: Resource | str, key: str) -> bool:
@@ -382,11 +500,11 @@ def _buckets(value: Property) -> list[Resource | str]:
     return [*known] if known else [f"{named}/*"] if named and "$" not in named else []
 
 
-def _needed(container: JobContainer) -> list[tuple[str, Resource | str | None]]:
+def _needed(at: Property) -> list[tuple[str, Resource | str | None]]:
     """Return what the execution role of a container does before it runs, and on what."""
     # https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task_execution_IAM_role.html (2026-11)
     needed: list[tuple[str, Resource | str | None]] = []
-    image, log = container.at["Image"], container.at["LogConfiguration"]
+    image, log = at["Image"], at["LogConfiguration"]
     if ".dkr.ecr." in image.pattern:
         name = image.pattern.partition("/")[2].partition("@")[0].partition(":")[0]
         own = next((each for each in image.targets if each.type == "AWS::ECR::Repository"), None)
@@ -398,7 +516,7 @@ def _needed(container: JobContainer) -> list[tuple[str, Resource | str | None]]:
         of = group.target if group.target is not None and group.target.type == "AWS::Logs::LogGroup" else None
         place = of or (f"log-group:{group.text}" if group.text else None)
         needed += [(each, place) for each in ("logs:CreateLogStream", "logs:PutLogEvents")]
-    for source in (secret["ValueFrom"] for secret in container.at["Secrets"].items):
+    for source in (secret["ValueFrom"] for secret in at["Secrets"].items):
         kinds = {each.type for each in source.targets}
         if "AWS::SecretsManager::Secret" in kinds or ":secretsmanager:" in source.pattern:
             needed.append(("secretsmanager:GetSecretValue", None))

@@ -4,13 +4,16 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_checks.model.nodes import Nodes, nodes_of
-from ultracluster_checks.model.template import Resource, Templates
+from ultracluster_checks.model.nodes import VPC, Nodes, nodes_of, vpc_of
+from ultracluster_checks.model.permissions import may, role_behind
+from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Wrong, rule
 from ultracluster_checks.security_groups import group_rules
 from ultracluster_rules.findings import quote
 
 _CLUSTER: Final = re.compile(r"\bECS_CLUSTER=['\"]?([^\s'\"]+)")
+# https://docs.aws.amazon.com/AmazonECS/latest/developerguide/instance_IAM_role.html (2026-11)
+_REGISTERING: Final = ("ecs:Poll", "ecs:RegisterContainerInstance", "ecs:SubmitTaskStateChange")
 _TASK: Final = "AWS::ECS::TaskDefinition"
 _EKS: Final = "AWS::EKS::Cluster"
 
@@ -82,6 +85,16 @@ def hosts_join_the_cluster_of_their_services(templates: Templates) -> Iterator[W
         for name in (f"${{{each.logical_id}}}", each["ClusterName"].text)
     }
     for nodes, joined in hosts:
+        profile = nodes.data["IamInstanceProfile"]
+        role = role_behind(profile["Arn"]) or role_behind(profile["Name"])
+        lacking = [each for each in _REGISTERING if joined and role is not None and not may(role, each)]
+        if lacking and role is not None and not nodes.in_batch:
+            got = f"{role.logical_id} does not allow {', '.join(lacking)}: hosts start, are billed and never join"
+            yield (
+                nodes.settings["LaunchTemplate"],
+                got,
+                "the managed policy AmazonEC2ContainerServiceforEC2Role",
+            )
         if nodes.in_batch and joined:
             got = f"the nodes join {joined[0]}, and AWS Batch waits for them in a cluster of its own"
             yield nodes.data["UserData"], got, "no ECS_CLUSTER"
@@ -130,3 +143,101 @@ def nodes_reach_their_control_plane(nodes: Nodes) -> Iterator[Wrong]:
     ):
         got = f"none of the groups is that of {cluster.logical_id}, or admits it: nodes start, are billed and never join"
         yield places[0], got, f"ClusterSecurityGroupId of {cluster.logical_id}"
+
+
+@rule("UC6463", "AWS::ECS::CapacityProvider")
+def protected_hosts_can_be_managed(provider: Resource) -> Iterator[Wrong]:
+    """Find capacity providers that protect tasks from scale-in over a group that does not protect its hosts.
+
+    Amazon ECS API reference, AutoScalingGroupProvider (2026-11): it also needs managed scaling.
+    """
+    own = provider["AutoScalingGroupProvider"]
+    group, managed = own["AutoScalingGroupArn"].target, own["ManagedTerminationProtection"]
+    if managed.text != "ENABLED":
+        return
+    if group is not None and group["NewInstancesProtectedFromScaleIn"].off:
+        got = f"got {managed.text}, and {group.logical_id} does not protect its hosts, so that ECS refuses the provider"
+        yield managed, got, "NewInstancesProtectedFromScaleIn: true"
+    if own["ManagedScaling"].missing or own["ManagedScaling"]["Status"].text == "DISABLED":
+        yield managed, f"got {managed.text} without managed scaling, which it needs", "ManagedScaling"
+
+
+@rule("UC6463", "AWS::ApplicationAutoScaling::ScalingPolicy")
+def labels_name_balancer_and_targets(policy: Resource) -> Iterator[Wrong]:
+    """Find scaling by requests whose label is not that of a load balancer, a slash, and that of its target group.
+
+    Application Auto Scaling API reference, PredefinedMetricSpecification, ResourceLabel (2026-11).
+    """
+    metric = policy["TargetTrackingScalingPolicyConfiguration"]["PredefinedMetricSpecification"]
+    label, wanted = metric["ResourceLabel"], "LoadBalancerFullName/TargetGroupFullName"
+    if metric["PredefinedMetricType"].text == "ALBRequestCountPerTarget":
+        swapped = re.match(r"targetgroup/|\$\{\w+\.(?:TargetGroupFullName|Arn)\}", label.pattern)
+        if label.missing or swapped or label.pattern.startswith("arn:"):
+            yield label, f"got {label.pattern or 'none'}, which is no balancer before its targets", wanted
+
+
+@rule("UC6467", _EKS)
+def clusters_can_be_used(cluster: Resource) -> Iterator[Wrong]:
+    """Find control planes without an endpoint, or whose private endpoint has no name, and pods without their credentials.
+
+    Amazon EKS user guide, cluster endpoint access control, and set up the EKS Pod Identity Agent (2026-11).
+    """
+    network, templates = cluster["ResourcesVpcConfig"], cluster.template.templates
+    private, public = network["EndpointPrivateAccess"], network["EndpointPublicAccess"]
+    if private.off and public.flag is False and not network.unknown:
+        yield (
+            public,
+            "neither the public nor the private endpoint is on, which Amazon EKS refuses",
+            "one of them",
+        )
+    for vpc in {vpc_of(each) for each in network["SubnetIds"].items} if private.flag else ():
+        if (
+            vpc is not None
+            and vpc.type == VPC
+            and (vpc["EnableDnsHostnames"].off or vpc["EnableDnsSupport"].flag is False)
+        ):
+            yield (
+                private,
+                f"{vpc.logical_id} has no DNS hostnames, which the private endpoint needs",
+                "both DNS attributes",
+            )
+    addons = [
+        each for each in templates.of_type("AWS::EKS::Addon") if each["ClusterName"].target in {cluster, None}
+    ]
+    names = {each["AddonName"].text for each in addons}
+    associated = _identities(cluster, addons)
+    automatic = cluster["ComputeConfig"]["Enabled"].flag is True
+    if associated is not None and addons and not automatic and not names & {"eks-pod-identity-agent", None}:
+        got = "pods get credentials by an association, and the cluster has no agent that gives them"
+        yield associated, got, "the add-on eks-pod-identity-agent"
+
+
+def _identities(cluster: Resource, addons: list[Resource]) -> Property | None:
+    """Return the first association of a role with the pods of a cluster."""
+    alone = cluster.referrers("AWS::EKS::PodIdentityAssociation", "ClusterName")
+    places = [each["RoleArn"] for each in alone]
+    places += [each["PodIdentityAssociations"] for each in addons if each["PodIdentityAssociations"].items]
+    return places[0] if places else None
+
+
+@rule("UC6467", nodes_of)
+def node_groups_can_start(nodes: Nodes) -> Iterator[Wrong]:
+    """Find node groups whose launch template or role Amazon EKS refuses, or whose pods get no addresses.
+
+    Amazon EKS user guide, customize managed nodes with launch templates, and node IAM role (2026-11).
+    """
+    if not nodes.in_eks:
+        return
+    for name in ("IamInstanceProfile", "HibernationOptions", "SubnetId"):
+        if not (at := nodes.data[name]).missing and not at.unknown:
+            yield at, f"Amazon EKS refuses a launch template with {name}, which it sets itself", f"no {name}"
+    role, templates = role_behind(nodes.settings["NodeRole"]), nodes.owner.template.templates
+    cnis = [
+        each for each in templates.of_type("AWS::EKS::Addon") if each["AddonName"].text in {"vpc-cni", None}
+    ]
+    own = [at for each in cnis for at in (each["ServiceAccountRoleArn"], each["PodIdentityAssociations"])]
+    accounts = [each["ServiceAccount"].text for each in templates.of_type("AWS::EKS::PodIdentityAssociation")]
+    given = any(not at.missing for at in own) or {"aws-node", None} & {*accounts}
+    if role is not None and not given and not may(role, "ec2:AssignPrivateIpAddresses"):
+        got = f"{role.logical_id} lacks AmazonEKS_CNI_Policy, and no add-on has it: pods get no addresses"
+        yield nodes.settings["NodeRole"], got, "AmazonEKS_CNI_Policy"

@@ -1,6 +1,7 @@
 """State machines: a definition that Step Functions accepts, with rights and time for its tasks."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -10,6 +11,7 @@ from ultracluster_checks.jobs import JOB_DEFINITION, room_for
 from ultracluster_checks.model.nodes import QUEUE, environments_of
 from ultracluster_checks.model.permissions import may, role_of
 from ultracluster_checks.model.template import Property, Resource
+from ultracluster_checks.model.values import Text
 from ultracluster_checks.problem import Problem, Wrong, rule
 from ultracluster_checks.roles import MACHINE
 from ultracluster_rules.findings import quote
@@ -26,6 +28,7 @@ _WAITING: Final = {
 _PASSING: Final = {"ecs:runTask", "sagemaker:createTrainingJob"}
 # Parameters that name what a task acts on.
 _OBJECTS: Final = ("JobQueue", "FunctionName", "TopicArn", "QueueUrl", "StateMachineArn", "TableName")
+_VARIABLE: Final = re.compile(r'(?:^|")\$\{(\w+)\}(?:$|")')
 _ENDS: Final = {"Choice", "Fail", "Succeed"}
 
 
@@ -72,6 +75,15 @@ def _named(value: Any, machine: Resource) -> Resource | None:
     return machine.template.resources.get(name) if str(value).startswith("${") else None
 
 
+def _literals(value: Any) -> Iterator[str]:
+    """Return what stands in a definition as text, other than references that CloudFormation resolves."""
+    if isinstance(value, str):
+        yield value
+    parts = value.parts if isinstance(value, Text) else value if isinstance(value, list) else ()
+    for part in value.values() if isinstance(value, dict) else parts:
+        yield from _literals(part)
+
+
 def _parameters(state: State) -> dict[str, Any]:
     found = state.body.get("Parameters", state.body.get("Arguments"))
     return found if isinstance(found, dict) else {}
@@ -103,6 +115,33 @@ def definitions_are_whole(machine: Resource) -> Iterator[Wrong]:
                 yield at, f"{state.name} leads to {quote(str(name))}, which is no state", "a state beside it"
         if whole.get("Type") not in _ENDS and not whole.get("Next") and not whole.get("End"):
             yield at, f"{state.name} has no Next and is no end", "Next, or End: true"
+
+
+@rule("UC6466", MACHINE)
+def variables_and_keys_exist(machine: Resource) -> Iterator[Wrong]:
+    """Find variables of a definition without a substitution, and items of a table without its key.
+
+    CloudFormation template reference, AWS::StepFunctions::StateMachine, DefinitionSubstitutions; DynamoDB API reference,
+    UpdateItem (2026-11): the provided key element does not match the schema.
+    """
+    found, given = _definition(machine), machine["DefinitionSubstitutions"]
+    if found is None or given.unknown:
+        return
+    at, body = found
+    for name in dict.fromkeys(each for text in _literals(at.value) for each in _VARIABLE.findall(text)):
+        if given[name].missing:
+            yield at, f"nothing replaces the variable {name}", f"{name} in DefinitionSubstitutions"
+    for state in _states(body):
+        table, named = _named(_parameters(state).get("TableName"), machine), _parameters(state)
+        keys = (
+            {each["AttributeName"].text for each in table["KeySchema"].items} if table is not None else set()
+        )
+        item = named.get("Key", named.get("Item"))
+        if state.call.startswith("dynamodb:") and keys and None not in keys and isinstance(item, dict):
+            written = {name.removesuffix(".$") for name in item}
+            if not keys <= written or ("Key" in named and keys != written):
+                got = f"{state.name} names {', '.join(sorted(written))}, and the key is {', '.join(sorted(map(str, keys)))}"
+                yield at, got, "the key of the table"
 
 
 @rule("UC6436", MACHINE)

@@ -21,6 +21,7 @@ from ultracluster_checks.model.nodes import (
     nodes_of,
     template_types,
     vpc_of,
+    zone_of,
 )
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
@@ -167,3 +168,54 @@ def _addresses(nodes: Nodes) -> int | None:
     return (
         addresses_per_node(interfaces) + nodes.in_batch
     )  # each task of a multi-node job has its own interface
+
+
+# Guides of the services, subnets (2026-11): these are refused in a single zone.
+_TWO_ZONES: Final = (
+    ("AWS::EKS::Cluster", "ResourcesVpcConfig.SubnetIds"),
+    ("AWS::RDS::DBSubnetGroup", "SubnetIds"),
+    ("AWS::ElasticLoadBalancingV2::LoadBalancer", "Subnets"),
+    ("AWS::DirectoryService::MicrosoftAD", "VpcSettings.SubnetIds"),
+    ("AWS::Redshift::ClusterSubnetGroup", "SubnetIds"),
+)
+
+
+@rule("UC3215")
+def services_have_their_zones(templates: Templates) -> Iterator[Wrong]:
+    """Find services that need two zones in one, and endpoints with two subnets of one zone.
+
+    Amazon EKS user guide, network requirements; Elastic Load Balancing, CreateLoadBalancer; AWS PrivateLink guide, subnets and
+    Availability Zones (2026-11).
+    """
+    for kind, path in _TWO_ZONES:
+        for each in templates.of_type(kind):
+            (at,) = each.properties.places(path)
+            given = at.certain
+            apart = {one.pattern: _zone(one.target) for one in given}
+            alone = bool(given) and len(given) == len(at.items) and len(set(apart.values())) == 1
+            one_zone = alone and (None not in apart.values() or len(apart) == 1) and "${?}" not in apart
+            if one_zone and each["Type"].text in {None, "application"} and not at.unknown:
+                yield (
+                    at,
+                    f"{each.logical_id} is in one Availability Zone, which is refused",
+                    "subnets of two zones",
+                )
+    placed_at = [(each, each["SubnetIds"].items) for each in templates.of_type("AWS::EC2::VPCEndpoint")]
+    systems: dict[Resource, list[Property]] = {}
+    for target in templates.of_type("AWS::EFS::MountTarget"):
+        if (system := target["FileSystemId"].target) is not None:
+            systems.setdefault(system, []).append(target["SubnetId"])
+    for owner, subnets in (*placed_at, *systems.items()):
+        for first, second in combinations(subnets, 2):
+            zone = _zone(first.target)
+            if zone is not None and zone == _zone(second.target) and first.value != second.value:
+                got = f"{owner.logical_id} has two subnets of one Availability Zone, which is refused"
+                yield second, got, "one subnet of each zone"
+
+
+def _zone(subnet: Resource | None) -> str | None:
+    """Return the zone of a subnet as it is written, if it is known or one parameter."""
+    if subnet is None or subnet.type != SUBNET:
+        return None
+    by_name = subnet["AvailabilityZone"]
+    return zone_of(subnet) or (by_name.pattern if by_name.unknown and by_name.pattern != "${?}" else None)

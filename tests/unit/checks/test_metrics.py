@@ -1,0 +1,93 @@
+"""Alarms on metrics that are written, in their unit, with their dimensions, and that can rise."""
+
+from typing import Any
+
+import pytest
+
+from ultracluster_checks import Source, check_templates
+
+CODE = """
+import boto3
+def handler(event, context):
+    boto3.client("cloudwatch").put_metric_data(
+        Namespace="Queue", MetricData=[{"MetricName": "Oldest", "Value": 1, "Unit": "Seconds", "Dimensions": [{"Name": "Queue", "Value": "q"}]}]
+    )
+"""
+BODY: dict[str, Any] = {
+    "Filter": {"Type": "AWS::Logs::MetricFilter", "Properties": {"LogGroupName": "jobs", "FilterPattern": "E", "MetricTransformations": [{"MetricNamespace": "Jobs", "MetricName": "Steps", "MetricValue": "1", "Unit": "Seconds"}]}},
+    "Probe": {"Type": "AWS::Lambda::Function", "Properties": {"Runtime": "python3.13", "Handler": "index.handler", "Code": {"ZipFile": CODE}}},
+    "Work": {"Type": "AWS::SQS::Queue", "Properties": {"RedrivePolicy": {"deadLetterTargetArn": {"Fn::GetAtt": ["Dead", "Arn"]}, "maxReceiveCount": 3}}},
+    "Dead": {"Type": "AWS::SQS::Queue", "Properties": {"MessageRetentionPeriod": 1209600}},
+    "Home": {"Type": "AWS::EFS::FileSystem", "Properties": {}},
+    "Fast": {"Type": "AWS::FSx::FileSystem", "Properties": {"FileSystemType": "LUSTRE"}},
+}  # fmt: skip
+
+
+def codes(*alarms: dict[str, Any]) -> set[str]:
+    """Return the codes for alarms beside a filter, a probe, queues and file systems."""
+    given = {"Statistic": "Sum", "Period": 60, "EvaluationPeriods": 1, "Threshold": 0, "ComparisonOperator": "GreaterThanThreshold"}  # fmt: skip
+    body = BODY | {
+        f"Alarm{number}": {"Type": "AWS::CloudWatch::Alarm", "Properties": given | each}
+        for number, each in enumerate(alarms)
+    }
+    return {each.code for each in check_templates([Source(name="it", body={"Resources": body})]).findings}
+
+
+def of(namespace: str, name: str, **rest: Any) -> dict[str, Any]:
+    """Return an alarm on a metric, with its dimensions as keywords in capitals."""
+    named = [{"Name": key, "Value": value} for key, value in rest.items() if key[0].isupper() and key not in {"Unit", "Threshold"}]  # fmt: skip
+    settings = {key: value for key, value in rest.items() if key in {"Unit", "Threshold"}}
+    return {"Namespace": namespace, "MetricName": name} | ({"Dimensions": named} if named else {}) | settings
+
+
+def queue(name: str) -> Any:
+    return {"Fn::GetAtt": [name, "QueueName"]}
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        (of("Jobs", "Steps"), of("Job", "Steps")),
+        (of("Jobs", "Steps", Unit="Seconds"), of("Jobs", "Steps", Unit="Count")),
+        (of("Jobs", "Steps"), of("Jobs", "Steps", Node="a")),
+        (of("Queue", "Oldest", Queue="q"), of("Queue", "Oldest")),
+        (of("Queue", "Oldest", Queue="q", Unit="Seconds"), of("Queue", "Oldest", Queue="q", Unit="Count")),
+        (of("Other", "Elsewhere"), of("Queues", "Oldest", Queue="q")),
+        (of("AWS/EC2CapacityReservations", "AvailableInstanceCount"), of("AWS/EC2CapacityReservations", "AvailableInstances")),
+        (of("AWS/FSx", "FreeDataStorageCapacity", FileSystemId={"Ref": "Fast"}), of("AWS/FSx", "FreeDataStorageCapacity", FileSystemId={"Ref": "Home"})),
+        (of("AWS/EFS", "ClientConnections", FileSystemId={"Ref": "Home"}), of("AWS/EFS", "ClientConnections", FileSystemId={"Fn::GetAtt": ["Home", "Arn"]})),
+        (of("AWS/SQS", "ApproximateAgeOfOldestMessage", QueueName=queue("Work"), Threshold=345599), of("AWS/SQS", "ApproximateAgeOfOldestMessage", QueueName=queue("Work"), Threshold=345600)),
+        (of("AWS/SQS", "ApproximateAgeOfOldestMessage", QueueName=queue("Dead"), Threshold=345600), of("AWS/SQS", "ApproximateAgeOfOldestMessage", QueueName=queue("Dead"), Threshold=1209600)),
+        (of("AWS/SQS", "ApproximateNumberOfMessagesVisible", QueueName=queue("Dead")), of("AWS/SQS", "ApproximateNumberOfMessagesVisible", QueueName=queue("Work"))),
+        (of("AWS/SQS", "ApproximateNumberOfMessagesVisible", QueueName=queue("Work"), Threshold=500), of("AWS/SQS", "ApproximateNumberOfMessagesVisible", QueueName=queue("Work"), Threshold=1)),
+    ],
+)  # fmt: skip
+def test_an_alarm_watches_what_is_written(right: dict[str, Any], wrong: dict[str, Any]) -> None:
+    assert "UC6465" not in codes(right)
+    assert "UC6465" in codes(wrong)
+
+
+@pytest.mark.parametrize(("returned", "found"), [([True, False], False), ([False, False], True)])
+def test_a_metric_returns_data(returned: list[bool], found: bool) -> None:
+    metrics = [{"Id": f"m{n}", "Expression": "1", "ReturnData": each} for n, each in enumerate(returned)]
+
+    assert ("UC6465" in codes({"Metrics": metrics})) == found
+
+
+def test_alarms_of_the_same_metric_of_one_resource_are_the_same() -> None:
+    first, second = (of("AWS/EC2", "StatusCheckFailed", InstanceId=each) for each in ("i-0a", "i-0b"))
+
+    assert "UC6465" not in codes(first, second, first | {"Threshold": 1})
+    assert "UC6465" in codes(first, second, first)
+
+
+@pytest.mark.parametrize(
+    ("kind", "often", "found"),
+    [("SNS", "IMMEDIATE", False), ("SNS", "DAILY", True), ("EMAIL", "DAILY", False), ("EMAIL", "IMMEDIATE", True)],
+)  # fmt: skip
+def test_anomalies_come_as_often_as_subscribers_take_them(kind: str, often: str, found: bool) -> None:
+    given = {"Frequency": often, "Subscribers": [{"Type": kind, "Address": "a"}]}
+    body = {"It": {"Type": "AWS::CE::AnomalySubscription", "Properties": given}}
+    report = check_templates([Source(name="it", body={"Resources": body})])
+
+    assert ("UC6465" in {each.code for each in report.findings}) == found

@@ -1,0 +1,46 @@
+"""EFS file systems that clients can reach and are allowed to mount."""
+
+from typing import Any
+
+import pytest
+
+from ultracluster_checks import Source, check_templates
+
+NAMED = {"Statement": [{"Effect": "Allow", "Principal": {"AWS": {"Fn::GetAtt": ["Role", "Arn"]}}, "Action": "elasticfilesystem:ClientMount"}]}  # fmt: skip
+
+
+def codes(
+    *, port: int = 2049, target: bool = True, policy: Any = None, options: str = "-o tls,iam "
+) -> set[str]:
+    """Return the codes for a file system that nodes mount."""
+    data = {
+        "UserData": {"Fn::Base64": {"Fn::Sub": f"#!/bin/bash\nmount -t efs {options}${{Home}}:/ /home\n"}}
+    }
+    inbound = [{"IpProtocol": "tcp", "FromPort": port, "ToPort": port, "CidrIp": "10.0.0.0/8"}]
+    body = {
+        "Role": {"Type": "AWS::IAM::Role", "Properties": {}},
+        "Home": {"Type": "AWS::EFS::FileSystem", "Properties": {"FileSystemPolicy": policy} if policy else {}},
+        "Group": {"Type": "AWS::EC2::SecurityGroup", "Properties": {"SecurityGroupIngress": inbound}},
+        "Template": {"Type": "AWS::EC2::LaunchTemplate", "Properties": {"LaunchTemplateData": data}},
+    }  # fmt: skip
+    if target:
+        given = {
+            "FileSystemId": {"Ref": "Home"},
+            "SubnetId": "subnet-0a",
+            "SecurityGroups": [{"Ref": "Group"}],
+        }
+        body["Target"] = {"Type": "AWS::EFS::MountTarget", "Properties": given}
+    return {each.code for each in check_templates([Source(name="it", body={"Resources": body})]).findings}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"port": 2048}, {"target": False}, {"policy": NAMED, "options": "-o tls "}, {"policy": NAMED, "options": ""}],
+)  # fmt: skip
+def test_a_file_system_that_cannot_be_mounted_breaks_the_rule(changes: dict[str, Any]) -> None:
+    assert "UC5218" in codes(**changes)
+
+
+@pytest.mark.parametrize("changes", [{}, {"options": ""}, {"policy": NAMED}])
+def test_a_file_system_that_can_be_mounted_keeps_the_rule(changes: dict[str, Any]) -> None:
+    assert "UC5218" not in codes(**changes)
