@@ -80,7 +80,8 @@ def inline_code_runs(function: Resource) -> Iterator[Wrong]:
     bound = {each.id for each in ast.walk(module) if isinstance(each, ast.Name)}
     bound |= {each.name for each in module.body if isinstance(each, ast.FunctionDef | ast.ClassDef)}
     imported = any(isinstance(each, ast.ImportFrom) for each in module.body)
-    if file == "index" and name and name not in bound and not imported:
+    written = any(isinstance(each, ast.FunctionDef | ast.Lambda) for each in ast.walk(module))
+    if file == "index" and name and written and name not in bound and not imported:
         yield (
             function["Handler"],
             f"got {quote(f'{file}.{name}')}, and the code has no {name}",
@@ -97,11 +98,12 @@ def inline_code_runs(function: Resource) -> Iterator[Wrong]:
 
 def _read_variables(module: ast.Module) -> list[str]:
     """Return the environment variables that code cannot do without."""
-    found = {}
+    found: dict[str, list[type[ast.expr_context]]] = {}
     for each in ast.walk(module):
         if not isinstance(each, ast.Subscript) or not isinstance(each.slice, ast.Constant):
             continue
-        if ast.unparse(each.value) in {"os.environ", "environ"} and isinstance(each.slice.value, str):
+        of = getattr(each.value, "attr", None) or getattr(each.value, "id", None)
+        if of == "environ" and isinstance(each.slice.value, str):
             found.setdefault(each.slice.value, []).append(type(each.ctx))
     return [name for name, uses in found.items() if ast.Store not in uses]
 
@@ -135,19 +137,17 @@ def actions_of(function: Resource) -> list[str]:
 
 
 def _assigned(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
-    for target in node.targets if isinstance(node, ast.Assign) else ():
-        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
-            yield from zip(target.elts, node.value.elts, strict=False)
-        else:
-            yield target, node.value
+    if isinstance(node, ast.Assign):
+        for target in node.targets:
+            several = isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple)
+            both = (target.elts, node.value.elts) if several else ([target], [node.value])  # type: ignore[attr-defined]
+            yield from zip(*both, strict=False)
 
 
 def _client(value: ast.expr) -> str | None:
-    named = (
-        isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.func.attr == "client"
-    )
-    first = value.args[0] if named and value.args else None
-    return str(first.value) if isinstance(first, ast.Constant) else None
+    if not isinstance(value, ast.Call) or getattr(value.func, "attr", None) != "client" or not value.args:
+        return None
+    return str(value.args[0].value) if isinstance(value.args[0], ast.Constant) else None
 
 
 def action_of(service: str, method: str) -> str | None:
@@ -204,7 +204,8 @@ def schedules_may_call(schedule: Resource) -> Iterator[Wrong]:
     at, told = schedule["Target"]["RoleArn"], schedule["Target"]["Input"]
     found, role = _CALL.search(schedule["Target"]["Arn"].pattern), role_of(at)
     action = action_of(found[1], found[2]) if found else None
-    named = [each for each in told.targets if each.type in {QUEUE, COMPUTE_ENVIRONMENT, NODE_GROUP}]
+    kinds = {QUEUE, COMPUTE_ENVIRONMENT, NODE_GROUP}
+    named: list[Resource | None] = [each for each in told.targets if each.type in kinds]
     for on in named or [None]:
         if role is not None and action and not may(role, action, on):
             got = f"{role.logical_id} does not allow {action}{f' on {on.logical_id}' if on else ''}"

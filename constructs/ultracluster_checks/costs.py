@@ -69,13 +69,6 @@ def budgets_notify_in_time(budget: Resource) -> Iterator[Wrong]:
             yield subscribers, "the notification has no subscriber", "an email address or a topic"
 
 
-@rule("UC5216", "AWS::Logs::LogGroup")
-def logs_expire(group: Resource) -> Iterator[Wrong]:
-    """Find log groups that keep their events forever."""
-    if group["RetentionInDays"].missing:
-        yield group["RetentionInDays"], "logs are kept and billed for ever", "a number of days, such as 90"
-
-
 @rule("UC6480", BUCKET)
 def buckets_drop_what_is_replaced(bucket: Resource) -> Iterator[Wrong]:
     """Find buckets that keep old versions, or parts of failed uploads beside other rules forever."""

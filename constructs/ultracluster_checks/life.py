@@ -421,7 +421,9 @@ def schedules_leave_the_block(templates: Templates) -> Iterator[Wrong]:
             got = f"the last schedule for {on.logical_id} lets nodes run, and none closes it before the block ends"
             yield last.source["Target"]["Input"], got, "a schedule that closes it before the end"
             continue
-        yield from _too_late(last.source["ScheduleExpression"], max(times))
+        behind = {on, *(environments_of(on) or ())} if on.type == QUEUE else {on}
+        block = any(nodes.in_block and nodes.owner in behind for nodes in nodes_of(templates))
+        yield from _too_late(last.source["ScheduleExpression"], max(times), block=block)
         for trigger in (each for each in _triggers(templates) if on in _told(each.worker).targets):
             at, start = trigger.source["ScheduleExpression"], _start_of(trigger.source)
             if start is None or trigger.source["State"].text == "DISABLED":
@@ -429,12 +431,12 @@ def schedules_leave_the_block(templates: Templates) -> Iterator[Wrong]:
             if not first <= start or start < max(times):
                 got = f"got {quote(at.text)}, and {on.logical_id} starts jobs from {first:%Y-%m-%d %H:%M} to {max(times):%Y-%m-%d %H:%M} UTC"
                 yield at, got, "after the queue is closed"
-            yield from _too_late(at, start)
+            yield from _too_late(at, start, block=block)
 
 
-def _too_late(at: Property, time: datetime) -> Iterator[Wrong]:
+def _too_late(at: Property, time: datetime, *, block: bool) -> Iterator[Wrong]:
     # https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-capacity-blocks.html (2026-11)
-    if "11:00" <= f"{time:%H:%M}" <= "11:30":
+    if "11:00" <= f"{time:%H:%M}" <= ("23:59" if block else "11:30"):
         got = f"got {time:%H:%M} UTC; Capacity Blocks end at 11:30 UTC, and EC2 ends nodes from 11:00"
         yield at, got, "before 11:00 UTC"
 

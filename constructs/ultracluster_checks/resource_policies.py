@@ -46,6 +46,7 @@ _RECEIVED: Final = {
     "AWS::SQS::Queue": "sqs:SendMessage",
     _FUNCTION: "lambda:InvokeFunction",
 }
+_HOLDERS: Final = ("Topics", "Queues", "TopicArn", "Queue", "Bucket")
 _POLICY_TYPES: Final = ("AWS::S3::BucketPolicy", "AWS::SNS::TopicInlinePolicy", "AWS::SNS::TopicPolicy", "AWS::SQS::QueueInlinePolicy", "AWS::SQS::QueuePolicy")  # fmt: skip
 _TRAIL: Final = "AWS::CloudTrail::Trail"
 _KEY: Final = "AWS::KMS::Key"
@@ -164,14 +165,12 @@ def _own_accounts(templates: Templates) -> set[str] | None:
     return found if found or any("AWS::AccountId" in body for body in bodies) else None
 
 
-@rule("UC6424", _PERMISSION, "AWS::Lambda::Url")
+@rule("UC6424", _PERMISSION)
 def functions_know_their_callers(resource: Resource) -> Iterator[Wrong]:
     """Find functions that anyone may invoke."""
-    principal, kind = resource["Principal"], resource["AuthType"]
+    principal = resource["Principal"]
     if principal.text == "*" and resource["PrincipalOrgID"].missing:
         yield principal, "got '*', which is everyone in every account", "the service or account"
-    if kind.text == "NONE":
-        yield kind, "got NONE: anyone who knows the URL can invoke the function", "AWS_IAM"
 
 
 @rule("UC6457", _PERMISSION)
@@ -263,6 +262,17 @@ def receivers_admit_their_senders(templates: Templates) -> Iterator[Wrong]:
             yield Problem.of(place, "UC6427", f"{to_it} cannot use the key {whose}: {lost}", allowed)
 
 
+@rule("UC6464", *_POLICY_TYPES)
+def policies_are_about_their_resource(policy: Resource) -> Iterator[Wrong]:
+    """Find statements about another bucket, topic or queue than that of their policy, which the service refuses."""
+    own = [each for name in _HOLDERS for each in policy[name].one_or_more]
+    for at in policy["PolicyDocument"].places("Statement.*.Resource"):
+        for each in at.one_or_more:
+            others = [target for target in each.targets if target.type in _RECEIVED]
+            if others and all(one.target for one in own) and not {*others} & {one.target for one in own}:
+                yield each, f"got {each.pattern}, and the policy is that of {own[0].pattern}", own[0].pattern
+
+
 @rule("UC6428", "AWS::Logs::LogGroup")
 def keys_let_logs_encrypt(group: Resource) -> Iterator[Wrong]:
     """Find log groups with a key that CloudWatch Logs cannot use."""
@@ -320,8 +330,8 @@ def _deliveries(templates: Templates) -> Iterator[tuple[Property, str, Resource]
             yield each["RedrivePolicy"]["deadLetterTargetArn"], "sns.amazonaws.com", topic
     for bucket in templates.of_type("AWS::S3::Bucket"):
         for kind, name in (("Topic", "Topic"), ("Queue", "Queue"), ("Lambda", "Function")):
-            for each in bucket["NotificationConfiguration"][f"{kind}Configurations"].items:
-                yield each[name], "s3.amazonaws.com", bucket
+            sent = bucket["NotificationConfiguration"][f"{kind}Configurations"].items
+            yield from ((part[name], "s3.amazonaws.com", bucket) for part in sent)
         yield bucket["LoggingConfiguration"]["DestinationBucketName"], "logging.s3.amazonaws.com", bucket
     for trail in templates.of_type(_TRAIL):
         yield trail["S3BucketName"], "cloudtrail.amazonaws.com", trail
@@ -346,7 +356,7 @@ def _policies_of(receiver: Resource) -> list[Property]:
     return [
         policy["PolicyDocument"]
         for policy in receiver.template.templates.of_type(*_POLICY_TYPES)
-        for name in ("Topics", "Queues", "TopicArn", "Queue", "Bucket")
+        for name in _HOLDERS
         if any(each.target is receiver or each.unknown for each in policy[name].one_or_more)
     ]
 

@@ -15,7 +15,7 @@ from ultracluster_checks.problem import Wrong, rule
 from ultracluster_rules.findings import quote
 
 Direction = Literal["in", "out"]
-DIRECTIONS: Final[tuple[Direction, ...]] = ("in", "out")
+DIRECTIONS: Final[tuple[Direction, Direction]] = ("in", "out")
 RULES_OF: Final = {"in": "SecurityGroupIngress", "out": "SecurityGroupEgress"}
 """Property with the inline rules of a direction."""
 
@@ -163,19 +163,44 @@ def efa_flows_both_ways(templates: Templates) -> Iterator[Wrong]:
 
 @rule("UC3214", SECURITY_GROUP)
 def both_ends_admit_traffic(group: Resource) -> Iterator[Wrong]:
-    """Find rules for a peer group that admits none of that traffic.
+    """Find rules for a peer group that admits none of that traffic, nor any group that is used beside it.
 
     Amazon VPC user guide, security group rules (2026-11): a connection needs a rule out of one group and into the other.
     """
-    for way, other in (("out", "in"), ("in", "out")):
+    beside = _beside(group.template.templates)
+    for way, other in (DIRECTIONS, (DIRECTIONS[1], DIRECTIONS[0])):
         for each in group_rules(group, way):
             peer, port = each.peer.target, each.at["FromPort"].number
-            known = (
-                peer is not None and peer.type == SECURITY_GROUP and peer is not group and port is not None
-            )
-            if known and peer is not None and port and not admits([peer], other, [group], (port, port)):
+            if (
+                peer is None
+                or peer.type != SECURITY_GROUP
+                or peer is group
+                or not port
+                or "Condition" in peer.body
+                or None in beside.get(peer, ())
+            ):
+                continue
+            groups = [one for one in beside.get(peer, {peer}) if one is not None]
+            if not admits(
+                groups, other, [one for one in beside.get(group, {group}) if one is not None], (port, port)
+            ):
                 got = f"{peer.logical_id} admits no TCP on port {port} {'from' if other == 'in' else 'to'} {group.logical_id}"
                 yield each.at, got, f"a rule of {peer.logical_id} for {group.logical_id}"
+
+
+@lru_cache(maxsize=1)
+def _beside(templates: Templates) -> dict[Resource, set[Resource | None]]:
+    """Return the security groups that are used together with each one; None stands for an unknown one."""
+    found: dict[Resource, set[Resource | None]] = {}
+    lists = [each.properties for template in templates.all for each in template.resources.values()]
+    while lists:
+        at = lists.pop()
+        lists += [*at.members, *at.items]
+        groups = {each.target for each in at.items}
+        for group in groups if len(groups) > 1 else ():
+            if group is not None and group.type == SECURITY_GROUP:
+                found.setdefault(group, {group}).update(groups)
+    return found
 
 
 def _groups_with_efa(templates: Templates) -> list[tuple[Resource, ...]]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_checks.jobs import job_containers
+from ultracluster_checks.jobs import JobContainer, job_containers
 from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE
 from ultracluster_checks.model.permissions import covers, may, role_of
 from ultracluster_checks.model.template import Property, Resource, Templates
@@ -47,9 +47,10 @@ _ONLY_IF_TOLD: Final = {
 _ARCHIVES: Final = {"GLACIER", "DEEP_ARCHIVE"}
 _LONG: Final = 90  # days after which a checkpoint may be in an archive
 _CHECKPOINTS: Final = re.compile("(?i)checkpoint|save")
+_RESULTS: Final = re.compile("(?i)checkpoint|output|result")
+_OF_THE_CONTAINER: Final = re.compile(r"(?:file://)?/(?:tmp|var/tmp|dev/shm|root|home)(?:/|$)")
 _LOST: Final = {"DeletionPolicy": "the stack is deleted", "UpdateReplacePolicy": "an update replaces it"}
 _BLOCKS: Final = ("BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets")
-_PUBLIC_LISTS: Final = ("PublicRead", "PublicReadWrite", "AuthenticatedRead")
 
 
 @rule("UC5201", *_STATEFUL)
@@ -79,14 +80,6 @@ def buckets_block_public_access(bucket: Resource) -> Iterator[Wrong]:
     for name in _BLOCKS if isinstance(block.value, dict) else ():
         if block[name].off:
             yield block[name], f"{name} is not true", "true"
-
-
-@rule("UC5207", BUCKET)
-def buckets_are_private(bucket: Resource) -> Iterator[Wrong]:
-    """Find buckets that an access control list makes public."""
-    at = bucket["AccessControl"]
-    if at.text in _PUBLIC_LISTS:
-        yield at, f"got {quote(at.text)}", "a bucket policy instead of an access control list"
 
 
 @rule("UC5205", BUCKET)
@@ -162,6 +155,33 @@ def _written_buckets(templates: Templates) -> list[Resource]:
     return list(found)
 
 
+@rule("UC5209", _ASSOCIATION)
+def written_files_are_exported(association: Resource) -> Iterator[Wrong]:
+    """Find links of checkpoints or results that do not export new files, or not those that are written again.
+
+    FSx for Lustre user guide, automatically export updates to your S3 bucket (2026-11): by default nothing is exported.
+    """
+    events, path = association["S3"]["AutoExportPolicy"]["Events"], association["DataRepositoryPath"]
+    written = _RESULTS.search(
+        f"{association.logical_id} {association['FileSystemPath'].pattern} {path.pattern}"
+    )
+    known = not any(
+        each.unknown for each in (association["S3"], association["S3"]["AutoExportPolicy"], events)
+    )
+    lacking = [each for each in ("NEW", "CHANGED") if each not in events.texts]
+    if written and known and lacking:
+        got = f"{' and '.join(lacking)} files are not exported, and stay on the file system only"
+        yield events, got, "NEW and CHANGED"
+
+
+@rule("UC5209", BUCKET)
+def versions_are_not_suspended(bucket: Resource) -> Iterator[Wrong]:
+    """Find buckets whose versions are switched off, so that what is overwritten is lost."""
+    status = bucket["VersioningConfiguration"]["Status"]
+    if status.text == "Suspended" and bucket not in _written_buckets(bucket.template.templates):
+        yield status, "got Suspended, so that overwritten objects are lost", "Enabled"
+
+
 @rule("UC5209", _written_buckets)
 def checkpoints_keep_versions(bucket: Resource) -> Iterator[Wrong]:
     """Find buckets linked to a file system that lack versioning."""
@@ -183,13 +203,27 @@ def _needed_buckets(templates: Templates) -> list[Resource]:
     return list(dict.fromkeys([*_written_buckets(templates), *named]))
 
 
-@rule("UC5210", _needed_buckets)
+def _kept_buckets(templates: Templates) -> list[Resource]:
+    """Return the buckets that hold checkpoints, also those that are called so."""
+    called = [each for each in templates.of_type(BUCKET) if _CHECKPOINTS.search(each.logical_id)]
+    return list(dict.fromkeys([*_needed_buckets(templates), *called]))
+
+
+def _is_narrow(rule_of: Property) -> bool:
+    """Return whether a rule of a bucket is for some of its objects."""
+    prefixes = (rule_of["Prefix"], rule_of["Filter"], rule_of["TagFilters"])
+    return any(not each.missing and each.text != "" for each in prefixes)
+
+
+@rule("UC5210", _kept_buckets)
 def checkpoints_do_not_expire(bucket: Resource) -> Iterator[Wrong]:
     """Find buckets with checkpoints that expire or archive current objects."""
     active = [
         each for each in bucket["LifecycleConfiguration"]["Rules"].items if each["Status"].text != "Disabled"
     ]
-    for at in (each[name] for each in active for name in ("ExpirationInDays", "ExpirationDate")):
+    needed = bucket in _needed_buckets(bucket.template.templates)
+    whole = [each for each in active if needed or not _is_narrow(each)]
+    for at in (each[name] for each in whole for name in ("ExpirationInDays", "ExpirationDate")):
         if at.known:
             got = "objects expire whose only copy may be in S3, after the file system released them"
             yield at, got, "NoncurrentVersionExpiration"
@@ -199,12 +233,19 @@ def checkpoints_do_not_expire(bucket: Resource) -> Iterator[Wrong]:
             yield days, "a checkpoint in an archive is readable hours after a restore", f"{_LONG} or more"
 
 
-@rule("UC5212", _TABLE)
-def tables_have_a_way_back(table: Resource) -> Iterator[Wrong]:
-    """Find tables without point-in-time recovery."""
-    at = table["PointInTimeRecoverySpecification"]["PointInTimeRecoveryEnabled"]
-    if at.off:
-        yield at, "a wrong write cannot be undone", "PointInTimeRecoveryEnabled: true"
+@rule("UC5210", job_containers)
+def checkpoints_leave_the_container(container: JobContainer) -> Iterator[Wrong]:
+    """Find jobs that save checkpoints in the file system of their container, which ends with it."""
+    mounted = [each["ContainerPath"].text or "/" for each in container.at["MountPoints"].items]
+    for name, value in container.environment.items():
+        text = (value.text or "").removeprefix("file://")
+        kept = any(text.startswith(each) for each in mounted)
+        if re.search("(?i)checkpoint", name) and _OF_THE_CONTAINER.match(text) and not kept:
+            yield (
+                value,
+                f"{name}: got {quote(value.text)}, which is lost when the container ends",
+                "s3:// or a mounted file system",
+            )
 
 
 @rule("UC5213", _KEY)
@@ -213,13 +254,6 @@ def keys_change(key: Resource) -> Iterator[Wrong]:
     at, kind = key["EnableKeyRotation"], key["KeySpec"]
     if at.off and (kind.missing or kind.text == "SYMMETRIC_DEFAULT"):
         yield at, "the key material never changes", "EnableKeyRotation: true"
-
-
-@rule("UC5214", _KEY)
-def keys_are_enabled(key: Resource) -> Iterator[Wrong]:
-    """Find keys that are disabled, so that nothing that they encrypt can be read or written."""
-    if key["Enabled"].flag is False:
-        yield key["Enabled"], "got false: what the key encrypts can be neither read nor written", "true"
 
 
 @rule("UC5215", "AWS::Backup::BackupPlan")

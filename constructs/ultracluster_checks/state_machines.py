@@ -62,11 +62,17 @@ def _definition(machine: Resource) -> tuple[Property, dict[str, Any]] | None:
 def _states(level: Any) -> Iterator[State]:
     """Return the states of a definition, also those inside of others."""
     states = level.get("States") if isinstance(level, dict) else None
-    for name, body in states.items() if isinstance(states, dict) else ():
+    if not isinstance(states, dict):
+        return
+    for name, body in states.items():
         if isinstance(body, dict):
             yield State(name, body, frozenset(states))
-            for inner in (body.get("ItemProcessor"), body.get("Iterator"), *(body.get("Branches") or ())):
+            for inner in (body.get("ItemProcessor"), body.get("Iterator"), *_list(body.get("Branches"))):
                 yield from _states(inner)
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _named(value: Any, machine: Resource) -> Resource | None:
@@ -106,14 +112,14 @@ def definitions_are_whole(machine: Resource) -> Iterator[Wrong]:
         whole = state.body
         choices = [
             each
-            for each in (*(whole.get("Choices") or ()), *(whole.get("Catch") or ()))
+            for each in (*_list(whole.get("Choices")), *_list(whole.get("Catch")))
             if isinstance(each, dict)
         ]
         following = [each.get("Next") for each in (whole, *choices)] + [whole.get("Default")]
         for name in following:
-            if name is not None and name not in state.beside:
+            if name is not None and str(name) not in state.beside:
                 yield at, f"{state.name} leads to {quote(str(name))}, which is no state", "a state beside it"
-        if whole.get("Type") not in _ENDS and not whole.get("Next") and not whole.get("End"):
+        if str(whole.get("Type")) not in _ENDS and not whole.get("Next") and not whole.get("End"):
             yield at, f"{state.name} has no Next and is no end", "Next, or End: true"
 
 

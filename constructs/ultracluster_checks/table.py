@@ -21,6 +21,7 @@ from ultracluster_checks import (  # noqa: F401 - importing a module registers i
     mounts,
     policies,
     reach,
+    references,
     resource_policies,
     roles,
     security_groups,

@@ -108,7 +108,7 @@ def _shown(value: Any) -> str:
 
 
 def _name(annotation: Any) -> str:
-    if isinstance(annotation, type) and not get_args(annotation):
+    if isinstance(annotation, type):
         return (
             "None"
             if annotation is types.NoneType

@@ -39,6 +39,7 @@ PACKAGES: Final = {
 _TOGETHER: Final = (
     *TESTED_ELSEWHERE.items(),
     *TESTED_TOGETHER.items(),
+    ("localaws/ultracluster_local/cloudformation/resource_types", "tests/unit/local/cloudformation/test_updates.py"),
     *((folder, f"tests/security/test_{what}.py") for folder in ("constructs/ultracluster/", "stacks/") for what in ("keys", "roles")),
 )  # fmt: skip
 _COMPARED: Final = {
@@ -210,7 +211,7 @@ def _survives(mutant: Mutant, package: str, copy: Path) -> bool:
     beside = sorted(mirrored[0].parent.glob("test_*.py"))
     named = tests_that_name(path, mutant.line, copy)
     together = [copy / file for place, file in _TOGETHER if str(mutant.path).startswith(place)]
-    others = [file for file in dict.fromkeys((*together, *named, *beside)) if file not in mirrored]
+    others = [file for file in dict.fromkeys((*beside, *together, *named)) if file not in mirrored]
 
     def run(*files: object) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *map(str, files)]

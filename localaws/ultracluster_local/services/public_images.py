@@ -53,7 +53,7 @@ def install() -> None:
     """Create the AMIs of a Region when one of these parameters is first read, and moto's when one of them is."""
     Ami.__init__ = _dated(Ami.__init__)
     create_public = AmiBackend._load_amis  # noqa: SLF001 - moto calls it with each new state
-    AmiBackend._load_amis = lambda ec2: vars(ec2).update(public_images_missing=True)  # noqa: SLF001
+    AmiBackend._load_amis = _postpone  # noqa: SLF001
     AmiBackend.amis = _with_public_images("amis", create_public)
     EBSBackend.snapshots = _with_public_images("snapshots", create_public)
     load = ParameterDict._check_loading_status  # noqa: SLF001 - where moto loads its own public parameters
@@ -79,6 +79,10 @@ def _dated(original: Callable[..., None]) -> Callable[..., None]:
         original(image, *arguments, **settings)
 
     return create
+
+
+def _postpone(ec2: Any) -> None:
+    ec2.public_images_missing = True
 
 
 _CREATING = threading.RLock()  # creating them reads both attributes

@@ -17,6 +17,7 @@ from tests.unit.checks import (
     test_life,
     test_policies,
     test_reach,
+    test_references,
     test_resource_policies,
     test_roles,
     test_security_groups,
@@ -67,6 +68,7 @@ RULE_TESTS = (
     test_life,
     test_policies,
     test_reach,
+    test_references,
     test_resource_policies,
     test_roles,
     test_security_groups,
@@ -84,6 +86,7 @@ RULE_TESTS = (
 # What the rules say of the seeded defects in templates of other people; what is not here is for the schemas.
 SEEDED = {
     "a function that runs an hour": "UC6458",
+    "a misspelt resource type": "UC6464",
     "a retention that CloudWatch Logs does not have": "UC6458",
     "a trust policy without a principal": "UC6455",
     "a runtime that was withdrawn": "UC6433",

@@ -64,3 +64,14 @@ def test_every_rule_is_one_sentence_under_a_known_subject() -> None:
         assert code[:3] in {f"UC{subject}" for subject in range(1, 10)}
         assert rule.summary.endswith(".")
         assert "\n" not in rule.summary
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_finding_is_one_line_whatever_it_quotes(end: str) -> None:
+    finding = Finding("UC1001", f"the file says{end}this", allowed=f"one{end}two", remedy=f"Remove{end}it")
+
+    assert str(finding.at(f"a{end}b")) == "UC1001: a b: the file says this. Allowed: one two. Remove it."
+
+
+def test_what_controls_a_terminal_is_escaped_in_a_finding() -> None:
+    assert str(Finding("UC1001", "a\x1b[2Jb\rc\td")) == r"UC1001: a\x1b[2Jb\rc" + "\td."

@@ -12,6 +12,7 @@ from ultracluster_catalog.machines.instance_type import (
     network_cards,
 )
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
+from ultracluster_catalog.neuron.compile_machines import CPU_HOST
 from ultracluster_rules.findings import FindingsError
 from ultracluster_rules.machines import (
     check_figures_are_sourced,
@@ -98,6 +99,12 @@ def test_a_type_of_the_catalogue_has_a_source_unless_a_user_changes_it() -> None
 
     assert check_figures_are_sourced(trn2) == []
     assert check_figures_are_sourced(dataclasses.replace(trn2, container_memory_mib=1_900_000)) != []
+
+
+def test_only_the_host_of_the_catalogue_has_no_neuron_devices() -> None:
+    assert get_instance_type(CPU_HOST) is CPU_HOST
+    with pytest.raises(FindingsError, match=r"UC4025: .*memory_mib or chips below 1"):
+        get_instance_type(dataclasses.replace(CPU_HOST, vcpus=48))
 
 
 def test_every_type_of_the_catalogue_could_have_been_described() -> None:

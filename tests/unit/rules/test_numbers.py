@@ -69,3 +69,21 @@ def test_looks_at_the_fields_of_a_dataclass_and_of_those_that_it_extends() -> No
         Spot(most=4.0, percent=float("inf"))  # type: ignore[arg-type]
 
     assert [finding.path for finding in refused.value.findings] == ["most", "percent"]
+
+
+def test_says_which_types_an_argument_takes() -> None:
+    with pytest.raises(FindingsError) as refused:
+        take(
+            nodes="4",  # type: ignore[arg-type]
+            parts=[1],  # type: ignore[arg-type]
+            percents=50,  # type: ignore[arg-type]
+            name=object,  # type: ignore[arg-type]
+        )
+
+    allowed = {finding.path: finding.allowed for finding in refused.value.findings}
+    assert allowed == {
+        "nodes": "int or None",
+        "parts": "a dictionary or None",
+        "percents": "a list",
+        "name": "a text",
+    }

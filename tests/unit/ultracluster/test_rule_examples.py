@@ -1,9 +1,10 @@
 """Every example in Python of a rule is executed: one breaks the rule, and its neighbour keeps it."""
 
 import importlib
+import inspect
 import pkgutil
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 import aws_cdk as cdk
@@ -62,6 +63,18 @@ _PREPARED: Final[dict[str, Callable[["Names"], Any]]] = {
 }
 
 
+def _functions() -> Iterator[Callable[..., Any]]:
+    for name in uc.__all__:
+        public = getattr(uc, name)
+        members = vars(public) if isinstance(public, type) else {}
+        yield from filter(inspect.isfunction, (public, *(getattr(public, member) for member in members)))
+
+
+_ARGUMENTS: Final = {
+    argument for function in _functions() for argument in inspect.signature(function).parameters
+}
+
+
 class Names(dict[str, Any]):
     """The names of an example."""
 
@@ -86,6 +99,9 @@ def codes(app: cdk.App, name: str, example: str) -> set[str]:
     try:
         given = eval(example, {}, Names(stack=stack))  # noqa: S307 - a text of our own package
     except FindingsError as error:
+        named = {re.split(r"[.\[]", finding.path)[0] for finding in error.findings if finding.path}
+        # A path names an argument of the call, whether it is given or missing.
+        assert all(name in example or name in _ARGUMENTS for name in named), named
         return {finding.code for finding in error.findings}
     if isinstance(given, list):  # of a check of the catalogue
         return {finding.code for finding in given}

@@ -121,7 +121,7 @@ def list_jobs(request: Request) -> Mapping[str, Any]:
     for condition in request.parameters.get("filters") or []:
         if condition["name"] != "JOB_NAME":
             raise client_error(f"The local AWS does not support the filter {condition['name']}")
-        shown = [job for job in shown if job["jobName"] in condition["values"]]
+        shown = [job for job in shown if _is_named(job["jobName"], condition["values"])]
     fields = (
         "jobArn",
         "jobId",
@@ -135,6 +135,14 @@ def list_jobs(request: Request) -> Mapping[str, Any]:
     )
     summaries = [{key: job[key] for key in fields if key in job} | _array(job) for job in shown]
     return page(summaries, parameters=request.parameters, key="jobSummaryList", cursor="nextToken")
+
+
+def _is_named(name: str, wanted: list[str]) -> bool:
+    """Return whether a filter matches a name: in any case, and by its beginning if it ends with ``*`` (API_ListJobs)."""
+    name = name.lower()
+    return any(
+        name.startswith(one[:-1].lower()) if one.endswith("*") else name == one.lower() for one in wanted
+    )
 
 
 def _array(job: Mapping[str, Any]) -> dict[str, Any]:

@@ -68,6 +68,23 @@ def test_a_request_with_the_key_is_answered(local_aws: LocalAws) -> None:
         assert not [name for name in headers if name.startswith("access-control-")]
 
 
+@pytest.mark.parametrize("path", ["/moto-api/reset", "/_ultracluster/reset"])
+def test_with_the_key_either_reset_empties_what_moto_keeps_and_what_we_keep(
+    local_aws: LocalAws, path: str
+) -> None:
+    local_aws.client("s3").create_bucket(Bucket="mine")
+    local_aws.client("ec2").create_placement_group(GroupName="mine")
+    local_aws.capacity_market().block_quota_vcpus = 0
+
+    assert send(local_aws, "POST", path, authorization(local_aws.key), "{}")[0] == 200
+
+    assert [one["Name"] for one in local_aws.client("s3").list_buckets()["Buckets"]] == [
+        "cdk-hnb659fds-assets-123456789012-us-east-1"
+    ]
+    assert local_aws.client("ec2").describe_placement_groups()["PlacementGroups"] == []
+    assert local_aws.capacity_market().block_quota_vcpus is None
+
+
 # What a page can send: a form or fetch without preflight, the preflight of anything else, an image, a WebSocket.
 FROM_A_PAGE = {
     "preflight": ("OPTIONS", "/", {"Access-Control-Request-Method": "POST"}, ""),

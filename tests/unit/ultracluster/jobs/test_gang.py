@@ -70,6 +70,7 @@ def test_children_without_a_file_system_meet_in_a_bucket(stack: cdk.Stack) -> No
 def test_job_on_one_node_is_no_array(stack: cdk.Stack) -> None:
     job(stack, node_count=1)
     definition = only(stack, "AWS::Batch::JobDefinition")
+    assert definition["Type"] == "container"
     assert "Tags" not in definition
     assert definition["ContainerProperties"]["Command"][2] == "torchrun"
 

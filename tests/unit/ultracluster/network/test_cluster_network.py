@@ -7,6 +7,7 @@ from aws_cdk import aws_ec2 as ec2
 from tests.unit.ultracluster.builders import IMAGE_ID, ZONE, network, of_type, only
 
 import ultracluster as uc
+from ultracluster.network.cluster_network import check_zone
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.synth
@@ -168,3 +169,25 @@ def test_the_default_group_keeps_the_rules_that_ec2_gives_it_and_gets_no_more(st
     }
     # The endpoints admit it as a source; no rule is of the group itself.
     assert uses == {("AWS::EC2::SecurityGroupIngress", "SourceSecurityGroupId")}
+
+
+@pytest.mark.parametrize(
+    ("region", "zone_id", "codes"),
+    [
+        ("us-east-2", "use2-az3", []),
+        ("us-east-1", "use2-az3", ["UC3102"]),
+        ("us-east-2", "us-east-2a", ["UC3003"]),
+        (None, "us-east-2a", ["UC3003"]),
+        (None, "use2-az3", []),
+        ("xx-nowhere-1", "xxn1-az1", []),
+        ("us-east-2", cdk.Aws.REGION, []),
+    ],
+)
+def test_a_zone_is_one_of_the_region_of_the_stack_if_both_are_known(
+    region: str | None, zone_id: str, codes: list[str]
+) -> None:
+    stack = cdk.Stack(cdk.App(), "Zones", env=cdk.Environment(region=region))
+
+    findings = check_zone(stack, zone_id)
+
+    assert [(finding.code, finding.path) for finding in findings] == [(code, "zone_id") for code in codes]
