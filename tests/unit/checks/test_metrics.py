@@ -44,27 +44,27 @@ def queue(name: str) -> Any:
     return {"Fn::GetAtt": [name, "QueueName"]}
 
 
-@pytest.mark.parametrize(
-    ("right", "wrong"),
-    [
-        (of("Jobs", "Steps"), of("Job", "Steps")),
-        (of("Jobs", "Steps", Unit="Seconds"), of("Jobs", "Steps", Unit="Count")),
-        (of("Jobs", "Steps"), of("Jobs", "Steps", Node="a")),
-        (of("Queue", "Oldest", Queue="q"), of("Queue", "Oldest")),
-        (of("Queue", "Oldest", Queue="q", Unit="Seconds"), of("Queue", "Oldest", Queue="q", Unit="Count")),
-        (of("Other", "Elsewhere"), of("Queues", "Oldest", Queue="q")),
-        (of("AWS/EC2CapacityReservations", "AvailableInstanceCount"), of("AWS/EC2CapacityReservations", "AvailableInstances")),
-        (of("AWS/FSx", "FreeDataStorageCapacity", FileSystemId={"Ref": "Fast"}), of("AWS/FSx", "FreeDataStorageCapacity", FileSystemId={"Ref": "Home"})),
-        (of("AWS/EFS", "ClientConnections", FileSystemId={"Ref": "Home"}), of("AWS/EFS", "ClientConnections", FileSystemId={"Fn::GetAtt": ["Home", "Arn"]})),
-        (of("AWS/SQS", "ApproximateAgeOfOldestMessage", QueueName=queue("Work"), Threshold=345599), of("AWS/SQS", "ApproximateAgeOfOldestMessage", QueueName=queue("Work"), Threshold=345600)),
-        (of("AWS/SQS", "ApproximateAgeOfOldestMessage", QueueName=queue("Dead"), Threshold=345600), of("AWS/SQS", "ApproximateAgeOfOldestMessage", QueueName=queue("Dead"), Threshold=1209600)),
-        (of("AWS/SQS", "ApproximateNumberOfMessagesVisible", QueueName=queue("Dead")), of("AWS/SQS", "ApproximateNumberOfMessagesVisible", QueueName=queue("Work"))),
-        (of("AWS/SQS", "ApproximateNumberOfMessagesVisible", QueueName=queue("Work"), Threshold=500), of("AWS/SQS", "ApproximateNumberOfMessagesVisible", QueueName=queue("Work"), Threshold=1)),
-    ],
-)  # fmt: skip
-def test_an_alarm_watches_what_is_written(right: dict[str, Any], wrong: dict[str, Any]) -> None:
-    assert "UC6465" not in codes(right)
-    assert "UC6465" in codes(wrong)
+BROKEN: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = (
+        ("UC6465", of("Jobs", "Steps"), of("Job", "Steps")),
+        ("UC6465", of("Jobs", "Steps", Unit="Seconds"), of("Jobs", "Steps", Unit="Count")),
+        ("UC6465", of("Jobs", "Steps"), of("Jobs", "Steps", Node="a")),
+        ("UC6465", of("Queue", "Oldest", Queue="q"), of("Queue", "Oldest")),
+        ("UC6465", of("Queue", "Oldest", Queue="q", Unit="Seconds"), of("Queue", "Oldest", Queue="q", Unit="Count")),
+        ("UC6465", of("Other", "Elsewhere"), of("Queues", "Oldest", Queue="q")),
+        ("UC6465", of("AWS/EC2CapacityReservations", "AvailableInstanceCount"), of("AWS/EC2CapacityReservations", "AvailableInstances")),
+        ("UC6465", of("AWS/FSx", "FreeDataStorageCapacity", FileSystemId={"Ref": "Fast"}), of("AWS/FSx", "FreeDataStorageCapacity", FileSystemId={"Ref": "Home"})),
+        ("UC6465", of("AWS/EFS", "ClientConnections", FileSystemId={"Ref": "Home"}), of("AWS/EFS", "ClientConnections", FileSystemId={"Fn::GetAtt": ["Home", "Arn"]})),
+        ("UC6465", of("AWS/SQS", "ApproximateAgeOfOldestMessage", QueueName=queue("Work"), Threshold=345599), of("AWS/SQS", "ApproximateAgeOfOldestMessage", QueueName=queue("Work"), Threshold=345600)),
+        ("UC6465", of("AWS/SQS", "ApproximateAgeOfOldestMessage", QueueName=queue("Dead"), Threshold=345600), of("AWS/SQS", "ApproximateAgeOfOldestMessage", QueueName=queue("Dead"), Threshold=1209600)),
+        ("UC6465", of("AWS/SQS", "ApproximateNumberOfMessagesVisible", QueueName=queue("Dead")), of("AWS/SQS", "ApproximateNumberOfMessagesVisible", QueueName=queue("Work"))),
+        ("UC6465", of("AWS/SQS", "ApproximateNumberOfMessagesVisible", QueueName=queue("Work"), Threshold=500), of("AWS/SQS", "ApproximateNumberOfMessagesVisible", QueueName=queue("Work"), Threshold=1)),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("code", "right", "wrong"), BROKEN)
+def test_an_alarm_watches_what_is_written(code: str, right: dict[str, Any], wrong: dict[str, Any]) -> None:
+    assert code not in codes(right)
+    assert code in codes(wrong)
 
 
 @pytest.mark.parametrize(("returned", "found"), [([True, False], False), ([False, False], True)])

@@ -119,7 +119,7 @@ FUNCTION = {
     "Role": role("lambda", "logs:CreateLogStream", "logs:PutLogEvents", on=arn("Logs")),
     "Work": a("Lambda::Function", Role=arn("Role"), LoggingConfig={"LogGroup": ref("Logs")}),
 }  # fmt: skip
-PAIRS: tuple[tuple[str, dict[str, Any], str, Any], ...] = (
+BROKEN: tuple[tuple[str, dict[str, Any], str, Any], ...] = (
     ("UC3215", KUBERNETES, "Second.AvailabilityZone", "us-east-2a"),
     ("UC3215", KUBERNETES, "Cluster.ResourcesVpcConfig.SubnetIds", [ref("First")]),
     ("UC3215", SUBNETS | {"Ends": a("EC2::VPCEndpoint", SubnetIds=BOTH)}, "Second.AvailabilityZone", "us-east-2a"),
@@ -154,7 +154,7 @@ PAIRS: tuple[tuple[str, dict[str, Any], str, Any], ...] = (
 
 
 @pytest.mark.parametrize(
-    ("code", "right", "path", "value"), PAIRS, ids=[f"{each[0]} {each[2]}" for each in PAIRS]
+    ("code", "right", "path", "value"), BROKEN, ids=[f"{each[0]} {each[2]}" for each in BROKEN]
 )
 def test_what_fits_together_keeps_the_rule_and_the_change_breaks_it(
     code: str, right: dict[str, Any], path: str, value: Any
