@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_checks.model.nodes import groups_at, nodes_of
+from ultracluster_checks.model.nodes import groups_at
 from ultracluster_checks.model.permissions import may_allow
-from ultracluster_checks.model.template import Property, Resource
+from ultracluster_checks.model.template import Resource, places
 from ultracluster_checks.problem import Wrong, rule
 from ultracluster_checks.security_groups import group_rules
 
@@ -37,29 +37,16 @@ def mounted_file_systems_can_be_mounted(file_system: Resource) -> Iterator[Wrong
     option iam, a client is anonymous.
     """
     templates = file_system.template.templates
-    users = [nodes.data["UserData"] for nodes in nodes_of(templates)]
-    users += [each["UserData"] for each in templates.of_type("AWS::EC2::Instance")]
-    users += [
-        each["LaunchTemplateData"]["UserData"] for each in templates.of_type("AWS::EC2::LaunchTemplate")
-    ]
-    volumes = [each["Volumes"] for each in templates.of_type("AWS::ECS::TaskDefinition")]
-    mounting = [at for at in (*users, *volumes) if file_system in at.targets]
-    targets = list(templates.of_type(_TARGET))
-    reached = any(each["FileSystemId"].target in {file_system, None} for each in targets)
-    if mounting and not reached:
-        got = f"{mounting[0].resource.logical_id} mounts it, and it has no mount target"
+    paths = (("EC2::LaunchTemplate", "LaunchTemplateData.UserData"), ("EC2::Instance", "UserData"), ("ECS::TaskDefinition", "Volumes"))  # fmt: skip
+    using = [at for kind, path in paths for at in places(templates, kind, path) if file_system in at.targets]
+    targets = {each["FileSystemId"].target for each in templates.of_type(_TARGET)}
+    if using and not targets & {file_system, None}:
+        got = f"{using[0].resource.logical_id} mounts it, and it has no mount target"
         yield file_system.properties, got, "a mount target in the zone of its clients"
-    named = _named(file_system["FileSystemPolicy"])
-    for at in mounting if named else ():
-        for options, name in _MOUNT.findall(at.pattern):
-            if name == file_system.logical_id and "iam" not in options.split(","):
-                got = f"{file_system.logical_id} is mounted without the option iam, and its policy allows named roles only"
-                yield at, got, "-t efs -o tls,iam"
-                return
-
-
-def _named(policy: Property) -> bool:
-    """Return whether a policy allows something, and only to named principals."""
-    allowed = [each["Principal"] for each in may_allow(policy)]
-    known = [each["AWS"].one_or_more for each in allowed]
-    return bool(known) and all(places and all(at.targets for at in places) for places in known)
+    allowed = [each["Principal"]["AWS"].one_or_more for each in may_allow(file_system["FileSystemPolicy"])]
+    named = bool(allowed) and all(each and all(at.targets for at in each) for each in allowed)
+    mounts = [(at, *found) for at in using for found in _MOUNT.findall(at.pattern) if named]
+    for at, options, name in mounts:
+        if name == file_system.logical_id and "iam" not in options.split(","):
+            got = f"{name} is mounted without the option iam, and its policy allows named roles only"
+            yield at, got, "-t efs -o tls,iam"

@@ -287,9 +287,8 @@ def keys_let_logs_encrypt(group: Resource) -> Iterator[Wrong]:
 def keys_let_trails_encrypt(trail: Resource) -> Iterator[Wrong]:
     """Find trails with a key that AWS CloudTrail cannot use, so that the trail is not created."""
     key = _key(trail["KMSKeyId"])
-    if key is not None and not _lets(
-        key["KeyPolicy"], "cloudtrail.amazonaws.com", _ENCRYPTING[:1], source=trail
-    ):
+    service = "cloudtrail.amazonaws.com"
+    if key is not None and not _lets(key["KeyPolicy"], service, _ENCRYPTING[:1], source=trail):
         got = f"the policy of {key.logical_id} does not let CloudTrail encrypt for {trail.logical_id}"
         yield trail["KMSKeyId"], got, f"{_ENCRYPTING[0]} for cloudtrail.amazonaws.com"
 
@@ -302,22 +301,18 @@ def balancers_may_write_logs(balancer: Resource) -> Iterator[Wrong]:
     """
     set_to = {each["Key"].text: each["Value"] for each in balancer["LoadBalancerAttributes"].items}
     at, prefix = set_to.get("access_logs.s3.bucket"), set_to.get("access_logs.s3.prefix")
-    bucket = at.target if at is not None else None
-    start = "AWSLogs/" if prefix is None or prefix.text == "" else f"{prefix.text}/AWSLogs/"
-    if at is None or bucket is None or (prefix is not None and prefix.text is None):
+    start = f"{prefix.text}/AWSLogs/" if prefix is not None and prefix.text else "AWSLogs/"
+    if at is None or at.target is None or (prefix is not None and prefix.text is None):
         return
-    documents = _policies_of(bucket)
-    granted = [
-        place.pattern.partition("/")[2].partition("*")[0].partition("${")[0]
-        for document in documents
-        for each in may_allow(document)
-        if any(action.text is None or covers(action, "s3:PutObject") for action in each["Action"].one_or_more)
-        for place in each["Resource"].one_or_more
+    allowed = [each for document in _policies_of(at.target) for each in may_allow(document)]
+    writing = [
+        each for each in allowed if any(covers(one, "s3:PutObject") for one in each["Action"].one_or_more)
     ]
-    unknown = any(each.unknown for document in documents for each in (document, document["Statement"]))
-    if not unknown and not any(start.startswith(each) or each.startswith(start) for each in granted):
-        got = f"{balancer.logical_id} writes below {start}, where the policy of {bucket.logical_id} does not let it"
-        yield documents[0] if documents else at, got, f"s3:PutObject below {start}"
+    granted = [place.pattern for each in writing for place in each["Resource"].one_or_more]
+    below = [re.split(r"[*$]", each.partition("/")[2])[0] for each in granted]
+    if below and not any(start.startswith(each) or each.startswith(start) for each in below):
+        got = f"{balancer.logical_id} writes below {start}, where the policy does not let it"
+        yield writing[0]["Resource"], got, f"s3:PutObject below {start}"
 
 
 def _deliveries(templates: Templates) -> Iterator[tuple[Property, str, Resource]]:
@@ -384,9 +379,7 @@ def _lets(
     own = [
         each
         for each in may_allow(document)
-        if not any(
-            str(key.path[-1]).lower() == "aws:principalarn" for key in conditions_of(each)
-        )  # services have none
+        if "aws:PrincipalArn" not in {key.path[-1] for key in conditions_of(each)}  # services have none
         and _is_for(each["Principal"], service, accounts=accounts)
         and _may_mean(each["Resource"], on)
         and all(

@@ -9,7 +9,6 @@ from ultracluster_checks.jobs import JobContainer, job_containers
 from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE, launch_data, nodes_of
 from ultracluster_checks.model.permissions import (
     KINDS,
-    ROLE,
     conditions_of,
     covers,
     may,
@@ -201,22 +200,15 @@ def roles_may_use_what_their_user_names(templates: Templates) -> Iterator[Wrong]
     """Find roles that lack an action on the very resource that the service assuming them uses it on."""
     for kind, path, named, actions in _USED:
         for resource in templates.of_type(kind):
-            roles = resource.properties.places(path)
-            on = (
-                [each.targets for each in resource.properties.places(named)]
-                if named
-                else [[resource]] * len(roles)
-            )
-            for at, targets in zip(roles, on, strict=False):
-                role = role_of(at)
-                lacking = [
-                    f"{each} on {target.logical_id}"
-                    for each in actions
-                    for target in targets
-                    if role is not None and target.type != ROLE and not may(role, each, target)
-                ]
-                if lacking and role is not None:
-                    got = f"{role.logical_id} does not allow {', '.join(lacking)}, which {resource.logical_id} needs"
+            used = resource.properties.places(named) if named else [None]
+            for at, on in zip(resource.properties.places(path), used, strict=False):
+                role, targets = role_of(at), on.targets if on is not None else [resource]
+                asked = [(each, target) for each in actions for target in targets if role is not None]
+                lacking = [each for each, target in asked if role is not None and not may(role, each, target)]
+                if lacking:
+                    got = (
+                        f"{at.pattern} does not allow {', '.join(lacking)} on what {resource.logical_id} uses"
+                    )
                     yield at, got, ", ".join(lacking)
 
 
@@ -238,17 +230,9 @@ def builds_may_push(project: Resource) -> Iterator[Wrong]:
         if privileged.flag is True and not may(role, "ecr:PutImage", target):
             got = f"{role.logical_id} does not allow ecr:PutImage on {target.logical_id}, which the build is for"
             yield project["ServiceRole"], got, "ecr:PutImage and the actions that upload layers"
-        pushes = any(
-            covers(action, "ecr:PutImage")
-            for one in statements_of(role)
-            for action in one["Action"].one_or_more
-        )
-        if (
-            pushes
-            and privileged.off
-            and "CONTAINER" in (environment["Type"].text or "")
-            and not _NO_DOCKER.search(script)
-        ):
+        allowed = [action for one in statements_of(role) for action in one["Action"].one_or_more]
+        docker = "CONTAINER" in (environment["Type"].text or "") and not _NO_DOCKER.search(script)
+        if docker and privileged.off and any(covers(one, "ecr:PutImage") for one in allowed):
             yield privileged, "a build of images without the privileged mode, which Docker needs", "true"
 
 
@@ -446,16 +430,13 @@ def _logs_and_secrets(at: Property) -> Iterator[Wrong]:
     if group is not None and elsewhere and (own or "AWS::Region" not in region.pattern):
         yield (
             region,
-            f"got {region.text}, and {group.logical_id} is in the Region of its stack",
+            f"got {region.text}, and {group.logical_id} is in that of the stack",
             own or "AWS::Region",
         )
     for value in (each["ValueFrom"] for each in at["Secrets"].items):
-        if (
-            value.target is not None
-            and value.target.type.startswith("AWS::")
-            and value.target.type not in _SECRETS
-        ):
-            yield value, f"got {value.pattern}, which is of {value.target.type}", " or ".join(_SECRETS)
+        kind = value.target.type if value.target is not None else ""
+        if kind.startswith("AWS::") and kind not in _SECRETS:
+            yield value, f"got {value.pattern}, which is of {kind}", " or ".join(_SECRETS)
 
 
 def _is_elsewhere(role: Resource, actions: tuple[str, ...], on: Resource | str, key: str) -> bool:

@@ -6,15 +6,14 @@ from typing import Final
 
 from ultracluster_checks.model.nodes import VPC, Nodes, nodes_of, vpc_of
 from ultracluster_checks.model.permissions import may, role_behind
-from ultracluster_checks.model.template import Property, Resource, Templates
+from ultracluster_checks.model.template import Resource, Templates
 from ultracluster_checks.problem import Wrong, rule
 from ultracluster_checks.security_groups import group_rules
 from ultracluster_rules.findings import quote
 
 _CLUSTER: Final = re.compile(r"\bECS_CLUSTER=['\"]?([^\s'\"]+)")
-# https://docs.aws.amazon.com/AmazonECS/latest/developerguide/instance_IAM_role.html (2026-11)
-_REGISTERING: Final = ("ecs:Poll", "ecs:RegisterContainerInstance", "ecs:SubmitTaskStateChange")
 _TASK: Final = "AWS::ECS::TaskDefinition"
+_ADDON: Final = "AWS::EKS::Addon"
 _EKS: Final = "AWS::EKS::Cluster"
 
 
@@ -85,16 +84,18 @@ def hosts_join_the_cluster_of_their_services(templates: Templates) -> Iterator[W
         for name in (f"${{{each.logical_id}}}", each["ClusterName"].text)
     }
     for nodes, joined in hosts:
-        profile = nodes.data["IamInstanceProfile"]
+        profile, policy = nodes.data["IamInstanceProfile"], "AmazonEC2ContainerServiceforEC2Role"
         role = role_behind(profile["Arn"]) or role_behind(profile["Name"])
-        lacking = [each for each in _REGISTERING if joined and role is not None and not may(role, each)]
-        if lacking and role is not None and not nodes.in_batch:
-            got = f"{role.logical_id} does not allow {', '.join(lacking)}: hosts start, are billed and never join"
-            yield (
-                nodes.settings["LaunchTemplate"],
-                got,
-                "the managed policy AmazonEC2ContainerServiceforEC2Role",
+        if (
+            joined
+            and role is not None
+            and not nodes.in_batch
+            and not may(role, "ecs:RegisterContainerInstance")
+        ):
+            got = (
+                f"{role.logical_id} may not register with Amazon ECS: hosts start, are billed and never join"
             )
+            yield nodes.settings["LaunchTemplate"], got, f"the managed policy {policy}"
         if nodes.in_batch and joined:
             got = f"the nodes join {joined[0]}, and AWS Batch waits for them in a cluster of its own"
             yield nodes.data["UserData"], got, "no ECS_CLUSTER"
@@ -153,13 +154,11 @@ def protected_hosts_can_be_managed(provider: Resource) -> Iterator[Wrong]:
     """
     own = provider["AutoScalingGroupProvider"]
     group, managed = own["AutoScalingGroupArn"].target, own["ManagedTerminationProtection"]
-    if managed.text != "ENABLED":
-        return
-    if group is not None and group["NewInstancesProtectedFromScaleIn"].off:
-        got = f"got {managed.text}, and {group.logical_id} does not protect its hosts, so that ECS refuses the provider"
-        yield managed, got, "NewInstancesProtectedFromScaleIn: true"
-    if own["ManagedScaling"].missing or own["ManagedScaling"]["Status"].text == "DISABLED":
-        yield managed, f"got {managed.text} without managed scaling, which it needs", "ManagedScaling"
+    open_ = group is not None and group["NewInstancesProtectedFromScaleIn"].off
+    scaled = not own["ManagedScaling"].missing and own["ManagedScaling"]["Status"].text != "DISABLED"
+    if managed.text == "ENABLED" and (open_ or not scaled):
+        got = "got ENABLED, which needs managed scaling and a group that protects its hosts from scale-in"
+        yield managed, got, "NewInstancesProtectedFromScaleIn: true, and ManagedScaling"
 
 
 @rule("UC6463", "AWS::ApplicationAutoScaling::ScalingPolicy")
@@ -185,39 +184,18 @@ def clusters_can_be_used(cluster: Resource) -> Iterator[Wrong]:
     network, templates = cluster["ResourcesVpcConfig"], cluster.template.templates
     private, public = network["EndpointPrivateAccess"], network["EndpointPublicAccess"]
     if private.off and public.flag is False and not network.unknown:
-        yield (
-            public,
-            "neither the public nor the private endpoint is on, which Amazon EKS refuses",
-            "one of them",
-        )
+        yield public, "no endpoint at all, which Amazon EKS refuses", "the private or the public one"
     for vpc in {vpc_of(each) for each in network["SubnetIds"].items} if private.flag else ():
-        if (
-            vpc is not None
-            and vpc.type == VPC
-            and (vpc["EnableDnsHostnames"].off or vpc["EnableDnsSupport"].flag is False)
-        ):
-            yield (
-                private,
-                f"{vpc.logical_id} has no DNS hostnames, which the private endpoint needs",
-                "both DNS attributes",
-            )
-    addons = [
-        each for each in templates.of_type("AWS::EKS::Addon") if each["ClusterName"].target in {cluster, None}
-    ]
-    names = {each["AddonName"].text for each in addons}
-    associated = _identities(cluster, addons)
-    automatic = cluster["ComputeConfig"]["Enabled"].flag is True
-    if associated is not None and addons and not automatic and not names & {"eks-pod-identity-agent", None}:
-        got = "pods get credentials by an association, and the cluster has no agent that gives them"
-        yield associated, got, "the add-on eks-pod-identity-agent"
-
-
-def _identities(cluster: Resource, addons: list[Resource]) -> Property | None:
-    """Return the first association of a role with the pods of a cluster."""
+        if vpc is not None and vpc.type == VPC and vpc["EnableDnsHostnames"].off:
+            got = f"{vpc.logical_id} has no DNS hostnames, which the private endpoint needs"
+            yield private, got, "EnableDnsHostnames: true"
+    addons = [each for each in templates.of_type(_ADDON) if each["ClusterName"].target in {cluster, None}]
     alone = cluster.referrers("AWS::EKS::PodIdentityAssociation", "ClusterName")
-    places = [each["RoleArn"] for each in alone]
-    places += [each["PodIdentityAssociations"] for each in addons if each["PodIdentityAssociations"].items]
-    return places[0] if places else None
+    given = [each["RoleArn"] for each in alone] + [each["PodIdentityAssociations"] for each in addons]
+    agent = {each["AddonName"].text for each in addons} & {"eks-pod-identity-agent", None}
+    associated = [at for at in given if not at.empty] if addons and not agent else []
+    if associated and cluster["ComputeConfig"]["Enabled"].flag is not True:
+        yield associated[0], "the cluster has no agent that gives pods their role", "eks-pod-identity-agent"
 
 
 @rule("UC6467", nodes_of)
@@ -232,9 +210,7 @@ def node_groups_can_start(nodes: Nodes) -> Iterator[Wrong]:
         if not (at := nodes.data[name]).missing and not at.unknown:
             yield at, f"Amazon EKS refuses a launch template with {name}, which it sets itself", f"no {name}"
     role, templates = role_behind(nodes.settings["NodeRole"]), nodes.owner.template.templates
-    cnis = [
-        each for each in templates.of_type("AWS::EKS::Addon") if each["AddonName"].text in {"vpc-cni", None}
-    ]
+    cnis = [each for each in templates.of_type(_ADDON) if each["AddonName"].text in {"vpc-cni", None}]
     own = [at for each in cnis for at in (each["ServiceAccountRoleArn"], each["PodIdentityAssociations"])]
     accounts = [each["ServiceAccount"].text for each in templates.of_type("AWS::EKS::PodIdentityAssociation")]
     given = any(not at.missing for at in own) or {"aws-node", None} & {*accounts}

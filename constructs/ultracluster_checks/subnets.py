@@ -190,26 +190,18 @@ def services_have_their_zones(templates: Templates) -> Iterator[Wrong]:
     for kind, path in _TWO_ZONES:
         for each in templates.of_type(kind):
             (at,) = each.properties.places(path)
-            given = at.certain
-            apart = {one.pattern: _zone(one.target) for one in given}
-            alone = bool(given) and len(given) == len(at.items) and len(set(apart.values())) == 1
-            one_zone = alone and (None not in apart.values() or len(apart) == 1) and "${?}" not in apart
-            if one_zone and each["Type"].text in {None, "application"} and not at.unknown:
-                yield (
-                    at,
-                    f"{each.logical_id} is in one Availability Zone, which is refused",
-                    "subnets of two zones",
-                )
-    placed_at = [(each, each["SubnetIds"].items) for each in templates.of_type("AWS::EC2::VPCEndpoint")]
-    systems: dict[Resource, list[Property]] = {}
+            zones = {_zone(one.target) or one.pattern for one in at.certain}
+            known = at.items and len(at.certain) == len(at.items) and "${?}" not in zones
+            if known and len(zones) == 1 and each["Type"].text in {None, "application"}:
+                yield at, f"{each.logical_id} is in one zone, which is refused", "subnets of two zones"
+    places_of = {each: each["SubnetIds"].items for each in templates.of_type("AWS::EC2::VPCEndpoint")}
     for target in templates.of_type("AWS::EFS::MountTarget"):
         if (system := target["FileSystemId"].target) is not None:
-            systems.setdefault(system, []).append(target["SubnetId"])
-    for owner, subnets in (*placed_at, *systems.items()):
+            places_of.setdefault(system, []).append(target["SubnetId"])
+    for owner, subnets in places_of.items():
         for first, second in combinations(subnets, 2):
-            zone = _zone(first.target)
-            if zone is not None and zone == _zone(second.target) and first.value != second.value:
-                got = f"{owner.logical_id} has two subnets of one Availability Zone, which is refused"
+            if (zone := _zone(first.target)) and zone == _zone(second.target):
+                got = f"{owner.logical_id} has two subnets of one zone, which is refused"
                 yield second, got, "one subnet of each zone"
 
 
@@ -217,5 +209,5 @@ def _zone(subnet: Resource | None) -> str | None:
     """Return the zone of a subnet as it is written, if it is known or one parameter."""
     if subnet is None or subnet.type != SUBNET:
         return None
-    by_name = subnet["AvailabilityZone"]
-    return zone_of(subnet) or (by_name.pattern if by_name.unknown and by_name.pattern != "${?}" else None)
+    name = subnet["AvailabilityZone"]
+    return zone_of(subnet) or (name.pattern if name.unknown and name.pattern != "${?}" else None)

@@ -6,16 +6,9 @@ import pytest
 
 from ultracluster_checks import Source, check_templates
 
-CODE = """
-import boto3
-def handler(event, context):
-    boto3.client("cloudwatch").put_metric_data(
-        Namespace="Queue", MetricData=[{"MetricName": "Oldest", "Value": 1, "Unit": "Seconds", "Dimensions": [{"Name": "Queue", "Value": "q"}]}]
-    )
-"""
 BODY: dict[str, Any] = {
     "Filter": {"Type": "AWS::Logs::MetricFilter", "Properties": {"LogGroupName": "jobs", "FilterPattern": "E", "MetricTransformations": [{"MetricNamespace": "Jobs", "MetricName": "Steps", "MetricValue": "1", "Unit": "Seconds"}]}},
-    "Probe": {"Type": "AWS::Lambda::Function", "Properties": {"Runtime": "python3.13", "Handler": "index.handler", "Code": {"ZipFile": CODE}}},
+    "Waits": {"Type": "AWS::Logs::MetricFilter", "Properties": {"LogGroupName": "jobs", "FilterPattern": "W", "MetricTransformations": [{"MetricNamespace": "Queue", "MetricName": "Oldest", "MetricValue": "1", "Unit": "Seconds", "Dimensions": [{"Key": "Queue", "Value": "$.queue"}]}]}},
     "Work": {"Type": "AWS::SQS::Queue", "Properties": {"RedrivePolicy": {"deadLetterTargetArn": {"Fn::GetAtt": ["Dead", "Arn"]}, "maxReceiveCount": 3}}},
     "Dead": {"Type": "AWS::SQS::Queue", "Properties": {"MessageRetentionPeriod": 1209600}},
     "Home": {"Type": "AWS::EFS::FileSystem", "Properties": {}},
@@ -24,7 +17,7 @@ BODY: dict[str, Any] = {
 
 
 def codes(*alarms: dict[str, Any]) -> set[str]:
-    """Return the codes for alarms beside a filter, a probe, queues and file systems."""
+    """Return the codes for alarms beside filters, queues and file systems."""
     given = {"Statistic": "Sum", "Period": 60, "EvaluationPeriods": 1, "Threshold": 0, "ComparisonOperator": "GreaterThanThreshold"}  # fmt: skip
     body = BODY | {
         f"Alarm{number}": {"Type": "AWS::CloudWatch::Alarm", "Properties": given | each}
