@@ -19,24 +19,16 @@ _NAMED: Final = {
     ("AWS/EFS", "FileSystemId"): ("AWS::EFS::FileSystem", {"", "FileSystemId"}),
     ("AWS/EC2", "InstanceId"): ("AWS::EC2::Instance", {"", "InstanceId"}),
     ("AWS/EC2CapacityReservations", "CapacityReservationId"): ("AWS::EC2::CapacityReservation", {"", "Id"}),
-    ("AWS/NATGateway", "NatGatewayId"): ("AWS::EC2::NatGateway", {"", "NatGatewayId"}),
-    ("AWS/S3", "BucketName"): ("AWS::S3::Bucket", {""}),
     ("AWS/ECS", "ClusterName"): ("AWS::ECS::Cluster", {""}),
     ("AWS/ECS", "ServiceName"): ("AWS::ECS::Service", {"Name"}),
     ("AWS/ApplicationELB", "LoadBalancer"): ("AWS::ElasticLoadBalancingV2::LoadBalancer", {"LoadBalancerFullName"}),
     ("AWS/ApplicationELB", "TargetGroup"): ("AWS::ElasticLoadBalancingV2::TargetGroup", {"TargetGroupFullName"}),
-    ("AWS/NetworkELB", "LoadBalancer"): ("AWS::ElasticLoadBalancingV2::LoadBalancer", {"LoadBalancerFullName"}),
 }  # fmt: skip
-_SAME: Final = ("Namespace", "MetricName", "Dimensions", "Statistic", "ExtendedStatistic", "ComparisonOperator", "Threshold", "Period", "EvaluationPeriods", "DatapointsToAlarm", "TreatMissingData")  # fmt: skip
 
 
 @rule("UC6465")
 def alarms_watch_what_is_written(templates: Templates) -> Iterator[Wrong]:
-    """Find alarms on a metric that is written in another namespace or unit, or with other dimensions.
-
-    CloudWatch API reference, PutMetricAlarm (2026-11): an alarm in another unit stays in INSUFFICIENT_DATA, and a metric is
-    its name, namespace and dimensions.
-    """
+    """Find alarms on a metric that is written in another namespace or unit, or with other dimensions: PutMetricAlarm (2026-11)."""
     filters = templates.of_type("AWS::Logs::MetricFilter")
     written = [to for each in filters for to in each["MetricTransformations"].items]
     for alarm in templates.of_type(_ALARM):
@@ -89,30 +81,3 @@ def alarms_can_rise_and_fall(alarm: Resource) -> Iterator[Wrong]:
         if working and threshold.number <= 1:
             got = f"{queue.logical_id} has messages whenever there is work; its failures are elsewhere"
             yield threshold, got, "an alarm on its dead-letter queue, or on the age of its messages"
-
-
-@rule("UC6465")
-def alarms_are_not_the_same(templates: Templates) -> Iterator[Wrong]:
-    """Find alarms that watch the same metric of the same resource in the same way, of which one was meant for another."""
-    seen: dict[str, Resource] = {}
-    for alarm in templates.of_type(_ALARM):
-        whole = repr([alarm[key].value for key in _SAME])
-        first = seen.setdefault(whole, alarm)
-        known = alarm["Dimensions"].items and "Unknown(name=''" not in whole
-        if first is not alarm and known:
-            yield alarm["Dimensions"], f"the same as those of {first.logical_id}", "another resource"
-
-
-@rule("UC6465", "AWS::CE::AnomalySubscription")
-def anomalies_reach_their_subscribers(subscription: Resource) -> Iterator[Wrong]:
-    """Find topics that get no summaries, and addresses that get no single alerts. Cost Anomaly Detection guide (2026-11)."""
-    often, kinds = (
-        subscription["Frequency"],
-        [each["Type"].text for each in subscription["Subscribers"].items],
-    )
-    if often.text and ("EMAIL" if often.text == "IMMEDIATE" else "SNS") in kinds:
-        yield (
-            often,
-            f"got {often.text} for {', '.join(map(str, kinds))}",
-            "IMMEDIATE for SNS, DAILY for EMAIL",
-        )

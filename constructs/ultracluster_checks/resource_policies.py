@@ -293,28 +293,6 @@ def keys_let_trails_encrypt(trail: Resource) -> Iterator[Wrong]:
         yield trail["KMSKeyId"], got, f"{_ENCRYPTING[0]} for cloudtrail.amazonaws.com"
 
 
-@rule("UC6426", "AWS::ElasticLoadBalancingV2::LoadBalancer")
-def balancers_may_write_logs(balancer: Resource) -> Iterator[Wrong]:
-    """Find load balancers that may not write below the prefix of their access logs, which refuses the attributes.
-
-    Elastic Load Balancing user guide, enable access logs for your Application Load Balancer (2026-11): PREFIX/AWSLogs/ACCOUNT.
-    """
-    set_to = {each["Key"].text: each["Value"] for each in balancer["LoadBalancerAttributes"].items}
-    at, prefix = set_to.get("access_logs.s3.bucket"), set_to.get("access_logs.s3.prefix")
-    start = f"{prefix.text}/AWSLogs/" if prefix is not None and prefix.text else "AWSLogs/"
-    if at is None or at.target is None or (prefix is not None and prefix.text is None):
-        return
-    allowed = [each for document in _policies_of(at.target) for each in may_allow(document)]
-    writing = [
-        each for each in allowed if any(covers(one, "s3:PutObject") for one in each["Action"].one_or_more)
-    ]
-    granted = [place.pattern for each in writing for place in each["Resource"].one_or_more]
-    below = [re.split(r"[*$]", each.partition("/")[2])[0] for each in granted]
-    if below and not any(start.startswith(each) or each.startswith(start) for each in below):
-        got = f"{balancer.logical_id} writes below {start}, where the policy does not let it"
-        yield writing[0]["Resource"], got, f"s3:PutObject below {start}"
-
-
 def _deliveries(templates: Templates) -> Iterator[tuple[Property, str, Resource]]:
     """Return what services send to without a role: the property that names the receiver, the service, and the resource on whose behalf it sends."""
     yield from _notified(templates)

@@ -148,10 +148,7 @@ def nodes_reach_their_control_plane(nodes: Nodes) -> Iterator[Wrong]:
 
 @rule("UC6463", "AWS::ECS::CapacityProvider")
 def protected_hosts_can_be_managed(provider: Resource) -> Iterator[Wrong]:
-    """Find capacity providers that protect tasks from scale-in over a group that does not protect its hosts.
-
-    Amazon ECS API reference, AutoScalingGroupProvider (2026-11): it also needs managed scaling.
-    """
+    """Find protection of tasks over hosts without it, or without managed scaling: ECS API, AutoScalingGroupProvider (2026-11)."""
     own = provider["AutoScalingGroupProvider"]
     group, managed = own["AutoScalingGroupArn"].target, own["ManagedTerminationProtection"]
     open_ = group is not None and group["NewInstancesProtectedFromScaleIn"].off
@@ -159,20 +156,6 @@ def protected_hosts_can_be_managed(provider: Resource) -> Iterator[Wrong]:
     if managed.text == "ENABLED" and (open_ or not scaled):
         got = "got ENABLED, which needs managed scaling and a group that protects its hosts from scale-in"
         yield managed, got, "NewInstancesProtectedFromScaleIn: true, and ManagedScaling"
-
-
-@rule("UC6463", "AWS::ApplicationAutoScaling::ScalingPolicy")
-def labels_name_balancer_and_targets(policy: Resource) -> Iterator[Wrong]:
-    """Find scaling by requests whose label is not that of a load balancer, a slash, and that of its target group.
-
-    Application Auto Scaling API reference, PredefinedMetricSpecification, ResourceLabel (2026-11).
-    """
-    metric = policy["TargetTrackingScalingPolicyConfiguration"]["PredefinedMetricSpecification"]
-    label, wanted = metric["ResourceLabel"], "LoadBalancerFullName/TargetGroupFullName"
-    if metric["PredefinedMetricType"].text == "ALBRequestCountPerTarget":
-        swapped = re.match(r"targetgroup/|\$\{\w+\.(?:TargetGroupFullName|Arn)\}", label.pattern)
-        if label.missing or swapped or label.pattern.startswith("arn:"):
-            yield label, f"got {label.pattern or 'none'}, which is no balancer before its targets", wanted
 
 
 @rule("UC6467", _EKS)

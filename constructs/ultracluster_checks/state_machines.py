@@ -124,30 +124,15 @@ def definitions_are_whole(machine: Resource) -> Iterator[Wrong]:
 
 
 @rule("UC6466", MACHINE)
-def variables_and_keys_exist(machine: Resource) -> Iterator[Wrong]:
-    """Find variables of a definition without a substitution, and items of a table without its key.
-
-    CloudFormation template reference, AWS::StepFunctions::StateMachine, DefinitionSubstitutions; DynamoDB API reference,
-    UpdateItem (2026-11): the provided key element does not match the schema.
-    """
+def variables_are_given(machine: Resource) -> Iterator[Wrong]:
+    """Find variables of a definition without a substitution: CloudFormation template reference, DefinitionSubstitutions (2026-11)."""
     found, given = _definition(machine), machine["DefinitionSubstitutions"]
     if found is None or given.unknown:
         return
-    at, body = found
+    at, _ = found
     for name in dict.fromkeys(each for text in _literals(at.value) for each in _VARIABLE.findall(text)):
         if given[name].missing:
             yield at, f"nothing replaces the variable {name}", f"{name} in DefinitionSubstitutions"
-    for state in _states(body):
-        table, named = _named(_parameters(state).get("TableName"), machine), _parameters(state)
-        keys = (
-            {each["AttributeName"].text for each in table["KeySchema"].items} if table is not None else set()
-        )
-        item = named.get("Key", named.get("Item"))
-        if state.call.startswith("dynamodb:") and keys and None not in keys and isinstance(item, dict):
-            written = {name.removesuffix(".$") for name in item}
-            if not keys <= written or ("Key" in named and keys != written):
-                got = f"{state.name} names {', '.join(sorted(written))}, and the key is {', '.join(sorted(map(str, keys)))}"
-                yield at, got, "the key of the table"
 
 
 @rule("UC6436", MACHINE)

@@ -171,22 +171,12 @@ def _addresses(nodes: Nodes) -> int | None:
 
 
 # Guides of the services, subnets (2026-11): these are refused in a single zone.
-_TWO_ZONES: Final = (
-    ("AWS::EKS::Cluster", "ResourcesVpcConfig.SubnetIds"),
-    ("AWS::RDS::DBSubnetGroup", "SubnetIds"),
-    ("AWS::ElasticLoadBalancingV2::LoadBalancer", "Subnets"),
-    ("AWS::DirectoryService::MicrosoftAD", "VpcSettings.SubnetIds"),
-    ("AWS::Redshift::ClusterSubnetGroup", "SubnetIds"),
-)
+_TWO_ZONES: Final = (("AWS::EKS::Cluster", "ResourcesVpcConfig.SubnetIds"), ("AWS::RDS::DBSubnetGroup", "SubnetIds"), ("AWS::ElasticLoadBalancingV2::LoadBalancer", "Subnets"))  # fmt: skip
 
 
 @rule("UC3215")
 def services_have_their_zones(templates: Templates) -> Iterator[Wrong]:
-    """Find services that need two zones in one, and endpoints with two subnets of one zone.
-
-    Amazon EKS user guide, network requirements; Elastic Load Balancing, CreateLoadBalancer; AWS PrivateLink guide, subnets and
-    Availability Zones (2026-11).
-    """
+    """Find services that need two zones in one, and endpoints with two subnets of one zone: guides of EKS, ELB, PrivateLink (2026-11)."""
     for kind, path in _TWO_ZONES:
         for each in templates.of_type(kind):
             (at,) = each.properties.places(path)

@@ -65,22 +65,3 @@ def test_a_metric_returns_data(returned: list[bool], found: bool) -> None:
     metrics = [{"Id": f"m{n}", "Expression": "1", "ReturnData": each} for n, each in enumerate(returned)]
 
     assert ("UC6465" in codes({"Metrics": metrics})) == found
-
-
-def test_alarms_of_the_same_metric_of_one_resource_are_the_same() -> None:
-    first, second = (of("AWS/EC2", "StatusCheckFailed", InstanceId=each) for each in ("i-0a", "i-0b"))
-
-    assert "UC6465" not in codes(first, second, first | {"Threshold": 1})
-    assert "UC6465" in codes(first, second, first)
-
-
-@pytest.mark.parametrize(
-    ("kind", "often", "found"),
-    [("SNS", "IMMEDIATE", False), ("SNS", "DAILY", True), ("EMAIL", "DAILY", False), ("EMAIL", "IMMEDIATE", True)],
-)  # fmt: skip
-def test_anomalies_come_as_often_as_subscribers_take_them(kind: str, often: str, found: bool) -> None:
-    given = {"Frequency": often, "Subscribers": [{"Type": kind, "Address": "a"}]}
-    body = {"It": {"Type": "AWS::CE::AnomalySubscription", "Properties": given}}
-    report = check_templates([Source(name="it", body={"Resources": body})])
-
-    assert ("UC6465" in {each.code for each in report.findings}) == found

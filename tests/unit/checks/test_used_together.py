@@ -69,11 +69,7 @@ HOSTS = {
     "Role": role("ec2", managed=("AmazonEC2ContainerServiceforEC2Role",)),
     "Profile": a("IAM::InstanceProfile", Roles=[ref("Role")]),
     "Template": a("EC2::LaunchTemplate", LaunchTemplateData={"IamInstanceProfile": {"Arn": arn("Profile")}, "UserData": {"Fn::Base64": "#!/bin/bash\necho ECS_CLUSTER=serve >> /etc/ecs/ecs.config\n"}}),
-    "Policy": a("ApplicationAutoScaling::ScalingPolicy", TargetTrackingScalingPolicyConfiguration={"PredefinedMetricSpecification": {"PredefinedMetricType": "ALBRequestCountPerTarget", "ResourceLabel": {"Fn::Sub": "${Balancer.LoadBalancerFullName}/${Targets.TargetGroupFullName}"}}}),
-    "Balancer": a("ElasticLoadBalancingV2::LoadBalancer", Subnets=["subnet-0a", "subnet-0b"]),
-    "Targets": a("ElasticLoadBalancingV2::TargetGroup", Port=80),
 }  # fmt: skip
-LABEL = "Policy.TargetTrackingScalingPolicyConfiguration.PredefinedMetricSpecification.ResourceLabel"
 STATES = {
     "Table": a("DynamoDB::Table", KeySchema=[{"AttributeName": "block", "KeyType": "HASH"}], AttributeDefinitions=[{"AttributeName": "block", "AttributeType": "S"}]),
     "Machine": a("StepFunctions::StateMachine", RoleArn="arn:aws:iam::111122223333:role/m", DefinitionSubstitutions={"Table": ref("Table"), "Block": "b"}, Definition={"StartAt": "Note", "States": {"Note": {"Type": "Task", "Resource": "arn:aws:states:::dynamodb:updateItem", "Parameters": {"TableName": "${Table}", "Key": {"block": {"S": "${Block}"}}}, "End": True}}}),
@@ -93,11 +89,6 @@ QUEUE = {
     "Policy": a("SQS::QueuePolicy", Queues=[ref("Queue")], PolicyDocument={"Statement": [allow("s3", "sqs:SendMessage", Condition={"ArnLike": {"aws:SourceArn": {"Fn::Sub": "arn:aws:s3:::raw-${AWS::AccountId}"}}})]}),
 }  # fmt: skip
 SOURCE = "Policy.PolicyDocument.Statement.0.Condition.ArnLike"
-BALANCER = {
-    "Logs": a("S3::Bucket"),
-    "Policy": a("S3::BucketPolicy", Bucket=ref("Logs"), PolicyDocument={"Statement": [allow("logdelivery.elasticloadbalancing", "s3:PutObject", Resource={"Fn::Sub": "${Logs.Arn}/alb/AWSLogs/${AWS::AccountId}/*"})]}),
-    "Balancer": a("ElasticLoadBalancingV2::LoadBalancer", Subnets=["subnet-0a", "subnet-0b"], LoadBalancerAttributes=[{"Key": "access_logs.s3.bucket", "Value": ref("Logs")}, {"Key": "access_logs.s3.prefix", "Value": "alb"}]),
-}  # fmt: skip
 BUILD = {
     "Images": a("ECR::Repository"),
     "Token": a("SecretsManager::Secret"),
@@ -131,16 +122,13 @@ BROKEN: tuple[tuple[str, dict[str, Any], str, Any], ...] = (
     ("UC6463", HOSTS, "Hosts.NewInstancesProtectedFromScaleIn", False),
     ("UC6463", HOSTS, "Capacity.AutoScalingGroupProvider.ManagedScaling.Status", "DISABLED"),
     ("UC6463", HOSTS, "Role.ManagedPolicyArns", ["arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"]),
-    ("UC6463", HOSTS, LABEL, {"Fn::Sub": "${Targets.TargetGroupFullName}/${Balancer.LoadBalancerFullName}"}),
     ("UC6466", STATES, "Machine.DefinitionSubstitutions.Block", None),
-    ("UC6466", STATES, "Machine.Definition.States.Note.Parameters.Key", {"id": {"S": "b"}}),
     ("UC6466", RULE, "Rule.Targets.0.InputTransformer.InputTemplate", '"<job>"'),
     ("UC6432", RULE, "Rule.EventPattern.detail.project-name", [arn("Build")]),
     ("UC6426", TRAIL, "Policy.PolicyDocument.Statement.0.Condition", OTHER),
     ("UC6427", TRAIL, "Key.KeyPolicy.Statement.0.Condition", OTHER),
     ("UC6426", QUEUE, SOURCE, {"aws:SourceArn": {"Fn::Sub": "arn:aws:s3:::curated-${AWS::AccountId}"}}),
     ("UC6426", QUEUE, SOURCE, {"aws:SourceArn": ref("Topic")}),
-    ("UC6426", BALANCER, "Policy.PolicyDocument.Statement.0.Resource", {"Fn::Sub": "${Logs.Arn}/AWSLogs/*"}),
     ("UC6438", BUILD, "Build.Environment.PrivilegedMode", False),
     ("UC6438", BUILD, "Build.Environment.EnvironmentVariables.1.Type", "PARAMETER_STORE"),
     ("UC6438", BUILD, "Role.Policies.0.PolicyDocument.Statement.0.Action.2", "ecr:BatchGetImage"),
