@@ -42,10 +42,9 @@ _DIMENSIONS: Final = {
     "TableName": ("AWS::DynamoDB::Table", {""}),
     "TopicName": ("AWS::SNS::Topic", {"TopicName"}),
 }
-_BY_NAME: Final = ("project-name", "AutoScalingGroupName", "repository-name", "pipeline")
 _PLACEHOLDER: Final = re.compile(r"<([A-Za-z][\w.-]*)>")
 _FAILURES: Final = {"Errors", "DeadLetterErrors", "ExecutionsFailed", "ExecutionsTimedOut", "FailedInvocations", "InvocationsFailedToBeSentToDlq"}  # fmt: skip
-_METRICS: Final = _FAILURES | {"ApproximateNumberOfMessagesVisible", "Duration", "ExecutionsAborted", "ExecutionsStarted", "ExecutionsSucceeded", "Invocations", "Throttles"}  # fmt: skip
+_METRICS: Final = _FAILURES | {"AvailableInstanceCount", "InstanceUtilization", "UsedInstanceCount", "ApproximateNumberOfMessagesVisible", "Duration", "ExecutionsAborted", "ExecutionsStarted", "ExecutionsSucceeded", "Invocations", "Throttles"}  # fmt: skip
 
 
 def _misspelt(text: str | None, known: Iterator[str] | set[str]) -> str | None:
@@ -82,15 +81,6 @@ def patterns_match_events(source: Resource) -> Iterator[Wrong]:
         sent = each.target["NotificationConfiguration"]["EventBridgeConfiguration"] if each.target else each
         if sent.missing or sent["EventBridgeEnabled"].flag is False:
             yield sent, f"{each.pattern} sends no events to EventBridge", "EventBridgeConfiguration"
-
-
-@rule("UC6432", EVENT_RULE)
-def patterns_name_what_is_sent(source: Resource) -> Iterator[Wrong]:
-    """Find patterns with an ARN where the events have a name. Guides of the services, EventBridge events (2026-11)."""
-    detail = source["EventPattern"]["detail"]
-    for each in (one for name in _BY_NAME for one in detail[name].items):
-        if getattr(each.value, "attribute", "") == "Arn" or each.pattern.startswith("arn:"):
-            yield each, f"got {each.pattern}, and the events have the name", "the name"
 
 
 @rule("UC6466", EVENT_RULE)

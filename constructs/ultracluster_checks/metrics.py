@@ -5,14 +5,9 @@ from typing import Final
 
 from ultracluster_checks.model.template import Resource, Templates
 from ultracluster_checks.problem import Wrong, rule
-from ultracluster_rules.findings import quote
 
 _ALARM: Final = "AWS::CloudWatch::Alarm"
 _RETENTION: Final = 345_600  # seconds; the default of a queue
-# Metrics of namespaces that have few. EC2 User Guide, Monitor Capacity Reservations usage with CloudWatch metrics (2026-11).
-_METRICS: Final = {
-    "AWS/EC2CapacityReservations": {"UsedInstanceCount", "AvailableInstanceCount", "TotalInstanceCount", "InstanceUtilization"},
-}  # fmt: skip
 # What dimensions name, by namespace and dimension, and the attributes that give it. Guides of the services, CloudWatch metrics (2026-11).
 _NAMED: Final = {
     ("AWS/FSx", "FileSystemId"): ("AWS::FSx::FileSystem", {""}),
@@ -57,11 +52,8 @@ def alarms_watch_what_is_written(templates: Templates) -> Iterator[Wrong]:
 
 @rule("UC6465", _ALARM)
 def alarms_can_rise_and_fall(alarm: Resource) -> Iterator[Wrong]:
-    """Find alarms on a metric or resource that does not exist, on an age that no message reaches, and on messages in use."""
+    """Find alarms on a resource of another kind, on an age that no message reaches, and on messages in use."""
     namespace, name, threshold = alarm["Namespace"].text or "", alarm["MetricName"], alarm["Threshold"]
-    known = _METRICS.get(namespace)
-    if known and name.text and name.text not in known:
-        yield name, f"got {quote(name.text)}, which {namespace} does not have", ", ".join(sorted(known))
     returned = [each["ReturnData"] for each in alarm["Metrics"].items]
     if returned and all(each.flag is False for each in returned):
         yield alarm["Metrics"], "no metric returns data to watch", "ReturnData: true for one"

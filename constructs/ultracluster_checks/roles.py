@@ -50,13 +50,8 @@ _SERVICES: Final = (
     ("AWS::ImageBuilder::ImagePipeline", ("ExecutionRole",), "imagebuilder"),
     ("AWS::DLM::LifecyclePolicy", ("ExecutionRoleArn",), "dlm"),
     ("AWS::CloudTrail::Trail", ("CloudWatchLogsRoleArn",), "cloudtrail"),
-    ("AWS::Pipes::Pipe", ("RoleArn",), "pipes"),
-    ("AWS::Config::ConfigurationRecorder", ("RoleARN",), "config"),
     ("AWS::EKS::FargateProfile", ("PodExecutionRoleArn",), "eks-fargate-pods"),
     ("AWS::SageMaker::NotebookInstance", ("RoleArn",), "sagemaker"),
-    ("AWS::SageMaker::Model", ("ExecutionRoleArn",), "sagemaker"),
-    ("AWS::KinesisFirehose::DeliveryStream", ("ExtendedS3DestinationConfiguration", "RoleARN"), "firehose"),
-    ("AWS::RDS::DBInstance", ("MonitoringRoleArn",), "monitoring"),
 )
 # Actions by which functions use the resources of their environment.
 _CALLS: Final = {
@@ -99,12 +94,7 @@ _USERS: Final = (
     (FUNCTION, "Role", "VpcConfig.SubnetIds", ("ec2:CreateNetworkInterface",)),
     (MACHINE, "RoleArn", "LoggingConfiguration.Destinations", ("logs:CreateLogDelivery",)),
     ("AWS::CodeBuild::Project", "ServiceRole", "", ("logs:CreateLogStream", "logs:PutLogEvents")),
-    (
-        "AWS::CodeBuild::Project",
-        "ServiceRole",
-        "VpcConfig.Subnets",
-        ("ec2:CreateNetworkInterface", "ec2:CreateNetworkInterfacePermission"),
-    ),
+    ("AWS::CodeBuild::Project", "ServiceRole", "VpcConfig.Subnets", ("ec2:CreateNetworkInterface",)),
     ("AWS::EC2::FlowLog", "DeliverLogsPermissionArn", "", ("logs:CreateLogStream", "logs:PutLogEvents")),
     ("AWS::EKS::Cluster", "RoleArn", "", ("ec2:DescribeSubnets",)),
     ("AWS::EKS::Nodegroup", "NodeRole", "", ("ecr:GetAuthorizationToken", "ecr:BatchGetImage")),
@@ -131,7 +121,6 @@ _USED: Final = (
 )  # fmt: skip
 _STORES: Final = {"AWS::SecretsManager::Secret": "SECRETS_MANAGER", "AWS::SSM::Parameter": "PARAMETER_STORE"}
 _SECRETS: Final = (*_STORES, "AWS::SecretsManager::SecretTargetAttachment")
-_NO_DOCKER: Final = re.compile("(?i)buildah|kaniko|podman")
 _SENDING: Final = {"AWS::SQS::Queue": "sqs:SendMessage", "AWS::SNS::Topic": "sns:Publish"}
 
 
@@ -214,26 +203,19 @@ def roles_may_use_what_their_user_names(templates: Templates) -> Iterator[Wrong]
 
 @rule("UC6438", "AWS::CodeBuild::Project")
 def builds_may_push(project: Resource) -> Iterator[Wrong]:
-    """Find builds of images that run without Docker, may not push, or look for a secret in another store.
-
-    AWS CodeBuild user guide, Docker sample, and EnvironmentVariable (2026-11).
-    """
-    environment, role = project["Environment"], role_of(project["ServiceRole"])
-    privileged, script = environment["PrivilegedMode"], project["Source"]["BuildSpec"].pattern
-    for each in environment["EnvironmentVariables"].items:
-        value, store, target = each["Value"], each["Type"].text, each["Value"].target
-        for kind, right in _STORES.items():
-            if target is not None and target.type == kind and store in {*_STORES.values()} - {right}:
-                yield each["Type"], f"got {store}, and {value.pattern} is of {kind}", right
-        if target is None or target.type != "AWS::ECR::Repository" or role is None:
-            continue
-        if privileged.flag is True and not may(role, "ecr:PutImage", target):
-            got = f"{role.logical_id} does not allow ecr:PutImage on {target.logical_id}, which the build is for"
-            yield project["ServiceRole"], got, "ecr:PutImage and the actions that upload layers"
-        allowed = [action for one in statements_of(role) for action in one["Action"].one_or_more]
-        docker = "CONTAINER" in (environment["Type"].text or "") and not _NO_DOCKER.search(script)
-        if docker and privileged.off and any(covers(one, "ecr:PutImage") for one in allowed):
-            yield privileged, "a build of images without the privileged mode, which Docker needs", "true"
+    """Find builds with Docker that may not push, and secrets of another store: AWS CodeBuild user guide, Docker sample (2026-11)."""
+    docker, role = project["Environment"]["PrivilegedMode"].flag, role_of(project["ServiceRole"])
+    for each in project["Environment"]["EnvironmentVariables"].items:
+        store, target = each["Type"], each["Value"].target
+        kind = target.type if target is not None else ""
+        if store.text in _STORES.values() and store.text != _STORES.get(kind, store.text):
+            yield store, f"got {store.text}, and {each['Value'].pattern} is of {kind}", _STORES[kind]
+        pushed = docker and role is not None and kind == "AWS::ECR::Repository"
+        if pushed and role is not None and not may(role, "ecr:PutImage", target):
+            got = (
+                f"{role.logical_id} does not allow ecr:PutImage, and the build is for {each['Value'].pattern}"
+            )
+            yield project["ServiceRole"], got, "ecr:PutImage"
 
 
 @rule("UC6462", "AWS::IAM::Role")

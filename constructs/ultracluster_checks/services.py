@@ -160,10 +160,7 @@ def protected_hosts_can_be_managed(provider: Resource) -> Iterator[Wrong]:
 
 @rule("UC6467", _EKS)
 def clusters_can_be_used(cluster: Resource) -> Iterator[Wrong]:
-    """Find control planes without an endpoint, or whose private endpoint has no name, and pods without their credentials.
-
-    Amazon EKS user guide, cluster endpoint access control, and set up the EKS Pod Identity Agent (2026-11).
-    """
+    """Find control planes without an endpoint or its name, and pods without credentials: EKS user guide, endpoint access, agent (2026-11)."""
     network, templates = cluster["ResourcesVpcConfig"], cluster.template.templates
     private, public = network["EndpointPrivateAccess"], network["EndpointPublicAccess"]
     if private.off and public.flag is False and not network.unknown:
@@ -183,10 +180,7 @@ def clusters_can_be_used(cluster: Resource) -> Iterator[Wrong]:
 
 @rule("UC6467", nodes_of)
 def node_groups_can_start(nodes: Nodes) -> Iterator[Wrong]:
-    """Find node groups whose launch template or role Amazon EKS refuses, or whose pods get no addresses.
-
-    Amazon EKS user guide, customize managed nodes with launch templates, and node IAM role (2026-11).
-    """
+    """Find node groups that Amazon EKS refuses, or whose pods get no addresses: user guide, launch templates, node role (2026-11)."""
     if not nodes.in_eks:
         return
     for name in ("IamInstanceProfile", "HibernationOptions", "SubnetId"):

@@ -44,7 +44,6 @@ BROKEN: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = (
         ("UC6465", of("Queue", "Oldest", Queue="q"), of("Queue", "Oldest")),
         ("UC6465", of("Queue", "Oldest", Queue="q", Unit="Seconds"), of("Queue", "Oldest", Queue="q", Unit="Count")),
         ("UC6465", of("Other", "Elsewhere"), of("Queues", "Oldest", Queue="q")),
-        ("UC6465", of("AWS/EC2CapacityReservations", "AvailableInstanceCount"), of("AWS/EC2CapacityReservations", "AvailableInstances")),
         ("UC6465", of("AWS/FSx", "FreeDataStorageCapacity", FileSystemId={"Ref": "Fast"}), of("AWS/FSx", "FreeDataStorageCapacity", FileSystemId={"Ref": "Home"})),
         ("UC6465", of("AWS/EFS", "ClientConnections", FileSystemId={"Ref": "Home"}), of("AWS/EFS", "ClientConnections", FileSystemId={"Fn::GetAtt": ["Home", "Arn"]})),
         ("UC6465", of("AWS/SQS", "ApproximateAgeOfOldestMessage", QueueName=queue("Work"), Threshold=345599), of("AWS/SQS", "ApproximateAgeOfOldestMessage", QueueName=queue("Work"), Threshold=345600)),
