@@ -14,8 +14,6 @@ _NAMED: Final = {
     ("AWS/EFS", "FileSystemId"): ("AWS::EFS::FileSystem", {"", "FileSystemId"}),
     ("AWS/EC2", "InstanceId"): ("AWS::EC2::Instance", {"", "InstanceId"}),
     ("AWS/EC2CapacityReservations", "CapacityReservationId"): ("AWS::EC2::CapacityReservation", {"", "Id"}),
-    ("AWS/ECS", "ClusterName"): ("AWS::ECS::Cluster", {""}),
-    ("AWS/ECS", "ServiceName"): ("AWS::ECS::Service", {"Name"}),
     ("AWS/ApplicationELB", "LoadBalancer"): ("AWS::ElasticLoadBalancingV2::LoadBalancer", {"LoadBalancerFullName"}),
     ("AWS/ApplicationELB", "TargetGroup"): ("AWS::ElasticLoadBalancingV2::TargetGroup", {"TargetGroupFullName"}),
 }  # fmt: skip
@@ -33,30 +31,20 @@ def alarms_watch_what_is_written(templates: Templates) -> Iterator[Wrong]:
         if (namespace.text or "AWS/").startswith("AWS/") or not same:
             continue
         if not own:
-            yield (
-                namespace,
-                f"nothing writes {name.text} to {namespace.text}",
-                same[0]["MetricNamespace"].pattern,
-            )
+            yield namespace, f"nothing writes {name.text} there", same[0]["MetricNamespace"].pattern
         units = {"None" if to["Unit"].missing else to["Unit"].text for to in own}
         if own and unit.text and None not in units and unit.text not in units:
             yield unit, f"got {unit.text}, and {name.text} has another unit", ", ".join(map(str, units))
-        given, *wanted = ({str(one[key].text) for one in at["Dimensions"].items} for at, key in ((alarm, "Name"), *((to, "Key") for to in own)))  # fmt: skip
+        given = {str(one["Name"].text) for one in alarm["Dimensions"].items}
+        wanted = [{str(one["Key"].text) for one in to["Dimensions"].items} for to in own]
         if own and given not in wanted and not any(at["Dimensions"].unknown for at in (alarm, *own)):
-            yield (
-                alarm["Dimensions"],
-                f"{name.text} is written with other dimensions",
-                ", ".join(wanted[0]) or "none",
-            )
+            yield alarm["Dimensions"], f"{name.text} has other ones", ", ".join(wanted[0]) or "none"
 
 
 @rule("UC6465", _ALARM)
 def alarms_can_rise_and_fall(alarm: Resource) -> Iterator[Wrong]:
     """Find alarms on a resource of another kind, on an age that no message reaches, and on messages in use."""
     namespace, name, threshold = alarm["Namespace"].text or "", alarm["MetricName"], alarm["Threshold"]
-    returned = [each["ReturnData"] for each in alarm["Metrics"].items]
-    if returned and all(each.flag is False for each in returned):
-        yield alarm["Metrics"], "no metric returns data to watch", "ReturnData: true for one"
     for each in alarm["Dimensions"].items:
         value, target, key = each["Value"], each["Value"].target, each["Name"].text or ""
         kind, attributes = _NAMED.get((namespace, key), (None, set()))

@@ -49,6 +49,7 @@ _RECEIVED: Final = {
 _HOLDERS: Final = ("Topics", "Queues", "TopicArn", "Queue", "Bucket")
 _POLICY_TYPES: Final = ("AWS::S3::BucketPolicy", "AWS::SNS::TopicInlinePolicy", "AWS::SNS::TopicPolicy", "AWS::SQS::QueueInlinePolicy", "AWS::SQS::QueuePolicy")  # fmt: skip
 _TRAIL: Final = "AWS::CloudTrail::Trail"
+_TRAILS: Final = "cloudtrail.amazonaws.com"
 _KEY: Final = "AWS::KMS::Key"
 _ALARMS: Final = "cloudwatch.amazonaws.com"
 _BUDGETS: Final = "budgets.amazonaws.com"
@@ -273,24 +274,16 @@ def policies_are_about_their_resource(policy: Resource) -> Iterator[Wrong]:
                 yield each, f"got {each.pattern}, and the policy is that of {own[0].pattern}", own[0].pattern
 
 
-@rule("UC6428", "AWS::Logs::LogGroup")
-def keys_let_logs_encrypt(group: Resource) -> Iterator[Wrong]:
-    """Find log groups with a key that CloudWatch Logs cannot use."""
-    key, service = _key(group["KmsKeyId"]), f"logs.{group.region or 'REGION'}.amazonaws.com"
-    if key is not None and not _lets(key["KeyPolicy"], service, _ENCRYPTING):
-        got = f"the policy of {key.logical_id} does not let CloudWatch Logs encrypt, so that the log group is not created"
+@rule("UC6428", "AWS::Logs::LogGroup", _TRAIL)
+def keys_let_logs_encrypt(logs: Resource) -> Iterator[Wrong]:
+    """Find log groups and trails with a key that CloudWatch Logs or AWS CloudTrail cannot use."""
+    trail, service = logs.type == _TRAIL, f"logs.{logs.region or 'REGION'}.amazonaws.com"
+    at, service = (logs["KMSKeyId"], _TRAILS) if trail else (logs["KmsKeyId"], service)
+    key, actions = _key(at), _ENCRYPTING[:1] if trail else _ENCRYPTING
+    if key is not None and not _lets(key["KeyPolicy"], service, actions, source=logs if trail else None):
+        got = f"the policy of {key.logical_id} does not let {service} encrypt, so that {logs.logical_id} is not created"
         allowed = f"a key policy that allows kms:Encrypt*, {', '.join(f'{each}*' for each in _ENCRYPTING)} and kms:Describe* to {service}"
-        yield group["KmsKeyId"], got, allowed
-
-
-@rule("UC6427", _TRAIL)
-def keys_let_trails_encrypt(trail: Resource) -> Iterator[Wrong]:
-    """Find trails with a key that AWS CloudTrail cannot use, so that the trail is not created."""
-    key = _key(trail["KMSKeyId"])
-    service = "cloudtrail.amazonaws.com"
-    if key is not None and not _lets(key["KeyPolicy"], service, _ENCRYPTING[:1], source=trail):
-        got = f"the policy of {key.logical_id} does not let CloudTrail encrypt for {trail.logical_id}"
-        yield trail["KMSKeyId"], got, f"{_ENCRYPTING[0]} for cloudtrail.amazonaws.com"
+        yield at, got, allowed
 
 
 def _deliveries(templates: Templates) -> Iterator[tuple[Property, str, Resource]]:
@@ -307,7 +300,7 @@ def _deliveries(templates: Templates) -> Iterator[tuple[Property, str, Resource]
             yield from ((part[name], "s3.amazonaws.com", bucket) for part in sent)
         yield bucket["LoggingConfiguration"]["DestinationBucketName"], "logging.s3.amazonaws.com", bucket
     for trail in templates.of_type(_TRAIL):
-        yield trail["S3BucketName"], "cloudtrail.amazonaws.com", trail
+        yield trail["S3BucketName"], _TRAILS, trail
 
 
 def _notified(templates: Templates) -> Iterator[tuple[Property, str, Resource]]:

@@ -50,8 +50,6 @@ _SERVICES: Final = (
     ("AWS::ImageBuilder::ImagePipeline", ("ExecutionRole",), "imagebuilder"),
     ("AWS::DLM::LifecyclePolicy", ("ExecutionRoleArn",), "dlm"),
     ("AWS::CloudTrail::Trail", ("CloudWatchLogsRoleArn",), "cloudtrail"),
-    ("AWS::EKS::FargateProfile", ("PodExecutionRoleArn",), "eks-fargate-pods"),
-    ("AWS::SageMaker::NotebookInstance", ("RoleArn",), "sagemaker"),
 )
 # Actions by which functions use the resources of their environment.
 _CALLS: Final = {
@@ -389,19 +387,14 @@ def roles_of_jobs_may_do_what_they_need(container: JobContainer) -> Iterator[Wro
 
 @rule("UC6419", "AWS::ECS::TaskDefinition")
 def roles_of_tasks_may_do_what_they_need(task: Resource) -> Iterator[Wrong]:
-    """Find tasks of Amazon ECS whose roles may not start their containers, or not read the buckets that these name."""
-    execution, role = role_of(task["ExecutionRoleArn"]), role_of(task["TaskRoleArn"])
+    """Find tasks of Amazon ECS whose execution role may not start their containers."""
+    execution = role_of(task["ExecutionRoleArn"])
     for at in task["ContainerDefinitions"].items:
         needed = _needed(at) if execution is not None else []
         if lacking := [each for each, on in needed if execution is not None and not may(execution, each, on)]:
             got = f"{task['ExecutionRoleArn'].pattern} does not allow {', '.join(lacking)}, and the task does not start"
             yield task["ExecutionRoleArn"], got, ", ".join(lacking)
         yield from _logs_and_secrets(at)
-        for value in (each["Value"] for each in at["Environment"].items):
-            for on in _buckets(value):
-                if role is not None and not any(may(role, each, on) for each in _OBJECTS):
-                    got = f"the environment names {value.pattern}, and {role.logical_id} allows nothing on its objects"
-                    yield value, got, " and ".join(_OBJECTS)
 
 
 def _logs_and_secrets(at: Property) -> Iterator[Wrong]:

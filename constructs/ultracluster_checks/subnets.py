@@ -185,9 +185,6 @@ def services_have_their_zones(templates: Templates) -> Iterator[Wrong]:
             if known and len(zones) == 1 and each["Type"].text in {None, "application"}:
                 yield at, f"{each.logical_id} is in one zone, which is refused", "subnets of two zones"
     places_of = {each: each["SubnetIds"].items for each in templates.of_type("AWS::EC2::VPCEndpoint")}
-    for target in templates.of_type("AWS::EFS::MountTarget"):
-        if (system := target["FileSystemId"].target) is not None:
-            places_of.setdefault(system, []).append(target["SubnetId"])
     for owner, subnets in places_of.items():
         for first, second in combinations(subnets, 2):
             if (zone := _zone(first.target)) and zone == _zone(second.target):

@@ -286,11 +286,11 @@ def is_apart(at: Property, resource: Resource) -> bool:
     if at.targets or resource.type not in _NAMED_SOURCES or len(parts) < 6 or own.unknown or "?" in parts[-1]:  # noqa: PLR2004
         return False
     name = parts[-1].partition("/")[0] if resource.type == "AWS::S3::Bucket" else parts[-1].rpartition("/")[2]
-    if own.missing:
-        return "*" not in name  # CloudFormation makes the name
+    if own.missing or (
+        "*" not in name and own.text is not None
+    ):  # CloudFormation makes the name, or it is known
+        return "*" not in name and name != own.text
     first, second = name.partition("*")[0], _GAP.sub("*", own.pattern).partition("*")[0]
-    if "*" not in name and own.text is not None:
-        return name != own.text
     return not (first.startswith(second) or second.startswith(first))
 
 

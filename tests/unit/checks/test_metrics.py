@@ -57,10 +57,3 @@ BROKEN: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = (
 def test_an_alarm_watches_what_is_written(code: str, right: dict[str, Any], wrong: dict[str, Any]) -> None:
     assert code not in codes(right)
     assert code in codes(wrong)
-
-
-@pytest.mark.parametrize(("returned", "found"), [([True, False], False), ([False, False], True)])
-def test_a_metric_returns_data(returned: list[bool], found: bool) -> None:
-    metrics = [{"Id": f"m{n}", "Expression": "1", "ReturnData": each} for n, each in enumerate(returned)]
-
-    assert ("UC6465" in codes({"Metrics": metrics})) == found

@@ -33,10 +33,9 @@ BROKEN: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 @pytest.mark.parametrize(("code", "changes"), BROKEN)
-def test_a_file_system_that_cannot_be_mounted_breaks_the_rule(code: str, changes: dict[str, Any]) -> None:
+def test_a_file_system_that_cannot_be_reached_breaks_the_rule(code: str, changes: dict[str, Any]) -> None:
     assert code in codes(**changes)
 
 
-@pytest.mark.parametrize("changes", [{}, {"port": 2049}])
-def test_a_file_system_that_can_be_mounted_keeps_the_rule(changes: dict[str, Any]) -> None:
-    assert "UC5218" not in codes(**changes)
+def test_a_file_system_that_can_be_reached_keeps_the_rule() -> None:
+    assert "UC5218" not in codes()

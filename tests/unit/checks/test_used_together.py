@@ -125,7 +125,7 @@ BROKEN: tuple[tuple[str, dict[str, Any], str, Any], ...] = (
     ("UC6466", STATES, "Machine.DefinitionSubstitutions.Block", None),
     ("UC6466", RULE, "Rule.Targets.0.InputTransformer.InputTemplate", '"<job>"'),
     ("UC6426", TRAIL, "Policy.PolicyDocument.Statement.0.Condition", OTHER),
-    ("UC6427", TRAIL, "Key.KeyPolicy.Statement.0.Condition", OTHER),
+    ("UC6428", TRAIL, "Key.KeyPolicy.Statement.0.Condition", OTHER),
     ("UC6426", QUEUE, SOURCE, {"aws:SourceArn": {"Fn::Sub": "arn:aws:s3:::curated-${AWS::AccountId}"}}),
     ("UC6426", QUEUE, SOURCE, {"aws:SourceArn": ref("Topic")}),
     ("UC6438", BUILD, "Build.Environment.EnvironmentVariables.1.Type", "PARAMETER_STORE"),
@@ -133,7 +133,6 @@ BROKEN: tuple[tuple[str, dict[str, Any], str, Any], ...] = (
     ("UC6438", BUILD, "Role.Policies.0.PolicyDocument.Statement.0.Action.3", "ec2:DescribeSubnets"),
     ("UC6438", FUNCTION, "Role.Policies.0.PolicyDocument.Statement.0.Resource", arn("Others")),
     ("UC6419", TASK, "Execution.Policies.0.PolicyDocument.Statement.0.Action.0", "s3:GetObject"),
-    ("UC6419", TASK, "Role.Policies.0.PolicyDocument.Statement.0.Resource", "arn:aws:s3:::other/*"),
     ("UC6419", TASK, "Task.ContainerDefinitions.0.Secrets.0.ValueFrom", ref("Topic")),
     ("UC6419", TASK, "Task.ContainerDefinitions.0.LogConfiguration.Options.awslogs-region", "us-east-1"),
 )  # fmt: skip
