@@ -37,7 +37,11 @@ def alarms_watch_what_is_written(templates: Templates) -> Iterator[Wrong]:
             yield unit, f"got {unit.text}, and {name.text} has another unit", ", ".join(map(str, units))
         given = {str(one["Name"].text) for one in alarm["Dimensions"].items}
         wanted = [{str(one["Key"].text) for one in to["Dimensions"].items} for to in own]
-        if own and given not in wanted and not any(at["Dimensions"].unknown for at in (alarm, *own)):
+        if (
+            own
+            and given not in wanted
+            and not any(at["Dimensions"].unknown for at in (alarm.properties, *own))
+        ):
             yield alarm["Dimensions"], f"{name.text} has other ones", ", ".join(wanted[0]) or "none"
 
 
