@@ -1,6 +1,7 @@
 """Events and alarms: patterns that match what AWS sends, alarms that watch something and notify somebody."""
 
 import difflib
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -42,8 +43,9 @@ _DIMENSIONS: Final = {
     "TableName": ("AWS::DynamoDB::Table", {""}),
     "TopicName": ("AWS::SNS::Topic", {"TopicName"}),
 }
+_PLACEHOLDER: Final = re.compile(r"<([A-Za-z][\w.-]*)>")
 _FAILURES: Final = {"Errors", "DeadLetterErrors", "ExecutionsFailed", "ExecutionsTimedOut", "FailedInvocations", "InvocationsFailedToBeSentToDlq"}  # fmt: skip
-_METRICS: Final = _FAILURES | {"ApproximateNumberOfMessagesVisible", "Duration", "ExecutionsAborted", "ExecutionsStarted", "ExecutionsSucceeded", "Invocations", "Throttles"}  # fmt: skip
+_METRICS: Final = _FAILURES | {"AvailableInstanceCount", "InstanceUtilization", "UsedInstanceCount", "ApproximateNumberOfMessagesVisible", "Duration", "ExecutionsAborted", "ExecutionsStarted", "ExecutionsSucceeded", "Invocations", "Throttles"}  # fmt: skip
 
 
 def _misspelt(text: str | None, known: Iterator[str] | set[str]) -> str | None:
@@ -80,6 +82,21 @@ def patterns_match_events(source: Resource) -> Iterator[Wrong]:
         sent = each.target["NotificationConfiguration"]["EventBridgeConfiguration"] if each.target else each
         if sent.missing or sent["EventBridgeEnabled"].flag is False:
             yield sent, f"{each.pattern} sends no events to EventBridge", "EventBridgeConfiguration"
+
+
+@rule("UC6466", EVENT_RULE)
+def templates_have_their_variables(source: Resource) -> Iterator[Wrong]:
+    """Find texts to targets with a variable that no path defines, which EventBridge refuses."""
+    for target in source["Targets"].items:
+        given, text = target["InputTransformer"]["InputPathsMap"], target["InputTransformer"]["InputTemplate"]
+        for name in dict.fromkeys(_PLACEHOLDER.findall(text.pattern)):
+            if given[name].missing and not name.startswith("aws.events."):
+                got = f"<{name}> is not in InputPathsMap, and EventBridge refuses the target"
+                yield (
+                    text,
+                    got,
+                    ", ".join(map(str, given.value)) if isinstance(given.value, dict) else name,
+                )
 
 
 @rule("UC6429")

@@ -11,6 +11,7 @@ from ultracluster_checks.model.permissions import (
     allowing,
     conditions_of,
     covers,
+    is_apart,
     lets_invoke,
     may_allow,
 )
@@ -47,6 +48,8 @@ _RECEIVED: Final = {
 }
 _HOLDERS: Final = ("Topics", "Queues", "TopicArn", "Queue", "Bucket")
 _POLICY_TYPES: Final = ("AWS::S3::BucketPolicy", "AWS::SNS::TopicInlinePolicy", "AWS::SNS::TopicPolicy", "AWS::SQS::QueueInlinePolicy", "AWS::SQS::QueuePolicy")  # fmt: skip
+_TRAIL: Final = "AWS::CloudTrail::Trail"
+_TRAILS: Final = "cloudtrail.amazonaws.com"
 _KEY: Final = "AWS::KMS::Key"
 _ALARMS: Final = "cloudwatch.amazonaws.com"
 _BUDGETS: Final = "budgets.amazonaws.com"
@@ -271,14 +274,16 @@ def policies_are_about_their_resource(policy: Resource) -> Iterator[Wrong]:
                 yield each, f"got {each.pattern}, and the policy is that of {own[0].pattern}", own[0].pattern
 
 
-@rule("UC6428", "AWS::Logs::LogGroup")
-def keys_let_logs_encrypt(group: Resource) -> Iterator[Wrong]:
-    """Find log groups with a key that CloudWatch Logs cannot use."""
-    key, service = _key(group["KmsKeyId"]), f"logs.{group.region or 'REGION'}.amazonaws.com"
-    if key is not None and not _lets(key["KeyPolicy"], service, _ENCRYPTING):
-        got = f"the policy of {key.logical_id} does not let CloudWatch Logs encrypt, so that the log group is not created"
+@rule("UC6428", "AWS::Logs::LogGroup", _TRAIL)
+def keys_let_logs_encrypt(logs: Resource) -> Iterator[Wrong]:
+    """Find log groups and trails with a key that CloudWatch Logs or AWS CloudTrail cannot use."""
+    trail, service = logs.type == _TRAIL, f"logs.{logs.region or 'REGION'}.amazonaws.com"
+    at, service = (logs["KMSKeyId"], _TRAILS) if trail else (logs["KmsKeyId"], service)
+    key, actions = _key(at), _ENCRYPTING[:1] if trail else _ENCRYPTING
+    if key is not None and not _lets(key["KeyPolicy"], service, actions, source=logs if trail else None):
+        got = f"the policy of {key.logical_id} does not let {service} encrypt, so that {logs.logical_id} is not created"
         allowed = f"a key policy that allows kms:Encrypt*, {', '.join(f'{each}*' for each in _ENCRYPTING)} and kms:Describe* to {service}"
-        yield group["KmsKeyId"], got, allowed
+        yield at, got, allowed
 
 
 def _deliveries(templates: Templates) -> Iterator[tuple[Property, str, Resource]]:
@@ -294,6 +299,8 @@ def _deliveries(templates: Templates) -> Iterator[tuple[Property, str, Resource]
             sent = bucket["NotificationConfiguration"][f"{kind}Configurations"].items
             yield from ((part[name], "s3.amazonaws.com", bucket) for part in sent)
         yield bucket["LoggingConfiguration"]["DestinationBucketName"], "logging.s3.amazonaws.com", bucket
+    for trail in templates.of_type(_TRAIL):
+        yield trail["S3BucketName"], _TRAILS, trail
 
 
 def _notified(templates: Templates) -> Iterator[tuple[Property, str, Resource]]:
@@ -343,7 +350,8 @@ def _lets(
     own = [
         each
         for each in may_allow(document)
-        if _is_for(each["Principal"], service, accounts=accounts)
+        if "aws:PrincipalArn" not in {key.path[-1] for key in conditions_of(each)}  # services have none
+        and _is_for(each["Principal"], service, accounts=accounts)
         and _may_mean(each["Resource"], on)
         and all(
             _may_mean(key, source)
@@ -359,8 +367,15 @@ def _may_mean(at: Property, resource: Resource | None) -> bool:
     """Return whether an ARN, or one of several, may be that of a resource: it refers to no other one of its type."""
     if resource is None:
         return True
-    same = [[target for target in each.targets if target.type == resource.type] for each in at.one_or_more]
-    return not same or not all(same) or any(resource in each for each in same)
+    return at.missing or any(_may_be(each, resource) for each in at.one_or_more)
+
+
+def _may_be(at: Property, resource: Resource) -> bool:
+    same = [target for target in at.targets if target.type == resource.type]
+    known = at.target is not None and at.target.type.startswith(("AWS::Batch", "AWS::S3", "AWS::SNS", "AWS::SQS", "AWS::Events", "AWS::Lambda"))  # fmt: skip
+    if same or known:
+        return resource in same
+    return not is_apart(at, resource)
 
 
 def _is_for(principal: Property, service: str, *, accounts: bool) -> bool:

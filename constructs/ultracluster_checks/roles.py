@@ -46,6 +46,10 @@ _SERVICES: Final = (
     ("AWS::EKS::Nodegroup", ("NodeRole",), "ec2"),
     ("AWS::EKS::PodIdentityAssociation", ("RoleArn",), "pods"),
     ("AWS::SSM::MaintenanceWindowTask", ("ServiceRoleArn",), "ssm"),
+    ("AWS::ImageBuilder::LifecyclePolicy", ("ExecutionRole",), "imagebuilder"),
+    ("AWS::ImageBuilder::ImagePipeline", ("ExecutionRole",), "imagebuilder"),
+    ("AWS::DLM::LifecyclePolicy", ("ExecutionRoleArn",), "dlm"),
+    ("AWS::CloudTrail::Trail", ("CloudWatchLogsRoleArn",), "cloudtrail"),
 )
 # Actions by which functions use the resources of their environment.
 _CALLS: Final = {
@@ -88,6 +92,7 @@ _USERS: Final = (
     (FUNCTION, "Role", "VpcConfig.SubnetIds", ("ec2:CreateNetworkInterface",)),
     (MACHINE, "RoleArn", "LoggingConfiguration.Destinations", ("logs:CreateLogDelivery",)),
     ("AWS::CodeBuild::Project", "ServiceRole", "", ("logs:CreateLogStream", "logs:PutLogEvents")),
+    ("AWS::CodeBuild::Project", "ServiceRole", "VpcConfig.Subnets", ("ec2:CreateNetworkInterface",)),
     ("AWS::EC2::FlowLog", "DeliverLogsPermissionArn", "", ("logs:CreateLogStream", "logs:PutLogEvents")),
     ("AWS::EKS::Cluster", "RoleArn", "", ("ec2:DescribeSubnets",)),
     ("AWS::EKS::Nodegroup", "NodeRole", "", ("ecr:GetAuthorizationToken", "ecr:BatchGetImage")),
@@ -105,6 +110,15 @@ _USERS: Final = (
     ),
     ("AWS::SageMaker::Cluster", "InstanceGroups.*.ExecutionRole", "", ("s3:GetObject", "s3:ListBucket")),
 )
+# What uses a role on a resource that it names, and for what. Guides of the services, roles (2026-11).
+_USED: Final = (
+    (FUNCTION, "Role", "LoggingConfig.LogGroup", ("logs:CreateLogStream", "logs:PutLogEvents")),
+    ("AWS::CodeBuild::Project", "ServiceRole", "LogsConfig.CloudWatchLogs.GroupName", ("logs:PutLogEvents",)),
+    ("AWS::S3::Bucket", "ReplicationConfiguration.Role", "", ("s3:GetObjectVersionForReplication", "s3:GetReplicationConfiguration")),
+    ("AWS::SageMaker::Cluster", "InstanceGroups.*.ExecutionRole", "InstanceGroups.*.LifeCycleConfig.SourceS3Uri", ("s3:GetObject", "s3:ListBucket")),
+)  # fmt: skip
+_STORES: Final = {"AWS::SecretsManager::Secret": "SECRETS_MANAGER", "AWS::SSM::Parameter": "PARAMETER_STORE"}
+_SECRETS: Final = (*_STORES, "AWS::SecretsManager::SecretTargetAttachment")
 _SENDING: Final = {"AWS::SQS::Queue": "sqs:SendMessage", "AWS::SNS::Topic": "sns:Publish"}
 
 
@@ -166,6 +180,40 @@ def roles_allow_what_their_user_does(templates: Templates) -> Iterator[Wrong]:
                 if lacking and role is not None:
                     got = f"{role.logical_id} does not allow {', '.join(lacking)}, which {resource.logical_id} needs"
                     yield Problem.of(at, "UC6438", got, ", ".join(lacking))
+
+
+@rule("UC6438")
+def roles_may_use_what_their_user_names(templates: Templates) -> Iterator[Wrong]:
+    """Find roles that lack an action on the very resource that the service assuming them uses it on."""
+    for kind, path, named, actions in _USED:
+        for resource in templates.of_type(kind):
+            used = resource.properties.places(named) if named else [None]
+            for at, on in zip(resource.properties.places(path), used, strict=False):
+                role, targets = role_of(at), on.targets if on is not None else [resource]
+                asked = [(each, target) for each in actions for target in targets if role is not None]
+                lacking = [each for each, target in asked if role is not None and not may(role, each, target)]
+                if lacking:
+                    got = (
+                        f"{at.pattern} does not allow {', '.join(lacking)} on what {resource.logical_id} uses"
+                    )
+                    yield at, got, ", ".join(lacking)
+
+
+@rule("UC6438", "AWS::CodeBuild::Project")
+def builds_may_push(project: Resource) -> Iterator[Wrong]:
+    """Find builds with Docker that may not push, and secrets of another store: AWS CodeBuild user guide, Docker sample (2026-11)."""
+    docker, role = project["Environment"]["PrivilegedMode"].flag, role_of(project["ServiceRole"])
+    for each in project["Environment"]["EnvironmentVariables"].items:
+        store, target = each["Type"], each["Value"].target
+        kind = target.type if target is not None else ""
+        if store.text in _STORES.values() and store.text != _STORES.get(kind, store.text):
+            yield store, f"got {store.text}, and {each['Value'].pattern} is of {kind}", _STORES[kind]
+        pushed = docker and role is not None and kind == "AWS::ECR::Repository"
+        if pushed and role is not None and not may(role, "ecr:PutImage", target):
+            got = (
+                f"{role.logical_id} does not allow ecr:PutImage, and the build is for {each['Value'].pattern}"
+            )
+            yield project["ServiceRole"], got, "ecr:PutImage"
 
 
 @rule("UC6462", "AWS::IAM::Role")
@@ -328,16 +376,42 @@ def roles_of_jobs_may_do_what_they_need(container: JobContainer) -> Iterator[Wro
                 got = f"{on.logical_id} is encrypted with a key, and {role.logical_id} does not allow {closed} on it"
                 yield value, got, "kms:Decrypt and kms:GenerateDataKey on the key"
     at, execution = container.at["ExecutionRoleArn"], role_of(container.at["ExecutionRoleArn"])
-    needed = _needed(container) if execution is not None else []
+    needed = _needed(container.at) if execution is not None else []
     if lacking := [each for each, on in needed if execution is not None and not may(execution, each, on)]:
         got = f"{execution.logical_id} does not allow {', '.join(lacking)}, and the container does not start"  # type: ignore[union-attr]
         yield at, got, ", ".join(lacking)
     if container.at["Secrets"].items and at.missing:
         yield at, "secrets without an execution role, which AWS Batch refuses", "a role that may read them"
-    options, own = container.at["LogConfiguration"]["Options"], container.at.resource.region
+    yield from _logs_and_secrets(container.at)
+
+
+@rule("UC6419", "AWS::ECS::TaskDefinition")
+def roles_of_tasks_may_do_what_they_need(task: Resource) -> Iterator[Wrong]:
+    """Find tasks of Amazon ECS whose execution role may not start their containers."""
+    execution = role_of(task["ExecutionRoleArn"])
+    for at in task["ContainerDefinitions"].items:
+        needed = _needed(at) if execution is not None else []
+        if lacking := [each for each, on in needed if execution is not None and not may(execution, each, on)]:
+            got = f"{task['ExecutionRoleArn'].pattern} does not allow {', '.join(lacking)}, and the task does not start"
+            yield task["ExecutionRoleArn"], got, ", ".join(lacking)
+        yield from _logs_and_secrets(at)
+
+
+def _logs_and_secrets(at: Property) -> Iterator[Wrong]:
+    """Find containers whose log group is in another Region, or whose secrets are none."""
+    options, own = at["LogConfiguration"]["Options"], at.resource.region
     group, region = options["awslogs-group"].target, options["awslogs-region"]
-    if group is not None and region.text and own and region.text != own:
-        yield region, f"got {region.text}, and {group.logical_id} is in {own}", own
+    elsewhere = group is not None and region.text and region.text != own
+    if group is not None and elsewhere and (own or "AWS::Region" not in region.pattern):
+        yield (
+            region,
+            f"got {region.text}, and {group.logical_id} is in that of the stack",
+            own or "AWS::Region",
+        )
+    for value in (each["ValueFrom"] for each in at["Secrets"].items):
+        kind = value.target.type if value.target is not None else ""
+        if kind.startswith("AWS::") and kind not in _SECRETS:
+            yield value, f"got {value.pattern}, which is of {kind}", " or ".join(_SECRETS)
 
 
 def _is_elsewhere(role: Resource, actions: tuple[str, ...], on: Resource | str, key: str) -> bool:
@@ -382,11 +456,11 @@ def _buckets(value: Property) -> list[Resource | str]:
     return [*known] if known else [f"{named}/*"] if named and "$" not in named else []
 
 
-def _needed(container: JobContainer) -> list[tuple[str, Resource | str | None]]:
+def _needed(at: Property) -> list[tuple[str, Resource | str | None]]:
     """Return what the execution role of a container does before it runs, and on what."""
     # https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task_execution_IAM_role.html (2026-11)
     needed: list[tuple[str, Resource | str | None]] = []
-    image, log = container.at["Image"], container.at["LogConfiguration"]
+    image, log = at["Image"], at["LogConfiguration"]
     if ".dkr.ecr." in image.pattern:
         name = image.pattern.partition("/")[2].partition("@")[0].partition(":")[0]
         own = next((each for each in image.targets if each.type == "AWS::ECR::Repository"), None)
@@ -398,7 +472,7 @@ def _needed(container: JobContainer) -> list[tuple[str, Resource | str | None]]:
         of = group.target if group.target is not None and group.target.type == "AWS::Logs::LogGroup" else None
         place = of or (f"log-group:{group.text}" if group.text else None)
         needed += [(each, place) for each in ("logs:CreateLogStream", "logs:PutLogEvents")]
-    for source in (secret["ValueFrom"] for secret in container.at["Secrets"].items):
+    for source in (secret["ValueFrom"] for secret in at["Secrets"].items):
         kinds = {each.type for each in source.targets}
         if "AWS::SecretsManager::Secret" in kinds or ":secretsmanager:" in source.pattern:
             needed.append(("secretsmanager:GetSecretValue", None))

@@ -4,7 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_checks.model.nodes import Nodes, nodes_of
+from ultracluster_checks.model.nodes import VPC, Nodes, nodes_of, vpc_of
+from ultracluster_checks.model.permissions import may, role_behind
 from ultracluster_checks.model.template import Resource, Templates
 from ultracluster_checks.problem import Wrong, rule
 from ultracluster_checks.security_groups import group_rules
@@ -12,6 +13,7 @@ from ultracluster_rules.findings import quote
 
 _CLUSTER: Final = re.compile(r"\bECS_CLUSTER=['\"]?([^\s'\"]+)")
 _TASK: Final = "AWS::ECS::TaskDefinition"
+_ADDON: Final = "AWS::EKS::Addon"
 _EKS: Final = "AWS::EKS::Cluster"
 
 
@@ -82,6 +84,18 @@ def hosts_join_the_cluster_of_their_services(templates: Templates) -> Iterator[W
         for name in (f"${{{each.logical_id}}}", each["ClusterName"].text)
     }
     for nodes, joined in hosts:
+        profile, policy = nodes.data["IamInstanceProfile"], "AmazonEC2ContainerServiceforEC2Role"
+        role = role_behind(profile["Arn"]) or role_behind(profile["Name"])
+        if (
+            joined
+            and role is not None
+            and not nodes.in_batch
+            and not may(role, "ecs:RegisterContainerInstance")
+        ):
+            got = (
+                f"{role.logical_id} may not register with Amazon ECS: hosts start, are billed and never join"
+            )
+            yield nodes.settings["LaunchTemplate"], got, f"the managed policy {policy}"
         if nodes.in_batch and joined:
             got = f"the nodes join {joined[0]}, and AWS Batch waits for them in a cluster of its own"
             yield nodes.data["UserData"], got, "no ECS_CLUSTER"
@@ -130,3 +144,53 @@ def nodes_reach_their_control_plane(nodes: Nodes) -> Iterator[Wrong]:
     ):
         got = f"none of the groups is that of {cluster.logical_id}, or admits it: nodes start, are billed and never join"
         yield places[0], got, f"ClusterSecurityGroupId of {cluster.logical_id}"
+
+
+@rule("UC6463", "AWS::ECS::CapacityProvider")
+def protected_hosts_can_be_managed(provider: Resource) -> Iterator[Wrong]:
+    """Find protection of tasks over hosts without it, or without managed scaling: ECS API, AutoScalingGroupProvider (2026-11)."""
+    own = provider["AutoScalingGroupProvider"]
+    group, managed = own["AutoScalingGroupArn"].target, own["ManagedTerminationProtection"]
+    open_ = group is not None and group["NewInstancesProtectedFromScaleIn"].off
+    scaled = not own["ManagedScaling"].missing and own["ManagedScaling"]["Status"].text != "DISABLED"
+    if managed.text == "ENABLED" and (open_ or not scaled):
+        got = "got ENABLED, which needs managed scaling and a group that protects its hosts from scale-in"
+        yield managed, got, "NewInstancesProtectedFromScaleIn: true, and ManagedScaling"
+
+
+@rule("UC6467", _EKS)
+def clusters_can_be_used(cluster: Resource) -> Iterator[Wrong]:
+    """Find control planes without an endpoint or its name, and pods without credentials: EKS user guide, endpoint access, agent (2026-11)."""
+    network, templates = cluster["ResourcesVpcConfig"], cluster.template.templates
+    private, public = network["EndpointPrivateAccess"], network["EndpointPublicAccess"]
+    if private.off and public.flag is False and not network.unknown:
+        yield public, "no endpoint at all, which Amazon EKS refuses", "the private or the public one"
+    for vpc in {vpc_of(each) for each in network["SubnetIds"].items} if private.flag else ():
+        if vpc is not None and vpc.type == VPC and vpc["EnableDnsHostnames"].off:
+            got = f"{vpc.logical_id} has no DNS hostnames, which the private endpoint needs"
+            yield private, got, "EnableDnsHostnames: true"
+    addons = [each for each in templates.of_type(_ADDON) if each["ClusterName"].target in {cluster, None}]
+    alone = cluster.referrers("AWS::EKS::PodIdentityAssociation", "ClusterName")
+    given = [each["RoleArn"] for each in alone] + [each["PodIdentityAssociations"] for each in addons]
+    agent = {each["AddonName"].text for each in addons} & {"eks-pod-identity-agent", None}
+    associated = [at for at in given if not at.empty] if addons and not agent else []
+    if associated and cluster["ComputeConfig"]["Enabled"].flag is not True:
+        yield associated[0], "the cluster has no agent that gives pods their role", "eks-pod-identity-agent"
+
+
+@rule("UC6467", nodes_of)
+def node_groups_can_start(nodes: Nodes) -> Iterator[Wrong]:
+    """Find node groups that Amazon EKS refuses, or whose pods get no addresses: user guide, launch templates, node role (2026-11)."""
+    if not nodes.in_eks:
+        return
+    for name in ("IamInstanceProfile", "HibernationOptions", "SubnetId"):
+        if not (at := nodes.data[name]).missing and not at.unknown:
+            yield at, f"Amazon EKS refuses a launch template with {name}, which it sets itself", f"no {name}"
+    role, templates = role_behind(nodes.settings["NodeRole"]), nodes.owner.template.templates
+    cnis = [each for each in templates.of_type(_ADDON) if each["AddonName"].text in {"vpc-cni", None}]
+    own = [at for each in cnis for at in (each["ServiceAccountRoleArn"], each["PodIdentityAssociations"])]
+    accounts = [each["ServiceAccount"].text for each in templates.of_type("AWS::EKS::PodIdentityAssociation")]
+    given = any(not at.missing for at in own) or {"aws-node", None} & {*accounts}
+    if role is not None and not given and not may(role, "ec2:AssignPrivateIpAddresses"):
+        got = f"{role.logical_id} lacks AmazonEKS_CNI_Policy, and no add-on has it: pods get no addresses"
+        yield nodes.settings["NodeRole"], got, "AmazonEKS_CNI_Policy"

@@ -1,6 +1,7 @@
 """State machines: a definition that Step Functions accepts, with rights and time for its tasks."""
 
 import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -10,6 +11,7 @@ from ultracluster_checks.jobs import JOB_DEFINITION, room_for
 from ultracluster_checks.model.nodes import QUEUE, environments_of
 from ultracluster_checks.model.permissions import may, role_of
 from ultracluster_checks.model.template import Property, Resource
+from ultracluster_checks.model.values import Text
 from ultracluster_checks.problem import Problem, Wrong, rule
 from ultracluster_checks.roles import MACHINE
 from ultracluster_rules.findings import quote
@@ -26,6 +28,7 @@ _WAITING: Final = {
 _PASSING: Final = {"ecs:runTask", "sagemaker:createTrainingJob"}
 # Parameters that name what a task acts on.
 _OBJECTS: Final = ("JobQueue", "FunctionName", "TopicArn", "QueueUrl", "StateMachineArn", "TableName")
+_VARIABLE: Final = re.compile(r'(?:^|")\$\{(\w+)\}(?:$|")')
 _ENDS: Final = {"Choice", "Fail", "Succeed"}
 _LONGEST_EXPRESS: Final = 300
 """Seconds that an express machine may run. Step Functions developer guide, quotas (2026-11)."""
@@ -80,6 +83,15 @@ def _named(value: Any, machine: Resource) -> Resource | None:
     return machine.template.resources.get(name) if str(value).startswith("${") else None
 
 
+def _literals(value: Any) -> Iterator[str]:
+    """Return what stands in a definition as text, other than references that CloudFormation resolves."""
+    if isinstance(value, str):
+        yield value
+    parts = value.parts if isinstance(value, Text) else value if isinstance(value, list) else ()
+    for part in value.values() if isinstance(value, dict) else parts:
+        yield from _literals(part)
+
+
 def _parameters(state: State) -> dict[str, Any]:
     found = state.body.get("Parameters", state.body.get("Arguments"))
     return found if isinstance(found, dict) else {}
@@ -98,10 +110,6 @@ def definitions_are_whole(machine: Resource) -> Iterator[Wrong]:
             f"StartAt is {quote(str(body.get('StartAt')))}, which is no state",
             ", ".join(body["States"]),
         )
-    used = json.dumps(at.value, default=str) + at.pattern
-    for each in machine["DefinitionSubstitutions"].members:
-        if f"${{{each.path[-1]}}}" not in used:
-            yield each, f"the definition does not use {each.path[-1]}", "a state that uses it, or none"
     for lost in _unreachable(body):
         yield at, f"no state leads to {lost}, which CreateStateMachine refuses", "a state before it, or none"
     for state in _states(body):
@@ -127,10 +135,26 @@ def _unreachable(body: dict[str, Any]) -> list[str]:
         state = body["States"].get(name)
         if name not in reached and isinstance(state, dict):
             reached.add(name)
-            others = [*(state.get("Choices") or ()), *(state.get("Catch") or ())]
+            others = [*_list(state.get("Choices")), *_list(state.get("Catch"))]
             waiting += [str(each.get("Next")) for each in (state, *others) if isinstance(each, dict)]
             waiting.append(str(state.get("Default")))
     return [name for name in body["States"] if reached and name not in reached]
+
+
+@rule("UC6466", MACHINE)
+def variables_are_given(machine: Resource) -> Iterator[Wrong]:
+    """Find variables of a definition without a substitution, and substitutions without a variable: CloudFormation template reference, DefinitionSubstitutions (2026-11)."""
+    found, given = _definition(machine), machine["DefinitionSubstitutions"]
+    if found is None or given.unknown:
+        return
+    at, _ = found
+    for name in dict.fromkeys(each for text in _literals(at.value) for each in _VARIABLE.findall(text)):
+        if given[name].missing:
+            yield at, f"nothing replaces the variable {name}", f"{name} in DefinitionSubstitutions"
+    used = json.dumps(at.value, default=str) + at.pattern
+    for each in given.members:
+        if f"${{{each.path[-1]}}}" not in used:
+            yield each, f"the definition does not use {each.path[-1]}", "a state that uses it, or none"
 
 
 @rule("UC6436", MACHINE)

@@ -21,6 +21,7 @@ from ultracluster_checks.model.nodes import (
     nodes_of,
     template_types,
     vpc_of,
+    zone_of,
 )
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
@@ -167,3 +168,33 @@ def _addresses(nodes: Nodes) -> int | None:
     return (
         addresses_per_node(interfaces) + nodes.in_batch
     )  # each task of a multi-node job has its own interface
+
+
+# Guides of the services, subnets (2026-11): these are refused in a single zone.
+_TWO_ZONES: Final = (("AWS::EKS::Cluster", "ResourcesVpcConfig.SubnetIds"), ("AWS::RDS::DBSubnetGroup", "SubnetIds"), ("AWS::ElasticLoadBalancingV2::LoadBalancer", "Subnets"))  # fmt: skip
+
+
+@rule("UC3215")
+def services_have_their_zones(templates: Templates) -> Iterator[Wrong]:
+    """Find services that need two zones in one, and endpoints with two subnets of one zone: guides of EKS, ELB, PrivateLink (2026-11)."""
+    for kind, path in _TWO_ZONES:
+        for each in templates.of_type(kind):
+            (at,) = each.properties.places(path)
+            zones = {_zone(one.target) or one.pattern for one in at.certain}
+            known = at.items and len(at.certain) == len(at.items) and "${?}" not in zones
+            if known and len(zones) == 1 and each["Type"].text in {None, "application"}:
+                yield at, f"{each.logical_id} is in one zone, which is refused", "subnets of two zones"
+    places_of = {each: each["SubnetIds"].items for each in templates.of_type("AWS::EC2::VPCEndpoint")}
+    for owner, subnets in places_of.items():
+        for first, second in combinations(subnets, 2):
+            if (zone := _zone(first.target)) and zone == _zone(second.target):
+                got = f"{owner.logical_id} has two subnets of one zone, which is refused"
+                yield second, got, "one subnet of each zone"
+
+
+def _zone(subnet: Resource | None) -> str | None:
+    """Return the zone of a subnet as it is written, if it is known or one parameter."""
+    if subnet is None or subnet.type != SUBNET:
+        return None
+    name = subnet["AvailabilityZone"]
+    return zone_of(subnet) or (name.pattern if name.unknown and name.pattern != "${?}" else None)

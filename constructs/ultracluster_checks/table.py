@@ -17,6 +17,8 @@ from ultracluster_checks import (  # noqa: F401 - importing a module registers i
     landing,
     launches,
     life,
+    metrics,
+    mounts,
     policies,
     reach,
     references,

@@ -31,7 +31,9 @@ _ALL_ONLY: Final = re.compile(r"batch:(?:Describe|List)|ec2:Describe|ecr:GetAuth
 _NAMES: Final = {
     "AWS::Batch::ComputeEnvironment": "ComputeEnvironmentName",
     "AWS::Batch::JobQueue": "JobQueueName",
+    "AWS::CloudTrail::Trail": "TrailName",
     "AWS::DynamoDB::Table": "TableName",
+    "AWS::Events::Rule": "Name",
     "AWS::Lambda::Function": "FunctionName",
     "AWS::Logs::LogGroup": "LogGroupName",
     "AWS::S3::Bucket": "BucketName",
@@ -39,6 +41,8 @@ _NAMES: Final = {
     "AWS::SQS::Queue": "QueueName",
     "AWS::StepFunctions::StateMachine": "StateMachineName",
 }
+# Types whose name ends an ARN.
+_NAMED_SOURCES: Final = {"AWS::CloudTrail::Trail", "AWS::Events::Rule", "AWS::S3::Bucket", "AWS::SNS::Topic", "AWS::SQS::Queue"}  # fmt: skip
 # What the resource of an ARN begins with, by type. Service Authorization Reference (2026-11).
 KINDS: Final = {
     "AWS::Batch::ComputeEnvironment": "compute-environment/",
@@ -52,17 +56,17 @@ KINDS: Final = {
     "AWS::Logs::LogGroup": "log-group:",
     "AWS::StepFunctions::StateMachine": "stateMachine:",
 }
-# Services that managed policies of AWS allow anything of; any other one may allow everything.
+# Services, or beginnings of actions, that managed policies of AWS allow anything of; any other one may allow everything.
 # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/policy-list.html (2026-11)
 _MANAGED: Final = {
     "AWSLambdaBasicExecutionRole": {"logs"},
     "AWSLambdaVPCAccessExecutionRole": {"logs", "ec2"},
     "AmazonEC2ContainerRegistryPullOnly": {"ecr"},
     "AmazonEC2ContainerRegistryReadOnly": {"ecr"},
-    "AmazonEC2ContainerServiceforEC2Role": {"ec2", "ecr", "ecs", "logs"},
+    "AmazonEC2ContainerServiceforEC2Role": {"ec2:Describe", "ecr", "ecs", "logs"},
     "AmazonECSTaskExecutionRolePolicy": {"ecr", "logs"},
-    "AmazonEKSWorkerNodePolicy": {"ec2", "eks", "eks-auth"},
-    "AmazonEKSWorkerNodeMinimalPolicy": {"ec2", "eks-auth"},
+    "AmazonEKSWorkerNodePolicy": {"ec2:Describe", "eks", "eks-auth"},
+    "AmazonEKSWorkerNodeMinimalPolicy": {"ec2:Describe", "eks-auth"},
     "AmazonEKS_CNI_Policy": {"ec2"},
     "AmazonEKSClusterPolicy": {"autoscaling", "ec2", "elasticloadbalancing", "iam", "kms"},
     "AmazonSageMakerClusterInstanceRolePolicy": {"cloudwatch", "logs", "s3", "ssmmessages"},
@@ -193,7 +197,10 @@ def may(role: Resource, action: str, on: Resource | str | None = None, *, many: 
         return True
     service = action.partition(":")[0]
     for policy in role["ManagedPolicyArns"].items:
-        if policy.target is None and service in _MANAGED.get(policy.pattern.rpartition("/")[2], {service}):
+        known = _MANAGED.get(policy.pattern.rpartition("/")[2], {service})
+        if policy.target is None and any(
+            action.startswith(each) for each in known if ":" in each or each == service
+        ):
             return True
     limit = role["PermissionsBoundary"]
     if limit.pattern.endswith("/ReadOnlyAccess") and not _READING.match(action):
@@ -265,12 +272,26 @@ def _may_name(at: Property, on: Resource | str) -> bool:
             return fnmatch.fnmatchcase(on[:-2], name.partition("/")[0])
         return fnmatch.fnmatchcase(on, f"*{name}")
     if text is None or text == "*":
-        return True
-    if _is_in_other_region(at) or not may_be_kind(at, KINDS.get(on.type, "")):
+        return not is_apart(at, on)
+    if _is_in_other_region(at) or is_apart(at, on) or not may_be_kind(at, KINDS.get(on.type, "")):
         return False
     own = on[_NAMES.get(on.type, "Name")].text
     fixed = "*" not in text.rpartition(":")[2] and on.type in _NAMES
     return text.endswith(own) if fixed and own else not fixed
+
+
+def is_apart(at: Property, resource: Resource) -> bool:
+    """Return whether an ARN without a reference is certainly not that of a resource with a name of its own."""
+    own, parts = resource[_NAMES.get(resource.type, "Name")], _GAP.sub("*", at.pattern).split(":", 5)
+    if at.targets or resource.type not in _NAMED_SOURCES or len(parts) < 6 or own.unknown or "?" in parts[-1]:  # noqa: PLR2004
+        return False
+    name = parts[-1].partition("/")[0] if resource.type == "AWS::S3::Bucket" else parts[-1].rpartition("/")[2]
+    if own.missing or (
+        "*" not in name and own.text is not None
+    ):  # CloudFormation makes the name, or it is known
+        return "*" not in name and name != own.text
+    first, second = name.partition("*")[0], _GAP.sub("*", own.pattern).partition("*")[0]
+    return not (first.startswith(second) or second.startswith(first))
 
 
 def may_be_kind(at: Property, kind: str) -> bool:

@@ -47,7 +47,7 @@ BROKEN: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = (
     ("UC6460", {"StartAt": "One", "States": {"One": {"Type": "Choice", "Default": "Two", "Choices": []}}}, {}),
     ("UC6460", {"StartAt": "All", "States": {"All": {"Type": "Map", "End": True, "ItemProcessor": {"StartAt": "Do", "States": {"Do": {"Type": "Pass", "Next": "All"}}}}}}, {}),
     ("UC6460", {"StartAt": "Stop", "States": {**STOP, "Lost": {"Type": "Pass", "Next": "Stop"}}}, {}),
-    ("UC6460", task(), {"substitutions": {"Unused": "it"}}),
+    ("UC6466", task(), {"substitutions": {"Unused": "it"}}),
     ("UC6461", {"TimeoutSeconds": 300, "StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 300, "End": True}}}, {}),
     ("UC6461", {"StartAt": "Wait", "States": {"Wait": {"Type": "Wait", "Seconds": 300, "End": True}}}, {"kind": "EXPRESS"}),
     ("UC6461", task(TimeoutSeconds=3599, Parameters={"JobDefinition": {"Ref": "Job"}}), {}),

@@ -15,6 +15,8 @@ from tests.unit.checks import (
     test_landing,
     test_launches,
     test_life,
+    test_metrics,
+    test_mounts,
     test_policies,
     test_reach,
     test_references,
@@ -27,6 +29,7 @@ from tests.unit.checks import (
     test_state,
     test_state_machines,
     test_subnets,
+    test_used_together,
     test_variables,
     test_whole_cluster,
 )
@@ -66,6 +69,8 @@ RULE_TESTS = (
     test_landing,
     test_launches,
     test_life,
+    test_metrics,
+    test_mounts,
     test_policies,
     test_reach,
     test_references,
@@ -78,6 +83,7 @@ RULE_TESTS = (
     test_state,
     test_state_machines,
     test_subnets,
+    test_used_together,
     test_variables,
     test_whole_cluster,
 )
