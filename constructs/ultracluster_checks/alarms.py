@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from ultracluster_checks.codes import EVENTS, VARIABLES
 from ultracluster_checks.model.nodes import EVENT_RULE, QUEUE
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Wrong, rule
@@ -55,7 +56,7 @@ def _misspelt(text: str | None, known: Iterator[str] | set[str]) -> str | None:
     return found[0] if found else None
 
 
-@rule("UC6432", EVENT_RULE)
+@rule(EVENTS, EVENT_RULE)
 def patterns_match_events(source: Resource) -> Iterator[Wrong]:
     """Find patterns of events that no service sends: of another source, type, state or queue."""
     pattern = source["EventPattern"]
@@ -84,7 +85,7 @@ def patterns_match_events(source: Resource) -> Iterator[Wrong]:
             yield sent, f"{each.pattern} sends no events to EventBridge", "EventBridgeConfiguration"
 
 
-@rule("UC6466", EVENT_RULE)
+@rule(VARIABLES, EVENT_RULE)
 def templates_have_their_variables(source: Resource) -> Iterator[Wrong]:
     """Find texts to targets with a variable that no path defines, which EventBridge refuses."""
     for target in source["Targets"].items:

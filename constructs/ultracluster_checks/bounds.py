@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from ultracluster_catalog.limits.queues import WAIT_LIMIT_REASONS
+from ultracluster_checks.codes import BOUNDS
 from ultracluster_checks.model.template import Resource, Templates, places
 from ultracluster_checks.problem import Wrong, rule
 from ultracluster_rules.findings import quote
@@ -109,7 +110,7 @@ _TEXTS: Final = (
 )  # fmt: skip
 
 
-@rule("UC6458")
+@rule(BOUNDS)
 def values_are_within_bounds(templates: Templates) -> Iterator[Wrong]:
     """Find numbers, lengths and names that the API of a service refuses."""
     rows = ((kind, *row.split()) for kind, some in _NUMBERS.items() for row in some.split(", "))
@@ -125,7 +126,7 @@ def values_are_within_bounds(templates: Templates) -> Iterator[Wrong]:
                 yield at, f"got {quote(at.text)}, which AWS refuses", f"text of the form {form}"
 
 
-@rule("UC6458", "AWS::EC2::LaunchTemplate")
+@rule(BOUNDS, "AWS::EC2::LaunchTemplate")
 def volumes_have_room_for_their_iops(template: Resource) -> Iterator[Wrong]:
     """Find gp3 volumes with more IOPS for each GiB, or throughput for each of the IOPS, than Amazon EBS offers."""
     for disk in (each["Ebs"] for each in template["LaunchTemplateData"]["BlockDeviceMappings"].items):
@@ -139,7 +140,7 @@ def volumes_have_room_for_their_iops(template: Resource) -> Iterator[Wrong]:
             yield disk["Throughput"], got, f"up to {(iops or 3000) // 4:,}"
 
 
-@rule("UC6458", "AWS::CloudWatch::Alarm")
+@rule(BOUNDS, "AWS::CloudWatch::Alarm")
 def alarms_have_as_many_periods(alarm: Resource) -> Iterator[Wrong]:
     """Find alarms that ask for more datapoints than periods, or for periods that CloudWatch does not keep."""
     periods = alarm["EvaluationPeriods"].number
@@ -155,7 +156,7 @@ def alarms_have_as_many_periods(alarm: Resource) -> Iterator[Wrong]:
         yield alarm["EvaluationPeriods"], got, f"up to {longest:,} seconds"
 
 
-@rule("UC6458", "AWS::FSx::FileSystem")
+@rule(BOUNDS, "AWS::FSx::FileSystem")
 def lustre_is_in_one_subnet(resource: Resource) -> Iterator[Wrong]:
     """Find Lustre file systems with several subnets."""
     subnets = resource["SubnetIds"]
@@ -164,7 +165,7 @@ def lustre_is_in_one_subnet(resource: Resource) -> Iterator[Wrong]:
 
 
 @rule(
-    "UC6458", "AWS::AutoScaling::AutoScalingGroup", "AWS::AutoScaling::ScheduledAction", "AWS::EKS::Nodegroup"
+    BOUNDS, "AWS::AutoScaling::AutoScalingGroup", "AWS::AutoScaling::ScheduledAction", "AWS::EKS::Nodegroup"
 )
 def sizes_are_in_order(group: Resource) -> Iterator[Wrong]:
     """Find groups whose least number of nodes is above the wanted or the largest one."""
@@ -175,7 +176,7 @@ def sizes_are_in_order(group: Resource) -> Iterator[Wrong]:
             yield first, f"got {first.number}, and {second.path[-1]} is {second.number}", "no more than that"
 
 
-@rule("UC6458", "AWS::S3::Bucket")
+@rule(BOUNDS, "AWS::S3::Bucket")
 def objects_stay_before_they_move(bucket: Resource) -> Iterator[Wrong]:
     """Find transitions to infrequent access before the days that S3 asks for."""
     for part in bucket["LifecycleConfiguration"]["Rules"].items:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
+from ultracluster_checks.codes import ALLOWED_CALLS, CALLING, RUNNING
 from ultracluster_checks.jobs import job_containers
 from ultracluster_checks.model.nodes import COMPUTE_ENVIRONMENT, NODE_GROUP, QUEUE, nodes_of
 from ultracluster_checks.model.permissions import may, role_behind, role_of
@@ -61,7 +62,7 @@ def _python(function: Resource) -> ast.Module | None:
     return _module(code) if code is not None and runtime.startswith("python") else None
 
 
-@rule("UC6433", FUNCTION)
+@rule(RUNNING, FUNCTION)
 def inline_code_runs(function: Resource) -> Iterator[Wrong]:
     """Find inline code that Python cannot read, without its handler, or that reads variables which are not set.
 
@@ -181,7 +182,7 @@ def calls_are_allowed(templates: Templates) -> Iterator[Wrong]:
             got = (
                 f"{role.logical_id} does not allow {', '.join(lacking)}, which {at.resource.logical_id} calls"
             )
-            yield Problem.of(at, "UC6438", got, ", ".join(lacking))
+            yield Problem.of(at, ALLOWED_CALLS, got, ", ".join(lacking))
 
 
 def _callers(templates: Templates) -> Iterator[tuple[Property, Resource | None, list[str]]]:
@@ -198,7 +199,7 @@ def _callers(templates: Templates) -> Iterator[tuple[Property, Resource | None, 
         yield command, role_of(container.at["JobRoleArn"]), list(_called_by_script(text))
 
 
-@rule("UC6436", SCHEDULE)
+@rule(CALLING, SCHEDULE)
 def schedules_may_call(schedule: Resource) -> Iterator[Wrong]:
     """Find schedules that call an API which their role does not allow, on what they name."""
     at, told = schedule["Target"]["RoleArn"], schedule["Target"]["Input"]

@@ -6,6 +6,7 @@ from typing import Final
 
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.neuron.neuron import XLA_CACHE_VARIABLE
+from ultracluster_checks.codes import DEVICES, JOB_ENVIRONMENT
 from ultracluster_checks.jobs import JobContainer, containers_on_nodes, job_containers
 from ultracluster_checks.model.nodes import Nodes, nodes_of
 from ultracluster_checks.model.template import Property, Resource, Templates
@@ -68,7 +69,7 @@ def efa_devices_are_named(container: JobContainer) -> Iterator[Wrong]:
             yield source, got, f"the devices {_EFA_FOLDER}/uverbs0 onwards, one each"
 
 
-@rule("UC6402", containers_on_nodes)
+@rule(DEVICES, containers_on_nodes)
 def every_device_is_given(container: JobContainer) -> Iterator[Wrong]:
     """Find multi-node jobs that lack a Neuron or EFA device of their node, and devices that no node has."""
     machines, at = container.machines, container.at["LinuxParameters"]["Devices"]
@@ -81,7 +82,7 @@ def every_device_is_given(container: JobContainer) -> Iterator[Wrong]:
         if _DEVICE.fullmatch(str(device.text)) and not known:
             yield device, f"{machines[0].name} has no {device.text}", _span(machines[0].neuron_devices)
     for code, what, devices in (
-        ("UC6402", "Neuron", [machine.neuron_devices for machine in machines]),
+        (DEVICES, "Neuron", [machine.neuron_devices for machine in machines]),
         ("UC6403", "EFA", [machine.efa_devices for machine in machines]),
     ):
         lacking = min(([path for path in each if path not in given] for each in devices), key=len)
@@ -206,7 +207,7 @@ def fabric_is_efa(container: JobContainer) -> Iterator[Wrong]:
         yield provider, f"got {quote(provider.text)}, so that the EFA devices are not used", "efa"
 
 
-@rule("UC6416", containers_on_nodes)
+@rule(JOB_ENVIRONMENT, containers_on_nodes)
 def variables_fit_the_nodes(container: JobContainer) -> Iterator[Wrong]:
     """Find variables that are given twice, are set by AWS Batch, or that the fabric or the chips do not have."""
     seen: dict[str, Property] = {}
@@ -225,7 +226,7 @@ def variables_fit_the_nodes(container: JobContainer) -> Iterator[Wrong]:
             yield at, f"{name}: got {quote(at.text)}, {unfit[0]}", unfit[1]
 
 
-@rule("UC6416", "AWS::Batch::JobDefinition")
+@rule(JOB_ENVIRONMENT, "AWS::Batch::JobDefinition")
 def nodes_of_a_job_agree(job: Resource) -> Iterator[Wrong]:
     """Find variables on which all ranks of a job must agree, and that differ between its node ranges."""
     first: dict[str, Property] = {}

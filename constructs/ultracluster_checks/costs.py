@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from ultracluster_checks.codes import BILLED
 from ultracluster_checks.jobs import JOB_DEFINITION, job_containers
 from ultracluster_checks.model.nodes import (
     AUTO_SCALING_GROUP,
@@ -124,7 +125,7 @@ def jobs_repeat_what_is_not_their_fault(job: Resource) -> Iterator[Wrong]:
             yield each["Action"], "the job ends when EC2 takes its node, and is not repeated", "RETRY"
 
 
-@rule("UC6483")
+@rule(BILLED)
 def addresses_are_used(templates: Templates) -> Iterator[Wrong]:
     """Find Elastic IP addresses that nothing uses, which are billed by the hour."""
     used = {
@@ -139,7 +140,7 @@ def addresses_are_used(templates: Templates) -> Iterator[Wrong]:
             yield address.properties, "an address that nothing uses is billed by the hour", "none"
 
 
-@rule("UC6483", _RESERVATION)
+@rule(BILLED, _RESERVATION)
 def reservations_end_and_are_filled(reservation: Resource) -> Iterator[Wrong]:
     """Find reservations without an end, open to other nodes of their type, or larger than what starts in them."""
     kind, end, criteria = (reservation[name] for name in ("EndDateType", "EndDate", "InstanceMatchCriteria"))
@@ -162,7 +163,7 @@ def reservations_end_and_are_filled(reservation: Resource) -> Iterator[Wrong]:
         yield count, f"got {count.number}, and at most {room} nodes start in it", str(room)
 
 
-@rule("UC6483", QUEUE)
+@rule(BILLED, QUEUE)
 def paid_capacity_is_used_first(queue: Resource) -> Iterator[Wrong]:
     """Find queues that start nodes on demand before those of a reservation, which is paid anyway."""
     behind = [each for each in nodes_of(queue.template.templates) if each.template is not None]
@@ -177,7 +178,7 @@ def paid_capacity_is_used_first(queue: Resource) -> Iterator[Wrong]:
             yield place, got, "the reservation first"
 
 
-@rule("UC6483", AUTO_SCALING_GROUP)
+@rule(BILLED, AUTO_SCALING_GROUP)
 def blocks_are_filled(group: Resource) -> Iterator[Wrong]:
     """Find groups over a Capacity Block whose schedule starts fewer nodes than are paid."""
     nodes = next((each for each in nodes_of(group.template.templates) if each.owner is group), None)
@@ -191,7 +192,7 @@ def blocks_are_filled(group: Resource) -> Iterator[Wrong]:
         yield largest, f"got {largest.number or 0} of {paid} nodes that are paid", str(paid)
 
 
-@rule("UC6483", AUTO_SCALING_GROUP)
+@rule(BILLED, AUTO_SCALING_GROUP)
 def schedules_scale_down(group: Resource) -> Iterator[Wrong]:
     """Find groups that a schedule makes larger again and again, and none makes smaller."""
     actions = group.referrers("AWS::AutoScaling::ScheduledAction", "AutoScalingGroupName")
@@ -202,7 +203,7 @@ def schedules_scale_down(group: Resource) -> Iterator[Wrong]:
         yield wanted[0], "the schedule starts nodes and none ends them", "an action for the end of the work"
 
 
-@rule("UC6483", LAUNCH_TEMPLATE)
+@rule(BILLED, LAUNCH_TEMPLATE)
 def nodes_end_and_have_plain_volumes(template: Resource) -> Iterator[Wrong]:
     """Find nodes that stop instead of ending, and disks of nodes with provisioned IOPS, which outlive nothing."""
     data = launch_data(template)
@@ -217,7 +218,7 @@ def nodes_end_and_have_plain_volumes(template: Resource) -> Iterator[Wrong]:
             yield disk["VolumeType"], got, "gp3 with the IOPS that it needs, or instance storage"
 
 
-@rule("UC6483")
+@rule(BILLED)
 def no_more_is_kept_than_is_of_use(templates: Templates) -> Iterator[Wrong]:
     """Find numbers beyond what is of use, which are billed; throughput that something scales is not fixed."""
     scaled = next(templates.of_type("AWS::ApplicationAutoScaling::ScalableTarget"), None)
@@ -227,7 +228,7 @@ def no_more_is_kept_than_is_of_use(templates: Templates) -> Iterator[Wrong]:
                 yield at, f"got {at.number:,}: {problem}", allowed
 
 
-@rule("UC6483")
+@rule(BILLED)
 def little_is_kept_warm(templates: Templates) -> Iterator[Wrong]:
     """Find functions that a schedule calls and that are kept warm, and notebooks on accelerators that nothing stops."""
     sources = [*templates.of_type(EVENT_RULE, SCHEDULE)]
@@ -265,7 +266,7 @@ def _starts_jobs(target: Property) -> bool:
     return not target["BatchParameters"].missing or "batch:submitJob" in target["Arn"].pattern
 
 
-@rule("UC6483")
+@rule(BILLED)
 def trails_are_kept_once(templates: Templates) -> Iterator[Wrong]:
     """Find several trails of every Region: the first copy of management events is free, each other one is billed."""
     trails = [each for each in templates.of_type("AWS::CloudTrail::Trail") if each["IsMultiRegionTrail"].flag]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_catalog.limits.queues import WAIT_LIMIT_REASONS
+from ultracluster_checks.codes import ONE_KIND, TYPE_OF_TEMPLATE
 from ultracluster_checks.model.nodes import (
     COMPUTE_ENVIRONMENT,
     QUEUE,
@@ -61,7 +62,7 @@ def environments_hold_whole_nodes(nodes: Nodes) -> Iterator[Wrong]:
         yield Problem.of(most, "UC4213", got, whole, remedy)
 
 
-@rule("UC4215", COMPUTE_ENVIRONMENT)
+@rule(TYPE_OF_TEMPLATE, COMPUTE_ENVIRONMENT)
 def types_match_their_launch_template(environment: Resource) -> Iterator[Wrong]:
     """Find environments with another instance type than their launch template, or with Arm and x86 types."""
     template, names = launch_template_of(environment), instance_type_names(environment)
@@ -75,7 +76,7 @@ def types_match_their_launch_template(environment: Resource) -> Iterator[Wrong]:
         yield types, got, "types of one architecture"
 
 
-@rule("UC4215", nodes_of)
+@rule(TYPE_OF_TEMPLATE, nodes_of)
 def node_groups_name_their_type_once(nodes: Nodes) -> Iterator[Wrong]:
     """Find node groups with an instance type of their own beside that of the launch template.
 
@@ -169,7 +170,7 @@ def queues_are_valid(queue: Resource) -> Iterator[Wrong]:
         yield from placed(action, check_wait_limits(limits, block=block, reserved=reserved, path=""))
 
 
-@rule("UC6418")
+@rule(ONE_KIND)
 def queues_have_environments_of_one_kind(templates: Templates) -> Iterator[Wrong]:
     """Find queues over EC2 and Fargate at once, and multi-node jobs for Fargate."""
     for queue in templates.of_type(QUEUE):

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from ultracluster_checks.codes import EVENTS, IN_TIME
 from ultracluster_checks.model.nodes import AUTO_SCALING_GROUP, EVENT_RULE
 from ultracluster_checks.model.permissions import may, role_of
 from ultracluster_checks.model.template import Property, Resource
@@ -28,7 +29,7 @@ def hooks_of(group: Resource) -> list[Property]:
     return [*group["LifecycleHookSpecificationList"].items, *(each.properties for each in alone)]
 
 
-@rule("UC6432", EVENT_RULE)
+@rule(EVENTS, EVENT_RULE)
 def hooks_send_the_event(source: Resource) -> Iterator[Wrong]:
     """Find rules that wait for a lifecycle action which no hook of the group brings about.
 
@@ -56,7 +57,7 @@ def hooks_send_the_event(source: Resource) -> Iterator[Wrong]:
                 yield kinds, got, f"a hook with {_TRANSITIONS[kind or '']}"
 
 
-@rule("UC6432", EVENT_RULE)
+@rule(EVENTS, EVENT_RULE)
 def nodes_are_there_when_asked(source: Resource) -> Iterator[Wrong]:
     """Find functions that are to act on a node, and are called when it has been terminated.
 
@@ -70,7 +71,7 @@ def nodes_are_there_when_asked(source: Resource) -> Iterator[Wrong]:
             yield kinds, f"got {quote(_ENDED)}: the node has gone when the function is called", _ENDING
 
 
-@rule("UC6431", AUTO_SCALING_GROUP)
+@rule(IN_TIME, AUTO_SCALING_GROUP)
 def hooks_wait_for_what_they_start(group: Resource) -> Iterator[Wrong]:
     """Find hooks that end before the function or command that they wait for.
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from ultracluster_checks.codes import ONE_SUBNET
 from ultracluster_checks.model.nodes import (
     COMPUTE_ENVIRONMENT,
     INTERFACE_TYPES,
@@ -72,7 +73,7 @@ def interfaces_without_addresses_have_none(template: Resource) -> Iterator[Wrong
                 )
 
 
-@rule("UC3204", LAUNCH_TEMPLATE)
+@rule(ONE_SUBNET, LAUNCH_TEMPLATE)
 def interfaces_are_in_one_subnet(template: Resource) -> Iterator[Wrong]:
     """Find launch templates that nothing here uses and whose EFA interfaces name different subnets."""
     items = launch_data(template)["NetworkInterfaces"].items if not users_of(template) else []

@@ -11,6 +11,7 @@ from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_catalog.names.identifiers import ECR_DOMAIN
 from ultracluster_catalog.neuron.neuron import XLA_CACHE_VARIABLE, XLA_COMPILER_FLAGS_VARIABLE
+from ultracluster_checks.codes import ONE_KIND, ROOM
 from ultracluster_checks.model.nodes import (
     COMPUTE_ENVIRONMENT,
     QUEUE,
@@ -107,7 +108,7 @@ def containers_on_nodes(templates: Templates) -> tuple[JobContainer, ...]:
     return (*job_containers(templates), *tasks)
 
 
-@rule("UC6418", JOB_DEFINITION)
+@rule(ONE_KIND, JOB_DEFINITION)
 def properties_are_of_their_kind(job: Resource) -> Iterator[Wrong]:
     """Find properties of another type of job or platform, with which AWS Batch refuses a definition."""
     kind, platform = job["Type"].text, job["PlatformCapabilities"]
@@ -249,7 +250,7 @@ def multi_node_jobs_have_their_environments(templates: Templates) -> Iterator[Wr
             yield environment["Type"], "an unmanaged environment, which takes no multi-node jobs", "MANAGED"
 
 
-@rule("UC6407", containers_on_nodes)
+@rule(ROOM, containers_on_nodes)
 def containers_fit_their_node(container: JobContainer) -> Iterator[Wrong]:
     """Find containers that require more than any of their nodes has."""
     machines, templates = container.machines, container.at.resource.template.templates

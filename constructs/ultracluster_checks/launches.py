@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from ultracluster_checks.codes import TOKENS, TYPE_OF_TEMPLATE
 from ultracluster_checks.model.nodes import (
     COMPUTE_ENVIRONMENT,
     LAUNCH_TEMPLATE,
@@ -48,7 +49,7 @@ def instance_types_are_known(templates: Templates) -> Iterator[Wrong]:
             yield from placed(at, INSTANCE_TYPE.check(at.text))
 
 
-@rule("UC4215", nodes_of)
+@rule(TYPE_OF_TEMPLATE, nodes_of)
 def nodes_have_a_type_and_an_image(nodes: Nodes) -> Iterator[Wrong]:
     """Find groups whose launch template leaves out the type or image that nothing else gives."""
     mixed, own = nodes.owner["MixedInstancesPolicy"], nodes.settings["InstanceTypes"]
@@ -80,7 +81,7 @@ def images_are_pinned(resource: Resource) -> Iterator[Wrong]:
             yield from placed(at, AMI.check(text))
 
 
-@rule("UC4207", LAUNCH_TEMPLATE)
+@rule(TOKENS, LAUNCH_TEMPLATE)
 def metadata_needs_a_token(template: Resource) -> Iterator[Wrong]:
     """Find nodes that allow IMDSv1, which exposes their credentials to request forgery."""
     options = launch_data(template)["MetadataOptions"]

@@ -16,6 +16,7 @@ from ultracluster_catalog.capacity.capacity_blocks import (
     TERMINATION_BEFORE_END,
     ULTRASERVER_TERMINATION_BEFORE_END,
 )
+from ultracluster_checks.codes import CALLING, EVENTS, IN_TIME, RUNNING
 from ultracluster_checks.hooks import hooks_of
 from ultracluster_checks.model.nodes import (
     AUTO_SCALING_GROUP,
@@ -169,10 +170,7 @@ def block_jobs_are_ended(templates: Templates) -> Iterator[Wrong]:
             yield queue.properties, got, allowed
 
 
-_IN_TIME: Final = "UC6431"
-
-
-@rule(_IN_TIME)
+@rule(IN_TIME)
 def life_cycles_wake_up(templates: Templates) -> Iterator[Wrong]:
     """Find functions of a life cycle that nothing wakes up, or too rarely."""
     places = [each["Targets"] for each in templates.of_type(EVENT_RULE)]
@@ -187,7 +185,7 @@ def life_cycles_wake_up(templates: Templates) -> Iterator[Wrong]:
                 yield at, got, f"rate(1 minute) to rate({_LONGEST_WAIT} minutes)"
 
 
-@rule(_IN_TIME)
+@rule(IN_TIME)
 def rules_of_blocks_are_enabled(templates: Templates) -> Iterator[Wrong]:
     """Find rules about blocks and their queues that are disabled, on another bus or without a target."""
     about = [each for each in templates.of_type(EVENT_RULE) if _is_about_blocks(each)]
@@ -235,7 +233,7 @@ def _period(expression: str) -> int | None:
     return 60
 
 
-@rule(_IN_TIME, _cycles)
+@rule(IN_TIME, _cycles)
 def life_cycles_start_in_time(cycle: tuple[Resource, list[Trigger]]) -> Iterator[Wrong]:
     """Find schedules, leads and waits after which the nodes of a block are already being terminated."""
     worker, own = cycle
@@ -299,7 +297,7 @@ def _parsed(text: str, zone: str) -> datetime | None:
         return None
 
 
-@rule(_IN_TIME, nodes_of)
+@rule(IN_TIME, nodes_of)
 def groups_leave_their_block(nodes: Nodes) -> Iterator[Wrong]:
     """Find Auto Scaling groups over a Capacity Block that are not empty when it ends, or start before it does."""
     group, templates = nodes.owner, nodes.owner.template.templates
@@ -426,7 +424,7 @@ def _start_of(source: Resource) -> datetime | None:
     return None if _RATE.fullmatch(at.text or "") else _parsed(at.text or "", zone)
 
 
-@rule(_IN_TIME)
+@rule(IN_TIME)
 def schedules_leave_the_block(templates: Templates) -> Iterator[Wrong]:
     """Find queues and node groups that schedules open for a block and do not close in time."""
     calls = [each for each in _calls_of_schedules(templates) if each.source["State"].text != "DISABLED"]
@@ -521,7 +519,7 @@ def life_cycles_end_running_jobs(worker: Resource) -> Iterator[Wrong]:
         )
 
 
-@rule("UC6432")
+@rule(EVENTS)
 def block_events_arrive(templates: Templates) -> Iterator[Wrong]:
     """Find patterns of events about Capacity Blocks that match none, and inputs that replace the event."""
     for trigger in _triggers(templates):
@@ -570,7 +568,7 @@ def _narrowed(pattern: Property) -> Iterator[Wrong]:
         yield pattern["region"], f"got {regions[0]}, and the stack is in {own}", own
 
 
-@rule("UC6433", FUNCTION)
+@rule(RUNNING, FUNCTION)
 def functions_can_run(function: Resource) -> Iterator[Wrong]:
     """Find functions that Lambda refuses or never runs, and those of a life cycle that end before they could end jobs."""
     at = function["Timeout"]
@@ -673,7 +671,7 @@ def life_cycles_are_aimed_at_their_block(worker: Resource) -> Iterator[Wrong]:
             yield at, f"got {at.text}, and nodes are launched into {blocks[0]}", str(blocks[0])
 
 
-@rule("UC6436", _triggers)
+@rule(CALLING, _triggers)
 def functions_may_be_invoked(trigger: Trigger) -> Iterator[Wrong]:
     """Find rules and schedules that may not invoke their function."""
     source, target, worker = trigger.source, trigger.target, trigger.worker

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
+from ultracluster_checks.codes import EVERY_ACTION
 from ultracluster_checks.model.permissions import (
     PRINCIPALS,
     ROLE,
@@ -22,7 +23,6 @@ from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Problem, Wrong, rule
 from ultracluster_rules.findings import quote
 
-EVERY_ACTION: Final = "UC6420"
 POWERFUL_POLICY: Final = "UC6422"
 PURCHASE: Final = "UC6425"
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
+from ultracluster_checks.codes import REFERENCES
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.model.values import Reference
 from ultracluster_checks.problem import Wrong, rule
@@ -57,7 +58,7 @@ _NEEDS_NAME: Final = {
 _ANY: Final = ("Custom::", "AWS::CloudFormation::", "AWS::SSM::")
 
 
-@rule("UC6464")
+@rule(REFERENCES)
 def references_fit_their_property(templates: Templates) -> Iterator[Wrong]:
     """Find references to a resource of another kind, names in place of ARNs, and ARNs in place of names."""
     for template in templates.all:

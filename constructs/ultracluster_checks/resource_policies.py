@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from ultracluster_checks.codes import CALLERS, CALLING, EVERY_ACTION, PUBLIC, REFERENCES
 from ultracluster_checks.jobs import job_containers
 from ultracluster_checks.model.permissions import (
     ROLE,
@@ -166,7 +167,7 @@ def _own_accounts(templates: Templates) -> set[str] | None:
     return found if found or any("AWS::AccountId" in body for body in bodies) else None
 
 
-@rule("UC6424", _PERMISSION)
+@rule(CALLERS, _PERMISSION)
 def functions_know_their_callers(resource: Resource) -> Iterator[Wrong]:
     """Find functions that anyone may invoke."""
     principal = resource["Principal"]
@@ -195,7 +196,7 @@ def services_act_for_a_resource(templates: Templates) -> Iterator[Wrong]:
                 yield service, got, "a condition with aws:SourceArn or aws:SourceAccount"
 
 
-@rule("UC6420")
+@rule(EVERY_ACTION)
 def others_are_given_actions_by_name(templates: Templates) -> Iterator[Wrong]:
     """Find policies of resources that allow everything to another account."""
     own = _own_accounts(templates)
@@ -207,7 +208,7 @@ def others_are_given_actions_by_name(templates: Templates) -> Iterator[Wrong]:
                 yield action, f"got {quote(action.text)} for {quote(at.pattern)}", "actions by name"
 
 
-@rule("UC6470", "AWS::EC2::VPCEndpoint")
+@rule(PUBLIC, "AWS::EC2::VPCEndpoint")
 def endpoints_do_not_let_data_out(endpoint: Resource) -> Iterator[Wrong]:
     """Find policies of S3 endpoints, where nothing else leads out, that let objects into buckets of every account."""
     vpc, ways = endpoint["VpcId"].target, ("AWS::EC2::NatGateway", "AWS::EC2::VPCGatewayAttachment")
@@ -248,7 +249,7 @@ def receivers_admit_their_senders(templates: Templates) -> Iterator[Wrong]:
         if not lets and not (own and not documents) and to["AccessControl"].text != "LogDeliveryWrite":
             got = f"{to_it} its policy does not admit: {lost}"
             allowed = f"a policy that allows {action} to {service} for {sender.logical_id}"
-            code = "UC6436" if to.type == _FUNCTION else "UC6426"
+            code = CALLING if to.type == _FUNCTION else "UC6426"
             yield Problem.of(documents[0] if documents else to.properties, code, got, allowed)
         place = to["KmsMasterKeyId"]
         key = _key(place)
@@ -263,7 +264,7 @@ def receivers_admit_their_senders(templates: Templates) -> Iterator[Wrong]:
             yield Problem.of(place, "UC6427", f"{to_it} cannot use the key {whose}: {lost}", allowed)
 
 
-@rule("UC6464", *_POLICY_TYPES)
+@rule(REFERENCES, *_POLICY_TYPES)
 def policies_are_about_their_resource(policy: Resource) -> Iterator[Wrong]:
     """Find statements about another bucket, topic or queue than that of their policy, which the service refuses."""
     own = [each for name in _HOLDERS for each in policy[name].one_or_more]

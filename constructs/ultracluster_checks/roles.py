@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from ultracluster_checks.codes import ALLOWED_CALLS, WAITING
 from ultracluster_checks.jobs import JobContainer, job_containers
 from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE, launch_data, nodes_of
 from ultracluster_checks.model.permissions import (
@@ -168,7 +169,7 @@ def _passed(templates: Templates) -> Iterator[tuple[Property, str]]:
                 yield from ((each, "ec2") for each in target["Roles"].items)
 
 
-@rule("UC6438")
+@rule(ALLOWED_CALLS)
 def roles_allow_what_their_user_does(templates: Templates) -> Iterator[Wrong]:
     """Find roles that lack an action which the service that assumes them calls for each resource of a kind."""
     for kind, path, given, actions in _USERS:
@@ -179,10 +180,10 @@ def roles_allow_what_their_user_does(templates: Templates) -> Iterator[Wrong]:
                 lacking = [each for each in actions if role is not None and not may(role, each)]
                 if lacking and role is not None:
                     got = f"{role.logical_id} does not allow {', '.join(lacking)}, which {resource.logical_id} needs"
-                    yield Problem.of(at, "UC6438", got, ", ".join(lacking))
+                    yield Problem.of(at, ALLOWED_CALLS, got, ", ".join(lacking))
 
 
-@rule("UC6438")
+@rule(ALLOWED_CALLS)
 def roles_may_use_what_their_user_names(templates: Templates) -> Iterator[Wrong]:
     """Find roles that lack an action on the very resource that the service assuming them uses it on."""
     for kind, path, named, actions in _USED:
@@ -199,7 +200,7 @@ def roles_may_use_what_their_user_names(templates: Templates) -> Iterator[Wrong]
                     yield at, got, ", ".join(lacking)
 
 
-@rule("UC6438", "AWS::CodeBuild::Project")
+@rule(ALLOWED_CALLS, "AWS::CodeBuild::Project")
 def builds_may_push(project: Resource) -> Iterator[Wrong]:
     """Find builds with Docker that may not push, and secrets of another store: AWS CodeBuild user guide, Docker sample (2026-11)."""
     docker, role = project["Environment"]["PrivilegedMode"].flag, role_of(project["ServiceRole"])
@@ -282,7 +283,7 @@ def roles_are_passed_to_a_service_that_they_trust(role: Resource) -> Iterator[Wr
             yield statement["Resource"], got, "a role that trusts the service"
 
 
-@rule("UC6438", "AWS::Lambda::EventSourceMapping")
+@rule(ALLOWED_CALLS, "AWS::Lambda::EventSourceMapping")
 def functions_may_read_their_source(mapping: Resource) -> Iterator[Wrong]:
     """Find queues that their function may not read, or whose messages come back while it works on them.
 
@@ -303,10 +304,10 @@ def functions_may_read_their_source(mapping: Resource) -> Iterator[Wrong]:
     shown, longest = 30 if visible.missing else visible.number, 3 if timeout.missing else timeout.number
     if shown is not None and longest is not None and shown < longest:
         got = f"messages come back after {shown} seconds, and {worker.logical_id} may take {longest}"
-        yield Problem.of(visible, "UC6461", got, f"{6 * longest}, six times the timeout")
+        yield Problem.of(visible, WAITING, got, f"{6 * longest}, six times the timeout")
 
 
-@rule("UC6438", FUNCTION)
+@rule(ALLOWED_CALLS, FUNCTION)
 def functions_may_use_their_environment(function: Resource) -> Iterator[Wrong]:
     """Find functions whose environment names a resource that their role cannot access."""
     role = role_of(function["Role"])
@@ -333,7 +334,7 @@ def roles_may_use_keys_of_their_buckets(role: Resource) -> Iterator[Wrong]:
                     yield at, got, "kms:Decrypt and kms:GenerateDataKey on the key"
 
 
-@rule("UC6438", FUNCTION, SCHEDULE, "AWS::Lambda::EventInvokeConfig")
+@rule(ALLOWED_CALLS, FUNCTION, SCHEDULE, "AWS::Lambda::EventInvokeConfig")
 def failures_are_kept(sender: Resource) -> Iterator[Wrong]:
     """Find dead-letter queues and destinations that a function or schedule may not send to."""
     at, role = sender["DeadLetterConfig"]["TargetArn"], role_of(sender["Role"])

@@ -4,16 +4,14 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from ultracluster_checks.codes import BILLED, BOUNDS, CALLERS, ENCRYPTION, PUBLIC, TOKENS
 from ultracluster_checks.model.template import Property, Resource, Templates, places
 from ultracluster_checks.problem import Problem, Wrong, rule
 from ultracluster_rules.findings import quote
 
-_PUBLIC: Final = "UC6470"
 _IN_CLEAR: Final = "UC6471"
 _AUDIT: Final = "UC6472"
-_ENCRYPTED: Final = "UC5204"
 _OWNS_NODE: Final = "UC6410"
-_METADATA: Final = "UC4207"
 _TRUE: Final[frozenset[str | None]] = frozenset({"true"})
 _FALSE: Final[frozenset[str | None]] = frozenset({"false"})
 _OFF: Final[frozenset[str | None]] = frozenset({"false", None})  # None stands for a missing property
@@ -43,24 +41,24 @@ _SNAPSHOTS: Final = ("SnapshotIdentifier", "DBSnapshotIdentifier", "SourceDBInst
 # Code, types, path, unsafe values in lower case, what that does, and what is safe. From the controls of AWS Security Hub CSPM and the
 # guides of the services (2026-11): https://docs.aws.amazon.com/securityhub/latest/userguide/securityhub-controls-reference.html
 _ROWS: Final[tuple[tuple[str, str, str, frozenset[str | None], str, str], ...]] = (
-    (_PUBLIC, "RDS::DBInstance RDS::DBCluster Redshift::Cluster DMS::ReplicationInstance Neptune::DBInstance", "PubliclyAccessible", _TRUE, "it has a public address", "false"),
-    (_PUBLIC, "ImageBuilder::DistributionConfiguration", "Distributions.*.AmiDistributionConfiguration.LaunchPermissionConfiguration.UserGroups.*", frozenset({"all"}), "every account may launch the image", "UserIds or organizations"),
-    (_PUBLIC, "SageMaker::NotebookInstance", "DirectInternetAccess", frozenset({"enabled"}), "the notebook has its own way to the internet", "Disabled, and a subnet"),
-    (_PUBLIC, "SageMaker::Domain", "AppNetworkAccessType", frozenset({"publicinternetonly"}), "notebooks have their own way to the internet", "VpcOnly"),
-    (_PUBLIC, "SSM::Document", "Permissions.Share.*", frozenset({"all"}), "every account may read it", "accounts"),
-    (_PUBLIC, "S3::AccessPoint S3::MultiRegionAccessPoint", "PublicAccessBlockConfiguration.BlockPublicPolicy", _FALSE, "a policy could make it public", "true"),
-    (_PUBLIC, "S3::AccessPoint S3::MultiRegionAccessPoint", "PublicAccessBlockConfiguration.RestrictPublicBuckets", _FALSE, "a policy could make it public", "true"),
-    (_PUBLIC, "Lambda::LayerVersionPermission", "Principal", frozenset({"*"}), "every account may read the layer", "accounts"),
-    (_PUBLIC, "MSK::Cluster", "BrokerNodeGroupInfo.ConnectivityInfo.PublicAccess.Type", frozenset({"service_provided_eips"}), "brokers have public addresses", "DISABLED"),
-    (_ENCRYPTED, "RDS::DBInstance", "StorageEncrypted", _OFF, "a new database is not encrypted by itself", "true"),
-    (_ENCRYPTED, "RDS::DBCluster Neptune::DBCluster DocDB::DBCluster", "StorageEncrypted", _FALSE, "rows are stored in plain text", "true"),
-    (_ENCRYPTED, "ElastiCache::ReplicationGroup", "AtRestEncryptionEnabled", _OFF, "the cache is stored in plain text", "true"),
-    (_ENCRYPTED, "Redshift::Cluster", "Encrypted", _FALSE, "got false", "true"),
-    (_ENCRYPTED, "OpenSearchService::Domain Elasticsearch::Domain", "EncryptionAtRestOptions.Enabled", _OFF, "the index is stored in plain text", "true"),
-    (_ENCRYPTED, "ImageBuilder::ImageRecipe ImageBuilder::ContainerRecipe", "BlockDeviceMappings.*.Ebs.Encrypted", _FALSE, "the image is stored in plain text", "true"),
-    (_ENCRYPTED, "AutoScaling::LaunchConfiguration", "BlockDeviceMappings.*.Ebs.Encrypted", _OFF, "a new volume is not encrypted by itself", "true"),
-    (_ENCRYPTED, "CodeBuild::Project", "Artifacts.EncryptionDisabled", _TRUE, "artifacts are stored in plain text", "false"),
-    (_ENCRYPTED, "DAX::Cluster", "SSESpecification.SSEEnabled", _OFF, "the cache is stored in plain text", "true"),
+    (PUBLIC, "RDS::DBInstance RDS::DBCluster Redshift::Cluster DMS::ReplicationInstance Neptune::DBInstance", "PubliclyAccessible", _TRUE, "it has a public address", "false"),
+    (PUBLIC, "ImageBuilder::DistributionConfiguration", "Distributions.*.AmiDistributionConfiguration.LaunchPermissionConfiguration.UserGroups.*", frozenset({"all"}), "every account may launch the image", "UserIds or organizations"),
+    (PUBLIC, "SageMaker::NotebookInstance", "DirectInternetAccess", frozenset({"enabled"}), "the notebook has its own way to the internet", "Disabled, and a subnet"),
+    (PUBLIC, "SageMaker::Domain", "AppNetworkAccessType", frozenset({"publicinternetonly"}), "notebooks have their own way to the internet", "VpcOnly"),
+    (PUBLIC, "SSM::Document", "Permissions.Share.*", frozenset({"all"}), "every account may read it", "accounts"),
+    (PUBLIC, "S3::AccessPoint S3::MultiRegionAccessPoint", "PublicAccessBlockConfiguration.BlockPublicPolicy", _FALSE, "a policy could make it public", "true"),
+    (PUBLIC, "S3::AccessPoint S3::MultiRegionAccessPoint", "PublicAccessBlockConfiguration.RestrictPublicBuckets", _FALSE, "a policy could make it public", "true"),
+    (PUBLIC, "Lambda::LayerVersionPermission", "Principal", frozenset({"*"}), "every account may read the layer", "accounts"),
+    (PUBLIC, "MSK::Cluster", "BrokerNodeGroupInfo.ConnectivityInfo.PublicAccess.Type", frozenset({"service_provided_eips"}), "brokers have public addresses", "DISABLED"),
+    (ENCRYPTION, "RDS::DBInstance", "StorageEncrypted", _OFF, "a new database is not encrypted by itself", "true"),
+    (ENCRYPTION, "RDS::DBCluster Neptune::DBCluster DocDB::DBCluster", "StorageEncrypted", _FALSE, "rows are stored in plain text", "true"),
+    (ENCRYPTION, "ElastiCache::ReplicationGroup", "AtRestEncryptionEnabled", _OFF, "the cache is stored in plain text", "true"),
+    (ENCRYPTION, "Redshift::Cluster", "Encrypted", _FALSE, "got false", "true"),
+    (ENCRYPTION, "OpenSearchService::Domain Elasticsearch::Domain", "EncryptionAtRestOptions.Enabled", _OFF, "the index is stored in plain text", "true"),
+    (ENCRYPTION, "ImageBuilder::ImageRecipe ImageBuilder::ContainerRecipe", "BlockDeviceMappings.*.Ebs.Encrypted", _FALSE, "the image is stored in plain text", "true"),
+    (ENCRYPTION, "AutoScaling::LaunchConfiguration", "BlockDeviceMappings.*.Ebs.Encrypted", _OFF, "a new volume is not encrypted by itself", "true"),
+    (ENCRYPTION, "CodeBuild::Project", "Artifacts.EncryptionDisabled", _TRUE, "artifacts are stored in plain text", "false"),
+    (ENCRYPTION, "DAX::Cluster", "SSESpecification.SSEEnabled", _OFF, "the cache is stored in plain text", "true"),
     (_IN_CLEAR, "ElastiCache::ReplicationGroup", "TransitEncryptionEnabled", _OFF, "requests travel in plain text", "true"),
     (_IN_CLEAR, "OpenSearchService::Domain Elasticsearch::Domain", "NodeToNodeEncryptionOptions.Enabled", _OFF, "nodes talk in plain text", "true"),
     (_IN_CLEAR, "OpenSearchService::Domain Elasticsearch::Domain", "DomainEndpointOptions.EnforceHTTPS", _OFF, "requests may travel in plain text", "true"),
@@ -88,17 +86,17 @@ _ROWS: Final[tuple[tuple[str, str, str, frozenset[str | None], str, str], ...]] 
     (_OWNS_NODE, "Batch::JobDefinition", "EksProperties.PodProperties.Volumes.*.HostPath.Path", _FOLDERS, "the pod mounts a system folder, which gives it control of the node", "directories made for jobs"),
     (_OWNS_NODE, "Batch::JobDefinition", "EcsProperties.TaskProperties.*.Containers.*.Privileged", _TRUE, "the container has root access to the node", "false"),
     (_OWNS_NODE, "SageMaker::NotebookInstance", "RootAccess", frozenset({"enabled"}), "users of the notebook are root", "Disabled"),
-    (_METADATA, "AutoScaling::LaunchConfiguration", "MetadataOptions.HttpTokens", frozenset({"optional", None}), "instance metadata is read without a token", "required"),
-    (_METADATA, "EC2::Instance ImageBuilder::InfrastructureConfiguration", "MetadataOptions.HttpTokens", frozenset({"optional"}), "instance metadata is read without a token", "required"),
-    (_METADATA, "EC2::Instance ImageBuilder::InfrastructureConfiguration", "InstanceMetadataOptions.HttpTokens", frozenset({"optional"}), "instance metadata is read without a token", "required"),
-    (_METADATA, "SageMaker::NotebookInstance", "InstanceMetadataServiceConfiguration.MinimumInstanceMetadataServiceVersion", frozenset({"1"}), "instance metadata is read without a token", "2"),
+    (TOKENS, "AutoScaling::LaunchConfiguration", "MetadataOptions.HttpTokens", frozenset({"optional", None}), "instance metadata is read without a token", "required"),
+    (TOKENS, "EC2::Instance ImageBuilder::InfrastructureConfiguration", "MetadataOptions.HttpTokens", frozenset({"optional"}), "instance metadata is read without a token", "required"),
+    (TOKENS, "EC2::Instance ImageBuilder::InfrastructureConfiguration", "InstanceMetadataOptions.HttpTokens", frozenset({"optional"}), "instance metadata is read without a token", "required"),
+    (TOKENS, "SageMaker::NotebookInstance", "InstanceMetadataServiceConfiguration.MinimumInstanceMetadataServiceVersion", frozenset({"1"}), "instance metadata is read without a token", "2"),
     ("UC5207", "S3::Bucket", "AccessControl", frozenset({"publicread", "publicreadwrite", "authenticatedread"}), "everybody may read it", "a bucket policy"),
     ("UC5212", "DynamoDB::Table", "PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled", _OFF, "a wrong write cannot be undone", "true"),
     ("UC5214", "KMS::Key", "Enabled", _FALSE, "what the key encrypts can be neither read nor written", "true"),
     ("UC5216", "Logs::LogGroup", "RetentionInDays", frozenset({None}), "logs are kept and billed for ever", "a number of days, such as 90"),
-    ("UC6424", "Lambda::Url", "AuthType", frozenset({"none"}), "anyone who knows the URL can invoke the function", "AWS_IAM"),
+    (CALLERS, "Lambda::Url", "AuthType", frozenset({"none"}), "anyone who knows the URL can invoke the function", "AWS_IAM"),
     ("UC4226", "EC2::LaunchTemplate", "LaunchTemplateData.BlockDeviceMappings.*.Ebs.DeleteOnTermination", _FALSE, "each node that ends leaves its volume, which is billed", "true"),
-    ("UC6483", "ImageBuilder::InfrastructureConfiguration", "TerminateInstanceOnFailure", _FALSE, "instances of failed builds run until somebody finds them", "true"),
+    (BILLED, "ImageBuilder::InfrastructureConfiguration", "TerminateInstanceOnFailure", _FALSE, "instances of failed builds run until somebody finds them", "true"),
     (_AUDIT, "CloudTrail::Trail", "IsLogging", _FALSE, "nothing is recorded", "true"),
     (_AUDIT, "CloudTrail::Trail", "EnableLogFileValidation", _OFF, "changed log files are not noticed", "true"),
     (_AUDIT, "CloudTrail::Trail", "IsMultiRegionTrail", _FALSE, "calls in other Regions are not recorded", "true"),
@@ -128,7 +126,7 @@ def _is_decided_elsewhere(at: Property) -> bool:
     return copied or (at.path[-1] == "Principal" and not resource["OrganizationId"].missing)
 
 
-@rule(_PUBLIC, "AWS::EKS::Cluster")
+@rule(PUBLIC, "AWS::EKS::Cluster")
 def api_servers_are_private(cluster: Resource) -> Iterator[Wrong]:
     """Find Kubernetes API servers that every address reaches."""
     network = cluster["ResourcesVpcConfig"]
@@ -141,7 +139,7 @@ def api_servers_are_private(cluster: Resource) -> Iterator[Wrong]:
     inside = network["EndpointPrivateAccess"]
     if public.flag is False and inside.off:
         got = "neither the internet nor the network reaches the API server, which Amazon EKS refuses"
-        yield Problem.of(inside, "UC6458", got, "true")
+        yield Problem.of(inside, BOUNDS, got, "true")
 
 
 @rule(_IN_CLEAR, "AWS::ElasticLoadBalancingV2::Listener")
@@ -153,14 +151,14 @@ def listeners_ask_for_tls(listener: Resource) -> Iterator[Wrong]:
         yield protocol, "requests and answers travel in plain text", "HTTPS with a certificate, or a redirect"
     if protocol.text in {"HTTPS", "TLS"} and listener["Certificates"].empty:
         yield Problem.of(
-            listener["Certificates"], "UC6458", "no certificate, without which there is no TLS", "one"
+            listener["Certificates"], BOUNDS, "no certificate, without which there is no TLS", "one"
         )
     if protocol.text in {"HTTPS", "TLS"} and policy.missing:
         got = "no policy, which is ELBSecurityPolicy-2016-08 with TLS 1.0"
         yield policy, got, "ELBSecurityPolicy-TLS13-1-2-2021-06"
 
 
-@rule(_PUBLIC, "AWS::ApiGateway::Method")
+@rule(PUBLIC, "AWS::ApiGateway::Method")
 def methods_know_their_callers(method: Resource) -> Iterator[Wrong]:
     """Find methods of public APIs that anyone may call."""
     kind, api = method["AuthorizationType"], method["RestApiId"].target
@@ -181,7 +179,7 @@ def api_servers_keep_an_audit_log(cluster: Resource) -> Iterator[Wrong]:
         yield at, "no audit log, which says who did what", "audit"
 
 
-@rule("UC5204", "AWS::SQS::Queue")
+@rule(ENCRYPTION, "AWS::SQS::Queue")
 def messages_are_encrypted(queue: Resource) -> Iterator[Wrong]:
     """Find queues whose encryption is switched off."""
     if queue["SqsManagedSseEnabled"].flag is False and queue["KmsMasterKeyId"].missing:
@@ -198,7 +196,7 @@ def installers_are_fetched_with_tls(templates: Templates) -> Iterator[Wrong]:
                 yield at, f"{found[1]} is fetched in plain text, which anyone on the way can change", "https"
 
 
-@rule("UC6458", "AWS::ECS::Service")
+@rule(BOUNDS, "AWS::ECS::Service")
 def deployments_have_room(service: Resource) -> Iterator[Wrong]:
     """Find services that may neither stop a task before a new one runs nor start a new one beside it."""
     at = service["DeploymentConfiguration"]

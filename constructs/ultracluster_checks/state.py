@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from ultracluster_checks.codes import ENCRYPTION
 from ultracluster_checks.jobs import JobContainer, job_containers
 from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE
 from ultracluster_checks.model.permissions import covers, may, role_of
@@ -117,7 +118,7 @@ def _is_bucket(at: Property) -> bool:
     return at.target is not None
 
 
-@rule("UC5204", LAUNCH_TEMPLATE, "AWS::EC2::Instance", "AWS::EC2::Volume", "AWS::EFS::FileSystem")
+@rule(ENCRYPTION, LAUNCH_TEMPLATE, "AWS::EC2::Instance", "AWS::EC2::Volume", "AWS::EFS::FileSystem")
 def disks_are_encrypted(resource: Resource) -> Iterator[Wrong]:
     """Find unencrypted volumes and file systems."""
     data = resource["LaunchTemplateData"] if resource.type == LAUNCH_TEMPLATE else resource.properties
@@ -204,7 +205,7 @@ def _needed_buckets(templates: Templates) -> list[Resource]:
 
 
 def _kept_buckets(templates: Templates) -> list[Resource]:
-    """Return the buckets that hold checkpoints, also those that are called so."""
+    """Return the buckets that hold checkpoints, also by their logical IDs."""
     called = [each for each in templates.of_type(BUCKET) if _CHECKPOINTS.search(each.logical_id)]
     return list(dict.fromkeys([*_needed_buckets(templates), *called]))
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from ultracluster_checks.calls import action_of
+from ultracluster_checks.codes import CALLING, ROOM, VARIABLES, WAITING
 from ultracluster_checks.jobs import JOB_DEFINITION, room_for
 from ultracluster_checks.model.nodes import QUEUE, environments_of
 from ultracluster_checks.model.permissions import may, role_of
@@ -141,7 +142,7 @@ def _unreachable(body: dict[str, Any]) -> list[str]:
     return [name for name in body["States"] if reached and name not in reached]
 
 
-@rule("UC6466", MACHINE)
+@rule(VARIABLES, MACHINE)
 def variables_are_given(machine: Resource) -> Iterator[Wrong]:
     """Find variables of a definition without a substitution, and substitutions without a variable: CloudFormation template reference, DefinitionSubstitutions (2026-11)."""
     found, given = _definition(machine), machine["DefinitionSubstitutions"]
@@ -157,7 +158,7 @@ def variables_are_given(machine: Resource) -> Iterator[Wrong]:
             yield each, f"the definition does not use {each.path[-1]}", "a state that uses it, or none"
 
 
-@rule("UC6436", MACHINE)
+@rule(CALLING, MACHINE)
 def tasks_are_allowed(machine: Resource) -> Iterator[Wrong]:
     """Find tasks that the role of their state machine does not allow, on what they name."""
     at, found = machine["RoleArn"], _definition(machine)
@@ -190,7 +191,7 @@ def _needed(state: State, machine: Resource) -> Iterator[tuple[str, Resource | s
         yield from ((f"events:{each}", managed) for each in ("PutTargets", "PutRule", "DescribeRule"))
 
 
-@rule("UC6461", MACHINE)
+@rule(WAITING, MACHINE)
 def tasks_have_time(machine: Resource) -> Iterator[Wrong]:
     """Find timeouts that end a state, a job or a function before what it waits for may end."""
     found = _definition(machine)
@@ -237,4 +238,4 @@ def _too_large(at: Property, state: State, machine: Resource) -> Iterator[Wrong]
     asked = max([each["Value"].number or 0 for each in kinds if each["Type"].text == "VCPU"], default=0)
     if rooms and None not in rooms and asked > (most := max(room or 0 for room in rooms)):
         got = f"{state.name} submits {job.logical_id} with {asked} vCPUs to {queue.logical_id}, whose nodes have up to {most}"
-        yield Problem.of(at, "UC6407", got, "a queue with larger nodes")
+        yield Problem.of(at, ROOM, got, "a queue with larger nodes")

@@ -8,6 +8,7 @@ from typing import Final
 
 from ultracluster_catalog.machines.nic_layouts import addresses_per_node
 from ultracluster_catalog.places.zones import REGIONS, offered_zones, region_of_zone_id
+from ultracluster_checks.codes import ONE_SUBNET
 from ultracluster_checks.model.nodes import (
     COMPUTE_ENVIRONMENT,
     SUBNET,
@@ -101,7 +102,7 @@ def _network(at: Property) -> ipaddress.IPv4Network | None:
         return None
 
 
-@rule("UC3204", nodes_of)
+@rule(ONE_SUBNET, nodes_of)
 def efa_nodes_are_in_one_subnet(nodes: Nodes) -> Iterator[Wrong]:
     """Find nodes with EFA and several subnets, and interfaces in another subnet than their nodes: EFA does not leave one."""
     at, own = nodes.subnets, nodes.subnets.items

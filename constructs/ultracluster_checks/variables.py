@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_catalog.neuron.neuron import XLA_CACHE_VARIABLE
+from ultracluster_checks.codes import DEVICES, JOB_ENVIRONMENT
 from ultracluster_checks.jobs import JobContainer, containers_on_nodes
 from ultracluster_checks.model.template import Property
 from ultracluster_checks.problem import Problem, Wrong, rule
@@ -47,7 +48,7 @@ _COMPILED: Final = re.compile(r"--l(?:nc|ogical-nc-config)[= ](\d+)")
 _RANGE: Final = re.compile(r"(\d{1,4})(?:-(\d{1,4}))?")
 
 
-@rule("UC6416", containers_on_nodes)
+@rule(JOB_ENVIRONMENT, containers_on_nodes)
 def variables_are_known(container: JobContainer) -> Iterator[Wrong]:
     """Find misspelt names of libraries' variables, and values that the libraries refuse or that leave accelerators idle."""
     variables = container.environment
@@ -69,7 +70,7 @@ def variables_are_known(container: JobContainer) -> Iterator[Wrong]:
         yield cache, f"got {cache.pattern}, a folder of the container without s3://", "s3:// and the bucket"
 
 
-@rule("UC6416", containers_on_nodes)
+@rule(JOB_ENVIRONMENT, containers_on_nodes)
 def cores_are_those_of_the_chips(container: JobContainer) -> Iterator[Wrong]:
     """Find containers that count other cores than the Neuron devices that they map have, or compile for another size of cores."""
     variables, at = container.environment, container.at["LinuxParameters"]["Devices"]
@@ -92,7 +93,7 @@ def cores_are_those_of_the_chips(container: JobContainer) -> Iterator[Wrong]:
         wanted = _count(name, counted)
         if not given:
             got = f"the environment counts {counted.pattern} Neuron cores, and no device is mapped"
-            yield Problem.of(at, "UC6402", got, "the devices from /dev/neuron0")
+            yield Problem.of(at, DEVICES, got, "the devices from /dev/neuron0")
         for machine in container.machines[:1] if given and wanted else ():
             if machine.is_neuron and wanted:
                 size = next(filter(None, sizes), machine.neuron_cores // machine.logical_neuron_cores)
@@ -101,7 +102,7 @@ def cores_are_those_of_the_chips(container: JobContainer) -> Iterator[Wrong]:
                     yield counted, f"got {wanted} cores, and the devices have {held}", str(held)
 
 
-@rule("UC6416", containers_on_nodes)
+@rule(JOB_ENVIRONMENT, containers_on_nodes)
 def gpus_are_visible(container: JobContainer) -> Iterator[Wrong]:
     """Find multi-node jobs that hide GPUs of their nodes, which no other job can use."""
     at, gpus = (

@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import Final
 
 from ultracluster_checks import check_templates
+from ultracluster_checks.codes import EVERY_ACTION
 from ultracluster_checks.launches import NEW_RESERVATION
-from ultracluster_checks.policies import EVERY_ACTION, POWERFUL_POLICY, PURCHASE
+from ultracluster_checks.policies import POWERFUL_POLICY, PURCHASE
 from ultracluster_cli.plan.stacks import assembled_stacks
 from ultracluster_rules.findings import Finding, FindingsError
 from ultracluster_stacks.check import read_templates
