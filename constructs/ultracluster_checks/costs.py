@@ -33,10 +33,8 @@ _MOST: Final = (
     ("DynamoDB::Table", "ProvisionedThroughput.ReadCapacityUnits", 999, "units are billed each hour, used or not", "BillingMode: PAY_PER_REQUEST"),
     ("DynamoDB::Table", "ProvisionedThroughput.WriteCapacityUnits", 999, "units are billed each hour, used or not", "BillingMode: PAY_PER_REQUEST"),
 )  # fmt: skip
-_LEAST, _SHORTEST = (
-    60,
-    600,
-)  # seconds that AWS Batch takes, and in which a job over several nodes has loaded nothing
+# Seconds that AWS Batch accepts, and in which a job over several nodes has loaded nothing yet.
+_LEAST, _SHORTEST = 60, 600
 _MANY_ATTEMPTS, _MOST_ATTEMPTS = 4, 10
 _RESERVATION: Final = "AWS::EC2::CapacityReservation"
 _OFTEN: Final = re.compile(r"rate\((?:\d|[1-4]\d) minutes?\)|cron\((?:\*|[\d*]+/\d|\S+-\S+) .*\)")
