@@ -80,7 +80,7 @@ def test_answers_of_live_tests_are_shown_with_their_date(
     fact = LiveFact(id="L8", title="?", shown=True, date="2026-12-01", version="0.1.0")
     monkeypatch.setattr(status, "live_facts", lambda: (fact,))
 
-    assert "shown by live tests: 1, last asked on 2026-12-01" in run("status").stderr
+    assert "live tests passed: 1, last run on 2026-12-01" in run("status").stderr
     assert json.loads(run("status", "--json").stdout)["live_tests"] == ["L8 shown on 2026-12-01"]
 
 
