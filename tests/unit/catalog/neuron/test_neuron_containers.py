@@ -33,7 +33,9 @@ def test_every_tag_is_pinned_to_its_sdk() -> None:
 def test_the_page_about_images_lists_every_tag_and_every_line_of_amis() -> None:
     page = Path(__file__).parents[4].joinpath("docs/concepts/images.md").read_text()
     for row in NEURON_CONTAINERS:
-        assert (f"`{row.repository}:{row.tag}`" if row.tag else "no tag found in an authoritative source") in page
+        assert (
+            f"`{row.repository}:{row.tag}`" if row.tag else "no tag found in an authoritative source"
+        ) in page
     for parameter in (*NEURON_DLAMI_PARAMETERS, ECS_NEURON_AMI_PARAMETER):
         assert f"`{parameter}`" in page
 

@@ -81,7 +81,7 @@ def test_answers_of_live_tests_are_shown_with_their_date(
     monkeypatch.setattr(status, "live_facts", lambda: (fact,))
 
     assert "live tests passed: 1, last run on 2026-12-01" in run("status").stderr
-    assert json.loads(run("status", "--json").stdout)["live_tests"] == ["L8 shown on 2026-12-01"]
+    assert json.loads(run("status", "--json").stdout)["live_tests"] == ["L8 passed on 2026-12-01"]
 
 
 def test_draws_the_topology_and_the_block(run: Any, aws: Aws, tmp_path: Path) -> None:
