@@ -5,7 +5,6 @@ import os
 import shlex
 import shutil
 
-from ultracluster_cli._aws.local_errors import local_aws_findings
 from ultracluster_rules.findings import FindingsError
 
 
@@ -31,11 +30,15 @@ def open_shell(node: str, *, region: str, profile: str | None, container_of: str
 
 def _open_local_shell(endpoint: str, name: str) -> None:
     """Replace this process with a shell in the folder and with the variables of a process that the local AWS has started."""
-    key = os.environ.get("AWS_ACCESS_KEY_ID", "")
-    with local_aws_findings():
-        from ultracluster_local.seeding.seed_client import inside  # noqa: PLC0415 - optional dependency
+    from ultracluster_local.errors import LocalAwsError  # noqa: PLC0415 - optional dependency
+    from ultracluster_local.seeding.seed_client import inside  # noqa: PLC0415 - likewise
 
-        folder, environment = inside(endpoint=endpoint, key=key, name=name)
+    try:
+        folder, environment = inside(
+            endpoint=endpoint, key=os.environ.get("AWS_ACCESS_KEY_ID", ""), name=name
+        )
+    except LocalAwsError as error:
+        raise FindingsError.of(error.code, error.problem, remedy=error.remedy) from None
     shell = shutil.which("bash") or "sh"
     os.chdir(folder)
     variables = {**environment, "TERM": os.environ.get("TERM", "dumb")}
