@@ -12,7 +12,7 @@ from ultracluster_checks.model.nodes import COMPUTE_ENVIRONMENT, NODE_GROUP, QUE
 from ultracluster_checks.model.permissions import may, role_behind, role_of
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Problem, Wrong, rule
-from ultracluster_checks.roles import FUNCTION, SCHEDULE
+from ultracluster_checks.workers import FUNCTION, SCHEDULE
 from ultracluster_rules.findings import quote
 
 _LONGEST_CODE: Final = 65_536

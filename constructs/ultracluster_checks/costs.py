@@ -17,22 +17,13 @@ from ultracluster_checks.model.nodes import (
     nodes_of,
     template_types,
 )
-from ultracluster_checks.model.template import Property, Resource, Templates, places
+from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Wrong, rule
-from ultracluster_checks.roles import MACHINE, SCHEDULE
 from ultracluster_checks.state import BUCKET
+from ultracluster_checks.workers import MACHINE, SCHEDULE, targets_of
 from ultracluster_rules.findings import quote
 
 _HIGHEST: Final = 200  # percent of a budget at which a notification is of no use
-_LIFE: Final = "LifecycleConfiguration.Rules.*"
-# Type, path, the most that is of use, what more of it does, and what is better.
-_MOST: Final = (
-    ("S3::Bucket", f"{_LIFE}.NoncurrentVersionExpiration.NoncurrentDays", 730, "what is replaced is billed for years", "30 to 90 days"),
-    ("S3::Bucket", f"{_LIFE}.AbortIncompleteMultipartUpload.DaysAfterInitiation", 90, "parts of failed uploads are billed for months", "1 to 7 days"),
-    ("Batch::ComputeEnvironment", "ComputeResources.MaxvCpus", 100_000, "a faulty loop is billed without a bound", "what the work needs"),
-    ("DynamoDB::Table", "ProvisionedThroughput.ReadCapacityUnits", 999, "units are billed each hour, used or not", "BillingMode: PAY_PER_REQUEST"),
-    ("DynamoDB::Table", "ProvisionedThroughput.WriteCapacityUnits", 999, "units are billed each hour, used or not", "BillingMode: PAY_PER_REQUEST"),
-)  # fmt: skip
 # Seconds that AWS Batch accepts, and in which a job over several nodes has loaded nothing yet.
 _LEAST, _SHORTEST = 60, 600
 _MANY_ATTEMPTS, _MOST_ATTEMPTS = 4, 10
@@ -42,7 +33,6 @@ _EACH_HOUR: Final = re.compile(
     r"rate\(\d+ minutes?\)|rate\((?:\d|1\d) hours?\)|cron\(\S+ (?:\*|[\d*]+/[1-9]) .*\)"
 )
 _COMPUTING: Final = re.compile(r"batch:submitJob|sagemaker:create\w+Job|ecs:runTask|codebuild:startBuild")
-_OF_MACHINES: Final = re.compile(r"ml\.(?:p\d|trn\d|inf\d|g\d)")
 
 
 @rule("UC6459", "AWS::Budgets::Budget")
@@ -190,17 +180,6 @@ def blocks_are_filled(group: Resource) -> Iterator[Wrong]:
         yield largest, f"got {largest.number or 0} of {paid} nodes that are paid", str(paid)
 
 
-@rule(BILLED, AUTO_SCALING_GROUP)
-def schedules_scale_down(group: Resource) -> Iterator[Wrong]:
-    """Find groups that a schedule makes larger again and again, and none makes smaller."""
-    actions = group.referrers("AWS::AutoScaling::ScheduledAction", "AutoScalingGroupName")
-    wanted = [each["DesiredCapacity"] for each in actions]
-    sizes = [each.number for each in wanted]
-    again = all(not each["Recurrence"].missing for each in actions)
-    if again and sizes and None not in sizes and min(map(int, sizes)) > (group["MinSize"].number or 0):  # type: ignore[arg-type]
-        yield wanted[0], "the schedule starts nodes and none ends them", "an action for the end of the work"
-
-
 @rule(BILLED, LAUNCH_TEMPLATE)
 def nodes_end_and_have_plain_volumes(template: Resource) -> Iterator[Wrong]:
     """Find nodes that stop instead of ending, and disks of nodes with provisioned IOPS, which outlive nothing."""
@@ -216,38 +195,12 @@ def nodes_end_and_have_plain_volumes(template: Resource) -> Iterator[Wrong]:
             yield disk["VolumeType"], got, "gp3 with the IOPS that it needs, or instance storage"
 
 
-@rule(BILLED)
-def no_more_is_kept_than_is_of_use(templates: Templates) -> Iterator[Wrong]:
-    """Find numbers beyond what is of use, which are billed; throughput that something scales is not fixed."""
-    scaled = next(templates.of_type("AWS::ApplicationAutoScaling::ScalableTarget"), None)
-    for kind, path, most, problem, allowed in _MOST:
-        for at in places(templates, kind, path) if kind != "DynamoDB::Table" or scaled is None else ():
-            if (at.number or 0) > most:
-                yield at, f"got {at.number:,}: {problem}", allowed
-
-
-@rule(BILLED)
-def little_is_kept_warm(templates: Templates) -> Iterator[Wrong]:
-    """Find functions that a schedule calls and that are kept warm, and notebooks on accelerators that nothing stops."""
-    sources = [*templates.of_type(EVENT_RULE, SCHEDULE)]
-    called = [target for each in sources for target in (*each["Targets"].targets, *each["Target"].targets)]
-    for version in templates.of_type("AWS::Lambda::Alias", "AWS::Lambda::Version"):
-        kept = version["ProvisionedConcurrencyConfig"]["ProvisionedConcurrentExecutions"]
-        if not kept.missing and not {version, version["FunctionName"].target}.isdisjoint(called):
-            yield kept, "a function that a rule or schedule calls is kept warm and billed each hour", "none"
-    for book in templates.of_type("AWS::SageMaker::NotebookInstance"):
-        if _OF_MACHINES.match(book["InstanceType"].text or "") and book["LifecycleConfigName"].missing:
-            got = f"got {book['InstanceType'].text}, which is billed until somebody stops the notebook"
-            yield book["InstanceType"], got, "a life cycle configuration that stops it when idle, or a job"
-
-
 @rule("UC6484")
 def expensive_work_is_not_started_all_the_time(templates: Templates) -> Iterator[Wrong]:
     """Find schedules that start jobs, builds or images several times an hour."""
     for source in templates.of_type(EVENT_RULE, SCHEDULE):
-        targets = source["Targets"].items if source.type == EVENT_RULE else [source["Target"]]
         often = source["ScheduleExpression"]
-        if _OFTEN.fullmatch(often.text or "") and any(map(_starts_jobs, targets)):
+        if _OFTEN.fullmatch(often.text or "") and any(map(_starts_jobs, targets_of(source))):
             yield often, f"got {quote(often.text)}: paid work starts many times an hour", "once a day or less"
     for pipeline in templates.of_type("AWS::ImageBuilder::ImagePipeline"):
         often = pipeline["Schedule"]["ScheduleExpression"]
@@ -262,13 +215,3 @@ def _starts_jobs(target: Property) -> bool:
     if machine is not None and machine.type in {QUEUE, "AWS::CodeBuild::Project"}:
         return True
     return not target["BatchParameters"].missing or "batch:submitJob" in target["Arn"].pattern
-
-
-@rule(BILLED)
-def trails_are_kept_once(templates: Templates) -> Iterator[Wrong]:
-    """Find several trails of every Region: the first copy of management events is free, each other one is billed."""
-    trails = [each for each in templates.of_type("AWS::CloudTrail::Trail") if each["IsMultiRegionTrail"].flag]
-    for trail in trails[1:]:
-        if trail["EventSelectors"].missing and trail["AdvancedEventSelectors"].missing:
-            got = f"{trails[0].logical_id} records the same events, and each further copy is billed"
-            yield trail["IsMultiRegionTrail"], got, "one trail"

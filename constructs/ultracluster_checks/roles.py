@@ -23,10 +23,8 @@ from ultracluster_checks.model.permissions import (
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.model.values import Reference
 from ultracluster_checks.problem import Problem, Wrong, rule
+from ultracluster_checks.workers import FUNCTION, MACHINE, SCHEDULE, worker_at
 
-FUNCTION: Final = "AWS::Lambda::Function"
-MACHINE: Final = "AWS::StepFunctions::StateMachine"
-SCHEDULE: Final = "AWS::Scheduler::Schedule"
 _OBJECTS: Final = ("s3:GetObject", "s3:PutObject")
 _WRITTEN: Final = re.compile("(?i)cache|checkpoint|output|result|save")
 # Services that a resource passes a role to.
@@ -348,14 +346,6 @@ def failures_are_kept(sender: Resource) -> Iterator[Wrong]:
     if role is not None and action and not may(role, action, at.target):
         got = f"{role.logical_id} does not allow {action} on {at.pattern}, so that failures of {sender.logical_id} are lost"
         yield at, got, action
-
-
-def worker_at(at: Property) -> Resource | None:
-    """Return the function or state machine that a property names, also by an alias or version."""
-    found = at.target
-    if found is not None and found.type in {"AWS::Lambda::Alias", "AWS::Lambda::Version"}:
-        found = found["FunctionName"].target
-    return found if found is not None and found.type in {FUNCTION, MACHINE} else None
 
 
 @rule("UC6419", job_containers)

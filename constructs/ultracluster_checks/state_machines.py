@@ -14,7 +14,7 @@ from ultracluster_checks.model.permissions import may, role_of
 from ultracluster_checks.model.template import Property, Resource
 from ultracluster_checks.model.values import Text
 from ultracluster_checks.problem import Problem, Wrong, rule
-from ultracluster_checks.roles import MACHINE
+from ultracluster_checks.workers import FUNCTION, MACHINE
 from ultracluster_rules.findings import quote
 
 # Service integrations that wait for the end of what they start, by the name of their rule and what they call besides.
@@ -178,7 +178,7 @@ def _needed(state: State, machine: Resource) -> Iterator[tuple[str, Resource | s
     action, named = action_of(service, method), _parameters(state)
     on = next((found for name in _OBJECTS if (found := _named(named.get(name), machine))), None)
     direct = _named(state.body.get("Resource"), machine)
-    if direct is not None and direct.type == "AWS::Lambda::Function":
+    if direct is not None and direct.type == FUNCTION:
         yield "lambda:InvokeFunction", direct
     if action:
         yield action, on
@@ -214,7 +214,7 @@ def tasks_have_time(machine: Resource) -> Iterator[Wrong]:
             state.body.get("Resource"), machine
         )
         longest = job["Timeout"]["AttemptDurationSeconds"].number if job is not None else None
-        if called is not None and called.type == "AWS::Lambda::Function":
+        if called is not None and called.type == FUNCTION:
             longest = called["Timeout"].number
         limit = own if isinstance(own, int) else whole
         waits = called is not None or ".sync" in state.call
