@@ -90,11 +90,8 @@ def alarms_rise_when_something_fails(alarm: Resource) -> Iterator[Wrong]:
     if name.text in _FAILURES and falls:
         got = f"got {operator.text}: the alarm rises while nothing fails"
         yield operator, got, "GreaterThanThreshold"
-    if (
-        name.text in _FAILURES
-        and threshold.number == 0
-        and (operator.text or "").endswith("OrEqualToThreshold")
-    ):
+    reached = threshold.number == 0 and (operator.text or "").endswith("OrEqualToThreshold")
+    if name.text in _FAILURES and reached:
         yield threshold, "got 0, which is reached while nothing fails", "1"
     for dimension in alarm["Dimensions"].items:
         yield from _watches_nothing(dimension)
@@ -181,11 +178,8 @@ def _never_or_always(queue: Resource, metric: Property, threshold: Property, lim
 def _fails_less_often(function: Resource, alarm: Resource) -> Iterator[Wrong]:
     """Find thresholds above the number of errors that a scheduled function can have in a period."""
     sources = [each.source for each in triggers(function.template.templates) if each.worker is function]
-    minutes, seconds, threshold = (
-        [period_of(each) for each in sources],
-        alarm["Period"].number,
-        alarm["Threshold"],
-    )
+    minutes = [period_of(each) for each in sources]
+    seconds, threshold = alarm["Period"].number, alarm["Threshold"]
     if not minutes or None in minutes or not seconds or alarm["Statistic"].text != "Sum":
         return
     most = sum(_TRIES * -(-seconds // (60 * each)) for each in minutes if each)

@@ -1,6 +1,5 @@
 """Avoidable costs: what is billed without use or without end, and budgets that notify nobody."""
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -9,7 +8,6 @@ from ultracluster_checks.jobs import JOB_DEFINITION, job_containers
 from ultracluster_checks.model.nodes import (
     AUTO_SCALING_GROUP,
     COMPUTE_ENVIRONMENT,
-    EVENT_RULE,
     LAUNCH_TEMPLATE,
     QUEUE,
     VPC,
@@ -17,22 +15,15 @@ from ultracluster_checks.model.nodes import (
     nodes_of,
     template_types,
 )
-from ultracluster_checks.model.template import Property, Resource, Templates
+from ultracluster_checks.model.template import Resource, Templates
 from ultracluster_checks.problem import Wrong, rule
 from ultracluster_checks.state import BUCKET
-from ultracluster_checks.workers import MACHINE, SCHEDULE, targets_of
-from ultracluster_rules.findings import quote
 
 _HIGHEST: Final = 200  # percent of a budget at which a notification is of no use
 # Seconds that AWS Batch accepts, and in which a job over several nodes has loaded nothing yet.
 _LEAST, _SHORTEST = 60, 600
 _MANY_ATTEMPTS, _MOST_ATTEMPTS = 4, 10
 _RESERVATION: Final = "AWS::EC2::CapacityReservation"
-_OFTEN: Final = re.compile(r"rate\((?:\d|[1-4]\d) minutes?\)|cron\((?:\*|[\d*]+/\d|\S+-\S+) .*\)")
-_EACH_HOUR: Final = re.compile(
-    r"rate\(\d+ minutes?\)|rate\((?:\d|1\d) hours?\)|cron\(\S+ (?:\*|[\d*]+/[1-9]) .*\)"
-)
-_COMPUTING: Final = re.compile(r"batch:submitJob|sagemaker:create\w+Job|ecs:runTask|codebuild:startBuild")
 
 
 @rule("UC6459", "AWS::Budgets::Budget")
@@ -46,11 +37,8 @@ def budgets_notify_in_time(budget: Resource) -> Iterator[Wrong]:
     for each in at.items:
         notification, subscribers = each["Notification"], each["Subscribers"]
         threshold, operator = notification["Threshold"], notification["ComparisonOperator"]
-        percent = (
-            notification["ThresholdType"].text in {None, "PERCENTAGE"}
-            and not notification["ThresholdType"].unknown
-        )
-        if percent and (threshold.number or 0) > _HIGHEST:
+        unit = notification["ThresholdType"]
+        if (unit.missing or unit.text == "PERCENTAGE") and (threshold.number or 0) > _HIGHEST:
             yield threshold, f"got {threshold.number} % of the budget, when it is long spent", "80 to 100"
         if operator.text == "LESS_THAN":
             yield operator, "the notification comes while little is spent", "GREATER_THAN"
@@ -137,11 +125,8 @@ def reservations_end_and_are_filled(reservation: Resource) -> Iterator[Wrong]:
     if (kind.text == "limited") is end.missing:
         got = "limited, and no EndDate" if end.missing else "an EndDate, and not limited"
         yield kind, f"got {got}, which EC2 refuses", "limited, and an EndDate"
-    nodes = [
-        each
-        for each in nodes_of(reservation.template.templates)
-        if each.target["CapacityReservationId"].target is reservation
-    ]
+    some = nodes_of(reservation.template.templates)
+    nodes = [each for each in some if each.target["CapacityReservationId"].target is reservation]
     if nodes and (criteria.missing or criteria.text == "open"):
         got = f"any {reservation['InstanceType'].text or 'node'} of the account takes a place of {nodes[0].name}"
         yield criteria, got, "targeted"
@@ -155,12 +140,12 @@ def reservations_end_and_are_filled(reservation: Resource) -> Iterator[Wrong]:
 def paid_capacity_is_used_first(queue: Resource) -> Iterator[Wrong]:
     """Find queues that start nodes on demand before those of a reservation, which is paid anyway."""
     behind = [each for each in nodes_of(queue.template.templates) if each.template is not None]
-    order = [
-        (each["Order"], each["ComputeEnvironment"].target) for each in queue["ComputeEnvironmentOrder"].items
-    ]
-    found = [(place, nodes) for place, owner in order for nodes in behind if nodes.owner is owner]
-    paid = [place.number or 0 for place, nodes in found if nodes.is_targeted]
-    for place, nodes in found:
+    order = {
+        each["ComputeEnvironment"].target: each["Order"] for each in queue["ComputeEnvironmentOrder"].items
+    }
+    ordered = [(order[nodes.owner], nodes) for nodes in behind if nodes.owner in order]
+    paid = [place.number or 0 for place, nodes in ordered if nodes.is_targeted]
+    for place, nodes in ordered:
         if not nodes.is_targeted and place.number is not None and paid and place.number < min(paid):
             got = f"{nodes.name} starts nodes on demand while the reservation behind it is paid and empty"
             yield place, got, "the reservation first"
@@ -181,37 +166,10 @@ def blocks_are_filled(group: Resource) -> Iterator[Wrong]:
 
 
 @rule(BILLED, LAUNCH_TEMPLATE)
-def nodes_end_and_have_plain_volumes(template: Resource) -> Iterator[Wrong]:
-    """Find nodes that stop instead of ending, and disks of nodes with provisioned IOPS, which outlive nothing."""
-    data = launch_data(template)
-    behaviour = data["InstanceInitiatedShutdownBehavior"]
+def nodes_end_when_they_shut_down(template: Resource) -> Iterator[Wrong]:
+    """Find nodes that stop instead of ending, so that their volumes stay."""
+    behaviour = launch_data(template)["InstanceInitiatedShutdownBehavior"]
     nodes = [each for each in nodes_of(template.template.templates) if each.template is template]
     replaced = any(each.owner.type in {AUTO_SCALING_GROUP, COMPUTE_ENVIRONMENT} for each in nodes)
     if template_types(template) and replaced and behaviour.text == "stop":
         yield behaviour, "nodes that shut themselves down keep their volumes, which are billed", "terminate"
-    for disk in (each["Ebs"] for each in data["BlockDeviceMappings"].items) if nodes else ():
-        if disk["VolumeType"].text in {"io1", "io2"} and disk["DeleteOnTermination"].flag is not False:
-            got = f"got {disk['VolumeType'].text} for a disk that goes with its node, at several times the price"
-            yield disk["VolumeType"], got, "gp3 with the IOPS that it needs, or instance storage"
-
-
-@rule("UC6484")
-def expensive_work_is_not_started_all_the_time(templates: Templates) -> Iterator[Wrong]:
-    """Find schedules that start jobs, builds or images several times an hour."""
-    for source in templates.of_type(EVENT_RULE, SCHEDULE):
-        often = source["ScheduleExpression"]
-        if _OFTEN.fullmatch(often.text or "") and any(map(_starts_jobs, targets_of(source))):
-            yield often, f"got {quote(often.text)}: paid work starts many times an hour", "once a day or less"
-    for pipeline in templates.of_type("AWS::ImageBuilder::ImagePipeline"):
-        often = pipeline["Schedule"]["ScheduleExpression"]
-        if _EACH_HOUR.fullmatch(often.text or ""):
-            yield often, f"got {quote(often.text)}: each image is built and kept", "once a day or less"
-
-
-def _starts_jobs(target: Property) -> bool:
-    machine = target["Arn"].target
-    if machine is not None and machine.type == MACHINE:
-        return bool(_COMPUTING.search(str(machine.properties.value)))
-    if machine is not None and machine.type in {QUEUE, "AWS::CodeBuild::Project"}:
-        return True
-    return not target["BatchParameters"].missing or "batch:submitJob" in target["Arn"].pattern

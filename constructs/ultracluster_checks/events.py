@@ -10,12 +10,13 @@ from ultracluster_catalog.capacity.capacity_blocks import (
     BLOCK_EXPIRATION_WARNING_EVENTS,
     INSTANCE_INTERRUPTION_WARNING_EVENT,
 )
+from ultracluster_checks.calls import detail_keys_of
 from ultracluster_checks.codes import EVENTS, IN_TIME, VARIABLES
 from ultracluster_checks.model.nodes import AUTO_SCALING_GROUP, EVENT_RULE, QUEUE, differ, nodes_of
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.model.values import Reference
 from ultracluster_checks.problem import Problem, Wrong, rule
-from ultracluster_checks.workers import MACHINE
+from ultracluster_checks.workers import FUNCTION, MACHINE, Trigger, triggers
 from ultracluster_rules.findings import quote
 
 _BLOCK: Final = "capacity-reservation-id end-date"
@@ -67,6 +68,7 @@ _SUBJECTS: Final = {
     "project-name": ("AWS::CodeBuild::Project", "Name"),
     "stateMachineArn": (MACHINE, "StateMachineName"),
 }
+_READ: Final = re.compile(r"\$\.detail\.([\w-]+)")
 _PLACEHOLDER: Final = re.compile(r"<([A-Za-z][\w.-]*)>")
 
 
@@ -159,6 +161,28 @@ def _about_nothing(detail: Property) -> Iterator[Wrong]:
         sends = bucket.target["NotificationConfiguration"]["EventBridgeConfiguration"]
         if sends.missing or sends["EventBridgeEnabled"].flag is False:
             yield sends, f"{bucket.pattern} sends no events to EventBridge", "EventBridgeConfiguration"
+
+
+@rule(EVENTS, triggers)
+def details_have_what_is_read(trigger: Trigger) -> Iterator[Wrong]:
+    """Find functions, state machines and inputs that read a key which the detail of the event does not have."""
+    target, worker = trigger.target, trigger.worker
+    sources = [each.source for each in triggers(worker.template.templates) if each.worker is worker]
+    known = [{key for kind in event_types(source) for key in _keys(kind)} for source in sources]
+    paths = target["InputTransformer"]["InputPathsMap"]
+    replaced = not all(target[name].missing for name in ("Input", "InputPath", "InputTransformer"))
+    read = [(at, key) for at in (target["InputPath"], *paths.members) for key in _READ.findall(at.pattern)]
+    if not replaced:
+        code = (
+            {*detail_keys_of(worker)}
+            if worker.type == FUNCTION
+            else {*_READ.findall(str(worker.properties.value))}
+        )
+        read = [(worker.properties, key) for key in sorted(code)]
+    for at, key in read if known and all(known) else ():
+        if not any(key in keys for keys in known):
+            got = f"{worker.logical_id} reads {key}, which the detail of the event does not have"
+            yield at, got, ", ".join(sorted({*known[0]}))
 
 
 @rule(EVENTS)

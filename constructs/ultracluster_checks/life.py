@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from ultracluster_catalog.capacity.capacity_blocks import TERMINATION_BEFORE_END
 from ultracluster_checks.calls import actions_of
-from ultracluster_checks.codes import CALLING, EVENTS, IN_TIME, RUNNING
+from ultracluster_checks.codes import EVENTS, IN_TIME, RUNNING
 from ultracluster_checks.events import is_about_blocks, waits_for_aws
 from ultracluster_checks.model.nodes import (
     COMPUTE_ENVIRONMENT,
@@ -19,7 +19,7 @@ from ultracluster_checks.model.nodes import (
     known_blocks,
     nodes_of,
 )
-from ultracluster_checks.model.permissions import fixed_arn, lets_invoke, may, role_of, statements_of
+from ultracluster_checks.model.permissions import fixed_arn, may, role_of, statements_of
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.model.values import Text
 from ultracluster_checks.problem import Problem, Wrong, rule
@@ -148,11 +148,8 @@ def rules_are_enabled(templates: Templates) -> Iterator[Wrong]:
     about = [each for each in templates.of_type(EVENT_RULE) if is_about_blocks(each)]
     for source in about:
         if source["Targets"].empty:
-            yield (
-                source["Targets"],
-                "no target, so that EC2's warning reaches nothing",
-                "the function that ends jobs",
-            )
+            got = "no target, so that EC2's warning reaches nothing"
+            yield source["Targets"], got, "the function that ends jobs"
     cycles = {trigger.source for own in life_cycles(templates).values() for trigger in own}
     knowing = {
         each.source
@@ -182,11 +179,6 @@ def life_cycles_start_in_time(cycle: tuple[Resource, list[Trigger]]) -> Iterator
             yield at, got, f"within the day before {end - TERMINATION_BEFORE_END:%Y-%m-%d %H:%M} UTC"
         elif start and end is None:
             yield from too_late(at, start, late=late, zone=zone_of(source))
-    again = any(period_of(trigger.source) for trigger in own)
-    for target in (trigger.target for trigger in own) if not again else ():
-        if target["RetryPolicy"]["MaximumRetryAttempts"].number == 0 and target["DeadLetterConfig"].missing:
-            got = "a call that fails is neither repeated nor kept, and the jobs of the block are not ended"
-            yield target["RetryPolicy"], got, "retries, or a dead-letter queue with an alarm"
     for at in worker["Environment"]["Variables"].members:
         unit = _LEAD.fullmatch(str(at.path[-1]))
         seconds = min(at.number or 0, 10**6) * (60 if unit and unit[1].lower() == "minute" else 1)
@@ -197,6 +189,21 @@ def life_cycles_start_in_time(cycle: tuple[Resource, list[Trigger]]) -> Iterator
         if (wait.number or 0) >= _LONGEST_WAIT * 60:
             got = f"got {wait.number} seconds, and from EC2's warning to the end of nodes are 600"
             yield wait, got, "less"
+
+
+@rule(IN_TIME, _cycles)
+def failed_calls_are_repeated_or_kept(cycle: tuple[Resource, list[Trigger]]) -> Iterator[Wrong]:
+    """Find calls of a life cycle, other than regular ones, that are lost when they fail once."""
+    worker, own = cycle
+    again = any(period_of(trigger.source) for trigger in own)
+    tries = [(each.target["RetryPolicy"], each.target["DeadLetterConfig"]) for each in own]
+    for each in worker.referrers("AWS::Lambda::EventInvokeConfig", "FunctionName"):
+        kept = worker["DeadLetterConfig"] if each["DestinationConfig"].missing else each["DestinationConfig"]
+        tries.append((each.properties, kept))
+    for retries, kept in tries if not again else ():
+        if retries["MaximumRetryAttempts"].number == 0 and kept.missing:
+            got = "a call that fails is neither repeated nor kept, and the jobs of the block are not ended"
+            yield retries, got, "retries, or a dead-letter queue with an alarm"
 
 
 def _waits(at: Property) -> Iterator[Property]:
@@ -258,11 +265,8 @@ def functions_can_run(function: Resource) -> Iterator[Wrong]:
     short = timeout.missing or (timeout.number is not None and timeout.number < _SHORTEST_TIMEOUT)
     if short and function in life_cycles(function.template.templates):
         got = "no timeout, which is 3 seconds" if timeout.missing else f"{timeout.number} seconds"
-        yield (
-            timeout,
-            f"got {got}; ending the jobs of a block takes many calls",
-            f"{_SHORTEST_TIMEOUT} to 900",
-        )
+        got = f"got {got}; ending the jobs of a block takes many calls"
+        yield timeout, got, f"{_SHORTEST_TIMEOUT} to 900"
     if most.number == 0:
         yield most, "got 0, with which Lambda refuses every invocation", "none, or 1 or more"
     inline = function["Code"]["ZipFile"].text is not None
@@ -350,26 +354,6 @@ def life_cycles_are_aimed_at_their_block(worker: Resource) -> Iterator[Wrong]:
     for at in variables if blocks else ():
         if _RESERVATION_ID.fullmatch(at.text or "") and all(differ(at.value, each) for each in blocks):
             yield at, f"got {at.text}, and nodes are launched into {blocks[0]}", str(blocks[0])
-
-
-@rule(CALLING, triggers)
-def functions_may_be_invoked(trigger: Trigger) -> Iterator[Wrong]:
-    """Find rules and schedules that may not invoke their function."""
-    source, target, worker = trigger.source, trigger.target, trigger.worker
-    action = "states:StartExecution" if worker.type == MACHINE else "lambda:InvokeFunction"
-    at, role = target["RoleArn"], role_of(target["RoleArn"])
-    if worker.type == MACHINE and at.missing:
-        yield at, "no role, which EventBridge needs to start a state machine", f"a role that allows {action}"
-    elif source.type == SCHEDULE or not at.missing:
-        if role is not None and not may(role, action, worker):
-            yield at, f"{role.logical_id} does not allow {action} on {worker.logical_id}", f"{action} on it"
-    elif not any(
-        lets_invoke(each, "events.amazonaws.com", source, target["Arn"])
-        for each in worker.template.templates.of_type(_PERMISSION)
-    ):
-        got = f"no permission lets {source.logical_id} invoke {worker.logical_id}: the function never runs, and no deployment fails"
-        allowed = "AWS::Lambda::Permission for events.amazonaws.com, with the rule as SourceArn"
-        yield target["Arn"], got, allowed
 
 
 @rule("UC6437", *_STATES)

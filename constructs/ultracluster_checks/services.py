@@ -22,11 +22,8 @@ _ALL: Final = 100  # percent of the tasks of a service
 def services_fit_their_tasks(service: Resource) -> Iterator[Wrong]:
     """Find services whose network, launch type or number of tasks does not fit their task definition."""
     # Amazon ECS API reference, CreateService (2026-11): it is refused, or its tasks are never replaced or healthy.
-    task, launch, network = (
-        service["TaskDefinition"].target,
-        service["LaunchType"],
-        service["NetworkConfiguration"],
-    )
+    task, launch = service["TaskDefinition"].target, service["LaunchType"]
+    network = service["NetworkConfiguration"]
     if task is None or task.type != TASK_DEFINITION:
         return
     mode, kinds = task["NetworkMode"].text, task["RequiresCompatibilities"].texts

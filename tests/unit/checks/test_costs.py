@@ -59,10 +59,6 @@ def job(**properties: Any) -> dict[str, Any]:
     }
 
 
-def schedule(when: str, target: dict[str, Any]) -> dict[str, Any]:
-    return {"Type": "AWS::Events::Rule", "Properties": {"ScheduleExpression": when, "Targets": [target]}}
-
-
 def reservation(**properties: Any) -> dict[str, Any]:
     return {
         "Type": "AWS::EC2::CapacityReservation",
@@ -120,11 +116,6 @@ GATEWAY = {
     "Type": "AWS::EC2::NatGateway",
     "Properties": {"AllocationId": {"Fn::GetAtt": ["It", "AllocationId"]}},
 }
-TO_JOBS = {
-    "Arn": "arn:aws:batch:us-east-2:123456789012:job-queue/runs",
-    "BatchParameters": {"JobName": "run"},
-}
-TO_FUNCTION = {"Arn": "arn:aws:lambda:us-east-2:123456789012:function:drain"}
 ONLY_HOSTS = [{"Action": "RETRY", "OnStatusReason": "Host EC2*"}, {"Action": "EXIT", "OnReason": "*"}]
 
 
@@ -157,11 +148,7 @@ BROKEN: tuple[tuple[str, dict[str, Any], None], ...] = (
     ("UC6483", {"It": reservation(EndDateType="unlimited")}, None),
     ("UC6483", block(wanted=3), None),
     ("UC6483", queue(paid=2, dear=1), None),
-    ("UC6483", nodes("io2"), None),
     ("UC6483", nodes("gp3", InstanceInitiatedShutdownBehavior="stop"), None),
-    ("UC6484", {"It": schedule("rate(5 minutes)", TO_JOBS)}, None),
-    ("UC6484", {"It": schedule("cron(* 4 ? * MON *)", TO_JOBS)}, None),
-    ("UC6484", {"It": {"Type": "AWS::ImageBuilder::ImagePipeline", "Properties": {"Schedule": {"ScheduleExpression": "cron(0 * * * ? *)"}}}}, None),
 )  # fmt: skip
 KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
     ("UC6459", {"It": budget()}),
@@ -178,9 +165,6 @@ KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
     ("UC6483", block(wanted=4)),
     ("UC6483", queue(paid=1, dear=2)),
     ("UC6483", nodes("gp3", InstanceInitiatedShutdownBehavior="terminate")),
-    ("UC6484", {"It": schedule("rate(1 day)", TO_JOBS)}),
-    ("UC6484", {"It": schedule("cron(0 4 ? * MON *)", TO_JOBS)}),
-    ("UC6484", {"It": schedule("rate(1 minute)", TO_FUNCTION)}),
 )  # fmt: skip
 
 
