@@ -1,8 +1,9 @@
 """Code blocks of the pages: each Python block runs, each YAML block is valid, each `aws` command is one of the AWS CLI.
 
 Other tests read the other blocks. tests/integration/test_tutorials.py runs each command behind a `$`, on a local AWS, and compares what
-the page shows; a `...` there stands for times, ids and what depends on the machine. test_commands_of_pages.py finds each other command of
-ours, and its options, in the command line. Not run: pip, docker and cdk, which need a network or an account, and programs that training
+the page shows; a `...` there stands for times, ids and what depends on the machine. tests/integration/test_shown_commands.py runs most of
+the others, with exit code 0, and lists those that cannot run; test_commands_of_pages.py finds each command of ours, and its options, in
+the command line. Not run: pip, docker and the CDK CLI, which need a network or an account, and programs that training
 runs on real nodes: here torch and JAX are stand-ins, and `make training` runs the same calls with the real ones.
 """
 
