@@ -128,6 +128,7 @@ EXPECTED: Mapping[str, Mapping[str, Any]] = {
     # Jobs
     "Single/Resource": {
         "Type": "container", "RetryStrategy.Attempts": 3, "Timeout": None, "SchedulingPriority": None, "Tags": None,
+        "ContainerProperties.Environment[?Name=='UC_JOB'].Value": ["Single"],
         "ContainerProperties.Secrets": None, "ContainerProperties.InstanceType": None,
         "RetryStrategy.EvaluateOnExit": [
             {"Action": "RETRY", "OnStatusReason": "Host EC2*"}, {"Action": "EXIT", "OnReason": "*"},
@@ -320,6 +321,9 @@ EXPECTED: Mapping[str, Mapping[str, Any]] = {
             ["ACTUAL", 40], ["ACTUAL", 90], ["ACTUAL", 95], ["FORECASTED", 110],
         ],
         "NotificationsWithSubscribers[].Subscribers[1].[SubscriptionType, Address]": [["EMAIL", "jane@example.com"]] * 4,
+    },
+    "ClosingBudget/Resource": {
+        "NotificationsWithSubscribers[].Notification.[NotificationType, Threshold]": [["ACTUAL", 100]],
     },
     "FullBudget/Notices/Resource": {"KmsMasterKeyId": KEY},
     "FullBudget/Closing/Resource": {"KmsMasterKeyId": KEY},
