@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from ultracluster_checks.codes import EVERY_ACTION
+from ultracluster_checks.codes import ALLOWED_CALLS, EVERY_ACTION
 from ultracluster_checks.model.permissions import (
     PRINCIPALS,
     ROLE,
@@ -109,7 +109,7 @@ def actions_are_named(templates: Templates) -> Iterator[Wrong]:
                 yield statement["NotResource"], got, "the resources by ARN"
 
 
-@rule("UC6462")
+@rule(ALLOWED_CALLS)
 def actions_without_resources_are_allowed(templates: Templates) -> Iterator[Wrong]:
     """Find actions that take no resource in statements that name some, which allow nothing."""
     for statement, action in _allowances(templates):

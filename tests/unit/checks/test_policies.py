@@ -33,7 +33,7 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ),
     ("UC6424", "block-nodes", {"Permission/Principal": "*"}),
     (
-        "UC6462",
+        "UC6438",
         "block-nodes",
         {DOCUMENT: statement(Action="ecr:GetAuthorizationToken") | {"Resource": IMAGES}},
     ),
