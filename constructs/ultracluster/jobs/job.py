@@ -35,6 +35,23 @@ from ultracluster_rules.numbers import rejects_unsafe_numbers
 class Job(Construct):
     """Base class of the jobs: two roles, and the parts of a job definition that do not depend on its type."""
 
+    depends_on: tuple["Job", ...]
+    """Jobs that must succeed before this one starts; `ultracluster jobs submit` submits them first."""
+    environment: Mapping[str, str]
+    """Environment variables of the container."""
+    execution_role: iam.IRole
+    """Execution role, which pulls the image and writes the logs."""
+    image: str
+    """Reference of the container image."""
+    job_definition_arn: str
+    """ARN of the job definition, with its revision."""
+    queue: ITrainingQueue
+    """Queue of the job."""
+    role: iam.IRole
+    """Job role, which the training program assumes."""
+    workers: int
+    """Number of devices that the job computes on: one per process with torchrun."""
+
     _trains = True
     _on_several_nodes = False
 
@@ -112,25 +129,25 @@ class Job(Construct):
         ]
         reject([finding for finding in findings if finding.severity is Severity.ERROR])
         super().__init__(scope, construct_id)
-        self._queue = queue
-        self._image = image.reference if isinstance(image, ContainerImage) else image
+        self.queue = queue
+        self.image = image.reference if isinstance(image, ContainerImage) else image
         self._command = command
         self._launcher = launcher
         self._timeout = timeout
         self._attempts = attempts
         self._resume = resume
-        self._depends_on = tuple(depends_on)
+        self.depends_on = tuple(depends_on)
         tasks = iam.ServicePrincipal(
             "ecs-tasks.amazonaws.com", conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}}
         )
-        self._role = iam.Role(self, "Role", assumed_by=tasks, description="What the training program may do")
+        self.role = iam.Role(self, "Role", assumed_by=tasks, description="What the training program may do")
         if compile_cache is not None:
-            compile_cache.grant_use(self._role)
+            compile_cache.grant_use(self.role)
         execution = [write_statement(queue.log_group)]
         if isinstance(image, str):
             execution += pull_image(self, image)
             _let_pull(queue, image)
-        self._execution_role = iam.Role(
+        self.execution_role = iam.Role(
             self,
             "ExecutionRole",
             assumed_by=tasks,
@@ -138,14 +155,14 @@ class Job(Construct):
             inline_policies={"Execution": iam.PolicyDocument(statements=execution)},
         )
         if isinstance(image, ContainerImage):
-            image.grant_pull(self._execution_role)
+            image.grant_pull(self.execution_role)
         self._secrets = dict(secrets or {})
         for secret in self._secrets.values():
-            secret.grant_read(self._execution_role)
+            secret.grant_read(self.execution_role)
         devices = _devices(queue, neuron)
         processes = devices if processes_per_node is None else processes_per_node
-        self._workers = node_count * (processes if launcher == "torchrun" else devices)
-        self._environment = job_environment(
+        self.workers = node_count * (processes if launcher == "torchrun" else devices)
+        self.environment = job_environment(
             region=Stack.of(self).region,
             cluster=cluster_name(self),
             job=construct_id,
@@ -157,7 +174,7 @@ class Job(Construct):
             overrides={**(default_environment or {}), **variables},
             trains=self._trains,
         )
-        warnings = [*findings, *check_container(self._image, for_instance_type or queue.nodes.instance_type)]
+        warnings = [*findings, *check_container(self.image, for_instance_type or queue.nodes.instance_type)]
         for dependency in depends_on:
             warnings += dependency._dependency_warnings(self)  # noqa: SLF001 - the same class
         for finding in warnings:
@@ -166,13 +183,13 @@ class Job(Construct):
     def _define(self, *, tags: Mapping[str, str] | None = None, **properties: Any) -> None:
         """Define the job definition, with the properties of its type."""
         dependencies = (
-            {AFTER_TAG: " ".join(job.node.id for job in self._depends_on)} if self._depends_on else {}
+            {AFTER_TAG: " ".join(job.node.id for job in self.depends_on)} if self.depends_on else {}
         )
         resume = {RESUME_TAG: str(self._resume)} if self._resume else {}
-        same_stack = Stack.of(self._queue) is Stack.of(self)
+        same_stack = Stack.of(self.queue) is Stack.of(self)
         # `ultracluster jobs submit` finds the queue by it, where the stack of the job has none.
-        has_queue = same_stack and not self._queue.is_imported
-        queue = {} if has_queue else {QUEUE_TAG: self._queue.job_queue_arn}
+        has_queue = same_stack and not self.queue.is_imported
+        queue = {} if has_queue else {QUEUE_TAG: self.queue.job_queue_arn}
         # Status reason when the instance is lost or reclaimed.
         retries = [
             batch.CfnJobDefinition.EvaluateOnExitProperty(action="RETRY", on_status_reason="Host EC2*")
@@ -197,25 +214,25 @@ class Job(Construct):
                 else None
             ),
             # AWS Batch rejects jobs without a priority on a queue with shares (nextflow#3505), and with one on others.
-            scheduling_priority=0 if self._queue.has_shares else None,
+            scheduling_priority=0 if self.queue.has_shares else None,
             tags={**dependencies, **resume, **queue, **(tags or {})} or None,
             **properties,
         )
-        self._job_definition_arn = definition.ref
+        self.job_definition_arn = definition.ref
         if same_stack:  # otherwise the stack of the queue would depend on that of the job
-            self._queue.add_job_definition(definition.ref)
+            self.queue.add_job_definition(definition.ref)
 
     def _container(
         self, command: Sequence[str], *, instance_type: str | None = None
     ) -> batch.CfnJobDefinition.ContainerPropertiesProperty:
         return job_container(
-            queue=self._queue,
-            image=self._image,
+            queue=self.queue,
+            image=self.image,
             command=command,
-            environment=self._environment,
+            environment=self.environment,
             secrets={name: secret.arn for name, secret in self._secrets.items()},
-            role_arn=self._role.role_arn,
-            execution_role_arn=self._execution_role.role_arn,
+            role_arn=self.role.role_arn,
+            execution_role_arn=self.execution_role.role_arn,
             log_stream_prefix=self.node.id,
             instance_type=instance_type,
         )
@@ -226,56 +243,16 @@ class Job(Construct):
         Args:
             grantee: Principal to grant permissions to.
         """
-        return grant_submit(grantee, self._queue.job_queue_arn, [self._job_definition_arn])
+        return grant_submit(grantee, self.queue.job_queue_arn, [self.job_definition_arn])
 
     def _dependency_warnings(self, dependent: "Job") -> list[Finding]:  # noqa: ARG002 - for subclasses to override
         """Return warnings about a job that depends on this one."""
         return []
 
     @property
-    def depends_on(self) -> tuple["Job", ...]:
-        """Jobs that must succeed before this one starts; `ultracluster jobs submit` submits them first."""
-        return self._depends_on
-
-    @property
-    def environment(self) -> Mapping[str, str]:
-        """Environment variables of the container."""
-        return self._environment
-
-    @property
-    def execution_role(self) -> iam.IRole:
-        """Execution role, which pulls the image and writes the logs."""
-        return self._execution_role
-
-    @property
     def grant_principal(self) -> iam.IPrincipal:
         """Job role."""
-        return self._role
-
-    @property
-    def image(self) -> str:
-        """Reference of the container image."""
-        return self._image
-
-    @property
-    def job_definition_arn(self) -> str:
-        """ARN of the job definition, with its revision."""
-        return self._job_definition_arn
-
-    @property
-    def queue(self) -> ITrainingQueue:
-        """Queue of the job."""
-        return self._queue
-
-    @property
-    def role(self) -> iam.IRole:
-        """Job role, which the training program assumes."""
-        return self._role
-
-    @property
-    def workers(self) -> int:
-        """Number of devices that the job computes on: one per process with torchrun."""
-        return self._workers
+        return self.role
 
 
 def _let_pull(queue: ITrainingQueue, image: str) -> None:

@@ -60,6 +60,37 @@ class NodeGroup(Construct):
     cluster: it masks the ECS agent, writes the reason to its console and terminates itself, so that another node is launched.
     """
 
+    capacity: Capacity | None
+    """Capacity source; None is On-Demand."""
+    cluster_name: str
+    """Name of the cluster, as in the tag ``ultracluster:cluster`` of the nodes."""
+    efa_devices: tuple[str, ...]
+    """Paths of the EFA devices of every node, such as ``/dev/infiniband/uverbs0``."""
+    file_system: SharedFileSystem | None
+    """File system that is mounted at boot."""
+    image_id: str
+    """ID of the AMI."""
+    instance_type: InstanceType
+    """Instance type of the nodes."""
+    joins: JoinedCluster | None
+    """Cluster that the nodes join by themselves; None if AWS Batch starts them."""
+    kms_key: kms.IKey | None
+    """KMS key of the root volumes; None for the default EBS key."""
+    launch_template_id: str
+    """ID of the launch template."""
+    launch_template_version: str
+    """Number of the latest version; explicit, so that changes reach compute environments."""
+    network: ClusterNetwork
+    """Network of the nodes."""
+    network_interfaces: tuple[NetworkInterface, ...]
+    """Network interfaces of every node, the primary one first."""
+    placement: ClusterPlacement | None
+    """Cluster placement group of the nodes."""
+    role: iam.IRole
+    """Instance role, with permissions for the ECS agent and Session Manager, and none for jobs."""
+    scratch_path: str | None
+    """Mount point of the instance store volumes; None if they are not mounted."""
+
     @rejects_unsafe_numbers
     def __init__(
         self,
@@ -128,30 +159,30 @@ class NodeGroup(Construct):
         super().__init__(scope, construct_id)
         for finding in (*check_figures_are_sourced(machine), *check_network_interfaces(machine, interfaces)):
             Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
-        self._network = network
-        self._network_interfaces = interfaces
-        self._instance_type = machine
-        self._capacity = capacity
-        self._image_id = ami
-        self._placement = placement
-        self._file_system = file_system
-        self._scratch_path = scratch_path
-        self._kms_key = kms_key
-        self._joins = joins
-        self._role = define_node_role(self)
+        self.network = network
+        self.network_interfaces = interfaces
+        self.instance_type = machine
+        self.capacity = capacity
+        self.image_id = ami
+        self.placement = placement
+        self.file_system = file_system
+        self.scratch_path = scratch_path
+        self.kms_key = kms_key
+        self.joins = joins
+        self.role = define_node_role(self)
         if metrics is not None:
-            metrics.grant_publish(self._role)
+            metrics.grant_publish(self.role)
         self._instance_profile = iam.CfnInstanceProfile(
-            self, "InstanceProfile", roles=[self._role.role_name]
+            self, "InstanceProfile", roles=[self.role.role_name]
         ).attr_arn
         efa_devices = sum(interface.interface_type != "interface" for interface in interfaces)
-        self._efa_devices = machine.efa_devices[:efa_devices]
+        self.efa_devices = machine.efa_devices[:efa_devices]
         group_id = network.security_group_id
-        self._cluster_name = (tags or {}).get(CLUSTER_TAG) or cluster_name(self)
+        self.cluster_name = (tags or {}).get(CLUSTER_TAG) or cluster_name(self)
         self._tags = TagManager(TagType.KEY_VALUE, "AWS::EC2::LaunchTemplate", dict(tags or {}))
         # The life cycle of a block finds its nodes by these, whatever tags an app adds.
         for key, value in {
-            CLUSTER_TAG: self._cluster_name,
+            CLUSTER_TAG: self.cluster_name,
             **(capacity.node_tags if capacity else {}),
         }.items():
             self._tags.set_tag(key, value, _TAG_PRIORITY)
@@ -194,7 +225,7 @@ class NodeGroup(Construct):
                 user_data=Fn.base64(
                     node_user_data(
                         instance_type=machine,
-                        efa_devices=len(self._efa_devices),
+                        efa_devices=len(self.efa_devices),
                         file_system=file_system,
                         scratch_path=scratch_path,
                         metrics=metrics,
@@ -205,18 +236,8 @@ class NodeGroup(Construct):
         )
         # cfn-lint takes instance types from On-Demand price lists, which lack some Regions with Capacity Blocks.
         template.add_metadata("cfn-lint", {"config": {"ignore_checks": ["E3628"]}})
-        self._launch_template_id = template.ref
-        self._launch_template_version = template.attr_latest_version_number
-
-    @property
-    def capacity(self) -> Capacity | None:
-        """Capacity source; None is On-Demand."""
-        return self._capacity
-
-    @property
-    def cluster_name(self) -> str:
-        """Name of the cluster, as in the tag ``ultracluster:cluster`` of the nodes."""
-        return self._cluster_name
+        self.launch_template_id = template.ref
+        self.launch_template_version = template.attr_latest_version_number
 
     @property
     def tags(self) -> TagManager:
@@ -226,82 +247,17 @@ class NodeGroup(Construct):
     @property
     def connections(self) -> ec2.Connections:
         """Connections of the nodes."""
-        return self._network.connections
+        return self.network.connections
 
     @property
     def grant_principal(self) -> iam.IPrincipal:
         """Instance role."""
-        return self._role
-
-    @property
-    def efa_devices(self) -> tuple[str, ...]:
-        """Paths of the EFA devices of every node, such as ``/dev/infiniband/uverbs0``."""
-        return self._efa_devices
-
-    @property
-    def file_system(self) -> SharedFileSystem | None:
-        """File system that is mounted at boot."""
-        return self._file_system
-
-    @property
-    def image_id(self) -> str:
-        """ID of the AMI."""
-        return self._image_id
+        return self.role
 
     @property
     def instance_profile_arn(self) -> str:
         """ARN of the instance profile."""
         return self._instance_profile
-
-    @property
-    def instance_type(self) -> InstanceType:
-        """Instance type of the nodes."""
-        return self._instance_type
-
-    @property
-    def joins(self) -> JoinedCluster | None:
-        """Cluster that the nodes join by themselves; None if AWS Batch starts them."""
-        return self._joins
-
-    @property
-    def kms_key(self) -> kms.IKey | None:
-        """KMS key of the root volumes; None for the default EBS key."""
-        return self._kms_key
-
-    @property
-    def launch_template_id(self) -> str:
-        """ID of the launch template."""
-        return self._launch_template_id
-
-    @property
-    def launch_template_version(self) -> str:
-        """Number of the latest version; explicit, so that changes reach compute environments."""
-        return self._launch_template_version
-
-    @property
-    def network(self) -> ClusterNetwork:
-        """Network of the nodes."""
-        return self._network
-
-    @property
-    def network_interfaces(self) -> tuple[NetworkInterface, ...]:
-        """Network interfaces of every node, the primary one first."""
-        return self._network_interfaces
-
-    @property
-    def placement(self) -> ClusterPlacement | None:
-        """Cluster placement group of the nodes."""
-        return self._placement
-
-    @property
-    def role(self) -> iam.IRole:
-        """Instance role, with permissions for the ECS agent and Session Manager, and none for jobs."""
-        return self._role
-
-    @property
-    def scratch_path(self) -> str | None:
-        """Mount point of the instance store volumes; None if they are not mounted."""
-        return self._scratch_path
 
 
 def _market_options(

@@ -31,6 +31,19 @@ from ultracluster_rules.numbers import rejects_unsafe_numbers, takes_number_toke
 class SharedFileSystem(Construct):
     """An FSx for Lustre file system in the subnet of the cluster, retained when the stack is deleted."""
 
+    dns_name: str
+    """DNS name of the file system."""
+    efa_enabled: bool
+    """Whether clients can mount the file system over EFA."""
+    file_system_id: str
+    """ID of the file system."""
+    mount_name: str
+    """Lustre mount name."""
+    mount_path: str
+    """Mount point on nodes and in jobs."""
+    storage_capacity_gib: int | None
+    """Size in GiB; None if it grows on demand, or is unknown because the file system was imported."""
+
     @takes_number_tokens
     def __init__(
         self,
@@ -135,9 +148,9 @@ class SharedFileSystem(Construct):
             efa_clients=efa_clients,
         )
         super().__init__(scope, construct_id)
-        self._mount_path = mount_path
-        self._efa_enabled = settings.efa_enabled
-        self._storage_capacity_gib = settings.storage_capacity_gib
+        self.mount_path = mount_path
+        self.efa_enabled = settings.efa_enabled
+        self.storage_capacity_gib = settings.storage_capacity_gib
         security_group = ec2.SecurityGroup(
             self,
             "SecurityGroup",
@@ -172,12 +185,12 @@ class SharedFileSystem(Construct):
         )
         file_system.apply_removal_policy(removal_policy, apply_to_update_replace_policy=True)
         file_system.node.add_dependency(*rules)
-        self._file_system_id = file_system.ref
-        self._dns_name = file_system.attr_dns_name
-        self._mount_name = file_system.attr_lustre_mount_name
+        self.file_system_id = file_system.ref
+        self.dns_name = file_system.attr_dns_name
+        self.mount_name = file_system.attr_lustre_mount_name
         for association_id, association in named_associations:
             resource = define_association(
-                self, association_id, file_system_id=self._file_system_id, association=association
+                self, association_id, file_system_id=self.file_system_id, association=association
             )
             resource.apply_removal_policy(removal_policy, apply_to_update_replace_policy=True)
 
@@ -249,7 +262,7 @@ class SharedFileSystem(Construct):
         return cloudwatch.Metric(
             namespace="AWS/FSx",
             metric_name=metric_name,
-            dimensions_map={"FileSystemId": self._file_system_id},
+            dimensions_map={"FileSystemId": self.file_system_id},
             **defaults | options,
         )
 
@@ -269,36 +282,6 @@ class SharedFileSystem(Construct):
     def connections(self) -> ec2.Connections:
         """Connections of the file system's security group; the default port is Lustre's, TCP 988."""
         return self._connections
-
-    @property
-    def dns_name(self) -> str:
-        """DNS name of the file system."""
-        return self._dns_name
-
-    @property
-    def efa_enabled(self) -> bool:
-        """Whether clients can mount the file system over EFA."""
-        return self._efa_enabled
-
-    @property
-    def file_system_id(self) -> str:
-        """ID of the file system."""
-        return self._file_system_id
-
-    @property
-    def mount_name(self) -> str:
-        """Lustre mount name."""
-        return self._mount_name
-
-    @property
-    def mount_path(self) -> str:
-        """Mount point on nodes and in jobs."""
-        return self._mount_path
-
-    @property
-    def storage_capacity_gib(self) -> int | None:
-        """Size in GiB; None if it grows on demand, or is unknown because the file system was imported."""
-        return self._storage_capacity_gib
 
 
 class _ExistingFileSystem(SharedFileSystem):
@@ -320,12 +303,12 @@ class _ExistingFileSystem(SharedFileSystem):
         mount_path: str,
     ) -> None:
         Construct.__init__(self, scope, construct_id)
-        self._file_system_id = file_system_id
-        self._mount_name = mount_name
-        self._dns_name = dns_name
-        self._efa_enabled = efa_enabled
-        self._storage_capacity_gib = None
-        self._mount_path = mount_path
+        self.file_system_id = file_system_id
+        self.mount_name = mount_name
+        self.dns_name = dns_name
+        self.efa_enabled = efa_enabled
+        self.storage_capacity_gib = None
+        self.mount_path = mount_path
         self._connections = _connections_of(security_group)
         for finding in warn_of_existing_file_system(
             network_zone_id=network.zone_id, zone_id=zone_id, has_security_group=security_group is not None
