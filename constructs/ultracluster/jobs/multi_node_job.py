@@ -7,7 +7,7 @@ from constructs import Construct
 
 from ultracluster.jobs.gang import gang_command, gang_environment
 from ultracluster.jobs.job import Job
-from ultracluster.jobs.job_options import JobOptions, reject_unknown_options
+from ultracluster.jobs.job_options import JobOptions, check_options
 from ultracluster.jobs.launcher import launch_command
 from ultracluster.scheduling.i_training_queue import ITrainingQueue
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
@@ -73,7 +73,7 @@ class MultiNodeJob(Job):
                 only (UC6140) or has nothing to start (UC6142).
             TypeError: If an option is unknown or a required one is missing.
         """
-        reject_unknown_options(options, JobOptions)
+        check_options(options, JobOptions)
         nodes = queue.max_nodes if node_count is None else node_count
         machine = queue.nodes.instance_type
         file_system = queue.nodes.file_system
