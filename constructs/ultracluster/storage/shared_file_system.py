@@ -1,10 +1,11 @@
 """FSx for Lustre, shared by all nodes and linked to S3: a new file system or an existing one."""
 
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, Final
 
 import jsii
-from aws_cdk import Annotations, Duration, RemovalPolicy, Stack
+from aws_cdk import Annotations, Duration, RemovalPolicy, Stack, Token
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_fsx as fsx
@@ -12,19 +13,39 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from ultracluster._foundation.machines import AnyInstanceType
+from ultracluster._foundation.machines import AnyInstanceType, machine_of
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.storage.checkpoint_bucket import CheckpointBucket
-from ultracluster.storage.file_system_checks import (
-    check_existing_file_system,
-    check_new_file_system,
-    warn_of_existing_file_system,
-)
 from ultracluster.storage.lustre_resources import define_association, lustre_configuration
 from ultracluster.storage.lustre_rules import add_lustre_rules
 from ultracluster_catalog.lustre.lustre import INTELLIGENT_TIERING, LUSTRE_PORTS, LustreSettings
 from ultracluster_catalog.lustre.lustre_associations import DataRepositoryAssociation
+from ultracluster_rules.findings import Finding, collect, reject
+from ultracluster_rules.lustre import (
+    DNS_NAME,
+    FILE_SYSTEM,
+    MOUNT_NAME,
+    check_access,
+    check_associations,
+    check_deployment_type,
+    check_efa_clients,
+    check_file_system,
+    check_key,
+    check_zone_of_file_system,
+)
 from ultracluster_rules.numbers import rejects_unsafe_numbers, takes_number_tokens
+
+_DEPLOYMENT_TYPES: Final = ("PERSISTENT_2", "SCRATCH_2")
+
+# Stand-ins for numbers that are unknown until deployment, so that the other arguments can be validated.
+_STAND_INS: Final = {
+    "storage_capacity_gib": 38_400,
+    "per_unit_storage_throughput": 250,
+    "throughput_capacity": 4000,
+    "read_cache_gib": 131_072,
+    "metadata_iops": 12_000,
+    "backup_retention_days": 1,
+}
 
 
 @jsii.implements(ec2.IConnectable)
@@ -141,12 +162,15 @@ class SharedFileSystem(Construct):
                 file_system_path=checkpoint_path, data_repository_path=f"s3://{checkpoint_bucket.bucket_name}"
             )
             named_associations.insert(0, ("Checkpoints", checkpoints))
-        check_new_file_system(
-            settings,
-            [association for _, association in named_associations],
-            kms_key=kms_key,
-            efa_clients=efa_clients,
-        )
+        findings = _check(settings, [association for _, association in named_associations])
+        if kms_key is not None:
+            findings += check_key(deployment_type, path="kms_key")
+        if efa_clients is not None:
+            unknown: list[Finding] = []
+            machine = collect(unknown, lambda: machine_of(efa_clients))
+            wrong = check_efa_clients([machine]) if machine else unknown
+            findings += [finding.at("efa_clients") for finding in wrong]
+        reject(findings)
         super().__init__(scope, construct_id)
         self.mount_path = mount_path
         self.efa_enabled = settings.efa_enabled
@@ -228,13 +252,20 @@ class SharedFileSystem(Construct):
         Raises:
             FindingsError: If an ID or name is malformed (UC5030), or the zones differ (UC5031).
         """
-        check_existing_file_system(
-            network_zone_id=network.zone_id,
-            file_system_id=file_system_id,
-            mount_name=mount_name,
-            dns_name=dns_name,
-            zone_id=zone_id,
-        )
+        findings = [
+            finding
+            for path, value, form in (
+                ("file_system_id", file_system_id, FILE_SYSTEM),
+                ("mount_name", mount_name, MOUNT_NAME),
+                ("dns_name", dns_name, DNS_NAME),
+            )
+            if value is not None and not Token.is_unresolved(value)
+            for finding in form.check(value, path=path)
+        ]
+        if zone_id is not None and not any(map(Token.is_unresolved, (zone_id, network.zone_id))):
+            zone = check_zone_of_file_system(zone_id, network.zone_id)
+            findings += [finding.at("zone_id") for finding in zone]
+        reject(findings)
         return _ExistingFileSystem(
             scope,
             construct_id,
@@ -310,8 +341,10 @@ class _ExistingFileSystem(SharedFileSystem):
         self.storage_capacity_gib = None
         self.mount_path = mount_path
         self._connections = _connections_of(security_group)
-        for finding in warn_of_existing_file_system(
-            network_zone_id=network.zone_id, zone_id=zone_id, has_security_group=security_group is not None
+        zone = check_zone_of_file_system(None, network.zone_id) if zone_id is None else []
+        for finding in (
+            *(finding.at("zone_id") for finding in zone),
+            *(finding.at("security_group") for finding in check_access(has_rules=security_group is not None)),
         ):
             Annotations.of(self).add_warning_v2(f"ultracluster:{finding.code}", str(finding))
         if security_group is None:
@@ -330,3 +363,15 @@ def _connections_of(security_group: ec2.ISecurityGroup | None) -> ec2.Connection
         security_groups=[security_group] if security_group else None,
         default_port=ec2.Port.tcp(LUSTRE_PORTS[0][0]),
     )
+
+
+def _check(settings: LustreSettings, associations: Sequence[DataRepositoryAssociation]) -> list[Finding]:
+    """Check for what FSx would reject of a new file system."""
+    reject(check_deployment_type(settings.deployment_type, _DEPLOYMENT_TYPES))
+    stand_ins: dict[str, Any] = {
+        name: value
+        for name, value in _STAND_INS.items()
+        if (setting := getattr(settings, name)) is not None and Token.is_unresolved(setting)
+    }
+    known_settings = replace(settings, **stand_ins)
+    return check_file_system(known_settings) + check_associations(associations, settings=known_settings)
