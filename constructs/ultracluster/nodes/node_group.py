@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import jsii
-from aws_cdk import Annotations, Fn, IStableAnyProducer, ITaggable, Lazy, TagManager, TagType
+from aws_cdk import Annotations, Fn, IStableAnyProducer, ITaggable, Lazy, TagManager, TagType, Token
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
@@ -12,11 +12,11 @@ from constructs import Construct
 
 from ultracluster._foundation.cluster_name import cluster_name
 from ultracluster._foundation.machines import AnyInstanceType, machine_of
-from ultracluster.capacity.capacity import Capacity
+from ultracluster.capacity.capacity import Capacity, CapacityBlock, CapacityReservation, ReservationGroup
+from ultracluster.capacity.sources import check_source
 from ultracluster.capacity.unreserved_capacity import SpotCapacity
 from ultracluster.network.cluster_network import ClusterNetwork
 from ultracluster.nodes.cluster_placement import ClusterPlacement
-from ultracluster.nodes.node_checks import check_nodes
 from ultracluster.nodes.node_image import image_id_of
 from ultracluster.nodes.node_metrics import NodeMetrics
 from ultracluster.nodes.node_role import define_node_role
@@ -25,7 +25,8 @@ from ultracluster.storage.shared_file_system import SharedFileSystem
 from ultracluster_catalog.machines.instance_type import InstanceType
 from ultracluster_catalog.machines.nic_layouts import NetworkInterface
 from ultracluster_catalog.names.cluster_tag import CLUSTER_TAG
-from ultracluster_rules.findings import collect, reject
+from ultracluster_rules.capacity import check_block_placement
+from ultracluster_rules.findings import Finding, collect, quote, reject, require
 from ultracluster_rules.machines import check_figures_are_sourced, check_scratch
 from ultracluster_rules.network import check_network_interfaces
 from ultracluster_rules.numbers import rejects_unsafe_numbers
@@ -33,6 +34,9 @@ from ultracluster_rules.numbers import rejects_unsafe_numbers
 # Above that of `Tags.of`, which is 100 unless set.
 _TAG_PRIORITY = 1000
 
+# The ECS-optimized AMIs of Amazon Linux 2023 have a volume of 30 GiB (Amazon ECS Developer Guide); a gp3 volume has at most
+# 64 TiB (Amazon EBS User Guide); both read 2026-11.
+_ROOT_VOLUME_GIB = (30, 65_536)
 _ROOT_IOPS = 3000
 _ROOT_THROUGHPUT_MIB = (
     500  # gp3's default of 125 MiB/s would double the billed time for pulling images of tens of GB
@@ -145,7 +149,7 @@ class NodeGroup(Construct):
         """
         machine = machine_of(instance_type)
         interfaces = network.interfaces_of(machine)
-        findings = check_nodes(
+        findings = _check(
             network=network,
             capacity=capacity,
             placement=placement,
@@ -258,6 +262,48 @@ class NodeGroup(Construct):
     def instance_profile_arn(self) -> str:
         """ARN of the instance profile."""
         return self._instance_profile
+
+
+def _check(
+    *,
+    network: ClusterNetwork,
+    capacity: Capacity | None,
+    placement: ClusterPlacement | None,
+    root_volume_gib: int,
+) -> list[Finding]:
+    """Check that network, capacity and placement of nodes fit together; values unknown until deployment pass."""
+    block = check_block_placement(block=isinstance(capacity, CapacityBlock), placed=placement is not None)
+    group = None
+    if isinstance(capacity, (CapacityReservation, ReservationGroup)):
+        group = capacity.placement_group_name
+    name = placement.placement_group_name if placement else None
+    zone = capacity.zone_id if capacity else None
+    minimum, maximum = _ROOT_VOLUME_GIB
+    return [
+        *check_source(capacity, path="capacity"),
+        *(finding.at("placement") for finding in block),
+        *require(
+            group in {None, name} or any(map(Token.is_unresolved, (group, name))),
+            "UC4023",
+            f"the reservation was made inside the placement group {quote(group)}, got {quote(name)}",
+            remedy="Use that group as placement, as ClusterPlacement.for_capacity does",
+            path="placement",
+        ),
+        *require(
+            minimum <= root_volume_gib <= maximum,
+            "UC2252",
+            f"got {quote(root_volume_gib)} GiB",
+            allowed=f"{minimum} to {maximum:,}, and not less than the AMI has",
+            path="root_volume_gib",
+        ),
+        *require(
+            zone in {None, network.zone_id} or any(map(Token.is_unresolved, (zone, network.zone_id))),
+            "UC4021",
+            f"the capacity is in {quote(zone)}, the network in {quote(network.zone_id)}",
+            remedy="Put the network into the zone of the capacity",
+            path="capacity",
+        ),
+    ]
 
 
 def _market_options(

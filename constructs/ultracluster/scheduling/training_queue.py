@@ -267,20 +267,15 @@ def _check(
     priority: int,
     wait_limits: WaitLimits,
 ) -> None:
-    findings = [
-        *_check_nodes(groups, max_nodes),
-        *_check_environments(groups, all_nodes),
-        *wait_limits.check([group.capacity for group in all_nodes]),
-    ]
-    findings += PRIORITY.check(priority, path="priority")
-    reject(findings)
-
-
-def _check_nodes(groups: Sequence[NodeGroup], max_nodes: int | None) -> list[Finding]:
     limits = [max_nodes] if max_nodes is not None else [_most_nodes(group, None) for group in groups]
-    return [
-        finding for limit in dict.fromkeys(limits) for finding in check_max_nodes(limit, path="max_nodes")
-    ]
+    reject(
+        [
+            *(each for limit in dict.fromkeys(limits) for each in check_max_nodes(limit, path="max_nodes")),
+            *_check_environments(groups, all_nodes),
+            *wait_limits.check([group.capacity for group in all_nodes]),
+            *PRIORITY.check(priority, path="priority"),
+        ]
+    )
 
 
 def _check_environments(groups: Sequence[NodeGroup], all_nodes: Sequence[NodeGroup]) -> list[Finding]:

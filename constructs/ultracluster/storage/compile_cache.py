@@ -89,7 +89,8 @@ class CompileCache(Construct):
         versions = dict(expire_compilers or {})
         _check_versions(versions)
         check_destinations(replicate_to)
-        _check_key(kms_key, replicate_to)
+        findings = check_replication_key(has_key=kms_key is not None, replicated=bool(replicate_to))
+        reject(finding.at("kms_key") for finding in findings)
         versioned = versioned or bool(replicate_to)
         super().__init__(scope, construct_id)
         role = replication_role(self) if replicate_to else None
@@ -221,12 +222,6 @@ class _ExistingCache(CompileCache):
 def _compiler_folder(version: str) -> str:
     """Return the key prefix of a compiler version, with the next separator so that 2.1 does not match 2.19."""
     return f"neuronxcc-{version}{'+' if version.count('.') == _WHOLE_VERSION_DOTS else '.'}"
-
-
-def _check_key(kms_key: kms.IKey | None, replicate_to: Sequence[s3.IBucket]) -> None:
-    findings = check_replication_key(has_key=kms_key is not None, replicated=bool(replicate_to))
-    if findings:
-        raise FindingsError([finding.at("kms_key") for finding in findings])
 
 
 def _check_versions(versions: Mapping[str, Duration]) -> None:
