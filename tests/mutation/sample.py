@@ -4,7 +4,8 @@
 operator, condition, number, text, argument or returned value; docstrings, messages and annotations are left alone. The tests
 are those that mirror the module, then the others of that folder, those elsewhere that name the changed function or a code
 in it, those that judge what many modules make together, and for the local AWS the field cases of the changed service.
-Survivors are printed with their lines, to be judged by a person.
+Survivors are printed with their lines, to be judged by a person; so are mutants whose tests did not end in time, which do not
+count as killed: the machine may be busy.
 """
 
 import argparse
@@ -16,10 +17,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 from tests.unit.test_tests_mirror_the_tree import TESTED_ELSEWHERE, TESTED_TOGETHER
 
@@ -40,6 +42,10 @@ _TOGETHER: Final = (
     *TESTED_ELSEWHERE.items(),
     *TESTED_TOGETHER.items(),
     ("localaws/ultracluster_local/cloudformation/resource_types", "tests/unit/local/cloudformation/test_updates.py"),
+    *(
+        ("constructs/ultracluster/", f"tests/unit/ultracluster/test_{what}.py")
+        for what in ("resource_properties", "public_values", "rule_examples")
+    ),
     *((folder, f"tests/security/test_{what}.py") for folder in ("constructs/ultracluster/", "stacks/") for what in ("keys", "roles")),
 )  # fmt: skip
 _COMPARED: Final = {
@@ -47,6 +53,7 @@ _COMPARED: Final = {
     ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
 }  # fmt: skip
 _MOST_FILES: Final = 12
+_SECONDS: Final = 900
 _PASSED: Final = frozenset({0, 5})  # 5: no tests
 _WORDS: Final = frozenset({"problem", "remedy", "allowed", "reason", "help", "description"})
 
@@ -78,9 +85,13 @@ def _changes(tree: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
 def _not_mutated(tree: ast.AST, functions: list[ast.FunctionDef]) -> Iterator[ast.AST]:
     for function in functions:
         yield from function.decorator_list
+        if function.returns:
+            yield function.returns
     for node in ast.walk(tree):
         docstring = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         named = isinstance(node, ast.Assign) and {getattr(target, "id", "") for target in node.targets}
+        if isinstance(node, ast.AnnAssign):
+            yield node.annotation
         words = (isinstance(node, ast.keyword) and node.arg in _WORDS) or (named and named <= _WORDS)
         if docstring or words or isinstance(node, ast.JoinedStr | ast.arg | ast.Raise):
             yield node
@@ -187,18 +198,20 @@ def main() -> int:
         (copy / "node_modules").symlink_to((ROOT / "node_modules").resolve())
         for package in chosen.packages or PACKAGES:
             generator = random.Random(f"{chosen.seed} {package}")  # noqa: S311 - to draw the same again
-            survived = 0
+            ends = Counter[str]()
             for _ in range(chosen.count):
                 one = draw(package, generator, copy)
-                if _survives(one, package, copy):
-                    survived += 1
-                    print(f"  {one.path}:{one.line}\n    - {one.before}\n    + {one.after}", flush=True)  # noqa: T201
-            killed = chosen.count - survived
-            print(f"{package}: seed {chosen.seed}, {killed} of {chosen.count} killed", flush=True)  # noqa: T201
+                end = _end(one, package, copy)
+                ends[end] += 1
+                if end != "killed":
+                    place = f"{one.path}:{one.line}"
+                    print(f"  {end}: {place}\n    - {one.before}\n    + {one.after}", flush=True)  # noqa: T201
+            figures = f"{ends['killed']} of {chosen.count} killed, {ends['timed out']} timed out"
+            print(f"{package}: seed {chosen.seed}, {figures}", flush=True)  # noqa: T201
     return 0
 
 
-def _survives(mutant: Mutant, package: str, copy: Path) -> bool:
+def _end(mutant: Mutant, package: str, copy: Path) -> Literal["killed", "survived", "timed out"]:
     path, (source, tests) = copy / mutant.path, (copy / name for name in PACKAGES[package])
     original = path.read_text("utf-8")
     path.write_text(mutant.text, "utf-8")
@@ -216,7 +229,7 @@ def _survives(mutant: Mutant, package: str, copy: Path) -> bool:
     def run(*files: object) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *map(str, files)]
         return subprocess.run(
-            command, cwd=copy, env=environment, check=False, capture_output=True, text=True, timeout=300
+            command, cwd=copy, env=environment, check=False, capture_output=True, text=True, timeout=_SECONDS
         )
 
     cases = _field_cases(mutant.path) if package == "local" else []
@@ -226,14 +239,16 @@ def _survives(mutant: Mutant, package: str, copy: Path) -> bool:
             if done.returncode not in _PASSED:
                 path.write_text(original, "utf-8")
                 failed = re.search(r"^(?:FAILED|ERROR) ([^\s\[]+)", done.stdout, re.MULTILINE)
-                if failed and run(failed[1]).returncode not in _PASSED:
-                    raise SystemExit(f"{failed[1]} fails without a mutant")
-                return False
+                # A file that cannot be imported names no test.
+                again: list[object] = [failed[1]] if failed else [*files]
+                if run(*again).returncode not in _PASSED:
+                    raise SystemExit(f"{again[0]} fails without a mutant")
+                return "killed"
     except subprocess.TimeoutExpired:
-        return False
+        return "timed out"
     finally:
         path.write_text(original, "utf-8")
-    return True
+    return "survived"
 
 
 def _field_cases(module: Path) -> list[str]:

@@ -58,6 +58,8 @@ OTHER_SUBJECTS = {
     "tests/unit/ultracluster/test_default_child.py": "every construct, with its main resource",
     "tests/unit/ultracluster/test_hostile_calls.py": "every construct, with arguments that cannot be",
     "tests/unit/ultracluster/test_numbers.py": "every construct, with numbers that jsii cannot carry",
+    "tests/unit/ultracluster/test_public_values.py": "every construct, with what it answers",
+    "tests/unit/ultracluster/test_resource_properties.py": "every construct, with the effect of each argument",
     "tests/unit/ultracluster/test_rule_examples.py": "examples in the registry of rules",
     "tests/unit/ultracluster/test_user_settings.py": "every construct, with what users set on its resources",
     "tests/unit/stacks/test_nothing_buys.py": "the templates of every rollout of this repository",

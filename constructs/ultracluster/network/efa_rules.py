@@ -13,23 +13,41 @@ def add_efa_rules(scope: Construct, *, security_group_id: str) -> None:
     are L1, because the L2 silently drops the outbound rule of a group that allows all outbound traffic. EC2 rejects a
     duplicate of an existing rule at deployment.
     """
-    _allow_each_other(
+    ec2.CfnSecurityGroupIngress(
         scope,
-        "Efa",
-        security_group_id,
-        incoming="EFA from the nodes of the cluster",
-        outgoing="EFA to the nodes of the cluster",
+        "EfaIngress",
+        group_id=security_group_id,
+        source_security_group_id=security_group_id,
+        ip_protocol="-1",
+        description="EFA from the nodes of the cluster",
+    )
+    ec2.CfnSecurityGroupEgress(
+        scope,
+        "EfaEgress",
+        group_id=security_group_id,
+        destination_security_group_id=security_group_id,
+        ip_protocol="-1",
+        description="EFA to the nodes of the cluster",
     )
 
 
 def add_task_rules(scope: Construct, *, security_group_id: str) -> None:
     """Allow tasks of multi-node jobs, which have the default security group of the VPC, to reach each other and AWS."""
-    _allow_each_other(
+    ec2.CfnSecurityGroupIngress(
         scope,
-        "Tasks",
-        security_group_id,
-        incoming="From other tasks of multi-node jobs",
-        outgoing="To other tasks of multi-node jobs",
+        "TasksIngress",
+        group_id=security_group_id,
+        source_security_group_id=security_group_id,
+        ip_protocol="-1",
+        description="From other tasks of multi-node jobs",
+    )
+    ec2.CfnSecurityGroupEgress(
+        scope,
+        "TasksEgress",
+        group_id=security_group_id,
+        destination_security_group_id=security_group_id,
+        ip_protocol="-1",
+        description="To other tasks of multi-node jobs",
     )
     ec2.CfnSecurityGroupEgress(
         scope,
@@ -40,25 +58,4 @@ def add_task_rules(scope: Construct, *, security_group_id: str) -> None:
         from_port=_HTTPS,
         to_port=_HTTPS,
         description="From tasks of multi-node jobs to AWS services",
-    )
-
-
-def _allow_each_other(
-    scope: Construct, prefix: str, security_group_id: str, *, incoming: str, outgoing: str
-) -> None:
-    ec2.CfnSecurityGroupIngress(
-        scope,
-        f"{prefix}Ingress",
-        group_id=security_group_id,
-        source_security_group_id=security_group_id,
-        ip_protocol="-1",
-        description=incoming,
-    )
-    ec2.CfnSecurityGroupEgress(
-        scope,
-        f"{prefix}Egress",
-        group_id=security_group_id,
-        destination_security_group_id=security_group_id,
-        ip_protocol="-1",
-        description=outgoing,
     )

@@ -24,6 +24,9 @@ def test_a_submission_is_sent_once_because_batch_would_run_it_twice(aws: Fake) -
     aws.configs.clear()
     assert main(["jobs", "list", "quickstart"]) == 0
     assert {config.retries["total_max_attempts"] for config in aws.configs} == {3}
+    # botocore waits a minute for each by default, during which nothing shows that the network is gone.
+    assert {(config.connect_timeout, config.read_timeout) for config in aws.configs} == {(5, 30)}
+    assert {config.retries["mode"] for config in aws.configs} == {"standard"}
 
 
 @pytest.mark.parametrize("cluster", ["quickstart", "own", QUEUE])

@@ -3,7 +3,7 @@ from typing import Any
 import aws_cdk as cdk
 import pytest
 from aws_cdk.assertions import Annotations, Match, Template
-from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, network, of_type
+from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, network, new_stack, nodes, of_type
 
 import ultracluster as uc
 from ultracluster.jobs.precompile_job import precompile_queue
@@ -16,8 +16,8 @@ pytestmark = pytest.mark.synth
 def training_queue(stack: cdk.Stack, instance_type: str, name: str = "Cluster") -> uc.TrainingQueue:
     scope = stack.node.try_find_child("Network") or network(stack)
     assert isinstance(scope, uc.ClusterNetwork)
-    nodes = uc.NodeGroup(stack, f"{name}Nodes", network=scope, instance_type=instance_type, image_id=IMAGE_ID)
-    return uc.TrainingQueue(stack, f"{name}Queue", nodes=nodes, max_nodes=2)
+    group = uc.NodeGroup(stack, f"{name}Nodes", network=scope, instance_type=instance_type, image_id=IMAGE_ID)
+    return uc.TrainingQueue(stack, f"{name}Queue", nodes=group, max_nodes=2)
 
 
 def precompile(stack: cdk.Stack, queue: uc.TrainingQueue, **changes: Any) -> uc.PrecompileJob:
@@ -130,6 +130,20 @@ def test_a_zone_without_smaller_trainium_compiles_collected_graphs_on_cpus(stack
     assert found.nodes.instance_type.name == "m7i.24xlarge"
     with pytest.raises(FindingsError, match="UC6116"):
         precompile_queue(stack, cluster=cluster, instance_type=None)
+
+
+def test_the_default_node_is_one_that_the_zone_of_the_network_offers(stack: cdk.Stack) -> None:
+    queue = precompile_queue(stack, cluster=nodes(stack, instance_type="trn1.32xlarge"), instance_type=None)
+    assert queue.nodes.instance_type.name == "trn1.2xlarge"
+    assert precompile_queue(stack, cluster=queue.nodes, instance_type="trn1.2xlarge") is queue, (
+        "one for each type"
+    )
+    other = new_stack()
+    zone = cdk.CfnParameter(other, "Zone").value_as_string
+    there = network(other, zone_id=zone, instance_type="trn1.32xlarge")
+    unknown = nodes(other, network=there, instance_type="trn1.32xlarge")
+    with pytest.raises(FindingsError, match="the zone"):
+        precompile_queue(other, cluster=unknown, instance_type=None)
 
 
 def test_leaves_the_target_to_the_chips_that_it_is_for(stack: cdk.Stack) -> None:
