@@ -47,7 +47,7 @@ demo: export PYTHONDONTWRITEBYTECODE :=
 demo: $(ENVIRONMENT) | .ultracluster/tmp ## Buy capacity with fake money and deploy the quick start on it, on a local AWS: no account, no cost
 	@"$(BIN)/ultracluster" demo stacks/rollouts/quickstart.yaml
 
-# The folders with the longest files come first by name; xdist would begin with the files of most tests, which are short.
+# tests/conftest.py and the names of the folders put long files first; xdist would begin with the files of most tests, which are short.
 # One worker more than the two cores that continuous integration has: some tests wait for a browser or for other processes.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: env ## Run all tests

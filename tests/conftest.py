@@ -90,7 +90,10 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip what needs a real account or a training framework, unless exactly that was asked for."""
+    """Skip what needs a real account or a training framework, unless exactly that was asked for, and begin with long files."""
+    long = {item.path for item in items if item.get_closest_marker("sweep")}
+    # A worker takes a whole file: one of a minute that comes last would keep the others waiting.
+    items.sort(key=lambda item: item.path not in long)
     for mark, reason in _ASKED_FOR.items():
         if config.option.markexpr != mark:
             for item in items:

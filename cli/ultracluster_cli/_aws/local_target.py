@@ -34,10 +34,10 @@ def local_aws(
     state: Path,
     temporary: Path,
     steps: dict[str, float],
-    seed_blocks: bool = True,
-    run_jobs: bool = False,
+    seed_blocks: bool,
+    run_jobs: bool,
 ) -> Iterator[Target]:
-    """Open the running local AWS, or start one; see `targets.local_aws`."""
+    """Open the running local AWS, or start one; see `open_targets`."""
     with ExitStack() as stack:
         with measure(steps, "starting the local AWS"):
             running = status(state / "local")

@@ -81,40 +81,24 @@ def open_targets(
     temporary: Path,
     steps: dict[str, float],
     seed_blocks: bool = True,
+    run_jobs: bool = False,
 ) -> Iterator[ClusterTargets]:
-    """Open the accounts of all profiles, or the local AWS for all clusters; see `local_aws`."""
+    """Open the accounts of all profiles, or the local AWS for all clusters, seeded with fakes of their reservations and images.
+
+    The local AWS is the one started by `ultracluster local up`, or one for the duration of this context.
+
+    Raises:
+        FindingsError: If credentials are missing or invalid (UC9009), or the local AWS is not installed (UC8004), cannot
+            start (UC8002, UC8003), or rejects the reservations (UC8006).
+    """
     if not local:
         with targets_by_profile(clusters) as targets:
             yield targets
         return
-    with local_aws(
-        clusters, state=state, temporary=temporary, steps=steps, seed_blocks=seed_blocks
-    ) as target:
-        yield single_target(target)
-
-
-@contextmanager
-def local_aws(
-    clusters: Sequence[ClusterConfig],
-    *,
-    state: Path,
-    temporary: Path,
-    steps: dict[str, float],
-    seed_blocks: bool = True,
-    run_jobs: bool = False,
-) -> Iterator[Target]:
-    """Open the local AWS, seeded with fakes of the clusters' reservations and images.
-
-    Use the one started by `ultracluster local up`, or start one for the duration of this context.
-
-    Raises:
-        FindingsError: If it is not installed (UC8004), cannot start (UC8002, UC8003), or rejects the reservations
-            (UC8006).
-    """
     with local_aws_findings():
-        from ultracluster_cli._aws import local_target  # noqa: PLC0415 - optional dependency
+        from ultracluster_cli._aws.local_target import local_aws  # noqa: PLC0415 - optional dependency
 
-        with local_target.local_aws(
+        with local_aws(
             clusters,
             state=state,
             temporary=temporary,
@@ -122,7 +106,7 @@ def local_aws(
             seed_blocks=seed_blocks,
             run_jobs=run_jobs,
         ) as target:
-            yield target
+            yield single_target(target)
 
 
 def running_local_aws(*, state: Path, region: str) -> Target:

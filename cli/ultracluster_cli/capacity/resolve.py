@@ -9,7 +9,7 @@ from ultracluster_cli.capacity.session import open_session
 from ultracluster_cli.options import JsonOption, RolloutArgument, WriteOption
 from ultracluster_cli.output import print_findings, print_json, print_table, say
 from ultracluster_rules.findings import Finding, quote, reject
-from ultracluster_runtime.purchasing.orders import ExtensionOrder, OrderState, Record, order_token
+from ultracluster_runtime.purchasing.orders import ExtensionOrder, OrderState, Record
 from ultracluster_runtime.purchasing.reads_and_refusals import edited_ledger, unknown_order
 from ultracluster_stacks.config.editing.order_references import OrderedCapacity, ordered_capacity
 from ultracluster_stacks.config.loading.loader import rollout_findings
@@ -92,7 +92,7 @@ def _unknown_order(place: OrderedCapacity, records: Mapping[str, Any]) -> Findin
 
 def _order_findings(place: OrderedCapacity, record: Record) -> Iterator[Finding]:
     path = f"{place.cluster}.{place.path}"
-    if order_token(record.order) != record.token:
+    if record.order.token != record.token:
         problem = f"the terms of order {quote(place.order)} differ from the approved terms"
         remedy = "The ledger was edited; approve a new order"
         yield from edited_ledger(problem, remedy=remedy, path=path).findings

@@ -23,7 +23,7 @@ from ultracluster_runtime.purchasing.ec2_driver import Ec2Driver, session_client
 from ultracluster_runtime.purchasing.ec2_objects import Quote
 from ultracluster_runtime.purchasing.effects import GetCallerAccount, ReadFailed, Steps, perform_all
 from ultracluster_runtime.purchasing.ledger import Ledger, unusable_ledger
-from ultracluster_runtime.purchasing.orders import BlockOrder, OnDemandOrder, Order, Record, order_token
+from ultracluster_runtime.purchasing.orders import BlockOrder, OnDemandOrder, Order, Record
 from ultracluster_runtime.purchasing.purchase import CONFIRM_WITHIN
 from ultracluster_runtime.purchasing.reads_and_refusals import unanswered
 from ultracluster_runtime.purchasing.reconcile import Outcome
@@ -81,12 +81,12 @@ def confirm(order: Order, quote: Quote, token: str | None) -> bool:
     """
     say(_purchase_terms(order, quote))
     if token is not None:
-        if token == order_token(order):
+        if token == order.token:
             return True
         say("The token does not belong to this order.")
         return False
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        say(f"No terminal to confirm on. Use --token {order_token(order)} to buy without a prompt.")
+        say(f"No terminal to confirm on. Use --token {order.token} to buy without a prompt.")
         return False
     confirmation = f"{order.name} {quote.fee}"
     sys.stderr.write(f"This cannot be undone. Type '{confirmation}' to buy: ")

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from ultracluster_cli._aws.selection import clusters_of
-from ultracluster_cli._aws.targets import local_aws
+from ultracluster_cli._aws.targets import open_targets
 from ultracluster_cli._cdk.cdk_synthesis import synthesize_into
 from ultracluster_cli._cdk.timing import measure, measure_and_report
 from ultracluster_cli._cdk.toolchain import open_project
@@ -68,15 +68,17 @@ def demo(
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,  # the synthesis says what is wrong
         ) as loading,
-        local_aws(
+        open_targets(
             clusters,
+            local=True,
             state=project.state,
             temporary=project.temporary,
             steps=steps,
             seed_blocks=False,
             run_jobs=not no_job,
-        ) as target,
+        ) as targets,
     ):
+        target = targets.of(clusters[0].stage)
         folder, log = project.state / "demo", project.state / "logs" / "demo-capacity.log"
         for path in (folder, log.parent):
             path.mkdir(exist_ok=True)

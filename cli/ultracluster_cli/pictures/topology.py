@@ -8,6 +8,7 @@ from typing import Any, Final
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
 from ultracluster_cli.pictures.drawing import DARK, GROUND, MARGIN, ROW, TINT, WIDTH, Drawing
 from ultracluster_stacks.plan import Action, Plan, StackState, StackTemplate
+from ultracluster_stacks.plan.expressions import references
 
 _TONES: Final = {
     None: "grey",
@@ -154,7 +155,7 @@ def read_topology(plan: Plan, stacks: Sequence[StackTemplate], *, name: str = ""
     networks = cluster.lines("AWS::EC2::VPC", lambda properties: [str(properties.get("CidrBlock", ""))])
     subnets = cluster.lines("AWS::EC2::Subnet", _subnet)
     regions = ", ".join(dict.fromkeys(stack.region for stack in stacks))
-    environments = cluster.lines("AWS::Batch::ComputeEnvironment", _environment)
+    environments = (*cluster.lines("AWS::Batch::ComputeEnvironment", _environment), *cluster.groups())
     jobs = cluster.names("AWS::Batch::JobDefinition")
     nodes = (*environments, *dict.fromkeys(cluster.lines("AWS::EC2::LaunchTemplate", _launch_template)))
     return Topology(
@@ -175,6 +176,7 @@ def read_topology(plan: Plan, stacks: Sequence[StackTemplate], *, name: str = ""
                 "Nodes",
                 nodes,
                 "AWS::Batch::ComputeEnvironment",
+                "AWS::AutoScaling::AutoScalingGroup",
                 "AWS::EC2::LaunchTemplate",
                 nodes=sum(int(count) for count in re.findall(r"up to (\d+) x", "\n".join(environments))),
             ),
@@ -214,6 +216,14 @@ class _Cluster:
         return tuple(
             line for _, _, properties in self.of_type(resource_type) for line in describe(properties)
         )
+
+    def groups(self) -> Iterator[str]:
+        """Yield the nodes of the Auto Scaling groups that start those of unmanaged compute environments."""
+        for stack, _, group in self.of_type("AWS::AutoScaling::AutoScalingGroup"):
+            names = (reference.name for reference in references(group.get("LaunchTemplate")))
+            template = next((stack.resources[name] for name in names if name in stack.resources), {})
+            data = (template.get("Properties") or {}).get("LaunchTemplateData") or {}
+            yield f"up to {group.get('MaxSize')} x {data.get('InstanceType', 'an unknown type')}"
 
     def reach(self) -> Iterator[str]:
         """Yield sentences that say who may reach what: the rules of security groups, and the ways out of the network."""
@@ -256,6 +266,8 @@ def _subnet(properties: Mapping[str, Any]) -> list[str]:
 
 
 def _environment(properties: Mapping[str, Any]) -> list[str]:
+    if properties.get("Type") == "UNMANAGED":  # its nodes are those of an Auto Scaling group
+        return []
     resources = properties.get("ComputeResources") or {}
     vcpus, types = resources.get("MaxvCpus"), resources.get("InstanceTypes") or []
     instance_type = INSTANCE_TYPES.get(types[0]) if len(types) == 1 else None

@@ -15,7 +15,7 @@ from botocore.config import Config
 from ultracluster_cli import options
 from ultracluster_cli._aws.selection import clusters_named, clusters_of
 from ultracluster_cli._aws.target import Client
-from ultracluster_cli._aws.targets import local_aws
+from ultracluster_cli._aws.targets import open_targets
 from ultracluster_cli._cdk.workspace import run_directory, state_directory
 from ultracluster_cli.exit_codes import ExitCode
 from ultracluster_cli.output import print_findings, print_json, print_table, say
@@ -149,10 +149,10 @@ def _clients(clusters: Sequence[ClusterConfig], *, local: bool, profile: str | N
         state = state_directory(Path.cwd())
         with (
             run_directory(state) as temporary,
-            local_aws(clusters, state=state, temporary=temporary, steps={}) as target,
+            open_targets(clusters, local=True, state=state, temporary=temporary, steps={}) as targets,
         ):
-            say(f"Checking {target.name}")
-            yield target.client
+            say(f"Checking {targets.name}")
+            yield targets.of(clusters[0].stage).client
         return
     session = aws_session(profile)
     yield cache(lambda service, region: session.client(service, region_name=region, config=_CONFIG))

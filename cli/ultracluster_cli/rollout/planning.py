@@ -6,11 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from ultracluster_cli._aws.cluster_targets import ClusterTargets
-from ultracluster_cli._aws.target import Target
 from ultracluster_cli.plan.stacks import AssembledStack, assembled_stacks
 from ultracluster_cli.rollout.history import Run, earlier_deployment
 from ultracluster_cli.rollout.stack_status import changing_stacks, describe_stacks, template_digest
-from ultracluster_rules.findings import Finding, FindingsError
+from ultracluster_rules.findings import Finding, FindingsError, reject
 from ultracluster_runtime.rollout import plan as rollout_plan
 from ultracluster_stacks.config import ClusterConfig, RolloutConfig
 
@@ -41,32 +40,25 @@ def plan_forward(
     ``assembly`` is the path of the stacks' cloud assembly in the folder of all rollouts.
     """
     waves = config.select_waves(wave)
-    clusters = []
-    busy: list[str] = []
-    for wave_config in waves:
-        for cluster in wave_config.clusters:
-            name = cluster.stage
-            after = [stack for stack in stacks if stack.stack.cluster == name]
-            planned, problems = _planned_stacks(after, targets.of(name))
-            busy += problems
-            clusters.append(
-                rollout_plan.PlannedCluster(
-                    name=name,
-                    wave=wave_config.name,
-                    region=cluster.region,
-                    assembly=assembly,
-                    stacks=planned,
-                    steps=steps_of(cluster),
-                )
-            )
-    _refuse_busy(busy)
+    clusters = [
+        rollout_plan.PlannedCluster(
+            name=cluster.stage,
+            wave=wave_config.name,
+            region=cluster.region,
+            assembly=assembly,
+            stacks=_unread([stack for stack in stacks if stack.stack.cluster == cluster.stage]),
+            steps=steps_of(cluster),
+        )
+        for wave_config in waves
+        for cluster in wave_config.clusters
+    ]
     return rollout_plan.RolloutPlan(
         file=str(file),
         digest=rollout_digest(config),
-        target=targets.only(wave_config.name for wave_config in clusters).account,
+        target=targets.only(cluster.name for cluster in clusters).account,
         bake_minutes=bake_minutes,
         waves=tuple(wave_config.name for wave_config in waves),
-        clusters=tuple(clusters),
+        clusters=_with_deployed(clusters, targets),
     )
 
 
@@ -83,30 +75,18 @@ def plan_rollback(
     earlier_clusters = {cluster.name: earlier_deployment(earlier, cluster) for cluster in touched}
     if missing := [cluster for cluster in touched if earlier_clusters[cluster.name] is None]:
         raise FindingsError(_not_kept(cluster) for cluster in missing)
-    clusters, busy = [], []
-    for earlier_cluster in earlier_clusters.values():
-        assert earlier_cluster is not None  # noqa: S101 - see `missing`
-        after = stacks_of(earlier_cluster, rollouts)
-        planned, problems = _planned_stacks(after, targets.of(earlier_cluster.name))
-        busy += problems
-        clusters.append(
-            rollout_plan.PlannedCluster(
-                name=earlier_cluster.name,
-                wave=wave,
-                region=earlier_cluster.region,
-                assembly=earlier_cluster.assembly,
-                stacks=planned,
-                steps=(rollout_plan.DEPLOY, rollout_plan.STACKS),
-            )
-        )
-    _refuse_busy(busy)
+    steps = (rollout_plan.DEPLOY, rollout_plan.STACKS)
+    clusters = [
+        replace(cluster, wave=wave, stacks=_unread(stacks_of(cluster, rollouts)), steps=steps)
+        for cluster in filter(None, earlier_clusters.values())
+    ]
     return rollout_plan.RolloutPlan(
         file=plan.file,
         digest=plan.digest,
         target=targets.only(cluster.name for cluster in clusters).account,
         bake_minutes=0,
         waves=(wave,),
-        clusters=tuple(clusters),
+        clusters=_with_deployed(clusters, targets),
         undoes=undone.folder.name,
     )
 
@@ -117,28 +97,33 @@ def stacks_of(cluster: rollout_plan.PlannedCluster, rollouts: Path) -> list[Asse
     return [stack for stack in stacks if stack.stack.cluster == cluster.name]
 
 
-def _planned_stacks(
-    after: Sequence[AssembledStack], target: Target
-) -> tuple[tuple[rollout_plan.PlannedStack, ...], list[str]]:
-    """Return the stacks with the digests of their deployed templates, and those being changed."""
-    unread = [
+def _unread(stacks: Sequence[AssembledStack]) -> tuple[rollout_plan.PlannedStack, ...]:
+    """Return planned stacks whose deployed templates are not read yet."""
+    return tuple(
         rollout_plan.PlannedStack(
             name=stack.stack.name,
             region=stack.stack.region,
             before=None,
             after=template_digest(stack.stack.template),
         )
-        for stack in after
+        for stack in stacks
+    )
+
+
+def _with_deployed(
+    clusters: Sequence[rollout_plan.PlannedCluster], targets: ClusterTargets
+) -> tuple[rollout_plan.PlannedCluster, ...]:
+    """Return clusters with the digests of their deployed templates, or raise UC9602 for stacks that are being changed."""
+    current = [
+        describe_stacks(cluster.stacks, client=targets.of(cluster.name).client) for cluster in clusters
     ]
-    current = describe_stacks(unread, client=target.client)
-    planned = tuple(replace(stack.planned, before=stack.digest) for stack in current)
-    return planned, changing_stacks(current)
-
-
-def _refuse_busy(busy: Sequence[str]) -> None:
-    if busy:
-        remedy = "Wait for that deployment to finish; CloudFormation runs one operation per stack at a time"
-        raise FindingsError(Finding(code="UC9602", problem=problem, remedy=remedy) for problem in busy)
+    remedy = "Wait for that deployment to finish; CloudFormation runs one operation per stack at a time"
+    busy = [problem for stacks in current for problem in changing_stacks(stacks)]
+    reject(Finding(code="UC9602", problem=problem, remedy=remedy) for problem in busy)
+    return tuple(
+        replace(cluster, stacks=tuple(replace(stack.planned, before=stack.digest) for stack in stacks))
+        for cluster, stacks in zip(clusters, current, strict=True)
+    )
 
 
 def _not_kept(cluster: rollout_plan.PlannedCluster) -> Finding:

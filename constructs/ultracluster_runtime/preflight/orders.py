@@ -8,7 +8,7 @@ from ultracluster_runtime.preflight.check import ACCOUNT_IS_KNOWN, Outcome, chec
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import OrderRequirements
 from ultracluster_runtime.purchasing.ledger import order_key, read_record_item
-from ultracluster_runtime.purchasing.orders import OrderState, Record, order_token
+from ultracluster_runtime.purchasing.orders import OrderState, Record
 
 _BOUGHT: Final = frozenset({OrderState.PURCHASED, OrderState.PAID})
 
@@ -35,7 +35,7 @@ def _approved(item: Mapping[str, Any]) -> Record | None:
         record = read_record_item(item)
     except FindingsError:
         return None
-    return record if order_token(record.order) == record.token else None
+    return record if record.order.token == record.token else None
 
 
 @check(

@@ -37,7 +37,6 @@ from ultracluster_runtime.purchasing.orders import (
     Order,
     OrderState,
     Record,
-    order_token,
     parse_terms,
     terms_of,
 )
@@ -167,7 +166,7 @@ class Ledger:
         """Write an approval, if the name is unused (UC7022). As for all methods, the table must be usable (UC7021)."""
         record = Record(
             order=order,
-            token=order_token(order),
+            token=order.token,
             state=OrderState.APPROVED,
             changed_at=now,
             reason=f"approved by {order.approver}",

@@ -11,13 +11,14 @@ from dataclasses import dataclass, fields
 from datetime import UTC, datetime, timedelta
 from decimal import ROUND_UP, Decimal
 from enum import StrEnum
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 ORDER_TAG = "uc:po"  # tag that every purchase request carries; its value is the name of the order
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Order:
     """Terms of all kinds of orders."""
 
@@ -37,8 +38,13 @@ class Order:
         """Lock that the order holds while it is sent and paid."""
         return f"cluster/{self.cluster}"
 
+    @cached_property
+    def token(self) -> str:
+        """Token of the order: the first 16 hexadecimal digits of the SHA-256 of its terms."""
+        return hashlib.sha256(terms_of(self).encode()).hexdigest()[:16]
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+
+@dataclass(frozen=True, kw_only=True)
 class BlockOrder(Order):
     """Terms of a purchase of one Capacity Block of instances or UltraServers."""
 
@@ -60,7 +66,7 @@ class BlockOrder(Order):
     prefer: str = "total"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class ExtensionOrder(Order):
     """Terms of an extension of an owned Capacity Block."""
 
@@ -79,7 +85,7 @@ class ExtensionOrder(Order):
         return f"reservation/{self.reservation_id}"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class OnDemandOrder(Order):
     """Terms of an On-Demand Capacity Reservation.
 
@@ -153,11 +159,6 @@ def parse_terms(text: str) -> Order:
         return kind(**{name: _decode(name, value) for name, value in terms.items()})
     except (KeyError, TypeError, AttributeError, ArithmeticError) as error:
         raise ValueError(f"not the terms of an order: {error!r}") from error
-
-
-def order_token(order: Order) -> str:
-    """Return the token of an order: the first 16 hexadecimal digits of the SHA-256 of its terms."""
-    return hashlib.sha256(terms_of(order).encode()).hexdigest()[:16]
 
 
 class OrderState(StrEnum):

@@ -28,7 +28,6 @@ from ultracluster_runtime.purchasing.orders import (
     ExtensionOrder,
     OnDemandOrder,
     Order,
-    order_token,
 )
 from ultracluster_runtime.purchasing.reads_and_refusals import iterate_pages
 
@@ -285,7 +284,7 @@ def _on_demand_quote(order: OnDemandOrder, now: datetime) -> Quote:
         zone_id=order.zone_id,
         end=order.end,
         placement_group_arn=order.placement_group_arn,
-        client_token=f"{order.name}-{order_token(order)}"[:64],
+        client_token=f"{order.name}-{order.token}"[:64],
         order_name=order.name,
     )
     return Quote(

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from ultracluster_rules.findings import FindingsError, quote
 from ultracluster_runtime.purchasing.effects import Effect, Page, ReadFailed, ReadRecord, Sleep, Steps
-from ultracluster_runtime.purchasing.orders import Record, order_token
+from ultracluster_runtime.purchasing.orders import Record
 
 _PAUSES: Final = (5.0, 15.0)  # seconds before the second and third attempt of a read
 _MOST_PAGES: Final = 1000
@@ -77,7 +77,7 @@ def read_record(name: str) -> Steps[Record]:
             remedy="Approve it first. If it was approved, the ledger was lost or this is another one: before you approve it "
             "again, search for the tag uc:po on the Capacity Reservations of the account",
         )
-    if order_token(record.order) != record.token:
+    if record.order.token != record.token:
         raise edited_ledger(
             f"the terms of order {quote(name)} differ from those approved as {record.token}",
             remedy="The ledger was edited; approve a new order",

@@ -13,10 +13,10 @@ import botocore.session
 
 from ultracluster_local.instance.environment import SECRET_KEY, require_loopback
 
-__all__ = ["LOADER", "Clients", "service_model"]
+__all__ = ["Clients", "service_model"]
 
 
-LOADER = botocore.loaders.create_loader()
+_LOADER = botocore.loaders.create_loader()
 """Caches service models; reading that of EC2 takes 0.1 s."""
 
 
@@ -26,7 +26,7 @@ def _session() -> Any:
     session = botocore.session.Session(session_vars={"profile": (None, None, None, None)})
     session.set_config_variable("config_file", os.devnull)
     session.set_config_variable("credentials_file", os.devnull)
-    session.register_component("data_loader", LOADER)
+    session.register_component("data_loader", _LOADER)
     return session
 
 

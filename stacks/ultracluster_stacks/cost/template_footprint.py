@@ -48,27 +48,30 @@ def template_footprint(cluster: str, stacks: Iterable[StackTemplate]) -> Footpri
 
 def _supplies(resources: _Resources) -> Iterator[NodeSupply]:
     for resource in resources.values():
-        if resource["Type"] != "AWS::Batch::ComputeEnvironment":
+        properties = resource.get("Properties") or {}
+        is_group = resource["Type"] == "AWS::AutoScaling::AutoScalingGroup"
+        if not is_group and resource["Type"] != "AWS::Batch::ComputeEnvironment":
             continue
-        compute = resource["Properties"].get("ComputeResources") or {}
+        compute = properties if is_group else properties.get("ComputeResources") or {}
         template_id = (compute.get("LaunchTemplate") or {}).get("LaunchTemplateId")
         reference = template_id.get("Ref") if isinstance(template_id, Mapping) else None
         launch = resources.get(str(reference), {}).get("Properties", {}).get("LaunchTemplateData")
         if launch is None:  # the environment has no nodes of a cluster
             continue
         row = INSTANCE_TYPES.get(str(launch.get("InstanceType")))
-        most = compute.get("MaxvCpus")
-        if row is None or not isinstance(most, int):
+        most = str(compute.get("MaxSize" if is_group else "MaxvCpus"))
+        if row is None or not most.isdecimal():
             continue
-        block = (launch.get("InstanceMarketOptions") or {}).get("MarketType") == "capacity-block"
+        sold_as = (launch.get("InstanceMarketOptions") or {}).get("MarketType")
+        spot = sold_as == "spot" or compute.get("Type") == "SPOT"
         market: Literal["capacity-block", "on-demand", "spot"] = (
-            "capacity-block" if block else "spot" if compute.get("Type") == "SPOT" else "on-demand"
+            "capacity-block" if sold_as == "capacity-block" else "spot" if spot else "on-demand"
         )
         volume = (launch.get("BlockDeviceMappings") or [{}])[0].get("Ebs") or {}
         yield NodeSupply(
             name="",
             instance_type=row.name,
-            nodes=most // row.vcpus,
+            nodes=int(most) if is_group else int(most) // row.vcpus,
             market=market,
             reserved="CapacityReservationTarget" in (launch.get("CapacityReservationSpecification") or {}),
             volume_gib=int(volume.get("VolumeSize", 0)),

@@ -1,9 +1,9 @@
 """A plan: stacks, their changes, and reasons to stop the deployment until they are allowed."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final, Self
+from typing import Any, Final, Literal, Self
 
 
 class Action(StrEnum):
@@ -119,6 +119,39 @@ class ResourceChange:
         """Return a reason to stop that can be allowed."""
         verb = "replace" if self.action in REPLACES else "remove" if self.action in GOES else "change"
         return Stop(kind=kind, reason=reason, allow=f"{verb}:{self.stack}/{self.logical_id}")
+
+
+Resources = Mapping[str, Mapping[str, Any]]
+"""Resources of a template by logical ID."""
+
+Block = Literal["running", "idle"]
+"""Whether nodes of a Capacity Block may run now."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ResourceUpdate:
+    """A change with what its rules read: the resource, empty where it does not exist, and all resources of its stack.
+
+    Attributes:
+        block: State of the Capacity Block of a compute environment or function. None if there is none.
+    """
+
+    change: ResourceChange
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    old_resources: Resources
+    new_resources: Resources
+    block: Block | None
+
+    @property
+    def old(self) -> Mapping[str, Any]:
+        """Properties of the resource before the change."""
+        return self.before.get("Properties") or {}
+
+    @property
+    def new(self) -> Mapping[str, Any]:
+        """Properties of the resource after the change."""
+        return self.after.get("Properties") or {}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,10 +6,12 @@ from typing import Any, Final
 
 from ultracluster_stacks.plan.assets import code_note
 from ultracluster_stacks.plan.changes import (
+    REPLACES,
     Action,
     Plan,
     PropertyChange,
     ResourceChange,
+    ResourceUpdate,
     StackChange,
     StackState,
     Stop,
@@ -101,7 +103,7 @@ def _judge(old: StackTemplate, new: StackTemplate, moves: Moves, idle_blocks: Co
 
 def _moved_by(change: ResourceChange) -> Moved | None:
     kind = change.resource_type
-    if change.action in {Action.REPLACE, Action.MAY_REPLACE}:
+    if change.action in REPLACES:
         return Moved(certain=change.action is Action.REPLACE)
     if change.action is not Action.UPDATE:
         return None
@@ -155,21 +157,20 @@ def _changed(
 def _resource_change(
     old: StackTemplate, new: StackTemplate, logical_id: str, moves: Moves, idle_blocks: Collection[str]
 ) -> ResourceChange | None:
-    before, after = old.resources.get(logical_id), new.resources.get(logical_id)
+    before, after = old.resources.get(logical_id, {}), new.resources.get(logical_id, {})
     properties: tuple[PropertyChange, ...] = ()
-    if before is None:
+    if not before:
         action = Action.ADD
-    elif after is None:
+    elif not after:
         action = Action.RETAIN if before.get("DeletionPolicy") in _RETAINING else Action.REMOVE
     else:
         properties = tuple(property_changes(before, after, new.key, moves))
         if not properties:
             return None
         action = _action(before, after, properties)
-    kind = str((before or after or {})["Type"])
+    kind = str((before or after)["Type"])
     leaves_behind = action is Action.RETAIN or (
-        action in {Action.REPLACE, Action.MAY_REPLACE}
-        and (before or {}).get("UpdateReplacePolicy") in _RETAINING
+        action in REPLACES and before.get("UpdateReplacePolicy") in _RETAINING
     )
     change = ResourceChange(
         stack=new.name,
@@ -179,16 +180,19 @@ def _resource_change(
         action=action,
         leaves_behind=leaves_behind,
         properties=properties,
-        widened=widened(kind, (before or {}).get("Properties") or {}, (after or {}).get("Properties") or {}),
+        widened=widened(kind, before.get("Properties") or {}, after.get("Properties") or {}),
         notes=tuple(note for change in properties if (note := code_note(change, old, new))),
         stops=(),
     )
-    block = block_of(before or {}, old.resources, idle_blocks)
-    return replace(
-        change,
-        notes=change.notes + notes_of(change, after or {}, block=block),
-        stops=stops_of(change, before or {}, after or {}, old.resources, new.resources, block=block),
+    update = ResourceUpdate(
+        change=change,
+        before=before,
+        after=after,
+        old_resources=old.resources,
+        new_resources=new.resources,
+        block=block_of(before, old.resources, idle_blocks),
     )
+    return replace(change, notes=change.notes + notes_of(update), stops=stops_of(update))
 
 
 def _action(

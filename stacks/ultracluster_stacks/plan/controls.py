@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from ultracluster_stacks.plan.changes import GOES, REPLACES, ResourceChange, Stop, StopKind
+from ultracluster_stacks.plan.changes import GOES, REPLACES, ResourceUpdate, Stop, StopKind
 from ultracluster_stacks.plan.expressions import canonical, references
 from ultracluster_stacks.plan.resource_updates import QUEUE
 
@@ -27,39 +27,37 @@ _SERVED: Final[Mapping[str, tuple[str, ...]]] = {
 _MINUTES: Final = {"minute": 1, "hour": 60, "day": 1440}
 
 
-def control_stops(
-    change: ResourceChange,
-    before: Mapping[str, Any],
-    after: Mapping[str, Any],
-    old_resources: Mapping[str, Any],
-    new_resources: Mapping[str, Any],
-    *,
-    is_idle: bool,
-) -> Iterator[Stop]:
+def control_stops(update: ResourceUpdate) -> Iterator[Stop]:
     """Stop what would leave jobs of a Capacity Block running into its end, or people uninformed."""
+    change, old, new = update.change, update.old, update.new
     kind, goes = change.resource_type, change.action in GOES
-    old, new = (resource.get("Properties") or {} for resource in (before, after))
     if kind == FUNCTION and goes:
         yield change.stop(
             StopKind.CONTROL, "a function of the cluster is removed: nothing takes over its work"
         )
-    elif kind == _TOPIC and change.action in GOES | REPLACES and _is_read(change.logical_id, old_resources):
+    elif (
+        kind == _TOPIC
+        and change.action in GOES | REPLACES
+        and _is_read(change.logical_id, update.old_resources)
+    ):
         reason = "its subscriptions end: people must confirm new ones, and those made by hand are lost"
         yield change.stop(StopKind.CONTROL, reason)
     elif kind in _SERVANTS and goes:
         for served in _serves(old.get(_SERVANTS[kind])):
-            if new_resources.get(served, {}).get("Type") in {FUNCTION, _TOPIC}:
+            if update.new_resources.get(served, {}).get("Type") in {FUNCTION, _TOPIC}:
                 reason = f"{served} remains, and is no longer invoked, watched or read"
                 yield change.stop(StopKind.CONTROL, reason)
-    elif after:
+    elif update.after:
         yield from (
             change.stop(StopKind.CONTROL, f"{served} is no longer invoked, watched or read")
             for name in _SERVED.get(kind, ())
             for served in _serves(old.get(name))
-            if new.get(name) is not None and served not in _serves(new[name]) and served in new_resources
+            if new.get(name) is not None
+            and served not in _serves(new[name])
+            and served in update.new_resources
         )
         rules = [_WEAKENED[kind]] if kind in _WEAKENED else []
-        rules += [_drain] if kind == FUNCTION and not is_idle else []
+        rules += [_drain] if kind == FUNCTION and update.block != "idle" else []
         yield from (change.stop(StopKind.CONTROL, reason) for rule in rules for reason in rule(old, new))
 
 

@@ -1,15 +1,20 @@
 """Rules that stop what takes connectivity or permissions from running nodes, jobs and functions."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from ultracluster_stacks.plan.changes import GOES, REPLACES, ResourceChange, Stop, StopKind
+from ultracluster_stacks.plan.changes import (
+    GOES,
+    REPLACES,
+    ResourceChange,
+    Resources,
+    ResourceUpdate,
+    Stop,
+    StopKind,
+)
 from ultracluster_stacks.plan.expressions import canonical, references
 from ultracluster_stacks.plan.permissions import POLICY_TYPES, narrowed
 from ultracluster_stacks.plan.resource_updates import IDENTITY_TYPES, NETWORK_TYPES, WORKLOAD_SERVICES
-
-Resources = Mapping[str, Mapping[str, Any]]
-"""Resources of a template by logical ID."""
 
 _LABELS: Final = frozenset(
     {"Tags", "Description", "TagSpecifications", "DeletionPolicy", "UpdateReplacePolicy"}
@@ -20,10 +25,9 @@ _RULES: Final = {
 }
 
 
-def network_stops(
-    change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any], resources: Resources
-) -> Iterator[Stop]:
+def network_stops(update: ResourceUpdate) -> Iterator[Stop]:
     """Stop removed and replaced parts of the network, and updates other than additions to a list."""
+    change, old, new = update.change, update.old, update.new
     if change.resource_type not in NETWORK_TYPES:
         return
     if change.action in REPLACES | GOES:
@@ -32,11 +36,10 @@ def network_stops(
             StopKind.NETWORK, f"a part of the network of running nodes and file systems is {fate}"
         )
         return
-    old, new = (resource.get("Properties") or {} for resource in (before, after))
     for name in dict.fromkeys(part.path[0] for part in change.properties if not part.cause):
         if name in _LABELS or name == "PolicyDocument":  # a policy is a matter of permissions
             continue
-        kept = [*_listed(new.get(name)), *_own_rules(name, change.logical_id, resources)]
+        kept = [*_listed(new.get(name)), *_own_rules(name, change.logical_id, update.new_resources)]
         if not isinstance(old.get(name), list) or not all(map(kept.__contains__, _listed(old[name]))):
             yield change.stop(StopKind.NETWORK, f"{name} of a part of the network changes while nodes use it")
 
@@ -56,9 +59,10 @@ def _own_rules(name: str, group: str, resources: Resources) -> list[Any]:
     return found
 
 
-def added_stops(change: ResourceChange, after: Mapping[str, Any], old_resources: Resources) -> Iterator[Stop]:
+def added_stops(update: ResourceUpdate) -> Iterator[Stop]:
     """Stop additions that take away: what denies, and what takes the place of a subnet's routes or access list."""
-    kind, new = change.resource_type, after.get("Properties") or {}
+    change, new, old_resources = update.change, update.new, update.old_resources
+    kind = change.resource_type
     if kind in _OF_SUBNETS and _names(new.get("SubnetId")) & old_resources.keys():
         yield change.stop(StopKind.NETWORK, "it replaces what carries the traffic of a subnet with nodes")
     if kind == "AWS::EC2::NetworkAclEntry" and new.get("RuleAction") == "deny":
@@ -77,15 +81,9 @@ def _lost(change: ResourceChange, lost: Sequence[str]) -> Iterator[Stop]:
         yield change.stop(StopKind.PERMISSION, f"what runs now loses a permission: {lost[0]}{more}")
 
 
-def permission_stops(
-    change: ResourceChange,
-    before: Mapping[str, Any],
-    after: Mapping[str, Any],
-    old_resources: Resources,
-    new_resources: Resources,
-) -> Iterator[Stop]:
+def permission_stops(update: ResourceUpdate) -> Iterator[Stop]:
     """Stop lost permissions of roles that remain, and roles that running jobs and nodes have."""
-    old, new = (resource.get("Properties") or {} for resource in (before, after))
+    change, old, new = update.change, update.old, update.new
     kind = change.resource_type
     if kind in IDENTITY_TYPES and change.action in REPLACES | GOES:
         trust = str(old.get("AssumeRolePolicyDocument", ""))
@@ -93,13 +91,17 @@ def permission_stops(
             yield change.stop(StopKind.JOBS, "running nodes or jobs lose their permissions")
         return
     role = _ROLES.get(kind, "")
-    if role and after and canonical(old.get(role)) != canonical(new.get(role)):
+    if role and update.after and canonical(old.get(role)) != canonical(new.get(role)):
         yield change.stop(StopKind.PERMISSION, "what runs now gets another role")
     if kind not in POLICY_TYPES:
         return
-    if change.action in GOES and not _names([old.get(name) for name in _HOLDERS]) & new_resources.keys():
+    if (
+        change.action in GOES
+        and not _names([old.get(name) for name in _HOLDERS]) & update.new_resources.keys()
+    ):
         return
-    yield from _lost(change, narrowed(kind, old, new, gone=old_resources.keys() - new_resources.keys()))
+    gone = update.old_resources.keys() - update.new_resources.keys()
+    yield from _lost(change, narrowed(kind, old, new, gone=gone))
 
 
 _ROLES: Final = {"AWS::IAM::InstanceProfile": "Roles", "AWS::Lambda::Function": "Role"}

@@ -1,24 +1,22 @@
 """Rules that stop a deployment, one function each."""
 
 from collections.abc import Collection, Iterator, Mapping
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 from ultracluster_stacks.plan import resource_updates as updates
 from ultracluster_stacks.plan.changes import (
     GOES,
     REPLACES,
     Action,
+    Block,
     PropertyChange,
-    ResourceChange,
+    ResourceUpdate,
     Stop,
     StopKind,
 )
 from ultracluster_stacks.plan.controls import BLOCK_VARIABLE, FUNCTION, control_stops
-from ultracluster_stacks.plan.expressions import differences
+from ultracluster_stacks.plan.expressions import differences, references
 from ultracluster_stacks.plan.losses import added_stops, network_stops, permission_stops
-
-Block = Literal["running", "idle"]
-"""Whether nodes of a Capacity Block may run now."""
 
 _POLICIES: Final = ("DeletionPolicy", "UpdateReplacePolicy")
 _PROTECTING: Final = frozenset({"Retain", "RetainExceptOnCreate", "Snapshot"})
@@ -69,45 +67,28 @@ def _part(value: Any, *names: str) -> Any:
     return value
 
 
-def stops_of(
-    change: ResourceChange,
-    before: Mapping[str, Any],
-    after: Mapping[str, Any],
-    old_resources: Mapping[str, Any],
-    new_resources: Mapping[str, Any],
-    *,
-    block: Block | None,
-) -> tuple[Stop, ...]:
-    """Return the reasons why a change stops the deployment.
-
-    ``before`` is empty for a new resource, ``after`` for a removed one.
-    """
-    if change.action is Action.ADD:
-        return tuple(added_stops(change, after, old_resources))
-    if before.get("Type") != after.get("Type") and after:
+def stops_of(update: ResourceUpdate) -> tuple[Stop, ...]:
+    """Return the reasons why a change stops the deployment."""
+    if update.change.action is Action.ADD:
+        return tuple(added_stops(update))
+    if update.before.get("Type") != update.after.get("Type") and update.after:
         reason = "its type changes under the same logical ID, which CloudFormation refuses"
         return (Stop.refused(reason),)
-    rules = (_data, _protection, _association, _shares, _best_fit, _unknown)
-    linked = any(each["Type"] == updates.ASSOCIATION for each in old_resources.values())
-    return (
-        *(stop for rule in rules for stop in rule(change, before, after)),
-        *network_stops(change, before, after, new_resources),
-        *permission_stops(change, before, after, old_resources, new_resources),
-        *control_stops(change, before, after, old_resources, new_resources, is_idle=block == "idle"),
-        *_jobs(change, after, block),
-        *_road(change, before, after, old_resources, new_resources),
-        *(_linked_tags(change) if linked else ()),
+    rules = (
+        *(_data, _protection, _association, _shares, _best_fit, _unknown),
+        *(network_stops, permission_stops, control_stops, _jobs, _road, _linked_tags),
     )
+    return tuple(stop for rule in rules for stop in rule(update))
 
 
-def notes_of(change: ResourceChange, after: Mapping[str, Any], *, block: Block | None) -> tuple[str, ...]:
+def notes_of(update: ResourceUpdate) -> tuple[str, ...]:
     """Return remarks on a change that do not stop the deployment."""
-    notes = []
-    if block == "idle" and change.action in REPLACES:
+    change, notes = update.change, []
+    if update.block == "idle" and change.action in REPLACES:
         notes.append("nothing runs in its Capacity Block yet; waiting jobs stay in the queue")
     if change.leaves_behind:
         notes.append("the old resource stays in the account, unmanaged and billed")
-    if _updates_infrastructure(change) and not _ends_jobs(after):
+    if _updates_infrastructure(update) and not _ends_jobs(update):
         notes.append(
             "AWS Batch replaces nodes as jobs end; jobs that run longer than "
             f"{updates.LONGEST_JOB_TIMEOUT_MINUTES:,} minutes from then are terminated"
@@ -115,9 +96,10 @@ def notes_of(change: ResourceChange, after: Mapping[str, Any], *, block: Block |
     return tuple(notes)
 
 
-def _data(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:
+def _data(update: ResourceUpdate) -> Iterator[Stop]:
+    change = update.change
     safe = updates.STATEFUL.get(change.resource_type)
-    is_protected = before.get("DeletionPolicy") in _PROTECTING
+    is_protected = update.before.get("DeletionPolicy") in _PROTECTING
     if safe is None and not is_protected:
         return
     if change.action in REPLACES:
@@ -135,15 +117,11 @@ def _data(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str,
     elif change.action is Action.RETAIN:
         yield change.stop(StopKind.DATA, "it leaves the stack and stays, unmanaged and billed")
     elif safe is not None:
-        yield from _changed_data(change, before, after, safe)
+        yield from _changed_data(update, safe)
 
 
-def _changed_data(
-    change: ResourceChange,
-    before: Mapping[str, Any],
-    after: Mapping[str, Any],
-    safe: Mapping[tuple[str, ...], updates.Safe],
-) -> Iterator[Stop]:
+def _changed_data(update: ResourceUpdate, safe: Mapping[tuple[str, ...], updates.Safe]) -> Iterator[Stop]:
+    change = update.change
     for property_change in change.properties:
         name = ".".join(property_change.path)
         if _shrinks(property_change, safe):
@@ -153,7 +131,7 @@ def _changed_data(
         elif property_change.path[0] not in _POLICIES and not _is_safe(property_change, safe):
             reason = f"{name} of a resource with data or capacity is not known to be safe to change"
             yield change.stop(StopKind.DATA, reason)
-    old, new = (_part(each, "Properties", _EXPIRY, "Rules") or [] for each in (before, after))
+    old, new = (_part(each, _EXPIRY, "Rules") or [] for each in (update.old, update.new))
     if not all(_keeps_longer(rule, old) for rule in new):
         yield change.stop(StopKind.DATA, "objects expire sooner or move to another storage class")
 
@@ -194,9 +172,8 @@ def _grows(before: Any, after: Any) -> bool:
         return False
 
 
-def _protection(
-    change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]
-) -> Iterator[Stop]:
+def _protection(update: ResourceUpdate) -> Iterator[Stop]:
+    change, before, after = update.change, update.before, update.after
     for policy in _POLICIES:
         if after and before.get(policy) in _PROTECTING and after.get(policy) not in _PROTECTING:
             new_policy = after.get(policy, "Delete")
@@ -209,11 +186,9 @@ def _protection(
             yield Stop.refused(reason)
 
 
-def _association(
-    change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]
-) -> Iterator[Stop]:
+def _association(update: ResourceUpdate) -> Iterator[Stop]:
     """Refuse replacements that FSx rejects: the new association is created first, and its paths must be unique."""
-    del before, after
+    change = update.change
     if change.resource_type != updates.ASSOCIATION or change.action is not Action.REPLACE:
         return
     changed = {property_change.path[0] for property_change in change.properties}
@@ -221,8 +196,11 @@ def _association(
         yield Stop.refused("FSx refuses a second association of the same path while the old one exists")
 
 
-def _linked_tags(change: ResourceChange) -> Iterator[Stop]:
+def _linked_tags(update: ResourceUpdate) -> Iterator[Stop]:
     """Stop changes of tags: they are sent with the backup settings, which FSx refuses with an association."""
+    change = update.change
+    if not any(resource["Type"] == updates.ASSOCIATION for resource in update.old_resources.values()):
+        return
     tags = any(property_change.path[0] == "Tags" for property_change in change.properties)
     if change.resource_type == updates.FILE_SYSTEM and change.action is Action.UPDATE and tags:
         reason = (
@@ -232,29 +210,27 @@ def _linked_tags(change: ResourceChange) -> Iterator[Stop]:
         yield change.stop(StopKind.UNKNOWN, reason)
 
 
-def _shares(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:
+def _shares(update: ResourceUpdate) -> Iterator[Stop]:
     """Refuse to add or remove a fair-share policy (UpdateJobQueue, API Reference of AWS Batch)."""
-    if change.resource_type != updates.QUEUE or change.action is not Action.UPDATE:
+    if update.change.resource_type != updates.QUEUE or update.change.action is not Action.UPDATE:
         return
-    had, has = (
-        (each.get("Properties") or {}).get("SchedulingPolicyArn") is not None for each in (before, after)
-    )
+    had, has = (each.get("SchedulingPolicyArn") is not None for each in (update.old, update.new))
     if had != has:
         verb = "added to" if has else "removed from"
         yield Stop.refused(f"AWS Batch refuses that a fair-share policy is {verb} a queue")
 
 
-def _best_fit(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:
+def _best_fit(update: ResourceUpdate) -> Iterator[Stop]:
     """Refuse updates with BEST_FIT, the default of AWS Batch (AWS Batch User Guide, infrastructure updates)."""
-    del after
-    strategy = _part(before, "Properties", "ComputeResources", "AllocationStrategy")
-    if _updates_infrastructure(change) and strategy in {None, "BEST_FIT"}:
+    strategy = _part(update.old, "ComputeResources", "AllocationStrategy")
+    if _updates_infrastructure(update) and strategy in {None, "BEST_FIT"}:
         yield Stop.refused(
             "AWS Batch updates nodes in place only with another allocation strategy than BEST_FIT"
         )
 
 
-def _jobs(change: ResourceChange, after: Mapping[str, Any], block: Block | None) -> Iterator[Stop]:
+def _jobs(update: ResourceUpdate) -> Iterator[Stop]:
+    change, block = update.change, update.block
     if change.resource_type not in updates.JOB_CARRIERS:
         return
     if change.resource_type == updates.COMPUTE_ENVIRONMENT and change.action in REPLACES:
@@ -263,53 +239,46 @@ def _jobs(change: ResourceChange, after: Mapping[str, Any], block: Block | None)
             yield change.stop(StopKind.JOBS, f"jobs that run {where} end; waiting jobs stay in the queue")
     elif change.action in REPLACES | GOES:
         yield change.stop(StopKind.JOBS, "its running and waiting jobs end")
-    elif block == "running" and _updates_infrastructure(change):
+    elif block == "running" and _updates_infrastructure(update):
         reason = (
             "a Capacity Block has no room for new nodes beside old ones, so that the deployment waits for running jobs to "
             "end, times out and rolls back"
         )
         yield change.stop(StopKind.JOBS, reason)
-    elif _updates_infrastructure(change) and _ends_jobs(after):
-        policy = (after.get("Properties") or {}).get("UpdatePolicy") or {}
+    elif _updates_infrastructure(update) and _ends_jobs(update):
+        policy = update.new.get("UpdatePolicy") or {}
         at_once = str(policy.get("TerminateJobsOnUpdate", False)).lower() == "true"
         when = "immediately" if at_once else f"after {policy.get('JobExecutionTimeoutMinutes', 30)} minutes"
         yield change.stop(StopKind.JOBS, f"an infrastructure update terminates running jobs {when}")
 
 
-def _road(
-    change: ResourceChange,
-    before: Mapping[str, Any],
-    after: Mapping[str, Any],
-    old_resources: Mapping[str, Any],
-    new_resources: Mapping[str, Any],
-) -> Iterator[Stop]:
+def _road(update: ResourceUpdate) -> Iterator[Stop]:
     """Stop a queue from changing what starts its nodes: multi-node jobs that wait in it are defined for the other."""
-    if change.resource_type != updates.QUEUE:
+    if update.change.resource_type != updates.QUEUE:
         return
-    old, new = (_environment_types(*each) for each in ((before, old_resources), (after, new_resources)))
+    old = _environment_types(update.old, update.old_resources)
+    new = _environment_types(update.new, update.new_resources)
     if old and new and old != new:
         starts = "an Auto Scaling group" if "UNMANAGED" in new else "AWS Batch"
         reason = (
             f"{starts} will start its nodes; multi-node jobs that wait in it are defined for the other way, and never start: "
             "cancel and submit them again"
         )
-        yield change.stop(StopKind.JOBS, reason)
+        yield update.change.stop(StopKind.JOBS, reason)
 
 
 def _environment_types(queue: Mapping[str, Any], resources: Mapping[str, Any]) -> set[str]:
     """Return the types of the compute environments of a queue, as far as they are in its stack."""
     types = set()
-    for entry in _part(queue, "Properties", "ComputeEnvironmentOrder") or []:
-        name = (
-            _part(entry, "ComputeEnvironment", "Ref")
-            or (_part(entry, "ComputeEnvironment", "Fn::GetAtt") or [""])[0]
-        )
-        types.add(_part(resources.get(str(name), {}), "Properties", "Type"))
+    for entry in queue.get("ComputeEnvironmentOrder") or []:
+        for reference in references(entry):
+            types.add(_part(resources.get(reference.name), "Properties", "Type"))
     return {str(kind) for kind in types if kind}
 
 
-def _updates_infrastructure(change: ResourceChange) -> bool:
+def _updates_infrastructure(update: ResourceUpdate) -> bool:
     """Return whether an in-place change makes AWS Batch replace nodes: all of ComputeResources but scaling."""
+    change = update.change
     if change.resource_type != updates.COMPUTE_ENVIRONMENT or change.action is not Action.UPDATE:
         return False
     return any(
@@ -318,18 +287,18 @@ def _updates_infrastructure(change: ResourceChange) -> bool:
     )
 
 
-def _ends_jobs(after: Mapping[str, Any]) -> bool:
-    policy = (after.get("Properties") or {}).get("UpdatePolicy") or {}
+def _ends_jobs(update: ResourceUpdate) -> bool:
+    policy = update.new.get("UpdatePolicy") or {}
     at_once = str(policy.get("TerminateJobsOnUpdate", False)).lower() == "true"
     return at_once or policy.get("JobExecutionTimeoutMinutes") != updates.LONGEST_JOB_TIMEOUT_MINUTES
 
 
-def _unknown(change: ResourceChange, before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Stop]:
-    del before
+def _unknown(update: ResourceUpdate) -> Iterator[Stop]:
+    change = update.change
     kind = change.resource_type
     if updates.is_custom(kind):
         yield change.stop(StopKind.UNKNOWN, "the effect of the change depends on its function and is unknown")
-    elif updates.replacement(kind, after.get("Properties") or {}) is None and change.action in REPLACES:
+    elif updates.replacement(kind, update.new) is None and change.action in REPLACES:
         yield change.stop(StopKind.UNKNOWN, f"whether a change replaces {kind} is unknown")
     elif updates.touches(
         ("Condition",), frozenset(property_change.path for property_change in change.properties)

@@ -16,7 +16,7 @@ from ultracluster_checks import Source, check_templates
 
 HERE = Path(__file__).parent
 BASES = HERE / "bases"
-BLIND_SETS = ("third", "fourth")
+BLIND_SETS = ("third", "fourth", "fifth")
 """Folders of sets by authors who had seen neither the rules nor the other sets."""
 
 _GOLDEN = HERE.parents[1] / "golden" / "next"
@@ -62,6 +62,18 @@ REGIONS = {
     "ecs_inf2_service": "us-west-2",
     "image_factory": "us-west-2",
     "watch_tower": "us-west-2",
+    "trn2_batch_mnp": "us-east-2",
+    "trn2_asg_hook": "us-east-2",
+    "eks_trn2_cdk": "us-east-2",
+    "hyperpod_trn2_eks": "us-east-2",
+    "block_steps": "us-east-2",
+    "block_runbook": "us-east-2",
+    "lustre_dra": "us-east-2",
+    "trn_vpc": "us-east-2",
+    "train_watch": "us-east-2",
+    "sm_train_queue": "us-east-2",
+    "research_access": "us-east-2",
+    "neuron_ami_bake": "us-west-2",
 }
 
 

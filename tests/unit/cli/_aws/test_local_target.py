@@ -8,7 +8,7 @@ import pytest
 from tests.unit.stacks.conftest import QUICKSTART
 
 from ultracluster_cli._aws import local_target
-from ultracluster_cli._aws.targets import local_aws
+from ultracluster_cli._aws.targets import open_targets
 from ultracluster_local.instance.environment import ACCOUNT
 from ultracluster_local.seeding.seed_client import SeedContainerImage
 from ultracluster_stacks.config import load_rollout
@@ -36,7 +36,7 @@ def test_images_of_jobs_in_registries_of_the_local_account_are_seeded(
     )
     monkeypatch.setattr(local_target, "seed", lambda **wanted: seeded.update(wanted))
 
-    with local_aws(wave.clusters, state=tmp_path, temporary=tmp_path, steps={}):
+    with open_targets(wave.clusters, local=True, state=tmp_path, temporary=tmp_path, steps={}):
         pass
 
     assert seeded["container_images"] == {
@@ -59,7 +59,7 @@ def test_a_seeded_block_ends_and_a_reservation_does_not(
     )
     monkeypatch.setattr(local_target, "seed", lambda **wanted: seeded.update(wanted))
 
-    with local_aws(wave.clusters, state=tmp_path, temporary=tmp_path, steps={}):
+    with open_targets(wave.clusters, local=True, state=tmp_path, temporary=tmp_path, steps={}):
         pass
 
     (reservation,) = seeded["reservations"]

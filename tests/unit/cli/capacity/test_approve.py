@@ -22,7 +22,6 @@ from ultracluster_runtime.purchasing.orders import (
     Order,
     OrderState,
     Record,
-    order_token,
 )
 
 Run = Callable[..., Any]
@@ -63,7 +62,7 @@ def approved(monkeypatch: pytest.MonkeyPatch) -> list[Order]:
 
     def add(order: Order, *, now: datetime) -> Record:
         orders.append(order)
-        return Record(order=order, token=order_token(order), changed_at=now, state=OrderState.APPROVED)
+        return Record(order=order, token=order.token, changed_at=now, state=OrderState.APPROVED)
 
     session = SimpleNamespace(
         account=lambda: "123456789012",
@@ -122,8 +121,8 @@ def test_the_answer_contains_the_token_and_states_that_nothing_is_bought(
     block = [*BLOCK, "--ultraservers", "2"]
     told, said = run("capacity", *block, "--json"), run("capacity", *block)
 
-    assert json.loads(told.stdout)["order"]["token"] == order_token(approved[0])
-    assert order_token(approved[0]) in said.stderr
+    assert json.loads(told.stdout)["order"]["token"] == approved[0].token
+    assert approved[0].token in said.stderr
     assert "Nothing is bought yet" in said.stderr
 
 

@@ -15,7 +15,7 @@ from tests.unit.stacks.config.conftest import VALID
 
 from ultracluster_cli.capacity import resolve as capacity_resolve
 from ultracluster_rules.findings import FindingsError
-from ultracluster_runtime.purchasing.orders import Order, OrderState, Record, order_token
+from ultracluster_runtime.purchasing.orders import Order, OrderState, Record
 from ultracluster_stacks.config import load_rollout
 
 RESERVATION = "cr-0aaaaaaaaaaaaaaaa"
@@ -34,7 +34,7 @@ def record(order: Order, **changes: Any) -> Record:
         "start": START,
         "end": (START + timedelta(days=14)).replace(hour=11, minute=30, second=0, microsecond=0),
     }
-    return Record(order=order, token=order_token(order), changed_at=START, **{**terms, **changes})
+    return Record(order=order, token=order.token, changed_at=START, **{**terms, **changes})
 
 
 BOUGHT = record(block_order())

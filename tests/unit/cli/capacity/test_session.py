@@ -13,7 +13,6 @@ from tests.unit.runtime.purchasing.scenarios import SCENARIOS, start
 from ultracluster_cli.capacity import session as capacity_session
 from ultracluster_cli.exit_codes import ExitCode, exit_code_of
 from ultracluster_rules.findings import FindingsError
-from ultracluster_runtime.purchasing.orders import order_token
 
 
 def without_terminal(monkeypatch: pytest.MonkeyPatch, *, terminal: bool) -> None:
@@ -41,8 +40,8 @@ def quoted() -> Any:
 
 def test_the_token_of_the_order_confirms_and_no_other(capsys: pytest.CaptureFixture[str]) -> None:
     quote = quoted()
-    assert capacity_session.confirm(block_order(), quote, order_token(block_order()))
-    assert not capacity_session.confirm(block_order(), quote, order_token(block_order(count=15)))
+    assert capacity_session.confirm(block_order(), quote, block_order().token)
+    assert not capacity_session.confirm(block_order(), quote, block_order(count=15).token)
     assert "192241.66 USD" in capsys.readouterr().err
 
 

@@ -113,6 +113,15 @@ def test_each_node_is_a_square_up_to_64(nodes: int) -> None:
     assert problems_of(drawn) == []
 
 
+def test_nodes_of_an_auto_scaling_group_are_those_of_its_launch_template() -> None:
+    (path,) = (path for path in GOLDEN if path.name == "auto-scaling.yaml.json")
+    nodes = read_topology(Plan(stacks=()), read_kept(path.read_text("utf-8"))).boxes["nodes"]
+
+    assert nodes.nodes == 4
+    assert nodes.lines[0] == "up to 4 x trn2.48xlarge"
+    assert not any("None" in line for line in nodes.lines)
+
+
 def test_names_of_any_length_stay_in_their_boxes() -> None:
     name = "checkpoints-of-the-research-team-in-the-second-availability-zo"
     text = (

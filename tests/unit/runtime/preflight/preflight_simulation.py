@@ -30,7 +30,7 @@ from ultracluster_local.services.service_quotas import set_quota
 from ultracluster_runtime.preflight.reader import AwsReader
 from ultracluster_runtime.preflight.requirements import ClusterRequirements, RolloutRequirements
 from ultracluster_runtime.purchasing.ledger import order_key, record_item
-from ultracluster_runtime.purchasing.orders import OrderState, Record, order_token
+from ultracluster_runtime.purchasing.orders import OrderState, Record
 from ultracluster_runtime.rollout.rehearsal_record import Rehearsal, write_rehearsal
 from ultracluster_stacks.config import load_rollout
 from ultracluster_stacks.config.rehearsal import cluster_digest
@@ -413,7 +413,7 @@ def _order(local: LocalAws) -> None:
     order = block_order()
     record = Record(
         order=order,
-        token=order_token(order),
+        token=order.token,
         state=OrderState.PAID,
         changed_at=datetime.now(UTC),
         reservation_ids=(BLOCK,),

@@ -11,7 +11,7 @@ from ultracluster_runtime.preflight import orders
 from ultracluster_runtime.preflight.check import Outcome, Status, checks_of
 from ultracluster_runtime.preflight.requirements import OrderRequirements
 from ultracluster_runtime.purchasing.ledger import record_item
-from ultracluster_runtime.purchasing.orders import OrderState, Record, order_token
+from ultracluster_runtime.purchasing.orders import OrderState, Record
 
 (ORDER,) = checks_of(orders)
 DECEMBER = OrderRequirements(
@@ -22,7 +22,7 @@ DECEMBER = OrderRequirements(
 )
 RECORD = Record(
     order=block_order(),
-    token=order_token(block_order()),
+    token=block_order().token,
     state=OrderState.PAID,
     changed_at=START,
     reservation_ids=("cr-1", "cr-2"),

@@ -152,7 +152,7 @@ BUGS = (
     Bug(
         "accepts-edited-terms",
         "reads_and_refusals",
-        "if order_token(record.order) != record.token:",
+        "if record.order.token != record.token:",
         "if False:",
     ),
     Bug(

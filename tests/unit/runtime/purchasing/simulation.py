@@ -27,7 +27,7 @@ from ultracluster_runtime.purchasing.ec2_objects import (
     Reservation,
 )
 from ultracluster_runtime.purchasing.offerings import Offering
-from ultracluster_runtime.purchasing.orders import Order, OrderState, Record, order_token
+from ultracluster_runtime.purchasing.orders import Order, OrderState, Record
 
 START = datetime(2026, 11, 20, 9, 0, tzinfo=UTC)
 REGION = "us-east-2"
@@ -196,7 +196,7 @@ class Simulation:
         """Approve an order, as the ledger does."""
         if order.name not in self.records:
             self.records[order.name] = Record(
-                order=order, token=order_token(order), state=OrderState.APPROVED, changed_at=self.now
+                order=order, token=order.token, state=OrderState.APPROVED, changed_at=self.now
             )
 
     def _advance(self, effect: effects.Advance, fault: str) -> Any:

@@ -32,14 +32,14 @@ from ultracluster_runtime.purchasing.effects import (
     Send,
     Sleep,
 )
-from ultracluster_runtime.purchasing.orders import OrderState, Record, order_token
+from ultracluster_runtime.purchasing.orders import OrderState, Record
 from ultracluster_runtime.purchasing.purchase import buy
 from ultracluster_runtime.purchasing.reconcile import Outcome
 
 GROUND = "AWS confirmed"
 APPROVED = Record(
     order=block_order(),
-    token=order_token(block_order()),
+    token=block_order().token,
     state=OrderState.APPROVED,
     changed_at=START,
 )
@@ -117,7 +117,7 @@ def test_sends_once_after_confirmation_dry_run_and_ledger_write() -> None:
 
 def test_request_is_not_sent_after_the_approval_expires() -> None:
     order = block_order(expires_at=START + timedelta(seconds=30))
-    asked, _ = buying(replace(APPROVED, order=order, token=order_token(order)))
+    asked, _ = buying(replace(APPROVED, order=order, token=order.token))
 
     (send,) = [effect for effect in asked if isinstance(effect, Send)]
     assert send.not_after == START + timedelta(seconds=30)

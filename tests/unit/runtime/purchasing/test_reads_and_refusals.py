@@ -16,14 +16,12 @@ from ultracluster_runtime.purchasing.effects import (
     ReadRecord,
     Sleep,
 )
-from ultracluster_runtime.purchasing.orders import OrderState, Record, order_token
+from ultracluster_runtime.purchasing.orders import OrderState, Record
 from ultracluster_runtime.purchasing.reads_and_refusals import iterate_pages, read_record
 
 THROTTLED = ReadFailed(code="Throttled", message="later", transient=True)
 DENIED = ReadFailed(code="Denied", message="no", transient=False)
-RECORD = Record(
-    order=block_order(), token=order_token(block_order()), state=OrderState.APPROVED, changed_at=START
-)
+RECORD = Record(order=block_order(), token=block_order().token, state=OrderState.APPROVED, changed_at=START)
 
 
 def listing(*replies: Any) -> tuple[list[Effect], Any]:

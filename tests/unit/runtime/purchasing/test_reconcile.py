@@ -29,7 +29,7 @@ from ultracluster_runtime.purchasing.effects import (
     Sleep,
 )
 from ultracluster_runtime.purchasing.evidence import Evidence
-from ultracluster_runtime.purchasing.orders import OrderState, Record, order_token
+from ultracluster_runtime.purchasing.orders import OrderState, Record
 from ultracluster_runtime.purchasing.reconcile import UNKNOWN_AFTER, Outcome, findings_for, reconcile, settle
 
 LATER = START + timedelta(hours=1)
@@ -48,7 +48,7 @@ BOUGHT = sent(nonce="mine", holds_lock=True, version=2)
 
 APPROVED = Record(
     order=block_order(),
-    token=order_token(block_order()),
+    token=block_order().token,
     state=OrderState.APPROVED,
     changed_at=START,
 )
@@ -120,7 +120,7 @@ def test_gives_up_after_three_attempts() -> None:
 
 def test_concurrent_write_of_the_same_attempt_is_merged() -> None:
     theirs = sent(nonce="mine", holds_lock=True, version=5, reservation_ids=("cr-1",))
-    theirs = replace(theirs, token=order_token(theirs.order))
+    theirs = replace(theirs, token=theirs.order.token)
 
     asked, result = settling([ConditionFailed(frozenset({"state"})), Committed()], read=theirs)
 
@@ -130,14 +130,14 @@ def test_concurrent_write_of_the_same_attempt_is_merged() -> None:
 
 def test_attempt_of_another_process_is_left_alone() -> None:
     theirs = sent(nonce="theirs")
-    theirs = replace(theirs, token=order_token(theirs.order))
+    theirs = replace(theirs, token=theirs.order.token)
 
     assert settling([ConditionFailed(frozenset({"state"}))], read=theirs, evidence=None)[1] == theirs
 
 
 def test_purchase_is_recorded_in_the_attempt_of_another_process_whose_state_stays() -> None:
     theirs = sent(nonce="theirs")
-    theirs = replace(theirs, token=order_token(theirs.order))
+    theirs = replace(theirs, token=theirs.order.token)
 
     _, recorded = settling([ConditionFailed(frozenset({"state"})), Committed()], read=theirs)
     assert (recorded.state, recorded.nonce) == (OrderState.SENDING, "theirs")
@@ -154,7 +154,7 @@ def test_unreadable_ledger_changes_nothing() -> None:
 
 
 def reconciling(record: Record, *, now: Any, listed: Any = ()) -> Outcome:
-    whole = replace(record, token=order_token(record.order))
+    whole = replace(record, token=record.order.token)
 
     def answer(effect: Effect) -> Any:
         match effect:

@@ -31,6 +31,21 @@ waves:
         budget: {monthly_usd: 1000, close_queues_at_percent: 100}
 """
 
+AUTO_SCALING = """
+version: 1
+waves:
+  - name: first
+    clusters:
+      - name: groups
+        region: us-east-2
+        zone_id: use2-az3
+        instance_type: trn2.48xlarge
+        nodes: 4
+        image_id: ami-0123456789abcdef0
+        capacity: {reservation_id: cr-0123456789abcdef4, launched_by: auto-scaling}
+        notify: [jane@example.com]
+"""
+
 
 def clusters(path: Path) -> list[ClusterConfig]:
     return load_rollout(path).config.clusters()

@@ -7,22 +7,22 @@ from typing import Any
 
 import pytest
 from tests.unit.stacks.conftest import synthesized_templates
-from tests.unit.stacks.cost.footprint_rollouts import RICH, ROLLOUTS, clusters
+from tests.unit.stacks.cost.footprint_rollouts import AUTO_SCALING, RICH, ROLLOUTS, clusters
 
 from ultracluster_stacks.cost import Footprint, configured_footprint, template_footprint
 from ultracluster_stacks.plan import StackTemplate
 
 
 @pytest.mark.synth
-@pytest.mark.parametrize("rollout", ["quickstart", "rich"])
+@pytest.mark.parametrize("rollout", ["quickstart", "rich", "auto-scaling"])
 def test_a_configuration_and_its_templates_have_the_same_footprint(
     rollout: str, tmp_path: Path, templates: dict[str, dict[str, Any]], synthesize: Callable[..., Any]
 ) -> None:
     path = ROLLOUTS / "quickstart.yaml"
     found = templates
-    if rollout == "rich":
-        path = tmp_path / "rich.yaml"
-        path.write_text(RICH)
+    if rollout != "quickstart":
+        path = tmp_path / "rollout.yaml"
+        path.write_text(RICH if rollout == "rich" else AUTO_SCALING)
         found = synthesized(path, tmp_path / "cdk.out", synthesize)
     (cluster,) = clusters(path)
     stacks = [
