@@ -1,159 +1,106 @@
-"""Events and alarms: patterns that match what AWS sends, alarms that watch something and notify somebody."""
+"""Alarms: on a metric that something writes and a resource that exists, able to rise, and with somebody to notify."""
 
-import difflib
-import re
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_checks.codes import EVENTS, VARIABLES
-from ultracluster_checks.model.nodes import EVENT_RULE, QUEUE
+from ultracluster_checks.events import misspelt
+from ultracluster_checks.model.nodes import EVENT_RULE
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Wrong, rule
+from ultracluster_checks.times import period_of
+from ultracluster_checks.workers import FUNCTION, MACHINE, triggers
 from ultracluster_rules.findings import quote
 
+_ALARM: Final = "AWS::CloudWatch::Alarm"
+_COMPOSITE: Final = "AWS::CloudWatch::CompositeAlarm"
 _ACTIONS: Final = ("AlarmActions", "OKActions", "InsufficientDataActions")
-# Types of events by their source. https://docs.aws.amazon.com/eventbridge/latest/ref/events.html (2026-11)
-_EVENTS: Final = {
-    "aws.autoscaling": ("EC2 Instance-launch Lifecycle Action", "EC2 Instance-terminate Lifecycle Action", "EC2 Instance Launch Successful", "EC2 Instance Launch Unsuccessful", "EC2 Instance Terminate Successful", "EC2 Instance Terminate Unsuccessful"),
-    "aws.batch": ("Batch Job State Change", "Batch Job Queue Blocked"),
-    "aws.cloudwatch": ("CloudWatch Alarm State Change",),
-    "aws.codebuild": ("CodeBuild Build State Change", "CodeBuild Build Phase Change"),
-    "aws.ec2": ("EC2 Instance State-change Notification", "EC2 Spot Instance Interruption Warning", "EC2 Instance Rebalance Recommendation"),
-    "aws.ecs": ("ECS Task State Change", "ECS Container Instance State Change", "ECS Service Action", "ECS Deployment State Change"),
-    "aws.health": ("AWS Health Event",),
-    "aws.imagebuilder": ("EC2 Image Builder Image State Change",),
-    "aws.s3": ("Object Created", "Object Deleted", "Object Restore Completed"),
-    "aws.sagemaker": ("SageMaker Training Job State Change", "SageMaker HyperPod Cluster State Change", "SageMaker HyperPod Cluster Node Health Event"),
-    "aws.states": ("Step Functions Execution Status Change",),
+# Metrics and dimensions of services. Guides of the services, CloudWatch metrics (2026-11).
+_SERVICES: Final = {
+    "AWS/Events": ("FailedInvocations Invocations TriggeredRules MatchedEvents ThrottledRules DeadLetterInvocations InvocationAttempts InvocationsCreated InvocationsSentToDlq InvocationsFailedToBeSentToDlq RetryInvocationAttempts SuccessfulInvocationAttempts IngestiontoInvocationStartLatency IngestiontoInvocationCompleteLatency", "RuleName EventBusName EventSourceName"),
+    "AWS/Lambda": ("Errors Throttles Duration Invocations DeadLetterErrors DestinationDeliveryFailures ConcurrentExecutions AsyncEventsReceived AsyncEventsDropped AsyncEventAge IteratorAge OffsetLag UnreservedConcurrentExecutions ClaimedAccountConcurrency RecursiveInvocationsDropped ProvisionedConcurrencyInvocations ProvisionedConcurrencySpilloverInvocations ProvisionedConcurrencyUtilization ProvisionedConcurrentExecutions PostRuntimeExtensionsDuration", "FunctionName Resource ExecutedVersion EventSourceMappingUUID"),
+    "AWS/SNS": ("NumberOfMessagesPublished NumberOfNotificationsDelivered NumberOfNotificationsFailed PublishSize", "TopicName Application Platform Country SMSType PhoneNumber"),
+    "AWS/SQS": ("ApproximateNumberOfMessagesVisible ApproximateNumberOfMessagesNotVisible ApproximateNumberOfMessagesDelayed ApproximateAgeOfOldestMessage NumberOfEmptyReceives NumberOfMessagesDeleted NumberOfMessagesReceived NumberOfMessagesSent SentMessageSize ApproximateNumberOfGroupsWithInflightMessages NumberOfDeduplicatedSentMessages", "QueueName"),
+    "AWS/States": ("ExecutionsFailed ExecutionsTimedOut ExecutionsAborted ExecutionsStarted ExecutionsSucceeded ExecutionTime ExecutionThrottled", "StateMachineArn ActivityArn LambdaFunctionArn ServiceIntegrationResourceArn APIName ServiceMetric StateMachineName"),
 }  # fmt: skip
-_SENDERS: Final = {kind: source for source, kinds in _EVENTS.items() for kind in kinds}
-_STATES: Final = {
-    "Batch Job State Change": ("status", {"SUBMITTED", "PENDING", "RUNNABLE", "STARTING", "RUNNING", "SUCCEEDED", "FAILED"}),
-    "CodeBuild Build State Change": ("build-status", {"IN_PROGRESS", "SUCCEEDED", "FAILED", "STOPPED", "FAULT", "TIMED_OUT"}),
-    "EC2 Instance State-change Notification": ("state", {"pending", "running", "stopping", "stopped", "shutting-down", "terminated"}),
-    "ECS Task State Change": ("lastStatus", {"PROVISIONING", "PENDING", "ACTIVATING", "RUNNING", "DEACTIVATING", "STOPPING", "DEPROVISIONING", "STOPPED", "DELETED"}),
-    "Step Functions Execution Status Change": ("status", {"RUNNING", "SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED", "PENDING_REDRIVE"}),
-}  # fmt: skip
+_METRICS: Final = {
+    name: each for each, (names, _) in _SERVICES.items() for name in names.split()
+} | dict.fromkeys(
+    ("AvailableInstanceCount", "InstanceUtilization", "UsedInstanceCount"), "AWS/EC2CapacityReservations"
+)
+_FAILURES: Final = {"Errors", "DeadLetterErrors", "ExecutionsFailed", "ExecutionsTimedOut", "FailedInvocations", "InvocationsFailedToBeSentToDlq"}  # fmt: skip
 # Dimensions of metrics: the type that they name, and the attributes that give its name. Guides of the services, CloudWatch metrics (2026-11).
 _DIMENSIONS: Final = {
     "AutoScalingGroupName": ("AWS::AutoScaling::AutoScalingGroup", {""}),
-    "FunctionName": ("AWS::Lambda::Function", {""}),
+    "FunctionName": (FUNCTION, {""}),
     "QueueName": ("AWS::SQS::Queue", {"QueueName"}),
     "RuleName": (EVENT_RULE, {""}),
-    "StateMachineArn": ("AWS::StepFunctions::StateMachine", {"", "Arn"}),
+    "StateMachineArn": (MACHINE, {"", "Arn"}),
     "TableName": ("AWS::DynamoDB::Table", {""}),
     "TopicName": ("AWS::SNS::Topic", {"TopicName"}),
 }
-_PLACEHOLDER: Final = re.compile(r"<([A-Za-z][\w.-]*)>")
-_FAILURES: Final = {"Errors", "DeadLetterErrors", "ExecutionsFailed", "ExecutionsTimedOut", "FailedInvocations", "InvocationsFailedToBeSentToDlq"}  # fmt: skip
-_METRICS: Final = _FAILURES | {"AvailableInstanceCount", "InstanceUtilization", "UsedInstanceCount", "ApproximateNumberOfMessagesVisible", "Duration", "ExecutionsAborted", "ExecutionsStarted", "ExecutionsSucceeded", "Invocations", "Throttles"}  # fmt: skip
-
-
-def _misspelt(text: str | None, known: Iterator[str] | set[str]) -> str | None:
-    """Return the name that text is almost, and is not."""
-    names = {*known}
-    found = difflib.get_close_matches(text or "", names, 1, 0.85) if text not in names else []
-    return found[0] if found else None
-
-
-@rule(EVENTS, EVENT_RULE)
-def patterns_match_events(source: Resource) -> Iterator[Wrong]:
-    """Find patterns of events that no service sends: of another source, type, state or queue."""
-    pattern = source["EventPattern"]
-    kinds, senders, detail = pattern["detail-type"], pattern["source"].texts, pattern["detail"]
-    for kind in kinds.items:
-        own, near = _SENDERS.get(kind.text or ""), _misspelt(kind.text, iter(_SENDERS))
-        if near and "Capacity Block" not in (kind.text or ""):
-            yield kind, f"got {quote(kind.text)}, which no service sends", near
-        if own and senders and None not in senders and own not in senders:
-            yield (
-                pattern["source"],
-                f"got {', '.join(map(str, senders))}, and {quote(kind.text)} is of {own}",
-                own,
-            )
-        field, states = _STATES.get(kind.text or "", ("", set()))
-        for each in detail[field].items if len(kinds.items) == 1 else ():
-            if each.text is not None and states and each.text not in states:
-                yield each, f"got {quote(each.text)}, which no event has", ", ".join(sorted(states))
-    for each in detail["jobQueue"].items:
-        other = each.target is not None and each.target.type != QUEUE
-        if other or (each.text is not None and not each.text.startswith("arn:")):
-            yield each, f"got {each.pattern}, and the events have the ARN of a queue", "the ARN of the queue"
-    for each in detail["bucket"]["name"].items:
-        sent = each.target["NotificationConfiguration"]["EventBridgeConfiguration"] if each.target else each
-        if sent.missing or sent["EventBridgeEnabled"].flag is False:
-            yield sent, f"{each.pattern} sends no events to EventBridge", "EventBridgeConfiguration"
-
-
-@rule(VARIABLES, EVENT_RULE)
-def templates_have_their_variables(source: Resource) -> Iterator[Wrong]:
-    """Find texts to targets with a variable that no path defines, which EventBridge refuses."""
-    for target in source["Targets"].items:
-        given, text = target["InputTransformer"]["InputPathsMap"], target["InputTransformer"]["InputTemplate"]
-        for name in dict.fromkeys(_PLACEHOLDER.findall(text.pattern)):
-            if given[name].missing and not name.startswith("aws.events."):
-                got = f"<{name}> is not in InputPathsMap, and EventBridge refuses the target"
-                yield (
-                    text,
-                    got,
-                    ", ".join(map(str, given.value)) if isinstance(given.value, dict) else name,
-                )
+# Those that mean another type in each namespace.
+_NAMED: Final = {
+    ("AWS/FSx", "FileSystemId"): ("AWS::FSx::FileSystem", {""}),
+    ("AWS/EFS", "FileSystemId"): ("AWS::EFS::FileSystem", {"", "FileSystemId"}),
+    ("AWS/EC2", "InstanceId"): ("AWS::EC2::Instance", {"", "InstanceId"}),
+    ("AWS/EC2CapacityReservations", "CapacityReservationId"): ("AWS::EC2::CapacityReservation", {"", "Id"}),
+    ("AWS/ApplicationELB", "LoadBalancer"): ("AWS::ElasticLoadBalancingV2::LoadBalancer", {"LoadBalancerFullName"}),
+    ("AWS/ApplicationELB", "TargetGroup"): ("AWS::ElasticLoadBalancingV2::TargetGroup", {"TargetGroupFullName"}),
+}  # fmt: skip
+_RETENTION: Final = 345_600  # seconds; the default of a queue
+_TRIES: Final = 3  # of an asynchronous invocation. AWS Lambda developer guide, error handling (2026-11)
 
 
 @rule("UC6429")
 def alarms_notify(templates: Templates) -> Iterator[Wrong]:
-    """Find alarms without an action, with actions that are switched off, or on a name that none of the templates has."""
-    composites = list(templates.of_type("AWS::CloudWatch::CompositeAlarm"))
-    alarms = list(templates.of_type("AWS::CloudWatch::Alarm"))
+    """Find alarms without an action, with actions that are switched off, or on a topic without a subscriber."""
+    alarms, composites = list(templates.of_type(_ALARM)), list(templates.of_type(_COMPOSITE))
     used = {target for each in composites for target in each["AlarmRule"].targets}
     suppressing = {each["ActionsSuppressor"].target for each in composites}
     inactive = {each for each in alarms if all(each[name].empty for name in _ACTIONS)}
     # One without an action of its own beside alarms that have one, over an alarm that has none.
-    mute = [
+    mute = {
         each
         for each in composites
         if each not in used and inactive & {*each["AlarmRule"].targets} and len(inactive) < len(alarms)
-    ]
-    named = any(not each["AlarmRule"].targets for each in composites)  # the name is unknown here
+    }
+    by_name = any(not each["AlarmRule"].targets for each in composites)  # which alarms, is unknown here
+    notified_otherwise = {*used, *suppressing, *composites} - mute
     for alarm in (*alarms, *composites):
         actions, enabled = [alarm[name] for name in _ACTIONS], alarm["ActionsEnabled"]
         if enabled.flag is False and any(each.items for each in actions):
             yield enabled, "got false, so that the alarm notifies nothing", "true"
-        told = {*used, *suppressing, *composites} - {*mute}
-        if all(each.empty for each in actions) and alarm not in told and not named:
+        if all(each.empty for each in actions) and alarm not in notified_otherwise and not by_name:
             yield actions[0], "no action, so that the alarm notifies nothing", "a topic or another action"
-    for alarm in alarms:
-        silent, metric = alarm["TreatMissingData"], (alarm["Namespace"].text, alarm["MetricName"].text)
-        falls = (alarm["ComparisonOperator"].text or "").startswith("LessThan")
-        rare = alarm["Statistic"].text in {"Sum", "SampleCount"} and alarm["Threshold"].number in {0, 1}
-        counts = metric == ("AWS/Lambda", "Invocations") or rare
-        if counts and falls and silent.text in {"notBreaching", "ignore"}:
-            got = f"got {silent.text}; what never happens has no data, so the alarm stays silent"
-            yield silent, got, "breaching"
-        name = alarm["MetricName"]
-        if near := _misspelt(name.text, _METRICS) if (metric[0] or "").startswith("AWS/") else None:
-            yield name, f"got {quote(name.text)}, which {metric[0]} does not have", near
-        operator, threshold = alarm["ComparisonOperator"], alarm["Threshold"]
-        if metric[1] in _FAILURES and falls:
-            yield (
-                operator,
-                f"got {operator.text}: the alarm rises while nothing fails",
-                "GreaterThanThreshold",
-            )
-        if (
-            metric[1] in _FAILURES
-            and threshold.number == 0
-            and (operator.text or "").endswith("OrEqualToThreshold")
-        ):
-            yield threshold, "got 0, which is reached while nothing fails", "1"
-    for dimension in (each for alarm in alarms for each in alarm["Dimensions"].items):
+
+
+@rule("UC6429", _ALARM)
+def alarms_rise_when_something_fails(alarm: Resource) -> Iterator[Wrong]:
+    """Find alarms on a metric that does not exist, or that rise while nothing fails or stay silent while nothing runs."""
+    namespace, name, silent = alarm["Namespace"].text, alarm["MetricName"], alarm["TreatMissingData"]
+    operator, threshold = alarm["ComparisonOperator"], alarm["Threshold"]
+    falls = (operator.text or "").startswith("LessThan")
+    rare = alarm["Statistic"].text in {"Sum", "SampleCount"} and threshold.number in {0, 1}
+    counts = (namespace, name.text) == ("AWS/Lambda", "Invocations") or rare
+    if counts and falls and silent.text in {"notBreaching", "ignore"}:
+        got = f"got {silent.text}; what never happens has no data, so the alarm stays silent"
+        yield silent, got, "breaching"
+    if near := misspelt(name.text, _METRICS) if (namespace or "").startswith("AWS/") else None:
+        yield name, f"got {quote(name.text)}, which {namespace} does not have", near
+    if name.text in _FAILURES and falls:
+        got = f"got {operator.text}: the alarm rises while nothing fails"
+        yield operator, got, "GreaterThanThreshold"
+    reached = threshold.number == 0 and (operator.text or "").endswith("OrEqualToThreshold")
+    if name.text in _FAILURES and reached:
+        yield threshold, "got 0, which is reached while nothing fails", "1"
+    for dimension in alarm["Dimensions"].items:
         yield from _watches_nothing(dimension)
 
 
 def _watches_nothing(dimension: Property) -> Iterator[Wrong]:
     """Find dimensions that name no resource of their kind."""
     name, value = dimension["Name"], dimension["Value"]
-    if near := _misspelt(name.text, iter(_DIMENSIONS)):
+    if near := misspelt(name.text, _DIMENSIONS):
         yield name, f"got {quote(name.text)}, which no metric has", near
     kind, attributes = _DIMENSIONS.get(name.text or "", (None, set()))
     if kind is None:
@@ -167,3 +114,75 @@ def _watches_nothing(dimension: Property) -> Iterator[Wrong]:
     if by_name and not any(each.unknown or "${" in each.pattern or each.text == value.text for each in names):
         got = f"got {quote(value.text)}, which none of these templates has"
         yield value, got, ", ".join(each.logical_id for each in known[:3])
+
+
+@rule("UC6465")
+def alarms_watch_what_is_written(templates: Templates) -> Iterator[Wrong]:
+    """Find alarms on a metric that is written in another namespace or unit, or with other dimensions."""
+    filters = templates.of_type("AWS::Logs::MetricFilter")
+    written = [metric for each in filters for metric in each["MetricTransformations"].items]
+    for alarm in templates.of_type(_ALARM):
+        namespace, name, unit = alarm["Namespace"], alarm["MetricName"], alarm["Unit"]
+        same = [metric for metric in written if metric["MetricName"].text == name.text]
+        if (namespace.text or "AWS/").startswith("AWS/") or not same:
+            continue
+        there = [each for each in same if each["MetricNamespace"].text in {namespace.text, None}]
+        if not there:
+            yield namespace, f"nothing writes {name.text} there", same[0]["MetricNamespace"].pattern
+            continue
+        units = {"None" if metric["Unit"].missing else metric["Unit"].text for metric in there}
+        if unit.text and None not in units and unit.text not in units:
+            yield unit, f"got {unit.text}, and {name.text} has another unit", ", ".join(map(str, units))
+        keys = {str(each["Name"].text) for each in alarm["Dimensions"].items}
+        wanted = [{str(each["Key"].text) for each in metric["Dimensions"].items} for metric in there]
+        unknown = any(each["Dimensions"].unknown for each in (alarm.properties, *there))
+        if keys not in wanted and not unknown:
+            yield alarm["Dimensions"], f"{name.text} has other ones", ", ".join(wanted[0]) or "none"
+
+
+@rule("UC6465", _ALARM)
+def alarms_can_rise_and_fall(alarm: Resource) -> Iterator[Wrong]:
+    """Find alarms on a metric or resource of another service, on an age that no message reaches, and on messages in use."""
+    namespace, name, threshold = alarm["Namespace"].text or "", alarm["MetricName"], alarm["Threshold"]
+    owner = _METRICS.get(name.text or "")
+    if namespace in _SERVICES and owner and owner != namespace:
+        yield alarm["Namespace"], f"got {namespace}, and {name.text} is a metric of {owner}", owner
+    elif near := misspelt(namespace, _SERVICES):
+        yield alarm["Namespace"], f"got {quote(namespace)}, where no service writes", near
+    for dimension in alarm["Dimensions"].items:
+        value, key = dimension["Value"], dimension["Name"].text or ""
+        own = _SERVICES.get(namespace, ("", key))[1].split()
+        if key not in own and not misspelt(key, own) and key:
+            yield dimension["Name"], f"got {quote(key)}, which no metric of {namespace} has", ", ".join(own)
+        kind, attributes = _NAMED.get((namespace, key), (None, set()))
+        target = value.target
+        if kind and target is not None and (target.type != kind or value.value.attribute not in attributes):
+            yield value, f"got {value.pattern}, which is no {key} of {namespace}", kind
+        if namespace == "AWS/SQS" and target is not None and threshold.number is not None:
+            yield from _never_or_always(target, name, threshold, threshold.number)
+        if (namespace, key, name.text) == ("AWS/Lambda", "FunctionName", "Errors") and target is not None:
+            yield from _fails_less_often(target, alarm)
+
+
+def _never_or_always(queue: Resource, metric: Property, threshold: Property, limit: int) -> Iterator[Wrong]:
+    kept = queue["MessageRetentionPeriod"]
+    longest = _RETENTION if kept.missing else kept.number
+    if metric.text == "ApproximateAgeOfOldestMessage" and longest is not None and limit >= longest:
+        yield threshold, f"{queue.logical_id} deletes messages after {longest} seconds", "less"
+    working = metric.text == "ApproximateNumberOfMessagesVisible" and not queue["RedrivePolicy"].missing
+    if working and limit <= 1:
+        got = f"{queue.logical_id} has messages whenever there is work; its failures are elsewhere"
+        yield threshold, got, "an alarm on its dead-letter queue, or on the age of its messages"
+
+
+def _fails_less_often(function: Resource, alarm: Resource) -> Iterator[Wrong]:
+    """Find thresholds above the number of errors that a scheduled function can have in a period."""
+    sources = [each.source for each in triggers(function.template.templates) if each.worker is function]
+    minutes = [period_of(each) for each in sources]
+    seconds, threshold = alarm["Period"].number, alarm["Threshold"]
+    if not minutes or None in minutes or not seconds or alarm["Statistic"].text != "Sum":
+        return
+    most = sum(_TRIES * -(-seconds // (60 * each)) for each in minutes if each)
+    if threshold.number is not None and threshold.number > most:
+        got = f"got {threshold.number}, and {function.logical_id} fails at most {most} times in {seconds} seconds"
+        yield threshold, got, "1"

@@ -4,17 +4,34 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Final
+from typing import Final, TypeGuard
 
 from ultracluster_checks.codes import ALLOWED_CALLS, CALLING, RUNNING
 from ultracluster_checks.jobs import job_containers
-from ultracluster_checks.model.nodes import COMPUTE_ENVIRONMENT, NODE_GROUP, QUEUE, nodes_of
-from ultracluster_checks.model.permissions import may, role_behind, role_of
+from ultracluster_checks.model.nodes import COMPUTE_ENVIRONMENT, EVENT_RULE, NODE_GROUP, QUEUE, nodes_of
+from ultracluster_checks.model.permissions import lets_invoke, may, role_behind, role_of
 from ultracluster_checks.model.template import Property, Resource, Templates
-from ultracluster_checks.problem import Problem, Wrong, rule
-from ultracluster_checks.roles import FUNCTION, SCHEDULE
+from ultracluster_checks.problem import Wrong, rule
+from ultracluster_checks.workers import FUNCTION, MACHINE, SCHEDULE, targets_of, worker_at
 from ultracluster_rules.findings import quote
 
+# Actions by which EventBridge calls targets, by type and by a part of the ARN.
+# https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-use-identity-based.html (2026-11)
+_STARTED: Final = {
+    FUNCTION: "lambda:InvokeFunction",
+    MACHINE: "states:StartExecution",
+    QUEUE: "batch:SubmitJob",
+    "AWS::CodeBuild::Project": "codebuild:StartBuild",
+    "AWS::CodePipeline::Pipeline": "codepipeline:StartPipelineExecution",
+    "AWS::ECS::Cluster": "ecs:RunTask",
+    "AWS::SNS::Topic": "sns:Publish",
+    "AWS::SQS::Queue": "sqs:SendMessage",
+}
+_STARTED_BY_NAME: Final = {
+    ":automation-definition/": "ssm:StartAutomationExecution",
+    ":document/": "ssm:SendCommand",
+}
+_BY_POLICY: Final = {"lambda:InvokeFunction", "sns:Publish", "sqs:SendMessage"}  # of the target itself
 _LONGEST_CODE: Final = 65_536
 # Names of services in the SDK, with their prefix in IAM where it is another one. Service Authorization Reference (2026-11).
 _PREFIXES: Final = {"stepfunctions": "states", "sfn": "states"} | {
@@ -41,7 +58,7 @@ _ACTIONS: Final = {
 _OF_OBJECTS: Final = {"s3:DeleteObject", "s3:GetObject", "s3:ListBucket", "s3:PutObject"}
 _NO_CALLS: Final = re.compile(r"(?i)(?:can_?paginate|close|exceptions|generate.*|get_?paginator|get_?waiter|meta|transact.*|wait|mb|rb|re_?encrypt)$")  # fmt: skip
 _COMMAND: Final = re.compile(r"(?:^|[\s;&|$(`\"'])aws\s+(?:--?[\w-]+[ =]\S+\s+)*([a-z0-9]+)\s+([a-z][a-z0-9-]+)([^\n;&|]*)")  # fmt: skip
-_CALL: Final = re.compile(r":(?:aws-sdk:)?(batch|ec2|ecs|eks|sns|sqs|lambda|sfn|autoscaling|sagemaker|codebuild|fsx):([a-z]\w+)$")  # fmt: skip
+_CALL: Final = re.compile(r":(?:aws-sdk:)?(batch|ec2|ecs|eks|sns|sqs|ssm|lambda|sfn|autoscaling|sagemaker|codebuild|fsx):([a-z]\w+)$")  # fmt: skip
 
 
 @lru_cache(maxsize=64)
@@ -83,18 +100,13 @@ def inline_code_runs(function: Resource) -> Iterator[Wrong]:
     imported = any(isinstance(each, ast.ImportFrom) for each in module.body)
     written = any(isinstance(each, ast.FunctionDef | ast.Lambda) for each in ast.walk(module))
     if file == "index" and name and written and name not in bound and not imported:
-        yield (
-            function["Handler"],
-            f"got {quote(f'{file}.{name}')}, and the code has no {name}",
-            "its function",
-        )
-    given = function["Environment"]["Variables"]
-    if given.unknown or function["Environment"].unknown:
-        return
+        got = f"got {quote(f'{file}.{name}')}, and the code has no {name}"
+        yield function["Handler"], got, "its function"
+    variables = function["Environment"]["Variables"]
     caught = any(isinstance(each, ast.Try) for each in ast.walk(module))
-    for name in () if caught else _read_variables(module):
-        if given[name].missing and not name.startswith(("AWS_", "_")):
-            yield given, f"the code reads {name}, which is not set: every invocation fails", name
+    for name in () if caught or variables.unknown else _read_variables(module):
+        if variables[name].missing and not name.startswith(("AWS_", "_")):
+            yield variables, f"the code reads {name}, which is not set: every invocation fails", name
 
 
 def _read_variables(module: ast.Module) -> list[str]:
@@ -107,6 +119,25 @@ def _read_variables(module: ast.Module) -> list[str]:
         if of == "environ" and isinstance(each.slice.value, str):
             found.setdefault(each.slice.value, []).append(type(each.ctx))
     return [name for name, uses in found.items() if ast.Store not in uses]
+
+
+def detail_keys_of(function: Resource) -> set[str]:
+    """Return the keys that inline code cannot do without in the detail of an event."""
+    try:
+        module = _python(function)
+    except SyntaxError:
+        module = None
+    keys = [each.slice for each in ast.walk(module) if _is_of_detail(each)] if module is not None else []
+    return {str(key.value) for key in keys if isinstance(key, ast.Constant)}
+
+
+def _is_of_detail(node: ast.AST) -> TypeGuard[ast.Subscript]:
+    detail = (
+        node.value.slice
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Subscript)
+        else None
+    )
+    return isinstance(detail, ast.Constant) and detail.value == "detail"
 
 
 def _called_by_code(module: ast.Module) -> Iterator[str]:
@@ -174,15 +205,13 @@ def _called_by_script(text: str) -> Iterator[str]:
             yield action
 
 
-@rule()
+@rule(ALLOWED_CALLS)
 def calls_are_allowed(templates: Templates) -> Iterator[Wrong]:
     """Find code, scripts and schedules that call an API which their role does not allow."""
     for at, role, actions in _callers(templates):
         if role is not None and (lacking := [each for each in dict.fromkeys(actions) if not may(role, each)]):
-            got = (
-                f"{role.logical_id} does not allow {', '.join(lacking)}, which {at.resource.logical_id} calls"
-            )
-            yield Problem.of(at, ALLOWED_CALLS, got, ", ".join(lacking))
+            names, caller = ", ".join(lacking), at.resource.logical_id
+            yield at, f"{role.logical_id} does not allow {names}, which {caller} calls", names
 
 
 def _callers(templates: Templates) -> Iterator[tuple[Property, Resource | None, list[str]]]:
@@ -193,21 +222,60 @@ def _callers(templates: Templates) -> Iterator[tuple[Property, Resource | None, 
         places = (profile["Arn"], profile["Name"], nodes.settings["InstanceRole"], nodes.settings["NodeRole"])
         role = next((role for each in places if (role := role_behind(each)) is not None), None)
         yield nodes.data["UserData"], role, list(_called_by_script(nodes.data["UserData"].pattern))
+    for document in templates.of_type("AWS::SSM::Document"):
+        calls = [each["inputs"] for each in document["Content"]["mainSteps"].items]
+        called = [action_of(each["Service"].text or "", each["Api"].text or "") for each in calls]
+        role_at = document["Content"]["assumeRole"]
+        yield role_at, role_of(role_at), [action for action in called if action]
     for container in job_containers(templates):
         command = container.at["Command"]
         text = " ".join(each.pattern for each in command.items)
         yield command, role_of(container.at["JobRoleArn"]), list(_called_by_script(text))
 
 
-@rule(CALLING, SCHEDULE)
-def schedules_may_call(schedule: Resource) -> Iterator[Wrong]:
-    """Find schedules that call an API which their role does not allow, on what they name."""
-    at, told = schedule["Target"]["RoleArn"], schedule["Target"]["Input"]
-    found, role = _CALL.search(schedule["Target"]["Arn"].pattern), role_of(at)
-    action = action_of(found[1], found[2]) if found else None
-    kinds = {QUEUE, COMPUTE_ENVIRONMENT, NODE_GROUP}
-    named: list[Resource | None] = [each for each in told.targets if each.type in kinds]
-    for on in named or [None]:
-        if role is not None and action and not may(role, action, on):
-            got = f"{role.logical_id} does not allow {action}{f' on {on.logical_id}' if on else ''}"
-            yield at, got, f"{action} on what {schedule.logical_id} names"
+@rule(CALLING, EVENT_RULE, SCHEDULE)
+def targets_may_be_called(source: Resource) -> Iterator[Wrong]:
+    """Find rules and schedules that may not call their target, or not on what they name."""
+    for target in targets_of(source):
+        at, role, worker = target["RoleArn"], role_of(target["RoleArn"]), worker_at(target["Arn"])
+        action, subjects = _call_of(target)
+        by_role = source.type == SCHEDULE or not at.missing
+        if worker is not None and worker.type == FUNCTION and not by_role:
+            yield from _is_not_permitted(source, target["Arn"], worker)
+        elif action and at.missing and action not in _BY_POLICY:
+            yield at, f"no role, which EventBridge needs for {action}", f"a role that allows {action}"
+        for subject in subjects if role is not None and action and by_role else ():
+            if role is not None and not may(role, str(action), subject):
+                got = f"{role.logical_id} does not allow {action}{f' on {subject.logical_id}' if subject else ''}"
+                yield at, got, f"{action} on what {source.logical_id} names"
+        for passed in roles_of_task(target["EcsParameters"]["TaskDefinitionArn"].target):
+            if role is not None and not may(role, "iam:PassRole", passed):
+                got = f"{role.logical_id} may not pass {passed.logical_id} to the task"
+                yield at, got, "iam:PassRole on it"
+
+
+def _call_of(target: Property) -> tuple[str | None, list[Resource | None]]:
+    """Return the action by which EventBridge calls a target, and on what."""
+    arn, request = target["Arn"], target["Input"]
+    if call := _CALL.search(arn.pattern):
+        kinds = {QUEUE, COMPUTE_ENVIRONMENT, NODE_GROUP}
+        return action_of(call[1], call[2]), [each for each in request.targets if each.type in kinds] or [None]
+    subject = worker_at(arn) or arn.target
+    if subject is None:
+        named = [action for part, action in _STARTED_BY_NAME.items() if part in arn.pattern]
+        return (named[0] if named else None), [None]
+    task = target["EcsParameters"]["TaskDefinitionArn"].target
+    return _STARTED.get(subject.type), [task if subject.type == "AWS::ECS::Cluster" else subject]
+
+
+def roles_of_task(task: Resource | None) -> list[Resource]:
+    """Return the roles that a task definition of Amazon ECS hands to its tasks."""
+    roles = [role_of(task[name]) for name in ("TaskRoleArn", "ExecutionRoleArn")] if task is not None else []
+    return [role for role in roles if role is not None]
+
+
+def _is_not_permitted(source: Resource, at: Property, function: Resource) -> Iterator[Wrong]:
+    permissions = function.template.templates.of_type("AWS::Lambda::Permission")
+    if not any(lets_invoke(each, "events.amazonaws.com", source, at) for each in permissions):
+        got = f"no permission lets {source.logical_id} invoke {function.logical_id}: the function never runs, and no deployment fails"
+        yield at, got, "AWS::Lambda::Permission for events.amazonaws.com, with the rule as SourceArn"

@@ -1,6 +1,5 @@
 """Avoidable costs: what is billed without use or without end, and budgets that notify nobody."""
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -9,7 +8,6 @@ from ultracluster_checks.jobs import JOB_DEFINITION, job_containers
 from ultracluster_checks.model.nodes import (
     AUTO_SCALING_GROUP,
     COMPUTE_ENVIRONMENT,
-    EVENT_RULE,
     LAUNCH_TEMPLATE,
     QUEUE,
     VPC,
@@ -17,32 +15,15 @@ from ultracluster_checks.model.nodes import (
     nodes_of,
     template_types,
 )
-from ultracluster_checks.model.template import Property, Resource, Templates, places
+from ultracluster_checks.model.template import Resource, Templates
 from ultracluster_checks.problem import Wrong, rule
-from ultracluster_checks.roles import MACHINE, SCHEDULE
 from ultracluster_checks.state import BUCKET
-from ultracluster_rules.findings import quote
 
 _HIGHEST: Final = 200  # percent of a budget at which a notification is of no use
-_LIFE: Final = "LifecycleConfiguration.Rules.*"
-# Type, path, the most that is of use, what more of it does, and what is better.
-_MOST: Final = (
-    ("S3::Bucket", f"{_LIFE}.NoncurrentVersionExpiration.NoncurrentDays", 730, "what is replaced is billed for years", "30 to 90 days"),
-    ("S3::Bucket", f"{_LIFE}.AbortIncompleteMultipartUpload.DaysAfterInitiation", 90, "parts of failed uploads are billed for months", "1 to 7 days"),
-    ("Batch::ComputeEnvironment", "ComputeResources.MaxvCpus", 100_000, "a faulty loop is billed without a bound", "what the work needs"),
-    ("DynamoDB::Table", "ProvisionedThroughput.ReadCapacityUnits", 999, "units are billed each hour, used or not", "BillingMode: PAY_PER_REQUEST"),
-    ("DynamoDB::Table", "ProvisionedThroughput.WriteCapacityUnits", 999, "units are billed each hour, used or not", "BillingMode: PAY_PER_REQUEST"),
-)  # fmt: skip
 # Seconds that AWS Batch accepts, and in which a job over several nodes has loaded nothing yet.
 _LEAST, _SHORTEST = 60, 600
 _MANY_ATTEMPTS, _MOST_ATTEMPTS = 4, 10
 _RESERVATION: Final = "AWS::EC2::CapacityReservation"
-_OFTEN: Final = re.compile(r"rate\((?:\d|[1-4]\d) minutes?\)|cron\((?:\*|[\d*]+/\d|\S+-\S+) .*\)")
-_EACH_HOUR: Final = re.compile(
-    r"rate\(\d+ minutes?\)|rate\((?:\d|1\d) hours?\)|cron\(\S+ (?:\*|[\d*]+/[1-9]) .*\)"
-)
-_COMPUTING: Final = re.compile(r"batch:submitJob|sagemaker:create\w+Job|ecs:runTask|codebuild:startBuild")
-_OF_MACHINES: Final = re.compile(r"ml\.(?:p\d|trn\d|inf\d|g\d)")
 
 
 @rule("UC6459", "AWS::Budgets::Budget")
@@ -56,11 +37,8 @@ def budgets_notify_in_time(budget: Resource) -> Iterator[Wrong]:
     for each in at.items:
         notification, subscribers = each["Notification"], each["Subscribers"]
         threshold, operator = notification["Threshold"], notification["ComparisonOperator"]
-        percent = (
-            notification["ThresholdType"].text in {None, "PERCENTAGE"}
-            and not notification["ThresholdType"].unknown
-        )
-        if percent and (threshold.number or 0) > _HIGHEST:
+        unit = notification["ThresholdType"]
+        if (unit.missing or unit.text == "PERCENTAGE") and (threshold.number or 0) > _HIGHEST:
             yield threshold, f"got {threshold.number} % of the budget, when it is long spent", "80 to 100"
         if operator.text == "LESS_THAN":
             yield operator, "the notification comes while little is spent", "GREATER_THAN"
@@ -147,11 +125,8 @@ def reservations_end_and_are_filled(reservation: Resource) -> Iterator[Wrong]:
     if (kind.text == "limited") is end.missing:
         got = "limited, and no EndDate" if end.missing else "an EndDate, and not limited"
         yield kind, f"got {got}, which EC2 refuses", "limited, and an EndDate"
-    nodes = [
-        each
-        for each in nodes_of(reservation.template.templates)
-        if each.target["CapacityReservationId"].target is reservation
-    ]
+    some = nodes_of(reservation.template.templates)
+    nodes = [each for each in some if each.target["CapacityReservationId"].target is reservation]
     if nodes and (criteria.missing or criteria.text == "open"):
         got = f"any {reservation['InstanceType'].text or 'node'} of the account takes a place of {nodes[0].name}"
         yield criteria, got, "targeted"
@@ -165,12 +140,12 @@ def reservations_end_and_are_filled(reservation: Resource) -> Iterator[Wrong]:
 def paid_capacity_is_used_first(queue: Resource) -> Iterator[Wrong]:
     """Find queues that start nodes on demand before those of a reservation, which is paid anyway."""
     behind = [each for each in nodes_of(queue.template.templates) if each.template is not None]
-    order = [
-        (each["Order"], each["ComputeEnvironment"].target) for each in queue["ComputeEnvironmentOrder"].items
-    ]
-    found = [(place, nodes) for place, owner in order for nodes in behind if nodes.owner is owner]
-    paid = [place.number or 0 for place, nodes in found if nodes.is_targeted]
-    for place, nodes in found:
+    order = {
+        each["ComputeEnvironment"].target: each["Order"] for each in queue["ComputeEnvironmentOrder"].items
+    }
+    ordered = [(order[nodes.owner], nodes) for nodes in behind if nodes.owner in order]
+    paid = [place.number or 0 for place, nodes in ordered if nodes.is_targeted]
+    for place, nodes in ordered:
         if not nodes.is_targeted and place.number is not None and paid and place.number < min(paid):
             got = f"{nodes.name} starts nodes on demand while the reservation behind it is paid and empty"
             yield place, got, "the reservation first"
@@ -190,85 +165,11 @@ def blocks_are_filled(group: Resource) -> Iterator[Wrong]:
         yield largest, f"got {largest.number or 0} of {paid} nodes that are paid", str(paid)
 
 
-@rule(BILLED, AUTO_SCALING_GROUP)
-def schedules_scale_down(group: Resource) -> Iterator[Wrong]:
-    """Find groups that a schedule makes larger again and again, and none makes smaller."""
-    actions = group.referrers("AWS::AutoScaling::ScheduledAction", "AutoScalingGroupName")
-    wanted = [each["DesiredCapacity"] for each in actions]
-    sizes = [each.number for each in wanted]
-    again = all(not each["Recurrence"].missing for each in actions)
-    if again and sizes and None not in sizes and min(map(int, sizes)) > (group["MinSize"].number or 0):  # type: ignore[arg-type]
-        yield wanted[0], "the schedule starts nodes and none ends them", "an action for the end of the work"
-
-
 @rule(BILLED, LAUNCH_TEMPLATE)
-def nodes_end_and_have_plain_volumes(template: Resource) -> Iterator[Wrong]:
-    """Find nodes that stop instead of ending, and disks of nodes with provisioned IOPS, which outlive nothing."""
-    data = launch_data(template)
-    behaviour = data["InstanceInitiatedShutdownBehavior"]
+def nodes_end_when_they_shut_down(template: Resource) -> Iterator[Wrong]:
+    """Find nodes that stop instead of ending, so that their volumes stay."""
+    behaviour = launch_data(template)["InstanceInitiatedShutdownBehavior"]
     nodes = [each for each in nodes_of(template.template.templates) if each.template is template]
     replaced = any(each.owner.type in {AUTO_SCALING_GROUP, COMPUTE_ENVIRONMENT} for each in nodes)
     if template_types(template) and replaced and behaviour.text == "stop":
         yield behaviour, "nodes that shut themselves down keep their volumes, which are billed", "terminate"
-    for disk in (each["Ebs"] for each in data["BlockDeviceMappings"].items) if nodes else ():
-        if disk["VolumeType"].text in {"io1", "io2"} and disk["DeleteOnTermination"].flag is not False:
-            got = f"got {disk['VolumeType'].text} for a disk that goes with its node, at several times the price"
-            yield disk["VolumeType"], got, "gp3 with the IOPS that it needs, or instance storage"
-
-
-@rule(BILLED)
-def no_more_is_kept_than_is_of_use(templates: Templates) -> Iterator[Wrong]:
-    """Find numbers beyond what is of use, which are billed; throughput that something scales is not fixed."""
-    scaled = next(templates.of_type("AWS::ApplicationAutoScaling::ScalableTarget"), None)
-    for kind, path, most, problem, allowed in _MOST:
-        for at in places(templates, kind, path) if kind != "DynamoDB::Table" or scaled is None else ():
-            if (at.number or 0) > most:
-                yield at, f"got {at.number:,}: {problem}", allowed
-
-
-@rule(BILLED)
-def little_is_kept_warm(templates: Templates) -> Iterator[Wrong]:
-    """Find functions that a schedule calls and that are kept warm, and notebooks on accelerators that nothing stops."""
-    sources = [*templates.of_type(EVENT_RULE, SCHEDULE)]
-    called = [target for each in sources for target in (*each["Targets"].targets, *each["Target"].targets)]
-    for version in templates.of_type("AWS::Lambda::Alias", "AWS::Lambda::Version"):
-        kept = version["ProvisionedConcurrencyConfig"]["ProvisionedConcurrentExecutions"]
-        if not kept.missing and not {version, version["FunctionName"].target}.isdisjoint(called):
-            yield kept, "a function that a rule or schedule calls is kept warm and billed each hour", "none"
-    for book in templates.of_type("AWS::SageMaker::NotebookInstance"):
-        if _OF_MACHINES.match(book["InstanceType"].text or "") and book["LifecycleConfigName"].missing:
-            got = f"got {book['InstanceType'].text}, which is billed until somebody stops the notebook"
-            yield book["InstanceType"], got, "a life cycle configuration that stops it when idle, or a job"
-
-
-@rule("UC6484")
-def expensive_work_is_not_started_all_the_time(templates: Templates) -> Iterator[Wrong]:
-    """Find schedules that start jobs, builds or images several times an hour."""
-    for source in templates.of_type(EVENT_RULE, SCHEDULE):
-        targets = source["Targets"].items if source.type == EVENT_RULE else [source["Target"]]
-        often = source["ScheduleExpression"]
-        if _OFTEN.fullmatch(often.text or "") and any(map(_starts_jobs, targets)):
-            yield often, f"got {quote(often.text)}: paid work starts many times an hour", "once a day or less"
-    for pipeline in templates.of_type("AWS::ImageBuilder::ImagePipeline"):
-        often = pipeline["Schedule"]["ScheduleExpression"]
-        if _EACH_HOUR.fullmatch(often.text or ""):
-            yield often, f"got {quote(often.text)}: each image is built and kept", "once a day or less"
-
-
-def _starts_jobs(target: Property) -> bool:
-    machine = target["Arn"].target
-    if machine is not None and machine.type == MACHINE:
-        return bool(_COMPUTING.search(str(machine.properties.value)))
-    if machine is not None and machine.type in {QUEUE, "AWS::CodeBuild::Project"}:
-        return True
-    return not target["BatchParameters"].missing or "batch:submitJob" in target["Arn"].pattern
-
-
-@rule(BILLED)
-def trails_are_kept_once(templates: Templates) -> Iterator[Wrong]:
-    """Find several trails of every Region: the first copy of management events is free, each other one is billed."""
-    trails = [each for each in templates.of_type("AWS::CloudTrail::Trail") if each["IsMultiRegionTrail"].flag]
-    for trail in trails[1:]:
-        if trail["EventSelectors"].missing and trail["AdvancedEventSelectors"].missing:
-            got = f"{trails[0].logical_id} records the same events, and each further copy is billed"
-            yield trail["IsMultiRegionTrail"], got, "one trail"

@@ -8,7 +8,7 @@ from ultracluster_checks.model.nodes import AUTO_SCALING_GROUP, EVENT_RULE
 from ultracluster_checks.model.permissions import may, role_of
 from ultracluster_checks.model.template import Property, Resource
 from ultracluster_checks.problem import Wrong, rule
-from ultracluster_checks.roles import FUNCTION, worker_at
+from ultracluster_checks.workers import FUNCTION, worker_at
 from ultracluster_rules.findings import quote
 
 # https://docs.aws.amazon.com/autoscaling/ec2/userguide/automating-ec2-auto-scaling-with-eventbridge.html (2026-11)
@@ -38,21 +38,11 @@ def hooks_send_the_event(source: Resource) -> Iterator[Wrong]:
     pattern = source["EventPattern"]
     kinds, named = pattern["detail-type"], pattern["detail"]["AutoScalingGroupName"]
     waits = [each for each in kinds.texts if each in _TRANSITIONS]
-    if waits and source["State"].text == "DISABLED":
-        yield source["State"], "got DISABLED: nodes wait in the hook and nothing acts", "ENABLED"
-    groups = list(source.template.templates.of_type(AUTO_SCALING_GROUP))
-    about = [each.target for each in named.items if each.target in groups]
-    if waits and named.items and groups and not about:
-        names = [each["AutoScalingGroupName"] for each in groups]
-        fixed = [each.text for each in named.items]
-        if None not in fixed and not any(each.text in fixed for each in names):
-            got = f"got {quote(fixed[0])}, which no group of these templates is called"
-            yield named, got, ", ".join(each.logical_id for each in groups[:3])
+    about = [each.target for each in named.items if each.target and each.target.type == AUTO_SCALING_GROUP]
     for group in about:
-        hooks = hooks_of(group) if group is not None else []
-        given = {each["LifecycleTransition"].text for each in hooks}
+        given = {hook["LifecycleTransition"].text for hook in hooks_of(group)}
         for kind in waits if None not in given else ():
-            if _TRANSITIONS[kind or ""] not in given and group is not None:
+            if _TRANSITIONS[kind or ""] not in given:
                 got = f"{group.logical_id} has no hook for it, so that Auto Scaling never sends {quote(kind)}"
                 yield kinds, got, f"a hook with {_TRANSITIONS[kind or '']}"
 

@@ -38,12 +38,12 @@ JOB_DEFINITION: Final = "AWS::Batch::JobDefinition"
 TASK_DEFINITION: Final = "AWS::ECS::TaskDefinition"
 
 _RANGE: Final = re.compile(r"(\d*):(\d*)|(\d+)")
-_ECR: Final = re.compile(
-    rf"(?:[0-9]{{12}}|\$\{{[^{{}}]*\}})\.{ECR_DOMAIN}/"
-)  # the account ID may be a reference
+# The account ID may be a reference.
+_ECR: Final = re.compile(rf"(?:[0-9]{{12}}|\$\{{[^{{}}]*\}})\.{ECR_DOMAIN}/")
 # Stated as a resource requirement, and before 2020 as a property.
 _REQUESTS: Final = {"VCPU": "Vcpus", "MEMORY": "Memory"}
 _MOST_RANGES: Final = 5  # https://github.com/meta-pytorch/torchx/issues/700 (2023-03)
+_OF_FARGATE: Final = ("NetworkConfiguration", "FargatePlatformConfiguration", "EphemeralStorage", "RuntimePlatform")  # fmt: skip
 _GAP: Final = re.compile(r"\$\{[^{}]*\}")
 _SIZE: Final = re.compile(r"(\d*)xlarge$")
 # EC2 instance types guide, hpc family, 2026-11: sizes of one node
@@ -116,20 +116,10 @@ def properties_are_of_their_kind(job: Resource) -> Iterator[Wrong]:
         yield job["NodeProperties"], "node properties of a job of type container", "Type: multinode"
     if kind == "multinode" and not job["ContainerProperties"].missing:
         yield job["ContainerProperties"], "container properties of a job of type multinode", "NodeProperties"
-    on_ec2 = platform.missing or platform.texts == ["EC2"]
-    for name in (
-        "NetworkConfiguration",
-        "FargatePlatformConfiguration",
-        "EphemeralStorage",
-        "RuntimePlatform",
-    ):
-        at = job["ContainerProperties"][name]
-        if on_ec2 and not at.missing:
-            yield (
-                at,
-                f"{name} is for Fargate, and the job is for EC2",
-                "none, or PlatformCapabilities: [FARGATE]",
-            )
+    for at in (job["ContainerProperties"][name] for name in _OF_FARGATE):
+        if not at.missing and (platform.missing or platform.texts == ["EC2"]):
+            got = f"{at.path[-1]} is for Fargate, and the job is for EC2"
+            yield at, got, "none, or PlatformCapabilities: [FARGATE]"
 
 
 @rule("UC6404", JOB_DEFINITION)
@@ -179,40 +169,34 @@ def _nodes_of(text: str, count: int) -> range | None:
 def jobs_have_enough_nodes(templates: Templates) -> Iterator[Wrong]:
     """Find multi-node jobs with more nodes than any environment can hold."""
     held: dict[str, int] = {}
-    for environment in templates.of_type(COMPUTE_ENVIRONMENT):
-        resources = environment["ComputeResources"]
-        types, most = resources["InstanceTypes"].texts, resources["MaxvCpus"].number
-        sizes = {str(name): _vcpus(name or "") for name in types}
+    for resources in (each["ComputeResources"] for each in templates.of_type(COMPUTE_ENVIRONMENT)):
+        most, sizes = resources["MaxvCpus"].number, _sizes(resources)
         if (resources["Type"].text or "").startswith("FARGATE"):
             continue
-        if not types or most is None or None in sizes.values():
+        if not sizes or most is None or None in sizes.values():
             return  # an unknown size may be large enough
         for name, vcpus in sizes.items():
             held[name] = max(held.get(name, 0), most // (vcpus or 1))
-    for job in templates.of_type(JOB_DEFINITION):
-        count = job["NodeProperties"]["NumNodes"]
-        own = [
-            each["Container"]["InstanceType"].text
-            for each in job["NodeProperties"]["NodeRangeProperties"].items
-        ]
+    for job in (each["NodeProperties"] for each in templates.of_type(JOB_DEFINITION)):
+        containers = [part["Container"] for part in job["NodeRangeProperties"].items]
         asked = [
             each["Value"].number or 0
-            for part in job["NodeProperties"]["NodeRangeProperties"].items
-            for each in part["Container"]["ResourceRequirements"].items
+            for container in containers
+            for each in container["ResourceRequirements"].items
             if each["Type"].text == "GPU"
         ]
-        able = [
-            most
-            for name, most in held.items()
-            if _gpus(name) is None or (_gpus(name) or 0) >= max(asked, default=0)
-        ]
-        room = held.get(own[0]) if own and own[0] else max(able or held.values(), default=None)
+        gpus = {name: INSTANCE_TYPES[name].gpus for name in held if name in INSTANCE_TYPES}
+        enough = max(asked, default=0)
+        able = [most for name, most in held.items() if (gpus.get(name) or 0) >= enough or name not in gpus]
+        kind, count = containers[0]["InstanceType"].text if containers else None, job["NumNodes"]
+        room = held.get(kind) if kind else max(able or held.values(), default=None)
         if count.number is not None and room is not None and count.number > room:
             yield from placed(count, check_nodes_fit(count.number, room))
 
 
-def _gpus(name: str) -> int | None:
-    return INSTANCE_TYPES[name].gpus if name in INSTANCE_TYPES else None
+def _sizes(resources: Property) -> dict[str, int | None]:
+    """Return the vCPUs of each type of an environment; None for those that are unknown."""
+    return {str(name): _vcpus(name or "") for name in resources["InstanceTypes"].texts}
 
 
 def _vcpus(name: str) -> int | None:
@@ -228,70 +212,65 @@ def _vcpus(name: str) -> int | None:
 
 def room_for(environment: Resource) -> int | None:
     """Return the most vCPUs of a node of an environment; None if any type is unknown."""
-    sizes = [_vcpus(name or "") for name in environment["ComputeResources"]["InstanceTypes"].texts]
+    sizes = _sizes(environment["ComputeResources"]).values()
     return None if not sizes or None in sizes else max(each or 0 for each in sizes)
 
 
 @rule(NO_SPOT_NODES)
 def multi_node_jobs_have_their_environments(templates: Templates) -> Iterator[Wrong]:
     """Find multi-node jobs on Spot only, and behind queues with unmanaged environments, which do not run them."""
-    jobs = [
-        each["NodeProperties"]
-        for each in templates.of_type(JOB_DEFINITION)
-        if not each["NodeProperties"].missing
-    ]
+    jobs = [each["NodeProperties"] for each in templates.of_type(JOB_DEFINITION)]
+    jobs = [each for each in jobs if not each.missing]
     if {nodes.settings["Type"].text for nodes in batch_nodes(templates)} == {"SPOT"}:
         for at in jobs:
             yield from placed(at, check_spot(spot=True))
-    for environment in [
-        each for queue in templates.of_type(QUEUE) if jobs for each in environments_of(queue) or ()
-    ]:
-        if environment["Type"].text == "UNMANAGED":
-            yield environment["Type"], "an unmanaged environment, which takes no multi-node jobs", "MANAGED"
+    for queue in templates.of_type(QUEUE) if jobs else ():
+        for kind in (each["Type"] for each in environments_of(queue) or ()):
+            if kind.text == "UNMANAGED":
+                yield kind, "an unmanaged environment, which takes no multi-node jobs", "MANAGED"
 
 
 @rule(ROOM, containers_on_nodes)
 def containers_fit_their_node(container: JobContainer) -> Iterator[Wrong]:
     """Find containers that require more than any of their nodes has."""
-    machines, templates = container.machines, container.at.resource.template.templates
+    machines, job = container.machines, container.at.resource
     asked = [(str(each["Type"].text), each["Value"]) for each in container.at["ResourceRequirements"].items]
     asked += [(kind, container.at[older]) for kind, older in _REQUESTS.items()]
-    general = {} if machines or container.at.resource.type != JOB_DEFINITION else _general_sizes(templates)
-    gpus = min((machine.gpus for machine in machines), default=0)
+    general = {} if machines or job.type != JOB_DEFINITION else _general_sizes(job.template.templates)
     for kind, at in asked:
         number = at.number or 0
-        if kind == "GPU" and machines and number > max(machine.gpus for machine in machines):
-            most = max(machine.gpus for machine in machines)
-            chips = all(machine.is_neuron for machine in machines)
-            none = f"got {number} GPUs on {machines[0].name}, which has none"
-            some = f"got {number}, and {machines[0].name} has {most} GPUs"
-            yield at, none if chips else some, "the devices from /dev/neuron0" if chips else f"up to {most}"
-        elif kind == "GPU" and 0 < number < gpus and (container.nodes or 2) > 1:
-            yield (
-                at,
-                f"got {number} of {gpus}: the others of each node stay idle, since it runs one container of the job",
-                str(gpus),
-            )
+        if kind == "GPU":
+            yield from _asks_for_gpus(container, at, number)
         elif kind in _REQUESTS and machines:
             unit = "vCPUs" if kind == "VCPU" else "MiB"
             room = [machine.vcpus if kind == "VCPU" else machine.container_memory_mib for machine in machines]
             if number > (most := max(room)):
                 has = f"{machines[room.index(most)].name} has {most} {unit} for containers"
                 yield at, f"got {number}, and {has}, so that the job never starts", f"up to {most} {unit}"
-        elif kind in _REQUESTS and number > (general.get(kind) or number):
-            most = general[kind]
+        elif number > (most := general.get(kind) or number):
             yield at, f"got {number}, and no type of the environments has more than {most}", f"up to {most}"
+
+
+def _asks_for_gpus(container: JobContainer, at: Property, number: int) -> Iterator[Wrong]:
+    """Find more GPUs than a node has, and fewer in a job that leaves nothing for others on its nodes."""
+    gpus = [machine.gpus for machine in container.machines]
+    if gpus and number > max(gpus):
+        name, chips = container.machines[0].name, all(machine.is_neuron for machine in container.machines)
+        none = f"got {number} GPUs on {name}, which has none"
+        some = f"got {number}, and {name} has {max(gpus)} GPUs"
+        yield at, none if chips else some, "the devices from /dev/neuron0" if chips else f"up to {max(gpus)}"
+    elif gpus and 0 < number < min(gpus) and (container.nodes or 2) > 1:
+        got = f"got {number} of {min(gpus)}: the others of each node stay idle, since it runs one container of the job"
+        yield at, got, str(min(gpus))
 
 
 @lru_cache(maxsize=1)
 def _general_sizes(templates: Templates) -> dict[str, int]:
     """Return the most vCPUs and MiB of the types of the environments on EC2; nothing if any type is not known."""
     kinds = [each["ComputeResources"] for each in templates.of_type(COMPUTE_ENVIRONMENT)]
-    types = [
-        each["InstanceTypes"].texts for each in kinds if not (each["Type"].text or "").startswith("FARGATE")
-    ]
-    sizes = {str(name): _vcpus(name or "") for names in types for name in names}
-    if not sizes or [] in types or None in sizes.values():
+    on_ec2 = [_sizes(each) for each in kinds if not (each["Type"].text or "").startswith("FARGATE")]
+    sizes = {name: vcpus for each in on_ec2 for name, vcpus in each.items()}
+    if not sizes or {} in on_ec2 or None in sizes.values():
         return {}
     memory = [(vcpus or 0) * _MEMORY_PER_VCPU.get(name[:1], 10**6) for name, vcpus in sizes.items()]
     return {"VCPU": max(each or 0 for each in sizes.values()), "MEMORY": max(memory)}
@@ -312,9 +291,8 @@ def containers_request_vcpus_and_memory(container: JobContainer) -> Iterator[Wro
 def types_of_jobs_are_started(templates: Templates) -> Iterator[Wrong]:
     """Find jobs of an instance type that no environment starts, and environments that start others for Neuron jobs."""
     types = [each["ComputeResources"]["InstanceTypes"] for each in templates.of_type(COMPUTE_ENVIRONMENT)]
-    needing = any(
-        str(at.text).startswith("/dev/neuron") for each in job_containers(templates) for at in each.devices
-    )
+    devices = [str(at.text) for each in job_containers(templates) for at in each.devices]
+    needing = any(path.startswith("/dev/neuron") for path in devices)
     for names in [each.items for each in types if needing]:
         neuron = [each for each in names if re.match(r"(?:trn|inf)\d", each.text or "")]
         for each in names if neuron else ():
@@ -344,12 +322,11 @@ def images_stay_the_same(container: JobContainer) -> Iterator[Wrong]:
     bare = _GAP.sub("", name)
     if not image or "@" in image or (image.endswith("}") and ":" not in bare):
         return  # the image has a digest, or a tag known only at deployment
-    found, region = _ECR.match(image), container.at.resource.region
-    yield from placed(
-        container.at["Image"], check_image_tag(image, name.rpartition(":")[2] if ":" in bare else "")
-    )
-    if found and region:
-        yield from placed(container.at["Image"], check_image_region(image, found["region"], region))
+    registry, region = _ECR.match(image), container.at.resource.region
+    tag = name.rpartition(":")[2] if ":" in bare else ""
+    yield from placed(container.at["Image"], check_image_tag(image, tag))
+    if registry and region:
+        yield from placed(container.at["Image"], check_image_region(image, registry["region"], region))
 
 
 @rule("", JOB_DEFINITION)

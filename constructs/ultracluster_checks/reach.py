@@ -11,8 +11,8 @@ from ultracluster_checks.model.nodes import SECURITY_GROUP, SUBNET, VPC, Nodes, 
 from ultracluster_checks.model.permissions import is_bound, may_allow
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Wrong, rule
-from ultracluster_checks.roles import FUNCTION
 from ultracluster_checks.security_groups import DIRECTIONS, RULES_OF, admits, group_rules
+from ultracluster_checks.workers import FUNCTION
 from ultracluster_rules.findings import quote
 
 _ENDPOINT: Final = "AWS::EC2::VPCEndpoint"

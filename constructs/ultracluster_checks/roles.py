@@ -2,11 +2,12 @@
 
 import fnmatch
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
+from ultracluster_checks.calls import actions_of
 from ultracluster_checks.codes import ALLOWED_CALLS, WAITING
-from ultracluster_checks.jobs import JobContainer, job_containers
+from ultracluster_checks.jobs import TASK_DEFINITION, JobContainer, job_containers
 from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE, launch_data, nodes_of
 from ultracluster_checks.model.permissions import (
     KINDS,
@@ -23,11 +24,11 @@ from ultracluster_checks.model.permissions import (
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.model.values import Reference
 from ultracluster_checks.problem import Problem, Wrong, rule
+from ultracluster_checks.workers import FUNCTION, MACHINE, SCHEDULE, worker_at
+from ultracluster_rules.findings import quote
 
-FUNCTION: Final = "AWS::Lambda::Function"
-MACHINE: Final = "AWS::StepFunctions::StateMachine"
-SCHEDULE: Final = "AWS::Scheduler::Schedule"
-_OBJECTS: Final = ("s3:GetObject", "s3:PutObject")
+# What is done to objects, and to the key that encrypts them.
+_OBJECTS: Final = {"s3:GetObject": "kms:Decrypt", "s3:PutObject": "kms:GenerateDataKey"}
 _WRITTEN: Final = re.compile("(?i)cache|checkpoint|output|result|save")
 # Services that a resource passes a role to.
 _SERVICES: Final = (
@@ -41,8 +42,8 @@ _SERVICES: Final = (
     ("AWS::AutoScaling::LifecycleHook", ("RoleARN",), "autoscaling"),
     ("AWS::CodePipeline::Pipeline", ("RoleArn",), "codepipeline"),
     ("AWS::EC2::FlowLog", ("DeliverLogsPermissionArn",), "vpc-flow-logs"),
-    ("AWS::ECS::TaskDefinition", ("TaskRoleArn",), "ecs-tasks"),
-    ("AWS::ECS::TaskDefinition", ("ExecutionRoleArn",), "ecs-tasks"),
+    (TASK_DEFINITION, ("TaskRoleArn",), "ecs-tasks"),
+    (TASK_DEFINITION, ("ExecutionRoleArn",), "ecs-tasks"),
     ("AWS::EKS::Cluster", ("RoleArn",), "eks"),
     ("AWS::EKS::Nodegroup", ("NodeRole",), "ec2"),
     ("AWS::EKS::PodIdentityAssociation", ("RoleArn",), "pods"),
@@ -61,6 +62,15 @@ _CALLS: Final = {
     "AWS::SNS::Topic": ("sns:Publish",),
     "AWS::SQS::Queue": ("sqs:SendMessage", "sqs:ReceiveMessage", "sqs:DeleteMessage"),
     "AWS::SecretsManager::Secret": ("secretsmanager:GetSecretValue",),
+    "AWS::SSM::Parameter": ("ssm:GetParameter", "ssm:GetParameters", "ssm:GetParametersByPath", "ssm:PutParameter"),
+    MACHINE: ("states:StartExecution", "states:StartSyncExecution", "states:StopExecution", "states:ListExecutions", "states:DescribeExecution", "states:DescribeStateMachine"),
+}  # fmt: skip
+# Actions that change one of these, which code names.
+_CHANGED: Final = {
+    "AWS::AutoScaling::AutoScalingGroup": ("autoscaling:SetDesiredCapacity", "autoscaling:UpdateAutoScalingGroup", "autoscaling:SuspendProcesses", "autoscaling:CompleteLifecycleAction"),
+    "AWS::EKS::Nodegroup": ("eks:UpdateNodegroupConfig",),
+    "AWS::ECS::Service": ("ecs:UpdateService",),
+    FUNCTION: ("lambda:InvokeFunction",),
 }  # fmt: skip
 _BUCKET: Final = "AWS::S3::Bucket"
 # What actions take, by the beginning of the resource of an ARN. Service Authorization Reference (2026-11).
@@ -97,20 +107,10 @@ _USERS: Final = (
     ("AWS::EC2::FlowLog", "DeliverLogsPermissionArn", "", ("logs:CreateLogStream", "logs:PutLogEvents")),
     ("AWS::EKS::Cluster", "RoleArn", "", ("ec2:DescribeSubnets",)),
     ("AWS::EKS::Nodegroup", "NodeRole", "", ("ecr:GetAuthorizationToken", "ecr:BatchGetImage")),
-    (
-        "AWS::ImageBuilder::InfrastructureConfiguration",
-        "InstanceProfileName",
-        "",
-        ("ssmmessages:OpenControlChannel",),
-    ),
-    (
-        "AWS::SageMaker::Cluster",
-        "InstanceGroups.*.ExecutionRole",
-        "VpcConfig",
-        ("ec2:CreateNetworkInterface",),
-    ),
+    ("AWS::ImageBuilder::InfrastructureConfiguration", "InstanceProfileName", "", ("ssmmessages:OpenControlChannel",)),
+    ("AWS::SageMaker::Cluster", "InstanceGroups.*.ExecutionRole", "VpcConfig", ("ec2:CreateNetworkInterface",)),
     ("AWS::SageMaker::Cluster", "InstanceGroups.*.ExecutionRole", "", ("s3:GetObject", "s3:ListBucket")),
-)
+)  # fmt: skip
 # What uses a role on a resource that it names, and for what. Guides of the services, roles (2026-11).
 _USED: Final = (
     (FUNCTION, "Role", "LoggingConfig.LogGroup", ("logs:CreateLogStream", "logs:PutLogEvents")),
@@ -118,6 +118,14 @@ _USED: Final = (
     ("AWS::S3::Bucket", "ReplicationConfiguration.Role", "", ("s3:GetObjectVersionForReplication", "s3:GetReplicationConfiguration")),
     ("AWS::SageMaker::Cluster", "InstanceGroups.*.ExecutionRole", "InstanceGroups.*.LifeCycleConfig.SourceS3Uri", ("s3:GetObject", "s3:ListBucket")),
 )  # fmt: skip
+# What the last word of a variable names: types, and their property with the name.
+_WORDS: Final = {
+    "bucket": {_BUCKET: "BucketName"},
+    "queue": {"AWS::Batch::JobQueue": "JobQueueName", "AWS::SQS::Queue": "QueueName"},
+    "table": {"AWS::DynamoDB::Table": "TableName"},
+    "topic": {"AWS::SNS::Topic": "TopicName"},
+}
+_COMPUTING: Final = ("codebuild", "ec2", "ecs-tasks", "lambda", "sagemaker")
 _STORES: Final = {"AWS::SecretsManager::Secret": "SECRETS_MANAGER", "AWS::SSM::Parameter": "PARAMETER_STORE"}
 _SECRETS: Final = (*_STORES, "AWS::SecretsManager::SecretTargetAttachment")
 _SENDING: Final = {"AWS::SQS::Queue": "sqs:SendMessage", "AWS::SNS::Topic": "sns:Publish"}
@@ -172,15 +180,15 @@ def _passed(templates: Templates) -> Iterator[tuple[Property, str]]:
 @rule(ALLOWED_CALLS)
 def roles_allow_what_their_user_does(templates: Templates) -> Iterator[Wrong]:
     """Find roles that lack an action which the service that assumes them calls for each resource of a kind."""
-    for kind, path, given, actions in _USERS:
+    for kind, path, setting, actions in _USERS:
         for resource in templates.of_type(kind):
-            used = not given or any(not each.empty for each in resource.properties.places(given))
+            used = not setting or any(not each.empty for each in resource.properties.places(setting))
             for at in resource.properties.places(path) if used else ():
                 role = role_behind(at)
                 lacking = [each for each in actions if role is not None and not may(role, each)]
-                if lacking and role is not None:
+                if role is not None and lacking:
                     got = f"{role.logical_id} does not allow {', '.join(lacking)}, which {resource.logical_id} needs"
-                    yield Problem.of(at, ALLOWED_CALLS, got, ", ".join(lacking))
+                    yield at, got, ", ".join(lacking)
 
 
 @rule(ALLOWED_CALLS)
@@ -188,32 +196,33 @@ def roles_may_use_what_their_user_names(templates: Templates) -> Iterator[Wrong]
     """Find roles that lack an action on the very resource that the service assuming them uses it on."""
     for kind, path, named, actions in _USED:
         for resource in templates.of_type(kind):
-            used = resource.properties.places(named) if named else [None]
-            for at, on in zip(resource.properties.places(path), used, strict=False):
-                role, targets = role_of(at), on.targets if on is not None else [resource]
-                asked = [(each, target) for each in actions for target in targets if role is not None]
-                lacking = [each for each, target in asked if role is not None and not may(role, each, target)]
-                if lacking:
-                    got = (
-                        f"{at.pattern} does not allow {', '.join(lacking)} on what {resource.logical_id} uses"
-                    )
-                    yield at, got, ", ".join(lacking)
+            places = resource.properties.places(named) if named else [None]
+            for at, place in zip(resource.properties.places(path), places, strict=False):
+                targets = place.targets if place is not None else [resource]
+                if lacking := _lacking(
+                    role_of(at), [(each, target) for each in actions for target in targets]
+                ):
+                    got = f"{at.pattern} does not allow {lacking} on what {resource.logical_id} uses"
+                    yield at, got, lacking
+
+
+def _lacking(role: Resource | None, needed: list[tuple[str, Resource | str | None]]) -> str:
+    """Return the names of the actions that a role lacks on their resource; empty without a role."""
+    return ", ".join(each for each, on in needed if role is not None and not may(role, each, on))
 
 
 @rule(ALLOWED_CALLS, "AWS::CodeBuild::Project")
 def builds_may_push(project: Resource) -> Iterator[Wrong]:
-    """Find builds with Docker that may not push, and secrets of another store: AWS CodeBuild user guide, Docker sample (2026-11)."""
+    """Find builds with Docker that may not push, and secrets of another store."""
+    # AWS CodeBuild user guide, Docker sample (2026-11)
     docker, role = project["Environment"]["PrivilegedMode"].flag, role_of(project["ServiceRole"])
-    for each in project["Environment"]["EnvironmentVariables"].items:
-        store, target = each["Type"], each["Value"].target
-        kind = target.type if target is not None else ""
+    for variable in project["Environment"]["EnvironmentVariables"].items:
+        store, value = variable["Type"], variable["Value"]
+        kind = value.target.type if value.target is not None else ""
         if store.text in _STORES.values() and store.text != _STORES.get(kind, store.text):
-            yield store, f"got {store.text}, and {each['Value'].pattern} is of {kind}", _STORES[kind]
-        pushed = docker and role is not None and kind == "AWS::ECR::Repository"
-        if pushed and role is not None and not may(role, "ecr:PutImage", target):
-            got = (
-                f"{role.logical_id} does not allow ecr:PutImage, and the build is for {each['Value'].pattern}"
-            )
+            yield store, f"got {store.text}, and {value.pattern} is of {kind}", _STORES[kind]
+        if docker and role and kind == "AWS::ECR::Repository" and not may(role, "ecr:PutImage", value.target):
+            got = f"{role.logical_id} does not allow ecr:PutImage, and the build is for {value.pattern}"
             yield project["ServiceRole"], got, "ecr:PutImage"
 
 
@@ -221,22 +230,19 @@ def builds_may_push(project: Resource) -> Iterator[Wrong]:
 def actions_have_resources(role: Resource) -> Iterator[Wrong]:
     """Find actions that a role is allowed on resources of another kind only, which allows nothing."""
     allowed = [each for each in statements_of(role) if each["Effect"].text != "Deny"]
-    for statement in allowed:
-        for at in statement["Action"].one_or_more:
-            kinds = _TAKEN.get(at.text or "", ())
-            same = [
-                each
-                for each in allowed
-                if any(
-                    each_at.text is None or covers(each_at, str(at.text))
-                    for each_at in each["Action"].one_or_more
-                )
-            ]
-            places = [place for each in same for place in (each["Resource"].one_or_more or [each["Action"]])]
-            lacking = [kind for kind in kinds if not any(_is_of(place, kind) for place in places)]
-            if lacking:
-                got = f"{at.text} is allowed on no {' and no '.join(lacking)}, and so on nothing"
-                yield at, got, f"an ARN of {' and one of '.join(kinds)}"
+    for at in (action for statement in allowed for action in statement["Action"].one_or_more):
+        kinds = _TAKEN.get(at.text or "", ())
+        same = [each for each in allowed if _may_include(each, str(at.text))] if kinds else []
+        places = [place for each in same for place in (each["Resource"].one_or_more or [each["Action"]])]
+        if lacking := [kind for kind in kinds if not any(_is_of(place, kind) for place in places)]:
+            got = f"{at.text} is allowed on no {' and no '.join(lacking)}, and so on nothing"
+            yield at, got, f"an ARN of {' and one of '.join(kinds)}"
+
+
+def _may_include(statement: Property, *actions: str) -> bool:
+    """Return whether a statement is about one of some actions, or may be."""
+    named = statement["Action"].one_or_more
+    return any(each.text is None or covers(each, action) for each in named for action in actions)
 
 
 def _is_of(at: Property, kind: str) -> bool:
@@ -260,78 +266,82 @@ def roles_are_passed_to_a_service_that_they_trust(role: Resource) -> Iterator[Wr
     for statement in statements:
         if not any(covers(each, "iam:PassRole") for each in statement["Action"].one_or_more):
             continue
-        passed = [role_of(each) for each in statement["Resource"].one_or_more]
-        services = [
-            each
-            for key in conditions_of(statement)
-            if key.path[-1] == "iam:PassedToService"
-            for each in key.one_or_more
-        ]
-        wanted = {(each.text or "").partition(".")[0] for each in services} - {""}
-        called = {
-            _PASSING[action]
-            for action in _PASSING
-            if not services and len(statements) > 1 and may(role, action)
-        }
-        needed = wanted or called
-        if (
-            passed
-            and needed
-            and not any(each is None or trusts(each, name) for each in passed for name in needed)
-        ):
-            got = f"{statement['Resource'].one_or_more[0].pattern} does not trust {' or '.join(sorted(needed))}, which gets it"
-            yield statement["Resource"], got, "a role that trusts the service"
+        at, keys = statement["Resource"], conditions_of(statement)
+        passed = [role_of(each) for each in at.one_or_more]
+        allowed = [each for key in keys if key.path[-1] == "iam:PassedToService" for each in key.one_or_more]
+        services = {(each.text or "").partition(".")[0] for each in allowed} - {""}
+        if not allowed and len(statements) > 1:
+            services = {_PASSING[action] for action in _PASSING if may(role, action)}
+        trusted = any(each is None or trusts(each, name) for each in passed for name in services)
+        if passed and services and not trusted:
+            got = f"{at.one_or_more[0].pattern} does not trust {' or '.join(sorted(services))}, which gets it"
+            yield at, got, "a role that trusts the service"
 
 
 @rule(ALLOWED_CALLS, "AWS::Lambda::EventSourceMapping")
 def functions_may_read_their_source(mapping: Resource) -> Iterator[Wrong]:
-    """Find queues that their function may not read, or whose messages come back while it works on them.
-
-    AWS Lambda developer guide, Amazon SQS event source mappings (2026-11): Lambda refuses both.
-    """
-    queue, worker = mapping["EventSourceArn"].target, worker_at(mapping["FunctionName"])
-    role = role_of(worker["Role"]) if worker is not None else None
+    """Find queues that their function may not read, or whose messages come back while it works on them."""
+    # AWS Lambda developer guide, Amazon SQS event source mappings (2026-11): Lambda refuses both.
+    at, worker = mapping["EventSourceArn"], worker_at(mapping["FunctionName"])
+    queue, role = at.target, role_of(worker["Role"]) if worker is not None else None
     if queue is None or worker is None or queue.type != "AWS::SQS::Queue":
         return
-    reading = [f"sqs:{each}" for each in ("ReceiveMessage", "DeleteMessage", "GetQueueAttributes")]
-    if role is not None and (lacking := [each for each in reading if not may(role, each, queue)]):
-        yield (
-            mapping["EventSourceArn"],
-            f"{role.logical_id} does not allow {', '.join(lacking)}",
-            ", ".join(lacking),
-        )
+    reading = ("ReceiveMessage", "DeleteMessage", "GetQueueAttributes")
+    if role is not None and (lacking := _lacking(role, [(f"sqs:{each}", queue) for each in reading])):
+        yield at, f"{role.logical_id} does not allow {lacking}", lacking
     visible, timeout = queue["VisibilityTimeout"], worker["Timeout"]
-    shown, longest = 30 if visible.missing else visible.number, 3 if timeout.missing else timeout.number
-    if shown is not None and longest is not None and shown < longest:
-        got = f"messages come back after {shown} seconds, and {worker.logical_id} may take {longest}"
+    hidden, longest = 30 if visible.missing else visible.number, 3 if timeout.missing else timeout.number
+    if hidden is not None and longest is not None and hidden < longest:
+        got = f"messages come back after {hidden} seconds, and {worker.logical_id} may take {longest}"
         yield Problem.of(visible, WAITING, got, f"{6 * longest}, six times the timeout")
 
 
 @rule(ALLOWED_CALLS, FUNCTION)
 def functions_may_use_their_environment(function: Resource) -> Iterator[Wrong]:
-    """Find functions whose environment names a resource that their role cannot access."""
-    role = role_of(function["Role"])
-    for at in function["Environment"]["Variables"].members if role is not None else ():
-        for target in at.targets:
-            calls = _CALLS.get(target.type, ())
-            if role is not None and calls and not any(may(role, call, target) for call in calls):
-                service = calls[0].partition(":")[0]
-                got = f"the environment names {target.logical_id}, and {role.logical_id} allows nothing of {service} on it"
-                yield at, got, f"what the function does with it, such as {calls[0]}"
+    """Find functions whose environment names a resource that their role cannot access, or not as their code does."""
+    role, called = role_of(function["Role"]), actions_of(function)
+    named = [(at, each) for at in function["Environment"]["Variables"].members for each in at.targets]
+    for at, target in named if role is not None else ():
+        actions, same = _CALLS.get(target.type, ()), {each for _, each in named if each.type == target.type}
+        used = {*called} & {*actions, *_CHANGED.get(target.type, ())}
+        lacking = [each for each in sorted(used) if role and not may(role, each, target)]
+        if role is not None and actions and not any(may(role, each, target) for each in actions):
+            service = actions[0].partition(":")[0]
+            got = f"the environment names {target.logical_id}, and {role.logical_id} allows nothing of {service} on it"
+            yield at, got, f"what the function does with it, such as {actions[0]}"
+        elif role is not None and lacking and len(same) == 1:
+            got = f"{role.logical_id} does not allow {lacking[0]} on {target.logical_id}, which the environment names"
+            yield at, got, lacking[0]
+
+
+@rule(ALLOWED_CALLS, FUNCTION)
+def functions_know_what_their_role_is_for(function: Resource) -> Iterator[Wrong]:
+    """Find variables with the name of another queue, table, topic or bucket than the only one that their role is for."""
+    role, variables = role_of(function["Role"]), function["Environment"]["Variables"].members
+    statements = statements_of(role) if role is not None else ()
+    meant = {target for each in statements for at in each["Resource"].one_or_more for target in at.targets}
+    for at in variables:
+        kinds = _WORDS.get(str(at.path[-1]).lower().rpartition("_")[2].removesuffix("s"), {})
+        subjects = [each for each in meant if each.type in kinds]
+        if at.text is None or len(subjects) != 1 or any(subjects[0] in each.targets for each in variables):
+            continue
+        name = subjects[0][kinds[subjects[0].type]]
+        if re.fullmatch(r"[\w.-]+", at.text) and not name.unknown and name.text != at.text:
+            got = f"got {quote(at.text)}, and the role is for {subjects[0].logical_id}"
+            yield at, got, subjects[0].logical_id
 
 
 @rule("UC6419", "AWS::IAM::Role")
 def roles_may_use_keys_of_their_buckets(role: Resource) -> Iterator[Wrong]:
-    """Find roles of jobs that may use the objects of a bucket and not the key that encrypts them."""
-    for statement in statements_of(role) if trusts(role, "ecs-tasks") else ():
+    """Find roles that may use the objects of a bucket and not the key that encrypts them."""
+    for statement in statements_of(role) if any(trusts(role, each) for each in _COMPUTING) else ():
         actions = statement["Action"].one_or_more
-        used = any(covers(action, name) for action in actions for name in _OBJECTS)
-        for at in statement["Resource"].one_or_more if used and statement["Effect"].text == "Allow" else ():
-            for bucket in at.targets:
-                closed = _lacks_key(role, bucket) if bucket.type == "AWS::S3::Bucket" else None
-                if closed:
+        needed = [key for name, key in _OBJECTS.items() if any(covers(each, name) for each in actions)]
+        for at in statement["Resource"].one_or_more if statement["Effect"].text == "Allow" else ():
+            for bucket in (each for each in at.targets if each.type == _BUCKET):
+                if closed := _lacks_key(role, bucket, needed):
                     got = f"{bucket.logical_id} is encrypted with a key, and {role.logical_id} does not allow {closed} on it"
-                    yield at, got, "kms:Decrypt and kms:GenerateDataKey on the key"
+                    yield at, got, " and ".join(needed) + " on the key"
 
 
 @rule(ALLOWED_CALLS, FUNCTION, SCHEDULE, "AWS::Lambda::EventInvokeConfig")
@@ -350,52 +360,41 @@ def failures_are_kept(sender: Resource) -> Iterator[Wrong]:
         yield at, got, action
 
 
-def worker_at(at: Property) -> Resource | None:
-    """Return the function or state machine that a property names, also by an alias or version."""
-    found = at.target
-    if found is not None and found.type in {"AWS::Lambda::Alias", "AWS::Lambda::Version"}:
-        found = found["FunctionName"].target
-    return found if found is not None and found.type in {FUNCTION, MACHINE} else None
-
-
 @rule("UC6419", job_containers)
 def roles_of_jobs_may_do_what_they_need(container: JobContainer) -> Iterator[Wrong]:
     """Find jobs whose role may not use the buckets of their environment, and execution roles that may not start them."""
     at, role = container.at["JobRoleArn"], role_of(container.at["JobRoleArn"])
     for name, value in container.environment.items():
-        actions = _OBJECTS[1:] if _WRITTEN.search(name) else _OBJECTS
+        actions = ("s3:PutObject",) if _WRITTEN.search(name) else (*_OBJECTS,)
         for on in _buckets(value):
             lacks = role is not None and not any(may(role, each, on) for each in actions)
             key = value.pattern[5:].partition("/")[2]
             lacks = lacks or (role is not None and bool(key) and _is_elsewhere(role, actions, on, key))
             if lacks or (at.missing and not isinstance(on, str)):
-                bucket = on if isinstance(on, str) else on.logical_id
+                place = on if isinstance(on, str) else on.logical_id
                 who = role.logical_id if role else "a job without a role"
-                got = f"{name} names {bucket}, and {who} does not allow {' or '.join(actions)} on its objects"
+                got = f"{name} names {place}, and {who} does not allow {' or '.join(actions)} on its objects"
                 yield value if role is not None else at, got, " and ".join(_OBJECTS) + " on its objects"
-            if role is not None and isinstance(on, Resource) and (closed := _lacks_key(role, on)):
-                got = f"{on.logical_id} is encrypted with a key, and {role.logical_id} does not allow {closed} on it"
+            bucket = on if role is not None and isinstance(on, Resource) else None
+            if role and bucket and (closed := _lacks_key(role, bucket, _OBJECTS.values())):
+                got = f"{bucket.logical_id} is encrypted with a key, and {role.logical_id} does not allow {closed} on it"
                 yield value, got, "kms:Decrypt and kms:GenerateDataKey on the key"
-    at, execution = container.at["ExecutionRoleArn"], role_of(container.at["ExecutionRoleArn"])
-    needed = _needed(container.at) if execution is not None else []
-    if lacking := [each for each, on in needed if execution is not None and not may(execution, each, on)]:
-        got = f"{execution.logical_id} does not allow {', '.join(lacking)}, and the container does not start"  # type: ignore[union-attr]
-        yield at, got, ", ".join(lacking)
+    at = container.at["ExecutionRoleArn"]
+    if lacking := _lacking(role_of(at), _needed(container.at)):
+        yield at, f"{at.pattern} does not allow {lacking}, and the container does not start", lacking
     if container.at["Secrets"].items and at.missing:
         yield at, "secrets without an execution role, which AWS Batch refuses", "a role that may read them"
     yield from _logs_and_secrets(container.at)
 
 
-@rule("UC6419", "AWS::ECS::TaskDefinition")
+@rule("UC6419", TASK_DEFINITION)
 def roles_of_tasks_may_do_what_they_need(task: Resource) -> Iterator[Wrong]:
     """Find tasks of Amazon ECS whose execution role may not start their containers."""
-    execution = role_of(task["ExecutionRoleArn"])
-    for at in task["ContainerDefinitions"].items:
-        needed = _needed(at) if execution is not None else []
-        if lacking := [each for each, on in needed if execution is not None and not may(execution, each, on)]:
-            got = f"{task['ExecutionRoleArn'].pattern} does not allow {', '.join(lacking)}, and the task does not start"
-            yield task["ExecutionRoleArn"], got, ", ".join(lacking)
-        yield from _logs_and_secrets(at)
+    at = task["ExecutionRoleArn"]
+    for container in task["ContainerDefinitions"].items:
+        if lacking := _lacking(role_of(at), _needed(container)):
+            yield at, f"{at.pattern} does not allow {lacking}, and the task does not start", lacking
+        yield from _logs_and_secrets(container)
 
 
 def _logs_and_secrets(at: Property) -> Iterator[Wrong]:
@@ -404,11 +403,8 @@ def _logs_and_secrets(at: Property) -> Iterator[Wrong]:
     group, region = options["awslogs-group"].target, options["awslogs-region"]
     elsewhere = group is not None and region.text and region.text != own
     if group is not None and elsewhere and (own or "AWS::Region" not in region.pattern):
-        yield (
-            region,
-            f"got {region.text}, and {group.logical_id} is in that of the stack",
-            own or "AWS::Region",
-        )
+        got = f"got {region.text}, and {group.logical_id} is in that of the stack"
+        yield region, got, own or "AWS::Region"
     for value in (each["ValueFrom"] for each in at["Secrets"].items):
         kind = value.target.type if value.target is not None else ""
         if kind.startswith("AWS::") and kind not in _SECRETS:
@@ -418,27 +414,17 @@ def _logs_and_secrets(at: Property) -> Iterator[Wrong]:
 def _is_elsewhere(role: Resource, actions: tuple[str, ...], on: Resource | str, key: str) -> bool:
     """Return whether a role may use other keys of a bucket only."""
     statements = [each for each in statements_of(role) if each["Effect"].text != "Deny"]
-    places = [
-        place
-        for each in statements
-        if any(
-            action.text is None or covers(action, name)
-            for action in each["Action"].one_or_more
-            for name in actions
-        )
-        for place in each["Resource"].one_or_more
-    ]
-    if any(on not in each.targets for each in places):
-        return False  # such as "*", which may hold the key
+    about = [each for each in statements if _may_include(each, *actions)]
+    places = [place for each in about for place in each["Resource"].one_or_more]
     known = [each.pattern.partition("/")[2] for each in places if "/" in each.pattern]
-    if not known or "$" in f"{key}{known}":
-        return False
+    if not known or "$" in f"{key}{known}" or any(on not in each.targets for each in places):
+        return False  # such as "*", which may hold the key
     wanted = (key, f"{key.rstrip('/')}/x")
     return not any(fnmatch.fnmatchcase(name, each) for name in wanted for each in known)
 
 
-def _lacks_key(role: Resource, bucket: Resource) -> str | None:
-    """Return an action that a role lacks on the key of a bucket, unless the key may allow it itself."""
+def _lacks_key(role: Resource, bucket: Resource, actions: Iterable[str]) -> str | None:
+    """Return one of some actions that a role lacks on the key of a bucket, unless the key may allow it itself."""
     default = [
         each["ServerSideEncryptionByDefault"]
         for each in bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"].items
@@ -446,7 +432,7 @@ def _lacks_key(role: Resource, bucket: Resource) -> str | None:
     key = default[0]["KMSMasterKeyID"].target if default else None
     if key is None or key.type != "AWS::KMS::Key" or role in key["KeyPolicy"].targets:
         return None
-    return next((each for each in ("kms:Decrypt", "kms:GenerateDataKey") if not may(role, each, key)), None)
+    return next((each for each in actions if not may(role, each, key)), None)
 
 
 def _buckets(value: Property) -> list[Resource | str]:

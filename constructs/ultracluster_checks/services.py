@@ -4,156 +4,120 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from ultracluster_checks.jobs import TASK_DEFINITION
 from ultracluster_checks.model.nodes import VPC, Nodes, nodes_of, vpc_of
 from ultracluster_checks.model.permissions import may, role_behind
-from ultracluster_checks.model.template import Resource, Templates
+from ultracluster_checks.model.template import Property, Resource
 from ultracluster_checks.problem import Wrong, rule
 from ultracluster_checks.security_groups import group_rules
 from ultracluster_rules.findings import quote
 
 _CLUSTER: Final = re.compile(r"\bECS_CLUSTER=['\"]?([^\s'\"]+)")
-_TASK: Final = "AWS::ECS::TaskDefinition"
 _ADDON: Final = "AWS::EKS::Addon"
 _EKS: Final = "AWS::EKS::Cluster"
+_ALL: Final = 100  # percent of the tasks of a service
 
 
 @rule("UC6463", "AWS::ECS::Service")
 def services_fit_their_tasks(service: Resource) -> Iterator[Wrong]:
-    """Find services whose load balancer, network or launch type does not fit their task definition.
-
-    Amazon ECS API reference, CreateService (2026-11): it is refused, or its tasks are never replaced or healthy.
-    """
-    task, kind = service["TaskDefinition"].target, service["LaunchType"].text
-    if task is None or task.type != _TASK:
+    """Find services whose network, launch type or number of tasks does not fit their task definition."""
+    # Amazon ECS API reference, CreateService (2026-11): it is refused, or its tasks are never replaced or healthy.
+    task, launch = service["TaskDefinition"].target, service["LaunchType"]
+    network = service["NetworkConfiguration"]
+    if task is None or task.type != TASK_DEFINITION:
         return
-    mode, kinds = task["NetworkMode"].text, task["RequiresCompatibilities"]
-    ports = {each["Name"].text: each["PortMappings"] for each in task["ContainerDefinitions"].items}
+    mode, kinds = task["NetworkMode"].text, task["RequiresCompatibilities"].texts
     for balancer in service["LoadBalancers"].items:
-        name, port, group = (
-            balancer["ContainerName"],
-            balancer["ContainerPort"],
-            balancer["TargetGroupArn"].target,
-        )
-        if name.text is not None and None not in ports and name.text not in ports:
-            yield (
-                name,
-                f"got {quote(name.text)}, which is no container of {task.logical_id}",
-                " or ".join(map(str, ports)),
-            )
-        mapped = (
-            [each["ContainerPort"].number for each in ports[name.text].items]
-            if name.text in ports
-            else [None]
-        )
-        if port.number is not None and None not in mapped and port.number not in mapped:
-            yield port, f"got {port.number}, and the container has {mapped}", "a port of the container"
-        to, wanted = (
-            group["TargetType"] if group is not None else None,
-            "ip" if mode == "awsvpc" else "instance",
-        )
-        if to is not None and not to.unknown and mode and (to.text or "instance") != wanted:
-            yield to, f"got {to.text or 'instance'}, and tasks have the network mode {mode}", wanted
-    if kind == "FARGATE" and (mode not in {"awsvpc", None} or (kinds.texts and kind not in kinds.texts)):
-        yield service["LaunchType"], f"got {kind}, and {task.logical_id} is not made for it", "EC2"
-    if mode == "awsvpc" and service["NetworkConfiguration"].missing:
-        yield service["NetworkConfiguration"], "none, and tasks have interfaces of their own", "subnets"
-    least, most = (
-        service["DeploymentConfiguration"][f"{each}Percent"] for each in ("MinimumHealthy", "Maximum")
-    )
-    if least.number is not None and most.number is not None and least.number >= 100 >= most.number:  # noqa: PLR2004
-        yield (
-            least,
-            f"got {least.number} to {most.number} %, between which no task is replaced",
-            "less, or more",
-        )
+        yield from _forwards_elsewhere(balancer, task)
+    if launch.text == "FARGATE" and (mode not in {"awsvpc", None} or (kinds and launch.text not in kinds)):
+        yield launch, f"got {launch.text}, and {task.logical_id} is not made for it", "EC2"
+    if mode == "awsvpc" and network.missing:
+        yield network, "none, and tasks have interfaces of their own", "subnets"
+    deployment = service["DeploymentConfiguration"]
+    least, most = deployment["MinimumHealthyPercent"], deployment["MaximumPercent"].number
+    if least.number is not None and most is not None and least.number >= _ALL >= most:
+        yield least, f"got {least.number} to {most} %, between which no task is replaced", "less, or more"
 
 
-@rule("UC6463")
-def hosts_join_the_cluster_of_their_services(templates: Templates) -> Iterator[Wrong]:
-    """Find hosts whose user data names another cluster than the services have, and such user data under AWS Batch."""
-    hosts = [(each, _CLUSTER.findall(each.data["UserData"].pattern)) for each in nodes_of(templates)]
-    used = [
-        each["Cluster"].target
-        for each in templates.of_type("AWS::ECS::Service")
-        if each["LaunchType"].text != "FARGATE"
-    ]
-    names = {
-        name
-        for each in used
-        if each is not None
-        for name in (f"${{{each.logical_id}}}", each["ClusterName"].text)
+def _forwards_elsewhere(balancer: Property, task: Resource) -> Iterator[Wrong]:
+    """Find load balancers for a container or port that the task does not have, or for targets of another kind."""
+    name, port = balancer["ContainerName"], balancer["ContainerPort"]
+    ports = {
+        each["Name"].text: [mapped["ContainerPort"].number for mapped in each["PortMappings"].items]
+        for each in task["ContainerDefinitions"].items
     }
-    for nodes, joined in hosts:
-        profile, policy = nodes.data["IamInstanceProfile"], "AmazonEC2ContainerServiceforEC2Role"
-        role = role_behind(profile["Arn"]) or role_behind(profile["Name"])
-        if (
-            joined
-            and role is not None
-            and not nodes.in_batch
-            and not may(role, "ecs:RegisterContainerInstance")
-        ):
-            got = (
-                f"{role.logical_id} may not register with Amazon ECS: hosts start, are billed and never join"
-            )
-            yield nodes.settings["LaunchTemplate"], got, f"the managed policy {policy}"
-        if nodes.in_batch and joined:
-            got = f"the nodes join {joined[0]}, and AWS Batch waits for them in a cluster of its own"
-            yield nodes.data["UserData"], got, "no ECS_CLUSTER"
-        elif (
-            joined
-            and used
-            and None not in used
-            and not names & {*joined}
-            and ("${" not in joined[0] or nodes.data["UserData"].targets)
-        ):
-            got = (
-                f"the nodes join {joined[0]}, and the services are in {used[0].logical_id if used[0] else ''}"
-            )
-            yield nodes.data["UserData"], got, "the cluster of the services"
+    if name.text is not None and not {name.text, None} & ports.keys():
+        yield (
+            name,
+            f"got {quote(name.text)}, which is no container of {task.logical_id}",
+            " or ".join(map(str, ports)),
+        )
+    mapped = ports.get(name.text, [None])
+    if port.number is not None and not {port.number, None} & {*mapped}:
+        yield port, f"got {port.number}, and the container has {mapped}", "a port of the container"
+    group, mode = balancer["TargetGroupArn"].target, task["NetworkMode"].text
+    if group is not None and mode and not group["TargetType"].unknown:
+        kind, wanted = group["TargetType"].text or "instance", "ip" if mode == "awsvpc" else "instance"
+        if kind != wanted:
+            yield group["TargetType"], f"got {kind}, and tasks have the network mode {mode}", wanted
+
+
+@rule("UC6463", nodes_of)
+def hosts_join_the_cluster_of_their_services(nodes: Nodes) -> Iterator[Wrong]:
+    """Find hosts whose user data names another cluster than the services have, and such user data under AWS Batch."""
+    data, profile = nodes.data["UserData"], nodes.data["IamInstanceProfile"]
+    joined = _CLUSTER.findall(data.pattern)
+    if nodes.in_batch and joined:
+        got = f"the nodes join {joined[0]}, and AWS Batch waits for them in a cluster of its own"
+        yield data, got, "no ECS_CLUSTER"
+    if nodes.in_batch or not joined:
+        return
+    role = role_behind(profile["Arn"]) or role_behind(profile["Name"])
+    if role is not None and not may(role, "ecs:RegisterContainerInstance"):
+        got = f"{role.logical_id} may not register with Amazon ECS: hosts start, are billed and never join"
+        policy = "the managed policy AmazonEC2ContainerServiceforEC2Role"
+        yield nodes.settings["LaunchTemplate"], got, policy
+    services = nodes.owner.template.templates.of_type("AWS::ECS::Service")
+    clusters = [each["Cluster"].target for each in services if each["LaunchType"].text != "FARGATE"]
+    known = [each for each in clusters if each is not None]
+    names = {name for each in known for name in (f"${{{each.logical_id}}}", each["ClusterName"].text)}
+    named_here = "${" not in joined[0] or data.targets
+    if known and known == clusters and names.isdisjoint(joined) and named_here:
+        got = f"the nodes join {joined[0]}, and the services are in {known[0].logical_id}"
+        yield data, got, "the cluster of the services"
 
 
 @rule("UC6463", nodes_of)
 def nodes_reach_their_control_plane(nodes: Nodes) -> Iterator[Wrong]:
-    """Find node groups with security groups of their own that neither are nor admit those of their cluster.
-
-    Amazon EKS user guide, launch templates (2026-11): Amazon EKS then adds no group, and nodes do not join.
-    """
+    """Find node groups with security groups of their own that neither are nor admit those of their cluster."""
+    # Amazon EKS user guide, launch templates (2026-11): Amazon EKS then adds no group, and nodes do not join.
     cluster = nodes.settings["ClusterName"].target
-    places = [each["Groups"] for each in nodes.interfaces if not each["Groups"].missing] or [
-        nodes.data["SecurityGroupIds"]
-    ]
-    given = [each for at in places for each in at.items]
-    if (
-        not nodes.in_eks
-        or cluster is None
-        or cluster.type != _EKS
-        or not given
-        or any(each.target is None for each in given)
-    ):
+    lists = [each["Groups"] for each in nodes.interfaces if not each["Groups"].missing]
+    lists = lists or [nodes.data["SecurityGroupIds"]]
+    groups = [each.target for groups in lists for each in groups.items]
+    if not nodes.in_eks or cluster is None or cluster.type != _EKS or not groups or None in groups:
         return
-    own = {each.target for each in cluster["ResourcesVpcConfig"]["SecurityGroupIds"].items} | {cluster}
-    groups = [each.target for each in given]
-    rules = [
-        rule
-        for group in groups
-        if group is not None and group is not cluster
-        for rule in group_rules(group, "in")
+    cluster_groups = {each.target for each in cluster["ResourcesVpcConfig"]["SecurityGroupIds"].items} | {
+        cluster
+    }
+    peers = [
+        each.peer for group in groups if group and group is not cluster for each in group_rules(group, "in")
     ]
-    if not any(group in own for group in groups) and not any(
-        each.peer.unknown or each.peer.target in own for each in rules
-    ):
+    admitted = any(peer.unknown or peer.target in cluster_groups for peer in peers)
+    if cluster_groups.isdisjoint(groups) and not admitted:
         got = f"none of the groups is that of {cluster.logical_id}, or admits it: nodes start, are billed and never join"
-        yield places[0], got, f"ClusterSecurityGroupId of {cluster.logical_id}"
+        yield lists[0], got, f"ClusterSecurityGroupId of {cluster.logical_id}"
 
 
 @rule("UC6463", "AWS::ECS::CapacityProvider")
 def protected_hosts_can_be_managed(provider: Resource) -> Iterator[Wrong]:
     """Find protection of tasks over hosts without it, or without managed scaling: ECS API, AutoScalingGroupProvider (2026-11)."""
-    own = provider["AutoScalingGroupProvider"]
-    group, managed = own["AutoScalingGroupArn"].target, own["ManagedTerminationProtection"]
-    open_ = group is not None and group["NewInstancesProtectedFromScaleIn"].off
-    scaled = not own["ManagedScaling"].missing and own["ManagedScaling"]["Status"].text != "DISABLED"
-    if managed.text == "ENABLED" and (open_ or not scaled):
+    settings = provider["AutoScalingGroupProvider"]
+    group, managed = settings["AutoScalingGroupArn"].target, settings["ManagedTerminationProtection"]
+    unprotected = group is not None and group["NewInstancesProtectedFromScaleIn"].off
+    scaling = settings["ManagedScaling"]
+    scaled = not scaling.missing and scaling["Status"].text != "DISABLED"
+    if managed.text == "ENABLED" and (unprotected or not scaled):
         got = "got ENABLED, which needs managed scaling and a group that protects its hosts from scale-in"
         yield managed, got, "NewInstancesProtectedFromScaleIn: true, and ManagedScaling"
 
@@ -170,10 +134,10 @@ def clusters_can_be_used(cluster: Resource) -> Iterator[Wrong]:
             got = f"{vpc.logical_id} has no DNS hostnames, which the private endpoint needs"
             yield private, got, "EnableDnsHostnames: true"
     addons = [each for each in templates.of_type(_ADDON) if each["ClusterName"].target in {cluster, None}]
-    alone = cluster.referrers("AWS::EKS::PodIdentityAssociation", "ClusterName")
-    given = [each["RoleArn"] for each in alone] + [each["PodIdentityAssociations"] for each in addons]
+    roles = [each["RoleArn"] for each in cluster.referrers("AWS::EKS::PodIdentityAssociation", "ClusterName")]
+    roles += [each["PodIdentityAssociations"] for each in addons]
     agent = {each["AddonName"].text for each in addons} & {"eks-pod-identity-agent", None}
-    associated = [at for at in given if not at.empty] if addons and not agent else []
+    associated = [at for at in roles if not at.empty] if addons and not agent else []
     if associated and cluster["ComputeConfig"]["Enabled"].flag is not True:
         yield associated[0], "the cluster has no agent that gives pods their role", "eks-pod-identity-agent"
 
@@ -188,9 +152,9 @@ def node_groups_can_start(nodes: Nodes) -> Iterator[Wrong]:
             yield at, f"Amazon EKS refuses a launch template with {name}, which it sets itself", f"no {name}"
     role, templates = role_behind(nodes.settings["NodeRole"]), nodes.owner.template.templates
     cnis = [each for each in templates.of_type(_ADDON) if each["AddonName"].text in {"vpc-cni", None}]
-    own = [at for each in cnis for at in (each["ServiceAccountRoleArn"], each["PodIdentityAssociations"])]
-    accounts = [each["ServiceAccount"].text for each in templates.of_type("AWS::EKS::PodIdentityAssociation")]
-    given = any(not at.missing for at in own) or {"aws-node", None} & {*accounts}
-    if role is not None and not given and not may(role, "ec2:AssignPrivateIpAddresses"):
+    roles = [at for each in cnis for at in (each["ServiceAccountRoleArn"], each["PodIdentityAssociations"])]
+    accounts = {each["ServiceAccount"].text for each in templates.of_type("AWS::EKS::PodIdentityAssociation")}
+    elsewhere = any(not at.missing for at in roles) or {"aws-node", None} & accounts
+    if role is not None and not elsewhere and not may(role, "ec2:AssignPrivateIpAddresses"):
         got = f"{role.logical_id} lacks AmazonEKS_CNI_Policy, and no add-on has it: pods get no addresses"
         yield nodes.settings["NodeRole"], got, "AmazonEKS_CNI_Policy"

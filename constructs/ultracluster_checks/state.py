@@ -98,10 +98,10 @@ def buckets_ask_for_tls(bucket: Resource) -> Iterator[Wrong]:
 
 def _denies_plain(document: Property) -> bool:
     for statement in document["Statement"].one_or_more:
-        places, actions = statement["Resource"].one_or_more, statement["Action"].one_or_more
-        objects = any(
-            each.unknown or each.pattern.endswith(("*", "}")) for each in places if not _is_bucket(each)
-        )
+        # A reference alone is the bucket without its objects.
+        places = [each for each in statement["Resource"].one_or_more if each.target is None]
+        objects = any(each.unknown or each.pattern.endswith(("*", "}")) for each in places)
+        actions = statement["Action"].one_or_more
         reading = any(each.text is None or covers(each, "s3:GetObject") for each in actions)
         if statement["Effect"].text == "Deny" and not (objects and reading):
             continue
@@ -111,11 +111,6 @@ def _denies_plain(document: Property) -> bool:
         if statement["Effect"].text != "Allow" and (unknown or any(at.flag is False for at in values)):
             return True
     return document.unknown
-
-
-def _is_bucket(at: Property) -> bool:
-    """Return whether a resource of a statement is a bucket without its objects."""
-    return at.target is not None
 
 
 @rule(ENCRYPTION, LAUNCH_TEMPLATE, "AWS::EC2::Instance", "AWS::EC2::Volume", "AWS::EFS::FileSystem")
@@ -128,10 +123,8 @@ def disks_are_encrypted(resource: Resource) -> Iterator[Wrong]:
         places = [resource["Encrypted"]]
     for at in places:
         if at.off:
-            got = (
-                "nothing is said, and a new volume is not encrypted by itself" if at.missing else "got false"
-            )
-            yield at, got, "Encrypted: true"
+            missing = "nothing is said, and a new volume is not encrypted by itself"
+            yield at, missing if at.missing else "got false", "Encrypted: true"
 
 
 @rule("UC5208", _ASSOCIATION)
@@ -158,19 +151,13 @@ def _written_buckets(templates: Templates) -> list[Resource]:
 
 @rule("UC5209", _ASSOCIATION)
 def written_files_are_exported(association: Resource) -> Iterator[Wrong]:
-    """Find links of checkpoints or results that do not export new files, or not those that are written again.
-
-    FSx for Lustre user guide, automatically export updates to your S3 bucket (2026-11): by default nothing is exported.
-    """
-    events, path = association["S3"]["AutoExportPolicy"]["Events"], association["DataRepositoryPath"]
-    written = _RESULTS.search(
-        f"{association.logical_id} {association['FileSystemPath'].pattern} {path.pattern}"
-    )
-    known = not any(
-        each.unknown for each in (association["S3"], association["S3"]["AutoExportPolicy"], events)
-    )
+    """Find links of checkpoints or results that do not export new files, or not those that are written again."""
+    # FSx for Lustre user guide, automatically export updates to your S3 bucket (2026-11): by default nothing is exported.
+    policy, places = association["S3"]["AutoExportPolicy"], ("FileSystemPath", "DataRepositoryPath")
+    events, paths = policy["Events"], " ".join(association[name].pattern for name in places)
     lacking = [each for each in ("NEW", "CHANGED") if each not in events.texts]
-    if written and known and lacking:
+    unknown = association["S3"].unknown or policy.unknown or events.unknown
+    if lacking and not unknown and _RESULTS.search(f"{association.logical_id} {paths}"):
         got = f"{' and '.join(lacking)} files are not exported, and stay on the file system only"
         yield events, got, "NEW and CHANGED"
 
@@ -219,9 +206,8 @@ def _is_narrow(rule_of: Property) -> bool:
 @rule("UC5210", _kept_buckets)
 def checkpoints_do_not_expire(bucket: Resource) -> Iterator[Wrong]:
     """Find buckets with checkpoints that expire or archive current objects."""
-    active = [
-        each for each in bucket["LifecycleConfiguration"]["Rules"].items if each["Status"].text != "Disabled"
-    ]
+    rules = bucket["LifecycleConfiguration"]["Rules"].items
+    active = [each for each in rules if each["Status"].text != "Disabled"]
     needed = bucket in _needed_buckets(bucket.template.templates)
     whole = [each for each in active if needed or not _is_narrow(each)]
     for at in (each[name] for each in whole for name in ("ExpirationInDays", "ExpirationDate")):
@@ -237,16 +223,13 @@ def checkpoints_do_not_expire(bucket: Resource) -> Iterator[Wrong]:
 @rule("UC5210", job_containers)
 def checkpoints_leave_the_container(container: JobContainer) -> Iterator[Wrong]:
     """Find jobs that save checkpoints in the file system of their container, which ends with it."""
-    mounted = [each["ContainerPath"].text or "/" for each in container.at["MountPoints"].items]
+    mounted = tuple(each["ContainerPath"].text or "/" for each in container.at["MountPoints"].items)
     for name, value in container.environment.items():
-        text = (value.text or "").removeprefix("file://")
-        kept = any(text.startswith(each) for each in mounted)
-        if re.search("(?i)checkpoint", name) and _OF_THE_CONTAINER.match(text) and not kept:
-            yield (
-                value,
-                f"{name}: got {quote(value.text)}, which is lost when the container ends",
-                "s3:// or a mounted file system",
-            )
+        path = (value.text or "").removeprefix("file://")
+        kept = path.startswith(mounted) or not _OF_THE_CONTAINER.match(path)
+        if re.search("(?i)checkpoint", name) and not kept:
+            got = f"{name}: got {quote(value.text)}, which is lost when the container ends"
+            yield value, got, "s3:// or a mounted file system"
 
 
 @rule("UC5213", _KEY)

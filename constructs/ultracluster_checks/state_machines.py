@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from ultracluster_checks.calls import action_of
+from ultracluster_checks.calls import action_of, roles_of_task
 from ultracluster_checks.codes import CALLING, ROOM, VARIABLES, WAITING
 from ultracluster_checks.jobs import JOB_DEFINITION, room_for
 from ultracluster_checks.model.nodes import QUEUE, environments_of
@@ -14,7 +14,7 @@ from ultracluster_checks.model.permissions import may, role_of
 from ultracluster_checks.model.template import Property, Resource
 from ultracluster_checks.model.values import Text
 from ultracluster_checks.problem import Problem, Wrong, rule
-from ultracluster_checks.roles import MACHINE
+from ultracluster_checks.workers import FUNCTION, MACHINE
 from ultracluster_rules.findings import quote
 
 # Service integrations that wait for the end of what they start, by the name of their rule and what they call besides.
@@ -101,31 +101,29 @@ def _parameters(state: State) -> dict[str, Any]:
 @rule("UC6460", MACHINE)
 def definitions_are_whole(machine: Resource) -> Iterator[Wrong]:
     """Find states that lead to none, or that do not say what comes next, which CreateStateMachine refuses."""
-    found = _definition(machine)
-    if found is None:
+    whole = _definition(machine)
+    if whole is None:
         return
-    at, body = found
+    at, body = whole
     if str(body.get("StartAt")) not in body["States"]:
-        yield (
-            at,
-            f"StartAt is {quote(str(body.get('StartAt')))}, which is no state",
-            ", ".join(body["States"]),
-        )
+        got = f"StartAt is {quote(str(body.get('StartAt')))}, which is no state"
+        yield at, got, ", ".join(body["States"])
     for lost in _unreachable(body):
         yield at, f"no state leads to {lost}, which CreateStateMachine refuses", "a state before it, or none"
     for state in _states(body):
-        whole = state.body
-        choices = [
-            each
-            for each in (*_list(whole.get("Choices")), *_list(whole.get("Catch")))
-            if isinstance(each, dict)
-        ]
-        following = [each.get("Next") for each in (whole, *choices)] + [whole.get("Default")]
-        for name in following:
-            if name is not None and str(name) not in state.beside:
+        for name in _following(state.body):
+            if str(name) not in state.beside:
                 yield at, f"{state.name} leads to {quote(str(name))}, which is no state", "a state beside it"
-        if str(whole.get("Type")) not in _ENDS and not whole.get("Next") and not whole.get("End"):
+        ends = str(state.body.get("Type")) in _ENDS or state.body.get("Next") or state.body.get("End")
+        if not ends:
             yield at, f"{state.name} has no Next and is no end", "Next, or End: true"
+
+
+def _following(state: dict[str, Any]) -> list[Any]:
+    """Return the names of the states that a state leads to."""
+    branches = [state, *_list(state.get("Choices")), *_list(state.get("Catch"))]
+    names = [each.get("Next") for each in branches if isinstance(each, dict)] + [state.get("Default")]
+    return [name for name in names if name is not None]
 
 
 def _unreachable(body: dict[str, Any]) -> list[str]:
@@ -136,9 +134,7 @@ def _unreachable(body: dict[str, Any]) -> list[str]:
         state = body["States"].get(name)
         if name not in reached and isinstance(state, dict):
             reached.add(name)
-            others = [*_list(state.get("Choices")), *_list(state.get("Catch"))]
-            waiting += [str(each.get("Next")) for each in (state, *others) if isinstance(each, dict)]
-            waiting.append(str(state.get("Default")))
+            waiting += map(str, _following(state))
     return [name for name in body["States"] if reached and name not in reached]
 
 
@@ -164,9 +160,8 @@ def tasks_are_allowed(machine: Resource) -> Iterator[Wrong]:
     at, found = machine["RoleArn"], _definition(machine)
     role = role_of(at)
     for state in _states(found[1]) if found and role is not None else ():
-        lacking = [
-            each for each, on in _needed(state, machine) if role is not None and not may(role, each, on)
-        ]
+        needed = _needed(state, machine)
+        lacking = [each for each, on in needed if role is not None and not may(role, each, on)]
         if lacking and role is not None:
             got = f"{role.logical_id} does not allow {', '.join(lacking)}, which {state.name} needs"
             yield at, got, f"{', '.join(lacking)} on what the state names"
@@ -178,12 +173,15 @@ def _needed(state: State, machine: Resource) -> Iterator[tuple[str, Resource | s
     action, named = action_of(service, method), _parameters(state)
     on = next((found for name in _OBJECTS if (found := _named(named.get(name), machine))), None)
     direct = _named(state.body.get("Resource"), machine)
-    if direct is not None and direct.type == "AWS::Lambda::Function":
+    if direct is not None and direct.type == FUNCTION:
         yield "lambda:InvokeFunction", direct
     if action:
         yield action, on
     if call in _PASSING:
-        yield "iam:PassRole", None
+        task = _named(named.get("TaskDefinition"), machine)
+        yield from (("iam:PassRole", role) for role in roles_of_task(task))
+        if not roles_of_task(task):
+            yield "iam:PassRole", _named(named.get("RoleArn"), machine)
     if pattern.startswith("sync") and call in _WAITING:
         name, besides = _WAITING[call]
         yield from ((each, None) for each in besides)
@@ -210,11 +208,9 @@ def tasks_have_time(machine: Resource) -> Iterator[Wrong]:
         if isinstance(own, int) and isinstance(beat, int) and beat >= own:
             yield at, f"{name} sends a heartbeat in {beat} seconds and ends after {own}", f"less than {own}"
         job = _named(_parameters(state).get("JobDefinition"), machine)
-        called = _named(_parameters(state).get("FunctionName"), machine) or _named(
-            state.body.get("Resource"), machine
-        )
+        called = _named(_parameters(state).get("FunctionName", state.body.get("Resource")), machine)
         longest = job["Timeout"]["AttemptDurationSeconds"].number if job is not None else None
-        if called is not None and called.type == "AWS::Lambda::Function":
+        if called is not None and called.type == FUNCTION:
             longest = called["Timeout"].number
         limit = own if isinstance(own, int) else whole
         waits = called is not None or ".sync" in state.call

@@ -222,6 +222,7 @@ def _trains(definition: Mapping[str, Any]) -> bool:
     return all(
         LAUNCHER_PATH in container.get("command", [])
         and container["command"][0] == "python3"
+        and "--no-python" not in container["command"]  # the smoke gate, which starts no program of the image
         and any(one["name"] == "UC_JOB" for one in container.get("environment", []))
         for container in _containers(definition)
     )

@@ -127,7 +127,14 @@ def launch(region: str, environment: Mapping[str, Any], count: int, *, most_vcpu
     else:
         settings["SubnetId"] = resources["subnets"][0]
         settings["SecurityGroupIds"] = resources.get("securityGroupIds") or []
-    tags = [{"Key": key, "Value": value} for key, value in (resources.get("tags") or {}).items()]
+    # Tags of both reach the instances; on the same key the environment wins:
+    # https://docs.aws.amazon.com/batch/latest/userguide/launch-templates.html (2026-11-23)
+    tags = {
+        tag["Key"]: tag["Value"]
+        for specification in data.get("TagSpecifications") or []
+        if specification["ResourceType"] == "instance"
+        for tag in specification["Tags"]
+    } | (resources.get("tags") or {})
     try:
         answer = (
             running()
@@ -140,7 +147,10 @@ def launch(region: str, environment: Mapping[str, Any], count: int, *, most_vcpu
                 TagSpecifications=[
                     {
                         "ResourceType": "instance",
-                        "Tags": [{"Key": "AWSBatchServiceTag", "Value": "batch"}, *tags],
+                        "Tags": [
+                            {"Key": key, "Value": value}
+                            for key, value in (tags | {"AWSBatchServiceTag": "batch"}).items()
+                        ],
                     }
                 ],
             )

@@ -97,7 +97,7 @@ def _weaker_rule(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str
 
 def _weaker_alarm(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     if _tells(old) and not _tells(new):
-        yield "the alarm no longer notifies anybody"
+        yield "the alarm no longer sends notifications"
 
 
 def _weaker_subscription(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:

@@ -59,10 +59,6 @@ def job(**properties: Any) -> dict[str, Any]:
     }
 
 
-def schedule(when: str, target: dict[str, Any]) -> dict[str, Any]:
-    return {"Type": "AWS::Events::Rule", "Properties": {"ScheduleExpression": when, "Targets": [target]}}
-
-
 def reservation(**properties: Any) -> dict[str, Any]:
     return {
         "Type": "AWS::EC2::CapacityReservation",
@@ -93,17 +89,6 @@ def block(*, wanted: int) -> dict[str, Any]:
     }
 
 
-def group(*sizes: int) -> dict[str, Any]:
-    actions = {
-        f"At{size}": {"Type": "AWS::AutoScaling::ScheduledAction", "Properties": {"AutoScalingGroupName": {"Ref": "It"}, "Recurrence": "0 8 * * *", "DesiredCapacity": size}}
-        for size in sizes
-    }  # fmt: skip
-    return {
-        "It": {"Type": "AWS::AutoScaling::AutoScalingGroup", "Properties": {"MinSize": "0", "MaxSize": "4"}},
-        **actions,
-    }
-
-
 def queue(paid: int, dear: int) -> dict[str, Any]:
     target = {"CapacityReservationTarget": {"CapacityReservationId": "cr-0a1b2c3d4e5f60718"}}
     kinds = {"Paid": {"CapacityReservationSpecification": target}, "Dear": {}}
@@ -126,36 +111,12 @@ def queue(paid: int, dear: int) -> dict[str, Any]:
     }
 
 
-def warm(*, called: bool) -> dict[str, Any]:
-    alias = {"FunctionName": "drain", "ProvisionedConcurrencyConfig": {"ProvisionedConcurrentExecutions": 5}}
-    target = (
-        {"Arn": {"Ref": "It"}} if called else {"Arn": "arn:aws:lambda:us-east-2:123456789012:function:other"}
-    )
-    return {
-        "It": {"Type": "AWS::Lambda::Alias", "Properties": alias},
-        "Each": schedule("rate(1 hour)", target),
-    }
-
-
-TRAIL = {"Type": "AWS::CloudTrail::Trail", "Properties": {"IsMultiRegionTrail": True}}
 ADDRESS: dict[str, Any] = {"Type": "AWS::EC2::EIP", "Properties": {"Domain": "vpc"}}
 GATEWAY = {
     "Type": "AWS::EC2::NatGateway",
     "Properties": {"AllocationId": {"Fn::GetAtt": ["It", "AllocationId"]}},
 }
-TO_JOBS = {
-    "Arn": "arn:aws:batch:us-east-2:123456789012:job-queue/runs",
-    "BatchParameters": {"JobName": "run"},
-}
-TO_FUNCTION = {"Arn": "arn:aws:lambda:us-east-2:123456789012:function:drain"}
 ONLY_HOSTS = [{"Action": "RETRY", "OnStatusReason": "Host EC2*"}, {"Action": "EXIT", "OnReason": "*"}]
-
-
-def table(units: int) -> dict[str, Any]:
-    return {
-        "Type": "AWS::DynamoDB::Table",
-        "Properties": {"ProvisionedThroughput": {"WriteCapacityUnits": units}},
-    }
 
 
 def nodes(kind: str, **data: Any) -> dict[str, Any]:
@@ -178,7 +139,6 @@ BROKEN: tuple[tuple[str, dict[str, Any], None], ...] = (
     ("UC6480", {"It": bucket()}, None),
     ("UC6480", {"It": bucket(OLD)}, None),
     ("UC6480", {"It": bucket({**OLD, **PARTS}, status="Disabled")}, None),
-    ("UC6483", {"It": bucket({"NoncurrentVersionExpiration": {"NoncurrentDays": 3650}, **PARTS})}, None),
     ("UC6481", network("Public"), None),
     ("UC6482", {"It": job(RetryStrategy={"Attempts": 4})}, None),
     ("UC6482", {"It": job(RetryStrategy={"EvaluateOnExit": [{"Action": "EXIT", "OnStatusReason": "Host EC2*"}]})}, None),
@@ -187,17 +147,8 @@ BROKEN: tuple[tuple[str, dict[str, Any], None], ...] = (
     ("UC6483", {"It": reservation()}, None),
     ("UC6483", {"It": reservation(EndDateType="unlimited")}, None),
     ("UC6483", block(wanted=3), None),
-    ("UC6483", group(4), None),
     ("UC6483", queue(paid=2, dear=1), None),
-    ("UC6483", warm(called=True), None),
-    ("UC6483", {"It": table(1000)}, None),
-    ("UC6483", {"It": TRAIL, "Other": TRAIL}, None),
-    ("UC6483", nodes("io2"), None),
     ("UC6483", nodes("gp3", InstanceInitiatedShutdownBehavior="stop"), None),
-    ("UC6483", {"It": {"Type": "AWS::SageMaker::NotebookInstance", "Properties": {"InstanceType": "ml.trn1.32xlarge"}}}, None),
-    ("UC6484", {"It": schedule("rate(5 minutes)", TO_JOBS)}, None),
-    ("UC6484", {"It": schedule("cron(* 4 ? * MON *)", TO_JOBS)}, None),
-    ("UC6484", {"It": {"Type": "AWS::ImageBuilder::ImagePipeline", "Properties": {"Schedule": {"ScheduleExpression": "cron(0 * * * ? *)"}}}}, None),
 )  # fmt: skip
 KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
     ("UC6459", {"It": budget()}),
@@ -212,15 +163,8 @@ KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
     ("UC6483", {"It": ADDRESS, "Nat": GATEWAY}),
     ("UC6483", {"It": reservation(EndDateType="limited", EndDate="2027-01-01T00:00:00Z")}),
     ("UC6483", block(wanted=4)),
-    ("UC6483", group(4, 0)),
     ("UC6483", queue(paid=1, dear=2)),
-    ("UC6483", warm(called=False)),
-    ("UC6483", {"It": table(999)}),
-    ("UC6483", {"It": TRAIL}),
     ("UC6483", nodes("gp3", InstanceInitiatedShutdownBehavior="terminate")),
-    ("UC6484", {"It": schedule("rate(1 day)", TO_JOBS)}),
-    ("UC6484", {"It": schedule("cron(0 4 ? * MON *)", TO_JOBS)}),
-    ("UC6484", {"It": schedule("rate(1 minute)", TO_FUNCTION)}),
 )  # fmt: skip
 
 

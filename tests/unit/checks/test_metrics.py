@@ -12,6 +12,8 @@ BODY: dict[str, Any] = {
     "Work": {"Type": "AWS::SQS::Queue", "Properties": {"RedrivePolicy": {"deadLetterTargetArn": {"Fn::GetAtt": ["Dead", "Arn"]}, "maxReceiveCount": 3}}},
     "Dead": {"Type": "AWS::SQS::Queue", "Properties": {"MessageRetentionPeriod": 1209600}},
     "Home": {"Type": "AWS::EFS::FileSystem", "Properties": {}},
+    "Hourly": {"Type": "AWS::Lambda::Function", "Properties": {}},
+    "Clock": {"Type": "AWS::Events::Rule", "Properties": {"ScheduleExpression": "rate(1 hour)", "Targets": [{"Id": "it", "Arn": {"Fn::GetAtt": ["Hourly", "Arn"]}}]}},
     "Fast": {"Type": "AWS::FSx::FileSystem", "Properties": {"FileSystemType": "LUSTRE"}},
 }  # fmt: skip
 
@@ -50,6 +52,11 @@ BROKEN: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = (
         ("UC6465", of("AWS/SQS", "ApproximateAgeOfOldestMessage", QueueName=queue("Dead"), Threshold=345600), of("AWS/SQS", "ApproximateAgeOfOldestMessage", QueueName=queue("Dead"), Threshold=1209600)),
         ("UC6465", of("AWS/SQS", "ApproximateNumberOfMessagesVisible", QueueName=queue("Dead")), of("AWS/SQS", "ApproximateNumberOfMessagesVisible", QueueName=queue("Work"))),
         ("UC6465", of("AWS/SQS", "ApproximateNumberOfMessagesVisible", QueueName=queue("Work"), Threshold=500), of("AWS/SQS", "ApproximateNumberOfMessagesVisible", QueueName=queue("Work"), Threshold=1)),
+        ("UC6465", of("AWS/Lambda", "Errors", FunctionName="do"), of("AWS/States", "Errors", FunctionName="do")),
+        ("UC6465", of("AWS/Lambda", "Errors", FunctionName="do"), of("AWS/Lamdba", "Errors", FunctionName="do")),
+        ("UC6465", of("AWS/Lambda", "Errors", FunctionName="do"), of("AWS/Lambda", "Errors", Function="do")),
+        ("UC6465", of("AWS/Events", "FailedInvocations", RuleName="do"), of("AWS/Events", "FailedInvocations", FunctionName="do")),
+        ("UC6465", of("AWS/Lambda", "Errors", FunctionName={"Ref": "Hourly"}, Threshold=3), of("AWS/Lambda", "Errors", FunctionName={"Ref": "Hourly"}, Threshold=4)),
     )  # fmt: skip
 
 

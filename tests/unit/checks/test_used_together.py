@@ -110,6 +110,52 @@ FUNCTION = {
     "Role": role("lambda", "logs:CreateLogStream", "logs:PutLogEvents", on=arn("Logs")),
     "Work": a("Lambda::Function", Role=arn("Role"), LoggingConfig={"LogGroup": ref("Logs")}),
 }  # fmt: skip
+STARTED = {
+    "Queue": a("Batch::JobQueue", Priority=1),
+    "Execution": role("ecs-tasks", "logs:PutLogEvents"),
+    "Task": a("ECS::TaskDefinition", ExecutionRoleArn=arn("Execution"), ContainerDefinitions=[{"Name": "c", "Image": "i:1"}]),
+    "Hosts": a("ECS::Cluster"),
+    "Starts": role("events", "batch:SubmitJob", "ecs:RunTask", "iam:PassRole", "ssm:StartAutomationExecution"),
+    "Rule": a("Events::Rule", ScheduleExpression="rate(1 day)", Targets=[
+        {"Id": "j", "Arn": ref("Queue"), "RoleArn": arn("Starts"), "BatchParameters": {"JobName": "j", "JobDefinition": "d"}},
+        {"Id": "t", "Arn": arn("Hosts"), "RoleArn": arn("Starts"), "EcsParameters": {"TaskDefinitionArn": ref("Task")}},
+        {"Id": "a", "Arn": {"Fn::Sub": "arn:aws:ssm:us-east-2:${AWS::AccountId}:automation-definition/Drain:1"}, "RoleArn": arn("Starts")},
+    ]),
+    "Drain": a("SSM::Document", DocumentType="Automation", Content={"assumeRole": arn("Automation"), "mainSteps": [{"name": "close", "action": "aws:executeAwsApi", "inputs": {"Service": "batch", "Api": "UpdateJobQueue"}}]}),
+    "Automation": role("ssm", "batch:UpdateJobQueue"),
+    "Runs": a("IAM::Role", AssumeRolePolicyDocument={"Statement": [allow("states", "sts:AssumeRole")]}, Policies=[{"PolicyName": "own", "PolicyDocument": {"Statement": [{"Effect": "Allow", "Action": "ecs:RunTask", "Resource": "*"}, {"Effect": "Allow", "Action": "iam:PassRole", "Resource": arn("Execution")}]}}]),
+    "Machine": a("StepFunctions::StateMachine", RoleArn=arn("Runs"), DefinitionSubstitutions={"Task": ref("Task")}, Definition={"StartAt": "Run", "States": {"Run": {"Type": "Task", "Resource": "arn:aws:states:::ecs:runTask", "Parameters": {"TaskDefinition": "${Task}"}, "End": True}}}),
+}  # fmt: skip
+STARTS = "Starts.Policies.0.PolicyDocument.Statement.0.Action"
+CODE = "import boto3, os\nbatch = boto3.client('batch')\ndef handler(event, context):\n    batch.list_jobs()\n    batch.terminate_job()\n    batch.update_job_queue(jobQueue=os.environ['JOB_QUEUE'], state='DISABLED')\n"
+
+
+def closing(queue: str) -> list[Any]:
+    """Return the statements of a function that ends jobs and closes a queue."""
+    every = {"Effect": "Allow", "Action": ["batch:ListJobs", "batch:TerminateJob", "batch:UpdateComputeEnvironment"], "Resource": "*"}  # fmt: skip
+    return [every, {"Effect": "Allow", "Action": "batch:UpdateJobQueue", "Resource": ref(queue)}]
+
+
+CLOSED = {
+    "Jobs": a("Batch::JobQueue", Priority=1),
+    "Others": a("Batch::JobQueue", Priority=2),
+    "Role": a("IAM::Role", AssumeRolePolicyDocument={"Statement": [allow("lambda", "sts:AssumeRole")]}, Policies=[{"PolicyName": "own", "PolicyDocument": {"Statement": closing("Jobs")}}]),
+    "Close": a("Lambda::Function", Runtime="python3.13", Handler="index.handler", Timeout=60, Role=arn("Role"), Code={"ZipFile": CODE}, Environment={"Variables": {"JOB_QUEUE": ref("Jobs")}}),
+    "Ending": a("Events::Rule", EventPattern={"source": ["aws.ec2"], "detail-type": ["Capacity Block Expiration Warning"]}, Targets=[{"Id": "c", "Arn": arn("Close")}]),
+    "Tries": a("Lambda::EventInvokeConfig", FunctionName=ref("Close"), Qualifier="$LATEST", MaximumRetryAttempts=1),
+    "Key": a("KMS::Key", KeyPolicy={"Statement": [{"Effect": "Allow", "Principal": {"AWS": "arn:aws:iam::111122223333:root"}, "Action": "kms:*", "Resource": "*"}]}),
+    "Data": a("S3::Bucket", BucketEncryption={"ServerSideEncryptionConfiguration": [{"ServerSideEncryptionByDefault": {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": arn("Key")}}]}),
+    "Reader": role("lambda", "s3:GetObject", "kms:Decrypt", on=[{"Fn::Sub": "${Data.Arn}/*"}, arn("Key")]),
+}  # fmt: skip
+SCALE = "import boto3, os\ngroups = boto3.client('autoscaling')\ndef handler(event, context):\n    print(event['detail']['end-date'])\n    groups.set_desired_capacity(AutoScalingGroupName=os.environ['GROUP'], DesiredCapacity=0)\n"
+SCALED = {
+    "Group": a("AutoScaling::AutoScalingGroup", MinSize="0", MaxSize="2"),
+    "Other": a("AutoScaling::AutoScalingGroup", MinSize="0", MaxSize="2"),
+    "Role": role("lambda", "autoscaling:SetDesiredCapacity", on=arn("Group")),
+    "Scale": a("Lambda::Function", Runtime="python3.13", Handler="index.handler", Timeout=60, Role=arn("Role"), Code={"ZipFile": SCALE}, Environment={"Variables": {"GROUP": ref("Group")}}),
+    "Note": a("Lambda::Function", Timeout=60),
+    "Watch": a("Events::Rule", EventPattern={"source": ["aws.ec2"], "detail-type": ["Capacity Block Expiration Warning"]}, Targets=[{"Id": "s", "Arn": arn("Scale")}, {"Id": "n", "Arn": arn("Note"), "InputTransformer": {"InputPathsMap": {"block": "$.detail.capacity-reservation-id"}, "InputTemplate": '"<block>"'}}]),
+}  # fmt: skip
 BROKEN: tuple[tuple[str, dict[str, Any], str, Any], ...] = (
     ("UC3215", KUBERNETES, "Second.AvailabilityZone", "us-east-2a"),
     ("UC3215", KUBERNETES, "Cluster.ResourcesVpcConfig.SubnetIds", [ref("First")]),
@@ -132,6 +178,20 @@ BROKEN: tuple[tuple[str, dict[str, Any], str, Any], ...] = (
     ("UC6438", BUILD, "Role.Policies.0.PolicyDocument.Statement.0.Action.2", "ecr:BatchGetImage"),
     ("UC6438", BUILD, "Role.Policies.0.PolicyDocument.Statement.0.Action.3", "ec2:DescribeSubnets"),
     ("UC6438", FUNCTION, "Role.Policies.0.PolicyDocument.Statement.0.Resource", arn("Others")),
+    ("UC6436", STARTED, "Rule.Targets.0.RoleArn", None),
+    ("UC6436", STARTED, f"{STARTS}.0", "batch:ListJobs"),
+    ("UC6436", STARTED, f"{STARTS}.1", "ecs:ListTasks"),
+    ("UC6436", STARTED, f"{STARTS}.2", "iam:GetRole"),
+    ("UC6436", STARTED, f"{STARTS}.3", "ssm:GetAutomationExecution"),
+    ("UC6436", STARTED, "Runs.Policies.0.PolicyDocument.Statement.1.Resource", arn("Starts")),
+    ("UC6438", STARTED, "Automation.Policies.0.PolicyDocument.Statement.0.Action.0", "batch:DescribeJobQueues"),
+    ("UC6438", CLOSED, "Role.Policies.0.PolicyDocument.Statement", closing("Others")),
+    ("UC6438", CLOSED, "Close.Environment.Variables.JOB_QUEUE", "pretrain"),
+    ("UC6438", SCALED, "Role.Policies.0.PolicyDocument.Statement.0.Resource", arn("Other")),
+    ("UC6432", SCALED, "Scale.Code.ZipFile", SCALE.replace("['end-date']", "['endDate']")),
+    ("UC6432", SCALED, "Watch.Targets.1.InputTransformer.InputPathsMap.block", "$.detail.reservation"),
+    ("UC6431", CLOSED, "Tries.MaximumRetryAttempts", 0),
+    ("UC6419", CLOSED, "Reader.Policies.0.PolicyDocument.Statement.0.Action.1", "kms:DescribeKey"),
     ("UC6419", TASK, "Execution.Policies.0.PolicyDocument.Statement.0.Action.0", "s3:GetObject"),
     ("UC6419", TASK, "Task.ContainerDefinitions.0.Secrets.0.ValueFrom", ref("Topic")),
     ("UC6419", TASK, "Task.ContainerDefinitions.0.LogConfiguration.Options.awslogs-region", "us-east-1"),

@@ -5,8 +5,10 @@ moto launches instances without reservations and without our launch templates.
 
 import functools
 from collections.abc import Callable, Mapping
+from fnmatch import fnmatchcase
 from typing import Any
 
+import moto.ec2.utils
 from moto.ec2.models import ec2_backends
 from moto.ec2.models.instances import Instance
 from moto.ec2.responses import EC2Response
@@ -52,7 +54,24 @@ def install() -> None:
     Instance.attach_eni = _on_any_card(Instance.attach_eni)
     Instance.detach_eni = _from_any_card(Instance.detach_eni)
     filter_dict_attribute_mapping.update(_FILTERS)
+    original = moto.ec2.utils.instance_value_in_filter_values
+    moto.ec2.utils.instance_value_in_filter_values = _with_wildcards(original)
     Instance.terminate = _with_all_interfaces(Instance.terminate)
+
+
+def _with_wildcards(original: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+    """Match ``*`` and ``?`` in the values of filters, which moto knows in those of tags only.
+
+    https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/Using_Filtering.html (2026-11-23)
+    """
+
+    @functools.wraps(original)
+    def matches(value: Any, wanted: Any) -> bool:
+        if isinstance(value, str):
+            return any(fnmatchcase(value, pattern.replace("[", "[[]")) for pattern in wanted)
+        return original(value, wanted)
+
+    return matches
 
 
 def _with_all_interfaces(original: Callable[[Any], Any]) -> Callable[[Any], Any]:

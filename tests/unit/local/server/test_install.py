@@ -20,6 +20,7 @@ TOUCHED = {
     "moto.ec2.utils.EC2_PREFIX_TO_RESOURCE": None,
     "moto.ec2.utils.filter_dict_attribute_mapping": None,
     "moto.ec2.utils.get_prefix": ["resource_id"],
+    "moto.ec2.utils.instance_value_in_filter_values": ["instance_value", "filter_values"],
     "moto.ec2.utils.random.getrandbits": None,
     "moto.ec2.utils.random_resource_id": ["size"],
     "moto.moto_server.werkzeug_app.DomainDispatcherApplication.get_backend_for_host": ["self", "host"],

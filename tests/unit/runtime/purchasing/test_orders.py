@@ -52,6 +52,12 @@ def test_the_token_is_the_same_in_every_process_and_release() -> None:
     assert block_order().token == "b02bfb715d41316e"
 
 
+def test_equal_orders_whose_terms_are_written_differently_have_their_own_tokens() -> None:
+    one, true = block_order(count=1), block_order(count=True)
+    assert one == true
+    assert one.token != true.token
+
+
 def test_token_ignores_the_order_of_zones_and_time_zones() -> None:
     east = timezone(timedelta(hours=-5))
     ours = block_order(zone_ids=("use2-az1", "use2-az3"))

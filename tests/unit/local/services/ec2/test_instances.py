@@ -131,6 +131,8 @@ def test_instances_are_found_by_reservation_lifecycle_and_profile(local: LocalAw
     assert found("capacity-reservation-id", RESERVATION) == [inside["InstanceId"]]
     assert found("instance-lifecycle", "capacity-block") == [inside["InstanceId"]]
     assert found("iam-instance-profile.arn", profile) == [outside["InstanceId"]]
+    assert found("instance-id", f"{outside['InstanceId'][:12]}*") == [outside["InstanceId"]]
+    assert found("instance-id", "[i]-*") == []
 
 
 def test_an_instance_with_many_cards_leaves_no_interface_behind(local_aws: LocalAws) -> None:
