@@ -7,12 +7,15 @@ from typing import Final
 
 from ultracluster_catalog.limits.queues import WAIT_LIMIT_REASONS
 from ultracluster_checks.codes import BOUNDS
-from ultracluster_checks.model.template import Resource, Templates, places
+from ultracluster_checks.model.permissions import NAMES
+from ultracluster_checks.model.template import CONTAINER, Property, Resource, Templates, places
 from ultracluster_checks.problem import Wrong, rule
 from ultracluster_rules.findings import quote
 
-_MOST_GP3: Final = 80_000
+# Of gp3 volumes: https://docs.aws.amazon.com/ebs/latest/userguide/general-purpose.html (2026-11)
+_LEAST_IOPS, _MOST_IOPS, _IOPS_PER_GIB, _IOPS_PER_MIBPS = 3_000, 80_000, 500, 4
 _PERIODS: Final = (10, 20, 30)  # seconds, beside whole minutes
+_SIZED: Final = ("AWS::AutoScaling::AutoScalingGroup", "AWS::AutoScaling::ScheduledAction", "AWS::EKS::Nodegroup")  # fmt: skip
 _IN_ORDER: Final = ("MinSize", "DesiredCapacity", "DesiredSize", "MaxSize")
 # Days until objects move to infrequent access: https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-transition-general-considerations.html (2026-11)
 _DAYS: Final = 30
@@ -26,7 +29,6 @@ _MONTHS: Final = (60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2
 # https://docs.aws.amazon.com/vpc/latest/userguide/amazon-vpc-limits.html and https://docs.aws.amazon.com/AmazonECS/latest/developerguide/service-quotas.html
 # (2026-11).
 _NUMBERS: Final = {
-    "ApplicationAutoScaling::ScalableTarget": "MinCapacity 0 1000000",
     "AutoScaling::LifecycleHook": "HeartbeatTimeout 30 7200",
     "Batch::ComputeEnvironment": "ComputeResources.ScalingPolicy.MinScaleDownDelayMinutes 20 10080, ComputeResources.BidPercentage 1 100, "
     "ComputeResources.Ec2Configuration 0 2, ComputeResources.Subnets 0 16, ComputeResources.SecurityGroupIds 0 5, "
@@ -38,7 +40,6 @@ _NUMBERS: Final = {
     "FairsharePolicy.ShareDistribution.*.WeightFactor 0 999, FairsharePolicy.ShareDistribution 0 500",
     "Budgets::Budget": "NotificationsWithSubscribers 0 10, NotificationsWithSubscribers.*.Subscribers 0 11",
     "CloudWatch::Alarm": "AlarmActions 0 5, OKActions 0 5, Dimensions 0 30, EvaluationPeriods 1 604800, DatapointsToAlarm 1 604800",
-    "CodeBuild::Project": "TimeoutInMinutes 5 2160, QueuedTimeoutInMinutes 5 480",
     "DynamoDB::Table": "GlobalSecondaryIndexes 0 20, LocalSecondaryIndexes 0 5, ProvisionedThroughput.ReadCapacityUnits 1 40000, "
     "ProvisionedThroughput.WriteCapacityUnits 1 40000",
     "EC2::CapacityReservation": "InstanceCount 1 1000",
@@ -55,14 +56,10 @@ _NUMBERS: Final = {
     "ECS::TaskDefinition": "ContainerDefinitions 1 10, ContainerDefinitions.*.HealthCheck.Interval 5 300, ContainerDefinitions.*.HealthCheck.Timeout 2 120, "
     "ContainerDefinitions.*.Memory 4 25165824, ContainerDefinitions.*.HealthCheck.Retries 1 10, ContainerDefinitions.*.HealthCheck.StartPeriod 0 300, EphemeralStorage.SizeInGiB 21 200",
     "EKS::Nodegroup": "UpdateConfig.MaxUnavailable 1 100, UpdateConfig.MaxUnavailablePercentage 1 100, ScalingConfig.MaxSize 1 100000, Taints 0 50",
-    "ElasticLoadBalancingV2::TargetGroup": "HealthCheckIntervalSeconds 5 300, HealthCheckTimeoutSeconds 2 120, HealthyThresholdCount 2 10, "
-    "UnhealthyThresholdCount 2 10, Port 1 65535",
-    "ElasticLoadBalancingV2::Listener": "Port 1 65535",
     "Events::Rule": "Targets 0 5, Targets.*.RetryPolicy.MaximumRetryAttempts 0 185, Targets.*.RetryPolicy.MaximumEventAgeInSeconds 60 86400, "
     "Targets.*.BatchParameters.RetryStrategy.Attempts 1 10, Targets.*.BatchParameters.ArrayProperties.Size 2 10000",
     "IAM::InstanceProfile": "Roles 1 1",
     "IAM::Role": "MaxSessionDuration 3600 43200, ManagedPolicyArns 0 10, Tags 0 50",
-    "IAM::User": "Groups 0 10, ManagedPolicyArns 0 10",
     "ImageBuilder::ImagePipeline": "ImageTestsConfiguration.TimeoutMinutes 60 1440",
     "KMS::Key": "PendingWindowInDays 7 30, RotationPeriodInDays 90 2560",
     "Lambda::EventInvokeConfig": "MaximumRetryAttempts 0 2, MaximumEventAgeInSeconds 60 21600",
@@ -70,17 +67,14 @@ _NUMBERS: Final = {
     "Lambda::Function": "MemorySize 128 10240, Timeout 1 900, EphemeralStorage.Size 512 10240, Layers 0 5, VpcConfig.SubnetIds 0 16, "
     "VpcConfig.SecurityGroupIds 0 5, ReservedConcurrentExecutions 0 100000",
     "Logs::MetricFilter": "MetricTransformations 1 1",
-    "RDS::DBInstance": "BackupRetentionPeriod 0 35",
     "S3::Bucket": "LifecycleConfiguration.Rules 0 1000, LifecycleConfiguration.Rules.*.AbortIncompleteMultipartUpload.DaysAfterInitiation 1 36500, "
     "LifecycleConfiguration.Rules.*.ExpirationInDays 1 36500, LifecycleConfiguration.Rules.*.NoncurrentVersionExpiration.NoncurrentDays 1 36500, "
     "LifecycleConfiguration.Rules.*.NoncurrentVersionExpiration.NewerNoncurrentVersions 1 100",
     "SQS::Queue": "MessageRetentionPeriod 60 1209600, VisibilityTimeout 0 43200, DelaySeconds 0 900, MaximumMessageSize 1024 1048576, "
     "ReceiveMessageWaitTimeSeconds 0 20, KmsDataKeyReusePeriodSeconds 60 86400",
     "SageMaker::Cluster": "InstanceGroups 1 100, InstanceGroups.*.InstanceCount 0 6758, InstanceGroups.*.ThreadsPerCore 1 2",
-    "SageMaker::NotebookInstance": "VolumeSizeInGB 5 16384",
     "Scheduler::Schedule": "Target.RetryPolicy.MaximumRetryAttempts 0 185, Target.RetryPolicy.MaximumEventAgeInSeconds 60 86400, "
     "FlexibleTimeWindow.MaximumWindowInMinutes 1 1440",
-    "SecretsManager::Secret": "GenerateSecretString.PasswordLength 1 4096",
 }  # fmt: skip
 _TEXTS: Final = (
     ("Batch::JobQueue", "JobQueueName", _NAME),
@@ -110,11 +104,40 @@ _TEXTS: Final = (
 )  # fmt: skip
 
 
+# Of the items of one list.
+_UNIQUE: Final = (
+    (CONTAINER, "Volumes.*.Name"),
+    ("Batch::JobDefinition", "NodeProperties.NodeRangeProperties.*.TargetNodes"),
+    ("Batch::JobQueue", "ComputeEnvironmentOrder.*.ComputeEnvironment"),
+    ("Batch::SchedulingPolicy", "FairsharePolicy.ShareDistribution.*.ShareIdentifier"),
+    ("DynamoDB::Table", "AttributeDefinitions.*.AttributeName"),
+    ("EC2::LaunchTemplate", "LaunchTemplateData.BlockDeviceMappings.*.DeviceName"),
+    ("ECS::TaskDefinition", "ContainerDefinitions.*.Name"),
+    ("ECS::TaskDefinition", "Volumes.*.Name"),
+    ("Events::Rule", "Targets.*.Id"),
+    ("S3::Bucket", "LifecycleConfiguration.Rules.*.Id"),
+    ("SageMaker::Cluster", "InstanceGroups.*.InstanceGroupName"),
+)
+
+
+@rule(BOUNDS)
+def names_are_unique(templates: Templates) -> Iterator[Wrong]:
+    """Find names that two items of a list, or two resources of a type in one template, have."""
+    named = [(kind.removeprefix("AWS::"), path) for kind, path in NAMES.items()]
+    for kind, path in (*_UNIQUE, *named):
+        first: dict[tuple[object, str], Property] = {}
+        for at in places(templates, kind, path):
+            group = (at.resource, *at.path[:-2]) if "*" in path else at.resource.template
+            other = first.setdefault((group, at.pattern), at) if at.pattern and not at.unknown else at
+            if other is not at and not at.resource.body.get("Condition"):
+                yield at, f"got {at.pattern}, which {other} is, too", "a name of its own"
+
+
 @rule(BOUNDS)
 def values_are_within_bounds(templates: Templates) -> Iterator[Wrong]:
     """Find numbers, lengths and names that the API of a service refuses."""
-    rows = ((kind, *row.split()) for kind, some in _NUMBERS.items() for row in some.split(", "))
-    for kind, path, low, high in rows:
+    bounds = ((kind, *row.split()) for kind, rows in _NUMBERS.items() for row in rows.split(", "))
+    for kind, path, low, high in bounds:
         least, most = int(low), int(high)
         for at in places(templates, kind, path):
             number = len(at.certain) if isinstance(at.value, list) else at.number
@@ -129,23 +152,22 @@ def values_are_within_bounds(templates: Templates) -> Iterator[Wrong]:
 @rule(BOUNDS, "AWS::EC2::LaunchTemplate")
 def volumes_have_room_for_their_iops(template: Resource) -> Iterator[Wrong]:
     """Find gp3 volumes with more IOPS for each GiB, or throughput for each of the IOPS, than Amazon EBS offers."""
-    for disk in (each["Ebs"] for each in template["LaunchTemplateData"]["BlockDeviceMappings"].items):
+    disks = [device["Ebs"] for device in template["LaunchTemplateData"]["BlockDeviceMappings"].items]
+    for disk in (disk for disk in disks if disk["VolumeType"].text == "gp3"):
         size, iops, throughput = (disk[name].number for name in ("VolumeSize", "Iops", "Throughput"))
-        if disk["VolumeType"].text == "gp3" and size and iops and iops > max(3000, 500 * size):
-            yield disk["Iops"], f"got {iops:,} for {size:,} GiB", f"up to {max(3000, 500 * size):,}"
-        if disk["VolumeType"].text == "gp3" and (iops or 0) > _MOST_GP3:
-            yield disk["Iops"], f"got {iops:,}", f"up to {_MOST_GP3:,}"
-        if disk["VolumeType"].text == "gp3" and throughput and throughput * 4 > (iops or 3000):
-            got = f"got {throughput:,} MiB/s for {iops or 3000:,} IOPS"
-            yield disk["Throughput"], got, f"up to {(iops or 3000) // 4:,}"
+        most = min(max(_LEAST_IOPS, _IOPS_PER_GIB * size), _MOST_IOPS) if size else _MOST_IOPS
+        if iops and iops > most:
+            yield disk["Iops"], f"got {iops:,} for {size or 'unknown'} GiB", f"up to {most:,}"
+        held = (iops or _LEAST_IOPS) // _IOPS_PER_MIBPS
+        if throughput and throughput > held:
+            yield disk["Throughput"], f"got {throughput:,} MiB/s", f"up to {held:,} with its IOPS"
 
 
 @rule(BOUNDS, "AWS::CloudWatch::Alarm")
 def alarms_have_as_many_periods(alarm: Resource) -> Iterator[Wrong]:
     """Find alarms that ask for more datapoints than periods, or for periods that CloudWatch does not keep."""
-    periods = alarm["EvaluationPeriods"].number
+    periods, seconds = alarm["EvaluationPeriods"].number, alarm["Period"].number
     wanted = alarm["DatapointsToAlarm"]
-    seconds = alarm["Period"].number
     if periods and wanted.number and wanted.number > periods:
         yield wanted, f"got {wanted.number} of {periods} periods", f"up to {periods}"
     if seconds and seconds not in _PERIODS and seconds % 60:
@@ -164,9 +186,7 @@ def lustre_is_in_one_subnet(resource: Resource) -> Iterator[Wrong]:
         yield subnets, f"got {len(subnets.certain)} subnets", "one subnet"
 
 
-@rule(
-    BOUNDS, "AWS::AutoScaling::AutoScalingGroup", "AWS::AutoScaling::ScheduledAction", "AWS::EKS::Nodegroup"
-)
+@rule(BOUNDS, *_SIZED)
 def sizes_are_in_order(group: Resource) -> Iterator[Wrong]:
     """Find groups whose least number of nodes is above the wanted or the largest one."""
     settings = group["ScalingConfig"] if group.type == "AWS::EKS::Nodegroup" else group.properties
@@ -180,11 +200,8 @@ def sizes_are_in_order(group: Resource) -> Iterator[Wrong]:
 def objects_stay_before_they_move(bucket: Resource) -> Iterator[Wrong]:
     """Find transitions to infrequent access before the days that S3 asks for."""
     for part in bucket["LifecycleConfiguration"]["Rules"].items:
-        for move in (
-            *part["Transitions"].items,
-            part["Transition"],
-            *part["NoncurrentVersionTransitions"].items,
-        ):
+        moves = [*part["Transitions"].items, part["Transition"], *part["NoncurrentVersionTransitions"].items]
+        for move in (move for move in moves if (move["StorageClass"].text or "").endswith("_IA")):
             for days in (move["TransitionInDays"], move["NoncurrentDays"]):
-                if (move["StorageClass"].text or "").endswith("_IA") and (days.number or _DAYS) < _DAYS:
+                if (days.number or _DAYS) < _DAYS:
                     yield days, f"got {days.number}, which S3 refuses", f"{_DAYS} or more"

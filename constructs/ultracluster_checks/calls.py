@@ -123,21 +123,14 @@ def _read_variables(module: ast.Module) -> list[str]:
 
 def detail_keys_of(function: Resource) -> set[str]:
     """Return the keys that inline code cannot do without in the detail of an event."""
-    try:
-        module = _python(function)
-    except SyntaxError:
-        module = None
-    keys = [each.slice for each in ast.walk(module) if _is_of_detail(each)] if module is not None else []
+    keys = [each.slice for each in ast.walk(_readable(function)) if _is_of_detail(each)]
     return {str(key.value) for key in keys if isinstance(key, ast.Constant)}
 
 
 def _is_of_detail(node: ast.AST) -> TypeGuard[ast.Subscript]:
-    detail = (
-        node.value.slice
-        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Subscript)
-        else None
-    )
-    return isinstance(detail, ast.Constant) and detail.value == "detail"
+    holder = node.value if isinstance(node, ast.Subscript) else None
+    key = holder.slice if isinstance(holder, ast.Subscript) else None
+    return isinstance(key, ast.Constant) and key.value == "detail"
 
 
 def _called_by_code(module: ast.Module) -> Iterator[str]:
@@ -161,11 +154,15 @@ def _called_by_code(module: ast.Module) -> Iterator[str]:
 
 def actions_of(function: Resource) -> list[str]:
     """Return the actions that the inline code of a function calls; empty if they are not known here."""
+    return list(_called_by_code(_readable(function)))
+
+
+def _readable(function: Resource) -> ast.Module:
+    """Return the syntax tree of the inline code of a function; empty without code that Python can read."""
     try:
-        module = _python(function)
+        return _python(function) or ast.parse("")
     except SyntaxError:
-        return []
-    return list(_called_by_code(module)) if module is not None else []
+        return ast.parse("")
 
 
 def _assigned(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:

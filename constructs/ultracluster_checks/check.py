@@ -58,12 +58,11 @@ def check_templates(sources: Sequence[Source], *, skip: Mapping[str, str] | None
     problems: list[Problem] = list(_wrong_metadata(templates))
     left_out: list[LeftOut] = []
     found = _each_once(problem for check in CHECKS for problem in check(templates))
-    places = {each: place for place, each in enumerate(_resources(templates))}
+    places = {each: place for place, each in enumerate(templates.resources)}
     for problem in sorted(found, key=lambda each: (places[each.place.resource], each.finding.code)):
-        reason = _own_skips(problem.place.resource).get(problem.finding.code) or skip.get(
-            problem.finding.code
-        )
-        if isinstance(reason, str) and reason.strip() and not RULES[problem.finding.code].never_left_out:
+        code, skips = problem.finding.code, _skips(problem.place.resource).value
+        reason = (skips.get(code) if isinstance(skips, dict) else None) or skip.get(code)
+        if isinstance(reason, str) and reason.strip() and not RULES[code].never_left_out:
             left_out.append(LeftOut(finding_of(problem), reason))
         else:
             problems.append(problem)
@@ -83,23 +82,13 @@ def _each_once(problems: Iterable[Problem]) -> Iterator[Problem]:
         yield Problem(first.place, replace(first.finding, problem=more)) if others else first
 
 
-def _resources(templates: Templates) -> Iterator[Resource]:
-    for template in templates.all:
-        yield from template.resources.values()
-
-
-def _own_skips(resource: Resource) -> Mapping[str, object]:
-    value = _skips(resource).value
-    return value if isinstance(value, dict) else {}
-
-
 def _skips(resource: Resource) -> Property:
     return resource.attribute("Metadata")[METADATA_KEY]["skip"]
 
 
 def _wrong_metadata(templates: Templates) -> Iterator[Problem]:
     """Find suppressions in metadata that are malformed or name a code that cannot be suppressed."""
-    for resource in _resources(templates):
+    for resource in templates.resources:
         skips = _skips(resource)
         if not skips.missing and not isinstance(skips.value, dict):
             finding = refuse_skip(f"got {quote(skips.value)}", "a mapping of codes to reasons")

@@ -4,16 +4,14 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ultracluster_catalog.machines.instance_type import InstanceType
-from ultracluster_catalog.neuron.neuron import XLA_CACHE_VARIABLE
-from ultracluster_checks.codes import DEVICES, JOB_ENVIRONMENT
+from ultracluster_checks.codes import DEVICES
 from ultracluster_checks.jobs import JobContainer, containers_on_nodes, job_containers
 from ultracluster_checks.model.nodes import Nodes, nodes_of
-from ultracluster_checks.model.template import Property, Resource, Templates
-from ultracluster_checks.problem import Problem, Wrong, placed, rule
+from ultracluster_checks.model.template import Templates, places
+from ultracluster_checks.problem import Problem, Wrong, rule
 from ultracluster_rules.findings import quote
-from ultracluster_rules.job_definitions import VARIABLE
 
+_EFA_DEVICES: Final = "UC6403"
 _EFA_FOLDER: Final = "/dev/infiniband"
 _EFA: Final = re.compile(r"/dev/infiniband/uverbs(\d{1,3})")
 _DEVICE: Final = re.compile(rf"/dev/neuron(\d{{1,3}})|{_EFA.pattern}")
@@ -21,33 +19,9 @@ _LIKE_DEVICE: Final = re.compile(r"/dev/(?:neu?ro\w*|infiniband/\w*ver\w*)$")
 _FEW_FILES: Final = 4096
 _DEFAULT_SHARED_MEMORY_MIB: Final = 64  # Docker's default
 _UNLIMITED: Final = -1
+_MOUNTED: Final = re.compile(r"mount -t lustre .*?(/[\w/-]+)\s*$", re.MULTILINE)
+_CHECKPOINTS: Final = re.compile("CHECKPOINT|CKPT")
 _NEEDED: Final = {"READ", "WRITE"}
-_COMPILING: Final = {"NEURON_CC_FLAGS", "NEURON_PLATFORM_TARGET_OVERRIDE", "XLA_FLAGS"}
-# Targets of the Neuron compiler: the family of chips, and the size of logical cores.
-_COMPILED_FOR: Final = re.compile(r"--target[= ](inf[12]|trn[123]n?)")
-_CORES: Final = re.compile(r"--l(?:nc|ogical-nc-config)[= ](\d+)")
-_LOGICAL: Final = ("NEURON_LOGICAL_NC_CONFIG", "NEURON_RT_VIRTUAL_CORE_SIZE")
-_MOST_PORT: Final = 65_535
-_POSITIVE: Final = {"MALLOC_ARENA_MAX", "NEURON_RT_EXEC_TIMEOUT"}
-_OTHER_HOST: Final = re.compile(r"(?:127\.|localhost|0\.0\.0\.0|::1)")
-_SHARED: Final = {"FI_PROVIDER", "FI_EFA_USE_DEVICE_RDMA", "MASTER_ADDR", "MASTER_PORT", "NCCL_NET", "NEURON_LOGICAL_NC_CONFIG", "NEURON_RT_NUM_CORES", "NEURON_RT_ROOT_COMM_ID", "NEURON_RT_VIRTUAL_CORE_SIZE"}  # fmt: skip
-_OF_ONE: Final = {"MASTER_ADDR", "MASTER_PORT", "NEURON_RT_ROOT_COMM_ID"}  # the main node knows its own
-_MAIN: Final = "the address of the main node, set by the command of the job"
-# Variables of multi-node jobs, values that separate their nodes, and the reason.
-_BETWEEN_NODES: Final = (
-    ({"FI_EFA_USE_DEVICE_RDMA"}, re.compile("(?i)(?:0|false|off|no)$"), "which takes the direct path between chips and EFA away", "1"),
-    ({"MASTER_ADDR", "NEURON_RT_ROOT_COMM_ID"}, _OTHER_HOST, "which is another host on each node", _MAIN),
-    (
-        {"CCOM_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME"},
-        re.compile("(?:lo|docker0|ecs-eth0)$"),
-        "an interface that does not reach other nodes",
-        "eth0",
-    ),
-    ({"NCCL_NET"}, re.compile("(?i)socket$"), "with which NCCL uses TCP beside EFA", "no value, or the plug-in for libfabric"),
-    ({"NCCL_NET_PLUGIN"}, re.compile("none$"), "without which NCCL does not use libfabric", "no value, or aws-ofi"),
-    ({"I_MPI_FABRICS"}, re.compile("(?!.*ofi)"), "with which Intel MPI does not use libfabric", "shm:ofi"),
-    ({"I_MPI_OFI_PROVIDER"}, re.compile("(?!efa)"), "with which Intel MPI does not use EFA", "efa"),
-)  # fmt: skip
 
 
 def _uses(container: JobContainer, devices: re.Pattern[str]) -> bool:
@@ -73,69 +47,52 @@ def efa_devices_are_named(container: JobContainer) -> Iterator[Wrong]:
 def every_device_is_given(container: JobContainer) -> Iterator[Wrong]:
     """Find multi-node jobs that lack a Neuron or EFA device of their node, and devices that no node has."""
     machines, at = container.machines, container.at["LinuxParameters"]["Devices"]
-    given = {device.text for device in container.devices}
+    mapped = {device.text for device in container.devices}
     chips = machines and all(machine.is_neuron for machine in machines)
-    if not chips or None in given or not (at.missing or given):
+    if not chips or None in mapped or not (at.missing or mapped):
         return
+    existing = {path for machine in machines for path in (*machine.neuron_devices, *machine.efa_devices)}
     for device in container.devices:
-        known = any(device.text in (*machine.neuron_devices, *machine.efa_devices) for machine in machines)
-        if _DEVICE.fullmatch(str(device.text)) and not known:
+        if _DEVICE.fullmatch(str(device.text)) and device.text not in existing:
             yield device, f"{machines[0].name} has no {device.text}", _span(machines[0].neuron_devices)
-    for code, what, devices in (
-        (DEVICES, "Neuron", [machine.neuron_devices for machine in machines]),
-        ("UC6403", "EFA", [machine.efa_devices for machine in machines]),
-    ):
-        lacking = min(([path for path in each if path not in given] for each in devices), key=len)
+    neuron = [machine.neuron_devices for machine in machines]
+    efa = [machine.efa_devices for machine in machines]
+    for code, kind, devices in ((DEVICES, "Neuron", neuron), (_EFA_DEVICES, "EFA", efa)):
+        lacking = min(([path for path in paths if path not in mapped] for paths in devices), key=len)
         if lacking and (container.nodes or 1) > 1:
-            got = f"a job over several nodes without {len(lacking)} {what} devices of its nodes, the first {lacking[0]}"
-            yield Problem.of(at, code, got, _span(devices[0]))
+            of_nodes = f"{len(lacking)} {kind} devices of its nodes, the first {lacking[0]}"
+            yield Problem.of(at, code, f"a job over several nodes without {of_nodes}", _span(devices[0]))
 
 
 def _span(devices: tuple[str, ...]) -> str:
     return f"{devices[0]} to {devices[-1]}" if len(devices) > 1 else devices[0] if devices else "none"
 
 
-@rule("UC6403")
-def efa_devices_are_at_the_nodes(templates: Templates) -> Iterator[Wrong]:
-    """Find EFA devices of containers that the launch templates of their nodes do not attach."""
-    nodes = [each for each in nodes_of(templates) if each.in_batch]
-    if any(each.template is None or each.data["NetworkInterfaces"].unknown for each in nodes):
-        return
-    attached: dict[str, int] = {}
-    for each in nodes:
-        count = len(each.efa_interfaces) + sum(at["InterfaceType"].unknown for at in each.interfaces)
-        attached |= {machine.name: max(attached.get(machine.name, 0), count) for machine in each.types}
-    anywhere = [len(each.efa_interfaces) for each in nodes if each.efa_interfaces] if not attached else []
-    for container in job_containers(templates):
-        held = [
-            attached[machine.name] for machine in container.machines if machine.name in attached
-        ] or anywhere
-        asked = [each for each in container.devices if (each.text or "").startswith(f"{_EFA_FOLDER}/uverbs")]
-        if held and len(asked) > max(held):
-            got = f"{len(asked)} EFA devices, and the nodes have {max(held)} EFA interfaces: the container does not start"
-            yield asked[max(held)], got, f"{max(held)} devices, or as many EFA interfaces"
-
-
-@rule("UC6403")
-def gpu_nodes_give_their_efa_devices(templates: Templates) -> Iterator[Wrong]:
-    """Find multi-node jobs on GPU nodes that lack EFA devices which the launch template attaches."""
+@rule(_EFA_DEVICES)
+def efa_devices_are_those_of_the_nodes(templates: Templates) -> Iterator[Wrong]:
+    """Find containers with more EFA devices than launch templates attach, and multi-node jobs on GPU nodes with fewer."""
     nodes = [each for each in nodes_of(templates) if each.in_batch]
     fabric = [each for each in nodes if each.efa_interfaces]
+    counts = [len(each.efa_interfaces) for each in fabric]
+    known = not any(each.template is None or each.data["NetworkInterfaces"].unknown for each in nodes)
+    attached: dict[str, int] = {}
+    for each in nodes if known else ():
+        count = len(each.efa_interfaces) + sum(at["InterfaceType"].unknown for at in each.interfaces)
+        attached |= {machine.name: max(attached.get(machine.name, 0), count) for machine in each.types}
     gpus = bool(fabric) and all(each.types and all(one.gpus for one in each.types) for each in fabric)
-    somewhere = min((len(each.efa_interfaces) for each in fabric), default=0)
-    everywhere = somewhere if len(fabric) == len(nodes) else 0
-    for container in job_containers(templates) if gpus and somewhere else ():
+    for container in job_containers(templates):
         paths, at = [each.text for each in container.devices], container.at["LinuxParameters"]["Devices"]
-        given = sum(bool(_EFA.fullmatch(path or "")) for path in paths)
-        attached = somewhere if given else everywhere
-        if (
-            (container.nodes or 1) > 1
-            and None not in paths
-            and (at.missing or isinstance(at.value, list))
-            and given < attached
-        ):
-            got = f"{given} EFA devices, and the nodes have {attached} EFA interfaces"
-            yield at, got, f"{_EFA_FOLDER}/uverbs0 to {_EFA_FOLDER}/uverbs{attached - 1}"
+        mapped = [each for each in container.devices if _EFA.fullmatch(each.text or "")]
+        held = [attached[machine.name] for machine in container.machines if machine.name in attached]
+        held = held or ([] if attached or not known else counts)
+        if held and len(mapped) > max(held):
+            got = f"{len(mapped)} EFA devices, and the nodes have {max(held)} EFA interfaces: the container does not start"
+            yield mapped[max(held)], got, f"{max(held)} devices, or as many EFA interfaces"
+        wanted = min(counts, default=0) if mapped or len(fabric) == len(nodes) else 0
+        several = (container.nodes or 1) > 1 and (at.missing or isinstance(at.value, list))
+        if gpus and several and None not in paths and len(mapped) < wanted:
+            got = f"{len(mapped)} EFA devices, and the nodes have {wanted} EFA interfaces"
+            yield at, got, f"{_EFA_FOLDER}/uverbs0 to {_EFA_FOLDER}/uverbs{wanted - 1}"
 
 
 @rule("UC6414", containers_on_nodes)
@@ -144,21 +101,18 @@ def devices_are_in_place(container: JobContainer) -> Iterator[Wrong]:
     seen: set[str] = set()
     for device in container.at["LinuxParameters"]["Devices"].items:
         host, inside, rights = device["HostPath"].text, device["ContainerPath"], device["Permissions"]
-        if host is not None and (host in seen or (_LIKE_DEVICE.match(host) and not _DEVICE.fullmatch(host))):
-            got = (
-                "is mapped twice, and another device not at all"
-                if host in seen
-                else "is the device of no node"
-            )
+        twice = host in seen
+        if host is not None and (twice or (_LIKE_DEVICE.match(host) and not _DEVICE.fullmatch(host))):
+            got = "is mapped twice, and another device not at all" if twice else "is the device of no node"
             yield device["HostPath"], f"{host} {got}", "each device of the node once"
         if not _DEVICE.fullmatch(host or ""):
             continue
         seen.add(str(host))
         if inside.text not in {None, host}:
             yield inside, f"got {inside.text} for {host}", "the path that the device has on the node"
-        given = [str(each).upper() for each in rights.texts if each is not None]
-        if given and len(given) == len(rights.items) and not {*given} >= _NEEDED:
-            got = f"got {', '.join(given)} for {host}, which cannot be opened so"
+        allowed = [str(right).upper() for right in rights.texts if right is not None]
+        if allowed and len(allowed) == len(rights.items) and not {*allowed} >= _NEEDED:
+            got = f"got {', '.join(allowed)} for {host}, which cannot be opened so"
             yield rights, got, "READ and WRITE"
 
 
@@ -207,54 +161,6 @@ def fabric_is_efa(container: JobContainer) -> Iterator[Wrong]:
         yield provider, f"got {quote(provider.text)}, so that the EFA devices are not used", "efa"
 
 
-@rule(JOB_ENVIRONMENT, containers_on_nodes)
-def variables_fit_the_nodes(container: JobContainer) -> Iterator[Wrong]:
-    """Find variables that are given twice, are set by AWS Batch, or that the fabric or the chips do not have."""
-    seen: dict[str, Property] = {}
-    for pair in container.at["Environment"].items:
-        name, value = pair["Name"].text, pair["Value"]
-        if name is None:
-            continue
-        if name.startswith("AWS_BATCH"):
-            yield from placed(pair["Name"], VARIABLE.check(name))
-        first = seen.setdefault(name, value)
-        if first.text is not None and value.text is not None and first.text != value.text:
-            yield value, f"{name} is given twice, as {quote(first.text)} and {quote(value.text)}", "one value"
-    for name, at in container.environment.items():
-        unfit = _unfit(name, at.text, container) if at.text is not None else None
-        if unfit is not None:
-            yield at, f"{name}: got {quote(at.text)}, {unfit[0]}", unfit[1]
-
-
-@rule(JOB_ENVIRONMENT, "AWS::Batch::JobDefinition")
-def nodes_of_a_job_agree(job: Resource) -> Iterator[Wrong]:
-    """Find variables on which all ranks of a job must agree, and that differ between its node ranges."""
-    first: dict[str, Property] = {}
-    parts = [part["Container"] for part in job["NodeProperties"]["NodeRangeProperties"].items]
-    images = [part["Image"] for part in parts]
-    for image in images[1:]:
-        same = image.pattern.rpartition(":")[0] == images[0].pattern.rpartition(":")[0]
-        if same and image.pattern != images[0].pattern:
-            got = f"got {image.pattern}, and other nodes of the job have {images[0].pattern}"
-            yield image, got, images[0].pattern
-    for part in parts:
-        for pair in part["Environment"].items:
-            name, value = pair["Name"].text or "", pair["Value"]
-            other = first.setdefault(name, value)
-            if name in _SHARED and value.text and other.text and value.text != other.text:
-                got = f"{name}: got {quote(value.text)}, and other nodes of the job have {quote(other.text)}"
-                yield value, got, other.text
-    for part in parts:
-        own = {pair["Name"].text for pair in part["Environment"].items}
-        lacking = sorted(_SHARED & first.keys() - _OF_ONE - own) if None not in own else []
-        if lacking and isinstance(part["Environment"].value, list):
-            yield (
-                part["Environment"],
-                f"no {', '.join(lacking)}, which other nodes of the job have",
-                "the same",
-            )
-
-
 @rule("UC6408", nodes_of)
 def user_data_keeps_the_fabric(nodes: Nodes) -> Iterator[Wrong]:
     """Find user data of EFA nodes that selects another fabric."""
@@ -262,46 +168,6 @@ def user_data_keeps_the_fabric(nodes: Nodes) -> Iterator[Wrong]:
     found = re.search(r"\bFI_PROVIDER=['\"]?(\w+)", data.pattern) if nodes.efa_interfaces else None
     if found and found[1] != "efa":
         yield data, f"got FI_PROVIDER={found[1]}, so that the EFA interfaces are not used", "efa"
-
-
-def _unfit(name: str, text: str, container: JobContainer) -> tuple[str, str] | None:
-    """Return the problem of a variable's value, and the allowed values."""
-    if container.nodes is None or container.nodes > 1:
-        for names, wrong, problem, allowed in _BETWEEN_NODES:
-            if name in names and wrong.match(text):
-                return problem, allowed
-    if name in _POSITIVE and (not text.isdigit() or int(text[:9]) == 0):
-        return "which is no positive number", "a number above 0"
-    if name == "MASTER_PORT" and not (text.isdigit() and 0 < int(text[:9]) <= _MOST_PORT):
-        return "which is no port", f"1 to {_MOST_PORT:,}"
-    if name == XLA_CACHE_VARIABLE and not text.startswith(("s3://", "/", "$")):
-        return "which is a folder of the container without s3://", "s3:// and the bucket, or an absolute path"
-    chips = [machine for machine in container.machines if machine.is_neuron]
-    if "NUM_CORES" in name or "VISIBLE_CORES" in name:
-        sizes = [container.environment[each].text for each in _LOGICAL if each in container.environment]
-        if sizes == ["2"] and all(each.neuron_cores == 2 * each.logical_neuron_cores for each in chips):
-            most = max((each.logical_neuron_cores for each in chips), default=0)
-            counted = range(1, most + 1) if "NUM" in name else range(most)
-            if chips and any(int(each[:9]) not in counted for each in re.findall(r"\d+", text)):
-                return f"and a node has {most} logical cores of two", f"{counted[0]} to {counted[-1]}"
-    return _not_of(chips, name, text) if chips and len(chips) == len(container.machines) else None
-
-
-def _not_of(chips: list[InstanceType], name: str, text: str) -> tuple[str, str] | None:
-    """Return the requirement of a variable that the chips do not meet, and what they offer."""
-    most = max(each.neuron_cores for each in chips)
-    counted = {"NEURON_RT_NUM_CORES": range(1, most + 1), "NEURON_RT_VISIBLE_CORES": range(most)}.get(name)
-    if counted and any(int(each[:9]) not in counted for each in re.findall(r"\d+", text)):
-        return f"and a node has {most} cores", f"{counted[0]} to {counted[-1]}"
-    target = _COMPILED_FOR.search(f"--target={text}" if name == "NEURON_PLATFORM_TARGET_OVERRIDE" else text)
-    if target and name in _COMPILING and not any(each.name.startswith(target[1][:4]) for each in chips):
-        return f"and the chips are those of {chips[0].name}", chips[0].name.partition(".")[0]
-    cores = _CORES.search(text) if name in _COMPILING else None
-    size = cores[1] if cores else text if name in _LOGICAL else None
-    grouped = all(each.neuron_cores != each.logical_neuron_cores for each in chips)
-    if size is not None and size not in ({"1", "2"} if grouped else {"1"}):
-        return "a size of logical cores that the chips do not have", "1 or 2" if grouped else "1"
-    return None
 
 
 @rule("UC6417", job_containers)
@@ -315,15 +181,21 @@ def mounts_are_of_a_volume(container: JobContainer) -> Iterator[Wrong]:
             yield source, f"got {quote(source.text)}, which is no volume of the container", allowed
     templates = container.at.resource.template.templates
     paths = [each["Host"]["SourcePath"] for each in volumes.items]
-    lustre = any(
-        each["FileSystemType"].text == "LUSTRE" for each in templates.of_type("AWS::FSx::FileSystem")
-    )
-    for nodes in (
-        nodes_of(templates) if lustre and paths and all(each.text is not None for each in paths) else ()
-    ):
-        mounted = re.search(
-            r"mount -t lustre .*?(/[\w/-]+)\s*$", nodes.data["UserData"].pattern, re.MULTILINE
-        )
+    kinds = [at.text for at in places(templates, "FSx::FileSystem", "FileSystemType")]
+    judged = "LUSTRE" in kinds and all(each.text is not None for each in paths)
+    for nodes in nodes_of(templates) if judged and paths else ():
+        mounted = _MOUNTED.search(nodes.data["UserData"].pattern)
         if mounted and not any(str(each.text).startswith(mounted[1]) for each in paths):
             got = f"got {paths[0].text}, and the nodes mount the file system at {mounted[1]}"
             yield paths[0], got, mounted[1]
+
+
+@rule("UC6417", job_containers)
+def checkpoints_are_kept(container: JobContainer) -> Iterator[Wrong]:
+    """Find checkpoints in a folder of the container, which ends with it, beside mounted volumes."""
+    mounted = tuple(each["ContainerPath"].pattern for each in container.at["MountPoints"].items)
+    for name, at in container.environment.items() if mounted else ():
+        folder = at.text if _CHECKPOINTS.search(name) else None
+        if folder and folder.startswith("/") and not folder.startswith((*mounted, "$")):
+            got = f"{name}: got {folder}, which is in no volume and ends with the container"
+            yield at, got, f"a folder in {' or '.join(mounted)}"

@@ -15,7 +15,7 @@ from ultracluster_checks.model.nodes import (
     nodes_of,
     template_types,
 )
-from ultracluster_checks.model.template import Resource, Templates
+from ultracluster_checks.model.template import Resource
 from ultracluster_checks.problem import Wrong, rule
 from ultracluster_checks.state import BUCKET
 
@@ -101,21 +101,6 @@ def jobs_repeat_what_is_not_their_fault(job: Resource) -> Iterator[Wrong]:
             yield each["Action"], "the job ends when EC2 takes its node, and is not repeated", "RETRY"
 
 
-@rule(BILLED)
-def addresses_are_used(templates: Templates) -> Iterator[Wrong]:
-    """Find Elastic IP addresses that nothing uses, which are billed by the hour."""
-    used = {
-        target
-        for template in templates.all
-        for resource in template.resources.values()
-        for target in resource.properties.targets
-    }
-    outputs = str([template.source.body.get("Outputs") for template in templates.all])
-    for address in templates.of_type("AWS::EC2::EIP"):
-        if address not in used and address["InstanceId"].missing and address.logical_id not in outputs:
-            yield address.properties, "an address that nothing uses is billed by the hour", "none"
-
-
 @rule(BILLED, _RESERVATION)
 def reservations_end_and_are_filled(reservation: Resource) -> Iterator[Wrong]:
     """Find reservations without an end, open to other nodes of their type, or larger than what starts in them."""
@@ -140,9 +125,8 @@ def reservations_end_and_are_filled(reservation: Resource) -> Iterator[Wrong]:
 def paid_capacity_is_used_first(queue: Resource) -> Iterator[Wrong]:
     """Find queues that start nodes on demand before those of a reservation, which is paid anyway."""
     behind = [each for each in nodes_of(queue.template.templates) if each.template is not None]
-    order = {
-        each["ComputeEnvironment"].target: each["Order"] for each in queue["ComputeEnvironmentOrder"].items
-    }
+    places = queue["ComputeEnvironmentOrder"].items
+    order = {each["ComputeEnvironment"].target: each["Order"] for each in places}
     ordered = [(order[nodes.owner], nodes) for nodes in behind if nodes.owner in order]
     paid = [place.number or 0 for place, nodes in ordered if nodes.is_targeted]
     for place, nodes in ordered:

@@ -21,7 +21,7 @@ _ALLOWED: Final = (
 @rule("UC6409")
 def no_credentials(templates: Templates) -> Iterator[Wrong]:
     """Find strings with the form of a credential, and environment variables named like one."""
-    for resource in (each for template in templates.all for each in template.resources.values()):
+    for resource in templates.resources:
         for path, text in _texts(resource.properties.path, resource.properties.value):
             if kind := credential_kind(text):
                 yield Property(resource, path, text), f"this looks like {kind}", *_ALLOWED

@@ -18,9 +18,8 @@ from ultracluster_checks.model.nodes import (
     launch_template_of,
     nodes_of,
 )
-from ultracluster_checks.model.permissions import may, role_of
+from ultracluster_checks.model.permissions import may, role_behind, role_of
 from ultracluster_checks.model.template import Resource, Templates
-from ultracluster_checks.model.values import Reference
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
 from ultracluster_rules.findings import quote
 from ultracluster_rules.queues import check_environment_count, check_wait_limits
@@ -28,13 +27,7 @@ from ultracluster_rules.queues import check_environment_count, check_wait_limits
 _ARM: Final = re.compile(r"(?:[a-z]+\d+g[a-z]*|a1|t4g)\.")
 _IMAGES: Final = {"ECS_AL2023", "ECS_AL2023_NVIDIA", *(f"EKS_{image}{gpu}" for image in ("AL2", "AL2023") for gpu in ("", "_NVIDIA"))}  # fmt: skip
 # https://docs.aws.amazon.com/AmazonECS/latest/developerguide/instance_IAM_role.html (2026-11)
-_JOINING: Final = (
-    "ecs:DiscoverPollEndpoint",
-    "ecs:Poll",
-    "ecs:RegisterContainerInstance",
-    "ecs:SubmitTaskStateChange",
-)
-
+_JOINING: Final = ("ecs:DiscoverPollEndpoint", "ecs:Poll", "ecs:RegisterContainerInstance", "ecs:SubmitTaskStateChange")  # fmt: skip
 # https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonEKSWorkerNodePolicy.html (2026-11)
 _JOINING_EKS: Final = ("eks:DescribeCluster", "eks-auth:AssumeRoleForPodIdentity")
 
@@ -96,20 +89,16 @@ def launch_template_versions_are_pinned(nodes: Nodes) -> Iterator[Wrong]:
     pinned = at.missing or at.unknown or not (version.missing or version.text in {"$Latest", "$Default"})
     if nodes.in_batch and nodes.settings["Type"].text is not None and not pinned:
         got = "no version, which is $Default" if version.missing else quote(version.text)
-        yield (
-            version,
-            (
-                f"got {got}: AWS Batch resolves the version once, at creation, and CloudFormation sees no change when the "
-                "template changes"
-            ),
-            "the LatestVersionNumber of the launch template",
+        unchanged = (
+            "AWS Batch resolves the version once, and CloudFormation sees no change when the template changes"
         )
+        yield version, f"got {got}: {unchanged}", "the LatestVersionNumber of the launch template"
     mixed = nodes.owner["MixedInstancesPolicy"]["LaunchTemplate"]["LaunchTemplateSpecification"]["Version"]
-    for each in (version, mixed) if nodes.template is not None else ():
-        if nodes.template and isinstance(each.value, Reference) and each.target is not nodes.template:
-            own = nodes.template.logical_id
-            got = f"the version is that of {each.value.logical_id}, and the launch template is {own}"
-            yield each, got, f"the LatestVersionNumber of {own}"
+    for of in (version, mixed) if nodes.template is not None else ():
+        if nodes.template and of.target not in {nodes.template, None}:
+            name = nodes.template.logical_id
+            got = f"the version is that of {of.value.logical_id}, and the launch template is {name}"
+            yield of, got, f"the LatestVersionNumber of {name}"
 
 
 @rule("UC4217", batch_nodes)
@@ -192,18 +181,13 @@ def queues_have_environments_of_one_kind(templates: Templates) -> Iterator[Wrong
 def nodes_can_join(nodes: Nodes) -> Iterator[Wrong]:
     """Find environments whose nodes may not register with Amazon ECS."""
     at = nodes.settings["InstanceRole"]
-    role = next((each.target for each in at.target["Roles"].items), None) if at.target is not None else None
+    role = role_behind(at)
     if role is None or not nodes.owner["EksConfiguration"].missing:
         return
     if lacking := [action for action in _JOINING if not may(role, action)]:
-        yield (
-            at,
-            (
-                f"{role.logical_id} does not allow {', '.join(lacking)}: nodes start, are billed and never join, and jobs stay "
-                "RUNNABLE"
-            ),
-            "the managed policy AmazonEC2ContainerServiceforEC2Role, or its actions by name",
-        )
+        unjoined = "nodes start, are billed and never join, and jobs stay RUNNABLE"
+        allowed = "the managed policy AmazonEC2ContainerServiceforEC2Role, or its actions by name"
+        yield at, f"{role.logical_id} does not allow {', '.join(lacking)}: {unjoined}", allowed
 
 
 @rule("UC4220", nodes_of)
@@ -219,7 +203,7 @@ def nodes_can_join_kubernetes(nodes: Nodes) -> Iterator[Wrong]:
 @rule("UC4224", nodes_of)
 def nodes_have_drivers(nodes: Nodes) -> Iterator[Wrong]:
     """Find image types that AWS Batch does not have, and images without the driver of the chips or GPUs of their nodes."""
-    kinds = nodes.settings["Ec2Configuration"]
+    kinds, ami = nodes.settings["Ec2Configuration"], nodes.settings["AmiType"]
     neuron = bool(nodes.types) and all(machine.is_neuron for machine in nodes.types)
     gpus = bool(nodes.types) and all(machine.gpus for machine in nodes.types)
     chosen = any(not image.missing for image in nodes.images)
@@ -233,17 +217,12 @@ def nodes_have_drivers(nodes: Nodes) -> Iterator[Wrong]:
         if gpus and text and not text.endswith("_NVIDIA") and not chosen:
             got = f"got {text}, whose image has no driver for the GPUs of {nodes.types[0].name}"
             yield kind, got, "ECS_AL2023_NVIDIA"
-    image = nodes.settings["AmiType"].text or ""
-    for all_, word in ((neuron, "NEURON"), (gpus, "NVIDIA")):
-        if (
-            nodes.in_eks
-            and all_
-            and image.startswith(("AL2", "BOTTLEROCKET"))
-            and not re.search(f"{word}|GPU", image)
-        ):
-            got = f"got {image}, whose image has no driver for {nodes.types[0].name}"
-            yield nodes.settings["AmiType"], got, f"AL2023_x86_64_{word}"
+    driver = "NEURON" if neuron else "NVIDIA" if gpus else ""
+    if nodes.in_eks and driver and re.match(rf"(?:AL2|BOTTLEROCKET)(?!.*(?:{driver}|GPU))", ami.text or ""):
+        got = f"got {ami.text}, whose image has no driver for {nodes.types[0].name}"
+        yield ami, got, f"AL2023_x86_64_{driver}"
     elsewhere = kinds.unknown or (nodes.template is None and not nodes.settings["LaunchTemplate"].missing)
     if nodes.in_batch and neuron and not chosen and not elsewhere:
-        got = f"AWS Batch chooses the image, and none of its own has the Neuron driver for {nodes.types[0].name}"
-        yield kinds, got, "ImageIdOverride with an image that has the Neuron driver and EFA"
+        none = f"none of its own has the Neuron driver for {nodes.types[0].name}"
+        allowed = "ImageIdOverride with an image that has the Neuron driver and EFA"
+        yield kinds, f"AWS Batch chooses the image, and {none}", allowed

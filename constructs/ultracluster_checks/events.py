@@ -173,12 +173,9 @@ def details_have_what_is_read(trigger: Trigger) -> Iterator[Wrong]:
     replaced = not all(target[name].missing for name in ("Input", "InputPath", "InputTransformer"))
     read = [(at, key) for at in (target["InputPath"], *paths.members) for key in _READ.findall(at.pattern)]
     if not replaced:
-        code = (
-            {*detail_keys_of(worker)}
-            if worker.type == FUNCTION
-            else {*_READ.findall(str(worker.properties.value))}
-        )
-        read = [(worker.properties, key) for key in sorted(code)]
+        in_definition = {*_READ.findall(str(worker.properties.value))}
+        keys_read = detail_keys_of(worker) if worker.type == FUNCTION else in_definition
+        read = [(worker.properties, key) for key in sorted(keys_read)]
     for at, key in read if known and all(known) else ():
         if not any(key in keys for keys in known):
             got = f"{worker.logical_id} reads {key}, which the detail of the event does not have"
@@ -201,17 +198,13 @@ def warnings_of_blocks_arrive(templates: Templates) -> Iterator[Wrong]:
         if not warned and not unknown and not elsewhere and None not in kinds.texts:
             got = "the warning before the end is not among the events"
             yield kinds, got, " and ".join(BLOCK_EXPIRATION_WARNING_EVENTS)
-        blocks = [
-            each.target["CapacityReservationId"].value for each in nodes_of(templates) if each.may_be_in_block
-        ]
+        nodes = [each for each in nodes_of(templates) if each.may_be_in_block]
+        blocks = [each.target["CapacityReservationId"].value for each in nodes]
         named, accounts = pattern["detail"]["capacity-reservation-id"], pattern["account"]
         known = named.items and all(isinstance(each.value, str | Reference) for each in named.items)
         if blocks and known and all(differ(block, each.value) for each in named.items for block in blocks):
-            yield (
-                named,
-                f"got {named.items[0].pattern}, and nodes are launched into {blocks[0]}",
-                f"{blocks[0]}",
-            )
+            got = f"got {named.items[0].pattern}, and nodes are launched into {blocks[0]}"
+            yield named, got, str(blocks[0])
         if accounts.items and all(accounts.texts):
             yield accounts, f"events of {accounts.texts[0]} only", "no account"
 

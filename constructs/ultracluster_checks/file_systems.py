@@ -36,19 +36,9 @@ _PLACES: Final[Mapping[str, tuple[str, ...]]] = {
     "file_system_type_version": ("FileSystemTypeVersion",),
 }
 _FLAGS: Final = {"efa_enabled", "copy_tags_to_backups"}
-_TEXTS: Final = {
-    "deployment_type",
-    "storage_type",
-    "read_cache",
-    "backup_start_time",
-    "file_system_type_version",
-}
+_TEXTS: Final = {"deployment_type", "storage_type", "read_cache", "backup_start_time", "file_system_type_version"}  # fmt: skip
 # Defaults of CreateFileSystem (botocore 1.44.5).
-_DEFAULTS: Final[Mapping[str, Any]] = {
-    "deployment_type": "SCRATCH_1",
-    "storage_type": "SSD",
-    "backup_retention_days": 0,
-}
+_DEFAULTS: Final = {"deployment_type": "SCRATCH_1", "storage_type": "SSD", "backup_retention_days": 0}
 _ASSOCIATION: Final = re.compile(r"associations\[(\d+)\](?:\.(\w+))?")
 _ASSOCIATION_PLACES: Final = {
     "file_system_path": ("FileSystemPath",),

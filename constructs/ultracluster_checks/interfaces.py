@@ -12,6 +12,7 @@ from ultracluster_checks.model.nodes import (
     SUBNET,
     Nodes,
     differ,
+    efa_interfaces,
     groups_at,
     interfaces_of,
     is_in_batch,
@@ -52,36 +53,28 @@ def interfaces_are_legal(template: Resource) -> Iterator[Wrong]:
 
 
 @rule("UC3207", LAUNCH_TEMPLATE)
-def interface_types_exist(template: Resource) -> Iterator[Wrong]:
-    """Find unknown interface types, which CloudFormation does not reject."""
-    for item in launch_data(template)["NetworkInterfaces"].items:
-        kind = item["InterfaceType"]
+def interface_types_are_valid(template: Resource) -> Iterator[Wrong]:
+    """Find unknown interface types, which CloudFormation accepts, and IP addresses at EFA-only interfaces, which have none."""
+    for interface in launch_data(template)["NetworkInterfaces"].items:
+        kind = interface["InterfaceType"]
         if kind.text is not None and kind.text not in INTERFACE_TYPES:
             yield kind, f"got {quote(kind.text)}", ", ".join(INTERFACE_TYPES)
-
-
-@rule("UC3207", LAUNCH_TEMPLATE)
-def interfaces_without_addresses_have_none(template: Resource) -> Iterator[Wrong]:
-    """Find addresses and prefixes at interfaces for EFA alone, which have no IP."""
-    for item in launch_data(template)["NetworkInterfaces"].items:
-        for at in item.members if item["InterfaceType"].text == "efa-only" else ():
+        for at in interface.members if kind.text == "efa-only" else ():
             if _ADDRESSES.match(str(at.path[-1])) and at.value not in (0, []):
-                yield (
-                    at,
-                    "an address of an interface of type efa-only, which EC2 refuses",
-                    "none, or type efa",
-                )
+                got = "an address of an interface of type efa-only, which EC2 refuses"
+                yield at, got, "none, or type efa"
 
 
 @rule(ONE_SUBNET, LAUNCH_TEMPLATE)
 def interfaces_are_in_one_subnet(template: Resource) -> Iterator[Wrong]:
     """Find launch templates that nothing here uses and whose EFA interfaces name different subnets."""
-    items = launch_data(template)["NetworkInterfaces"].items if not users_of(template) else []
-    named = [each["SubnetId"] for each in items if not each["SubnetId"].missing]
-    efa = any((each["InterfaceType"].text or "").startswith("efa") for each in items)
-    for at in named if efa else ():
-        if differ(at.value, named[0].value):
-            yield at, f"got {at.pattern}, and the first interface is in {named[0].pattern}", "one subnet"
+    data = launch_data(template)
+    if users_of(template) or not efa_interfaces(data):
+        return
+    subnets = [each["SubnetId"] for each in data["NetworkInterfaces"].items if not each["SubnetId"].missing]
+    for at in subnets:
+        if differ(at.value, subnets[0].value):
+            yield at, f"got {at.pattern}, and the first interface is in {subnets[0].pattern}", "one subnet"
 
 
 @rule("UC3202", LAUNCH_TEMPLATE)
@@ -96,15 +89,11 @@ def no_public_addresses(template: Resource) -> Iterator[Wrong]:
             got = f"got true on one of {len(items)} interfaces, which EC2 refuses at launch"
             yield at, got, "false, and a NAT gateway or VPC endpoints"
     for subnet in () if any(at.flag is False for at in public) else _subnets_of(template):
-        if subnet["MapPublicIpOnLaunch"].flag:
-            yield (
-                subnet["MapPublicIpOnLaunch"],
-                (
-                    f"the subnet gives public addresses to the nodes of {template.logical_id}, which have {len(items)} "
-                    "interfaces each; EC2 refuses that at launch"
-                ),
-                "false, or AssociatePublicIpAddress: false at the interfaces",
-            )
+        at = subnet["MapPublicIpOnLaunch"]
+        if at.flag:
+            nodes = f"the nodes of {template.logical_id}, which have {len(items)} interfaces each"
+            got = f"the subnet gives public addresses to {nodes}; EC2 refuses that at launch"
+            yield at, got, "false, or AssociatePublicIpAddress: false at the interfaces"
 
 
 def _subnets_of(template: Resource) -> list[Resource]:
@@ -139,14 +128,10 @@ def groups_are_at_the_interfaces(template: Resource) -> Iterator[Wrong]:
     for user in () if data["NetworkInterfaces"].missing else users_of(template):
         groups = user["ComputeResources"]["SecurityGroupIds"]
         if user.type == COMPUTE_ENVIRONMENT and not groups.missing:
-            yield (
-                groups,  # AWS's message, quoted in aws/aws-cdk#21577.
-                (
-                    "AWS Batch refuses them: Either compute environment Security Groups or Network Interfaces in Launch "
-                    "template are exclusively allowed"
-                ),
-                f"Groups at each interface of {template.logical_id} only",
-            )
+            # AWS's message, quoted in aws/aws-cdk#21577.
+            message = "Either compute environment Security Groups or Network Interfaces in Launch template are exclusively allowed"
+            allowed = f"Groups at each interface of {template.logical_id} only"
+            yield groups, f"AWS Batch refuses them: {message}", allowed
 
 
 @rule("UC3212", nodes_of)
@@ -157,22 +142,12 @@ def efa_interfaces_have_one_group(nodes: Nodes) -> Iterator[Wrong]:
     efa = [each["Groups"] for each in nodes.efa_interfaces]
     for at in efa:
         if at.empty:
-            yield (
-                at,
-                (
-                    "no security group, so that the interface gets the default group of the VPC, whose rule out names addresses, "
-                    "which EFA does not count"
-                ),
-                "a group that lets all traffic from and to itself",
-            )
+            default = "the default group of the VPC, whose rule out names addresses, which EFA does not count"
+            got = f"no security group, so that the interface gets {default}"
+            yield at, got, "a group that lets all traffic from and to itself"
     known = [frozenset(groups) for groups in map(groups_at, efa) if groups is not None]
     if len(known) == len(efa) and efa and not frozenset.intersection(*known):
         odd = efa[next(place for place, groups in enumerate(known) if not groups & known[0])]
-        yield (
-            odd,
-            (
-                f"got {odd.items[0].pattern}, and the first EFA interface has {efa[0].items[0].pattern}: ranks do not reach each "
-                "other over it"
-            ),
-            "the same group at every EFA interface",
-        )
+        first = f"the first EFA interface has {efa[0].items[0].pattern}"
+        got = f"got {odd.items[0].pattern}, and {first}: ranks do not reach each other over it"
+        yield odd, got, "the same group at every EFA interface"

@@ -13,6 +13,7 @@ from ultracluster_checks.model.nodes import (
     TARGETS,
     Nodes,
     differ,
+    efa_interfaces,
     environments_of,
     is_block,
     known_blocks,
@@ -91,11 +92,9 @@ def blocks_have_no_mixed_instances(nodes: Nodes) -> Iterator[Wrong]:
     if nodes.is_targeted and share.number is not None and share.number < 100:  # noqa: PLR2004 - percent
         got = f"{100 - share.number} % of the nodes are Spot nodes, and the target is a reservation"
         yield Problem.of(share, _WITHOUT_SPOT, got, "100")
-    pools = (
-        nodes.owner.referrers("AWS::AutoScaling::WarmPool", "AutoScalingGroupName") if nodes.in_block else ()
-    )
-    for pool in pools:
-        yield pool.properties, f"a warm pool {none}", "none"
+    for pool in nodes.owner.referrers("AWS::AutoScaling::WarmPool", "AutoScalingGroupName"):
+        if nodes.in_block:
+            yield pool.properties, f"a warm pool {none}", "none"
 
 
 @rule("UC4201", nodes_of)
@@ -117,14 +116,9 @@ def blocks_are_launched_as_blocks(template: Resource) -> Iterator[Wrong]:
         return
     for machine in template_types(template):
         if CAPACITY_BLOCK in machine.purchase_options and machine.name not in _PRICED_ON_DEMAND:
-            yield (
-                data["InstanceMarketOptions"],
-                (
-                    f"a reservation without a market type, and no on-demand price of {machine.name} is known; if it is a Capacity "
-                    "Block, no node starts"
-                ),
-                f"MarketType: {CAPACITY_BLOCK} for a Capacity Block",
-            )
+            unpriced = f"no on-demand price of {machine.name} is known"
+            got = f"a reservation without a market type, and {unpriced}; if it is a Capacity Block, no node starts"
+            yield data["InstanceMarketOptions"], got, f"MarketType: {CAPACITY_BLOCK} for a Capacity Block"
 
 
 @rule("UC4204", LAUNCH_TEMPLATE)
@@ -143,23 +137,28 @@ def groups_of_reservations_are_not_exceeded(template: Resource) -> Iterator[Wron
 def blocks_have_one_type(template: Resource) -> Iterator[Wrong]:
     """Find Capacity Blocks with several instance types, in a placement group, or with an invalid type or ID."""
     data = launch_data(template)
-    at, block = target_of(data)["CapacityReservationId"], is_block(data)
+    at, market = target_of(data)["CapacityReservationId"], data["InstanceMarketOptions"]["MarketType"]
     if at.text is not None:
         yield from placed(at, RESERVATION.check(at.text))
-    for machine in template_types(template) if block else ():
-        yield from placed(
-            data["InstanceMarketOptions"]["MarketType"], check_purchase_option(machine, CAPACITY_BLOCK)
-        )
-    users = users_of(template) if block else []
-    places = [data["Placement"]["GroupName"], data["Placement"]["GroupId"]] if block else []
-    for place in (*places, *(settings_of(user)["PlacementGroup"] for user in users)):
+    if not is_block(data):
+        return
+    for machine in template_types(template):
+        yield from placed(market, check_purchase_option(machine, CAPACITY_BLOCK))
+    for place in _placement_groups(template):
         if not place.missing and not place.unknown:
             yield from placed(place, check_block_placement(block=True, placed=True))
-    for user in users:
+    for user in users_of(template):
         types = user["ComputeResources"]["InstanceTypes"]
         if user.type == COMPUTE_ENVIRONMENT and len(types.certain) > 1:
             got = f"{len(types.certain)} instance types for a Capacity Block, which holds one type"
             yield types, got, "its type"
+
+
+def _placement_groups(template: Resource) -> list[Property]:
+    """Return where a launch template and those that use it name a placement group."""
+    placement = launch_data(template)["Placement"]
+    of_users = [settings_of(user)["PlacementGroup"] for user in users_of(template)]
+    return [placement["GroupName"], placement["GroupId"], *of_users]
 
 
 @rule("", nodes_of)
@@ -175,19 +174,18 @@ def environments_choose_nodes_for_their_market(nodes: Nodes) -> Iterator[Wrong]:
 @rule("UC4222", LAUNCH_TEMPLATE)
 def efa_nodes_are_close_together(template: Resource) -> Iterator[Wrong]:
     """Find EFA nodes whose placement group or partition keeps them apart."""
-    placement, items = launch_data(template)["Placement"], launch_data(template)["NetworkInterfaces"].items
-    efa = any(each["InterfaceType"].text in {"efa", "efa-only"} for each in items)
-    places = [placement["GroupName"], placement["GroupId"]]
-    places += [settings_of(user)["PlacementGroup"] for user in users_of(template)]
-    for group in dict.fromkeys(at.target for at in places) if efa else ():
+    if not efa_interfaces(launch_data(template)):
+        return
+    for group in dict.fromkeys(at.target for at in _placement_groups(template)):
         if group is None or group.type != "AWS::EC2::PlacementGroup":
             continue
         strategy = group["Strategy"]
         if strategy.text in {"spread", "partition"} or not group["SpreadLevel"].missing:
             got = f"got {quote(strategy.text)}, which keeps the EFA nodes of {template.logical_id} apart"
             yield strategy, got, "cluster"
-    if efa and placement["PartitionNumber"].known:
-        yield placement["PartitionNumber"], "a partition for nodes with EFA", "a cluster placement group"
+    partition = launch_data(template)["Placement"]["PartitionNumber"]
+    if partition.known:
+        yield partition, "a partition for nodes with EFA", "a cluster placement group"
 
 
 @rule(_FITS, nodes_of)
@@ -195,12 +193,7 @@ def nodes_fit_their_reservation(nodes: Nodes) -> Iterator[Wrong]:
     """Find nodes that their reservation cannot hold: another type, zone, tenancy or placement group, or more of them."""
     at = nodes.target["CapacityReservationId"]
     tenancy = nodes.data["Placement"]["Tenancy"]
-    if (
-        nodes.efa_interfaces
-        and nodes.in_block
-        and nodes.is_targeted
-        and tenancy.text in {"dedicated", "host"}
-    ):
+    if nodes.in_block and nodes.is_targeted and tenancy.text in {"dedicated", "host"}:
         yield tenancy, f"got {quote(tenancy.text)}; Capacity Blocks have the default tenancy", "default"
     held = at.target
     yield from _not_of_pool(nodes)
@@ -251,9 +244,8 @@ def reservations_are_used(reservation: Resource) -> Iterator[Wrong]:
     platform, criteria = reservation["InstancePlatform"], reservation["InstanceMatchCriteria"]
     if nodes and "Windows" in (platform.text or ""):
         yield platform, f"got {platform.text}, and the nodes run Linux", "Linux/UNIX"
-    used = any(
-        each.target["CapacityReservationId"].target is reservation or each.target.unknown for each in nodes
-    )
+    targets = [each.target["CapacityReservationId"] for each in nodes]
+    used = any(at.target is reservation or at.unknown for at in targets)
     if nodes and not used and criteria.text == "targeted":
         got = "the reservation takes targeted launches only, and no launch template targets it"
         yield criteria, got, "CapacityReservationId in the launch template"
@@ -285,10 +277,9 @@ def overrides_keep_the_block(nodes: Nodes) -> Iterator[Wrong]:
 @rule(_FITS, QUEUE)
 def tiers_have_their_own_reservation(queue: Resource) -> Iterator[Wrong]:
     """Find queues with two environments that start nodes into one reservation."""
-    behind = [
-        each for each in nodes_of(queue.template.templates) if each.owner in (environments_of(queue) or ())
-    ]
-    launched = [each.template for each in behind]
+    environments = environments_of(queue) or []
+    behind = [nodes for nodes in nodes_of(queue.template.templates) if nodes.owner in environments]
+    launched = [nodes.template for nodes in behind]
     for nodes in behind:
         targeted = nodes.template is not None and not nodes.target["CapacityReservationId"].missing
         if targeted and launched.count(nodes.template) > 1:
@@ -299,15 +290,14 @@ def tiers_have_their_own_reservation(queue: Resource) -> Iterator[Wrong]:
 @rule("UC4225")
 def environments_are_in_a_queue(templates: Templates) -> Iterator[Wrong]:
     """Find environments that no queue of the templates starts jobs on."""
-    queues = list(templates.of_type(QUEUE))
-    places = [
-        each["ComputeEnvironment"] for queue in queues for each in queue["ComputeEnvironmentOrder"].items
-    ]
+    orders = [item for queue in templates.of_type(QUEUE) for item in queue["ComputeEnvironmentOrder"].items]
+    places = [item["ComputeEnvironment"] for item in orders]
     if not places or any(each.missing or each.unknown for each in places):
         return
     used = {each.target for each in places}
     outputs = str([template.source.body.get("Outputs") for template in templates.all])
     for nodes in nodes_of(templates):
         if nodes.in_batch and nodes.owner not in used and f"'{nodes.name}" not in outputs:
-            got = f"no queue names {nodes.name}; {queues[0].logical_id} names {places[0].pattern}"
+            queue = places[0].resource.logical_id
+            got = f"no queue names {nodes.name}; {queue} names {places[0].pattern}"
             yield nodes.owner.properties, got, "the environment in the order of a queue"

@@ -15,7 +15,7 @@ from ultracluster_checks.model.nodes import (
     launch_data,
     nodes_of,
 )
-from ultracluster_checks.model.template import Resource, Templates
+from ultracluster_checks.model.template import Resource, Templates, places
 from ultracluster_checks.model.values import Unknown
 from ultracluster_checks.problem import Wrong, placed, rule
 from ultracluster_checks.sizes import shortest
@@ -27,9 +27,8 @@ NEW_RESERVATION: Final = "UC4210"
 """Code of a reservation that a template makes, which is billed from its deployment."""
 
 _LARGEST_USER_DATA: Final = 16 * 1024  # bytes before Base64 (EC2 User Guide, instance user data, 2026-10)
-_PART_OF_BATCH: Final = (
-    1024  # 770 bytes in aws/aws-cdk#9900 (2020-08): eight lines of agent settings, with MIME headers
-)
+# 770 bytes in aws/aws-cdk#9900 (2020-08): eight lines of agent settings, with MIME headers
+_PART_OF_BATCH: Final = 1024
 _BOUNDARY: Final = re.compile(r"""boundary="?([^"\s;$]+)(?:["\s;]|$)""", re.IGNORECASE)  # RFC 2046, 5.1.1
 # To a container takes 2; what AWS itself writes has up to 4: https://docs.aws.amazon.com/pcs/latest/userguide/working-with_launch-templates.html (2026-11)
 _MOST_HOPS: Final = 4
@@ -39,12 +38,10 @@ _SSM_TYPE: Final = "AWS::SSM::Parameter::Value<"
 @rule()
 def instance_types_are_known(templates: Templates) -> Iterator[Wrong]:
     """Find sizes of Trainium and Inferentia families that do not exist."""
-    named = [launch_data(template)["InstanceType"] for template in templates.of_type(LAUNCH_TEMPLATE)]
+    named = places(templates, "EC2::LaunchTemplate", "LaunchTemplateData.InstanceType")
     for environment in templates.of_type(COMPUTE_ENVIRONMENT):
         named += instance_type_names(environment) or ()
-    for resource in templates.of_type("AWS::EC2::Instance", "AWS::EC2::CapacityReservation"):
-        named.append(resource["InstanceType"])
-    for at in named:
+    for at in (*named, *places(templates, "EC2::Instance EC2::CapacityReservation", "InstanceType")):
         if catalogued(at) is False:
             yield from placed(at, INSTANCE_TYPE.check(at.text))
 
@@ -122,22 +119,20 @@ def user_data_joins_and_mounts_what_is_there(template: Resource) -> Iterator[Wro
     if is_in_batch(template) and "ECS_CLUSTER=" in at.pattern:
         got = "ECS_CLUSTER: nodes join another cluster than that of their environment, and jobs stay RUNNABLE"
         yield at, got, "no cluster, which AWS Batch sets"
-    kinds = [
-        each["LustreConfiguration"]["DeploymentType"].text
-        for each in templates.of_type("AWS::FSx::FileSystem")
-    ]
+    kinds = [at.text for at in places(templates, "FSx::FileSystem", "LustreConfiguration.DeploymentType")]
     if kinds and None not in kinds and "SCRATCH_1" not in kinds and re.search(r"@tcp:/fsx\b", at.pattern):
         yield at, "got the mount name fsx, which only file systems of type SCRATCH_1 have", "LustreMountName"
+    if re.search(r"MountName\}@tcp|@tcp:/\S*(?:DNSName|\.amazonaws\.com)", at.pattern):
+        got = "the mount name stands where the DNS name of the file system belongs"
+        yield at, got, "DNSName@tcp:/LustreMountName"
 
 
 @rule("UC4209", LAUNCH_TEMPLATE)
 def user_data_fits(template: Resource) -> Iterator[Wrong]:
     """Find user data that EC2 rejects for its size."""
     at, in_batch = launch_data(template)["UserData"], is_in_batch(template)
-    size, most = (
-        len(shortest(at.value, template.template.templates).encode(errors="replace")),
-        _LARGEST_USER_DATA - _PART_OF_BATCH * in_batch,
-    )
+    size = len(shortest(at.value, template.template.templates).encode(errors="replace"))
+    most = _LARGEST_USER_DATA - _PART_OF_BATCH * in_batch
     if size > most:
         beside = ", to which AWS Batch adds another part" if in_batch else ""
         yield at, f"{size:,} bytes{beside}", f"at most {most:,} bytes", "Read the rest from S3"

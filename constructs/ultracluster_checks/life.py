@@ -137,9 +137,8 @@ def _has_other_sources(worker: Resource) -> bool:
     kinds = ("AWS::Lambda::EventSourceMapping", "AWS::SNS::Subscription", _PERMISSION, "AWS::Lambda::Url")
     scheduling = {"events.amazonaws.com", "scheduler.amazonaws.com"}
     sources = worker.template.templates.of_type(*kinds)
-    return any(
-        worker in each.properties.targets and each["Principal"].text not in scheduling for each in sources
-    )
+    others = (each for each in sources if each["Principal"].text not in scheduling)
+    return any(worker in each.properties.targets for each in others)
 
 
 @rule(IN_TIME)
@@ -151,11 +150,10 @@ def rules_are_enabled(templates: Templates) -> Iterator[Wrong]:
             got = "no target, so that EC2's warning reaches nothing"
             yield source["Targets"], got, "the function that ends jobs"
     cycles = {trigger.source for own in life_cycles(templates).values() for trigger in own}
-    knowing = {
-        each.source
-        for each in triggers(templates)
-        if QUEUE in {to.type for to in settings_of(each.worker).targets}
-    }
+    named = [
+        (each.source, to.type) for each in triggers(templates) for to in settings_of(each.worker).targets
+    ]
+    knowing = {source for source, kind in named if kind == QUEUE}
     for source in templates.of_type(EVENT_RULE, SCHEDULE):
         watches = source in cycles | knowing or source in about
         if source["State"].text == "DISABLED" and (watches or waits_for_aws(source)):
@@ -321,10 +319,9 @@ def jobs_are_submitted_to_their_queue(role: Resource) -> Iterator[Wrong]:
             for each in statement["Resource"].one_or_more
             if ":job-queue/" in each.pattern or any(target.type == QUEUE for target in each.targets)
         ]
-        fixed = [
-            not each.targets and "*" not in (fixed_arn(each) or "*").rpartition(":")[2] for each in named
-        ]
-        if submits and named and all(fixed):
+        names = [(fixed_arn(each) or "*").rpartition(":")[2] for each in named]
+        fixed = not any("*" in name for name in names) and not any(each.targets for each in named)
+        if submits and named and fixed:
             got = f"got {named[0].pattern}, and the queue is {queues[0].logical_id}"
             yield named[0], got, "the ARN of the queue"
 
@@ -360,12 +357,8 @@ def life_cycles_are_aimed_at_their_block(worker: Resource) -> Iterator[Wrong]:
 def closed_queues_are_opened(resource: Resource) -> Iterator[Wrong]:
     """Find disabled queues and environments that nothing in the templates may enable."""
     templates = resource.template.templates
-    opening = [
-        each
-        for each in templates.of_type(FUNCTION)
-        if "ENABLED" in (each["Code"]["ZipFile"].text or "ENABLED")
-    ]
-    roles = [role_of(each["Role"]) for each in opening]
+    codes = {each: each["Code"]["ZipFile"].text or "ENABLED" for each in templates.of_type(FUNCTION)}
+    roles = [role_of(each["Role"]) for each, code in codes.items() if "ENABLED" in code]
     scheduled = any(each.opens and each.on is resource for each in scheduled_calls(templates))
     opened = scheduled or any(role is None or may(role, _STATES[resource.type], resource) for role in roles)
     if resource["State"].text == "DISABLED" and not opened:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
-from ultracluster_checks.codes import EVERY_ACTION
+from ultracluster_checks.codes import ALLOWED_CALLS, EVERY_ACTION
 from ultracluster_checks.model.permissions import (
     PRINCIPALS,
     ROLE,
@@ -16,7 +16,10 @@ from ultracluster_checks.model.permissions import (
     identity_documents,
     identity_statements,
     is_bound,
+    is_limited,
     names_everything,
+    role_of,
+    takes_no_resource,
     trusts,
 )
 from ultracluster_checks.model.template import Property, Resource, Templates
@@ -28,84 +31,38 @@ PURCHASE: Final = "UC6425"
 
 # Actions in EC2 and SageMaker that commit to pay for capacity without a way to cancel.
 _BUYING: Final = (
-    "ec2:PurchaseCapacityBlock",
-    "ec2:PurchaseCapacityBlockExtension",
-    "ec2:PurchaseHostReservation",
-    "ec2:PurchaseReservedInstancesOffering",
-    "sagemaker:CreateTrainingPlan",
-    "sagemaker:ExtendTrainingPlan",
+    "ec2:PurchaseCapacityBlock", "ec2:PurchaseCapacityBlockExtension", "ec2:PurchaseHostReservation",
+    "ec2:PurchaseReservedInstancesOffering", "sagemaker:CreateTrainingPlan", "sagemaker:ExtendTrainingPlan",
     "savingsplans:CreateSavingsPlan",
-)
+)  # fmt: skip
 _POWERFUL: Final = re.compile(
     r":policy/(?:[\w-]+/)?(?:AdministratorAccess|PowerUserAccess|SystemAdministrator|SecretsManagerReadWrite|\w+FullAccess)$"
 )
 _ORDER_KEY: Final = re.compile(r"aws:(?:RequestTag|ResourceTag)/.+", re.IGNORECASE)
 _RESERVING: Final = (
-    "ec2:CreateCapacityReservation",
-    "ec2:CreateCapacityReservationFleet",
-    "ec2:CreateCapacityReservationBySplitting",
-    "ec2:ModifyCapacityReservation",
-    "ec2:RequestSpotFleet",
-    "ec2:RequestSpotInstances",
-    "autoscaling:CreateAutoScalingGroup",
-    "autoscaling:UpdateAutoScalingGroup",
-    "batch:CreateComputeEnvironment",
-    "ec2:AllocateHosts",
-    "ec2:CreateFleet",
-    "ec2:RunInstances",
-)
+    "ec2:CreateCapacityReservation", "ec2:CreateCapacityReservationFleet",
+    "ec2:CreateCapacityReservationBySplitting", "ec2:ModifyCapacityReservation", "ec2:RequestSpotFleet",
+    "ec2:RequestSpotInstances", "autoscaling:CreateAutoScalingGroup", "autoscaling:UpdateAutoScalingGroup",
+    "batch:CreateComputeEnvironment", "ec2:AllocateHosts", "ec2:CreateFleet", "ec2:RunInstances",
+)  # fmt: skip
 _ESCALATING: Final = (
-    "iam:AddUserToGroup",
-    "iam:AttachGroupPolicy",
-    "iam:AttachRolePolicy",
-    "iam:AttachUserPolicy",
-    "iam:CreateAccessKey",
-    "iam:CreateLoginProfile",
-    "iam:CreatePolicyVersion",
-    "iam:DeleteRolePermissionsBoundary",
-    "iam:PutGroupPolicy",
-    "iam:PutRolePermissionsBoundary",
-    "iam:PutRolePolicy",
-    "iam:PutUserPolicy",
-    "iam:SetDefaultPolicyVersion",
-    "iam:UpdateAssumeRolePolicy",
-    "iam:UpdateLoginProfile",
-    "kms:CreateGrant",
-    "kms:PutKeyPolicy",
-    "lambda:AddPermission",
-    "lambda:UpdateFunctionCode",
-    "s3:PutBucketAcl",
-    "s3:PutBucketPolicy",
-    "sns:AddPermission",
-)
+    "iam:AddUserToGroup", "iam:AttachGroupPolicy", "iam:AttachRolePolicy", "iam:AttachUserPolicy",
+    "iam:CreateAccessKey", "iam:CreateLoginProfile", "iam:CreatePolicyVersion",
+    "iam:DeleteRolePermissionsBoundary", "iam:PutGroupPolicy", "iam:PutRolePermissionsBoundary",
+    "iam:PutRolePolicy", "iam:PutUserPolicy", "iam:SetDefaultPolicyVersion", "iam:UpdateAssumeRolePolicy",
+    "iam:UpdateLoginProfile", "kms:CreateGrant", "kms:PutKeyPolicy", "lambda:AddPermission",
+    "lambda:UpdateFunctionCode", "s3:PutBucketAcl", "s3:PutBucketPolicy", "sns:AddPermission",
+)  # fmt: skip
 _OPENING: Final = {"kms:PutKeyPolicy", "s3:PutBucketAcl", "s3:PutBucketPolicy"}
 _WORKERS: Final = ("ecs-tasks", "pods", "sagemaker")
 _LEAKING: Final = (
-    "cloudtrail:DeleteTrail",
-    "cloudtrail:StopLogging",
-    "dynamodb:DeleteTable",
-    "dynamodb:GetItem",
-    "dynamodb:Scan",
-    "ec2:StopInstances",
-    "ec2:TerminateInstances",
-    "ecr:PutImage",
-    "elasticfilesystem:DeleteFileSystem",
-    "fsx:DeleteFileSystem",
-    "kms:Decrypt",
-    "kms:DisableKey",
-    "kms:ScheduleKeyDeletion",
-    "logs:DeleteLogGroup",
-    "rds:DeleteDBInstance",
-    "s3:DeleteBucket",
-    "s3:DeleteObject",
-    "s3:GetObject",
-    "s3:PutObject",
-    "secretsmanager:GetSecretValue",
-    "ssm:GetParameter",
-    "ssm:GetParameters",
-    "ssm:SendCommand",
-    "ssm:StartSession",
-)
+    "cloudtrail:DeleteTrail", "cloudtrail:StopLogging", "dynamodb:DeleteTable", "dynamodb:GetItem",
+    "dynamodb:Scan", "ec2:StopInstances", "ec2:TerminateInstances", "ecr:PutImage",
+    "elasticfilesystem:DeleteFileSystem", "fsx:DeleteFileSystem", "kms:Decrypt", "kms:DisableKey",
+    "kms:ScheduleKeyDeletion", "logs:DeleteLogGroup", "rds:DeleteDBInstance", "s3:DeleteBucket",
+    "s3:DeleteObject", "s3:GetObject", "s3:PutObject", "secretsmanager:GetSecretValue", "ssm:GetParameter",
+    "ssm:GetParameters", "ssm:SendCommand", "ssm:StartSession",
+)  # fmt: skip
 
 
 @lru_cache(maxsize=1)
@@ -143,12 +100,24 @@ def actions_are_named(templates: Templates) -> Iterator[Wrong]:
         if service == "*" or (service and name and not name.strip("*?")):
             yield action, f"got {quote(action.text)}", named
     for _, document in identity_documents(templates):
-        for at in (statement["NotAction"] for statement in allowing(document)):
-            if not at.missing:
-                yield at, "allows everything that is not listed, including actions that AWS adds later", named
-        for at in (statement["NotResource"] for statement in allowing(document)):
-            if not at.missing:
-                yield at, "allows its actions on everything that is not listed", "the resources by ARN"
+        for statement in allowing(document):
+            if not statement["NotAction"].missing:
+                got = "allows everything that is not listed, including actions that AWS adds later"
+                yield statement["NotAction"], got, named
+            if not statement["NotResource"].missing:
+                got = "allows its actions on everything that is not listed"
+                yield statement["NotResource"], got, "the resources by ARN"
+
+
+@rule(ALLOWED_CALLS)
+def actions_without_resources_are_allowed(templates: Templates) -> Iterator[Wrong]:
+    """Find actions that take no resource in statements that name some, which allow nothing."""
+    for statement, action in _allowances(templates):
+        text = action.text or ""
+        if takes_no_resource(text) and is_limited(statement):
+            others = [each for each in identity_statements(statement.resource) if not is_limited(each)]
+            if not any(covers(at, text) for each in others for at in each["Action"].one_or_more):
+                yield action, f"{text} takes no resource, and so is allowed on nothing", 'Resource: "*"'
 
 
 @rule(POWERFUL_POLICY, *PRINCIPALS)
@@ -168,9 +137,8 @@ def roles_are_passed_by_name(templates: Templates) -> Iterator[Wrong]:
     for statement, action in _allowances(templates):
         keys = {str(key.path[-1]).lower() for key in conditions_of(statement)}
         wide = [each for each in statement["Resource"].one_or_more if names_everything(each)]
-        bound = is_bound(statement) and keys != {
-            "iam:passedtoservice"
-        }  # which does not say what the role may
+        # The service that gets a role does not limit which role it gets.
+        bound = is_bound(statement) and keys != {"iam:passedtoservice"}
         for place in wide if covers(action, "iam:PassRole") and not bound else ():
             got = "allows passing every role, and so gaining its permissions"
             yield place, got, "the ARNs of the roles"
@@ -198,19 +166,12 @@ def purchases_need_an_order(templates: Templates) -> Iterator[Wrong]:
             for each in identity_statements(statement.resource)
             if each["Effect"].text == "Deny" and _asks_for_order(each) and not each["Condition"].unknown
         ]
-        held = {
-            each
-            for each in bought
-            for no in denied
-            if any(covers(at, each) for at in no["Action"].one_or_more)
-        }
-        if free := [each for each in bought if each not in held]:
-            yield (
-                action,
-                f"got {quote(action.text)}, which buys capacity ({free[0]}) without a way to cancel",
-                "a dedicated role, limited to approved orders by their tag (aws:RequestTag)",
-                "Remove the permission; `ultracluster capacity` buys outside of deployments",
-            )
+        guarded = [at for each in denied for at in each["Action"].one_or_more]
+        if free := [name for name in bought if not any(covers(at, name) for at in guarded)]:
+            got = f"got {quote(action.text)}, which buys capacity ({free[0]}) without a way to cancel"
+            allowed = "a dedicated role, limited to approved orders by their tag (aws:RequestTag)"
+            remedy = "Remove the permission; `ultracluster capacity` buys outside of deployments"
+            yield action, got, allowed, remedy
 
 
 def _asks_for_order(statement: Property) -> bool:
@@ -226,32 +187,28 @@ def roles_reserve_no_capacity(templates: Templates) -> Iterator[Wrong]:
         if role.type == ROLE and any(trusts(role, each) for each in ("batch", "cloudformation")):
             continue  # the service role, with which AWS Batch starts nodes, and that of deployments
         if _unbound(statement) or ("Reservation" in name and not is_bound(statement)):
-            got = (
-                f"got {quote(action.text)}, which starts or reserves capacity that is billed at once ({name})"
-            )
-            allowed = "nodes that AWS Batch or an Auto Scaling group starts, or a condition that names what may be started"
-            yield action, got, allowed
+            got = f"got {quote(action.text)}, which starts or reserves billed capacity ({name})"
+            started = "a condition that names what may be started"
+            yield action, got, f"nodes that AWS Batch or an Auto Scaling group starts, or {started}"
 
 
 @rule("UC6451")
 def roles_write_no_policies(templates: Templates) -> Iterator[Wrong]:
     """Find permissions that allow a role to grant itself any permission."""
     for statement, action, name in _allowed(templates, _ESCALATING):
-        own = not is_bound(statement) and any(map(_is_own, statement["Resource"].one_or_more))
+        to_itself = not is_bound(statement) and any(map(_is_own, statement["Resource"].one_or_more))
         role = statement.resource
         opens = name in _OPENING and role.type == ROLE and any(trusts(role, each) for each in _WORKERS)
-        if own or opens or _unbound(statement):
-            got = f"got {quote(action.text)}, with which the role takes any permission ({name})"
-            if opens:
-                got = f"got {quote(action.text)}, with which a job opens its data to everybody ({name})"
+        if to_itself or opens or _unbound(statement):
+            gained = "a job opens its data to everybody" if opens else "the role takes any permission"
+            got = f"got {quote(action.text)}, with which {gained} ({name})"
             yield action, got, "no such action, or the ARN of what is changed"
 
 
 def _is_own(at: Property) -> bool:
     """Return whether a policy names the role that it belongs to."""
-    target = at.target
     holders = {at.resource} | {each.target for each in at.resource["Roles"].items}
-    return target is not None and target.type == ROLE and target in holders
+    return role_of(at) is not None and at.target in holders
 
 
 @rule()
@@ -262,11 +219,8 @@ def roles_use_named_resources(templates: Templates) -> Iterator[Wrong]:
         ("UC6453", _LEAKING, "", "what it is for"),
     ):
         for statement, action, name in _allowed(templates, actions):
-            if (
-                name.startswith("ec2:")
-                and statement.resource.type == ROLE
-                and trusts(statement.resource, "batch")
-            ):
+            role = statement.resource
+            if name.startswith("ec2:") and role.type == ROLE and trusts(role, "batch"):
                 continue  # the service role, which ends nodes too
             for each in _unbound(statement):
                 got = f"got {quote(each.pattern)} for {name}{what}"

@@ -1,5 +1,6 @@
 """Reachability: from nodes to their file system, to endpoints and to the services that they need to join."""
 
+import ipaddress
 import re
 from collections.abc import Iterator, Sequence
 from itertools import product
@@ -9,9 +10,9 @@ from ultracluster_catalog.lustre.lustre import LUSTRE_PORTS
 from ultracluster_checks.calls import actions_of
 from ultracluster_checks.model.nodes import SECURITY_GROUP, SUBNET, VPC, Nodes, groups_at, nodes_of, vpc_of
 from ultracluster_checks.model.permissions import is_bound, may_allow
-from ultracluster_checks.model.template import Property, Resource, Templates
+from ultracluster_checks.model.template import Property, Resource, Templates, places
 from ultracluster_checks.problem import Wrong, rule
-from ultracluster_checks.security_groups import DIRECTIONS, RULES_OF, admits, group_rules
+from ultracluster_checks.security_groups import DIRECTIONS, RULES_OF, GroupRule, admits, group_rules
 from ultracluster_checks.workers import FUNCTION
 from ultracluster_rules.findings import quote
 
@@ -27,11 +28,13 @@ _KUBERNETES: Final = ("ec2", "ecr.api", "ecr.dkr", "s3")
 _ENDPOINTS: Final = {"cloudwatch": "monitoring", "sagemaker": "sagemaker.api"}
 # What is started in subnets: the type, the path of the subnets, whether it may have a public address, and what it calls first.
 _STARTING: Final = (
-    ("AWS::CodeBuild::Project", "VpcConfig.Subnets", False, ("logs", "s3")),
-    ("AWS::ImageBuilder::InfrastructureConfiguration", "SubnetId", True, ("ssm", "ssmmessages", "s3")),
-    ("AWS::SageMaker::Cluster", "VpcConfig.Subnets", False, ("s3",)),
+    ("CodeBuild::Project", "VpcConfig.Subnets", False, ("logs", "s3")),
+    ("ImageBuilder::InfrastructureConfiguration", "SubnetId", True, ("ssm", "ssmmessages", "s3")),
+    ("SageMaker::Cluster", "VpcConfig.Subnets", False, ("s3",)),
 )
+_LUSTRE_RULES: Final = "rules for 988 and 1018 to 1023, between the clients and the file system and within the file system, both ways"
 _LAYERS: Final = "starport-layer-bucket"
+_INTERNET_GATEWAY: Final = "AWS::EC2::InternetGateway"
 _MOST_MISSING: Final = 3
 _WAYS_OUT: Final = ("GatewayId", "NatGatewayId", "TransitGatewayId", "NetworkInterfaceId", "InstanceId", "VpcPeeringConnectionId")  # fmt: skip
 
@@ -61,33 +64,29 @@ def nodes_reach_their_file_system(resource: Resource) -> Iterator[Wrong]:
     ends: list[tuple[Sequence[Resource], Sequence[Resource], str, Sequence[str]]]
     ends = [(servers, servers, f"{name} itself", ())]
     for nodes in clients:
-        own = nodes.groups or []
-        ends += [
-            (servers, own, f"the nodes of {nodes.name}", _networks(nodes.subnets)),
-            (own, servers, name, far),
-        ]
+        of_nodes = nodes.groups or []
+        ends.append((servers, of_nodes, f"the nodes of {nodes.name}", _networks(nodes.subnets)))
+        ends.append((of_nodes, servers, name, far))
     for other in () if clients else _admitted(servers):
         ends += [(servers, [other], other.logical_id, ()), ([other], servers, name, far)]
     for (groups, peers, peer, networks), (first, last), way in product(ends, LUSTRE_PORTS, DIRECTIONS):
         if not admits(groups, way, peers, (first, last), networks=networks):
             ports = f"port {first}" if first == last else f"ports {first} to {last}"
-            yield (
-                groups[0][RULES_OF[way]],
-                (
-                    f"{' and '.join(group.logical_id for group in groups)} lets no TCP {way} on {ports} "
-                    f"{'from' if way == 'in' else 'to'} {peer}, so that {quote(name)} cannot be mounted or hangs"
-                ),
-                "rules for 988 and 1018 to 1023, between the clients and the file system and within the file system, both ways",
-            )
+            names, side = " and ".join(group.logical_id for group in groups), "from" if way == "in" else "to"
+            got = f"{names} lets no TCP {way} on {ports} {side} {peer}, so that {quote(name)} cannot be mounted or hangs"
+            yield groups[0][RULES_OF[way]], got, _LUSTRE_RULES
 
 
 def _admitted(servers: Sequence[Resource]) -> list[Resource]:
     """Return the groups that those of a file system admit, beside themselves."""
-    rules = [
-        each for group in servers for each in group_rules(group, "in") if each.holds_port(*LUSTRE_PORTS[0])
-    ]
-    peers = [each.peer.target for each in rules if each.peer.target is not None]
-    return [each for each in dict.fromkeys(peers) if each.type == SECURITY_GROUP and each not in servers]
+    peers = [each.peer.target for each in _rules_in(servers, LUSTRE_PORTS[0])]
+    named = [each for each in dict.fromkeys(peers) if each is not None and each not in servers]
+    return [each for each in named if each.type == SECURITY_GROUP]
+
+
+def _rules_in(groups: Sequence[Resource], ports: tuple[int, int]) -> list[GroupRule]:
+    """Return the rules of security groups that admit TCP on ports."""
+    return [each for group in groups for each in group_rules(group, "in") if each.holds_port(*ports)]
 
 
 def _clients(file_system: Resource) -> Iterator[Nodes]:
@@ -120,14 +119,9 @@ def nodes_reach_the_endpoints(templates: Templates) -> Iterator[Wrong]:
             # https://docs.aws.amazon.com/batch/latest/userguide/mnp-ce.html (2026-11)
             tasks = several and bool(nodes.interfaces) and nodes.settings["SecurityGroupIds"].missing
             if tasks and not admits(groups, "in", [vpc], _HTTPS, networks=near):
-                yield (
-                    groups[0][RULES_OF["in"]],
-                    (
-                        f"nothing lets HTTPS in from the default group of {vpc.logical_id}, which tasks of multi-node jobs have on "
-                        f"{nodes.name}"
-                    ),
-                    "TCP on 443 from the default group of the VPC",
-                )
+                default = f"the default group of {vpc.logical_id}, which tasks of multi-node jobs have on {nodes.name}"
+                got = f"nothing lets HTTPS in from {default}"
+                yield groups[0][RULES_OF["in"]], got, "TCP on 443 from the default group of the VPC"
             if clients is not None and not admits(groups, "in", clients, _HTTPS, networks=near):
                 got = f"nothing lets HTTPS in from the nodes of {nodes.name}, {unreached}"
                 yield groups[0][RULES_OF["in"]], got, allowed
@@ -145,23 +139,18 @@ def nodes_reach_the_endpoints(templates: Templates) -> Iterator[Wrong]:
 
 def _endpoint_admits(groups: list[Resource], vpc: Resource) -> Iterator[Wrong]:
     """Find groups of an endpoint that admit none of their VPC, and peers that let no HTTPS out to it."""
-    whole = vpc["CidrBlock"].text
-    rules = [each for group in groups for each in group_rules(group, "in") if each.holds_port(*_HTTPS)]
+    whole, rules = vpc["CidrBlock"].text or "", _rules_in(groups, _HTTPS)
+    if vpc.type != VPC:
+        return
     peers = [each.peer.target for each in rules if each.peer.target is not None]
-    sources = [each.at["CidrIp"].text for each in rules]
-    apart = whole and all(each and each.split(".")[:2] != whole.split(".")[:2] for each in sources)
-    if (
-        vpc.type == VPC
-        and whole
-        and not peers
-        and apart
-        and not admits(groups, "in", [], _HTTPS, networks=[whole])
-    ):
+    addresses = [each.at["CidrIp"].text for each in rules]
+    apart = whole and all(each and each.split(".")[:2] != whole.split(".")[:2] for each in addresses)
+    if not peers and apart and not admits(groups, "in", [], _HTTPS, networks=[whole]):
         got = "nothing lets HTTPS of the VPC in to its endpoints"
         yield groups[0][RULES_OF["in"]], got, f"TCP on 443 from {whole}"
-    for peer in peers if vpc.type == VPC else ():
+    for peer in peers:
         clients = peer.type == SECURITY_GROUP and peer not in groups
-        if clients and not admits([peer], "out", groups, _HTTPS, networks=[whole or ""]):
+        if clients and not admits([peer], "out", groups, _HTTPS, networks=[whole]):
             got = f"nothing lets HTTPS out of {peer.logical_id} to the endpoints"
             yield peer[RULES_OF["out"]], got, "TCP on 443"
 
@@ -178,12 +167,21 @@ def _tables_of(subnet: Resource | None) -> list[Resource] | None:
 
 
 def _routes(templates: Templates, tables: Sequence[Resource]) -> list[Resource]:
-    """Return the routes of route tables, and those that may be."""
+    """Return the routes of route tables, and those that may be, other than of private addresses to a gateway of the internet."""
+    near = {*tables, None}
     return [
         each
         for each in templates.of_type("AWS::EC2::Route")
-        if each["RouteTableId"].target in {*tables, None}
+        if each["RouteTableId"].target in near
+        and not (_is_private(each["DestinationCidrBlock"]) and each["TransitGatewayId"].missing)
     ]
+
+
+def _is_private(at: Property) -> bool:
+    try:
+        return at.text not in {None, "0.0.0.0/0"} and ipaddress.ip_network(str(at.text)).is_private
+    except ValueError:
+        return False
 
 
 def _has_endpoint(vpc: Resource, name: str, tables: Sequence[Resource]) -> bool:
@@ -207,9 +205,7 @@ def _leaving(templates: Templates) -> Iterator[tuple[Property, bool, Sequence[st
         if nodes.in_batch or nodes.in_eks:
             yield nodes.subnets, len(nodes.interfaces) <= 1, _JOINING if nodes.in_batch else _KUBERNETES
     for kind, path, public, needed in _STARTING:
-        yield from (
-            (at, public, needed) for each in templates.of_type(kind) for at in each.properties.places(path)
-        )
+        yield from ((at, public, needed) for at in places(templates, kind, path))
     for function in templates.of_type(FUNCTION):
         called = {each.partition(":")[0] for each in actions_of(function)}
         names = sorted(_ENDPOINTS.get(each, each) for each in called)
@@ -217,9 +213,7 @@ def _leaving(templates: Templates) -> Iterator[tuple[Property, bool, Sequence[st
 
 
 @rule("UC3211", _leaving)
-def subnets_lead_to_the_services_that_are_called(
-    user: tuple[Property, bool, Sequence[str]],
-) -> Iterator[Wrong]:
+def subnets_lead_to_the_services_that_are_called(user: tuple[Property, bool, Sequence[str]]) -> Iterator[Wrong]:  # fmt: skip
     """Find nodes, functions, builds and services in a subnet without a way to the services that they need."""
     subnets, public, needed = user
     for each in subnets.one_or_more:
@@ -227,14 +221,14 @@ def subnets_lead_to_the_services_that_are_called(
         if subnet is None or vpc is None or tables is None:
             continue
         private = not public or subnet["MapPublicIpOnLaunch"].flag is not True
-        gateways = [route["GatewayId"].target for route in _routes(subnet.template.templates, tables)]
-        if any(
-            not private or gateway is None or gateway.type != "AWS::EC2::InternetGateway"
-            for gateway in gateways
-        ):
-            continue
-        if missing := [name for name in needed if not _has_endpoint(vpc, name, tables)]:
-            got = f"{subnet.logical_id} has no route out of the VPC and no endpoint for {', '.join(missing)}, which {each.resource.logical_id} needs"
+        routes = _routes(subnet.template.templates, tables)
+        to_internet = [
+            getattr(route["GatewayId"].target, "type", "") == _INTERNET_GATEWAY for route in routes
+        ]
+        missing = [name for name in needed if not _has_endpoint(vpc, name, tables)]
+        if missing and (all(to_internet) if private else not routes):
+            names = f"{', '.join(missing)}, which {each.resource.logical_id} needs"
+            got = f"{subnet.logical_id} has no route out of the VPC and no endpoint for {names}"
             yield each, got, "a NAT gateway, or endpoints for " + ", ".join(needed)
 
 
@@ -271,12 +265,10 @@ def layers_are_let_through(templates: Templates) -> Iterator[Wrong]:
     images = any(name.endswith(".ecr.dkr") for name in endpoints.values())
     for endpoint in [each for each, name in endpoints.items() if images and name.endswith(".s3")]:
         document = endpoint["PolicyDocument"]
+        allowed = [(at, each) for each in may_allow(document) for at in each["Resource"].one_or_more]
         passing = any(
-            _LAYERS in each.pattern
-            or each.pattern.startswith("${")
-            or (each.pattern == "*" and not is_bound(statement))
-            for statement in may_allow(document)
-            for each in statement["Resource"].one_or_more
+            _LAYERS in at.pattern or at.pattern.startswith("${") or (at.pattern == "*" and not is_bound(each))
+            for at, each in allowed
         )
         if isinstance(document["Statement"].value, list) and not passing:
             got = "the policy keeps the layers of images out, which Amazon ECR has in a bucket of AWS"
@@ -291,8 +283,7 @@ def endpoints_have_names(endpoint: Resource) -> Iterator[Wrong]:
         return
     hosts, support = vpc["EnableDnsHostnames"], vpc["EnableDnsSupport"]
     if hosts.off or support.flag is False:
-        got = (
-            f"{endpoint.logical_id} has private DNS names, which need both DNS attributes of {vpc.logical_id}"
-        )
+        needed = f"need both DNS attributes of {vpc.logical_id}"
         at = support if support.flag is False else hosts
+        got = f"{endpoint.logical_id} has private DNS names, which {needed}"
         yield at, got, "EnableDnsHostnames: true and EnableDnsSupport: true"

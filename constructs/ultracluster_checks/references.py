@@ -4,7 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from ultracluster_checks.codes import REFERENCES
-from ultracluster_checks.model.template import Property, Resource, Templates
+from ultracluster_checks.model.permissions import allowing, conditions_of, identity_documents
+from ultracluster_checks.model.template import Property, Resource, Templates, places
 from ultracluster_checks.model.values import Reference
 from ultracluster_checks.problem import Wrong, rule
 
@@ -47,13 +48,7 @@ _BY_NAME: Final = {name: types for names, types in _TAKEN.items() for name in na
 _ARN_APART: Final = {"AWS::IAM::Role", "AWS::IAM::InstanceProfile", "AWS::Lambda::Function", "AWS::Logs::LogGroup", "AWS::S3::Bucket", "AWS::SQS::Queue", "AWS::DynamoDB::Table"}  # fmt: skip
 # Amazon ECS takes the name of a role, too.
 _NEEDS_ARN: Final = {"DestinationArn", "RoleArn", "IamRoleArn", "EventSourceArn", "SourceArn", "NodeRole", "ExecutionRole", "Resource", "deadLetterTargetArn"}  # fmt: skip
-_NEEDS_NAME: Final = {
-    "AutoScalingGroupName",
-    "DestinationBucketName",
-    "LogGroupName",
-    "S3BucketName",
-    "awslogs-group",
-}
+_NEEDS_NAME: Final = {"AutoScalingGroupName", "DestinationBucketName", "LogGroupName", "S3BucketName", "awslogs-group"}  # fmt: skip
 # What a template may make by other means.
 _ANY: Final = ("Custom::", "AWS::CloudFormation::", "AWS::SSM::")
 
@@ -61,10 +56,9 @@ _ANY: Final = ("Custom::", "AWS::CloudFormation::", "AWS::SSM::")
 @rule(REFERENCES)
 def references_fit_their_property(templates: Templates) -> Iterator[Wrong]:
     """Find references to a resource of another kind, names in place of ARNs, and ARNs in place of names."""
-    for template in templates.all:
-        for resource in template.resources.values():
-            for at, name in _references(resource.properties, ""):
-                yield from _misfit(at, name, at.target)
+    for resource in templates.resources:
+        for at, name in _references(resource.properties, ""):
+            yield from _misfit(at, name, at.target)
 
 
 def _references(at: Property, name: str) -> Iterator[tuple[Property, str]]:
@@ -80,14 +74,46 @@ def _references(at: Property, name: str) -> Iterator[tuple[Property, str]]:
 def _misfit(at: Property, name: str, target: Resource | None) -> Iterator[Wrong]:
     if target is None or target.type.startswith(_ANY):
         return
-    types, attribute = _BY_NAME.get(name), at.value.attribute
+    types, is_name = _BY_NAME.get(name), not at.value.attribute
     if types and not target.type.endswith(types):
-        yield (
-            at,
-            f"got {at.pattern}, which is of {target.type}",
-            " or ".join(each.lstrip(":") for each in types),
-        )
-    elif target.type in _ARN_APART and not attribute and (name in _NEEDS_ARN):
+        allowed = " or ".join(kind.lstrip(":") for kind in types)
+        yield at, f"got {at.pattern}, which is of {target.type}", allowed
+    elif target.type in _ARN_APART and is_name and name in _NEEDS_ARN:
         yield at, f"got the name of {target.logical_id}, and {name} takes an ARN", f"{target.logical_id}.Arn"
-    elif attribute == "Arn" and name in _NEEDS_NAME:
+    elif at.value.attribute == "Arn" and name in _NEEDS_NAME:
         yield at, f"got the ARN of {target.logical_id}, and {name} takes a name", target.logical_id
+
+
+@rule(REFERENCES)
+def tags_that_select_are_those_of_resources(templates: Templates) -> Iterator[Wrong]:
+    """Find selections and conditions by the value of a tag that no resource of the templates has, though some have its key."""
+    tags: dict[str, set[str]] = {}
+    for resource in templates.resources:
+        for key, value in _tags(resource.properties):
+            tags.setdefault(key, set()).add(value.pattern)
+    for key, at in _selecting(templates):
+        values = tags.get(key, set())
+        known = values and not any("${" in each or "*" in each for each in (*values, at.pattern))
+        if known and at.pattern not in values:
+            yield at, f"no resource has the tag {key}={at.pattern}", ", ".join(sorted(values))
+
+
+def _tags(at: Property) -> Iterator[tuple[str, Property]]:
+    """Return the tags below a property: pairs and mappings in ``Tags``, ``FileSystemTags`` and others like these."""
+    if str(at.path[-1]).endswith("Tags"):
+        yield from ((str(tag.path[-1]), tag) for tag in at.members)
+        yield from ((tag["Key"].pattern, tag["Value"]) for tag in at.items)
+        return
+    for part in (*at.members, *at.items):
+        yield from _tags(part)
+
+
+def _selecting(templates: Templates) -> Iterator[tuple[str, Property]]:
+    """Return the values of tags by which backups and permissions select resources, each with its key."""
+    for tag in places(templates, "Backup::BackupSelection", "BackupSelection.ListOfTags.*"):
+        yield tag["ConditionKey"].pattern, tag["ConditionValue"]
+    for _, document in identity_documents(templates):
+        for condition in (key for statement in allowing(document) for key in conditions_of(statement)):
+            service, _, key = str(condition.path[-1]).partition(":ResourceTag/")
+            if service in {"aws", "ec2"} and str(condition.path[-2]) in {"StringEquals", "StringLike"}:
+                yield from ((key, value) for value in condition.one_or_more)

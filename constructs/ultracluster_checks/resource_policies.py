@@ -3,11 +3,13 @@
 import json
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import Final
 
 from ultracluster_checks.codes import CALLERS, CALLING, EVERY_ACTION, PUBLIC, REFERENCES
 from ultracluster_checks.jobs import job_containers
 from ultracluster_checks.model.permissions import (
+    KEY,
     ROLE,
     allowing,
     conditions_of,
@@ -28,7 +30,7 @@ _POLICIES: Final = {
     "AWS::EFS::FileSystem": "FileSystemPolicy",
     "AWS::Events::EventBus": "Policy",
     ROLE: "AssumeRolePolicyDocument",
-    "AWS::KMS::Key": "KeyPolicy",
+    KEY: "KeyPolicy",
     "AWS::S3::AccessPoint": "Policy",
     "AWS::S3::BucketPolicy": "PolicyDocument",
     "AWS::SNS::TopicInlinePolicy": "PolicyDocument",
@@ -39,6 +41,7 @@ _POLICIES: Final = {
 }
 # Of everybody, or of an owner without a repository.
 _EVERY_REPOSITORY: Final = re.compile(r"\*|repo:\*.*|repo:[^/:*]*\*?|repo:[^/:*]*/\*.*")
+_WORKFLOWS: Final = "token.actions.githubusercontent.com"
 _PERMISSION: Final = "AWS::Lambda::Permission"
 _FUNCTION: Final = "AWS::Lambda::Function"
 _RECEIVED: Final = {
@@ -49,12 +52,14 @@ _RECEIVED: Final = {
 }
 _HOLDERS: Final = ("Topics", "Queues", "TopicArn", "Queue", "Bucket")
 _POLICY_TYPES: Final = ("AWS::S3::BucketPolicy", "AWS::SNS::TopicInlinePolicy", "AWS::SNS::TopicPolicy", "AWS::SQS::QueueInlinePolicy", "AWS::SQS::QueuePolicy")  # fmt: skip
+# Services whose resources a condition names by ARN.
+_ARNS: Final = ("AWS::Batch", "AWS::S3", "AWS::SNS", "AWS::SQS", "AWS::Events", "AWS::Lambda")
 _TRAIL: Final = "AWS::CloudTrail::Trail"
 _TRAILS: Final = "cloudtrail.amazonaws.com"
-_KEY: Final = "AWS::KMS::Key"
 _ALARMS: Final = "cloudwatch.amazonaws.com"
 _BUDGETS: Final = "budgets.amazonaws.com"
 _EVENTS: Final = "events.amazonaws.com"
+_LOST: Final = "everything is lost, and no deployment fails"
 _KEYS_OF_AWS: Final = ("alias/aws/sns", "alias/aws/sqs")
 # https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html (2026-11); CloudWatch Logs asks for these and more:
 # https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html (2026-11)
@@ -69,14 +74,8 @@ _WHO: Final = re.compile(
 _ANYONE: Final = {"*", "0.0.0.0/0", "::/0", "arn:aws:iam::*:*", "repo:*", "o-*"}
 # Services that act for a resource of any account. https://docs.aws.amazon.com/IAM/latest/UserGuide/confused-deputy.html (2026-11)
 _CONFUSED: Final = {
-    "s3.amazonaws.com",
-    "sns.amazonaws.com",
-    "apigateway.amazonaws.com",
-    "config.amazonaws.com",
-    "events.amazonaws.com",
-    "budgets.amazonaws.com",
-    "logging.s3.amazonaws.com",
-    "cloudtrail.amazonaws.com",
+    f"{name}.amazonaws.com"
+    for name in ("s3", "sns", "apigateway", "config", "events", "budgets", "logging.s3", "cloudtrail")
 }
 
 
@@ -109,41 +108,25 @@ def workflows_are_named(role: Resource) -> Iterator[Wrong]:
     for statement in allowing(role["AssumeRolePolicyDocument"]):
         provider = statement["Principal"]["Federated"]
         url = provider.target["Url"].pattern if provider.target is not None else provider.pattern
-        subjects = [key for key in conditions_of(statement) if str(key.path[-1]).endswith(":sub")]
-        named = any(
-            each.unknown or not _EVERY_REPOSITORY.fullmatch(each.pattern)
-            for key in subjects
-            for each in key.one_or_more
-        )
-        wide = any(_EVERY_REPOSITORY.fullmatch(each.pattern) for key in subjects for each in key.one_or_more)
-        if (
-            "token.actions.githubusercontent.com" in url
-            and not statement["Condition"].unknown
-            and (wide or not named)
-        ):
+        if _WORKFLOWS not in url or statement["Condition"].unknown:
+            continue
+        keys = [key for key in conditions_of(statement) if str(key.path[-1]).endswith(":sub")]
+        subjects = [each for key in keys for each in key.one_or_more]
+        if not subjects or any(_EVERY_REPOSITORY.fullmatch(each.pattern) for each in subjects):
+            at = keys[0] if keys else statement["Principal"]
             got = "workflows of every repository can assume the role"
-            yield (
-                subjects[0] if subjects else statement["Principal"],
-                got,
-                "token.actions.githubusercontent.com:sub of one repository",
-            )
+            yield at, got, f"{_WORKFLOWS}:sub of one repository"
 
 
 @rule("UC6454")
 def policies_exclude_other_accounts(templates: Templates) -> Iterator[Wrong]:
     """Find policies and permissions for another account."""
-    own = _own_accounts(templates)
     granted = [at for statement, at in _granted(templates) if not _asks_who(statement)]
     invokers = [permission["Principal"] for permission in templates.of_type(_PERMISSION)]
     for at in (*granted, *invokers):
-        account = _ACCOUNT.search(at.pattern)
-        if account is not None and own is not None and account[0] not in own:
-            condition = "a condition that names the organization"
-            allowed = (
-                "the service or this account"
-                if at in invokers
-                else f"principals of this account, or {condition}"
-            )
+        if _is_of_other_account(at):
+            condition = "principals of this account, or a condition that names the organization"
+            allowed = "the service or this account" if at in invokers else condition
             yield at, f"got {quote(at.pattern)}, which is another account", allowed
 
 
@@ -158,13 +141,19 @@ def _asks_who(statement: Property, beside: str = "") -> bool:
     return False
 
 
-def _own_accounts(templates: Templates) -> set[str] | None:
+def _is_of_other_account(at: Property) -> bool:
+    account, known = _ACCOUNT.search(at.pattern), _known_accounts(at.resource.template.templates)
+    return account is not None and known is not None and account[0] not in known
+
+
+@lru_cache(maxsize=1)
+def _known_accounts(templates: Templates) -> frozenset[str] | None:
     """Return the accounts that templates name in images and roles; None if they name none."""
-    places = [container.at["Image"] for container in job_containers(templates)]
-    places += [function["Role"] for function in templates.of_type("AWS::Lambda::Function")]
-    found = {account for at in places for account in _ACCOUNT.findall(at.pattern)}
+    named = [container.at["Image"] for container in job_containers(templates)]
+    named += [function["Role"] for function in templates.of_type(_FUNCTION)]
+    accounts = frozenset(account for at in named for account in _ACCOUNT.findall(at.pattern))
     bodies = (json.dumps(template.source.body, default=str) for template in templates.all)
-    return found if found or any("AWS::AccountId" in body for body in bodies) else None
+    return accounts if accounts or any("AWS::AccountId" in body for body in bodies) else None
 
 
 @rule(CALLERS, _PERMISSION)
@@ -199,11 +188,8 @@ def services_act_for_a_resource(templates: Templates) -> Iterator[Wrong]:
 @rule(EVERY_ACTION)
 def others_are_given_actions_by_name(templates: Templates) -> Iterator[Wrong]:
     """Find policies of resources that allow everything to another account."""
-    own = _own_accounts(templates)
     for statement, at in _granted(templates):
-        account = _ACCOUNT.search(at.pattern)
-        other = account is not None and own is not None and account[0] not in own
-        for action in statement["Action"].one_or_more if other else ():
+        for action in statement["Action"].one_or_more if _is_of_other_account(at) else ():
             if (action.text or "").rpartition(":")[2] == "*":
                 yield action, f"got {quote(action.text)} for {quote(at.pattern)}", "actions by name"
 
@@ -230,56 +216,63 @@ def _limits(statement: Property) -> bool:
 @rule()
 def receivers_admit_their_senders(templates: Templates) -> Iterator[Wrong]:
     """Find topics, queues and buckets whose policy or key denies a service that sends to them, and functions that one may not invoke."""
-    seen = set()
+    judged = set()
     for at, service, sender in _deliveries(templates):
-        to = at.target
-        if to is None or to.type not in _RECEIVED or (to, service, sender) in seen:
+        receiver = at.target
+        if receiver is None or receiver.type not in _RECEIVED or (receiver, service, sender) in judged:
             continue
-        seen.add((to, service, sender))
-        own = (
-            service == _ALARMS
-        )  # an alarm may publish as its account, which the policy that SNS creates allows
-        documents, action = _policies_of(to), _RECEIVED[to.type]
-        to_it = f"{sender.logical_id} sends to {to.logical_id} through {service}, which"
-        lost = "everything is lost, and no deployment fails"
-        lets = any(_lets(each, service, (action,), accounts=own, on=to, source=sender) for each in documents)
-        if to.type == _FUNCTION:
-            permissions = to.template.templates.of_type(_PERMISSION)
-            lets = any(lets_invoke(each, service, sender, at) for each in permissions)
-        if not lets and not (own and not documents) and to["AccessControl"].text != "LogDeliveryWrite":
-            got = f"{to_it} its policy does not admit: {lost}"
+        judged.add((receiver, service, sender))
+        sent = f"{sender.logical_id} sends to {receiver.logical_id} through {service}, which"
+        documents, action = _policies_of(receiver), _RECEIVED[receiver.type]
+        if not _admits(receiver, service, sender, at):
+            got = f"{sent} its policy does not admit: {_LOST}"
             allowed = f"a policy that allows {action} to {service} for {sender.logical_id}"
-            code = CALLING if to.type == _FUNCTION else "UC6426"
-            yield Problem.of(documents[0] if documents else to.properties, code, got, allowed)
-        place = to["KmsMasterKeyId"]
+            code = CALLING if receiver.type == _FUNCTION else "UC6426"
+            yield Problem.of(documents[0] if documents else receiver.properties, code, got, allowed)
+        place = receiver["KmsMasterKeyId"]
         key = _key(place)
         closed = key is not None and not _lets(key["KeyPolicy"], service, _ENCRYPTING)
         if place.pattern.endswith(_KEYS_OF_AWS) or closed:
-            whose = (
-                f"{key.logical_id}, whose policy does not name it"
-                if key
-                else "of AWS, whose policy cannot be changed"
-            )
+            unnamed, of_aws = "whose policy does not name it", "of AWS, whose policy cannot be changed"
+            name = f"{key.logical_id}, {unnamed}" if key else of_aws
             allowed = f"a customer managed key whose policy allows {' and '.join(_ENCRYPTING)} to {service}"
-            yield Problem.of(place, "UC6427", f"{to_it} cannot use the key {whose}: {lost}", allowed)
+            yield Problem.of(place, "UC6427", f"{sent} cannot use the key {name}: {_LOST}", allowed)
+
+
+def _admits(receiver: Resource, service: str, sender: Resource, at: Property) -> bool:
+    """Return whether a receiver admits a service that acts for a sender, or may do so."""
+    if receiver.type == _FUNCTION:
+        permissions = receiver.template.templates.of_type(_PERMISSION)
+        return any(lets_invoke(each, service, sender, at) for each in permissions)
+    # An alarm may publish as its account, which the policy that SNS creates allows.
+    as_account = service == _ALARMS
+    documents, actions = _policies_of(receiver), (_RECEIVED[receiver.type],)
+    if (as_account and not documents) or receiver["AccessControl"].text == "LogDeliveryWrite":
+        return True
+    return any(
+        _lets(each, service, actions, accounts=as_account, on=receiver, source=sender) for each in documents
+    )
 
 
 @rule(REFERENCES, *_POLICY_TYPES)
 def policies_are_about_their_resource(policy: Resource) -> Iterator[Wrong]:
     """Find statements about another bucket, topic or queue than that of their policy, which the service refuses."""
-    own = [each for name in _HOLDERS for each in policy[name].one_or_more]
+    holders = [each for name in _HOLDERS for each in policy[name].one_or_more]
+    if not all(holder.target for holder in holders):
+        return
     for at in policy["PolicyDocument"].places("Statement.*.Resource"):
         for each in at.one_or_more:
-            others = [target for target in each.targets if target.type in _RECEIVED]
-            if others and all(one.target for one in own) and not {*others} & {one.target for one in own}:
-                yield each, f"got {each.pattern}, and the policy is that of {own[0].pattern}", own[0].pattern
+            named = {target for target in each.targets if target.type in _RECEIVED}
+            if named and not named & {holder.target for holder in holders}:
+                got = f"got {each.pattern}, and the policy is that of {holders[0].pattern}"
+                yield each, got, holders[0].pattern
 
 
 @rule("UC6428", "AWS::Logs::LogGroup", _TRAIL)
 def keys_let_logs_encrypt(logs: Resource) -> Iterator[Wrong]:
     """Find log groups and trails with a key that CloudWatch Logs or AWS CloudTrail cannot use."""
-    trail, service = logs.type == _TRAIL, f"logs.{logs.region or 'REGION'}.amazonaws.com"
-    at, service = (logs["KMSKeyId"], _TRAILS) if trail else (logs["KmsKeyId"], service)
+    trail, writer = logs.type == _TRAIL, f"logs.{logs.region or 'REGION'}.amazonaws.com"
+    at, service = (logs["KMSKeyId"], _TRAILS) if trail else (logs["KmsKeyId"], writer)
     key, actions = _key(at), _ENCRYPTING[:1] if trail else _ENCRYPTING
     if key is not None and not _lets(key["KeyPolicy"], service, actions, source=logs if trail else None):
         got = f"the policy of {key.logical_id} does not let {service} encrypt, so that {logs.logical_id} is not created"
@@ -333,7 +326,7 @@ def _key(at: Property) -> Resource | None:
     found = at.target
     if found is not None and found.type == "AWS::KMS::Alias":
         found = found["TargetKeyId"].target
-    return found if found is not None and found.type == _KEY else None
+    return found if found is not None and found.type == KEY else None
 
 
 def _lets(
@@ -348,32 +341,33 @@ def _lets(
     """Return whether a policy may allow a service all of these actions; unknown parts are assumed to allow them."""
     if any(each.unknown for each in document["Statement"].one_or_more):
         return True
-    own = [
-        each
+    allowed = [
+        action
         for each in may_allow(document)
-        if "aws:PrincipalArn" not in {key.path[-1] for key in conditions_of(each)}  # services have none
-        and _is_for(each["Principal"], service, accounts=accounts)
+        if _is_for(each["Principal"], service, accounts=accounts)
         and _may_mean(each["Resource"], on)
-        and all(
-            _may_mean(key, source)
-            for key in conditions_of(each)
-            if str(key.path[-1]).lower() == "aws:sourcearn"
-        )
+        and _holds_for(each, source)
+        for action in each["Action"].one_or_more
     ]
-    allowed = [action for statement in own for action in statement["Action"].one_or_more]
     return all(any(each.unknown or covers(each, name) for each in allowed) for name in actions)
+
+
+def _holds_for(statement: Property, source: Resource | None) -> bool:
+    """Return whether the conditions of a statement may hold for a service that acts for a resource."""
+    keys = {str(key.path[-1]).lower(): key for key in conditions_of(statement)}
+    if "aws:principalarn" in keys:
+        return False  # services have none
+    return "aws:sourcearn" not in keys or _may_mean(keys["aws:sourcearn"], source)
 
 
 def _may_mean(at: Property, resource: Resource | None) -> bool:
     """Return whether an ARN, or one of several, may be that of a resource: it refers to no other one of its type."""
-    if resource is None:
-        return True
-    return at.missing or any(_may_be(each, resource) for each in at.one_or_more)
+    return resource is None or at.missing or any(_may_be(each, resource) for each in at.one_or_more)
 
 
 def _may_be(at: Property, resource: Resource) -> bool:
     same = [target for target in at.targets if target.type == resource.type]
-    known = at.target is not None and at.target.type.startswith(("AWS::Batch", "AWS::S3", "AWS::SNS", "AWS::SQS", "AWS::Events", "AWS::Lambda"))  # fmt: skip
+    known = at.target is not None and at.target.type.startswith(_ARNS)
     if same or known:
         return resource in same
     return not is_apart(at, resource)
@@ -383,8 +377,5 @@ def _is_for(principal: Property, service: str, *, accounts: bool) -> bool:
     named = principal["AWS"].one_or_more
     if (accounts and named) or any(each.text == "*" or each.unknown for each in (principal, *named)):
         return True
-    label = service.partition(".")[0]
-    return any(
-        each.pattern.partition(".")[0] == label or each.pattern.startswith("${")
-        for each in principal["Service"].one_or_more
-    )
+    label, services = service.partition(".")[0], [each.pattern for each in principal["Service"].one_or_more]
+    return any(each.startswith("${") or each.partition(".")[0] == label for each in services)

@@ -425,11 +425,8 @@ def _is_elsewhere(role: Resource, actions: tuple[str, ...], on: Resource | str, 
 
 def _lacks_key(role: Resource, bucket: Resource, actions: Iterable[str]) -> str | None:
     """Return one of some actions that a role lacks on the key of a bucket, unless the key may allow it itself."""
-    default = [
-        each["ServerSideEncryptionByDefault"]
-        for each in bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"].items
-    ]
-    key = default[0]["KMSMasterKeyID"].target if default else None
+    encryption = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"].items
+    key = encryption[0]["ServerSideEncryptionByDefault"]["KMSMasterKeyID"].target if encryption else None
     if key is None or key.type != "AWS::KMS::Key" or role in key["KeyPolicy"].targets:
         return None
     return next((each for each in actions if not may(role, each, key)), None)

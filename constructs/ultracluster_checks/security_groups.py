@@ -9,7 +9,14 @@ from typing import Final, Literal
 
 from ultracluster_catalog.lustre.lustre_figures import can_mount_over_efa
 from ultracluster_catalog.machines.instance_types import INSTANCE_TYPES
-from ultracluster_checks.model.nodes import LAUNCH_TEMPLATE, SECURITY_GROUP, groups_at, launch_data, nodes_of
+from ultracluster_checks.model.nodes import (
+    LAUNCH_TEMPLATE,
+    SECURITY_GROUP,
+    efa_interfaces,
+    groups_at,
+    launch_data,
+    nodes_of,
+)
 from ultracluster_checks.model.template import Property, Resource, Templates
 from ultracluster_checks.problem import Wrong, rule
 from ultracluster_rules.findings import quote
@@ -77,15 +84,12 @@ def admits(
 
     Without `networks`, the CIDR blocks of the other end's subnets, any address may be one of it.
     """
-    if direction == "out" and any(_allows_all_out(group) for group in groups):
-        return True
+    for group in groups if direction == "out" else ():
+        at = group[RULES_OF["out"]]
+        if at.unknown or (at.missing and not group_rules(group, "out")):
+            return True  # without rules out, a group allows all traffic out
     rules = [each for group in groups for each in group_rules(group, direction)]
     return any(each.holds_port(*ports) and _is_peer(each, peers, networks) for each in rules)
-
-
-def _allows_all_out(group: Resource) -> bool:
-    at = group[RULES_OF["out"]]
-    return at.unknown or (at.missing and not group_rules(group, "out"))
 
 
 def _is_peer(one: GroupRule, peers: Sequence[Resource], networks: Sequence[str]) -> bool:
@@ -138,15 +142,12 @@ def efa_flows_both_ways(templates: Templates) -> Iterator[Wrong]:
     for known in _groups_with_efa(templates):
         for way, word in (("in", "from"), ("out", "to")):
             if not any(_efa_admitted([group], way, known) for group in known):  # type: ignore[arg-type]
-                yield (
-                    known[0][RULES_OF[way]],
-                    (
-                        f"no rule of {' or '.join(group.logical_id for group in known)} admits all traffic {word} itself, which "
-                        "EFA requires"
-                    ),
-                    f'IpProtocol "-1" with {_PEER[way]} that is the group itself; addresses do not count',
-                    f"Add an {_ALONE[way]}",
+                names = " or ".join(group.logical_id for group in known)
+                got = f"no rule of {names} admits all traffic {word} itself, which EFA requires"
+                allowed = (
+                    f'IpProtocol "-1" with {_PEER[way]} that is the group itself; addresses do not count'
                 )
+                yield known[0][RULES_OF[way]], got, allowed, f"Add an {_ALONE[way]}"
     for resource in templates.of_type("AWS::FSx::FileSystem"):
         servers = groups_at(resource["SecurityGroupIds"])
         if servers is None or not resource["LustreConfiguration"]["EfaEnabled"].flag:
@@ -168,23 +169,18 @@ def both_ends_admit_traffic(group: Resource) -> Iterator[Wrong]:
     Amazon VPC user guide, security group rules (2026-11): a connection needs a rule out of one group and into the other.
     """
     beside = _beside(group.template.templates)
+    groups = beside.get(group, {group}) - {None}
     for way, other in (DIRECTIONS, (DIRECTIONS[1], DIRECTIONS[0])):
         for each in group_rules(group, way):
             peer, port = each.peer.target, each.at["FromPort"].number
-            if (
-                peer is None
-                or peer.type != SECURITY_GROUP
-                or peer is group
-                or not port
-                or "Condition" in peer.body
-                or None in beside.get(peer, ())
-            ):
+            if peer is None or peer.type != SECURITY_GROUP or peer is group or not port:
                 continue
-            groups = [one for one in beside.get(peer, {peer}) if one is not None]
-            if not admits(
-                groups, other, [one for one in beside.get(group, {group}) if one is not None], (port, port)
-            ):
-                got = f"{peer.logical_id} admits no TCP on port {port} {'from' if other == 'in' else 'to'} {group.logical_id}"
+            peers = beside.get(peer, {peer})
+            if None in peers or "Condition" in peer.body:
+                continue
+            if not admits([*filter(None, peers)], other, [*filter(None, groups)], (port, port)):
+                side = "from" if other == "in" else "to"
+                got = f"{peer.logical_id} admits no TCP on port {port} {side} {group.logical_id}"
                 yield each.at, got, f"a rule of {peer.logical_id} for {group.logical_id}"
 
 
@@ -192,7 +188,7 @@ def both_ends_admit_traffic(group: Resource) -> Iterator[Wrong]:
 def _beside(templates: Templates) -> dict[Resource, set[Resource | None]]:
     """Return the security groups that are used together with each one; None stands for an unknown one."""
     found: dict[Resource, set[Resource | None]] = {}
-    lists = [each.properties for template in templates.all for each in template.resources.values()]
+    lists = [resource.properties for resource in templates.resources]
     while lists:
         at = lists.pop()
         lists += [*at.members, *at.items]
@@ -206,16 +202,15 @@ def _beside(templates: Templates) -> dict[Resource, set[Resource | None]]:
 def _groups_with_efa(templates: Templates) -> list[tuple[Resource, ...]]:
     """Return the groups of each EFA interface, each set once."""
     data = [launch_data(template) for template in templates.of_type(LAUNCH_TEMPLATE)]
-    interfaces = [each for at in data for each in at["NetworkInterfaces"].items]
-    efa = [each["Groups"] for each in interfaces if each["InterfaceType"].text in {"efa", "efa-only"}]
+    efa = [interface["Groups"] for at in data for interface in efa_interfaces(at)]
     for cluster in templates.of_type("AWS::SageMaker::Cluster"):
-        names = [
+        types = [
             (each["InstanceType"].text or "").removeprefix("ml.") for each in cluster["InstanceGroups"].items
         ]
-        fabric = any(name in INSTANCE_TYPES and INSTANCE_TYPES[name].efa_interfaces for name in names)
-        efa += [cluster["VpcConfig"]["SecurityGroupIds"]] if fabric else []
-    found = [tuple(groups_at(groups) or ()) for groups in efa]
-    return [groups for groups in dict.fromkeys(found) if groups]
+        if any(name in INSTANCE_TYPES and INSTANCE_TYPES[name].efa_interfaces for name in types):
+            efa.append(cluster["VpcConfig"]["SecurityGroupIds"])
+    sets = [tuple(groups_at(groups) or ()) for groups in efa]
+    return [groups for groups in dict.fromkeys(sets) if groups]
 
 
 def _efa_clients(templates: Templates, servers: list[Resource]) -> Iterator[list[Resource]]:

@@ -47,11 +47,8 @@ def _forwards_elsewhere(balancer: Property, task: Resource) -> Iterator[Wrong]:
         for each in task["ContainerDefinitions"].items
     }
     if name.text is not None and not {name.text, None} & ports.keys():
-        yield (
-            name,
-            f"got {quote(name.text)}, which is no container of {task.logical_id}",
-            " or ".join(map(str, ports)),
-        )
+        got = f"got {quote(name.text)}, which is no container of {task.logical_id}"
+        yield name, got, " or ".join(map(str, ports))
     mapped = ports.get(name.text, [None])
     if port.number is not None and not {port.number, None} & {*mapped}:
         yield port, f"got {port.number}, and the container has {mapped}", "a port of the container"
@@ -100,9 +97,8 @@ def nodes_reach_their_control_plane(nodes: Nodes) -> Iterator[Wrong]:
     cluster_groups = {each.target for each in cluster["ResourcesVpcConfig"]["SecurityGroupIds"].items} | {
         cluster
     }
-    peers = [
-        each.peer for group in groups if group and group is not cluster for each in group_rules(group, "in")
-    ]
+    others = [group for group in groups if group and group is not cluster]
+    peers = [each.peer for group in others for each in group_rules(group, "in")]
     admitted = any(peer.unknown or peer.target in cluster_groups for peer in peers)
     if cluster_groups.isdisjoint(groups) and not admitted:
         got = f"none of the groups is that of {cluster.logical_id}, or admits it: nodes start, are billed and never join"

@@ -20,11 +20,9 @@ _LARGEST_MANAGED: Final = 6_144
 _SHORTEST_ARN: Final = len("arn:aws:s3:us-east-2:123456789012:x")
 _SUFFIX: Final = 13
 _ARNS_BY_REF: Final = (
-    "AWS::Batch::",
-    "AWS::SNS::Topic",
-    "AWS::SecretsManager::Secret",
-    "AWS::StepFunctions::",
-)
+    "AWS::Batch::", "AWS::SNS::Topic", "AWS::SecretsManager::Secret", "AWS::StepFunctions::",
+)  # fmt: skip
+_PSEUDO: Final = {"AWS::AccountId": "123456789012", "AWS::Partition": "aws", "AWS::Region": "us-east-1"}
 
 
 def shortest(value: Any, templates: Templates) -> str:
@@ -36,9 +34,7 @@ def shortest(value: Any, templates: Templates) -> str:
         named = value.logical_id + "x" * _SUFFIX
         return "x" * (_SHORTEST_ARN + min(len(named), 32)) if is_arn else named[:20]
     if isinstance(value, Unknown):
-        return {"AWS::AccountId": "123456789012", "AWS::Partition": "aws", "AWS::Region": "us-east-1"}.get(
-            value.name, ""
-        )
+        return _PSEUDO.get(value.name, "")
     return str(value)
 
 
@@ -60,15 +56,14 @@ def environments_of_functions_fit(function: Resource) -> Iterator[Wrong]:
 @rule("UC6456", ROLE, "AWS::IAM::ManagedPolicy")
 def policies_of_roles_fit(resource: Resource) -> Iterator[Wrong]:
     """Find roles whose policies exceed the limits of IAM."""
-    own = resource["PolicyDocument"]
-    inline = resource.type == ROLE
-    documents = inline_documents(resource) if inline else [own]
+    inline, policy = resource.type == ROLE, resource["PolicyDocument"]
+    documents = inline_documents(resource) if inline else [policy]
     size = sum(_size(document.value, resource.template.templates) for document in documents)
     if inline and size > _LARGEST_INLINE:
         got, allowed = f"{size:,} characters of inline policies, at least", f"up to {_LARGEST_INLINE:,}"
         yield resource["Policies"], got, allowed, "Name resources by a prefix"
     elif not inline and size > _LARGEST_MANAGED:
-        yield own, f"{size:,} characters, at least", f"up to {_LARGEST_MANAGED:,}", "Divide it"
+        yield policy, f"{size:,} characters, at least", f"up to {_LARGEST_MANAGED:,}", "Divide it"
 
 
 @rule("", JOB_DEFINITION)

@@ -24,7 +24,7 @@ from ultracluster_checks.model.nodes import (
     vpc_of,
     zone_of,
 )
-from ultracluster_checks.model.template import Property, Resource, Templates
+from ultracluster_checks.model.template import Property, Resource, Templates, places
 from ultracluster_checks.problem import Problem, Wrong, placed, rule
 from ultracluster_rules.findings import quote
 from ultracluster_rules.machines import check_offered
@@ -41,10 +41,7 @@ _ZONE_NAME: Final = re.compile(r"([a-z]{2}(?:-[a-z]+)+-\d)(?:-[a-z]+-\d+)?[a-z]"
 @rule()
 def zones_belong_to_their_region(templates: Templates) -> Iterator[Wrong]:
     """Find zones outside the Region of the template."""
-    resources = [
-        each for template in templates.all if template.region for each in template.resources.values()
-    ]
-    for resource in resources:
+    for resource in (resource for resource in templates.resources if resource.region):
         for at in (resource["AvailabilityZone"], resource["AvailabilityZoneId"]):
             region = _region_of(at.text)
             if region not in {None, resource.region}:
@@ -166,30 +163,27 @@ def _addresses(nodes: Nodes) -> int | None:
     interfaces = interfaces_of(nodes.template)
     if nodes.template is None or interfaces is None or not (interfaces or template_types(nodes.template)):
         return None
-    return (
-        addresses_per_node(interfaces) + nodes.in_batch
-    )  # each task of a multi-node job has its own interface
+    # Each task of a multi-node job has its own interface.
+    return addresses_per_node(interfaces) + nodes.in_batch
 
 
 # Guides of the services, subnets (2026-11): these are refused in a single zone.
-_TWO_ZONES: Final = (("AWS::EKS::Cluster", "ResourcesVpcConfig.SubnetIds"), ("AWS::RDS::DBSubnetGroup", "SubnetIds"), ("AWS::ElasticLoadBalancingV2::LoadBalancer", "Subnets"))  # fmt: skip
+_TWO_ZONES: Final = (("EKS::Cluster", "ResourcesVpcConfig.SubnetIds"), ("RDS::DBSubnetGroup", "SubnetIds"), ("ElasticLoadBalancingV2::LoadBalancer", "Subnets"))  # fmt: skip
 
 
 @rule("UC3215")
 def services_have_their_zones(templates: Templates) -> Iterator[Wrong]:
     """Find services that need two zones in one, and endpoints with two subnets of one zone: guides of EKS, ELB, PrivateLink (2026-11)."""
-    for kind, path in _TWO_ZONES:
-        for each in templates.of_type(kind):
-            (at,) = each.properties.places(path)
-            zones = {_zone(one.target) or one.pattern for one in at.certain}
-            known = at.items and len(at.certain) == len(at.items) and "${?}" not in zones
-            if known and len(zones) == 1 and each["Type"].text in {None, "application"}:
-                yield at, f"{each.logical_id} is in one zone, which is refused", "subnets of two zones"
-    places_of = {each: each["SubnetIds"].items for each in templates.of_type("AWS::EC2::VPCEndpoint")}
-    for owner, subnets in places_of.items():
-        for first, second in combinations(subnets, 2):
+    for at in (at for kind, path in _TWO_ZONES for at in places(templates, kind, path)):
+        zones = {_zone(each.target) or each.pattern for each in at.certain}
+        known = at.items and len(at.certain) == len(at.items) and "${?}" not in zones
+        if known and len(zones) == 1 and at.resource["Type"].text in {None, "application"}:
+            got = f"{at.resource.logical_id} is in one zone, which is refused"
+            yield at, got, "subnets of two zones"
+    for endpoint in templates.of_type("AWS::EC2::VPCEndpoint"):
+        for first, second in combinations(endpoint["SubnetIds"].items, 2):
             if (zone := _zone(first.target)) and zone == _zone(second.target):
-                got = f"{owner.logical_id} has two subnets of one zone, which is refused"
+                got = f"{endpoint.logical_id} has two subnets of one zone, which is refused"
                 yield second, got, "one subnet of each zone"
 
 

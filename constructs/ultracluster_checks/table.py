@@ -32,6 +32,7 @@ from ultracluster_checks import (  # noqa: F401 - importing a module registers i
     state,
     state_machines,
     subnets,
+    unused,
     variables,
 )
 from ultracluster_checks.problem import REGISTERED, Find

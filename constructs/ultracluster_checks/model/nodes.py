@@ -24,6 +24,7 @@ EVENT_RULE: Final = "AWS::Events::Rule"
 INTERFACE_TYPES: Final = ("interface", "efa", "efa-only")
 """Types of interfaces: LaunchTemplateInstanceNetworkInterfaceSpecification, botocore 1.44.5."""
 
+_WITH_EFA: Final = INTERFACE_TYPES[1:]
 TARGETS: Final = ("CapacityReservationId", "CapacityReservationResourceGroupArn")
 """Properties of a target that name a reservation."""
 
@@ -104,7 +105,7 @@ class Nodes:
     @property
     def efa_interfaces(self) -> list[Property]:
         """Network interfaces with EFA."""
-        return [each for each in self.interfaces if each["InterfaceType"].text in {"efa", "efa-only"}]
+        return efa_interfaces(self.data)
 
     @property
     def subnets(self) -> Property:
@@ -136,7 +137,7 @@ def nodes_of(templates: Templates) -> tuple[Nodes, ...]:
     """Return the nodes of all managed compute environments on EC2, Auto Scaling groups and managed node groups."""
     found = []
     for owner in templates.of_type(COMPUTE_ENVIRONMENT, AUTO_SCALING_GROUP, NODE_GROUP):
-        settings = owner["ComputeResources"] if owner.type == COMPUTE_ENVIRONMENT else owner.properties
+        settings = settings_of(owner)
         if owner.type == COMPUTE_ENVIRONMENT and settings["Type"].text not in {"EC2", "SPOT", None}:
             continue
         template = launch_template_of(owner)
@@ -147,16 +148,17 @@ def nodes_of(templates: Templates) -> tuple[Nodes, ...]:
 
 def batch_nodes(templates: Templates) -> list[Nodes]:
     """Return the nodes of the compute environments that are known to be on EC2."""
-    return [
-        each
-        for each in nodes_of(templates)
-        if each.in_batch and not each.settings["Type"].unknown and not each.settings["Type"].missing
-    ]
+    return [each for each in nodes_of(templates) if each.in_batch and each.settings["Type"].text is not None]
 
 
 def launch_data(template: Resource) -> Property:
     """Settings of a launch template."""
     return template["LaunchTemplateData"]
+
+
+def efa_interfaces(data: Property) -> list[Property]:
+    """Return the network interfaces with EFA in the settings of a launch template."""
+    return [each for each in data["NetworkInterfaces"].items if each["InterfaceType"].text in _WITH_EFA]
 
 
 def target_of(data: Property) -> Property:
@@ -172,18 +174,13 @@ def is_block(data: Property) -> bool:
 def launch_template_of(user: Resource) -> Resource | None:
     """Return the launch template of a compute environment or Auto Scaling group, if these templates define it."""
     mixed = user["MixedInstancesPolicy"]["LaunchTemplate"]["LaunchTemplateSpecification"]
-    in_group = user.type != COMPUTE_ENVIRONMENT
-    for choice in (
-        (user["LaunchTemplate"], mixed) if in_group else (user["ComputeResources"]["LaunchTemplate"],)
-    ):
-        found = (
-            choice["LaunchTemplateId"].target or choice["Id"].target or choice["LaunchTemplateName"].target
-        )
-        if found is not None:
-            return found
-        name = choice["LaunchTemplateName"].text
+    for choice in (settings_of(user)["LaunchTemplate"], mixed):
+        name = choice["LaunchTemplateName"]
+        target = choice["LaunchTemplateId"].target or choice["Id"].target or name.target
+        if target is not None:
+            return target
         for template in user.template.templates.of_type(LAUNCH_TEMPLATE):
-            if name is not None and template["LaunchTemplateName"].text == name:
+            if name.text is not None and template["LaunchTemplateName"].text == name.text:
                 return template
     return None
 
@@ -258,13 +255,12 @@ def interfaces_of(template: Resource | None) -> list[NetworkInterface] | None:
         return []
     interfaces = []
     for item in at.items:
-        card, device = (
-            0 if item[key].missing else item[key].number for key in ("NetworkCardIndex", "DeviceIndex")
-        )
-        kind = "interface" if item["InterfaceType"].missing else item["InterfaceType"].text
-        if card is None or device is None or kind not in INTERFACE_TYPES:
+        card, device, kind = item["NetworkCardIndex"], item["DeviceIndex"], item["InterfaceType"]
+        known = [0 if at.missing else at.number for at in (card, device)]
+        type_ = "interface" if kind.missing else kind.text
+        if None in known or type_ not in INTERFACE_TYPES:
             return None
-        interfaces.append(NetworkInterface(card=card, device=device, interface_type=kind))  # type: ignore[arg-type]
+        interfaces.append(NetworkInterface(card=known[0], device=known[1], interface_type=type_))  # type: ignore[arg-type]
     return interfaces or None
 
 
@@ -316,8 +312,6 @@ def _names_something(value: Any) -> bool:
 
 
 def _block_patterns(templates: Templates) -> Iterator[Property]:
-    for each in templates.of_type(EVENT_RULE):
-        if any(
-            (kind or "").startswith("Capacity Block") for kind in each["EventPattern"]["detail-type"].texts
-        ):
-            yield each["EventPattern"]
+    for pattern in (event_rule["EventPattern"] for event_rule in templates.of_type(EVENT_RULE)):
+        if any((kind or "").startswith("Capacity Block") for kind in pattern["detail-type"].texts):
+            yield pattern

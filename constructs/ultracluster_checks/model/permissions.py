@@ -7,17 +7,14 @@ from functools import lru_cache
 from typing import Final
 
 from ultracluster_checks.model.template import Property, Resource, Templates
-from ultracluster_checks.model.values import Reference
 
+KEY: Final = "AWS::KMS::Key"
 ROLE: Final = "AWS::IAM::Role"
 PRINCIPALS: Final = ("AWS::IAM::Group", ROLE, "AWS::IAM::User")
 _HOLDERS: Final = ("Roles", "Users", "Groups")
-_ALONE: Final = (
-    "AWS::IAM::ManagedPolicy",
-    "AWS::IAM::Policy",
-    "AWS::IAM::RolePolicy",
-    "AWS::IAM::UserPolicy",
-)
+POLICIES: Final = (
+    "AWS::IAM::ManagedPolicy", "AWS::IAM::Policy", "AWS::IAM::RolePolicy", "AWS::IAM::UserPolicy",
+)  # fmt: skip
 # Everything of a kind: "*", or an ARN whose resource is a wildcard after at most its kind.
 _ANY: Final = re.compile(
     r"\*|arn:(?:[^:{}]|\$\{[^{}]*\})*:[a-z0-9-]+:(?:[^:{}]|\$\{[^{}]*\})*:(?:[^:{}]|\$\{[^{}]*\})*:"
@@ -26,9 +23,11 @@ _ANY: Final = re.compile(
 _GAP: Final = re.compile(r"\$\{[^{}]*\}")
 _READING: Final = re.compile(r"\w+:(?:Describe|Get|List)")
 # Actions that take no resource: a statement that names one allows nothing. Service Authorization Reference (2026-11).
-_ALL_ONLY: Final = re.compile(r"batch:(?:Describe|List)|ec2:Describe|ecr:GetAuthorizationToken")
+_ALL_ONLY: Final = re.compile(
+    r"autoscaling:Describe|batch:(?:Describe|List(?!Tags))|cloudwatch:(?:GetMetricData|ListMetrics|PutMetricData)|ec2:Describe|ecr:GetAuthorizationToken"
+)
 # The property that gives a resource a fixed name; without it, no fixed ARN names it.
-_NAMES: Final = {
+NAMES: Final = {
     "AWS::Batch::ComputeEnvironment": "ComputeEnvironmentName",
     "AWS::Batch::JobQueue": "JobQueueName",
     "AWS::CloudTrail::Trail": "TrailName",
@@ -84,7 +83,7 @@ def identity_documents(templates: Templates) -> tuple[tuple[Resource, Property],
     principals = list(templates.of_type(*PRINCIPALS))
     bounds = {each["PermissionsBoundary"].target for each in principals}
     own = [(each, policy) for each in principals for policy in each["Policies"].items]
-    alone = [(each, each.properties) for each in templates.of_type(*_ALONE) if each not in bounds]
+    alone = [(each, each.properties) for each in templates.of_type(*POLICIES) if each not in bounds]
     return tuple((resource, policy["PolicyDocument"]) for resource, policy in (*own, *alone))
 
 
@@ -110,11 +109,8 @@ def identity_statements(resource: Resource) -> list[Property]:
 
 
 def _may_be_of_any(policy: Resource) -> bool:
-    places = [
-        policy["RoleName"],
-        *(each for name in _HOLDERS for each in (policy[name], *policy[name].items)),
-    ]
-    return policy.type in _ALONE and any(each.unknown for each in places)
+    holders = [each for name in _HOLDERS for each in (policy[name], *policy[name].items)]
+    return policy.type in POLICIES and any(each.unknown for each in (policy["RoleName"], *holders))
 
 
 def _holders(resource: Resource) -> set[Resource]:
@@ -238,12 +234,22 @@ def _allows(statement: Property, action: str, on: Resource | str | None) -> bool
     places = statement["Resource"].one_or_more
     if not any(each.text is None or covers(each, action) for each in statement["Action"].one_or_more):
         return False
-    limited = _ALL_ONLY.match(action) and all(each.targets or ":" in each.pattern for each in places)
-    if limited or _is_never_met(statement):
+    if (takes_no_resource(action) and is_limited(statement)) or _is_never_met(statement):
         return False
     if on is None:
         return not places or not all(_is_in_other_region(each) for each in places)
     return any(_may_name(each, on) for each in places)
+
+
+def takes_no_resource(action: str) -> bool:
+    """Return whether an action has no resource types, so that a statement with ARNs does not allow it."""
+    return bool(_ALL_ONLY.match(action))
+
+
+def is_limited(statement: Property) -> bool:
+    """Return whether all resources of a statement are ARNs."""
+    places = statement["Resource"].one_or_more
+    return bool(places) and all(each.targets or ":" in each.pattern for each in places)
 
 
 def _is_never_met(statement: Property) -> bool:
@@ -275,23 +281,22 @@ def _may_name(at: Property, on: Resource | str) -> bool:
         return not is_apart(at, on)
     if _is_in_other_region(at) or is_apart(at, on) or not may_be_kind(at, KINDS.get(on.type, "")):
         return False
-    own = on[_NAMES.get(on.type, "Name")].text
-    fixed = "*" not in text.rpartition(":")[2] and on.type in _NAMES
+    own = on[NAMES.get(on.type, "Name")].text
+    fixed = "*" not in text.rpartition(":")[2] and on.type in NAMES
     return text.endswith(own) if fixed and own else not fixed
 
 
 def is_apart(at: Property, resource: Resource) -> bool:
     """Return whether an ARN without a reference is certainly not that of a resource with a name of its own."""
-    own, parts = resource[_NAMES.get(resource.type, "Name")], _GAP.sub("*", at.pattern).split(":", 5)
+    own, parts = resource[NAMES.get(resource.type, "Name")], _GAP.sub("*", at.pattern).split(":", 5)
     if at.targets or resource.type not in _NAMED_SOURCES or len(parts) < 6 or own.unknown or "?" in parts[-1]:  # noqa: PLR2004
         return False
     name = parts[-1].partition("/")[0] if resource.type == "AWS::S3::Bucket" else parts[-1].rpartition("/")[2]
-    if own.missing or (
-        "*" not in name and own.text is not None
-    ):  # CloudFormation makes the name, or it is known
-        return "*" not in name and name != own.text
-    first, second = name.partition("*")[0], _GAP.sub("*", own.pattern).partition("*")[0]
-    return not (first.startswith(second) or second.startswith(first))
+    pattern = _GAP.sub("*", own.pattern)
+    if "*" not in name:
+        return own.missing or not fnmatch.fnmatchcase(name, pattern)  # CloudFormation makes a missing name
+    first, second = name.partition("*")[0], pattern.partition("*")[0]
+    return not own.missing and not (first.startswith(second) or second.startswith(first))
 
 
 def may_be_kind(at: Property, kind: str) -> bool:
@@ -317,13 +322,9 @@ def trusts(role: Resource, service: str) -> bool:
     if document.unknown or document["Statement"].unknown:
         return True
     principals = [statement["Principal"] for statement in may_allow(document)]
-    named = [each for principal in principals for each in principal["Service"].one_or_more]
-    return any(each.text == "*" or each.unknown for each in principals) or any(
-        each.pattern.partition(".")[0] == service
-        or each.pattern.startswith("${")
-        or isinstance(each.value, Reference)
-        for each in named
-    )
+    named = [each.pattern for principal in principals for each in principal["Service"].one_or_more]
+    everyone = any(each.text == "*" or each.unknown for each in principals)
+    return everyone or any(each.startswith("${") or each.partition(".")[0] == service for each in named)
 
 
 def lets_invoke(permission: Resource, service: str, source: Resource, at: Property) -> bool:

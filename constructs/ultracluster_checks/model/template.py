@@ -11,6 +11,15 @@ from ultracluster_checks.model.values import ABSENT, Reference, Text, Unknown, r
 
 _NUMBER: Final = re.compile(r"-?[0-9]{1,15}(?:\.0+)?")
 _WORDS: Final = {"true": True, "false": False}
+CONTAINER: Final = "container"
+"""In place of a type: the containers of jobs and tasks, wherever their definitions state them."""
+
+_CONTAINERS: Final = (
+    ("Batch::JobDefinition", "ContainerProperties"),
+    ("Batch::JobDefinition", "NodeProperties.NodeRangeProperties.*.Container"),
+    ("Batch::JobDefinition", "EcsProperties.TaskProperties.*.Containers.*"),
+    ("ECS::TaskDefinition", "ContainerDefinitions.*"),
+)
 _PARTITIONS: Final = {"cn-": "aws-cn", "us-gov-": "aws-us-gov"}
 
 
@@ -44,6 +53,11 @@ class Templates:
         self.all: Final = tuple(Template(self, number, source) for number, source in enumerate(sources))
         self._under_way: set[str] = set()
 
+    @property
+    def resources(self) -> Iterator["Resource"]:
+        """All resources, in the order of the templates."""
+        return (resource for template in self.all for resource in template.resources.values())
+
     def of_type(self, *types: str) -> Iterator["Resource"]:
         """Return the resources of these types, in the order of the templates."""
         for each in types:
@@ -52,9 +66,8 @@ class Templates:
     @cached_property
     def _by_type(self) -> dict[str, list["Resource"]]:
         found: dict[str, list[Resource]] = {}
-        for template in self.all:
-            for resource in template.resources.values():
-                found.setdefault(resource.type, []).append(resource)
+        for resource in self.resources:
+            found.setdefault(resource.type, []).append(resource)
         return found
 
     def resource(self, reference: Reference) -> "Resource":
@@ -118,12 +131,11 @@ class Template:
         region = self.region
         if region is None:
             return {"AWS::NoValue": ABSENT}
+        partitions = (name for start, name in _PARTITIONS.items() if region.startswith(start))
         return {
             "AWS::NoValue": ABSENT,
             "AWS::Region": region,
-            "AWS::Partition": next(
-                (each for start, each in _PARTITIONS.items() if region.startswith(start)), "aws"
-            ),
+            "AWS::Partition": next(partitions, "aws"),
             "AWS::URLSuffix": "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com",
         }
 
@@ -320,9 +332,11 @@ class Property:
 
 
 def places(templates: Templates, types: str, path: str) -> list[Property]:
-    """Return the properties at a path of all resources of some types, which are given without ``AWS::``."""
-    kinds = (f"AWS::{each}" for each in types.split())
-    return [at for each in templates.of_type(*kinds) for at in each.properties.places(path)]
+    """Return the properties at a path of all resources of some types, without ``AWS::``, or of each `CONTAINER`."""
+    if types == CONTAINER:
+        return [at for kind, to in _CONTAINERS for at in places(templates, kind, f"{to}.{path}")]
+    kinds = (f"AWS::{kind}" for kind in types.split())
+    return [at for resource in templates.of_type(*kinds) for at in resource.properties.places(path)]
 
 
 def _is_known(value: Any) -> bool:

@@ -32,6 +32,8 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("UC6458", "FSx::FileSystem", {"FileSystemType": "LUSTRE", "SubnetIds": ["subnet-1", "subnet-2"]}),
     ("UC6458", "EC2::LaunchTemplate", {"LaunchTemplateData": {"BlockDeviceMappings": [{"Ebs": {"VolumeType": "gp3", "VolumeSize": 10, "Iops": 6000}}]}}),
     ("UC6458", "EC2::LaunchTemplate", {"LaunchTemplateData": {"BlockDeviceMappings": [{"Ebs": {"VolumeType": "gp3", "VolumeSize": 10, "Throughput": 1000}}]}}),
+    ("UC6458", "SageMaker::Cluster", {"InstanceGroups": [{"InstanceGroupName": "workers"}, {"InstanceGroupName": "workers"}]}),
+    ("UC6458", "EC2::LaunchTemplate", {"LaunchTemplateData": {"BlockDeviceMappings": [{"DeviceName": "/dev/xvda"}, {"DeviceName": "/dev/xvda"}]}}),
 )  # fmt: skip
 KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
     ("Lambda::Function", {"MemorySize": 10_240, "Timeout": 900}),
@@ -54,6 +56,14 @@ KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
         {"JobStateTimeLimitActions": [{"Reason": "CAPACITY:INSUFFICIENT_INSTANCE_CAPACITY"}]},
     ),
     ("EC2::Subnet", {"CidrBlock": "10.0.0.0/28"}),
+    (
+        "SageMaker::Cluster",
+        {"InstanceGroups": [{"InstanceGroupName": "head"}, {"InstanceGroupName": "workers"}]},
+    ),
+    (
+        "SageMaker::Cluster",
+        {"InstanceGroups": [{"InstanceGroupName": {"Ref": "A"}}, {"InstanceGroupName": {"Ref": "A"}}]},
+    ),
     ("AutoScaling::AutoScalingGroup", {"MinSize": "1", "DesiredCapacity": "1", "MaxSize": "1"}),
     (
         "S3::Bucket",
@@ -88,3 +98,15 @@ def test_a_value_out_of_bounds_breaks_the_rule(code: str, kind: str, properties:
 @pytest.mark.parametrize(("kind", "properties"), KEPT, ids=str)
 def test_a_value_within_bounds_keeps_the_rule(kind: str, properties: dict[str, Any]) -> None:
     assert "UC6458" not in codes(kind, properties)
+
+
+def test_two_queues_of_one_template_have_two_names() -> None:
+    for second, found in (("urgent", False), ("training", True)):
+        queues = {
+            name: {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": name}}
+            for name in ("training", second)
+        }
+        queues["Second"] = {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": second}}
+        queues.pop("urgent", None)
+        report = check_templates([Source(name="it", body={"Resources": queues})])
+        assert ("UC6458" in {each.code for each in report.findings}) is found

@@ -7,6 +7,15 @@ from tests.unit.checks.edits import JOB, codes_after
 
 from ultracluster_checks import Source, check_templates
 
+
+def _checkpoints(path: str) -> dict[str, Any]:
+    return {
+        f"{JOB}/Volumes": [{"Name": "fsx", "Host": {"SourcePath": "/fsx"}}],
+        f"{JOB}/MountPoints": [{"SourceVolume": "fsx", "ContainerPath": "/fsx"}],
+        f"{JOB}/Environment/+": {"Name": "CHECKPOINT_DIR", "Value": path},
+    }
+
+
 BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("UC6401", "batch-efa", {f"{JOB}/LinuxParameters/Devices/16/HostPath": "/dev/infiniband/"}),
     (
@@ -14,6 +23,7 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
         "batch-efa",
         {f"{JOB}/Volumes": [{"Name": "efa", "Host": {"SourcePath": "/dev/infiniband"}}]},
     ),
+    ("UC6417", "batch-efa", _checkpoints("/checkpoints")),
     ("UC6405", "batch-efa", {f"{JOB}/LinuxParameters/SharedMemorySize": 64}),
     ("UC6406", "batch-efa", {f"{JOB}/Ulimits/0/SoftLimit": 65536}),
     ("UC6406", "batch-efa", {f"{JOB}/Ulimits/+": {"Name": "nofile", "SoftLimit": 4095, "HardLimit": 65536}}),
@@ -28,6 +38,7 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
 )
 
 KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("batch-efa", _checkpoints("/fsx/checkpoints")),
     ("batch-efa", {f"{JOB}/LinuxParameters/SharedMemorySize": 65}),
     ("batch-efa", {f"{JOB}/Ulimits/+": {"Name": "nofile", "SoftLimit": 4096, "HardLimit": 65536}}),
 )

@@ -111,11 +111,6 @@ def queue(paid: int, dear: int) -> dict[str, Any]:
     }
 
 
-ADDRESS: dict[str, Any] = {"Type": "AWS::EC2::EIP", "Properties": {"Domain": "vpc"}}
-GATEWAY = {
-    "Type": "AWS::EC2::NatGateway",
-    "Properties": {"AllocationId": {"Fn::GetAtt": ["It", "AllocationId"]}},
-}
 ONLY_HOSTS = [{"Action": "RETRY", "OnStatusReason": "Host EC2*"}, {"Action": "EXIT", "OnReason": "*"}]
 
 
@@ -143,7 +138,6 @@ BROKEN: tuple[tuple[str, dict[str, Any], None], ...] = (
     ("UC6482", {"It": job(RetryStrategy={"Attempts": 4})}, None),
     ("UC6482", {"It": job(RetryStrategy={"EvaluateOnExit": [{"Action": "EXIT", "OnStatusReason": "Host EC2*"}]})}, None),
     ("UC6482", {"It": job(NodeProperties={"NumNodes": 2}, Timeout={"AttemptDurationSeconds": 599})}, None),
-    ("UC6483", {"It": ADDRESS}, None),
     ("UC6483", {"It": reservation()}, None),
     ("UC6483", {"It": reservation(EndDateType="unlimited")}, None),
     ("UC6483", block(wanted=3), None),
@@ -160,7 +154,6 @@ KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
     ("UC6482", {"It": job(RetryStrategy={"Attempts": 3})}),
     ("UC6482", {"It": job(RetryStrategy={"Attempts": 10, "EvaluateOnExit": ONLY_HOSTS})}),
     ("UC6482", {"It": job(NodeProperties={"NumNodes": 2}, Timeout={"AttemptDurationSeconds": 600})}),
-    ("UC6483", {"It": ADDRESS, "Nat": GATEWAY}),
     ("UC6483", {"It": reservation(EndDateType="limited", EndDate="2027-01-01T00:00:00Z")}),
     ("UC6483", block(wanted=4)),
     ("UC6483", queue(paid=1, dear=2)),

@@ -33,6 +33,13 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
         },
     ),
     (
+        "UC4208",
+        "batch-efa",
+        {
+            f"{LT}/UserData": "MIME-Version: 1.0\n\nmount -t lustre ${Data.LustreMountName}@tcp:/${Data.DNSName} /fsx"
+        },
+    ),
+    (
         "UC4020",
         "batch-efa",
         {path: value for path, value in BLOCK_ON_BATCH.items() if not path.endswith("PlacementGroup")},

@@ -9,6 +9,7 @@ from ultracluster_checks import Source
 
 DOCUMENT = "Role:Watch/Policies/0/PolicyDocument/Statement/+"
 JOBS = "Role:Watch/AssumeRolePolicyDocument/Statement/0/Principal"
+IMAGES = "arn:aws:ecr:us-east-2:123456789012:repository/train"
 OPENING = statement(Action="s3:PutBucketPolicy", Resource="arn:aws:s3:::data")
 PASSING = statement(
     Action="iam:PassRole", Condition={"StringEquals": {"iam:PassedToService": "cloudformation.amazonaws.com"}}
@@ -31,6 +32,11 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
         {"Role:Watch/Policies/0/PolicyDocument/Statement/+": statement(Action="ec2:PurchaseCapacityBlock")},
     ),
     ("UC6424", "block-nodes", {"Permission/Principal": "*"}),
+    (
+        "UC6438",
+        "block-nodes",
+        {DOCUMENT: statement(Action="ecr:GetAuthorizationToken") | {"Resource": IMAGES}},
+    ),
     ("UC6423", "block-nodes", {DOCUMENT: PASSING}),
     ("UC6453", "block-nodes", {DOCUMENT: statement(Action="ec2:TerminateInstances")}),
     ("UC6451", "block-nodes", {DOCUMENT: OPENING, JOBS: {"Service": "ecs-tasks.amazonaws.com"}}),
@@ -48,6 +54,8 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
 
 KEPT: tuple[tuple[str, dict[str, Any]], ...] = (
     ("block-nodes", {DOCUMENT: OPENING}),
+    ("block-nodes", {DOCUMENT: statement(Action="ecr:GetAuthorizationToken")}),
+    ("block-nodes", {DOCUMENT: statement(Action="ecr:BatchGetImage") | {"Resource": IMAGES}}),
     (
         "block-nodes",
         {

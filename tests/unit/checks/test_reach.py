@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from tests.unit.checks.whole_cluster import DROP, codes_after, findings_after
 
+from ultracluster_checks import Source, check_templates
+
 LT = "LaunchTemplate/LaunchTemplateData"
 CE = "ComputeEnvironment/ComputeResources"
 VPC = {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.9.0.0/16"}}
@@ -68,3 +70,30 @@ def test_groups_that_only_a_deployment_knows_are_no_finding() -> None:
     place = "SecurityGroupIngress:FileSystemFromNodesIngress988/SourceSecurityGroupId"
 
     assert codes_after("Storage", {place: {"Fn::ImportValue": "clients"}}) == []
+
+
+def test_a_route_of_private_addresses_to_a_nat_gateway_leads_to_no_service() -> None:
+    for destination, found in (
+        ("0.0.0.0/0", False),
+        ("10.0.0.0/8", True),
+        ({"Ref": "AWS::StackName"}, False),
+    ):
+        route = {
+            "RouteTableId": {"Ref": "Table"},
+            "NatGatewayId": "nat-0a",
+            "DestinationCidrBlock": destination,
+        }
+        association = {"RouteTableId": {"Ref": "Table"}, "SubnetId": {"Ref": "Subnet"}}
+        resources = {
+            "Vpc": VPC,
+            "Subnet": SUBNET,
+            "Table": {"Type": "AWS::EC2::RouteTable", "Properties": {"VpcId": {"Ref": "Vpc"}}},
+            "Route": {"Type": "AWS::EC2::Route", "Properties": route},
+            "Association": {"Type": "AWS::EC2::SubnetRouteTableAssociation", "Properties": association},
+            "Build": {
+                "Type": "AWS::CodeBuild::Project",
+                "Properties": {"VpcConfig": {"Subnets": [{"Ref": "Subnet"}]}},
+            },
+        }
+        report = check_templates([Source(name="it", body={"Resources": resources})])
+        assert ("UC3211" in {each.code for each in report.findings}) is found

@@ -66,3 +66,29 @@ def test_a_reference_that_does_not_fit_breaks_the_rule(code: str, kind: str, pro
 @pytest.mark.parametrize(("kind", "properties"), KEPT, ids=str)
 def test_a_reference_that_fits_keeps_the_rule(kind: str, properties: dict[str, Any]) -> None:
     assert codes(kind, properties) & {"UC6464"} == set()
+
+
+def test_a_backup_selects_by_a_tag_that_something_has() -> None:
+    for value, found in (("daily", False), ("nightly", True), ({"Ref": "Plan"}, False)):
+        tag = {"ConditionType": "STRINGEQUALS", "ConditionKey": "backup", "ConditionValue": value}
+        resources = {
+            "Home": {"Type": "AWS::EFS::FileSystem", "Properties": {"FileSystemTags": [], "Tags": [{"Key": "backup", "Value": "daily"}]}},
+            "Selection": {"Type": "AWS::Backup::BackupSelection", "Properties": {"BackupSelection": {"ListOfTags": [tag]}}},
+        }  # fmt: skip
+        report = check_templates([Source(name="it", body={"Resources": resources})])
+        assert ("UC6464" in {each.code for each in report.findings}) is found
+
+
+def test_a_permission_asks_for_a_tag_that_something_has() -> None:
+    for value, found in (("fleet", False), ("flete", True)):
+        terminate = {"Effect": "Allow", "Action": "ec2:TerminateInstances", "Resource": "*"}
+        terminate |= {"Condition": {"StringEquals": {"ec2:ResourceTag/group": value}}}
+        policy = {"PolicyDocument": {"Statement": [terminate]}}
+        tags = [{"ResourceType": "instance", "Tags": [{"Key": "group", "Value": "fleet"}]}]
+        data = {"LaunchTemplateData": {"TagSpecifications": tags}}
+        resources = {
+            "Stop": {"Type": "AWS::IAM::ManagedPolicy", "Properties": policy},
+            "Nodes": {"Type": "AWS::EC2::LaunchTemplate", "Properties": data},
+        }
+        report = check_templates([Source(name="it", body={"Resources": resources})])
+        assert ("UC6464" in {each.code for each in report.findings}) is found

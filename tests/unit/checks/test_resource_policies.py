@@ -283,3 +283,34 @@ def test_a_bucket_admits_the_access_logs_of_another(service: str, lost: set[str]
     report = check_templates([Source(name="it", body={"Resources": body})])
 
     assert {each.code for each in report.findings} & {"UC6426"} == lost
+
+
+@pytest.mark.parametrize(("name", "found"), [("training-runs", False), ("runs", True), ("*-runs", False)])
+def test_a_condition_names_the_topic_whose_name_has_a_gap(name: str, *, found: bool) -> None:
+    queue = {"Fn::GetAtt": ["Inbox", "Arn"]}
+    statement = {
+        "Effect": "Allow",
+        "Principal": {"Service": "sns.amazonaws.com"},
+        "Action": "sqs:SendMessage",
+        "Resource": queue,
+        "Condition": {
+            "ArnLike": {"aws:SourceArn": {"Fn::Sub": f"arn:aws:sns:us-east-2:${{AWS::AccountId}}:{name}"}}
+        },
+    }
+    resources = {
+        "Topic": {
+            "Type": "AWS::SNS::Topic",
+            "Properties": {"TopicName": {"Fn::Sub": "${AWS::StackName}-runs"}},
+        },
+        "Inbox": {"Type": "AWS::SQS::Queue", "Properties": {}},
+        "Policy": {
+            "Type": "AWS::SQS::QueuePolicy",
+            "Properties": {"Queues": [{"Ref": "Inbox"}], "PolicyDocument": {"Statement": [statement]}},
+        },
+        "Read": {
+            "Type": "AWS::SNS::Subscription",
+            "Properties": {"TopicArn": {"Ref": "Topic"}, "Protocol": "sqs", "Endpoint": queue},
+        },
+    }
+    report = check_templates([Source(name="it", body={"Resources": resources})])
+    assert ("UC6426" in {each.code for each in report.findings}) is found

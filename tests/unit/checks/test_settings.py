@@ -25,8 +25,6 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("UC6470", "EKS::Cluster", {}),
     ("UC6470", "EKS::Cluster", {_NETWORK: {"EndpointPublicAccess": True, "PublicAccessCidrs": ["0.0.0.0/0"]}}),
     ("UC6470", "ImageBuilder::DistributionConfiguration", {"Distributions": [{"AmiDistributionConfiguration": {"LaunchPermissionConfiguration": {"UserGroups": ["all"]}}}]}),
-    ("UC6470", "SageMaker::NotebookInstance", {"DirectInternetAccess": "Enabled"}),
-    ("UC6470", "Lambda::LayerVersionPermission", {"Principal": "*"}),
     ("UC6471", _LISTENER, {"Protocol": "HTTPS"}),
     ("UC6471", _LISTENER, {"Protocol": "TLS", "SslPolicy": "ELBSecurityPolicy-2016-08"}),
     ("UC6471", _LISTENER, {"Protocol": "HTTP", **_FORWARD}),
@@ -35,17 +33,15 @@ BROKEN: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("UC6471", "EC2::LaunchTemplate", _fetch("http://drivers.example.com")),
     ("UC6472", "CloudTrail::Trail", {"EnableLogFileValidation": True, "IsLogging": False}),
     ("UC6472", "ECR::Repository", {"ImageTagMutability": "MUTABLE"}),
-    ("UC6472", "EKS::Cluster", {"Logging": {"ClusterLogging": {"EnabledTypes": [{"Type": "api"}]}}}),
     ("UC6472", "ECR::Repository", {"ImageScanningConfiguration": {"ScanOnPush": False}}),
     ("UC6458", "EKS::Cluster", {_NETWORK: {"EndpointPublicAccess": False}}),
-    ("UC6458", "ECS::Service", {"DeploymentConfiguration": {"MinimumHealthyPercent": 100, "MaximumPercent": 100}}),
-    ("UC6458", _LISTENER, {"Protocol": "HTTPS"}),
     ("UC5204", "SQS::Queue", {"SqsManagedSseEnabled": False}),
     ("UC5204", "RDS::DBInstance", {}),
     ("UC6410", "ECS::TaskDefinition", {"ContainerDefinitions": [{"Privileged": True}]}),
     ("UC6410", "ECS::TaskDefinition", {"PidMode": "host"}),
     ("UC6410", "Batch::JobDefinition", {"ContainerProperties": {"Volumes": [{"Host": {"SourcePath": "/var/run/docker.sock"}}]}}),
-    ("UC4207", "AutoScaling::LaunchConfiguration", {}),
+    ("UC6410", "Batch::JobDefinition", {"NodeProperties": {"NodeRangeProperties": [{"Container": {"Privileged": True}}]}}),
+    ("UC6410", "Batch::JobDefinition", {"EcsProperties": {"TaskProperties": [{"Containers": [{"Privileged": True}]}]}}),
     ("UC4207", "EC2::Instance", {"MetadataOptions": {"HttpTokens": "optional"}}),
     ("UC6483", "ImageBuilder::InfrastructureConfiguration", {"TerminateInstanceOnFailure": False}),
 )  # fmt: skip
@@ -53,17 +49,12 @@ KEPT: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("UC6470", "RDS::DBInstance", {"PubliclyAccessible": {"Ref": "AWS::NoValue"}}),
     ("UC6470", "EKS::Cluster", {_NETWORK: {"EndpointPublicAccess": False}}),
     ("UC6470", "EKS::Cluster", {_NETWORK: {"EndpointPublicAccess": True, "PublicAccessCidrs": ["192.0.2.0/24"]}}),
-    ("UC6470", "Lambda::LayerVersionPermission", {"Principal": "*", "OrganizationId": "o-a1b2c3d4e5"}),
     ("UC6458", "EKS::Cluster", {_NETWORK: {"EndpointPublicAccess": False, "EndpointPrivateAccess": True}}),
-    ("UC6458", "ECS::Service", {"DeploymentConfiguration": {"MinimumHealthyPercent": 50, "MaximumPercent": 100}}),
-    ("UC6458", "ECS::Service", {"DeploymentConfiguration": {"MinimumHealthyPercent": 100}}),
-    ("UC6458", _LISTENER, {"Protocol": "HTTPS", "Certificates": [{"CertificateArn": "arn:aws:acm:us-east-2:123456789012:certificate/a"}]}),
     ("UC6471", _LISTENER, {"Protocol": "HTTPS", "SslPolicy": "ELBSecurityPolicy-TLS13-1-2-2021-06"}),
     ("UC6471", _LISTENER, {"Protocol": "HTTP", "DefaultActions": [{"Type": "redirect"}]}),
     ("UC6471", "ECS::TaskDefinition", {"Volumes": [{"Name": "scratch"}]}),
     ("UC6471", "EC2::LaunchTemplate", _fetch("https://drivers.example.com")),
     ("UC6471", "EC2::LaunchTemplate", _fetch("http://169.254.169.254/latest")),
-    ("UC6472", "EKS::Cluster", {"Logging": {"ClusterLogging": {"EnabledTypes": [{"Type": "audit"}]}}}),
     ("UC5204", "SQS::Queue", {"SqsManagedSseEnabled": False, "KmsMasterKeyId": "alias/messages"}),
     ("UC5204", "RDS::DBInstance", {"DBClusterIdentifier": "runs"}),
     ("UC6410", "ECS::TaskDefinition", {"ContainerDefinitions": [{"Privileged": {"Ref": "Unknown"}}]}),
@@ -84,16 +75,3 @@ def test_an_unsafe_setting_breaks_the_rule(code: str, kind: str, properties: dic
 @pytest.mark.parametrize(("code", "kind", "properties"), KEPT)
 def test_a_safe_or_unknown_setting_keeps_the_rule(code: str, kind: str, properties: dict[str, Any]) -> None:
     assert code not in codes(kind, properties)
-
-
-def test_a_method_of_a_public_api_asks_who_calls() -> None:
-    api: dict[str, Any] = {"Type": "AWS::ApiGateway::RestApi", "Properties": {}}
-    method = {
-        "Type": "AWS::ApiGateway::Method",
-        "Properties": {"RestApiId": {"Ref": "Api"}, "AuthorizationType": "NONE"},
-    }
-    source = Source(name="it", body={"Resources": {"Api": api, "Get": method}})
-
-    assert [each.code for each in check_templates([source]).findings] == ["UC6470"]
-    api["Properties"] = {"EndpointConfiguration": {"Types": ["PRIVATE"]}}
-    assert check_templates([source]).findings == ()

@@ -110,6 +110,7 @@ FUNCTION = {
     "Role": role("lambda", "logs:CreateLogStream", "logs:PutLogEvents", on=arn("Logs")),
     "Work": a("Lambda::Function", Role=arn("Role"), LoggingConfig={"LogGroup": ref("Logs")}),
 }  # fmt: skip
+ENCRYPTED = {"ServerSideEncryptionConfiguration": [{"ServerSideEncryptionByDefault": {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": arn("Key")}}]}  # fmt: skip
 STARTED = {
     "Queue": a("Batch::JobQueue", Priority=1),
     "Execution": role("ecs-tasks", "logs:PutLogEvents"),
@@ -161,6 +162,7 @@ BROKEN: tuple[tuple[str, dict[str, Any], str, Any], ...] = (
     ("UC3215", KUBERNETES, "Cluster.ResourcesVpcConfig.SubnetIds", [ref("First")]),
     ("UC3215", SUBNETS | {"Ends": a("EC2::VPCEndpoint", SubnetIds=BOTH)}, "Second.AvailabilityZone", "us-east-2a"),
     ("UC6467", KUBERNETES, "Cluster.ResourcesVpcConfig.EndpointPrivateAccess", False),
+    ("UC6419", TASK | {"Key": a("KMS::Key")}, "Weights.BucketEncryption", ENCRYPTED),
     ("UC6467", KUBERNETES, "Vpc.EnableDnsHostnames", False),
     ("UC6467", KUBERNETES, "Agent", None),
     ("UC6467", KUBERNETES, "Role.ManagedPolicyArns", [WORKER]),

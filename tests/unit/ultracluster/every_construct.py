@@ -168,6 +168,15 @@ def _define_clusters(stack: cdk.Stack, network: uc.ClusterNetwork) -> None:
     uc.ClusterBudget(stack, "Budget", monthly_usd=1000, tag_value="llama")
     uc.ClusterBudget(
         stack,
+        "ClosingBudget",
+        monthly_usd=1000,
+        tag_value="llama",
+        actual_percents=[],
+        forecast_percents=[],
+        queues_to_close=[queue],
+    )
+    uc.ClusterBudget(
+        stack,
         "FullBudget",
         monthly_usd=2500,
         tag_value="red",

@@ -1,6 +1,7 @@
 """What constructs answer: metrics, properties and warnings, for arguments and for their defaults."""
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -8,6 +9,7 @@ import aws_cdk as cdk
 import aws_cdk.assertions
 import pytest
 from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_sns as sns
@@ -26,6 +28,8 @@ from tests.unit.ultracluster.builders import (
 import ultracluster as uc
 from ultracluster._foundation import function_code
 from ultracluster.jobs import gang
+from ultracluster_catalog.neuron.neuron_images import NeuronImage
+from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.synth
 
@@ -376,3 +380,221 @@ def test_nodes_of_a_queue_are_the_group_that_it_was_given(stack: cdk.Stack) -> N
     assert (group.capacity, group.placement, group.file_system, group.scratch_path, group.joins) == (
         None,
     ) * 5
+
+
+# What an argument is when it is left out, by callable; None and () are left out. Another default changes the resources of users.
+_SOURCE = {"allocation_strategy": "best-fit-progressive", "launched_by": "batch"}
+_LUSTRE = {
+    "deployment_type": "PERSISTENT_2",
+    "storage_type": "SSD",
+    "data_compression": True,
+    "mount_path": "/fsx",
+}
+_RETAINED = {"removal_policy": cdk.RemovalPolicy.RETAIN}
+_PRECOMPILE = {"method": "neuron-parallel-compile", "phase": "all", "retries": 1}
+_QUARTER = logs.RetentionDays.THREE_MONTHS
+DEFAULTS: dict[str, dict[str, object]] = {
+    "BakeOff": {"figures": ("tokens_per_second", "loss")},
+    "BlockLifecycle": {"max_refusals": 3},
+    "CapacityBlock": {"allocation_strategy": "best-fit", "launched_by": "batch"},
+    "CapacityReservation": _SOURCE,
+    "CheckpointBucket": _RETAINED,
+    "ClusterBudget": {
+        "tag_key": "ultracluster:cluster", "actual_percents": (50, 80, 100), "forecast_percents": (100,),
+        "close_at_percent": 100,
+    },
+    "ClusterKey": _RETAINED,
+    "ClusterNetwork": {"nic_layout": "batch", "cidr": "10.0.0.0/16", "nat_gateway": False},
+    "ClusterNetwork.from_subnet": {"nic_layout": "batch", "file_system_interfaces": 128, "add_efa_rules": False},
+    "CompileCache": {"request_metrics": False, "versioned": False, **_RETAINED},
+    "CompileCache.from_bucket": {"prefix": "neuron"},
+    "DataRepositoryAssociation": {
+        "import_events": ("NEW", "CHANGED"), "export_events": ("NEW", "CHANGED"), "import_existing": True,
+    },
+    "DatasetBucket": _RETAINED,
+    "FairShare": {"compute_reservation_percent": 0},
+    "IUltraCluster.add_multi_node_job": {"without_efa": False},
+    "IUltraCluster.add_smoke_train": {"steps": 5},
+    "MultiNodeJob": {"without_efa": False},
+    "NeuronAmi": {
+        "cloudwatch_agent": True, "efa_installer_version": "1.49.0", "instance_type": "m6i.large", "root_volume_gib": 100,
+    },
+    "NodeGroup": {"root_volume_gib": 200},
+    "NodeMetrics": {"log_retention": _QUARTER},
+    "NodeMetrics.metric": {"statistic": "Average"},
+    "OnDemandCapacity": _SOURCE,
+    "PosixCompileCache": {"folder": "compile-cache"},
+    "PrecompileJob": _PRECOMPILE,
+    "PullThroughCache": {"prefix": "ecr-public"},
+    "QuotaShare": {"sharing": "RESERVE", "preempt_within": False},
+    "ReservationGroup": _SOURCE,
+    "SharedFileSystem": {
+        **_LUSTRE, "checkpoint_path": "/checkpoints", "backup_retention_days": 0, "copy_tags_to_backups": False, **_RETAINED,
+    },
+    "SharedFileSystem.from_attributes": {"efa_enabled": False, "mount_path": "/fsx"},
+    "SmokeTrain": {"steps": 5},
+    "SpotCapacity": {"allocation_strategy": "price-capacity-optimized", "launched_by": "batch"},
+    "TrainingImageRepository": {"untagged_days": 14, **_RETAINED},
+    "TrainingQueue": {"priority": 1, "log_retention": _QUARTER},
+    "TrainingQueue.from_training_queue_attributes": {
+        "mount_path": "/fsx", "nic_layout": "batch", "has_shares": False, "has_spot": False, "launched_by": "batch",
+    },
+    "UltraCluster": {"placement": "auto", "max_refusals": 3, "queue_priority": 1, "alarms": "auto", **_RETAINED},
+    "UltraCluster.add_queue": {"priority": 1},
+    "UltraCluster.add_precompile_job": _PRECOMPILE,
+}  # fmt: skip
+
+
+def _defaults() -> Iterator[tuple[str, dict[str, object]]]:
+    for name in sorted(uc.__all__):
+        public = getattr(uc, name)
+        if not inspect.isclass(public):
+            continue
+        methods = {"": public.__init__} | {
+            f".{each}": getattr(public, each)
+            for each in vars(public)
+            if not each.startswith("_") and inspect.isroutine(getattr(public, each))
+        }
+        for method, function in methods.items():
+            parameters = inspect.signature(function).parameters.values()
+            given = {each.name: each.default for each in parameters if each.default is not each.empty}
+            # Others are made anew for each object.
+            values = (str, int, float, tuple, cdk.RemovalPolicy, logs.RetentionDays)
+            yield (
+                name + method,
+                {key: one for key, one in given.items() if isinstance(one, values) and one != ()},
+            )
+
+
+def test_defaults_stay() -> None:
+    assert {name: given for name, given in _defaults() if given} == DEFAULTS
+
+
+def _nodes(stack: cdk.Stack, **changes: Any) -> object:
+    there = stack.node.try_find_child("Network") or network(stack)
+    return nodes(stack, network=there, **changes)
+
+
+def _job(stack: cdk.Stack, kind: Any, **changes: Any) -> object:
+    there = stack.node.try_find_child("Queue") or queue(stack)
+    return kind(stack, "Refused", **{"queue": there, "image": IMAGE} | changes)
+
+
+def _existing(stack: cdk.Stack, **changes: Any) -> object:
+    given = {"file_system_id": "fs-0123456789abcdef0", "mount_name": "abcdefgh"} | changes
+    there = stack.node.try_find_child("Network") or network(stack)
+    return uc.SharedFileSystem.from_attributes(stack, "Existing", network=there, **given)
+
+
+def _ami(stack: cdk.Stack, **changes: Any) -> object:
+    parent = NeuronImage(kind="ecs-neuron", image_id=IMAGE_ID)
+    return uc.NeuronAmi(stack, "Ami", **{"name": "nodes", "parent": parent} | changes)
+
+
+def _purchase(stack: cdk.Stack, **changes: Any) -> object:
+    ledger = stack.node.try_find_child("Ledger") or uc.CapacityLedger(stack, "Ledger")
+    given = {
+        "trusted_by": iam.AccountRootPrincipal(),
+        "regions": ["us-east-2"],
+        "instance_types": [TYPE],
+        "max_instances": 4,
+    }
+    return uc.CapacityPurchaseRole(stack, "Purchase", **{"ledger": ledger} | given | changes)
+
+
+def _service_queue(stack: cdk.Stack, **changes: Any) -> object:
+    return uc.SageMakerTrainingQueue(stack, "SageMaker", **{"instances": {"ml.trn2.48xlarge": 4}} | changes)
+
+
+def _share(**changes: Any) -> uc.QuotaShare:
+    return uc.QuotaShare(**{"name": "red", "instances": {"ml.trn2.48xlarge": 1}} | changes)
+
+
+COMMAND = ["train.py"]
+# A call with one argument that cannot be, and the path of the argument that the finding names.
+REFUSED: list[tuple[Callable[[cdk.Stack], object], str]] = [
+    (lambda s: network(s, zone_id="elsewhere"), "zone_id"),
+    (lambda s: network(s, cidr="10.0.0.0/8"), "cidr"),
+    (lambda s: network(s, endpoints=["s3"]), "endpoints[0]"),
+    (lambda s: _nodes(s, image_id="ami-1"), "image_id"),
+    (lambda s: _nodes(s, root_volume_gib=29), "root_volume_gib"),
+    (lambda s: _nodes(s, root_volume_gib=65537), "root_volume_gib"),
+    (lambda s: _nodes(s, capacity=uc.OnDemandCapacity(name="A")), "capacity.name"),
+    (lambda s: _nodes(s, capacity=uc.OnDemandCapacity(max_nodes=0)), "capacity.max_nodes"),
+    (lambda s: _nodes(s, capacity=uc.OnDemandCapacity(zone_id="there")), "capacity.zone_id"),
+    (lambda s: _nodes(s, capacity=uc.SpotCapacity(max_price_percent=0)), "capacity.max_price_percent"),
+    (
+        lambda s: _nodes(s, capacity=uc.CapacityBlock.from_reservation_id("cr-1", zone_id=ZONE)),
+        "capacity.reservation_id",
+    ),
+    (
+        lambda s: _nodes(s, capacity=uc.ReservationGroup.from_resource_group_arn("group", zone_id=ZONE)),
+        "capacity.resource_group_arn",
+    ),
+    (lambda s: _nodes(s, capacity=block(), placement=uc.ClusterPlacement(s, "Placed")), "placement"),
+    (lambda s: _nodes(s, capacity=uc.OnDemandCapacity(zone_id="use2-az1")), "capacity"),
+    (lambda s: uc.NodeMetrics(s, "Metrics", cluster_name=""), "cluster_name"),
+    (lambda _: uc.FairShare(parts={"-": 1}), "parts"),
+    (lambda _: uc.FairShare(compute_reservation_percent=100), "compute_reservation_percent"),
+    (lambda _: uc.FairShare(decay=cdk.Duration.seconds(1)), "decay"),
+    (lambda _: uc.WaitLimits(exceeds_nodes=cdk.Duration.seconds(1)), "exceeds_nodes"),
+    (lambda s: _job(s, uc.SingleNodeJob, command=COMMAND, array_size=1), "array_size"),
+    (lambda s: _job(s, uc.SingleNodeJob, command=COMMAND, array_size=2, resume=1), "resume"),
+    (lambda s: _job(s, uc.SingleNodeJob, command=COMMAND, attempts=0), "attempts"),
+    (lambda s: _job(s, uc.SingleNodeJob, command=COMMAND, resume=-1), "resume"),
+    (lambda s: _job(s, uc.SingleNodeJob, command=COMMAND, timeout=cdk.Duration.seconds(1)), "timeout"),
+    (lambda s: _job(s, uc.SingleNodeJob, command=COMMAND, image=""), "image"),
+    (lambda s: _job(s, uc.SingleNodeJob, command=COMMAND, environment={"A=": "1"}), "environment.A="),
+    (lambda s: _job(s, uc.MultiNodeJob, command=COMMAND, node_count=5), "node_count"),
+    (lambda s: _job(s, uc.FabricGate, min_bandwidth=-1), "min_bandwidth"),
+    (lambda s: _job(s, uc.FabricGate, max_latency=-1), "max_latency"),
+    (lambda s: _job(s, uc.SmokeTrain, steps=1), "steps"),
+    (lambda s: _existing(s, file_system_id="fs"), "file_system_id"),
+    (lambda s: _existing(s, mount_name="/"), "mount_name"),
+    (lambda s: _existing(s, dns_name="/"), "dns_name"),
+    (lambda s: _existing(s, zone_id="use2-az1"), "zone_id"),
+    (lambda s: uc.CompileCache(s, "Cache", expire_compilers={"x": cdk.Duration.days(1)}), "expire_compilers"),
+    (lambda s: _ami(s, name="-"), "name"),
+    (lambda s: _ami(s, root_volume_gib=29), "root_volume_gib"),
+    (lambda s: _ami(s, regions=["us-west-2", "us-west-2"]), "regions[1]"),
+    (lambda s: _ami(s, container_images=["image"]), "container_images[0]"),
+    (lambda s: _ami(s, efa_installer_version="1"), "efa_installer_version"),
+    (lambda s: _ami(s, subnet=network(s).vpc.isolated_subnets[0]), "subnet"),
+    (lambda s: uc.TrainingImageRepository(s, "Images", untagged_days=0), "untagged_days"),
+    (lambda s: uc.PullThroughCache(s, "Pulled", prefix="-"), "prefix"),
+    (lambda s: _purchase(s, regions=[]), "regions"),
+    (lambda s: _purchase(s, regions=["*"]), "regions"),
+    (lambda s: _purchase(s, instance_types=[]), "instance_types"),
+    (lambda s: _purchase(s, max_instances=0), "max_instances"),
+    (lambda s: _purchase(s, trusted_by=iam.AnyPrincipal()), "trusted_by"),
+    (lambda s: _service_queue(s, instances={}), "instances"),
+    (
+        lambda s: _service_queue(s, instances={"ml.trn2.48xlarge": 0}, shares=[_share()]),
+        "instances.ml.trn2.48xlarge",
+    ),
+    (lambda s: _service_queue(s, shares=[]), "shares"),
+    (lambda s: _service_queue(s, shares=[_share(name="-")]), "shares[0].name"),
+    (lambda s: _service_queue(s, shares=[_share(instances={})]), "shares[0].instances"),
+    (lambda s: _service_queue(s, shares=[_share(borrow_limit_percent=5)]), "shares[0].borrow_limit_percent"),
+    (lambda s: _service_queue(s, training_plan_arn="arn"), "training_plan_arn"),
+    (lambda s: uc.RegionsDashboard(s, "Regions", clusters=[]), "clusters"),
+    (lambda s: _cluster(s, queue_priority=-1), "queue_priority"),
+    (lambda s: _cluster(s, node_count=0), "node_count"),
+    (lambda s: _cluster(s, zone_id=None), "zone_id"),
+    (lambda s: _cluster(s, removal_policy=cdk.RemovalPolicy.SNAPSHOT), "removal_policy"),
+    (lambda s: _cluster(s, endpoints=["s3"]), "endpoints[0]"),
+    (lambda s: _cluster(s, network=network(s), nic_layout="batch"), "nic_layout"),
+    (lambda s: _cluster(s, network=network(s), endpoints=["sts"]), "endpoints"),
+    (lambda s: _cluster(s, vpc_subnets=ec2.SubnetSelection()), "vpc_subnets"),
+    (lambda s: _cluster(s, capacity=[block(), block()]), "capacity"),
+]
+
+
+@pytest.mark.parametrize(("call", "path"), REFUSED, ids=[path for _, path in REFUSED])
+def test_a_finding_names_the_argument(
+    stack: cdk.Stack, call: Callable[[cdk.Stack], object], path: str
+) -> None:
+    with pytest.raises(FindingsError) as refused:
+        call(stack)
+
+    assert path in {finding.path for finding in refused.value.findings}

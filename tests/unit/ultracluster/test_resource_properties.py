@@ -1,6 +1,6 @@
 """What each argument of a construct, and each default, makes of the template."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import jmespath
@@ -128,6 +128,7 @@ EXPECTED: Mapping[str, Mapping[str, Any]] = {
     # Jobs
     "Single/Resource": {
         "Type": "container", "RetryStrategy.Attempts": 3, "Timeout": None, "SchedulingPriority": None, "Tags": None,
+        "ContainerProperties.Environment[?Name=='UC_JOB'].Value": ["Single"],
         "ContainerProperties.Secrets": None, "ContainerProperties.InstanceType": None,
         "RetryStrategy.EvaluateOnExit": [
             {"Action": "RETRY", "OnStatusReason": "Host EC2*"}, {"Action": "EXIT", "OnReason": "*"},
@@ -321,6 +322,9 @@ EXPECTED: Mapping[str, Mapping[str, Any]] = {
         ],
         "NotificationsWithSubscribers[].Subscribers[1].[SubscriptionType, Address]": [["EMAIL", "jane@example.com"]] * 4,
     },
+    "ClosingBudget/Resource": {
+        "NotificationsWithSubscribers[].Notification.[NotificationType, Threshold]": [["ACTUAL", 100]],
+    },
     "FullBudget/Notices/Resource": {"KmsMasterKeyId": KEY},
     "FullBudget/Closing/Resource": {"KmsMasterKeyId": KEY},
     "FullBudget/Function/Resource": {"Timeout": 60, f"{VARIABLES}.UC_CLOSED_TAG": "ultracluster:closed-by-budget"},
@@ -400,6 +404,23 @@ KEY_USERS = {
     "Alarms": ({"Service": "cloudwatch.amazonaws.com"}, _PUBLISH, {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}),
     "Budgets": ({"Service": "budgets.amazonaws.com"}, _PUBLISH, {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}),
     "Events": ({"Service": "events.amazonaws.com"}, _PUBLISH, None),
+}  # fmt: skip
+
+# Operators and keys of the conditions of all policies: a misspelt one would match nothing, or anything.
+CONDITIONS = {
+    ("ArnEquals", "aws:SourceArn"), ("ArnLike", "aws:PrincipalArn"), ("ArnLike", "aws:SourceArn"),
+    ("ArnLike", "kms:EncryptionContext:aws:logs:arn"), ("Bool", "aws:SecureTransport"),
+    ("Bool", "kms:GrantIsForAWSResource"), ("ForAllValues:StringLike", "dynamodb:LeadingKeys"),
+    ("ForAnyValue:StringEquals", "dynamodb:EnclosingOperation"), ("Null", "aws:RequestTag/uc:po"),
+    ("Null", "aws:ResourceTag/uc:po"), ("Null", "dynamodb:LeadingKeys"), ("NumericLessThan", "s3:TlsVersion"),
+    ("NumericLessThanEquals", "ec2:InstanceCount"), ("NumericLessThanEqualsIfExists", "ec2:InstanceCount"),
+    ("StringEquals", "aws:PrincipalAccount"), ("StringEquals", "aws:ResourceAccount"),
+    ("StringEquals", "aws:ResourceTag/ultracluster:capacity-reservation"), ("StringEquals", "aws:SourceAccount"),
+    ("StringEquals", "cloudwatch:namespace"), ("StringEquals", "ec2:CreateAction"), ("StringEquals", "ec2:InstanceType"),
+    ("StringEquals", "ecs:CreateAction"), ("StringEquals", "kms:CallerAccount"), ("StringEquals", "kms:ViaService"),
+    ("StringEquals", "ssm:resourceTag/ultracluster:capacity-reservation"),
+    ("StringEquals", "ssm:resourceTag/ultracluster:cluster"), ("StringEqualsIfExists", "ec2:InstanceType"),
+    ("StringLike", "ssm:resourceTag/ultracluster:capacity-reservation"), ("StringNotEquals", "ec2:Region"),
 }  # fmt: skip
 
 # What is deleted with its stack, or not, by the path of a construct whose removal policy is DESTROY, or the default.
@@ -494,6 +515,22 @@ def test_a_cluster_key_is_used_by_the_services_of_a_cluster_for_this_account() -
         "Budgets": ["StringEquals"],
     }
     assert {each["Effect"] for each in statements} == {"Allow"}
+
+
+def _conditions(value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        if "Effect" in value:
+            for operator, keys in value.get("Condition", {}).items():
+                yield from ((operator, key) for key in keys)
+        for part in value.values():
+            yield from _conditions(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _conditions(part)
+
+
+def test_conditions_use_keys_that_exist() -> None:
+    assert set(_conditions(dict(resources()))) == CONDITIONS
 
 
 def test_cfn_lint_skips_only_rules_that_do_not_apply() -> None:

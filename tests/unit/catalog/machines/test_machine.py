@@ -26,6 +26,8 @@ def test_both_precisions_of_16_bits_have_one_peak() -> None:
 
     assert (peak["bf16"], peak["fp16"]) == (667, 667)
     assert (peak["fp8"], peak["fp32"]) == (1299, 181)
+    assert peak["tf32"] == 667
+    assert len(peak) == 5
 
 
 def test_amounts_and_zones_of_a_text_are_exact() -> None:

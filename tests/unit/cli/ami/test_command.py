@@ -8,6 +8,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import typer
 from tests.unit.stacks.config.conftest import VALID
 
 from ultracluster_cli.ami import command as ami
@@ -240,3 +241,26 @@ def test_a_pipeline_that_cannot_be_created_is_not_started(
     assert {"name=other", "region=us-east-2", f"parent={NEW}"} <= set(deployed[0])
     assert builder.started == []
     assert [one["image"] for one in asked] == ["ecs-neuron"]
+
+
+@pytest.mark.parametrize(
+    ("name", "question"),
+    [("nodes", "In us-east-2, bake nodes?"), ("other", "In us-east-2, create its pipeline and bake other?")],
+)
+def test_the_question_before_a_build_tells_whether_it_creates_a_pipeline(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, question: str
+) -> None:
+    questions: list[str] = []
+
+    def decline(text: str, **_: Any) -> None:
+        questions.append(text)
+        raise typer.Abort
+
+    builder = Builder("AVAILABLE")
+    monkeypatch.setattr(ami, "aws_session", lambda _: builder)
+    monkeypatch.setattr(ami.typer, "confirm", decline)
+    (tmp_path / "rollout.yaml").write_text(VALID)
+
+    assert main(["ami", "bake", name, str(tmp_path / "rollout.yaml")]) != 0
+    assert [each.startswith(question) for each in questions] == [True]
+    assert builder.started == []

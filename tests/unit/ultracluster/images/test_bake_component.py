@@ -9,6 +9,7 @@ import pytest
 from tests.unit.ultracluster.builders import IMAGE, IMAGE_ID, only
 from tests.unit.ultracluster.images.baked_ami import ami
 
+from ultracluster.images.bake_component import bake_component
 from ultracluster_catalog.neuron.neuron_images import EFA_INSTALLERS, NeuronImage
 
 pytestmark = pytest.mark.synth
@@ -42,6 +43,14 @@ def test_what_the_ecs_ami_lacks_is_installed_and_pinned(baked: cdk.Stack) -> Non
     assert "export UC_EFA_VERSION='1.49.0'\n" in script
     assert f"export UC_EFA_SHA256='{EFA_INSTALLERS['1.49.0']}'\n" in script
     assert f"export UC_IMAGES='{IMAGE}'\n" in script
+
+
+def test_the_images_are_words_of_the_shell() -> None:
+    another = IMAGE.replace("training:", "evaluation:")
+    (script,) = json.loads(
+        bake_component(parts=[], container_images=[IMAGE, another], efa_version="", efa_sha256="")
+    )["phases"][0]["steps"][0]["inputs"]["commands"]
+    assert f"export UC_IMAGES='{IMAGE} {another}'\n" in script
 
 
 def test_a_dlami_gets_the_ecs_agent_and_a_custom_image_only_requested_parts() -> None:

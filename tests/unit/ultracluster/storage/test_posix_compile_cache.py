@@ -5,6 +5,7 @@ import pytest
 from tests.unit.ultracluster.builders import IMAGE, network, nodes, queue
 
 from ultracluster import PosixCompileCache, SharedFileSystem, SingleNodeJob, TrainingQueue
+from ultracluster.storage.mounted_file_system import MountedFileSystem
 from ultracluster_rules.findings import FindingsError
 
 pytestmark = pytest.mark.synth
@@ -44,3 +45,13 @@ def test_rejects_a_cache_on_a_file_system_that_the_nodes_do_not_mount(stack: cdk
 def test_rejects_a_folder_outside_the_file_system(stack: cdk.Stack, folder: str) -> None:
     with pytest.raises(FindingsError, match="UC6016: folder"):
         PosixCompileCache(file_system(stack), folder=folder)
+
+
+@pytest.mark.parametrize(
+    ("folder", "path"), [({}, "/fsx/compile-cache"), ({"folder": "llama"}, "/fsx/llama")]
+)
+def test_a_cache_is_a_folder_of_the_file_system(folder: dict[str, str], path: str) -> None:
+    cache = PosixCompileCache(MountedFileSystem(mount_path="/fsx"), **folder)
+    assert cache.path == path
+    assert cache.file_system == MountedFileSystem(mount_path="/fsx")
+    assert set(cache.environment.values()) == {f"{path}/jax", f"{path}/torchneuron", f"{path}/vllm"}
